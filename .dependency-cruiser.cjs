@@ -1,0 +1,72 @@
+/** Imports run one way: main -> kubelet -> pipelines -> state -> operators -> core; edges -> ports -> core. */
+const only = (name, from, to, comment) => ({
+  name,
+  severity: "error",
+  comment,
+  from: { path: from },
+  to: { path: "^src/", pathNot: [from, ...to, "^src/gen/"] },
+});
+const EDGE_LIBRARIES = "node_modules/(@grpc|@kubernetes|undici|chokidar|prom-client|pino|hono|@hono|commander)/";
+
+module.exports = {
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    { name: "no-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
+    only("core-is-pure", "^src/core/", [], "core imports core and generated messages only"),
+    {
+      name: "core-without-the-world",
+      severity: "error",
+      from: { path: "^src/core/" },
+      to: {
+        path: ["node_modules/", "^node:"],
+        pathNot: ["@kubernetes/client-node", "@types/"],
+        dependencyTypesNot: ["type-only"],
+      },
+    },
+    {
+      name: "core-takes-types-only-from-the-client",
+      severity: "error",
+      from: { path: "^src/core/" },
+      to: { path: "@kubernetes/client-node", dependencyTypesNot: ["type-only"] },
+    },
+    only("ports-see-core", "^src/ports/", ["^src/core/"], "ports are interfaces over core types"),
+    only("operators-see-core-and-ports", "^src/operators/", ["^src/core/", "^src/ports/"]),
+    only("state-sees-operators", "^src/state/", ["^src/core/", "^src/ports/", "^src/operators/"]),
+    only("pipelines", "^src/pipelines/", ["^src/core/", "^src/ports/", "^src/operators/", "^src/state/"]),
+    only("kubelet", "^src/kubelet\\.ts$", [
+      "^src/core/",
+      "^src/ports/",
+      "^src/operators/",
+      "^src/state/",
+      "^src/pipelines/",
+    ]),
+    only("sources-see-ports", "^src/sources/", ["^src/core/", "^src/ports/", "^src/operators/"]),
+    only("sinks-see-ports", "^src/sinks/", ["^src/core/", "^src/ports/", "^src/operators/"]),
+    only("server-reads-queries", "^src/server/", ["^src/core/", "^src/ports/", "^src/operators/"]),
+    only("embedded-runtime-is-no-kubelet", "^src/embeddedRuntime/", [], "a CRI server of its own"),
+    only("cli-sees-core", "^src/cli/", ["^src/core/"]),
+    {
+      name: "sim-stays-out-of-production",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/sim/", "^src/commands/sim"] },
+      to: { path: "^src/sim/" },
+    },
+    {
+      name: "world-libraries-at-the-edge",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(sources|sinks|server|embeddedRuntime|cli)/" },
+      to: { path: EDGE_LIBRARIES, dependencyTypesNot: ["type-only"] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    exclude: { path: "^src/gen/" },
+    enhancedResolveOptions: {
+      extensions: [".ts", ".js", ".d.ts"],
+      exportsFields: ["exports"],
+      conditionNames: ["import", "types", "node"],
+    },
+  },
+};

@@ -1,0 +1,139 @@
+import rxjsX from "eslint-plugin-rxjs-x";
+import tseslint from "typescript-eslint";
+
+const INTERNALS = { group: ["rxjs/*", "rxjs/internal/*"], message: "Import from `rxjs` only." };
+
+/** Ambient time and randomness: the node must run in virtual time from a seed. */
+const AMBIENT = ["Date", "performance", "setTimeout", "setInterval", "setImmediate", "queueMicrotask"].map((name) => ({
+  name,
+  message: "Time is injected: use Clock (src/ports/clock.ts).",
+}));
+const AMBIENT_CALLS = [
+  { object: "process", property: "nextTick", message: "Time is injected: use Clock." },
+  { object: "process", property: "hrtime", message: "Time is injected: use Clock." },
+  { object: "Math", property: "random", message: "Randomness is injected: use Rng (src/ports/random.ts)." },
+  { object: "crypto", property: "randomUUID", message: "Randomness is injected: use Rng." },
+  { object: "crypto", property: "randomBytes", message: "Randomness is injected: use Rng." },
+];
+
+const FLATTENING = ["mergeMap", "concatMap", "groupBy", "interval", "exhaustMap"];
+const SCHEDULER_LAST =
+  "[callee.name=/^(timer|delay|debounceTime|throttleTime|auditTime|sampleTime|timestamp|timeInterval)$/]";
+
+const subscribeBan = {
+  selector: "CallExpression[callee.property.name='subscribe']",
+  message: "subscribe belongs to main.ts, sim, server, embeddedRuntime and operators: return the Observable instead.",
+};
+const schedulerRule = {
+  selector: `CallExpression${SCHEDULER_LAST}[arguments.length=1]`,
+  message: "Pass clock.scheduler: time is injected.",
+};
+const numericRetry = {
+  selector: "CallExpression[callee.name=/^(retry|repeat)$/] > Literal",
+  message: "The numeric form ignores the scheduler: pass a notifier function.",
+};
+const shareReplayForm = {
+  selector: "CallExpression[callee.name='shareReplay']:not([arguments.0.type='ObjectExpression'])",
+  message: "shareReplay only as { bufferSize: 1, refCount: true }.",
+};
+
+const restrictedImports = (extraPaths = []) => [
+  "error",
+  {
+    patterns: [INTERNALS],
+    paths: extraPaths,
+  },
+];
+
+export default tseslint.config(
+  { ignores: ["src/gen/**", "dist/**", "node_modules/**", "**/*.cjs"] },
+  {
+    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"],
+    extends: [tseslint.configs.base],
+    plugins: { "rxjs-x": rxjsX },
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": [
+        "error",
+        { checksVoidReturn: { arguments: false, properties: false } },
+      ],
+      "@typescript-eslint/await-thenable": "error",
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-explicit-any": "error",
+      "@typescript-eslint/no-unnecessary-type-assertion": "error",
+      eqeqeq: "error",
+      "no-console": "error",
+      "prefer-const": "error",
+      "rxjs-x/no-async-subscribe": "error",
+      "rxjs-x/no-create": "error",
+      "rxjs-x/no-exposed-subjects": "off",
+      "rxjs-x/no-ignored-notifier": "error",
+      "rxjs-x/no-ignored-replay-buffer": "error",
+      "rxjs-x/no-internal": "error",
+      "rxjs-x/no-nested-subscribe": "error",
+      "rxjs-x/no-redundant-notify": "error",
+      "rxjs-x/no-unbound-methods": "error",
+      "rxjs-x/no-unsafe-subject-next": "error",
+      "rxjs-x/no-unsafe-takeuntil": "error",
+      "rxjs-x/no-topromise": "error",
+    },
+  },
+  {
+    files: ["src/**/*.ts"],
+    rules: {
+      "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
+      "max-lines-per-function": ["error", { max: 90, skipBlankLines: true, skipComments: true }],
+      "no-restricted-globals": ["error", ...AMBIENT],
+      "no-restricted-properties": ["error", ...AMBIENT_CALLS],
+      "no-restricted-imports": restrictedImports([
+        {
+          name: "rxjs",
+          importNames: FLATTENING,
+          message: "Banned outside operators/: pick the flattening by meaning.",
+        },
+      ]),
+      "no-restricted-syntax": [
+        "error",
+        subscribeBan,
+        schedulerRule,
+        numericRetry,
+        shareReplayForm,
+        { selector: "ExportDefaultDeclaration", message: "No default exports." },
+      ],
+    },
+  },
+  {
+    files: [
+      "src/operators/**",
+      "src/main.ts",
+      "src/sim/**",
+      "src/server/**",
+      "src/embeddedRuntime/**",
+      "src/state/**",
+      "src/commands/**",
+    ],
+    rules: {
+      "no-restricted-imports": restrictedImports(),
+      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm],
+    },
+  },
+  {
+    files: ["src/sources/systemClock.ts", "src/cli/**", "src/embeddedRuntime/**"],
+    rules: { "no-restricted-globals": "off", "no-restricted-properties": "off" },
+  },
+  {
+    // A simulated world is one closure over its state: its maker is longer than a function that does something.
+    files: ["src/sim/**"],
+    rules: { "max-lines-per-function": ["error", { max: 110, skipBlankLines: true, skipComments: true }] },
+  },
+  { files: ["src/cli/**", "bench/**", "scripts/**"], rules: { "no-console": "off" } },
+  {
+    files: ["test/**/*.ts", "bench/**/*.ts"],
+    rules: {
+      "no-restricted-imports": ["error", { patterns: [{ ...INTERNALS, group: ["rxjs/internal/*"] }] }],
+    },
+  },
+);

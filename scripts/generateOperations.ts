@@ -1,0 +1,91 @@
+/**
+ * Writes the tables of docs/operations.md from the tables the program itself reads: metrics, configuration fields and
+ * rxlet's own flags. A table stands between `<!-- NAME -->` and `<!-- end -->`; everything else is written by hand.
+ */
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { FlagSpec } from "../src/cli/flagSpec.ts";
+import { OWN_FLAGS } from "../src/cli/ownFlags.ts";
+import { DEV_FLAGS, RUNTIME_FLAGS } from "../src/cli/subCommands.ts";
+import type { ConfigField, FieldDefault } from "../src/core/config/configField.ts";
+import { CONFIG_FIELDS } from "../src/core/config/configFields.ts";
+import { formatDuration } from "../src/core/config/duration.ts";
+import { type MetricRow, metricTable } from "../src/core/telemetry/metricTable.ts";
+
+const ROOT = new URL("../", import.meta.url);
+export const OPERATIONS = new URL("docs/operations.md", ROOT);
+
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n");
+
+/** All code that may feed a metric: everything but the table of metrics itself. */
+function feedingCode(): string {
+  const files = globSync("src/**/*.ts", { cwd: fileURLToPath(ROOT) }).filter((file) => !file.includes("telemetry/"));
+  return files.map((file) => readFileSync(new URL(file, ROOT), "utf8")).join("\n");
+}
+
+function metrics(): string {
+  const source = feedingCode();
+  const isFed = (name: string): boolean => new RegExp(`\\b${name}\\b`).test(source);
+  const rows = Object.entries<MetricRow>(metricTable)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { type, labels, help }]) => [
+      code(name),
+      type,
+      labels.map(code).join(" "),
+      isFed(name) ? help : `${help} (not fed yet)`,
+    ]);
+  return table(["metric", "type", "labels", "meaning"], rows);
+}
+
+function defaultText(type: ConfigField["type"], value: FieldDefault | undefined): string {
+  if (value === undefined) return "";
+  if (type === "duration") return formatDuration(Number(value));
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function effectText({ effective }: ConfigField): string {
+  if (typeof effective === "boolean") return effective ? "yes" : "not yet";
+  return `only ${effective.map(code).join(", ")}`;
+}
+
+function fields(): string {
+  const rows = Object.entries<ConfigField>(CONFIG_FIELDS)
+    .filter(([, { type }]) => type !== "object")
+    .map(([path, row]) => [code(path), row.type, code(defaultText(row.type, row.default)), effectText(row), row.about]);
+  return table(["field", "type", "default", "in effect", "meaning"], rows);
+}
+
+const flags = (specs: readonly FlagSpec[]): string =>
+  table(
+    ["flag", "default", "meaning"],
+    specs.map(({ name, default: value, about }) => [code(`--${name}`), code(value), about]),
+  );
+
+const TABLES: ReadonlyMap<string, () => string> = new Map([
+  ["metrics", metrics],
+  ["fields", fields],
+  ["own flags", () => flags(OWN_FLAGS.filter(({ group }) => group === "rxlet"))],
+  ["dev flags", () => flags(DEV_FLAGS)],
+  ["runtime flags", () => flags(RUNTIME_FLAGS)],
+]);
+
+/** The same document however the formatter pads its tables. */
+export const withoutPadding = (document: string): string =>
+  document.replace(/^\|.*$/gm, (row) => row.replace(/ +(?=\|)/g, " ").replace(/-{3,}/g, "---"));
+
+/** The document with every table as the program has it now. Throws when a table has no place in it. */
+export function withCurrentTables(document: string): string {
+  let text = document;
+  for (const [name, make] of TABLES) {
+    const start = text.indexOf(`<!-- ${name} -->\n`);
+    const end = text.indexOf("<!-- end -->", start);
+    if (start < 0 || end < 0) throw new Error(`docs/operations.md has no place for the table "${name}"`);
+    text = `${text.slice(0, start)}<!-- ${name} -->\n\n${make()}\n\n${text.slice(end)}`;
+  }
+  return text;
+}
+
+if (import.meta.main) writeFileSync(OPERATIONS, withCurrentTables(readFileSync(OPERATIONS, "utf8")));

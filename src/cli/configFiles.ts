@@ -1,0 +1,53 @@
+/** Reads the configuration file and the drop-ins that flags name. */
+import type { DocumentRole } from "../core/config/decodeConfiguration.ts";
+import { type ConfigDocument, readConfigDocument } from "./configDocument.ts";
+import type { ConfigReaders } from "./configReaders.ts";
+import type { KubeletFlags } from "./kubeletFlags.ts";
+
+/** What was found on disk. */
+export interface ConfigFiles {
+  readonly base: ConfigDocument | undefined;
+  /** In the order they apply. */
+  readonly dropIns: readonly ConfigDocument[];
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+const DROP_IN_SUFFIX = ".conf";
+
+type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+
+async function attempt<T>(run: () => Promise<T>): Promise<Read<T>> {
+  try {
+    return { ok: true, value: await run() };
+  } catch (error) {
+    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Reads everything; what cannot be read becomes an error line. */
+export async function readConfigFiles(flags: KubeletFlags, readers: ConfigReaders): Promise<ConfigFiles> {
+  const errors: string[] = [];
+  const warnings: string[] = [];
+  const read = async (file: string, role: DocumentRole): Promise<ConfigDocument | undefined> => {
+    const text = await attempt(() => readers.readText(file));
+    if (text.ok) return readConfigDocument(file, text.value, role);
+    errors.push(`${file}: cannot be read: ${text.reason}`);
+    return undefined;
+  };
+  const base = flags.config === "" ? undefined : await read(flags.config, "whole");
+  const dropIns: ConfigDocument[] = [];
+  if (flags.configDir !== "") {
+    const listed = await attempt(() => readers.listFiles(flags.configDir));
+    if (!listed.ok) errors.push(`--config-dir: ${flags.configDir} cannot be listed: ${listed.reason}`);
+    for (const file of listed.ok ? listed.value : []) {
+      if (!file.endsWith(DROP_IN_SUFFIX)) {
+        warnings.push(`${file} is ignored: drop-ins end in ${DROP_IN_SUFFIX}`);
+        continue;
+      }
+      const document = await read(file, "patch");
+      if (document !== undefined) dropIns.push(document);
+    }
+  }
+  return { base, dropIns, errors, warnings };
+}

@@ -1,0 +1,73 @@
+/** One row of a flag table. */
+import type { ConfigPath } from "../core/config/kubeletConfiguration.ts";
+
+/** Type of a flag as upstream names it in its help. */
+export type FlagType =
+  | "string"
+  | "bool"
+  | "int"
+  | "int32"
+  | "int64"
+  | "duration"
+  | "ip"
+  | "quantity"
+  | "stringSlice"
+  | "mapStringString"
+  | "mapStringBool"
+  | "colonSeparatedMultimapStringString"
+  | "[]v1.Taint"
+  | "reserved-memory"
+  | "Level"
+  | "pattern=N,..."
+  | "version";
+
+/** How the pairs of a mapStringString are written: `a=b,c=d`, `a<b,c<d`, one pair per flag, or labels (`a` alone is fine). */
+export type PairSyntax = "equals" | "lessThan" | "single" | "labels";
+
+/** A flag. Its value lands in the configuration field it names, or under its own name. */
+export interface FlagSpec {
+  /** Without dashes. */
+  readonly name: string;
+  readonly short?: string;
+  readonly type: FlagType;
+  readonly pairs?: PairSyntax;
+  /** As upstream prints it; of a flag bound to a field what holds without a configuration file. */
+  readonly default: string;
+  readonly group: FlagGroup;
+  readonly about: string;
+  /** Why it should not be used any more; undefined when it may. */
+  readonly deprecated?: string;
+  /** The configuration field it sets. */
+  readonly field?: ConfigPath;
+  /** Whether it has an effect in this version. */
+  readonly effective: boolean;
+}
+
+/** Headings of the help, in their order. */
+export const FLAG_GROUPS = [
+  "Paths",
+  "Node identity",
+  "Pod sources",
+  "Runtime",
+  "Images",
+  "Pods",
+  "Server",
+  "Authentication and authorization",
+  "TLS",
+  "API server",
+  "Resources",
+  "Eviction",
+  "Container logs",
+  "Host",
+  "Feature gates",
+  "Logging",
+  "Deprecated",
+  "rxlet",
+  "General",
+] as const;
+
+/** A heading of the help. */
+export type FlagGroup = (typeof FLAG_GROUPS)[number];
+
+/** True for a flag that may stand alone, meaning true. */
+export const isSwitch = (spec: FlagSpec): boolean => spec.type === "bool" || spec.type === "version";

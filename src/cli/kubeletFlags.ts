@@ -1,0 +1,48 @@
+/** What flags set besides KubeletConfiguration. Names are the flags' names in camel case; durations are milliseconds. */
+
+/** The flags that are no configuration field. Empty texts mean unset. */
+export interface KubeletFlags {
+  readonly config: string;
+  readonly configDir: string;
+  readonly rootDir: string;
+  readonly certDir: string;
+  readonly kubeconfig: string;
+  readonly bootstrapKubeconfig: string;
+  readonly lockFile: string;
+  readonly exitOnLockContention: boolean;
+  readonly hostnameOverride: string;
+  readonly nodeIp: string;
+  readonly nodeLabels: Readonly<Record<string, string>>;
+  readonly cloudProvider: string;
+  readonly imageCredentialProviderConfig: string;
+  readonly imageCredentialProviderBinDir: string;
+  readonly runtimeCgroups: string;
+  readonly housekeepingInterval: number;
+  readonly maxHousekeepingInterval: number;
+  readonly maximumDeadContainers: number;
+  readonly maximumDeadContainersPerContainer: number;
+  readonly minimumContainerTtlDuration: number;
+  readonly experimentalAllocatableIgnoreEviction: boolean;
+  readonly experimentalMounterPath: string;
+  readonly applicationMetricsCountLimit: number;
+  readonly bootIdFile: string;
+  readonly containerHints: string;
+  readonly containerd: string;
+  readonly containerdNamespace: string;
+  readonly enableLoadReader: boolean;
+  readonly eventStorageAgeLimit: string;
+  readonly eventStorageEventLimit: string;
+  readonly globalHousekeepingInterval: number;
+  readonly logCadvisorUsage: boolean;
+  readonly machineIdFile: string;
+  readonly storageDriverBufferDuration: number;
+  readonly storageDriverDb: string;
+  readonly storageDriverHost: string;
+  readonly storageDriverPassword: string;
+  readonly storageDriverSecure: boolean;
+  readonly storageDriverTable: string;
+  readonly storageDriverUser: string;
+  readonly version: boolean;
+  /** IP address of the read-only server; empty is the configuration's `address`. */
+  readonly readOnlyBindAddress: string;
+}

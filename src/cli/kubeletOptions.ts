@@ -1,0 +1,13 @@
+/** What the daemon is started with. */
+import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
+import type { KubeletFlags } from "./kubeletFlags.ts";
+
+/** Flags, configuration and feature gates after every source was merged and checked. */
+export interface KubeletOptions {
+  readonly flags: KubeletFlags;
+  readonly config: KubeletConfiguration;
+  /** Every known gate. */
+  readonly featureGates: ReadonlyMap<string, boolean>;
+  /** To be logged once at start: deprecated flags, settings without effect yet, skipped drop-ins. */
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,135 @@
+/**
+ * Puts the daemon's options together: configuration file, drop-ins over it, flags over both, defaults below. Without
+ * a configuration file the defaults are the flags' old ones (AlwaysAllow), as upstream.
+ * Every error of every source is returned at once. Upstream: cmd/kubelet/app/server.go.
+ */
+import { withConfigAt } from "../core/config/configAtPath.ts";
+import { type ConfigProblem, type FieldPath, formatFieldPath, isMap } from "../core/config/configProblem.ts";
+import { decodeConfiguration, type PartialConfiguration } from "../core/config/decodeConfiguration.ts";
+import {
+  defaultConfiguration,
+  type GateEnabled,
+  withDefaultEviction,
+  withLegacyDefaults,
+} from "../core/config/defaultConfiguration.ts";
+import { encodeConfiguration } from "../core/config/encodeConfiguration.ts";
+import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
+import { mergePatch } from "../core/config/mergePatch.ts";
+import { validateConfiguration } from "../core/config/validateConfiguration.ts";
+import { type ConfigDocument, documentErrors } from "./configDocument.ts";
+import { readConfigFiles } from "./configFiles.ts";
+import type { ConfigReaders } from "./configReaders.ts";
+import { resolveFeatureGates } from "./featureGates.ts";
+import type { KubeletFlags } from "./kubeletFlags.ts";
+import type { KubeletOptions } from "./kubeletOptions.ts";
+import { nodeFlagFaults } from "./nodeFlagFaults.ts";
+import { OWN_FLAGS } from "./ownFlags.ts";
+import { type GivenFlag, ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
+import { startWarnings } from "./startWarnings.ts";
+
+/** The options, or everything that is wrong. */
+export type LoadedOptions =
+  | { readonly ok: true; readonly options: KubeletOptions }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+/** Reads the files the flags name and merges everything. Rejects never. */
+export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigReaders): Promise<LoadedOptions> {
+  const flags = ownFlagValues(parsed.given, OWN_FLAGS) as unknown as KubeletFlags;
+  const files = await readConfigFiles(flags, readers);
+  const documents = [...(files.base === undefined ? [] : [files.base]), ...files.dropIns];
+  const resolved = resolveFeatureGates(gateSettings(documents, parsed.given));
+  const isOn: GateEnabled = (name) => resolved.gates.get(name) === true;
+  const config = mergedConfiguration(files.base, files.dropIns, parsed.given, isOn);
+
+  const broken = documents.flatMap((document) => document.decoded.problems.map(({ path }) => path));
+  const problems: readonly ConfigProblem[] = [
+    ...resolved.problems.map(({ gate, reason }) => ({ path: ["featureGates", gate], reason })),
+    ...validateConfiguration(config, isOn),
+  ];
+  const errors = [
+    ...parsed.errors,
+    ...nodeFlagFaults(flags),
+    ...files.errors,
+    ...documents.flatMap(documentErrors),
+    ...problems
+      .filter(({ path }) => !broken.some((other) => overlaps(path, other)))
+      .map((problem) => describeProblem(problem, documents, parsed.given)),
+  ];
+  if (errors.length > 0) return { ok: false, errors };
+  const warnings = [...resolved.warnings, ...startWarnings(config, flags, parsed.given, documents), ...files.warnings];
+  return { ok: true, options: { flags, config, featureGates: resolved.gates, warnings } };
+}
+
+/** A fault below or above a field that could not be read says nothing new. */
+function overlaps(a: FieldPath, b: FieldPath): boolean {
+  const length = Math.min(a.length, b.length);
+  return a.slice(0, length).every((step, index) => step === b[index]);
+}
+
+/** Gates by name: a drop-in overrides the file, a flag overrides both; each gate on its own. */
+function gateSettings(documents: readonly ConfigDocument[], given: readonly GivenFlag[]) {
+  let settings: unknown = {};
+  for (const { wire } of documents) {
+    if (isMap(wire) && "featureGates" in wire) settings = mergePatch(settings, wire["featureGates"] ?? {});
+  }
+  const fromFlag = given.find(({ spec }) => spec.field === "featureGates")?.value;
+  const all = { ...(isMap(settings) ? settings : {}), ...(isMap(fromFlag) ? fromFlag : {}) };
+  const readable = Object.entries(all).filter((entry): entry is [string, boolean] => typeof entry[1] === "boolean");
+  return Object.fromEntries(readable);
+}
+
+function mergedConfiguration(
+  base: ConfigDocument | undefined,
+  dropIns: readonly ConfigDocument[],
+  given: readonly GivenFlag[],
+  isOn: GateEnabled,
+): KubeletConfiguration {
+  let config =
+    base === undefined
+      ? withLegacyDefaults(defaultConfiguration({}, isOn))
+      : defaultConfiguration(withDefaultEviction(base.decoded.config), isOn);
+  if (dropIns.length > 0) {
+    // Drop-ins change the defaulted configuration in its wire form, so null in one brings a default back.
+    let wire: unknown = encodeConfiguration(config);
+    for (const dropIn of dropIns) wire = mergePatch(wire, isMap(dropIn.wire) ? dropIn.wire : {});
+    const merged: PartialConfiguration = decodeConfiguration(wire).config;
+    config = defaultConfiguration(merged, isOn);
+  }
+  for (const { spec, value } of given) {
+    if (spec.field === undefined) continue;
+    if (spec.field === "featureGates") {
+      config = { ...config, featureGates: { ...config.featureGates, ...(value as Readonly<Record<string, boolean>>) } };
+    } else if (spec.field === "seccompDefault") {
+      // Upstream keeps this flag beside the field: either of them turns it on.
+      config = { ...config, seccompDefault: config.seccompDefault || value === true };
+    } else {
+      config = withConfigAt(config, spec.field, value);
+    }
+  }
+  return config;
+}
+
+/** The line to print for a fault: with the flag, or the file and line, the value came from. */
+function describeProblem(
+  { path, reason }: ConfigProblem,
+  documents: readonly ConfigDocument[],
+  given: readonly GivenFlag[],
+): string {
+  const text = formatFieldPath(path);
+  const flag = given.find(({ spec }) => spec.field !== undefined && isAt(path, spec.field));
+  if (
+    flag !== undefined &&
+    (flag.spec.field !== "featureGates" || Object.hasOwn(Object(flag.value), String(path[1])))
+  ) {
+    return flag.spec.field === text ? `--${flag.spec.name}: ${reason}` : `--${flag.spec.name}: ${text}: ${reason}`;
+  }
+  // The last file that says most about the field wins, as it did in merging.
+  let place: { readonly file: string; readonly steps: number; readonly line: number } | undefined;
+  for (const document of documents) {
+    const found = document.locate(path);
+    if (found.steps > 0 && found.steps >= (place?.steps ?? 0)) place = { file: document.file, ...found };
+  }
+  return place === undefined ? `${text}: ${reason}` : `${place.file}:${place.line}: ${text}: ${reason}`;
+}
+
+const isAt = (path: FieldPath, field: string): boolean => field.split(".").every((name, index) => path[index] === name);

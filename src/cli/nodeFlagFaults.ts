@@ -1,0 +1,61 @@
+/** Checks of flags that are no configuration field. Upstream: ValidateKubeletFlags, ParseNodeIPArgument. */
+import { isIPAddress, labelKeyFault, labelValueFault } from "../core/config/nodeNames.ts";
+import type { KubeletFlags } from "./kubeletFlags.ts";
+
+const KUBELET_NAMESPACES = ["kubelet.kubernetes.io", "node.kubernetes.io"];
+const KUBELET_LABELS = [
+  "kubernetes.io/hostname",
+  "kubernetes.io/os",
+  "kubernetes.io/arch",
+  "topology.kubernetes.io/zone",
+  "topology.kubernetes.io/region",
+  "node.kubernetes.io/instance-type",
+  "beta.kubernetes.io/instance-type",
+  "beta.kubernetes.io/os",
+  "beta.kubernetes.io/arch",
+  "failure-domain.beta.kubernetes.io/zone",
+  "failure-domain.beta.kubernetes.io/region",
+];
+
+const isWithin = (namespace: string, parent: string): boolean =>
+  namespace === parent || namespace.endsWith(`.${parent}`);
+
+/** Labels of the kubernetes.io and k8s.io domains are reserved, but for those meant for nodes. */
+function isForbiddenLabel(key: string): boolean {
+  const namespace = key.includes("/") ? (key.split("/")[0] ?? "") : "";
+  if (!isWithin(namespace, "kubernetes.io") && !isWithin(namespace, "k8s.io")) return false;
+  return !KUBELET_LABELS.includes(key) && !KUBELET_NAMESPACES.some((allowed) => isWithin(namespace, allowed));
+}
+
+function labelFaults(key: string, value: string): readonly string[] {
+  const faults = [labelKeyFault(key), labelValueFault(value)].filter((fault) => fault !== undefined);
+  if (isForbiddenLabel(key)) {
+    faults.push(
+      `a node may give itself labels of kubernetes.io and k8s.io only under ${KUBELET_NAMESPACES.join(" or ")}, or one of ` +
+        KUBELET_LABELS.join(", "),
+    );
+  }
+  return faults.map((fault) => `--node-labels: ${JSON.stringify(`${key}=${value}`)}: ${fault}`);
+}
+
+function nodeIpFaults(text: string): readonly string[] {
+  if (text === "") return [];
+  const addresses = text.split(",").map((address) => address.trim());
+  const faults = addresses
+    .filter((address) => !isIPAddress(address))
+    .map((address) => `--node-ip: must be an IP address, got ${JSON.stringify(address)}`);
+  const [first, second, third] = addresses;
+  const isDualStack = first !== undefined && second !== undefined && first.includes(":") !== second.includes(":");
+  if (third !== undefined || (second !== undefined && faults.length === 0 && !isDualStack)) {
+    faults.push("--node-ip: must be one address, or one IPv4 and one IPv6 address");
+  }
+  return faults;
+}
+
+/** Every fault, ready to print. */
+export function nodeFlagFaults(flags: KubeletFlags): readonly string[] {
+  const labels = Object.entries(flags.nodeLabels).flatMap(([key, value]) => labelFaults(key, value));
+  const hostname = flags.hostnameOverride;
+  const blank = hostname !== "" && hostname.trim() === "" ? ["--hostname-override: must not be blank"] : [];
+  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank];
+}

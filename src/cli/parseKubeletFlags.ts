@@ -1,0 +1,54 @@
+/** From the command line of the daemon to typed flag values. */
+import { flagCommand, collectTexts } from "./flagCommand.ts";
+import type { FlagSpec } from "./flagSpec.ts";
+import { propertyOfFlag } from "./flags.ts";
+import { type FlagValue, parseFlagValue } from "./flagValues.ts";
+import { readArguments } from "./readArguments.ts";
+
+/** A flag that was given, with its value. */
+export interface GivenFlag {
+  readonly spec: FlagSpec;
+  readonly value: unknown;
+}
+
+/** Flags of a command line. */
+export interface ParsedFlags {
+  readonly given: readonly GivenFlag[];
+  readonly positional: readonly string[];
+  readonly help: boolean;
+  readonly errors: readonly string[];
+}
+
+/** Parses `argv` with a flag table. */
+export function parseFlags(argv: readonly string[], specs: readonly FlagSpec[]): ParsedFlags {
+  const line = readArguments(argv, specs);
+  const texts = collectTexts(flagCommand("rxlet", "", specs), line.canonical, specs);
+  const given: GivenFlag[] = [];
+  const errors = [...line.errors];
+  for (const spec of specs) {
+    const own = texts.get(spec.name);
+    if (own === undefined) continue;
+    const parsed = parseFlagValue(spec, own);
+    if (parsed.ok) given.push({ spec, value: parsed.value });
+    else errors.push(...parsed.faults.map((fault) => `--${spec.name}: ${fault}`));
+  }
+  return { given, positional: line.positional, help: line.help, errors };
+}
+
+/** The value a flag has when it is not given, read from its printed default. */
+export function defaultOfFlag(spec: FlagSpec): unknown {
+  const noTexts = spec.default === "" || spec.default === "[]";
+  const parsed: FlagValue = parseFlagValue(spec, noTexts ? [""] : [spec.default]);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+/** The values of the flags that are no configuration field, by property name. */
+export function ownFlagValues(
+  given: readonly GivenFlag[],
+  specs: readonly FlagSpec[],
+): Readonly<Record<string, unknown>> {
+  const values = new Map<string, unknown>();
+  for (const spec of specs) values.set(propertyOfFlag(spec.name), defaultOfFlag(spec));
+  for (const { spec, value } of given) if (spec.field === undefined) values.set(propertyOfFlag(spec.name), value);
+  return Object.fromEntries(values);
+}

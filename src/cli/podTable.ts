@@ -1,0 +1,101 @@
+/**
+ * The live table of `rxlet dev`: chunks of text for standard output. On a terminal one block that is redrawn in place;
+ * in a pipe one line per change and never a redraw. State lives in the subscription; bounded by the pods and the screen.
+ */
+import {
+  combineLatest,
+  concat,
+  distinctUntilChanged,
+  filter,
+  map,
+  type Observable,
+  of,
+  scan,
+  type SchedulerLike,
+  throttleTime,
+  timer,
+} from "rxjs";
+import type { Pod } from "../core/api.ts";
+import type { EpochMs } from "../core/ids.ts";
+import { podRow } from "../core/pod/podRow.ts";
+import { type DrawnBlock, drawBlock, EMPTY_BLOCK, type TerminalSize } from "./drawBlock.ts";
+import { changedLines, NO_LINES } from "./podLines.ts";
+import { tableLines } from "./tableLines.ts";
+
+/** Where things are, as the first lines say it. */
+export interface PodTableHeader {
+  /** Directory of the manifests. */
+  readonly manifests: string;
+  /** URL of the read-only API; undefined when it is off. */
+  readonly api: string | undefined;
+  /** URL of the metrics; undefined when they are off. */
+  readonly metrics: string | undefined;
+  /** File with the node's log. */
+  readonly log: string;
+}
+
+export interface PodTableOptions {
+  readonly changes$: Observable<readonly Pod[]>;
+  readonly clock: { readonly scheduler: SchedulerLike; wallTime(): EpochMs };
+  readonly header: PodTableHeader;
+  /** The size of the terminal, now and after each resize; undefined in a pipe or a file. */
+  readonly terminal$: Observable<TerminalSize> | undefined;
+}
+
+/** At most ten redraws a second; ages move once a second. */
+const REDRAW_MS = 100;
+const AGE_MS = 1000;
+
+/** The header as lines. */
+export function headerLines({ manifests, api, metrics, log }: PodTableHeader): readonly string[] {
+  return [
+    `Manifests  ${manifests}  (edit, add or remove files: pods follow)`,
+    ...(api === undefined ? [] : [`API        ${api}/pods`]),
+    ...(metrics === undefined ? [] : [`Metrics    ${metrics}`]),
+    `Log        ${log}`,
+    "Ctrl-C     stops the pods and leaves nothing behind",
+  ];
+}
+
+/**
+ * Text to write as it is.
+ *
+ *     changes$   a---b-b'-----------|      a terminal
+ *     output     A---B-----B'---...        block redrawn, at most every 100 ms, ages every second
+ *
+ *     changes$   a---b-b'----|             a pipe
+ *     output     (HA)B-B'----|             header, then lines of pods that changed
+ *
+ * Cancels: on unsubscribe the last block stays on the screen. Errors: passes those of changes$ and terminal$.
+ */
+export function podTable(options: PodTableOptions): Observable<string> {
+  const { terminal$ } = options;
+  return terminal$ === undefined ? pipedTable(options) : redrawnTable(options, terminal$);
+}
+
+function pipedTable({ changes$, clock, header }: PodTableOptions): Observable<string> {
+  const head = `${headerLines(header).join("\n")}\n`;
+  const lines$ = changes$.pipe(
+    scan((last, pods) => changedLines(last, pods, clock.wallTime()), NO_LINES),
+    filter(({ text }) => text.length > 0),
+    map(({ text }) => `${text.join("\n")}\n`),
+  );
+  return concat(of(head), lines$);
+}
+
+function redrawnTable(
+  { changes$, clock, header }: PodTableOptions,
+  terminal$: Observable<TerminalSize>,
+): Observable<string> {
+  return combineLatest([changes$, terminal$, timer(0, AGE_MS, clock.scheduler)]).pipe(
+    throttleTime(REDRAW_MS, clock.scheduler, { leading: true, trailing: true }),
+    map(([pods, size]) => {
+      const now = clock.wallTime();
+      const rows = pods.map((pod) => podRow(pod, now));
+      return { lines: [...headerLines(header), "", ...tableLines(rows)], size };
+    }),
+    scan((block: DrawnBlock, { lines, size }) => drawBlock(block, lines, size), EMPTY_BLOCK),
+    distinctUntilChanged(),
+    map(({ output }) => output),
+  );
+}

@@ -1,0 +1,88 @@
+/**
+ * Reads a command line in the dialect of upstream's flag library: `--flag value`, `--flag=value`, `--switch`,
+ * `--switch=false`, `-v4`, underscores for dashes. The result is a line commander reads without ambiguity, plus
+ * everything that is wrong with the given one.
+ */
+import { closestName } from "../core/config/closestName.ts";
+import { type FlagSpec, isSwitch } from "./flagSpec.ts";
+
+/** A command line taken apart. */
+export interface ReadArguments {
+  /** Known flags only, each as `--name=value`. */
+  readonly canonical: readonly string[];
+  readonly positional: readonly string[];
+  readonly help: boolean;
+  readonly errors: readonly string[];
+}
+
+interface Token {
+  readonly name: string;
+  /** What the user wrote, for messages. */
+  readonly written: string;
+  readonly value: string | undefined;
+}
+
+function longFlag(argument: string): Token {
+  const at = argument.indexOf("=");
+  const written = at < 0 ? argument : argument.slice(0, at);
+  const name = written.slice(2).replaceAll("_", "-");
+  return { name, written, value: at < 0 ? undefined : argument.slice(at + 1) };
+}
+
+function shortFlag(argument: string, specs: readonly FlagSpec[]): Token {
+  const written = argument.slice(0, 2);
+  const rest = argument.slice(2);
+  const spec = specs.find(({ short }) => short === written.slice(1));
+  const value = rest === "" ? undefined : rest.replace(/^=/, "");
+  return { name: spec?.name ?? "", written, value };
+}
+
+function unknownFlag(token: Token, specs: readonly FlagSpec[]): string {
+  const guess = closestName(
+    token.name,
+    specs.map(({ name }) => name),
+  );
+  return `${token.written}: unknown flag${guess === undefined ? "" : `; did you mean --${guess}?`}`;
+}
+
+/** Takes a command line apart; never throws. */
+export function readArguments(argv: readonly string[], specs: readonly FlagSpec[]): ReadArguments {
+  const byName = new Map(specs.map((spec) => [spec.name, spec]));
+  const canonical: string[] = [];
+  const positional: string[] = [];
+  const errors: string[] = [];
+  let help = false;
+  for (let index = 0; index < argv.length; index += 1) {
+    const argument = argv[index] ?? "";
+    if (argument === "--") {
+      positional.push(...argv.slice(index + 1));
+      break;
+    }
+    if (!argument.startsWith("-") || argument === "-") {
+      positional.push(argument);
+      continue;
+    }
+    const token = argument.startsWith("--") ? longFlag(argument) : shortFlag(argument, specs);
+    if (token.name === "help" || token.written === "-h") {
+      help = help || token.value !== "false";
+      continue;
+    }
+    const spec = byName.get(token.name);
+    const next = argv[index + 1];
+    if (spec === undefined) {
+      errors.push(unknownFlag(token, specs));
+      // Likely the value of the unknown flag; taking it for an argument would only add noise.
+      if (token.value === undefined && next !== undefined && !next.startsWith("-")) index += 1;
+    } else if (token.value !== undefined) {
+      canonical.push(`--${spec.name}=${token.value}`);
+    } else if (isSwitch(spec)) {
+      canonical.push(`--${spec.name}=true`);
+    } else if (next === undefined) {
+      errors.push(`${token.written}: needs a value`);
+    } else {
+      canonical.push(`--${spec.name}=${next}`);
+      index += 1;
+    }
+  }
+  return { canonical, positional, help, errors };
+}

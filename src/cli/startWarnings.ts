@@ -1,0 +1,71 @@
+/** Notes to log at start: settings that have no effect yet, and deprecated flags. One line each. */
+import { configAt } from "../core/config/configAtPath.ts";
+import type { ConfigField } from "../core/config/configField.ts";
+import { CONFIG_FIELDS, CONFIG_PATHS } from "../core/config/configFields.ts";
+import { isMap } from "../core/config/configProblem.ts";
+import { zeroOf } from "../core/config/defaultConfiguration.ts";
+import type { ConfigPath, KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
+import type { ConfigDocument } from "./configDocument.ts";
+import { propertyOfFlag } from "./flags.ts";
+import type { KubeletFlags } from "./kubeletFlags.ts";
+import { defaultOfFlag, type GivenFlag } from "./parseKubeletFlags.ts";
+
+/** Equality of decoded values; maps are equal whatever the order of their keys. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, at) => isSame(one, b[at]));
+  if (!isMap(a) || !isMap(b)) return a === b;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => isSame(a[key], b[key]));
+}
+
+function isDefault(field: ConfigField, value: unknown): boolean {
+  if (value === undefined) return true;
+  return isSame(value, field.default ?? (field.pointer ? undefined : zeroOf(field.type)));
+}
+
+function hasEffect(field: ConfigField, value: unknown): boolean {
+  return typeof field.effective === "boolean" ? field.effective : field.effective.includes(String(value));
+}
+
+/** Members of lists are reported as the list. */
+const isReportable = (path: ConfigPath): boolean => !path.includes("[]") && CONFIG_FIELDS[path].type !== "object";
+
+function configWithoutEffect(
+  config: KubeletConfiguration,
+  given: readonly GivenFlag[],
+  documents: readonly ConfigDocument[],
+): readonly string[] {
+  const flagged = new Set(given.map(({ spec }) => spec.field));
+  return CONFIG_PATHS.filter(isReportable).filter((path) => {
+    const field = CONFIG_FIELDS[path];
+    const steps = path.split(".");
+    const isSet = flagged.has(path) || documents.some((document) => document.locate(steps).steps === steps.length);
+    const value = configAt(config, path);
+    return isSet && !isDefault(field, value) && !hasEffect(field, value);
+  });
+}
+
+function flagsWithoutEffect(flags: KubeletFlags, given: readonly GivenFlag[]): readonly string[] {
+  const values = flags as unknown as Readonly<Record<string, unknown>>;
+  return given
+    .filter(({ spec }) => spec.field === undefined && !spec.effective)
+    .filter(({ spec }) => !isSame(values[propertyOfFlag(spec.name)], defaultOfFlag(spec)))
+    .map(({ spec }) => `--${spec.name}`);
+}
+
+/** The notes for one start. */
+export function startWarnings(
+  config: KubeletConfiguration,
+  flags: KubeletFlags,
+  given: readonly GivenFlag[],
+  documents: readonly ConfigDocument[],
+): readonly string[] {
+  const idle = [...configWithoutEffect(config, given, documents), ...flagsWithoutEffect(flags, given)];
+  const old = given
+    .filter(({ spec }) => spec.deprecated !== undefined)
+    .map(({ spec }) => `--${spec.name} (${spec.deprecated})`);
+  return [
+    ...(idle.length === 0 ? [] : [`accepted but not yet effective: ${idle.join(", ")}`]),
+    ...(old.length === 0 ? [] : [`deprecated flags in use: ${old.join(", ")}`]),
+  ];
+}

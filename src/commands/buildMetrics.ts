@@ -1,0 +1,33 @@
+/** Metrics that never change while the process runs: what it is and what is switched on. */
+import { FEATURE_GATES } from "../cli/gateTable.ts";
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import type { Machine } from "../ports/host.ts";
+import type { Metrics } from "../ports/telemetry.ts";
+
+/** Sets them once. */
+export function setBuildMetrics(
+  metrics: Metrics,
+  { featureGates }: KubeletOptions,
+  machine: Machine,
+  version: string,
+  nodeName: string,
+): void {
+  const [major = "", minor = ""] = version.split(".");
+  metrics.gauge("kubelet_node_name", 1, { node: nodeName });
+  if (machine.cgroupVersion !== undefined) metrics.gauge("kubelet_cgroup_version", machine.cgroupVersion);
+  metrics.gauge("kubernetes_build_info", 1, {
+    major,
+    minor,
+    git_version: `v${version}`,
+    git_commit: "",
+    git_tree_state: "",
+    build_date: "",
+    go_version: "",
+    compiler: `node ${process.version}`,
+    platform: `${machine.operatingSystem}/${machine.architecture}`,
+  });
+  for (const [name, enabled] of featureGates) {
+    const stage = FEATURE_GATES.get(name)?.stage ?? "GA";
+    metrics.gauge("kubernetes_feature_enabled", enabled ? 1 : 0, { name, stage: stage === "GA" ? "" : stage });
+  }
+}

@@ -1,0 +1,21 @@
+/** `rxlet`: the daemon on a real node. SIGTERM and SIGINT end it; the pods keep running. */
+import { type Observable, tap } from "rxjs";
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import { createLogger } from "../sinks/logger.ts";
+import { systemClock } from "../sources/systemClock.ts";
+import { type NodeOutput, runNode } from "./runNode.ts";
+import { VERSION } from "./version.ts";
+
+/** Runs until unsubscribed. Errors when the node cannot start or run on. */
+export function daemon(options: KubeletOptions): Observable<NodeOutput> {
+  const { format, verbosity } = options.config.logging;
+  const log = createLogger({
+    format: format === "json" ? "json" : "text",
+    verbosity,
+    wallTime: () => systemClock.wallTime(),
+  });
+  for (const warning of options.warnings) log.warn(warning);
+  return runNode({ options, log, version: VERSION }).pipe(
+    tap({ error: (error: unknown) => log.error("Kubelet cannot go on", { error }) }),
+  );
+}

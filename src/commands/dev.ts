@@ -1,0 +1,123 @@
+/**
+ * `rxlet dev [DIR]`: the embedded runtime in a process of its own, a node on it, and a live table of its pods. Ends
+ * with Ctrl-C: pods are stopped, the runtime ends, a temporary state directory goes.
+ */
+import {
+  catchError,
+  concat,
+  connect,
+  defer,
+  filter,
+  from,
+  fromEvent,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  ReplaySubject,
+  skip,
+  startWith,
+  switchMap,
+  take,
+  takeUntil,
+  tap,
+  throwError,
+} from "rxjs";
+import { podTable } from "../cli/podTable.ts";
+import type { DevOptions } from "../cli/subCommands.ts";
+import { kubeletError, toKubeletError } from "../core/errors.ts";
+import type { Kubelet } from "../kubelet.ts";
+import { createLogger } from "../sinks/logger.ts";
+import { systemClock } from "../sources/systemClock.ts";
+import { type DevSpace, openDevSpace } from "./devSpace.ts";
+import { runNode } from "./runNode.ts";
+import { VERSION } from "./version.ts";
+
+/** How long pods get to stop after Ctrl-C; a second one does not wait. */
+const DRAIN_MS = 40_000;
+
+/** Where the table goes. */
+export interface Screen {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  on(event: "resize", listener: () => void): unknown;
+  off(event: "resize", listener: () => void): unknown;
+}
+
+/**
+ * Runs until a signal, then empties the node and completes. Errors when it cannot start. Signals are taken from the
+ * first moment on and heeded once everything is open, so that one in between leaves nothing behind either.
+ */
+export function dev(options: DevOptions, signals$: Observable<unknown>, screen: Screen): Observable<never> {
+  return signals$.pipe(
+    connect((heard$) => devUntil(options, heard$, screen), { connector: () => new ReplaySubject<unknown>(2) }),
+  );
+}
+
+function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Screen): Observable<never> {
+  return defer(() => from(openDevSpace(options))).pipe(
+    switchMap((space) => {
+      let kubelet: Kubelet | undefined;
+      const log = createLogger({
+        format: "text",
+        verbosity: options.logLevel,
+        wallTime: () => systemClock.wallTime(),
+        destination: space.log,
+      });
+      const drained$ = signals$.pipe(
+        take(1),
+        switchMap(() => {
+          // On a terminal the table itself shows it, and a line in between would break it.
+          if (screen.isTTY !== true) screen.write("\nStopping pods...\n");
+          return kubelet === undefined ? of(undefined) : kubelet.drain(DRAIN_MS);
+        }),
+        catchError((error: unknown) => {
+          screen.write(`${toKubeletError(error).message}\n`);
+          return of(undefined);
+        }),
+      );
+      const hurried$ = signals$.pipe(skip(1));
+      const node$ = runNode({ options: space.options, log, version: VERSION }).pipe(
+        filter((output) => output.kind === "started"),
+        switchMap((started) => {
+          kubelet = started.kubelet;
+          return showPods(kubelet, space, screen);
+        }),
+      );
+      const died$ = from(space.runtime.ended).pipe(
+        switchMap(() =>
+          throwError(() => kubeletError("Unavailable", `the embedded runtime ended; see ${space.logFile}`)),
+        ),
+      );
+      const close$ = defer(() => from(space.close())).pipe(ignoreElements());
+      const untilStopped$ = merge(node$, died$).pipe(takeUntil(merge(drained$, hurried$)));
+      return concat(untilStopped$, close$).pipe(
+        catchError((error: unknown) =>
+          concat(
+            close$,
+            throwError(() => error),
+          ),
+        ),
+      );
+    }),
+  );
+}
+
+function showPods(kubelet: Kubelet, { header }: DevSpace, screen: Screen): Observable<never> {
+  const resized$ = fromEvent(screen as unknown as NodeJS.EventEmitter, "resize").pipe(
+    startWith(undefined),
+    map(() => ({ columns: screen.columns ?? 80, rows: screen.rows ?? 24 })),
+  );
+  return podTable({
+    changes$: kubelet.podsChanged$.pipe(map(() => kubelet.queries.pods())),
+    clock: systemClock,
+    header,
+    terminal$: screen.isTTY === true ? resized$ : undefined,
+  }).pipe(
+    tap((text) => screen.write(text)),
+    ignoreElements(),
+  );
+}

@@ -1,0 +1,74 @@
+/** What the kubelet proper needs, from flags, KubeletConfiguration and the machine. */
+import path from "node:path";
+import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import type { KubeletConfig, KubeletDirectories } from "../core/kubeletConfig.ts";
+import type { PodSource } from "../core/pod/sourceSnapshot.ts";
+import { machineCapacity } from "../core/resources/machineCapacity.ts";
+import { nodeAllocatable, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
+import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
+import type { Machine } from "../ports/host.ts";
+
+const UPSTREAM_POD_LOGS = "/var/log/pods";
+const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
+/** Upstream's longest delay of a crash-looping container. */
+const MAX_RESTART_DELAY_MS = 300_000;
+
+/** Puts the configuration together. */
+export function kubeletConfigOf({ flags, config }: KubeletOptions, machine: Machine): KubeletConfig {
+  const nodeName = (flags.hostnameOverride || machine.hostname).toLowerCase();
+  const capacity = machineCapacity(machine, config.maxPods);
+  const { kubeReserved, systemReserved, evictionHard } = config;
+  return {
+    nodeName,
+    nodeLabels: {
+      "kubernetes.io/hostname": nodeName,
+      "kubernetes.io/os": machine.operatingSystem,
+      "kubernetes.io/arch": machine.architecture,
+      ...flags.nodeLabels,
+    },
+    nodeIps: flags.nodeIp === "" ? machine.ips : flags.nodeIp.split(","),
+    directories: directoriesOf(flags.rootDir, config.podLogsDir),
+    sources: sourcesOf(config),
+    syncPeriodMs: config.syncFrequency,
+    relistPeriodMs: 1_000,
+    auditPeriodMs: 30_000,
+    inspectionDeadlineMs: 10_000,
+    inspectionsAtOnce: 16,
+    runtimeStatusPeriodMs: 5_000,
+    joinDeadlineMs: 10_000,
+    maxPods: config.maxPods,
+    podsPerCore: config.podsPerCore,
+    containerBackoff: crashLoopPolicy(config.crashLoopBackOff.maxContainerRestartPeriod ?? MAX_RESTART_DELAY_MS),
+    imagePull: {
+      maxParallel: config.serializeImagePulls ? 1 : (config.maxParallelImagePulls ?? Number.POSITIVE_INFINITY),
+      qps: config.registryPullQPS,
+      burst: config.registryBurst,
+      backoff: DEFAULT_IMAGE_PULL_POLICY,
+    },
+    cgroupsPerQos: config.cgroupsPerQOS,
+    cgroupRoot: config.cgroupRoot,
+    kubepodsLimits: config.enforceNodeAllocatable.includes("pods")
+      ? kubepodsCgroupResources(resourcesForPods({ capacity, kubeReserved, systemReserved }))
+      : {},
+    podPidsLimit: config.podPidsLimit,
+    cpuCfsQuota: config.cpuCFSQuota,
+    cpuCfsPeriodUs: config.cpuCFSQuotaPeriod * 1_000,
+    seccompDefault: config.seccompDefault,
+    clusterDns: config.clusterDNS,
+    clusterDomain: config.clusterDomain,
+    capacity,
+    allocatable: nodeAllocatable({ capacity, kubeReserved, systemReserved, evictionHard }),
+  };
+}
+
+/** Links to container logs stand where upstream has them, or beside a pod log directory of one's own. */
+export function directoriesOf(rootDir: string, podLogsDir: string): KubeletDirectories {
+  const containerLogsDir =
+    podLogsDir === UPSTREAM_POD_LOGS ? UPSTREAM_CONTAINER_LOGS : path.join(path.dirname(podLogsDir), "containers");
+  return { rootDir: path.resolve(rootDir), podLogsDir: path.resolve(podLogsDir), containerLogsDir };
+}
+
+function sourcesOf({ staticPodPath, staticPodURL }: KubeletOptions["config"]): readonly PodSource[] {
+  return [...(staticPodPath === "" ? [] : ["file" as const]), ...(staticPodURL === "" ? [] : ["http" as const])];
+}

@@ -1,0 +1,175 @@
+/**
+ * A node on the real world: ports, kubelet and servers, alive while subscribed. Everything it opens is closed when it
+ * is unsubscribed; containers keep running.
+ */
+import { concat, defer, ignoreElements, merge, type Observable, of, switchMap, tap, using } from "rxjs";
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { createKubelet, type Kubelet } from "../kubelet.ts";
+import { inSequence } from "../operators/inSequence.ts";
+import type { Machine } from "../ports/host.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { Logger } from "../ports/telemetry.ts";
+import { healthzServer } from "../server/healthzServer.ts";
+import { readOnlyServer } from "../server/readOnlyServer.ts";
+import type { ListeningAddress } from "../server/serve.ts";
+import { createCgroups } from "../sinks/cgroups.ts";
+import { type CriClient, createCriClient } from "../sinks/cri.ts";
+import { recordEvents } from "../sinks/events.ts";
+import { createFiles } from "../sinks/files.ts";
+import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
+import { createProbers } from "../sinks/probers/probers.ts";
+import { containerdEvents } from "../sources/containerdEvents.ts";
+import { eventedPleg } from "../sources/eventedPleg.ts";
+import { readMachine } from "../sources/machine.ts";
+import { systemClock } from "../sources/systemClock.ts";
+import { systemRandom } from "../sources/systemRandom.ts";
+import { setBuildMetrics } from "./buildMetrics.ts";
+import { countCriCalls } from "./criMetrics.ts";
+import { kubeletConfigOf } from "./kubeletConfigOf.ts";
+import { podSources } from "./podSources.ts";
+import { supervised } from "./supervised.ts";
+
+/** What a running node tells whoever started it. */
+export type NodeOutput =
+  /** The kubelet runs; queries and drain work from now on. */
+  | { readonly kind: "started"; readonly kubelet: Kubelet }
+  | { readonly kind: "listening"; readonly server: "healthz" | "readOnly"; readonly at: ListeningAddress };
+
+export interface NodeSetup {
+  readonly options: KubeletOptions;
+  readonly log: Logger;
+  readonly version: string;
+}
+
+/** Runs a node. Errors with a KubeletError when it cannot start, with an InvariantError on a bug. */
+export function runNode(setup: NodeSetup): Observable<NodeOutput> {
+  const { config, flags } = setup.options;
+  return defer(() => readMachine({ resolvConfPath: config.resolvConf, rootDir: "/" })).pipe(
+    switchMap((machine) =>
+      using(
+        () => openResources(setup),
+        (resources) => {
+          const { metrics, client } = resources as OpenResources;
+          const kubeletConfig = kubeletConfigOf(setup.options, machine);
+          const ports = realPorts(setup, kubeletConfig, machine, metrics, client);
+          const kubelet = createKubelet(kubeletConfig, ports);
+          setup.log.info("Starting kubelet", {
+            version: setup.version,
+            node: kubeletConfig.nodeName,
+            runtime: config.containerRuntimeEndpoint,
+            sources: kubeletConfig.sources,
+            rootDir: flags.rootDir,
+          });
+          setBuildMetrics(metrics, setup.options, machine, setup.version, kubeletConfig.nodeName);
+          return concat(
+            makeDirectories(kubeletConfig, ports),
+            merge(of<NodeOutput>({ kind: "started", kubelet }), servers(setup, ports, metrics, kubelet), kubelet.run$),
+          );
+        },
+      ),
+    ),
+  );
+}
+
+interface OpenResources {
+  readonly metrics: MetricsSink;
+  readonly client: CriClient;
+  unsubscribe(): void;
+}
+
+function openResources({ options: { config } }: NodeSetup): OpenResources {
+  const metrics = createMetrics();
+  const client = createCriClient({
+    endpoint: config.containerRuntimeEndpoint,
+    ...(config.imageServiceEndpoint === "" ? {} : { imageEndpoint: config.imageServiceEndpoint }),
+    defaultDeadlineMs: config.runtimeRequestTimeout,
+    clock: systemClock,
+    onCall: countCriCalls(metrics),
+  });
+  return {
+    metrics,
+    client,
+    unsubscribe: () => {
+      client.close();
+      metrics.close();
+    },
+  };
+}
+
+function realPorts(
+  { options, log }: NodeSetup,
+  kubeletConfig: KubeletConfig,
+  machine: Machine,
+  metrics: MetricsSink,
+  client: CriClient,
+): KubeletPorts {
+  const { config } = options;
+  const clock = systemClock;
+  const rng = systemRandom;
+  const telemetry = { log, metrics };
+  return {
+    clock,
+    rng,
+    telemetry,
+    runtime: client.runtime,
+    images: client.images,
+    probers: createProbers(client.runtime, clock),
+    files: createFiles(),
+    cgroups: kubeletConfig.cgroupsPerQos ? createCgroups({ clock }) : undefined,
+    machine,
+    snapshots$: podSources(options, kubeletConfig.nodeName, { clock, rng, telemetry }),
+    runtimeSignals$: supervised(
+      "runtimeEvents",
+      eventedPleg({ runtime: client.runtime, containerdHints$: containerdEvents(client.containerdEvents), clock }),
+      { clock, rng, telemetry },
+    ),
+    recordEvents: (events$) =>
+      recordEvents(events$, { telemetry, clock, qps: config.eventRecordQPS, burst: config.eventBurst }),
+  };
+}
+
+/** Directories every node has; a node that may not make them says so at once. */
+function makeDirectories({ directories }: KubeletConfig, { files }: KubeletPorts): Observable<never> {
+  const { rootDir, podLogsDir, containerLogsDir } = directories;
+  return concat(
+    inSequence([rootDir, `${rootDir}/pods`], (path) => files.makeDirectory(path, 0o750)),
+    inSequence([podLogsDir, containerLogsDir], (path) => files.makeDirectory(path, 0o755)),
+  ).pipe(ignoreElements());
+}
+
+function servers(
+  { options: { config, flags }, log }: NodeSetup,
+  { clock }: KubeletPorts,
+  metrics: MetricsSink,
+  { queries }: Kubelet,
+): Observable<NodeOutput> {
+  const telemetry = { log, metrics };
+  const told = (server: "healthz" | "readOnly", at$: Observable<ListeningAddress>): Observable<NodeOutput> =>
+    at$.pipe(
+      tap(({ address, port }) => log.info("Serving", { server, address, port })),
+      switchMap((at) => of<NodeOutput>({ kind: "listening", server, at })),
+    );
+  const { healthzBindAddress, healthzPort, readOnlyPort } = config;
+  const readOnlyAddress = flags.readOnlyBindAddress || config.address;
+  return merge(
+    ...(healthzPort > 0
+      ? [told("healthz", healthzServer({ address: healthzBindAddress, port: healthzPort, queries, telemetry }))]
+      : []),
+    ...(readOnlyPort > 0
+      ? [
+          told(
+            "readOnly",
+            readOnlyServer({
+              address: readOnlyAddress,
+              port: readOnlyPort,
+              queries,
+              telemetry,
+              clock,
+              metricsPage: metrics,
+            }),
+          ),
+        ]
+      : []),
+  );
+}

@@ -1,0 +1,28 @@
+/** `rxlet runtime`: the embedded CRI server. SIGTERM stops its containers, SIGINT leaves them to the next runtime. */
+import { Observable } from "rxjs";
+import type { RuntimeOptions } from "../cli/subCommands.ts";
+import { runEmbeddedRuntime } from "../embeddedRuntime/runEmbeddedRuntime.ts";
+
+/** Serves until the signal, then completes. Errors when it cannot serve. */
+export function embeddedRuntime(
+  { socket, stateDir }: RuntimeOptions,
+  stop$: Observable<NodeJS.Signals>,
+): Observable<never> {
+  return new Observable<never>((subscriber) => {
+    const started = runEmbeddedRuntime({ socketPath: socket, stateDir });
+    started.catch((error: unknown) => subscriber.error(error));
+    subscriber.add(
+      stop$.subscribe({
+        next: (signal) => {
+          started
+            .then((runtime) => runtime.close({ stopContainers: signal === "SIGTERM" }))
+            .then(
+              () => subscriber.complete(),
+              (error: unknown) => subscriber.error(error),
+            );
+        },
+        error: (error: unknown) => subscriber.error(error),
+      }),
+    );
+  });
+}

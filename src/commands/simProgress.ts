@@ -1,0 +1,46 @@
+/** How far a simulation is: one line that is drawn over on a terminal, a line per tenth in a pipe. */
+import type { Clock } from "../ports/clock.ts";
+import type { SimProgress } from "../sim/simulateSeed.ts";
+
+/** Where it writes. */
+export interface SimScreen {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** The terminal is drawn on at most this often. */
+const REDRAW_MS = 100;
+const BAR_CELLS = 30;
+const TENTHS = 10;
+
+/** Makes the display of one simulation. */
+export function createSimProgress(screen: SimScreen, clock: Clock, seed: string) {
+  const startedAt = clock.monotonicMs();
+  let drawnAt = -Infinity;
+  let tenth = 0;
+  const onTerminal = screen.isTTY === true;
+  return {
+    show({ virtualMs, durationMs, events, faults }: SimProgress): void {
+      const nowMs = clock.monotonicMs();
+      const part = durationMs === 0 ? 1 : Math.min(1, virtualMs / durationMs);
+      const phase = part < 1 ? `${Math.floor(part * 100)}%` : "healing";
+      const ratio = Math.round(virtualMs / Math.max(1, nowMs - startedAt));
+      const told = `seed ${seed} ${phase}, ${events} events, ${faults} faults, ${ratio} times real time`;
+      if (onTerminal) {
+        if (nowMs - drawnAt < REDRAW_MS) return;
+        drawnAt = nowMs;
+        const full = Math.round(part * BAR_CELLS);
+        const line = `[${"=".repeat(full)}${" ".repeat(BAR_CELLS - full)}] ${told}`;
+        screen.write(`\r\u001b[K${line.slice(0, (screen.columns ?? 80) - 1)}`);
+      } else if (part < 1 && Math.floor(part * TENTHS) > tenth) {
+        tenth = Math.floor(part * TENTHS);
+        screen.write(`${told}\n`);
+      }
+    },
+    /** The line goes. */
+    end(): void {
+      if (onTerminal) screen.write("\r\u001b[K");
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** What became of a simulation, for people. */
+import { formatDuration } from "../core/config/duration.ts";
+import { replayedPods, type SimReplay } from "../sim/simReplay.ts";
+import type { SimulateResult } from "../sim/simulateSeed.ts";
+
+const OUTCOMES: Readonly<Record<SimulateResult["outcome"], string>> = {
+  ok: "ok",
+  correctness: "a rule was broken",
+  liveness: "what is wanted did not come about",
+  crash: "the kubelet ended",
+};
+
+/** More faults of a replay than this are counted, not named. */
+const NAMED_FAULTS = 40;
+
+/** The text, with a line end. */
+export function simSummary(result: SimulateResult): string {
+  const { outcome, seed, violations, virtualMs, realMs, events, transitions, faults, traceHash } = result;
+  const named = Object.entries(faults).map(([kind, count]) => `${kind} ${count}`);
+  const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
+  const ratio = realMs === undefined ? "" : `, ${Math.round(virtualMs / Math.max(1, realMs))} times real time`;
+  const lines = [
+    `seed         ${seed}`,
+    `outcome      ${OUTCOMES[outcome]}`,
+    `virtual time ${formatDuration(virtualMs)}${ratio}`,
+    `events       ${events}`,
+    `transitions  ${transitions}`,
+    `faults       ${total}${total === 0 ? "" : ` (${named.join(", ")})`}`,
+    `violations   ${violations.length}`,
+    `trace        ${traceHash.length > 64 ? `${traceHash.slice(0, 64)}...` : traceHash}`,
+  ];
+  return `${[...lines, ...(outcome === "ok" ? [] : failure(result))].join("\n")}\n`;
+}
+
+function failure({ violations, lines, replay }: SimulateResult): readonly string[] {
+  return [
+    "",
+    ...violations.map(({ atMs, checker, message }) => `${(atMs / 1000).toFixed(3)} s  ${checker}: ${message}`),
+    "",
+    ...workload(replay),
+    "",
+    `the last ${lines.length} lines:`,
+    ...lines,
+  ];
+}
+
+function workload(replay: SimReplay): readonly string[] {
+  const pods = replayedPods(replay).map(({ name, source }) => `${name} (${source})`);
+  const { keptFaults } = replay;
+  const faults =
+    keptFaults === undefined
+      ? ["all that the seed gives"]
+      : [
+          ...keptFaults.slice(0, NAMED_FAULTS),
+          ...(keptFaults.length > NAMED_FAULTS ? [`and ${keptFaults.length - NAMED_FAULTS} more`] : []),
+        ];
+  return [`pods         ${pods.join(", ")}`, `faults       ${faults.join("; ")}`];
+}

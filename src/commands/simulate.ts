@@ -1,0 +1,99 @@
+/**
+ * `rxlet simulate`: whole nodes in virtual time from a seed. Tells how far it is, then what happened; of a broken rule
+ * the seed, what is left of the workload, and the last lines. Runs to its end without giving way to anything else.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import type { SimulateFlags } from "../cli/simulateFlags.ts";
+import { kubeletError } from "../core/errors.ts";
+import { ioError } from "../core/ioError.ts";
+import { type FaultRates, readFaultRates } from "../sim/faults/faultKinds.ts";
+import { createChromeTrace } from "../sim/chromeTrace.ts";
+import { readReplay, replayText, type SimReplay } from "../sim/simReplay.ts";
+import { simulateSeed, type SimulateResult } from "../sim/simulateSeed.ts";
+import type { SimOutcome } from "../sim/simRun.ts";
+import { systemClock } from "../sources/systemClock.ts";
+import { systemRandom } from "../sources/systemRandom.ts";
+import { createSimProgress, type SimScreen } from "./simProgress.ts";
+import { simSummary } from "./simSummary.ts";
+
+/** Exit code by outcome. */
+const EXIT_CODES: Readonly<Record<SimOutcome, number>> = { ok: 0, correctness: 2, liveness: 3, crash: 4 };
+
+/** Simulates and answers the exit code. Throws a KubeletError when a file cannot be read or written. */
+export function simulate(flags: SimulateFlags, screen: SimScreen): number {
+  const faults = faultsOf(flags.faults);
+  const replay = flags.replay === "" ? undefined : replayOf(flags.replay);
+  const first = flags.seed === "" ? systemRandom.uuid().slice(0, 8) : flags.seed;
+  for (let run = 0; flags.runs === 0 || run < flags.runs; run += 1) {
+    const result = simulateOne(flags, seedOf(first, run), faults, replay, screen);
+    if (result.outcome === "ok") continue;
+    if (flags.saveReplay !== "") {
+      write(flags.saveReplay, replayText(result.replay));
+      screen.write(`replay written to ${flags.saveReplay}\n`);
+    }
+    return EXIT_CODES[result.outcome];
+  }
+  return EXIT_CODES.ok;
+}
+
+function simulateOne(
+  { pods, durationMs, nodes, trace, shrink }: SimulateFlags,
+  seed: string,
+  faults: "default" | "none" | FaultRates,
+  replay: SimReplay | undefined,
+  screen: SimScreen,
+): SimulateResult {
+  const chrome = trace === "" ? undefined : createChromeTrace();
+  const progress = createSimProgress(screen, systemClock, replay?.seed ?? seed);
+  const result = simulateSeed({
+    seed,
+    pods,
+    durationMs,
+    faults,
+    nodes,
+    replay,
+    shrinkRuns: replay === undefined ? shrink : 0,
+    realMs: () => systemClock.monotonicMs(),
+    onProgress: (state) => progress.show(state),
+    ...(chrome === undefined ? {} : { watch: (observation, node) => chrome.see(observation, node) }),
+  });
+  progress.end();
+  if (chrome !== undefined) write(trace, chrome.text());
+  screen.write(simSummary(result));
+  return result;
+}
+
+/** Seeds that are numbers count up, others get a number. */
+function seedOf(first: string, run: number): string {
+  if (run === 0) return first;
+  return /^\d{1,15}$/.test(first) ? String(Number(first) + run) : `${first}-${run}`;
+}
+
+function faultsOf(text: string): "default" | "none" | FaultRates {
+  if (text === "default" || text === "none") return text;
+  const rates = readFaultRates(read(text));
+  if (!rates.ok) throw kubeletError(rates.error.code, `${text}: ${rates.error.message}`);
+  return rates.value;
+}
+
+function replayOf(path: string): SimReplay {
+  const replay = readReplay(read(path));
+  if (!replay.ok) throw kubeletError(replay.error.code, `${path}: ${replay.error.message}`);
+  return replay.value;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (thrown) {
+    throw ioError("read", path, thrown);
+  }
+}
+
+function write(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (thrown) {
+    throw ioError("write", path, thrown);
+  }
+}

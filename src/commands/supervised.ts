@@ -1,0 +1,28 @@
+/** Sources under supervision: reopened with backoff when they fail, told in log and metrics. */
+import type { Observable } from "rxjs";
+import type { Clock } from "../ports/clock.ts";
+import type { Rng } from "../ports/random.ts";
+import type { Telemetry } from "../ports/telemetry.ts";
+import { supervise } from "../operators/supervise.ts";
+
+const BACKOFF = { initialMs: 200, maxMs: 30_000, jitter: 0.2, resetAfterMs: 60_000 };
+
+/** A source that neither errors nor completes, but for a broken invariant. */
+export function supervised<T>(
+  name: string,
+  source$: Observable<T>,
+  { clock, rng, telemetry }: { readonly clock: Clock; readonly rng: Rng; readonly telemetry: Telemetry },
+): Observable<T> {
+  const { log, metrics } = telemetry;
+  metrics.gauge("rxlet_source_up", 1, { source: name });
+  return supervise(name, () => source$, {
+    backoff: BACKOFF,
+    clock,
+    rng,
+    onRestart: ({ error, delayMs }) => {
+      metrics.count("rxlet_supervise_restarts_total", { source: name });
+      log.error("A source failed and is reopened", { source: name, error, delayMs });
+    },
+    onHealth: (problem) => metrics.gauge("rxlet_source_up", problem === undefined ? 1 : 0, { source: name }),
+  });
+}

@@ -1,0 +1,124 @@
+/**
+ * Whether this node takes a pod. Checks in upstream's order, the first refusal counts; reason and message are what the
+ * pod's status shows. Counterpart: pkg/kubelet/lifecycle/predicate.go.
+ */
+import type { Pod } from "../api.ts";
+import { podUid, type PodUid } from "../ids.ts";
+import { isCriticalPod, isStaticPod } from "../pod/criticalPod.ts";
+import { type ResourceAmounts, parseResourceList } from "../resources/resourceList.ts";
+import { hostPortsConflict } from "./hostPorts.ts";
+import { type Labels, type Taint, matchesNode, toleratesNoExecute } from "./nodeSelection.ts";
+import { podsToPreempt } from "./preemption.ts";
+import { type InsufficientResource, insufficientResources, insufficientText } from "./resourceFit.ts";
+
+/** What admission looks at of the node. */
+export interface NodeInfoForAdmission {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly taints: readonly Taint[];
+  /** As in `kubernetes.io/os`: `linux`, `darwin`. */
+  readonly os: string;
+  /** Whether the runtime can keep groups of the image out of a container. */
+  readonly supplementalGroupsPolicy: boolean;
+}
+
+export interface AdmissionInput {
+  readonly pod: Pod;
+  readonly node: NodeInfoForAdmission;
+  /** Admitted pods that are not over, without `pod`. */
+  readonly activePods: readonly Pod[];
+  readonly allocatable: ResourceAmounts;
+  /** Most pods on this node, `podsPerCore` included. */
+  readonly maxPods: number;
+}
+
+export type AdmissionResult =
+  | {
+      readonly admitted: true;
+      /** Pods to stop first, to make room for a critical one; empty as a rule. */
+      readonly preempt: readonly PodUid[];
+    }
+  | { readonly admitted: false; readonly reason: string; readonly message: string };
+
+const OS_LABEL = "kubernetes.io/os";
+
+const refuse = (reason: string, message: string): AdmissionResult => ({ admitted: false, reason, message });
+const ADMITTED: AdmissionResult = { admitted: true, preempt: [] };
+
+/** Refusals that stopping other pods cannot help. */
+function unsupported(pod: Pod, node: NodeInfoForAdmission): AdmissionResult | undefined {
+  // Upstream compares the pod's own label, not its node selector; the latter is checked below.
+  const osLabel = pod.metadata.labels?.[OS_LABEL];
+  if (osLabel !== undefined && osLabel !== node.os) {
+    return refuse(
+      "PodOSSelectorNodeLabelDoesNotMatch",
+      "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+    );
+  }
+  if (pod.spec.os !== undefined && pod.spec.os.name !== node.os) {
+    return refuse("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS");
+  }
+  const policy = pod.spec.securityContext?.supplementalGroupsPolicy;
+  if (policy === "Strict" && !node.supplementalGroupsPolicy) {
+    return refuse(
+      "SupplementalGroupsPolicyNotSupported",
+      "SupplementalGroupsPolicy=Strict is not supported in this node",
+    );
+  }
+  return undefined;
+}
+
+const failedPredicate = (name: string, why: string): AdmissionResult =>
+  refuse(name, `Predicate ${name} failed: ${why}`);
+
+/** Why the node is the wrong one, in the order the scheduler's filters run. */
+function misplaced({ pod, node, activePods }: AdmissionInput): AdmissionResult | undefined {
+  if (!matchesNode(pod, node.name, { ...node.labels, [OS_LABEL]: node.os })) {
+    return failedPredicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
+  }
+  if (pod.spec.nodeName && pod.spec.nodeName !== node.name) {
+    return failedPredicate("NodeName", "node(s) didn't match the requested node name");
+  }
+  if (hostPortsConflict(pod, activePods)) {
+    return failedPredicate("NodePorts", "node(s) didn't have free ports for the requested pod ports");
+  }
+  if (!isStaticPod(pod) && !toleratesNoExecute(pod, node.taints)) {
+    return failedPredicate("TaintToleration", "node(s) had taints that the pod didn't tolerate");
+  }
+  return undefined;
+}
+
+/** Room for a critical pod is made by stopping others, unless even that would not do. */
+function makeRoom({ pod, activePods }: AdmissionInput, shortages: readonly InsufficientResource[]): AdmissionResult {
+  const preemption = podsToPreempt(pod, activePods, shortages);
+  if (preemption.possible) {
+    return { admitted: true, preempt: preemption.pods.map(({ metadata }) => podUid(metadata.uid)) };
+  }
+  const missing = [...preemption.missing].map(([name, amount]) => `(res: ${name}, q: ${amount}), `);
+  return refuse(
+    "UnexpectedAdmissionError",
+    "Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to " +
+      `preempt: no set of running pods found to reclaim resources: [${missing.join("")}]`,
+  );
+}
+
+/** Whether the node takes the pod, and which pods must go for it. */
+export function admitPod(input: AdmissionInput): AdmissionResult {
+  const { pod, activePods, maxPods } = input;
+  const refusal = unsupported(pod, input.node);
+  if (refusal !== undefined) return refusal;
+  const allocatable = parseResourceList(input.allocatable);
+  const shortages = insufficientResources({ pod, activePods, allocatable, maxPods });
+  const wrongNode = misplaced(input);
+  const isCritical = isCriticalPod(pod);
+  const [first] = shortages;
+  // A critical pod's shortages can be helped, so being on the wrong node is what it is refused for.
+  if (first !== undefined && !(isCritical && wrongNode !== undefined)) {
+    return isCritical ? makeRoom(input, shortages) : refuse(`OutOf${first.name}`, insufficientText(first));
+  }
+  return wrongNode ?? ADMITTED;
+}
+
+/** Most pods on the node: `maxPods`, and no more than `podsPerCore` per CPU when that is set (above 0). */
+export const effectiveMaxPods = (maxPods: number, podsPerCore: number, cpuCount: number): number =>
+  podsPerCore > 0 ? Math.min(maxPods, podsPerCore * cpuCount) : maxPods;

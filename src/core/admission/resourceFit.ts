@@ -1,0 +1,65 @@
+/**
+ * Whether a pod's requests fit beside those of the active pods. Counterpart: the scheduler's noderesources plugin, as
+ * the kubelet uses it: extended resources the node does not know are left to others.
+ */
+import type { Pod } from "../api.ts";
+import { podRequests } from "../resources/podResources.ts";
+import { type ResourceList, addResources, resourceMilli, resourceValue } from "../resources/resourceList.ts";
+
+/** A resource the node has too little of; cpu in thousandths, the others in whole units. */
+export interface InsufficientResource {
+  readonly name: string;
+  readonly requested: bigint;
+  readonly used: bigint;
+  readonly capacity: bigint;
+}
+
+/** Names with a domain that is not Kubernetes' own, as device plugins and cluster operators give them. */
+const isExtended = (name: string): boolean =>
+  name.includes("/") && !name.includes("kubernetes.io/") && !name.startsWith("requests.");
+
+/** cpu in thousandths, everything else in whole units. */
+export const resourceUnits = (list: ResourceList, name: string): bigint =>
+  name === "cpu" ? resourceMilli(list, name) : resourceValue(list, name);
+
+/** The order in which shortages are reported: the first becomes the pod's reason. */
+const FIRST = ["cpu", "memory", "ephemeral-storage"];
+
+export interface ResourceFitInput {
+  readonly pod: Pod;
+  readonly activePods: readonly Pod[];
+  readonly allocatable: ResourceList;
+  readonly maxPods: number;
+}
+
+/** Every pod is judged beside all others, so each one's sum is worked out once. */
+const knownRequests = new WeakMap<Pod, ResourceList>();
+
+function requestsOf(pod: Pod): ResourceList {
+  const requests = knownRequests.get(pod) ?? podRequests(pod);
+  knownRequests.set(pod, requests);
+  return requests;
+}
+
+/** Everything the node has too little of for this pod; empty when it fits. */
+export function insufficientResources(input: ResourceFitInput): readonly InsufficientResource[] {
+  const { pod, activePods, allocatable, maxPods } = input;
+  const requests = requestsOf(pod);
+  const used = activePods.reduce<ResourceList>((sum, each) => addResources(sum, requestsOf(each)), new Map());
+  const podCount = BigInt(activePods.length);
+  const tooMany = podCount + 1n > BigInt(maxPods);
+  const pods = tooMany ? [{ name: "pods", requested: 1n, used: podCount, capacity: BigInt(maxPods) }] : [];
+  const others = [...requests.keys()].filter((name) => !FIRST.includes(name) && name !== "pods");
+  const served = others.filter((name) => allocatable.has(name) || !isExtended(name));
+  const lacking = [...FIRST, ...served].flatMap((name) => {
+    const requested = resourceUnits(requests, name);
+    const capacity = resourceUnits(allocatable, name);
+    const taken = resourceUnits(used, name);
+    return requested > 0n && requested > capacity - taken ? [{ name, requested, used: taken, capacity }] : [];
+  });
+  return [...pods, ...lacking];
+}
+
+/** The shortage as the pod's status tells it. */
+export const insufficientText = ({ name, requested, used, capacity }: InsufficientResource): string =>
+  `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;

@@ -1,0 +1,30 @@
+/** The order of a merged list: what the patch names as the patch has it, what only the server has as it was. */
+
+/**
+ * `merged` in order: elements whose key is in `wanted` follow that order, the others that of `before`. The two rows are
+ * interleaved: an element nobody named stays ahead of the first named one that it used to precede.
+ */
+export function mergeElementOrder<T>(
+  merged: readonly T[],
+  wanted: readonly unknown[],
+  before: readonly unknown[],
+  keyOf: (item: T) => unknown = (item) => item,
+): readonly T[] {
+  const place = (row: readonly unknown[]) => (item: T) => row.indexOf(keyOf(item));
+  const [wantedPlace, oldPlace] = [place(wanted), place(before)];
+  const named = merged.filter((item) => wantedPlace(item) >= 0).sort((a, b) => wantedPlace(a) - wantedPlace(b));
+  const unnamed = merged.filter((item) => wantedPlace(item) < 0).sort((a, b) => oldPlace(a) - oldPlace(b));
+  const ordered: T[] = [];
+  let next = 0;
+  for (const item of named) {
+    const limit = oldPlace(item);
+    for (;;) {
+      const candidate = unnamed[next];
+      if (candidate === undefined || limit < 0 || oldPlace(candidate) < 0 || oldPlace(candidate) >= limit) break;
+      ordered.push(candidate);
+      next += 1;
+    }
+    ordered.push(item);
+  }
+  return [...ordered, ...unnamed.slice(next)];
+}

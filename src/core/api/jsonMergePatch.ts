@@ -1,0 +1,21 @@
+/** JSON merge patches (RFC 7396) of API objects: made and applied. */
+import { isMap } from "../config/configProblem.ts";
+import { mergePatch } from "../config/mergePatch.ts";
+import { sameValue } from "../sameValue.ts";
+
+type JsonMap = Readonly<Record<string, unknown>>;
+
+/** `original` changed by `patch`: maps merge key by key, null removes a key, everything else replaces. */
+export const jsonMergePatch = (original: JsonMap, patch: JsonMap): JsonMap => mergePatch(original, patch) as JsonMap;
+
+/** The patch that makes `newer` of `older`; empty when they are the same. Undefined members count as absent. */
+export function jsonMergeDiff(older: JsonMap, newer: JsonMap): JsonMap {
+  const patch: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(newer)) {
+    const before = older[key];
+    if (value === undefined || sameValue(before, value)) continue;
+    patch[key] = isMap(before) && isMap(value) ? jsonMergeDiff(before, value) : value;
+  }
+  for (const key of Object.keys(older)) if (older[key] !== undefined && newer[key] === undefined) patch[key] = null;
+  return patch;
+}

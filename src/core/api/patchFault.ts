@@ -1,0 +1,18 @@
+/** A patch that cannot be applied; thrown inside the patch modules, a Result outside. */
+import { kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+
+/** What is wrong with the patch, naming the field. */
+export class PatchFault extends Error {
+  override readonly name = "PatchFault";
+}
+
+/** Runs a patch; what it finds wrong becomes an InvalidArgument error. */
+export function patchResult<T>(apply: () => T): Result<T> {
+  try {
+    return ok(apply());
+  } catch (thrown) {
+    if (thrown instanceof PatchFault) return err(kubeletError("InvalidArgument", thrown.message));
+    throw thrown;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * How strategic merge patches treat the fields of API objects: which lists merge by key and which as a set. Lists that
+ * are not named here are replaced. Counterpart: the patchStrategy and patchMergeKey tags of k8s.io/api.
+ */
+
+/** What merging has to know about one field; absent: maps merge key by key, everything else is replaced. */
+export interface PatchSchema {
+  /** A list of maps whose elements are told apart by this key. */
+  readonly mergeKey?: string;
+  /** A list of scalars that merges as a set. */
+  readonly isSet?: boolean;
+  /** Changed maps carry the list of the keys that stay. */
+  readonly retainKeys?: boolean;
+  /** Fields of the map, or of each element of the list. */
+  readonly fields?: Readonly<Record<string, PatchSchema>>;
+}
+
+/** Nothing special below. */
+export const PLAIN: PatchSchema = {};
+
+const by = (mergeKey: string, fields: PatchSchema["fields"] = {}): PatchSchema => ({ mergeKey, fields });
+const record = (fields: PatchSchema["fields"] = {}): PatchSchema => ({ fields });
+
+const METADATA = record({ ownerReferences: by("uid"), finalizers: { isSet: true } });
+
+const CONTAINERS = by("name", {
+  ports: by("containerPort"),
+  env: by("name"),
+  volumeMounts: by("mountPath"),
+  volumeDevices: by("devicePath"),
+});
+
+const POD_SPEC = record({
+  volumes: { ...by("name"), retainKeys: true },
+  initContainers: CONTAINERS,
+  containers: CONTAINERS,
+  ephemeralContainers: CONTAINERS,
+  imagePullSecrets: by("name"),
+  hostAliases: by("ip"),
+  topologySpreadConstraints: by("topologyKey"),
+  schedulingGates: by("name"),
+  resourceClaims: { ...by("name"), retainKeys: true },
+});
+
+/** Container statuses are replaced as a whole: their lists carry no merge key. */
+const POD_STATUS = record({
+  conditions: by("type"),
+  hostIPs: by("ip"),
+  podIPs: by("ip"),
+  resourceClaimStatuses: { ...by("name"), retainKeys: true },
+});
+
+const SCHEMAS: Readonly<Record<string, PatchSchema>> = {
+  Pod: record({ metadata: METADATA, spec: POD_SPEC, status: POD_STATUS }),
+  Node: record({
+    metadata: METADATA,
+    spec: record({ podCIDRs: { isSet: true } }),
+    status: record({ conditions: by("type"), addresses: by("type") }),
+  }),
+  Service: record({
+    metadata: METADATA,
+    spec: record({ ports: by("port") }),
+    status: record({ conditions: by("type") }),
+  }),
+  ServiceAccount: record({ metadata: METADATA, secrets: by("name") }),
+  Namespace: record({ metadata: METADATA, status: record({ conditions: by("type") }) }),
+  PersistentVolumeClaim: record({ metadata: METADATA, status: record({ conditions: by("type") }) }),
+  CSINode: record({ metadata: METADATA, spec: record({ drivers: by("name") }) }),
+};
+
+const DEFAULT_SCHEMA = record({ metadata: METADATA });
+
+/** The schema of a kind; kinds without merging lists of their own share one. */
+export const patchSchemaOf = (kind: string): PatchSchema => SCHEMAS[kind] ?? DEFAULT_SCHEMA;

@@ -1,0 +1,144 @@
+/**
+ * Doubling backoffs as immutable tables on monotonic time: crash loops of containers, retries of image pulls, and the
+ * delay before a failed pod sync is tried again. A pod's worker owns its table; `pruneBackoffs` bounds it.
+ * Upstream: client-go's flowcontrol.Backoff, kuberuntime's doBackOff, the pod worker's requeue.
+ */
+import type { KubeletError } from "./errors.ts";
+import { monotonicMs, type MonotonicMs } from "./ids.ts";
+
+/** A doubling backoff: first delay, its cap, and how long a quiet time forgets it. All in milliseconds. */
+export interface BackoffPolicy {
+  readonly initialMs: number;
+  readonly maxMs: number;
+  readonly resetAfterMs: number;
+}
+
+/** Backoff of one key: the delay now in force and when the key was last let through. */
+export interface BackoffEntry {
+  readonly delayMs: number;
+  readonly updatedAt: MonotonicMs;
+}
+
+/** Immutable table of backoffs; crash loops use the keys of `containerBackoffKey`. */
+export type ContainerBackoffs = ReadonlyMap<string, BackoffEntry>;
+
+/** The empty table. */
+export const NO_BACKOFFS: ContainerBackoffs = new Map();
+
+/** Crash loops: 10 s doubling to 300 s, forgotten after 10 minutes without a crash. */
+export const DEFAULT_CRASH_LOOP_POLICY: BackoffPolicy = { initialMs: 10_000, maxMs: 300_000, resetAfterMs: 600_000 };
+
+/** Image pulls: the same curve, counted from the last failed pull. */
+export const DEFAULT_IMAGE_PULL_POLICY: BackoffPolicy = DEFAULT_CRASH_LOOP_POLICY;
+
+/**
+ * Crash-loop policy of a node with its own maximum in milliseconds (`crashLoopBackOff.maxContainerRestartPeriod`):
+ * a maximum below the first delay lowers that too; the quiet time that forgets stays 10 minutes.
+ */
+export function crashLoopPolicy(maxMs: number): BackoffPolicy {
+  const { initialMs, resetAfterMs } = DEFAULT_CRASH_LOOP_POLICY;
+  return { initialMs: Math.min(initialMs, maxMs), maxMs, resetAfterMs };
+}
+
+/** Key of a container in the crash-loop table: a changed definition starts afresh. */
+export const containerBackoffKey = (name: string, specHash: string): string => `${name}/${specHash}`;
+
+const isForgotten = (entry: BackoffEntry, eventAt: MonotonicMs, policy: BackoffPolicy): boolean =>
+  eventAt - entry.updatedAt > policy.resetAfterMs;
+
+/**
+ * Delay in milliseconds that the key carries after one more event at `eventAt` (an exit, a failed pull): the first
+ * delay for a new or forgotten key, else twice the last one up to the maximum.
+ */
+export function nextDelay(entry: BackoffEntry | undefined, eventAt: MonotonicMs, policy: BackoffPolicy): number {
+  if (entry === undefined || isForgotten(entry, eventAt, policy)) return Math.min(policy.initialMs, policy.maxMs);
+  return Math.min(entry.delayMs * 2, policy.maxMs);
+}
+
+/** Entry of the key after one more event at `eventAt`, let through (or failed) at `now`. */
+export const nextBackoff = (
+  entry: BackoffEntry | undefined,
+  eventAt: MonotonicMs,
+  policy: BackoffPolicy,
+  now: MonotonicMs = eventAt,
+): BackoffEntry => ({ delayMs: nextDelay(entry, eventAt, policy), updatedAt: now });
+
+/**
+ * Until when a container that exited at `exitedAt` may not start again: `exitedAt` plus the delay in force. undefined
+ * when nothing holds it back: it never restarted before, or ran long enough to be forgotten. The instant may lie in
+ * the past, then it may start.
+ */
+export function backoffUntil(
+  backoffs: ContainerBackoffs,
+  key: string,
+  exitedAt: MonotonicMs,
+  policy: BackoffPolicy,
+): MonotonicMs | undefined {
+  const entry = backoffs.get(key);
+  if (entry === undefined || isForgotten(entry, exitedAt, policy)) return undefined;
+  return monotonicMs(exitedAt + entry.delayMs);
+}
+
+/** The table after the key was let through at `now`, following an exit at `exitedAt`: its next wait is longer. */
+export function registerRestart(
+  backoffs: ContainerBackoffs,
+  key: string,
+  exitedAt: MonotonicMs,
+  now: MonotonicMs,
+  policy: BackoffPolicy,
+): ContainerBackoffs {
+  return new Map(backoffs).set(key, nextBackoff(backoffs.get(key), exitedAt, policy, now));
+}
+
+/** The table after a failed try at `now` (image pulls: the wait counts from the failure itself). */
+export const registerFailure = (
+  backoffs: ContainerBackoffs,
+  key: string,
+  now: MonotonicMs,
+  policy: BackoffPolicy,
+): ContainerBackoffs => registerRestart(backoffs, key, now, now, policy);
+
+/** Until when a key whose last try failed may not be tried again; undefined when it may be tried at `now`. */
+export function retryAt(
+  backoffs: ContainerBackoffs,
+  key: string,
+  now: MonotonicMs,
+  policy: BackoffPolicy,
+): MonotonicMs | undefined {
+  const entry = backoffs.get(key);
+  if (entry === undefined || isForgotten(entry, now, policy)) return undefined;
+  const until = monotonicMs(entry.updatedAt + entry.delayMs);
+  return until > now ? until : undefined;
+}
+
+/**
+ * The table without keys that no event can use any more: not in `liveKeys` (when given), or quiet for so long that
+ * even a delay in force is over. The same table when there is nothing to drop.
+ */
+export function pruneBackoffs(
+  backoffs: ContainerBackoffs,
+  now: MonotonicMs,
+  policy: BackoffPolicy,
+  liveKeys?: ReadonlySet<string>,
+): ContainerBackoffs {
+  const isDead = ([key, entry]: readonly [string, BackoffEntry]): boolean =>
+    liveKeys === undefined ? isForgotten(entry, now, policy) : !liveKeys.has(key);
+  const kept = [...backoffs].filter((pair) => !isDead(pair));
+  return kept.length === backoffs.size ? backoffs : new Map(kept);
+}
+
+const TRANSIENT_RETRY_MS = 1_000;
+const SYNC_RETRY_MS = 10_000;
+const RETRY_JITTER = 0.5;
+
+/** Reason of the error that says the runtime's network is not up yet: tried again soon. */
+export const NETWORK_NOT_READY = "NetworkNotReady";
+
+/**
+ * Delay in milliseconds before a pod whose sync ended with `errors` is synced again: 1 s when each of them says that
+ * the network is not ready yet, else 10 s; both stretched by up to half, by `random01` in [0, 1).
+ */
+export function syncErrorDelayMs(errors: readonly KubeletError[], random01: number): number {
+  const isTransient = errors.length > 0 && errors.every((error) => error.reason === NETWORK_NOT_READY);
+  return (isTransient ? TRANSIENT_RETRY_MS : SYNC_RETRY_MS) * (1 + RETRY_JITTER * random01);
+}

@@ -1,0 +1,77 @@
+/** Checks one value against the rule of its field. */
+import { parseQuantity } from "../quantity.ts";
+import type { FieldRule } from "./configField.ts";
+import { describeValue } from "./configProblem.ts";
+import { formatDuration } from "./duration.ts";
+import { cpuListFault, isIPAddress } from "./nodeNames.ts";
+
+/** Why a value breaks its rule, `must ...`; undefined when it keeps it. */
+export function ruleFault(rule: FieldRule, value: unknown): string | undefined {
+  switch (rule.kind) {
+    case "range":
+      return rangeFault(Number(value), rule.min, rule.max, String);
+    case "durationRange":
+      return rangeFault(Number(value), rule.minMs, rule.maxMs, formatDuration);
+    case "zeroOrDuration":
+      return Number(value) === 0 || Number(value) >= rule.minMs
+        ? undefined
+        : `must be 0s or at least ${formatDuration(rule.minMs)}, got ${formatDuration(Number(value))}`;
+    case "above":
+      return Number(value) > rule.min && Number(value) <= rule.max
+        ? undefined
+        : `must be more than ${rule.min} and at most ${rule.max}, got ${describeValue(value)}`;
+    case "port":
+      return portFault(Number(value), rule.zero);
+    case "multipleOf":
+      return Number(value) > 0 && Number(value) % rule.of === 0
+        ? undefined
+        : `must be a multiple of ${rule.of} above 0, got ${describeValue(value)}`;
+    default:
+      return textFault(rule, String(value));
+  }
+}
+
+type TextRule = Extract<FieldRule, { kind: "oneOf" | "eachOneOf" | "ip" | "cpuList" | "positiveQuantity" }>;
+
+function textFault(rule: TextRule, text: string): string | undefined {
+  switch (rule.kind) {
+    case "oneOf":
+    case "eachOneOf": {
+      const emptyIsFine = rule.kind === "oneOf" && rule.allowEmpty === true;
+      if (rule.values.includes(text) || (emptyIsFine && text === "")) return undefined;
+      return `must be one of ${rule.values.join(", ")}, got ${describeValue(text)}`;
+    }
+    case "ip":
+      return isIPAddress(text) ? undefined : `must be an IP address, got ${describeValue(text)}`;
+    case "cpuList": {
+      const fault = text === "" ? undefined : cpuListFault(text);
+      return fault === undefined ? undefined : `must be a list of CPUs such as 0-3,8: ${fault}`;
+    }
+    case "positiveQuantity": {
+      const quantity = parseQuantity(text);
+      return quantity !== undefined && quantity.nano > 0n
+        ? undefined
+        : `must be a quantity above 0 such as "10Mi", got ${describeValue(text)}`;
+    }
+  }
+}
+
+function rangeFault(
+  value: number,
+  min: number | undefined,
+  max: number | undefined,
+  show: (value: number) => string,
+): string | undefined {
+  if ((min === undefined || value >= min) && (max === undefined || value <= max)) return undefined;
+  if (min !== undefined && max !== undefined)
+    return `must be between ${show(min)} and ${show(max)}, got ${show(value)}`;
+  if (max !== undefined) return `must be at most ${show(max)}, got ${show(value)}`;
+  return min === 0
+    ? `must not be negative, got ${show(value)}`
+    : `must be at least ${show(min ?? 0)}, got ${show(value)}`;
+}
+
+function portFault(value: number, zero: boolean): string | undefined {
+  if ((zero && value === 0) || (value >= 1 && value <= 65_535)) return undefined;
+  return `must be ${zero ? "0 (off) or " : ""}a port between 1 and 65535, got ${value}`;
+}

@@ -1,0 +1,101 @@
+/**
+ * One row of the field table: what a field of KubeletConfiguration is on the wire, its default, the rule for its
+ * value, the flag that sets it, and whether the feature behind it exists yet. Decoding, defaults, validation, encoding
+ * and help all read the same row.
+ */
+
+/** Wire types. A duration is a Go duration string, a quantity a Kubernetes quantity, a time RFC 3339. */
+export type FieldType =
+  | "bool"
+  | "int32"
+  | "int64"
+  | "uint32"
+  | "float64"
+  | "string"
+  | "duration"
+  | "quantity"
+  | "time"
+  | "[]string"
+  | "[]int32"
+  | "map[string]string"
+  | "map[string]bool"
+  | "map[string][]string"
+  | "map[string]quantity"
+  | "object"
+  | "[]object";
+
+/** A decoded default: durations in milliseconds. */
+export type FieldDefault = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
+
+/** What a single value must satisfy, apart from its type. */
+export type FieldRule =
+  | { readonly kind: "range"; readonly min?: number; readonly max?: number }
+  | { readonly kind: "above"; readonly min: number; readonly max: number }
+  | { readonly kind: "durationRange"; readonly minMs?: number; readonly maxMs?: number }
+  | { readonly kind: "zeroOrDuration"; readonly minMs: number }
+  | { readonly kind: "port"; readonly zero: boolean }
+  | { readonly kind: "oneOf"; readonly values: readonly string[]; readonly allowEmpty?: boolean }
+  | { readonly kind: "eachOneOf"; readonly values: readonly string[] }
+  | { readonly kind: "ip" }
+  | { readonly kind: "cpuList" }
+  | { readonly kind: "positiveQuantity" }
+  | { readonly kind: "multipleOf"; readonly of: number };
+
+/** A row of the table. */
+export interface ConfigField {
+  readonly type: FieldType;
+  /** On the wire null and absence differ from the zero value: an explicit zero is kept, not defaulted. */
+  readonly pointer: boolean;
+  readonly default?: FieldDefault;
+  /** Name of the flag that sets this field, without dashes. */
+  readonly flag?: string;
+  readonly rule?: FieldRule;
+  /** Whether setting it has an effect in this version; a list names the only values that have one. */
+  readonly effective: boolean | readonly string[];
+  /** One line for people. */
+  readonly about: string;
+}
+
+/** What a row may say besides type, default and description. */
+export interface FieldExtras {
+  readonly flag?: string;
+  readonly rule?: FieldRule;
+  readonly effective?: boolean | readonly string[];
+}
+
+/** A row: `type` as in upstream's reference, a trailing `?` marks a pointer. */
+export function field(
+  type: FieldType | `${FieldType}?`,
+  fallback: FieldDefault | undefined,
+  about: string,
+  extras: FieldExtras = {},
+): ConfigField {
+  const pointer = type.endsWith("?");
+  return {
+    type: (pointer ? type.slice(0, -1) : type) as FieldType,
+    pointer,
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(extras.flag === undefined ? {} : { flag: extras.flag }),
+    ...(extras.rule === undefined ? {} : { rule: extras.rule }),
+    effective: extras.effective ?? false,
+    about,
+  };
+}
+
+/** The rule of a number between two bounds, both included. */
+export const range = (min?: number, max?: number): FieldRule => ({
+  kind: "range",
+  ...(min === undefined ? {} : { min }),
+  ...(max === undefined ? {} : { max }),
+});
+/** The rule of a number that is 0 or more. */
+export const notNegative: FieldRule = { kind: "range", min: 0 };
+/** The rule of a duration that is 0 or more. */
+export const notNegativeDuration: FieldRule = { kind: "durationRange", minMs: 0 };
+/** The rule of a word out of a list. */
+export const oneOf = (...values: readonly string[]): FieldRule => ({ kind: "oneOf", values });
+
+/** Seconds, minutes and hours as milliseconds, for defaults. */
+export const seconds = (count: number): number => count * 1_000;
+export const minutes = (count: number): number => count * 60_000;
+export const hours = (count: number): number => count * 3_600_000;

@@ -1,0 +1,59 @@
+/**
+ * A configuration back in its wire form, for /configz and for merging drop-ins: durations as Go prints them, zero
+ * values left out where upstream's serialization leaves them out.
+ */
+import { CONFIG_TREE, type FieldNode } from "./configFields.ts";
+import { isMap } from "./configProblem.ts";
+import { CONFIG_API_VERSION, CONFIG_KIND } from "./decodeConfiguration.ts";
+import { zeroOf } from "./defaultConfiguration.ts";
+import { formatDuration } from "./duration.ts";
+import type { ConfigPath, KubeletConfiguration } from "./kubeletConfiguration.ts";
+
+/** Plain fields that are written even when zero, besides durations, quantities and objects. */
+const ALWAYS_WRITTEN: ReadonlySet<ConfigPath> = new Set<ConfigPath>([
+  "containerRuntimeEndpoint",
+  "logging.verbosity",
+  "logging.vmodule[].filePattern",
+  "logging.vmodule[].verbosity",
+  "registerWithTaints[].key",
+  "registerWithTaints[].effect",
+  "reservedMemory[].numaNode",
+  "reservedMemory[].limits",
+  "shutdownGracePeriodByPodPriority[].priority",
+  "shutdownGracePeriodByPodPriority[].shutdownGracePeriodSeconds",
+]);
+
+const isEmpty = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length === 0 : isMap(value) && Object.keys(value).length === 0;
+
+function encode(node: FieldNode, value: unknown): unknown {
+  if (value === undefined) return undefined;
+  const { type, pointer } = node.field;
+  switch (type) {
+    case "object":
+      return encodeMembers(node.children, isMap(value) ? value : {});
+    case "duration":
+      return formatDuration(Number(value));
+    case "quantity":
+      return value;
+    case "[]object": {
+      if (!Array.isArray(value) || value.length === 0) return undefined;
+      const items: readonly unknown[] = value;
+      return items.map((item) => encodeMembers(node.children, isMap(item) ? item : {}));
+    }
+    default:
+      if (pointer || ALWAYS_WRITTEN.has(node.path)) return value;
+      return value === zeroOf(type) || isEmpty(value) ? undefined : value;
+  }
+}
+
+function encodeMembers(nodes: ReadonlyMap<string, FieldNode>, value: Readonly<Record<string, unknown>>) {
+  const entries = [...nodes].map(([name, node]): [string, unknown] => [name, encode(node, value[name])]);
+  return Object.fromEntries(entries.filter(([, encoded]) => encoded !== undefined));
+}
+
+/** The document, with apiVersion and kind. Header values of the manifest URL are included: mask them before showing. */
+export function encodeConfiguration(config: KubeletConfiguration): Readonly<Record<string, unknown>> {
+  const members = encodeMembers(CONFIG_TREE, config as unknown as Readonly<Record<string, unknown>>);
+  return { kind: CONFIG_KIND, apiVersion: CONFIG_API_VERSION, ...members };
+}

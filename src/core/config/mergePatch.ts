@@ -1,0 +1,13 @@
+/** JSON merge patch (RFC 7396), the rule by which drop-ins change a configuration. */
+import { isMap } from "./configProblem.ts";
+
+/** `target` changed by `patch`: maps merge key by key, null removes a key, everything else replaces. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isMap(patch)) return patch;
+  const merged = new Map(isMap(target) ? Object.entries(target) : []);
+  for (const [key, change] of Object.entries(patch)) {
+    if (change === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), change));
+  }
+  return Object.fromEntries(merged);
+}

@@ -1,0 +1,98 @@
+/** Field table, part four: the node itself - registration and status, API client, host settings, shutdown, logging. */
+import { type ConfigField, field, minutes, notNegative, oneOf, range, seconds } from "./configField.ts";
+import type { ConfigPath } from "./kubeletConfiguration.ts";
+
+/** Rows of node, API client and logging. */
+export const NODE_FIELDS = {
+  registerNode: field("bool?", true, "Register this node with the API server", {
+    flag: "register-node",
+    effective: true,
+  }),
+  registerWithTaints: field("[]object", undefined, "Taints the node registers with", { flag: "register-with-taints" }),
+  "registerWithTaints[].key": field("string", undefined, "Taint key"),
+  "registerWithTaints[].value": field("string", undefined, "Taint value"),
+  "registerWithTaints[].effect": field("string", undefined, "NoSchedule, PreferNoSchedule or NoExecute"),
+  "registerWithTaints[].timeAdded": field("time?", undefined, "Set by the control plane, never here"),
+  providerID: field("string", undefined, "Identity of the machine at its provider", { flag: "provider-id" }),
+  nodeStatusUpdateFrequency: field("duration", seconds(10), "Period of computing the node's status", {
+    flag: "node-status-update-frequency",
+  }),
+  nodeStatusReportFrequency: field("duration", minutes(5), "Period of reporting an unchanged status"),
+  nodeLeaseDurationSeconds: field("int32", 40, "Seconds the node's lease lasts", { rule: range(1) }),
+  nodeStatusMaxImages: field("int32?", 50, "Images listed in the node's status; -1 is all", {
+    flag: "node-status-max-images",
+    rule: range(-1),
+  }),
+  contentType: field("string", "application/vnd.kubernetes.protobuf", "Content type of requests to the API server", {
+    flag: "kube-api-content-type",
+  }),
+  kubeAPIQPS: field("int32?", 50, "Requests per second to the API server", { flag: "kube-api-qps", rule: notNegative }),
+  kubeAPIBurst: field("int32", 100, "Requests to the API server that may be sent at once", {
+    flag: "kube-api-burst",
+    rule: notNegative,
+  }),
+  runOnce: field("bool", undefined, "Run the pods once and exit; no longer supported upstream", { flag: "runonce" }),
+  maxOpenFiles: field("int64", 1_000_000, "Files this process may hold open", {
+    flag: "max-open-files",
+    rule: notNegative,
+  }),
+  oomScoreAdj: field("int32?", -999, "Score of this process for the kernel's OOM killer", {
+    flag: "oom-score-adj",
+    rule: range(-1000, 1000),
+  }),
+  protectKernelDefaults: field("bool", undefined, "Refuse kernel settings that differ from what is expected", {
+    flag: "protect-kernel-defaults",
+  }),
+  makeIPTablesUtilChains: field("bool?", true, "Keep the kubelet's iptables chains in place", {
+    flag: "make-iptables-util-chains",
+  }),
+  iptablesMasqueradeBit: field("int32?", 14, "Has no effect", { rule: range(0, 31) }),
+  iptablesDropBit: field("int32?", 15, "Has no effect", { rule: range(0, 31) }),
+  shutdownGracePeriod: field("duration", undefined, "Time pods get at node shutdown; 0 turns this off", {
+    rule: { kind: "zeroOrDuration", minMs: seconds(1) },
+  }),
+  shutdownGracePeriodCriticalPods: field("duration", undefined, "Part of that time kept for critical pods", {
+    rule: { kind: "zeroOrDuration", minMs: seconds(1) },
+  }),
+  shutdownGracePeriodByPodPriority: field("[]object", undefined, "Time at node shutdown by pod priority"),
+  "shutdownGracePeriodByPodPriority[].priority": field("int32", undefined, "Lowest priority this entry is for"),
+  "shutdownGracePeriodByPodPriority[].shutdownGracePeriodSeconds": field("int64", undefined, "Seconds they get"),
+  featureGates: field("map[string]bool", undefined, "Features turned on or off", {
+    flag: "feature-gates",
+    effective: true,
+  }),
+  showHiddenMetricsForVersion: field("string", undefined, "Show metrics hidden since this (the previous) version"),
+  logging: field("object", undefined, "What is logged and how"),
+  "logging.format": field("string", "text", "text or json", {
+    flag: "logging-format",
+    rule: oneOf("text", "json"),
+    effective: true,
+  }),
+  "logging.flushFrequency": field("duration", seconds(5), "Longest time between log flushes", {
+    flag: "log-flush-frequency",
+  }),
+  "logging.verbosity": field("uint32", undefined, "Log level; higher says more", {
+    flag: "v",
+    rule: range(0, 2 ** 31 - 1),
+    effective: true,
+  }),
+  "logging.vmodule": field("[]object", undefined, "Log levels per source file (text format only)", { flag: "vmodule" }),
+  "logging.vmodule[].filePattern": field("string", undefined, "Source files this level is for"),
+  "logging.vmodule[].verbosity": field("uint32", undefined, "Their level", { rule: range(0, 2 ** 31 - 1) }),
+  "logging.options": field("object", undefined, "Options per log format (alpha)"),
+  "logging.options.text": field("object", undefined, "Options of the text format"),
+  "logging.options.text.splitStream": field("bool", undefined, "Errors to stderr, the rest to stdout", {
+    flag: "log-text-split-stream",
+  }),
+  "logging.options.text.infoBufferSize": field("quantity", "0", "Bytes of buffer when streams are split", {
+    flag: "log-text-info-buffer-size",
+  }),
+  "logging.options.json": field("object", undefined, "Options of the JSON format"),
+  "logging.options.json.splitStream": field("bool", undefined, "Errors to stderr, the rest to stdout"),
+  "logging.options.json.infoBufferSize": field("quantity", "0", "Bytes of buffer when streams are split"),
+  tracing: field("object?", undefined, "OpenTelemetry tracing"),
+  "tracing.endpoint": field("string?", undefined, "Collector, by default localhost:4317"),
+  "tracing.samplingRatePerMillion": field("int32?", undefined, "Traces started per million", {
+    rule: range(0, 1_000_000),
+  }),
+} as const satisfies Partial<Record<ConfigPath, ConfigField>>;

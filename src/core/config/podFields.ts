@@ -1,0 +1,161 @@
+/** Field table, part two: what a pod gets - runtime, images, DNS and network, logs, security. */
+import {
+  type ConfigField,
+  field,
+  minutes,
+  notNegative,
+  notNegativeDuration,
+  oneOf,
+  range,
+  seconds,
+} from "./configField.ts";
+import type { ConfigPath } from "./kubeletConfiguration.ts";
+
+/** Rows of runtime, images and pods. */
+export const POD_FIELDS = {
+  containerRuntimeEndpoint: field(
+    "string",
+    "unix:///run/containerd/containerd.sock",
+    "Socket of the container runtime (CRI)",
+    { flag: "container-runtime-endpoint", effective: true },
+  ),
+  imageServiceEndpoint: field("string", undefined, "Socket of the image service; empty is the runtime's own", {
+    flag: "image-service-endpoint",
+    effective: true,
+  }),
+  runtimeRequestTimeout: field("duration", minutes(2), "Deadline of runtime calls other than pulls, logs and exec", {
+    flag: "runtime-request-timeout",
+    effective: true,
+  }),
+  registryPullQPS: field("int32?", 5, "Image pulls started per second; 0 is no limit", {
+    flag: "registry-qps",
+    rule: notNegative,
+    effective: true,
+  }),
+  registryBurst: field("int32", 10, "Image pulls that may start at once", {
+    flag: "registry-burst",
+    rule: notNegative,
+    effective: true,
+  }),
+  serializeImagePulls: field("bool?", true, "Pull one image at a time", {
+    flag: "serialize-image-pulls",
+    effective: true,
+  }),
+  maxParallelImagePulls: field("int32?", undefined, "Pulls at the same time when they are not serialized", {
+    rule: range(1),
+    effective: true,
+  }),
+  imagePullCredentialsVerificationPolicy: field(
+    "string",
+    "NeverVerifyPreloadedImages",
+    "Which images on the node need credentials that could have pulled them",
+  ),
+  preloadedImagesVerificationAllowlist: field(
+    "[]string",
+    undefined,
+    "Images exempt from that check under NeverVerifyAllowlistedImages",
+  ),
+  imageMinimumGCAge: field("duration", minutes(2), "Age an unused image must have before it is removed", {
+    flag: "minimum-image-ttl-duration",
+    rule: notNegativeDuration,
+  }),
+  imageMaximumGCAge: field("duration", undefined, "Age after which an unused image is removed anyway; 0 is never", {
+    rule: notNegativeDuration,
+  }),
+  imageGCHighThresholdPercent: field("int32?", 85, "Disk use in percent that starts the removal of images", {
+    flag: "image-gc-high-threshold",
+    rule: range(0, 100),
+  }),
+  imageGCLowThresholdPercent: field("int32?", 80, "Disk use in percent the removal of images aims for", {
+    flag: "image-gc-low-threshold",
+    rule: range(0, 100),
+  }),
+  podLogsDir: field("string", "/var/log/pods", "Directory of container logs", { effective: true }),
+  containerLogMaxSize: field("string", "10Mi", "Size at which a container log is rotated", {
+    flag: "container-log-max-size",
+    rule: { kind: "positiveQuantity" },
+  }),
+  containerLogMaxFiles: field("int32?", 5, "Log files kept per container", {
+    flag: "container-log-max-files",
+    rule: range(2),
+  }),
+  containerLogMaxWorkers: field("int32?", 1, "Logs rotated at the same time", { rule: range(1) }),
+  containerLogMonitorInterval: field("duration?", seconds(10), "Period of looking at log sizes", {
+    rule: { kind: "durationRange", minMs: seconds(3) },
+  }),
+  clusterDomain: field("string", undefined, "Domain of the cluster, searched first by pods", {
+    flag: "cluster-domain",
+    effective: true,
+  }),
+  clusterDNS: field("[]string", undefined, "Name servers of pods with dnsPolicy ClusterFirst", {
+    flag: "cluster-dns",
+    effective: true,
+  }),
+  resolvConf: field("string?", "/etc/resolv.conf", "The node's resolver file, the base of what pods get", {
+    flag: "resolv-conf",
+    effective: true,
+  }),
+  hairpinMode: field("string", "promiscuous-bridge", "How a pod reaches itself through its Service", {
+    flag: "hairpin-mode",
+    rule: oneOf("none", "hairpin-veth", "promiscuous-bridge"),
+  }),
+  podCIDR: field("string", undefined, "Addresses for pods when no API server assigns them", {
+    flag: "pod-cidr",
+    effective: true,
+  }),
+  maxPods: field("int32", 110, "Pods that may run on this node", {
+    flag: "max-pods",
+    rule: notNegative,
+    effective: true,
+  }),
+  podsPerCore: field("int32", undefined, "Pods per CPU core, never more than maxPods; 0 is no limit", {
+    flag: "pods-per-core",
+    rule: notNegative,
+    effective: true,
+  }),
+  podPidsLimit: field("int64?", -1, "Processes per pod; -1 is what the node has", {
+    flag: "pod-max-pids",
+    effective: true,
+  }),
+  cpuCFSQuota: field("bool?", true, "Enforce CPU limits by CFS quota", { flag: "cpu-cfs-quota", effective: true }),
+  cpuCFSQuotaPeriod: field("duration?", 100, "Period of the CFS quota, 1ms to 1s", {
+    flag: "cpu-cfs-quota-period",
+    rule: { kind: "durationRange", minMs: 1, maxMs: seconds(1) },
+    effective: true,
+  }),
+  seccompDefault: field("bool?", false, "Give containers the profile RuntimeDefault when they name none", {
+    flag: "seccomp-default",
+    effective: true,
+  }),
+  allowedUnsafeSysctls: field("[]string", undefined, "Unsafe sysctls pods may set; a trailing * matches the rest", {
+    flag: "allowed-unsafe-sysctls",
+  }),
+  singleProcessOOMKill: field("bool?", undefined, "On out of memory kill one process, not the whole container"),
+  crashLoopBackOff: field("object", undefined, "Waiting between restarts of a crashing container"),
+  "crashLoopBackOff.maxContainerRestartPeriod": field("duration?", minutes(5), "Longest such wait, 1s to 5m", {
+    rule: { kind: "durationRange", minMs: seconds(1), maxMs: minutes(5) },
+    effective: true,
+  }),
+  userNamespaces: field("object?", undefined, "User namespaces of pods"),
+  "userNamespaces.idsPerPod": field("int64?", undefined, "User ids given to a pod, a multiple of 65536", {
+    rule: { kind: "multipleOf", of: 65_536 },
+  }),
+  configMapAndSecretChangeDetectionStrategy: field("string", "Watch", "How changes of ConfigMaps and Secrets arrive", {
+    rule: oneOf("Get", "Cache", "Watch"),
+  }),
+  volumePluginDir: field(
+    "string",
+    "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/",
+    "Directory of third-party volume plugins",
+    { flag: "volume-plugin-dir" },
+  ),
+  volumeStatsAggPeriod: field("duration", minutes(1), "Period of measuring volumes; negative turns it off", {
+    flag: "volume-stats-agg-period",
+  }),
+  localStorageCapacityIsolation: field("bool?", true, "Enforce limits on local ephemeral storage", {
+    flag: "local-storage-capacity-isolation",
+  }),
+  enableControllerAttachDetach: field("bool?", true, "Leave attaching volumes to the controller", {
+    flag: "enable-controller-attach-detach",
+  }),
+} as const satisfies Partial<Record<ConfigPath, ConfigField>>;

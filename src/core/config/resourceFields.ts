@@ -1,0 +1,111 @@
+/** Field table, part three: the node's resources - cgroups, CPU, memory and NUMA policy, reservation, eviction. */
+import { type ConfigField, field, minutes, oneOf, seconds } from "./configField.ts";
+import { DEFAULT_EVICTION_HARD } from "./evictionDefaults.ts";
+import type { ConfigPath } from "./kubeletConfiguration.ts";
+
+/** Rows of resources and eviction. */
+export const RESOURCE_FIELDS = {
+  kubeletCgroups: field("string", undefined, "Cgroup the kubelet itself runs in", { flag: "kubelet-cgroups" }),
+  systemCgroups: field("string", undefined, "Cgroup for processes that are in none", { flag: "system-cgroups" }),
+  cgroupRoot: field("string", undefined, "Root cgroup of pods; empty is the runtime's default", {
+    flag: "cgroup-root",
+    effective: true,
+  }),
+  cgroupsPerQOS: field("bool?", true, "Create a cgroup per QoS class and per pod", {
+    flag: "cgroups-per-qos",
+    effective: true,
+  }),
+  cgroupDriver: field("string", "cgroupfs", "Who writes cgroups: cgroupfs or systemd", {
+    flag: "cgroup-driver",
+    rule: oneOf("cgroupfs", "systemd"),
+    effective: ["cgroupfs"],
+  }),
+  cpuManagerPolicy: field("string", "none", "none, or static to give whole CPUs to some containers", {
+    flag: "cpu-manager-policy",
+    rule: oneOf("none", "static"),
+  }),
+  cpuManagerPolicyOptions: field("map[string]string", undefined, "Fine tuning of the CPU policy", {
+    flag: "cpu-manager-policy-options",
+  }),
+  cpuManagerReconcilePeriod: field("duration", seconds(10), "Period of reconciling CPU assignments", {
+    flag: "cpu-manager-reconcile-period",
+  }),
+  memoryManagerPolicy: field("string", "None", "None, or Static to pin memory to NUMA nodes", {
+    flag: "memory-manager-policy",
+    rule: oneOf("None", "Static"),
+  }),
+  topologyManagerPolicy: field("string", "none", "none, best-effort, restricted or single-numa-node", {
+    flag: "topology-manager-policy",
+    rule: oneOf("none", "best-effort", "restricted", "single-numa-node"),
+  }),
+  topologyManagerScope: field("string", "container", "What is aligned as one: container or pod", {
+    flag: "topology-manager-scope",
+    rule: oneOf("container", "pod"),
+  }),
+  topologyManagerPolicyOptions: field("map[string]string", undefined, "Fine tuning of the topology policy", {
+    flag: "topology-manager-policy-options",
+  }),
+  qosReserved: field("map[string]string", undefined, "Share of requests kept from lower QoS classes: memory=50%", {
+    flag: "qos-reserved",
+  }),
+  memoryThrottlingFactor: field("float64?", 0.9, "Part of the memory limit at which memory.high throttles", {
+    rule: { kind: "above", min: 0, max: 1 },
+  }),
+  memoryReservationPolicy: field("string", "None", "None, or TieredReservation to protect requested memory", {
+    rule: oneOf("None", "TieredReservation"),
+  }),
+  memorySwap: field("object", undefined, "Swap for pods"),
+  "memorySwap.swapBehavior": field("string", undefined, "NoSwap or LimitedSwap"),
+  failSwapOn: field("bool?", true, "Refuse to start while swap is on", { flag: "fail-swap-on" }),
+  failCgroupV1: field("bool?", true, "Refuse to start on cgroup v1", { flag: "fail-cgroupv1" }),
+  systemReserved: field("map[string]string", undefined, "Resources kept for the system: cpu, memory, pid, ...", {
+    flag: "system-reserved",
+    effective: true,
+  }),
+  kubeReserved: field("map[string]string", undefined, "Resources kept for Kubernetes: cpu, memory, pid, ...", {
+    flag: "kube-reserved",
+    effective: true,
+  }),
+  systemReservedCgroup: field("string", undefined, "Cgroup that systemReserved is enforced on", {
+    flag: "system-reserved-cgroup",
+  }),
+  kubeReservedCgroup: field("string", undefined, "Cgroup that kubeReserved is enforced on", {
+    flag: "kube-reserved-cgroup",
+  }),
+  reservedSystemCPUs: field("string", undefined, "CPUs kept for system and Kubernetes, such as 0-3", {
+    flag: "reserved-cpus",
+    rule: { kind: "cpuList" },
+  }),
+  reservedMemory: field("[]object", undefined, "Memory kept on each NUMA node", { flag: "reserved-memory" }),
+  "reservedMemory[].numaNode": field("int32", undefined, "NUMA node"),
+  "reservedMemory[].limits": field("map[string]quantity", undefined, "Amounts of memory and hugepages-<size>"),
+  enforceNodeAllocatable: field("[]string", ["pods"], "On whom the reservations are enforced", {
+    flag: "enforce-node-allocatable",
+    effective: true,
+  }),
+  evictionHard: field("map[string]string", DEFAULT_EVICTION_HARD, "Signals that evict pods at once", {
+    flag: "eviction-hard",
+    effective: true,
+  }),
+  evictionSoft: field("map[string]string", undefined, "Signals that evict pods after a grace period", {
+    flag: "eviction-soft",
+  }),
+  evictionSoftGracePeriod: field("map[string]string", undefined, "Grace period of each soft signal", {
+    flag: "eviction-soft-grace-period",
+  }),
+  evictionPressureTransitionPeriod: field("duration", minutes(5), "Time before a pressure condition is lifted", {
+    flag: "eviction-pressure-transition-period",
+  }),
+  evictionMaxPodGracePeriod: field("int32", undefined, "Longest grace in seconds of a pod evicted softly", {
+    flag: "eviction-max-pod-grace-period",
+  }),
+  evictionMinimumReclaim: field("map[string]string", undefined, "Least amount one eviction reclaims, per signal", {
+    flag: "eviction-minimum-reclaim",
+  }),
+  mergeDefaultEvictionSettings: field("bool?", false, "Add the default thresholds to those of evictionHard", {
+    effective: true,
+  }),
+  kernelMemcgNotification: field("bool", undefined, "Let the kernel tell of crossed memory thresholds", {
+    flag: "kernel-memcg-notification",
+  }),
+} as const satisfies Partial<Record<ConfigPath, ConfigField>>;

@@ -1,0 +1,57 @@
+/**
+ * Checks a complete configuration: every field against its rule, then what fields must be to each other and to the
+ * feature gates. All faults are reported. Faults of the host (cgroup version, swap) are not looked for here.
+ * Upstream: ValidateKubeletConfiguration, and the checks its components make at start.
+ */
+import { ruleFault } from "./checkField.ts";
+import { CONFIG_TREE, type FieldNode } from "./configFields.ts";
+import { type ConfigProblem, type FieldPath, isMap } from "./configProblem.ts";
+import type { GateEnabled } from "./defaultConfiguration.ts";
+import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
+import { validateEviction } from "./validateEviction.ts";
+import { validateLogging } from "./validateLogging.ts";
+import { validateNode } from "./validateNode.ts";
+import { validatePods } from "./validatePods.ts";
+import { validateResources } from "./validateResources.ts";
+
+/** Every fault of a configuration, fields first. */
+export function validateConfiguration(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  checkMembers(problems, [], CONFIG_TREE, config as unknown as Readonly<Record<string, unknown>>);
+  problems.push(
+    ...validatePods(config, isOn),
+    ...validateResources(config, isOn),
+    ...validateEviction(config),
+    ...validateNode(config, isOn),
+    ...validateLogging(config.logging, isOn),
+  );
+  return problems;
+}
+
+function checkMembers(
+  problems: ConfigProblem[],
+  path: FieldPath,
+  nodes: ReadonlyMap<string, FieldNode>,
+  value: Readonly<Record<string, unknown>>,
+): void {
+  for (const [name, node] of nodes) checkNode(problems, [...path, name], node, value[name]);
+}
+
+function checkNode(problems: ConfigProblem[], path: FieldPath, node: FieldNode, value: unknown): void {
+  if (value === undefined) return;
+  if (node.field.type === "object" && isMap(value)) checkMembers(problems, path, node.children, value);
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    for (const [index, item] of items.entries()) {
+      if (isMap(item)) checkMembers(problems, [...path, index], node.children, item);
+      else checkRule(problems, [...path, index], node, item);
+    }
+    return;
+  }
+  checkRule(problems, path, node, value);
+}
+
+function checkRule(problems: ConfigProblem[], path: FieldPath, node: FieldNode, value: unknown): void {
+  const reason = node.field.rule === undefined ? undefined : ruleFault(node.field.rule, value);
+  if (reason !== undefined) problems.push({ path, reason });
+}

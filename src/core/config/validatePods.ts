@@ -1,0 +1,105 @@
+/** Checks across fields: image pulls, log directory, crash-loop backoff, image garbage collection. */
+import type { ConfigProblem } from "./configProblem.ts";
+import type { GateEnabled } from "./defaultConfiguration.ts";
+import { formatDuration } from "./duration.ts";
+import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
+
+const VERIFICATION_POLICIES = [
+  "NeverVerify",
+  "NeverVerifyPreloadedImages",
+  "NeverVerifyAllowlistedImages",
+  "AlwaysVerify",
+];
+
+/** Faults of what pods get. */
+export function validatePods(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
+  return [
+    ...imagePulls(config),
+    ...imageVerification(config, isOn),
+    ...imageCollection(config),
+    ...podLogs(config.podLogsDir),
+    ...crashLoop(config, isOn),
+    ...(config.containerRuntimeEndpoint === ""
+      ? [{ path: ["containerRuntimeEndpoint"], reason: "must not be empty" }]
+      : []),
+  ];
+}
+
+function imagePulls(config: KubeletConfiguration): readonly ConfigProblem[] {
+  if (!config.serializeImagePulls || (config.maxParallelImagePulls ?? 0) <= 1) return [];
+  const reason = `must not be above 1 while serializeImagePulls is true, got ${config.maxParallelImagePulls}`;
+  return [{ path: ["maxParallelImagePulls"], reason }];
+}
+
+function imageVerification(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
+  const policy = config.imagePullCredentialsVerificationPolicy;
+  const list = config.preloadedImagesVerificationAllowlist;
+  const policyPath = ["imagePullCredentialsVerificationPolicy"];
+  const listPath = ["preloadedImagesVerificationAllowlist"];
+  if (!isOn("KubeletEnsureSecretPulledImages")) {
+    const reason = "must not be set while the feature gate KubeletEnsureSecretPulledImages is off";
+    return [
+      ...(policy === "" ? [] : [{ path: policyPath, reason }]),
+      ...(list.length === 0 ? [] : [{ path: listPath, reason }]),
+    ];
+  }
+  const problems: ConfigProblem[] = [];
+  if (!VERIFICATION_POLICIES.includes(policy)) {
+    const reason = `must be one of ${VERIFICATION_POLICIES.join(", ")}, got ${JSON.stringify(policy)}`;
+    problems.push({ path: policyPath, reason });
+  }
+  if (list.length > 0 && policy !== "NeverVerifyAllowlistedImages") {
+    const reason = "needs imagePullCredentialsVerificationPolicy to be NeverVerifyAllowlistedImages";
+    return [...problems, { path: listPath, reason }];
+  }
+  for (const [index, pattern] of list.entries()) {
+    const reason = imagePatternFault(pattern);
+    if (reason !== undefined) problems.push({ path: [...listPath, index], reason });
+  }
+  return problems;
+}
+
+function imagePatternFault(pattern: string): string | undefined {
+  if (pattern === "" || pattern.trim() !== pattern) return "must be an image name without spaces around it";
+  const name = pattern.endsWith("/*") ? pattern.slice(0, -2) : pattern;
+  if (name.includes("*")) return `may have * only as its last part, got ${JSON.stringify(pattern)}`;
+  const last = name.split("/").at(-1) ?? "";
+  return last.includes(":") || last.includes("@")
+    ? `must be an image name without tag or digest, got ${JSON.stringify(pattern)}`
+    : undefined;
+}
+
+function imageCollection(config: KubeletConfiguration): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const { imageGCLowThresholdPercent: low, imageGCHighThresholdPercent: high } = config;
+  if (low >= high) {
+    const reason = `must be below imageGCHighThresholdPercent, which is ${high}, got ${low}`;
+    problems.push({ path: ["imageGCLowThresholdPercent"], reason });
+  }
+  const { imageMinimumGCAge: youngest, imageMaximumGCAge: oldest } = config;
+  if (oldest > 0 && oldest <= youngest) {
+    const reason = `must be 0s or above imageMinimumGCAge, which is ${formatDuration(youngest)}, got ${formatDuration(oldest)}`;
+    problems.push({ path: ["imageMaximumGCAge"], reason });
+  }
+  return problems;
+}
+
+function podLogs(directory: string): readonly ConfigProblem[] {
+  const fault = (reason: string) => [{ path: ["podLogsDir"], reason: `${reason}, got ${JSON.stringify(directory)}` }];
+  if (!directory.startsWith("/")) return fault("must be an absolute path");
+  const isClean =
+    directory === "/" ||
+    directory
+      .slice(1)
+      .split("/")
+      .every((part) => !["", ".", ".."].includes(part));
+  if (!isClean) return fault("must be a path without empty, . and .. parts and without a final /");
+  // It is part of metric labels.
+  return [...directory].some((character) => character > "\u007f") ? fault("must be ASCII") : [];
+}
+
+function crashLoop(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
+  if (isOn("KubeletCrashLoopBackOffMax") || config.crashLoopBackOff.maxContainerRestartPeriod === undefined) return [];
+  const reason = "must not be set while the feature gate KubeletCrashLoopBackOffMax is off";
+  return [{ path: ["crashLoopBackOff", "maxContainerRestartPeriod"], reason }];
+}

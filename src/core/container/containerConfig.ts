@@ -1,0 +1,73 @@
+/** The one builder of ContainerConfig. Counterpart: generateContainerConfig in kuberuntime_container.go. */
+import type { Container, Pod } from "../api.ts";
+import { ContainerConfig } from "../../gen/cri.ts";
+import { containerLogName } from "../paths.ts";
+import { type Result, ok } from "../result.ts";
+import { containerConfigError } from "./configError.ts";
+import { containerEnvironment } from "./env.ts";
+import { expand } from "./expansion.ts";
+import { containerAnnotations, containerLabels } from "./labels.ts";
+import { containerMounts } from "./mounts.ts";
+import type { NodeContext } from "./nodeContext.ts";
+import { containerResources } from "./resources.ts";
+import { type ImageUser, containerSecurityContext, verifyRunAsNonRoot } from "./securityContext.ts";
+import { stopSignal } from "./stopSignal.ts";
+
+export interface ContainerConfigInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  /** Restart count the container carries; equals the CRI attempt. */
+  readonly restartCount: number;
+  /** What the pull returned: the image to run. */
+  readonly imageRef: string;
+  readonly imageUser: ImageUser;
+  /** Addresses of the pod, primary first. */
+  readonly podIps: readonly string[];
+  /** Host path of the termination message file of this attempt; it must exist before the container is made. */
+  readonly terminationLogPath: string;
+  /** Container whose processes an ephemeral container joins. */
+  readonly targetContainerId?: string | undefined;
+  readonly node: NodeContext;
+}
+
+const utf8 = new TextEncoder();
+
+/** The config of one attempt of a container; fails with CreateContainerConfigError or FailedMount. */
+export function buildContainerConfig(input: ContainerConfigInput): Result<ContainerConfig> {
+  const { pod, container, restartCount, node } = input;
+  const nonRoot = verifyRunAsNonRoot(pod, container, input.imageUser);
+  if (!nonRoot.ok) return nonRoot;
+  const addresses = { podIps: input.podIps, nodeIps: node.nodeIps };
+  const env = containerEnvironment({ pod, container, addresses, node });
+  if (!env.ok) return env;
+  const mounts = containerMounts(input);
+  if (!mounts.ok) return mounts;
+  const securityContext = containerSecurityContext(input);
+  if (!securityContext.ok) return securityContext;
+  const signalName = container.lifecycle?.stopSignal;
+  const signal = stopSignal(signalName);
+  if (signal === undefined) {
+    return containerConfigError(pod, container.name, `lifecycle.stopSignal: unknown signal "${signalName}"`);
+  }
+  const values = new Map(env.value.map(({ name, value }) => [name, value]));
+  const expanded = (text: string): string => expand(text, (name) => values.get(name));
+  return ok(
+    ContainerConfig.fromPartial({
+      metadata: { name: container.name, attempt: restartCount },
+      image: { image: input.imageRef, userSpecifiedImage: container.image ?? "" },
+      command: (container.command ?? []).map(expanded),
+      args: (container.args ?? []).map(expanded),
+      workingDir: container.workingDir ?? "",
+      envs: env.value.map(({ name, value }) => ({ key: name, value: utf8.encode(value) })),
+      mounts: mounts.value,
+      labels: containerLabels(pod, container),
+      annotations: containerAnnotations(pod, container, restartCount),
+      logPath: containerLogName(container.name, restartCount),
+      stdin: container.stdin ?? false,
+      stdinOnce: container.stdinOnce ?? false,
+      tty: container.tty ?? false,
+      stopSignal: signal,
+      linux: { resources: containerResources(pod, container, node), securityContext: securityContext.value },
+    }),
+  );
+}

@@ -1,0 +1,126 @@
+/**
+ * Resolver settings of a pod from its dnsPolicy and dnsConfig. Bounds: 3 servers, 32 search domains of 253 characters
+ * and 2048 together; what is beyond is cut and reported. Counterpart: pkg/kubelet/network/dns.
+ */
+import type { Pod } from "../api.ts";
+import { DNSConfig } from "../../gen/cri.ts";
+import type { NodeContext } from "./nodeContext.ts";
+
+const MAX_NAMESERVERS = 3;
+const MAX_SEARCH_PATHS = 32;
+const MAX_SEARCH_LIST_LENGTH = 2048;
+const MAX_DOMAIN_LENGTH = 253;
+const CLUSTER_OPTIONS = ["ndots:5"];
+
+/** A warning the pod's author should see as an event. */
+export interface DnsWarning {
+  readonly reason: "DNSConfigForming" | "MissingClusterDNS";
+  readonly message: string;
+}
+
+export interface PodDns {
+  readonly config: DNSConfig;
+  readonly warnings: readonly DnsWarning[];
+}
+
+type DnsContext = Pick<NodeContext, "resolvConf" | "clusterDns" | "clusterDomain" | "nodeIps">;
+
+interface Settings {
+  readonly servers: readonly string[];
+  readonly searches: readonly string[];
+  readonly options: readonly string[];
+}
+
+const unique = (list: readonly string[]): readonly string[] => [...new Set(list)];
+
+function hostSettings({ resolvConf, nodeIps }: DnsContext): Settings {
+  if (resolvConf !== undefined) {
+    return { servers: resolvConf.nameservers, searches: resolvConf.searches, options: resolvConf.options };
+  }
+  // No resolver settings at all would make the runtime use the node's: a local server disables lookups instead.
+  const servers = nodeIps.map((ip) => (ip.includes(":") ? "::1" : "127.0.0.1"));
+  return { servers: servers.length > 0 ? servers : ["127.0.0.1"], searches: ["."], options: [] };
+}
+
+function clusterSettings(pod: Pod, node: DnsContext): Settings {
+  const hostSearches = node.resolvConf?.searches ?? [];
+  const domain = node.clusterDomain;
+  const searches =
+    domain === ""
+      ? hostSearches
+      : unique([`${pod.metadata.namespace}.svc.${domain}`, `svc.${domain}`, domain, ...hostSearches]);
+  return { servers: node.clusterDns, searches, options: CLUSTER_OPTIONS };
+}
+
+function baseSettings(pod: Pod, node: DnsContext): { settings: Settings; warnings: readonly DnsWarning[] } {
+  const { dnsPolicy = "ClusterFirst", hostNetwork = false } = pod.spec;
+  if (dnsPolicy === "None") return { settings: { servers: [], searches: [], options: [] }, warnings: [] };
+  const isHost = dnsPolicy === "Default" || (dnsPolicy === "ClusterFirst" && hostNetwork);
+  if (isHost) return { settings: hostSettings(node), warnings: [] };
+  if (node.clusterDns.length > 0) return { settings: clusterSettings(pod, node), warnings: [] };
+  const { name, namespace, uid } = pod.metadata;
+  const message =
+    `pod: "${name}_${namespace}(${uid})". kubelet does not have ClusterDNS IP configured and cannot create Pod ` +
+    'using "ClusterFirst" policy. Falling back to "Default" policy.';
+  return { settings: hostSettings(node), warnings: [{ reason: "MissingClusterDNS", message }] };
+}
+
+/** Options by name; those of the pod replace the ones of the same name. */
+function mergeOptions(
+  base: readonly string[],
+  own: readonly { readonly name?: string; readonly value?: string }[],
+): readonly string[] {
+  const options = new Map<string, string>();
+  for (const option of base) {
+    const [name = "", ...value] = option.split(":");
+    options.set(name, value.join(":"));
+  }
+  for (const { name = "", value = "" } of own) options.set(name, value);
+  return [...options].map(([name, value]) => (value === "" ? name : `${name}:${value}`));
+}
+
+function withPodConfig(base: Settings, own: Pod["spec"]["dnsConfig"]): Settings {
+  if (own === undefined) return base;
+  return {
+    servers: unique([...base.servers, ...(own.nameservers ?? [])]),
+    searches: unique([...base.searches, ...(own.searches ?? [])]),
+    options: mergeOptions(base.options, own.options ?? []),
+  };
+}
+
+function fitServers(servers: readonly string[]): { kept: readonly string[]; warnings: readonly DnsWarning[] } {
+  if (servers.length <= MAX_NAMESERVERS) return { kept: servers, warnings: [] };
+  const kept = servers.slice(0, MAX_NAMESERVERS);
+  const message =
+    "Nameserver limits were exceeded, some nameservers have been omitted, " +
+    `the applied nameserver line is: ${kept.join(" ")}`;
+  return { kept, warnings: [{ reason: "DNSConfigForming", message }] };
+}
+
+function fitSearches(searches: readonly string[]): { kept: readonly string[]; warnings: readonly DnsWarning[] } {
+  const short = searches.slice(0, MAX_SEARCH_PATHS).filter((domain) => domain.length <= MAX_DOMAIN_LENGTH);
+  let count = short.length;
+  let length = short.join(" ").length;
+  while (count > 0 && length > MAX_SEARCH_LIST_LENGTH) {
+    count -= 1;
+    length -= (short[count]?.length ?? 0) + 1;
+  }
+  const kept = short.slice(0, count);
+  if (kept.length === searches.length) return { kept, warnings: [] };
+  const message =
+    "Search Line limits were exceeded, some search paths have been omitted, " +
+    `the applied search line is: ${kept.join(" ")}`;
+  return { kept, warnings: [{ reason: "DNSConfigForming", message }] };
+}
+
+/** The resolver settings of a pod, and what had to be left out of them. */
+export function podDns(pod: Pod, node: DnsContext): PodDns {
+  const base = baseSettings(pod, node);
+  const wanted = withPodConfig(base.settings, pod.spec.dnsConfig);
+  const servers = fitServers(wanted.servers);
+  const searches = fitSearches(wanted.searches);
+  return {
+    config: DNSConfig.fromPartial({ servers: servers.kept, searches: searches.kept, options: wanted.options }),
+    warnings: [...base.warnings, ...servers.warnings, ...searches.warnings],
+  };
+}

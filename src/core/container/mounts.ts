@@ -1,0 +1,89 @@
+/**
+ * Mounts of a container: its volumes, the pod's /etc/hosts, the termination message file, in this order.
+ * Counterparts: makeMounts in kubelet_pods.go and in kuberuntime_container.go.
+ */
+import type { Container, Pod } from "../api.ts";
+import { Mount, MountPropagation } from "../../gen/cri.ts";
+import { etcHostsPath } from "../paths.ts";
+import { type Result, ok } from "../result.ts";
+import { mountError } from "./configError.ts";
+import type { NodeContext } from "./nodeContext.ts";
+import { type VolumePlan, planVolumes } from "./volumes.ts";
+
+type VolumeMount = NonNullable<Container["volumeMounts"]>[number];
+
+const ETC_HOSTS = "/etc/hosts";
+
+export interface MountsInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly podIps: readonly string[];
+  /** Host path of the termination message file of this attempt. */
+  readonly terminationLogPath: string;
+  readonly node: Pick<NodeContext, "directories" | "selinuxEnabled">;
+}
+
+const PROPAGATION: ReadonlyMap<string, MountPropagation> = new Map([
+  ["None", MountPropagation.PROPAGATION_PRIVATE],
+  ["HostToContainer", MountPropagation.PROPAGATION_HOST_TO_CONTAINER],
+  ["Bidirectional", MountPropagation.PROPAGATION_BIDIRECTIONAL],
+]);
+
+const absolute = (path: string): string => (path.startsWith("/") ? path : `/${path}`);
+
+function volumeMount(input: MountsInput, mount: VolumeMount, plans: ReadonlyMap<string, VolumePlan>): Result<Mount> {
+  const { pod, container, node } = input;
+  const where = `container "${container.name}": volumeMount "${mount.name}" at ${mount.mountPath}`;
+  const plan = plans.get(mount.name);
+  if (plan === undefined) return mountError(pod, `${where}: the pod has no volume of this name`);
+  if (mount.subPath || mount.subPathExpr)
+    return mountError(pod, `${where}: subPath is not served yet`, "Unimplemented");
+  if (mount.recursiveReadOnly === "Enabled") {
+    return mountError(pod, `${where}: recursiveReadOnly Enabled is not served yet`, "Unimplemented");
+  }
+  const propagation = PROPAGATION.get(mount.mountPropagation ?? "None");
+  if (propagation === undefined) {
+    return mountError(pod, `${where}: invalid mountPropagation "${mount.mountPropagation}"`);
+  }
+  return ok(
+    Mount.fromPartial({
+      containerPath: absolute(mount.mountPath),
+      hostPath: plan.path,
+      readonly: mount.readOnly ?? false,
+      propagation,
+      selinuxRelabel: node.selinuxEnabled && plan.kind === "emptyDir",
+    }),
+  );
+}
+
+/** True when the pod's hosts file is mounted: its addresses are known, or are the node's. */
+export const needsHostsFile = (pod: Pod, podIps: readonly string[]): boolean =>
+  podIps.length > 0 || (pod.spec.hostNetwork ?? false);
+
+/** The mounts of a container; fails with FailedMount naming volume and path. */
+export function containerMounts(input: MountsInput): Result<readonly Mount[]> {
+  const { pod, container, podIps, node } = input;
+  const planned = planVolumes(pod, node.directories);
+  if (!planned.ok) return planned;
+  if ((container.volumeDevices ?? []).length > 0) {
+    return mountError(pod, `container "${container.name}": volumeDevices are not served yet`, "Unimplemented");
+  }
+  const plans = new Map(planned.value.map((plan) => [plan.name, plan]));
+  const mounts: Mount[] = [];
+  for (const each of container.volumeMounts ?? []) {
+    const mount = volumeMount(input, each, plans);
+    if (!mount.ok) return mount;
+    mounts.push(mount.value);
+  }
+  const selinuxRelabel = node.selinuxEnabled;
+  const ownsEtcHosts = (container.volumeMounts ?? []).some(({ mountPath }) => mountPath === ETC_HOSTS);
+  if (needsHostsFile(pod, podIps) && !ownsEtcHosts) {
+    const hostPath = etcHostsPath(node.directories, pod.metadata.uid);
+    mounts.push(Mount.fromPartial({ containerPath: ETC_HOSTS, hostPath, selinuxRelabel }));
+  }
+  if (container.terminationMessagePath) {
+    const containerPath = container.terminationMessagePath;
+    mounts.push(Mount.fromPartial({ containerPath, hostPath: input.terminationLogPath, selinuxRelabel }));
+  }
+  return ok(mounts);
+}

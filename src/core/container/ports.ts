@@ -1,0 +1,34 @@
+/** Port mappings of a sandbox. Counterpart: MakePortMappings in pkg/kubelet/container/helpers.go. */
+import type { Pod } from "../api.ts";
+import { PortMapping, Protocol } from "../../gen/cri.ts";
+import { isSidecar } from "../resources/podResources.ts";
+import type { ContainerPort } from "./labels.ts";
+
+const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map(Object.entries(Protocol));
+
+/** Two ports of a container are the same mapping when this is equal. */
+function mappingKey({ name, protocol = "TCP", hostIP = "", containerPort, hostPort = 0 }: ContainerPort): string {
+  return name || `${protocol}-${hostIP}:${containerPort}:${hostPort}`;
+}
+
+function containerMappings(ports: readonly ContainerPort[]): readonly PortMapping[] {
+  const distinct = new Map<string, ContainerPort>();
+  for (const port of ports) {
+    const key = mappingKey(port);
+    if (!distinct.has(key)) distinct.set(key, port);
+  }
+  return [...distinct.values()].map(({ protocol = "TCP", containerPort, hostPort = 0, hostIP = "" }) =>
+    PortMapping.fromPartial({
+      protocol: PROTOCOLS.get(protocol) ?? Protocol.TCP,
+      containerPort,
+      hostPort,
+      hostIp: hostIP,
+    }),
+  );
+}
+
+/** Ports of everything that keeps running in the pod, containers before sidecars. */
+export function podPortMappings(pod: Pod): readonly PortMapping[] {
+  const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
+  return [...pod.spec.containers, ...sidecars].flatMap(({ ports = [] }) => containerMappings(ports));
+}

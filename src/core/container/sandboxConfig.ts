@@ -1,0 +1,57 @@
+/** The one builder of PodSandboxConfig. Counterpart: kuberuntime_sandbox.go. */
+import type { Pod } from "../api.ts";
+import { PodSandboxConfig } from "../../gen/cri.ts";
+import { withReason } from "../errors.ts";
+import { podLogDir } from "../paths.ts";
+import { podCgroupName } from "../resources/podCgroup.ts";
+import { type Result, err, ok } from "../result.ts";
+import { podDns } from "./dns.ts";
+import { kernelHostname, podHostname } from "./hostname.ts";
+import { sandboxAnnotations, sandboxLabels } from "./labels.ts";
+import type { NodeContext } from "./nodeContext.ts";
+import { podPortMappings } from "./ports.ts";
+import { sandboxOverhead, sandboxResources } from "./resources.ts";
+import { sandboxSecurityContext } from "./securityContext.ts";
+
+export interface SandboxConfigInput {
+  readonly pod: Pod;
+  /** Counts the sandboxes of this pod, from 0. */
+  readonly attempt: number;
+  readonly node: NodeContext;
+}
+
+/** A pod on the node's network has the node's name, which the runtime knows. */
+function sandboxHostname(pod: Pod, clusterDomain: string): Result<string> {
+  if (pod.spec.hostNetwork) return ok("");
+  const hostname = podHostname(pod, clusterDomain);
+  const kernel = hostname.ok ? kernelHostname(pod, hostname.value) : hostname;
+  return kernel.ok ? kernel : err(withReason(kernel.error, "CreatePodSandboxError"));
+}
+
+/** The config of a pod's sandbox; fails with CreatePodSandboxError. DNS warnings are `podDns`'s. */
+export function buildSandboxConfig({ pod, attempt, node }: SandboxConfigInput): Result<PodSandboxConfig> {
+  const { name, namespace, uid } = pod.metadata;
+  const hostname = sandboxHostname(pod, node.clusterDomain);
+  if (!hostname.ok) return hostname;
+  const securityContext = sandboxSecurityContext(pod);
+  if (!securityContext.ok) return securityContext;
+  const sysctls = pod.spec.securityContext?.sysctls ?? [];
+  return ok(
+    PodSandboxConfig.fromPartial({
+      metadata: { name, namespace, uid, attempt },
+      hostname: hostname.value,
+      logDirectory: podLogDir(node.directories, pod.metadata),
+      dnsConfig: podDns(pod, node).config,
+      portMappings: podPortMappings(pod),
+      labels: sandboxLabels(pod),
+      annotations: sandboxAnnotations(pod),
+      linux: {
+        cgroupParent: podCgroupName(pod, node),
+        securityContext: securityContext.value,
+        sysctls: Object.fromEntries(sysctls.map((each) => [each.name, each.value])),
+        overhead: sandboxOverhead(pod, node),
+        resources: sandboxResources(pod, node),
+      },
+    }),
+  );
+}

@@ -1,0 +1,217 @@
+/**
+ * Security contexts in CRI messages; what the container says wins over what the pod says. Counterparts:
+ * kuberuntime/security_context.go, pkg/securitycontext.
+ */
+import type { Container, Pod } from "../api.ts";
+import {
+  LinuxContainerSecurityContext,
+  LinuxSandboxSecurityContext,
+  SecurityProfile,
+  SecurityProfile_ProfileType,
+  SupplementalGroupsPolicy,
+} from "../../gen/cri.ts";
+import { seccompProfilesDir } from "../paths.ts";
+import { kubeletError } from "../errors.ts";
+import { type Result, err, ok } from "../result.ts";
+import { containerConfigError, podText, sandboxConfigError } from "./configError.ts";
+import { containerNamespaces, podNamespaces } from "./namespaces.ts";
+import type { NodeContext } from "./nodeContext.ts";
+
+type PodSecurityContext = NonNullable<Pod["spec"]["securityContext"]>;
+type ContainerSecurityContext = NonNullable<Container["securityContext"]>;
+type SecurityNode = Pick<NodeContext, "seccompDefault" | "directories">;
+
+/** The user an image runs as, when the container does not say: a number, else a name. */
+export interface ImageUser {
+  readonly uid: bigint | undefined;
+  readonly username: string;
+}
+
+const MASKED_PATHS = [
+  "/proc/asound",
+  "/proc/acpi",
+  "/proc/interrupts",
+  "/proc/kcore",
+  "/proc/keys",
+  "/proc/latency_stats",
+  "/proc/timer_list",
+  "/proc/timer_stats",
+  "/proc/sched_debug",
+  "/proc/scsi",
+  "/sys/firmware",
+  "/sys/devices/virtual/powercap",
+];
+const READONLY_PATHS = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
+
+/** The user of an image as its status tells; one that tells none runs as root. */
+export function imageUserOf(image: {
+  readonly uid: { readonly value: bigint } | undefined;
+  readonly username: string;
+}): ImageUser {
+  if (image.uid !== undefined) return { uid: image.uid.value, username: "" };
+  return image.username === "" ? { uid: 0n, username: "" } : { uid: undefined, username: image.username };
+}
+
+const int64 = (value: number): { value: bigint } => ({ value: BigInt(value) });
+const groups = (pod: PodSecurityContext | undefined): bigint[] =>
+  [...(pod?.fsGroup === undefined ? [] : [pod.fsGroup]), ...(pod?.supplementalGroups ?? [])].map(BigInt);
+
+/** The policy by its name; undefined for a name that is none. */
+const groupsPolicy = (pod: PodSecurityContext | undefined): SupplementalGroupsPolicy | undefined =>
+  new Map<string, SupplementalGroupsPolicy>(Object.entries(SupplementalGroupsPolicy)).get(
+    pod?.supplementalGroupsPolicy ?? "Merge",
+  );
+
+type Profile = { readonly type: string; readonly localhostProfile?: string };
+
+/** undefined: the profile is Localhost without a name, or of a type that does not exist. */
+function securityProfile(profile: Profile, localhostDir: string): SecurityProfile | undefined {
+  switch (profile.type) {
+    case "RuntimeDefault":
+      return SecurityProfile.fromPartial({ profileType: SecurityProfile_ProfileType.RuntimeDefault });
+    case "Unconfined":
+      return SecurityProfile.fromPartial({ profileType: SecurityProfile_ProfileType.Unconfined });
+    case "Localhost":
+      if (!profile.localhostProfile) return undefined;
+      return SecurityProfile.fromPartial({
+        profileType: SecurityProfile_ProfileType.Localhost,
+        localhostRef: localhostDir + profile.localhostProfile,
+      });
+    default:
+      return undefined;
+  }
+}
+
+/** The AppArmor profile in the form runtimes before CRI's `apparmor` field read. */
+function legacyApparmor({ type, localhostProfile = "" }: Profile): string {
+  if (type === "RuntimeDefault") return "runtime/default";
+  return type === "Unconfined" ? "unconfined" : `localhost/${localhostProfile}`;
+}
+
+/** Security context of a sandbox; fails with CreatePodSandboxError. */
+export function sandboxSecurityContext(pod: Pod): Result<LinuxSandboxSecurityContext> {
+  const { securityContext, hostUsers, containers, initContainers = [] } = pod.spec;
+  if (hostUsers === false) {
+    return sandboxConfigError(pod, "spec.hostUsers false: user namespaces are not served yet", "Unimplemented");
+  }
+  const policy = groupsPolicy(securityContext);
+  if (policy === undefined) {
+    return sandboxConfigError(
+      pod,
+      `unsupported supplementalGroupsPolicy: ${securityContext?.supplementalGroupsPolicy}`,
+    );
+  }
+  return ok(
+    LinuxSandboxSecurityContext.fromPartial({
+      namespaceOptions: podNamespaces(pod),
+      privileged: [...containers, ...initContainers].some((each) => each.securityContext?.privileged ?? false),
+      ...(securityContext?.runAsUser !== undefined && { runAsUser: int64(securityContext.runAsUser) }),
+      ...(securityContext?.runAsGroup !== undefined && { runAsGroup: int64(securityContext.runAsGroup) }),
+      supplementalGroups: groups(securityContext),
+      supplementalGroupsPolicy: policy,
+      ...(securityContext?.seLinuxOptions && { selinuxOptions: securityContext.seLinuxOptions }),
+      seccomp: { profileType: SecurityProfile_ProfileType.RuntimeDefault },
+    }),
+  );
+}
+
+export interface ContainerSecurityInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly imageUser: ImageUser;
+  /** Container whose processes an ephemeral container joins. */
+  readonly targetContainerId?: string | undefined;
+  readonly node: SecurityNode;
+}
+
+function seccompOf({ pod, container, node }: ContainerSecurityInput): Result<SecurityProfile> {
+  const wanted = container.securityContext?.seccompProfile ?? pod.spec.securityContext?.seccompProfile;
+  const fallback = { type: node.seccompDefault ? "RuntimeDefault" : "Unconfined" };
+  const profile = securityProfile(wanted ?? fallback, `${seccompProfilesDir(node.directories)}/`);
+  if (profile !== undefined) return ok(profile);
+  const why = wanted?.type === "Localhost" ? "localhostProfile must be set" : `unknown type "${wanted?.type}"`;
+  return containerConfigError(pod, container.name, `seccompProfile: ${why}`);
+}
+
+interface Apparmor {
+  readonly apparmor?: SecurityProfile;
+  readonly apparmorProfile?: string;
+}
+
+function apparmorOf({ pod, container }: ContainerSecurityInput): Result<Apparmor> {
+  const wanted = container.securityContext?.appArmorProfile ?? pod.spec.securityContext?.appArmorProfile;
+  if (wanted === undefined) return ok({});
+  const profile = securityProfile(wanted, "");
+  if (profile !== undefined) return ok({ apparmor: profile, apparmorProfile: legacyApparmor(wanted) });
+  const why = wanted.type === "Localhost" ? "localhostProfile must be set" : `unknown type "${wanted.type}"`;
+  return containerConfigError(pod, container.name, `appArmorProfile: ${why}`);
+}
+
+/** Who the container's first process is: what the spec says, else what the image says. */
+function identity(own: ContainerSecurityContext, ofPod: PodSecurityContext, image: ImageUser) {
+  const runAsUser = own.runAsUser ?? ofPod.runAsUser;
+  const runAsGroup = own.runAsGroup ?? ofPod.runAsGroup;
+  return {
+    ...(runAsUser !== undefined && { runAsUser: int64(runAsUser) }),
+    ...(runAsUser === undefined && image.uid !== undefined && { runAsUser: { value: image.uid } }),
+    ...(runAsUser === undefined && { runAsUsername: image.username }),
+    ...(runAsGroup !== undefined && { runAsGroup: int64(runAsGroup) }),
+  };
+}
+
+/** Security context of a container; fails with CreateContainerConfigError. */
+export function containerSecurityContext(input: ContainerSecurityInput): Result<LinuxContainerSecurityContext> {
+  const { pod, container, imageUser } = input;
+  const own = container.securityContext ?? {};
+  const ofPod = pod.spec.securityContext ?? {};
+  const seccomp = seccompOf(input);
+  if (!seccomp.ok) return seccomp;
+  const apparmor = apparmorOf(input);
+  if (!apparmor.ok) return apparmor;
+  const policy = groupsPolicy(ofPod);
+  if (policy === undefined) {
+    const message = `unsupported supplementalGroupsPolicy: ${ofPod.supplementalGroupsPolicy}`;
+    return containerConfigError(pod, container.name, message);
+  }
+  const isUnmasked = own.procMount === "Unmasked";
+  const selinux = own.seLinuxOptions ?? ofPod.seLinuxOptions;
+  const { add = [], drop = [] } = own.capabilities ?? {};
+  return ok(
+    LinuxContainerSecurityContext.fromPartial({
+      ...identity(own, ofPod, imageUser),
+      ...(own.capabilities && { capabilities: { addCapabilities: add, dropCapabilities: drop } }),
+      ...(selinux && { selinuxOptions: selinux }),
+      ...apparmor.value,
+      privileged: own.privileged ?? false,
+      readonlyRootfs: own.readOnlyRootFilesystem ?? false,
+      noNewPrivs: own.allowPrivilegeEscalation === false,
+      namespaceOptions: containerNamespaces(pod, input.targetContainerId),
+      supplementalGroups: groups(ofPod),
+      supplementalGroupsPolicy: policy,
+      seccomp: seccomp.value,
+      maskedPaths: isUnmasked ? [] : MASKED_PATHS,
+      readonlyPaths: isUnmasked ? [] : READONLY_PATHS,
+    }),
+  );
+}
+
+/** Fails with CreateContainerConfigError when runAsNonRoot is set and the container would, or may, run as root. */
+export function verifyRunAsNonRoot(pod: Pod, container: Container, imageUser: ImageUser): Result<void> {
+  const own = container.securityContext;
+  const ofPod = pod.spec.securityContext;
+  if (!(own?.runAsNonRoot ?? ofPod?.runAsNonRoot)) return ok(undefined);
+  const where = `(pod: "${podText(pod)}", container: ${container.name})`;
+  const refuse = (why: string): Result<never> =>
+    err(kubeletError("InvalidArgument", `${why} ${where}`, { reason: "CreateContainerConfigError" }));
+  const runAsUser = own?.runAsUser ?? ofPod?.runAsUser;
+  if (runAsUser !== undefined) {
+    return runAsUser === 0 ? refuse("container's runAsUser breaks non-root policy") : ok(undefined);
+  }
+  if (imageUser.uid === undefined && imageUser.username !== "") {
+    const user = imageUser.username;
+    return refuse(
+      `container has runAsNonRoot and image has non-numeric user (${user}), cannot verify user is non-root`,
+    );
+  }
+  return imageUser.uid === 0n ? refuse("container has runAsNonRoot and image will run as root") : ok(undefined);
+}

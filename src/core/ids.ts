@@ -1,0 +1,23 @@
+/** Branded identifiers and instants: a value of one kind cannot be passed where another is meant. */
+declare const brand: unique symbol;
+type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+/** `metadata.uid` of a pod. For static pods the hash of manifest and source. */
+export type PodUid = Brand<string, "PodUid">;
+/** Container ID as the runtime gave it (no `containerd://` prefix). */
+export type ContainerId = Brand<string, "ContainerId">;
+/** Pod sandbox ID as the runtime gave it. */
+export type SandboxId = Brand<string, "SandboxId">;
+/** `name_namespace`: one incarnation of a static pod's full name runs at a time. */
+export type PodFullName = Brand<string, "PodFullName">;
+/** Milliseconds on a clock that only moves forward; the origin has no meaning. */
+export type MonotonicMs = Brand<number, "MonotonicMs">;
+/** Milliseconds since the Unix epoch on the wall clock, which may step. */
+export type EpochMs = Brand<number, "EpochMs">;
+
+export const podUid = (value: string): PodUid => value as PodUid;
+export const containerId = (value: string): ContainerId => value as ContainerId;
+export const sandboxId = (value: string): SandboxId => value as SandboxId;
+export const monotonicMs = (value: number): MonotonicMs => value as MonotonicMs;
+export const epochMs = (value: number): EpochMs => value as EpochMs;
+export const podFullName = (name: string, namespace: string): PodFullName => `${name}_${namespace}` as PodFullName;

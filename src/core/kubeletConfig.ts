@@ -1,0 +1,63 @@
+/** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
+import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
+import type { CgroupLimits } from "./resources/podCgroup.ts";
+import type { PodSource } from "./pod/sourceSnapshot.ts";
+
+/** Where the kubelet keeps things; all absolute. */
+export interface KubeletDirectories {
+  /** `/var/lib/kubelet` upstream. */
+  readonly rootDir: string;
+  /** `/var/log/pods` upstream. */
+  readonly podLogsDir: string;
+  /** `/var/log/containers` upstream. */
+  readonly containerLogsDir: string;
+}
+
+/** How image pulls are paced. */
+export interface ImagePullConfig {
+  /** Pulls at once: 1 when serialized. */
+  readonly maxParallel: number;
+  /** Registry requests per second over all pulls; 0 for no limit. */
+  readonly qps: number;
+  readonly burst: number;
+  readonly backoff: BackoffPolicy;
+}
+
+export interface KubeletConfig {
+  readonly nodeName: string;
+  readonly nodeLabels: Readonly<Record<string, string>>;
+  /** Addresses pods see as host IPs; primary first. */
+  readonly nodeIps: readonly string[];
+  readonly directories: KubeletDirectories;
+  /** Sources that must report before anything unwanted is removed. */
+  readonly sources: readonly PodSource[];
+  /** Every pod is looked at again at least this often. */
+  readonly syncPeriodMs: number;
+  /** Relist period while no event stream tells of changes. */
+  readonly relistPeriodMs: number;
+  /** Audit period while an event stream does. */
+  readonly auditPeriodMs: number;
+  /** Bound of one inspection of one pod. */
+  readonly inspectionDeadlineMs: number;
+  readonly inspectionsAtOnce: number;
+  readonly runtimeStatusPeriodMs: number;
+  /** How long a phase switch waits for the running work to end before it is counted as leaked. */
+  readonly joinDeadlineMs: number;
+  readonly maxPods: number;
+  readonly podsPerCore: number;
+  readonly containerBackoff: BackoffPolicy;
+  readonly imagePull: ImagePullConfig;
+  readonly cgroupsPerQos: boolean;
+  readonly cgroupRoot: string;
+  /** Limits of the cgroup around all pods; empty when allocatable is not enforced. */
+  readonly kubepodsLimits: CgroupLimits;
+  readonly podPidsLimit: number;
+  readonly cpuCfsQuota: boolean;
+  readonly cpuCfsPeriodUs: number;
+  readonly seccompDefault: boolean;
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  /** Resources pods may use together, as Kubernetes quantities by resource name. */
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly allocatable: Readonly<Record<string, string>>;
+}

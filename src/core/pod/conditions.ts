@@ -1,0 +1,144 @@
+/**
+ * The conditions of a pod that the kubelet owns, in its order, after those of others. Upstream:
+ * pkg/kubelet/status/generate.go and the condition part of generateAPIPodStatus.
+ */
+import type { ApiContainerStatus, Pod, PodCondition, PodStatus } from "../api.ts";
+import type { EpochMs } from "../ids.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import { formatInstant } from "../telemetry/civilTime.ts";
+import { hasAnyRegularContainerStarted, type PodPhase } from "./phase.ts";
+import { isSidecar } from "./restartRules.ts";
+import { sandboxChange } from "./sandboxChange.ts";
+
+export interface ConditionsInput {
+  readonly pod: Pod;
+  readonly runtime: PodRuntimeStatus;
+  readonly phase: PodPhase;
+  readonly initStatuses: readonly ApiContainerStatus[];
+  readonly regularStatuses: readonly ApiContainerStatus[];
+  /** Status told before, whose transition times live on. */
+  readonly previous: PodStatus | undefined;
+  readonly now: EpochMs;
+}
+
+/** A condition before its times. */
+interface Verdict {
+  readonly status: "True" | "False";
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** A time the API prints as null. */
+export const NULL_TIME = null as unknown as string;
+
+const OWNED: ReadonlySet<string> = new Set([
+  "PodReadyToStartContainers",
+  "Initialized",
+  "Ready",
+  "ContainersReady",
+  "PodScheduled",
+]);
+/** Set by the kubelet once and then only carried along. */
+const CARRIED: ReadonlySet<string> = new Set(["DisruptionTarget"]);
+
+const TRUE: Verdict = { status: "True" };
+
+const list = (names: readonly string[]): string => `[${names.join(" ")}]`;
+
+function namesMessage(kinds: readonly (readonly [string, readonly string[]])[]): string {
+  return kinds
+    .filter(([, names]) => names.length > 0)
+    .map(([kind, names]) => `containers with ${kind} status: ${list(names)}`)
+    .join(", ");
+}
+
+/** All containers that count for readiness are ready: regular ones and sidecars. */
+function containersReady({ pod, phase, initStatuses, regularStatuses }: ConditionsInput): Verdict {
+  const statuses = [...initStatuses, ...regularStatuses];
+  const names = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers].map(({ name }) => name);
+  const statusOf = (name: string): ApiContainerStatus | undefined => statuses.find((each) => each.name === name);
+  const unknown = names.filter((name) => statusOf(name) === undefined);
+  const unready = names.filter((name) => statusOf(name)?.ready === false);
+  if (phase === "Succeeded" && unknown.length === 0) return { status: "False", reason: "PodCompleted" };
+  if (phase === "Failed") return { status: "False", reason: "PodFailed" };
+  const message = namesMessage([
+    ["unknown", unknown],
+    ["unready", unready],
+  ]);
+  return message === "" ? TRUE : { status: "False", reason: "ContainersNotReady", message };
+}
+
+/** Containers ready, and every readiness gate of the spec open. */
+function podReady(input: ConditionsInput, others: readonly PodCondition[]): Verdict {
+  const containers = containersReady(input);
+  if (containers.status !== "True") return containers;
+  const messages = (input.pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const condition = others.find(({ type }) => type === conditionType);
+    if (condition === undefined) {
+      return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
+    }
+    if (condition.status === "True") return [];
+    return [`the status of pod readiness gate "${conditionType}" is not "True", but ${condition.status}`];
+  });
+  if (messages.length === 0) return TRUE;
+  return { status: "False", reason: "ReadinessGatesNotReady", message: messages.join(", ") };
+}
+
+/** Every init container has done its work, or every sidecar has started; once true it stays true. */
+function initialized({ pod, phase, initStatuses, regularStatuses, previous }: ConditionsInput): Verdict {
+  const specs = pod.spec.initContainers ?? [];
+  const statusOf = (name: string): ApiContainerStatus | undefined => initStatuses.find((each) => each.name === name);
+  const unknown = specs.filter(({ name }) => statusOf(name) === undefined);
+  const incomplete = specs.filter((spec) => {
+    const status = statusOf(spec.name);
+    return status !== undefined && (isSidecar(spec) ? status.started !== true : !status.ready);
+  });
+  if (phase === "Succeeded" && unknown.length === 0) return { status: "True", reason: "PodCompleted" };
+  if (hasAnyRegularContainerStarted(pod.spec, regularStatuses)) return TRUE;
+  const message = namesMessage([
+    ["unknown", unknown.map(({ name }) => name)],
+    ["incomplete", incomplete.map(({ name }) => name)],
+  ]);
+  const wasInitialized = previous?.conditions?.some(({ type, status }) => type === "Initialized" && status === "True");
+  if (message === "" || wasInitialized === true) return TRUE;
+  return { status: "False", reason: "ContainersNotInitialized", message };
+}
+
+function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodCondition {
+  const { pod, previous, now } = input;
+  const before = previous?.conditions?.find((condition) => condition.type === type);
+  const kept = before?.status === verdict.status ? before.lastTransitionTime : undefined;
+  const { generation } = pod.metadata;
+  return {
+    type,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    status: verdict.status,
+    lastProbeTime: NULL_TIME,
+    lastTransitionTime: kept ?? formatInstant(now),
+    ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
+    ...(verdict.message === undefined ? {} : { message: verdict.message }),
+  };
+}
+
+/** Conditions of others as the pod object has them, with those the kubelet once set and only carries. */
+function foreignConditions({ pod, previous }: ConditionsInput): readonly PodCondition[] {
+  const carried = (previous?.conditions ?? []).filter(({ type }) => CARRIED.has(type));
+  const ofOthers = (pod.status?.conditions ?? []).filter(
+    ({ type }) => !OWNED.has(type) && !carried.some((condition) => condition.type === type),
+  );
+  return [...ofOthers, ...carried];
+}
+
+/** All conditions of the pod's new status. */
+export function podConditions(input: ConditionsInput): readonly PodCondition[] {
+  const others = foreignConditions(input);
+  const hasSandbox = !sandboxChange(input.pod, input.runtime).changed;
+  const verdicts: readonly (readonly [string, Verdict])[] = [
+    ["PodReadyToStartContainers", { status: hasSandbox ? "True" : "False" }],
+    ["Initialized", initialized(input)],
+    ["Ready", podReady(input, others)],
+    ["ContainersReady", containersReady(input)],
+    ["PodScheduled", TRUE],
+  ];
+  return [...others, ...verdicts.map(([type, verdict]) => withTimes(type, verdict, input))];
+}

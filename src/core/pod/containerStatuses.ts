@@ -1,0 +1,112 @@
+/**
+ * The container statuses of a pod: what runs, what ran, what waits and why. Upstream:
+ * convertToAPIContainerStatuses (kubelet_pods.go) and the prober's UpdatePodStatus.
+ */
+import type { ApiContainerStatus, Container, Pod } from "../api.ts";
+import type { KubeletError } from "../errors.ts";
+import { containerId } from "../ids.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import { absentStatus, lostState, presentStatus, type StatusContext, withReadiness } from "./apiContainerStatus.ts";
+import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
+import { isSidecar, newestContainer, shouldContainerBeRestarted } from "./restartRules.ts";
+
+export interface ContainerStatusesInput {
+  readonly pod: Pod;
+  readonly runtime: PodRuntimeStatus;
+  /** Why containers could not be started last time, by container name. */
+  readonly failures: ReadonlyMap<string, KubeletError>;
+  readonly verdicts: ReadonlyMap<string, ProbeVerdict>;
+  readonly context: StatusContext;
+}
+
+const LOST_MESSAGE = "The container could not be located when the pod was deleted.  The container used to be Running";
+
+/** Nothing in the runtime: the entry told last says what became of it. */
+function statusWithoutInstance(
+  input: ContainerStatusesInput,
+  spec: Container,
+  before: ApiContainerStatus | undefined,
+): ApiContainerStatus {
+  const hasInit = (input.pod.spec.initContainers ?? []).length > 0;
+  const absent = absentStatus(spec, hasInit ? "PodInitializing" : "ContainerCreating", input.context);
+  if (before === undefined) return absent;
+  if (before.state?.terminated !== undefined) return before;
+  const carried = { ...absent, restartCount: before.restartCount, lastState: before.lastState ?? {} };
+  if (before.state?.running === undefined || carried.lastState.terminated !== undefined) return carried;
+  // It ran when last seen. Shown as having ended, so that the pod does not fall back to Pending.
+  const restarts = input.pod.metadata.deletionTimestamp === undefined ? 1 : 0;
+  return { ...carried, lastState: lostState(LOST_MESSAGE), restartCount: before.restartCount + restarts };
+}
+
+function statusFromInstances(
+  input: ContainerStatusesInput,
+  spec: Container,
+  before: ApiContainerStatus | undefined,
+): ApiContainerStatus {
+  const newest = newestContainer(input.runtime, spec.name);
+  if (newest === undefined) return statusWithoutInstance(input, spec, before);
+  const present = presentStatus(spec, newest, before, input.context);
+  // A look may miss the newest instance when one was made, and an older one removed, between its two questions.
+  const status = { ...present, restartCount: Math.max(present.restartCount, before?.restartCount ?? 0) };
+  // One that never ran has no end to tell of.
+  const older = input.runtime.containers.find(
+    (each) => each.name === spec.name && each !== newest && each.state !== "created",
+  );
+  if (older === undefined) return status;
+  const lastState = presentStatus(spec, older, before, input.context).state ?? {};
+  return { ...status, lastState };
+}
+
+/** Shows a container that should run, but could not be started, as waiting for the reason of that failure. */
+function withFailure(
+  input: ContainerStatusesInput,
+  spec: Container,
+  kind: ContainerKind,
+  status: ApiContainerStatus,
+): ApiContainerStatus {
+  const { pod, runtime, failures } = input;
+  const newest = newestContainer(runtime, spec.name);
+  const isDone = kind === "init" && !isSidecar(spec) && newest?.state === "exited" && newest.exitCode === 0;
+  const failure = failures.get(spec.name);
+  if (isDone || failure === undefined || !shouldContainerBeRestarted(spec, pod, runtime)) return status;
+  const { reason, message } = failure;
+  return {
+    ...status,
+    ...(status.state?.terminated === undefined ? {} : { lastState: status.state }),
+    state: { waiting: { reason, ...(message === "" ? {} : { message }) } },
+  };
+}
+
+function readinessOf(
+  input: ContainerStatusesInput,
+  spec: Container,
+  kind: ContainerKind,
+  status: ApiContainerStatus,
+): { readonly started: boolean; readonly ready: boolean } {
+  const { running, terminated } = status.state ?? {};
+  if (kind === "init" && !isSidecar(spec)) return { started: running !== undefined, ready: terminated?.exitCode === 0 };
+  if (running === undefined) return { started: false, ready: false };
+  const found = input.verdicts.get(spec.name);
+  const id = containerId(status.containerID?.split("://")[1] ?? "");
+  const verdict = found?.containerId === undefined || found.containerId === id ? found : undefined;
+  // A declared probe that has not spoken yet counts as not passed.
+  const started = verdict?.started ?? spec.startupProbe === undefined;
+  return { started, ready: started && (verdict?.ready ?? spec.readinessProbe === undefined) };
+}
+
+/**
+ * Entries for `specs`, in their order, given those told before. Ephemeral containers have no readiness.
+ * Differs from upstream: regular containers keep the order of the spec, which upstream sorts by name.
+ */
+export function containerStatuses(
+  input: ContainerStatusesInput,
+  specs: readonly Container[],
+  kind: ContainerKind,
+  previous: readonly ApiContainerStatus[],
+): readonly ApiContainerStatus[] {
+  return specs.map((spec) => {
+    const before = previous.find(({ name }) => name === spec.name);
+    const status = withFailure(input, spec, kind, statusFromInstances(input, spec, before));
+    return kind === "ephemeral" ? status : withReadiness(status, readinessOf(input, spec, kind, status));
+  });
+}

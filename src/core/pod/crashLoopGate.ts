@@ -1,0 +1,57 @@
+/**
+ * Divides containers that should start into those that may and those that wait out a crash loop.
+ * Upstream: doBackOff (kuberuntime_manager.go).
+ */
+import type { Container, Pod } from "../api.ts";
+import { backoffUntil, containerBackoffKey } from "../backoff.ts";
+import { formatDuration } from "../config/duration.ts";
+import { containerSpecHash } from "../container/specHash.ts";
+import { kubeletError } from "../errors.ts";
+import type { MonotonicMs } from "../ids.ts";
+import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import type { ContainerKind, ContainerStart, ContainerWait, PodActionsInput } from "./podActionsTypes.ts";
+
+/** A pod as messages name it: `name_namespace(uid)`. */
+export const describePod = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
+
+/** Outcome of the gate for one container. */
+export type GateResult =
+  | { readonly kind: "start"; readonly start: ContainerStart }
+  | { readonly kind: "wait"; readonly wait: ContainerWait };
+
+// Counts over every sandbox the pod has had: restart counts only grow.
+function nextRestartCount(input: PodActionsInput, name: string): number {
+  const counts = input.runtime.containers.filter((each) => each.name === name).map((each) => each.restartCount);
+  return counts.length === 0 ? 0 : Math.max(...counts) + 1;
+}
+
+// Differs from upstream: there an instance whose start seemed to fail stays beside the next one, and may come to life.
+function replacedBy(input: PodActionsInput, name: string): Pick<ContainerStart, "replaces"> {
+  const made = input.runtime.containers.filter((each) => each.name === name && each.state === "created");
+  return made.length === 0 ? {} : { replaces: made };
+}
+
+function crashLoopWait(input: PodActionsInput, name: string, key: string, until: MonotonicMs): ContainerWait {
+  const delay = formatDuration(input.backoffs.get(key)?.delayMs ?? 0);
+  const message = `back-off ${delay} restarting failed container=${name} pod=${describePod(input.pod)}`;
+  return { name, until, error: kubeletError("Backoff", message, { reason: "CrashLoopBackOff" }) };
+}
+
+/** Decides on one container; `history` holds the instances whose exits count, newest first. */
+export function crashLoopGate(
+  input: PodActionsInput,
+  spec: Container,
+  kind: ContainerKind,
+  history: readonly RuntimeContainer[],
+): GateResult {
+  const { name } = spec;
+  const restartCount = nextRestartCount(input, name);
+  const exitedAt = history.find((each) => each.name === name && each.state === "exited")?.exitedAt;
+  const plain: ContainerStart = { name, kind, restartCount, ...replacedBy(input, name) };
+  if (exitedAt === undefined) return { kind: "start", start: plain };
+  const key = containerBackoffKey(name, containerSpecHash(spec));
+  const until = backoffUntil(input.backoffs, key, exitedAt, input.backoffPolicy);
+  return until !== undefined && until > input.now
+    ? { kind: "wait", wait: crashLoopWait(input, name, key, until) }
+    : { kind: "start", start: { ...plain, backoff: { key, exitedAt } } };
+}

@@ -1,0 +1,116 @@
+/**
+ * Defaults of resource requirements: requests from limits per container, and the pod's own from its containers when
+ * the pod states resources of its own. Amounts are rounded up to thousandths, as everywhere in the API.
+ * Counterpart: defaultPodRequests, defaultPodLimits and defaultHugePagePodLimits of pkg/apis/core/v1/defaults.go.
+ */
+import type { Container, PodSpec } from "../api.ts";
+import {
+  addQuantity,
+  compareQuantity,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  quantityMilli,
+  quantityOf,
+  quantityOfMilli,
+} from "../quantity.ts";
+import { isHugePages, isPodLevelResource, isRestartableInit } from "./resourceNames.ts";
+
+type Amounts = Readonly<Record<string, string>>;
+type Part = "requests" | "limits";
+
+const ZERO = quantityOf(0);
+
+function roundToMilli(amounts: Amounts): Amounts {
+  return Object.fromEntries(
+    Object.entries(amounts).map(([name, text]) => {
+      const quantity = parseQuantity(text);
+      const rounded = quantity && quantityOfMilli(quantityMilli(quantity), quantity.format);
+      return [name, rounded === undefined ? text : formatQuantity(rounded)];
+    }),
+  );
+}
+
+/** The container with amounts rounded, and requests for every limit that has none. */
+export function defaultRequests(container: Container): Container {
+  const { resources } = container;
+  if (resources?.limits === undefined && resources?.requests === undefined) return container;
+  const limits = resources.limits && roundToMilli(resources.limits);
+  const requests = { ...limits, ...(resources.requests && roundToMilli(resources.requests)) };
+  return { ...container, resources: { ...resources, ...(limits && { limits }), requests } };
+}
+
+const amountOf = (container: Container, part: Part, name: string): Quantity =>
+  parseQuantity(container.resources?.[part]?.[name] ?? "0") ?? ZERO;
+
+const larger = (a: Quantity, b: Quantity): Quantity => (compareQuantity(a, b) >= 0 ? a : b);
+
+/**
+ * What the pod needs of one resource: the sum of its containers and sidecars, or the largest moment of its
+ * initialization (an init container beside the sidecars started before it).
+ */
+export function aggregateAmount(spec: PodSpec, part: Part, name: string): Quantity {
+  let sidecars = ZERO;
+  let initPeak = ZERO;
+  for (const container of spec.initContainers ?? []) {
+    const moment = addQuantity(sidecars, amountOf(container, part, name));
+    if (isRestartableInit(container)) sidecars = moment;
+    initPeak = larger(initPeak, moment);
+  }
+  const running = spec.containers.reduce((sum, each) => addQuantity(sum, amountOf(each, part, name)), sidecars);
+  return larger(running, initPeak);
+}
+
+/** Names of resources any container states, in order of appearance. */
+export function resourceNamesOf(spec: PodSpec, part: Part): readonly string[] {
+  const containers = [...spec.containers, ...(spec.initContainers ?? [])];
+  return [...new Set(containers.flatMap((container) => Object.keys(container.resources?.[part] ?? {})))];
+}
+
+/** `amounts` with the aggregated amount of each of `names` it lacks. */
+function completed(amounts: Amounts, spec: PodSpec, part: Part, names: readonly string[]): Amounts {
+  const missing = names.filter((name) => !Object.hasOwn(amounts, name));
+  return {
+    ...amounts,
+    ...Object.fromEntries(missing.map((name) => [name, formatQuantity(aggregateAmount(spec, part, name))])),
+  };
+}
+
+/** Whether every container, init containers included, limits the resource. */
+const isLimitedEverywhere = (spec: PodSpec, name: string): boolean =>
+  [...spec.containers, ...(spec.initContainers ?? [])].every(
+    (container) => container.resources?.limits?.[name] !== undefined,
+  );
+
+/** Pod-level requests and limits, completed from the containers when the pod states some. */
+export function defaultPodResources(spec: PodSpec): PodSpec {
+  if (spec.resources === undefined) return spec;
+  const stated = {
+    requests: roundToMilli(spec.resources.requests ?? {}),
+    limits: roundToMilli(spec.resources.limits ?? {}),
+  };
+  const isStated = (part: Part): boolean => Object.keys(stated[part]).length > 0;
+  if (!isStated("requests") && !isStated("limits")) return spec;
+
+  const hugePages = resourceNamesOf(spec, "limits").filter(
+    (name) => isHugePages(name) && stated.requests[name] === undefined,
+  );
+  let limits = completed(stated.limits, spec, "limits", hugePages);
+  let requests: Amounts = stated.requests;
+  if (Object.keys(limits).length > 0) {
+    const names = resourceNamesOf(spec, "requests").filter((name) => isPodLevelResource(name) && !isHugePages(name));
+    const fromContainers = completed(requests, spec, "requests", names);
+    const supported = Object.entries(limits).filter(([name]) => isPodLevelResource(name));
+    requests = { ...Object.fromEntries(supported), ...fromContainers };
+  } else {
+    const names = resourceNamesOf(spec, "limits").filter(
+      (name) => isPodLevelResource(name) && !isHugePages(name) && isLimitedEverywhere(spec, name),
+    );
+    limits = completed(limits, spec, "limits", names);
+  }
+  const some = (amounts: Amounts): boolean => Object.keys(amounts).length > 0;
+  return {
+    ...spec,
+    resources: { ...spec.resources, ...(some(requests) && { requests }), ...(some(limits) && { limits }) },
+  };
+}

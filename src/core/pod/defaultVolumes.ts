@@ -1,0 +1,81 @@
+/** Defaults of volume sources, one row per source. Counterpart: the volume part of pkg/apis/core/v1/defaults.go. */
+import type { PodSpec } from "../api.ts";
+import { defaultPullPolicy } from "./imageTag.ts";
+
+type Volume = NonNullable<PodSpec["volumes"]>[number];
+type Projection = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];
+type DownwardFile = NonNullable<NonNullable<Volume["downwardAPI"]>["items"]>[number];
+type Defaults = {
+  readonly [Source in keyof Volume]?: (source: NonNullable<Volume[Source]>) => NonNullable<Volume[Source]>;
+};
+
+/** 0644 */
+const FILE_MODE = 0o644;
+const TOKEN_LIFETIME_SECONDS = 3600;
+
+const isUnset = (value: unknown): boolean => value === undefined || value === "" || value === 0 || value === false;
+
+/** `source` with defaults for its unset members. */
+function fill<T extends object>(source: T, defaults: Partial<T>): T {
+  const kept = Object.entries(source).filter(([key, value]) => !(isUnset(value) && key in defaults));
+  return { ...defaults, ...Object.fromEntries(kept) } as T;
+}
+
+const downwardFile = (file: DownwardFile): DownwardFile =>
+  file.fieldRef === undefined ? file : { ...file, fieldRef: fill(file.fieldRef, { apiVersion: "v1" }) };
+
+const projection = (source: Projection): Projection => {
+  const { serviceAccountToken: token, downwardAPI } = source;
+  return {
+    ...source,
+    ...(token === undefined
+      ? {}
+      : { serviceAccountToken: { ...token, expirationSeconds: token.expirationSeconds ?? TOKEN_LIFETIME_SECONDS } }),
+    ...(downwardAPI?.items === undefined
+      ? {}
+      : { downwardAPI: { ...downwardAPI, items: downwardAPI.items.map(downwardFile) } }),
+  };
+};
+
+/** A mode of 0 is a choice, so modes are defaulted only when absent. */
+const DEFAULTS: Defaults = {
+  configMap: (source) => ({ ...source, defaultMode: source.defaultMode ?? FILE_MODE }),
+  secret: (source) => ({ ...source, defaultMode: source.defaultMode ?? FILE_MODE }),
+  downwardAPI: (source) => ({
+    ...source,
+    defaultMode: source.defaultMode ?? FILE_MODE,
+    ...(source.items === undefined ? {} : { items: source.items.map(downwardFile) }),
+  }),
+  projected: (source) => ({
+    ...source,
+    defaultMode: source.defaultMode ?? FILE_MODE,
+    ...(source.sources === undefined ? {} : { sources: source.sources.map(projection) }),
+  }),
+  hostPath: (source) => ({ ...source, type: source.type ?? "" }),
+  image: (source) => fill(source, { pullPolicy: defaultPullPolicy(source.reference ?? "") }),
+  iscsi: (source) => fill(source, { iscsiInterface: "default" }),
+  rbd: (source) => fill(source, { pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" }),
+  azureDisk: (source) => ({
+    ...fill(source, { cachingMode: "ReadWrite", fsType: "ext4", kind: "Shared" }),
+    readOnly: source.readOnly ?? false,
+  }),
+  scaleIO: (source) => fill(source, { storageMode: "ThinProvisioned", fsType: "xfs" }),
+  ephemeral: (source) => {
+    const template = source.volumeClaimTemplate;
+    if (template?.spec === undefined) return source;
+    const spec = { ...template.spec, volumeMode: template.spec.volumeMode ?? "Filesystem" };
+    return { ...source, volumeClaimTemplate: { ...template, spec } };
+  },
+};
+
+/** The volume with its source's defaults; one without any source is an empty directory. */
+export function defaultVolume(volume: Volume): Volume {
+  const sources = Object.keys(volume).filter((key) => key !== "name");
+  if (sources.length === 0) return { ...volume, emptyDir: {} };
+  const defaulted = (Object.keys(DEFAULTS) as (keyof Volume)[]).flatMap((key) => {
+    const source = volume[key];
+    const complete = DEFAULTS[key] as ((source: unknown) => unknown) | undefined;
+    return source === undefined || complete === undefined ? [] : [[key, complete(source)] as const];
+  });
+  return { ...volume, ...Object.fromEntries(defaulted) };
+}

@@ -1,0 +1,65 @@
+/**
+ * What is wrong with one field of an object, in the wording of the API server: `Required value`, `Invalid value: "x":
+ * why`, and so on. The field's path stands beside the text, `spec.containers[0].resources.limits[cpu]`.
+ * Counterpart: apimachinery's field.Error.
+ */
+
+/** One fault of one field. A warning does not stop the pod. */
+export interface FieldProblem {
+  readonly severity: "error" | "warning";
+  /** JSON path from the top of the object; empty for the object itself. */
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** What validators return: lazily, in the order of the fields. */
+export type FieldProblems = Iterable<FieldProblem>;
+
+const MAX_VALUE_LENGTH = 200;
+
+function show(value: unknown): string {
+  const text = typeof value === "bigint" ? String(value) : (JSON.stringify(value) ?? "null");
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}...` : text;
+}
+
+const error = (field: string, reason: string): FieldProblem => ({ severity: "error", field, reason });
+const withDetail = (text: string, detail: string): string => (detail === "" ? text : `${text}: ${detail}`);
+
+/** A field that must be there is not. */
+export const required = (field: string, detail = ""): FieldProblem =>
+  error(field, withDetail("Required value", detail));
+
+/** A value that breaks a rule; long values are cut in the text. */
+export const invalid = (field: string, value: unknown, detail: string): FieldProblem =>
+  error(field, withDetail(`Invalid value: ${show(value)}`, detail));
+
+/** A value outside a fixed list. */
+export const unsupported = (field: string, value: unknown, supported: readonly string[]): FieldProblem =>
+  error(
+    field,
+    `Unsupported value: ${show(value)}: supported values: ${supported.map((text) => `"${text}"`).join(", ")}`,
+  );
+
+/** A value that must be unique and is not. */
+export const duplicate = (field: string, value: unknown): FieldProblem =>
+  error(field, `Duplicate value: ${show(value)}`);
+
+/** A field that may not be set here. */
+export const forbidden = (field: string, detail: string): FieldProblem => error(field, withDetail("Forbidden", detail));
+
+/** A reference to something that is not there. */
+export const notFound = (field: string, value: unknown): FieldProblem => error(field, `Not found: ${show(value)}`);
+
+/** A value of more bytes than allowed. */
+export const tooLong = (field: string, maxBytes: number): FieldProblem =>
+  error(field, `Too long: may not be more than ${maxBytes} bytes`);
+
+/** A value of the wrong JSON type. */
+export const wrongType = (field: string, detail: string): FieldProblem => error(field, detail);
+
+/** Something to tell that stops nothing. */
+export const warning = (field: string, reason: string): FieldProblem => ({ severity: "warning", field, reason });
+
+/** `invalid` for each complaint. */
+export const invalidEach = (field: string, value: unknown, details: readonly string[]): readonly FieldProblem[] =>
+  details.map((detail) => invalid(field, value, detail));

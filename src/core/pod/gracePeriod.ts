@@ -1,0 +1,39 @@
+/**
+ * How long a pod and each of its containers get to end on their own, in whole seconds. Upstream: the pod worker's
+ * calculateEffectiveGracePeriod, kuberuntime's setTerminationGracePeriod.
+ */
+import type { Container, Pod } from "../api.ts";
+import type { ContainerKill } from "./podActionsTypes.ts";
+
+/** Shortest time between the stop signal and the kill, also when a preStop hook used up the rest. */
+export const MINIMUM_GRACE_SECONDS = 2;
+const DEFAULT_GRACE_SECONDS = 30;
+
+function probeSeconds(spec: Container | undefined, reason: ContainerKill["reason"]): number | undefined {
+  if (reason === "LivenessProbe") return spec?.livenessProbe?.terminationGracePeriodSeconds;
+  if (reason === "StartupProbe") return spec?.startupProbe?.terminationGracePeriodSeconds;
+  return undefined;
+}
+
+/**
+ * Grace period of one container: the override; else what the deletion of the pod asks for; else what the failed probe
+ * says; else the spec's. Covers preStop hook and stop signal together.
+ */
+export function containerGraceSeconds(
+  pod: Pod | undefined,
+  spec: Container | undefined,
+  reason: ContainerKill["reason"],
+  overrideSeconds: number | undefined,
+): number {
+  if (overrideSeconds !== undefined) return Math.max(0, overrideSeconds);
+  const seconds =
+    pod?.metadata.deletionGracePeriodSeconds ??
+    probeSeconds(spec, reason) ??
+    pod?.spec.terminationGracePeriodSeconds ??
+    DEFAULT_GRACE_SECONDS;
+  return Math.max(0, seconds);
+}
+
+/** Seconds left for the stop signal after `elapsedSeconds` of hook and waiting: at least the minimum. */
+export const remainingGraceSeconds = (graceSeconds: number, elapsedSeconds: number): number =>
+  Math.max(MINIMUM_GRACE_SECONDS, graceSeconds - Math.floor(elapsedSeconds));

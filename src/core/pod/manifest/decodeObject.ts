@@ -1,0 +1,165 @@
+/**
+ * Strict decoding of a plain JSON value into an API object by the generated schema: everything wrong is reported at
+ * once, with paths. Field names are case sensitive, `null` counts as absent, quantities come out canonical.
+ * Counterpart: the JSON serializer behind legacyscheme's UniversalDecoder, which ignores unknown fields: so do we, with
+ * a warning each. Bounds: the depth of the schema, MAX_PROBLEMS problems.
+ */
+import { podSchema } from "../../../gen/podSchema.ts";
+import { closestName } from "../../config/closestName.ts";
+import { formatQuantity, parseQuantity } from "../../quantity.ts";
+import { parseInstant } from "../../telemetry/civilTime.ts";
+import { type FieldProblem, warning, wrongType } from "../fieldProblem.ts";
+
+/** What came of decoding: the object without unknown fields, and without the fields that are of the wrong type. */
+export interface Decoded<T> {
+  readonly value: T;
+  readonly problems: readonly FieldProblem[];
+}
+
+/** More problems than this in one object are not collected. */
+const MAX_PROBLEMS = 100;
+const INT32_MAX = 2 ** 31 - 1;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Decodes `input` as an object of schema type `type`; `T` is what the caller knows that type to be. */
+export function decodeObject<T>(type: string, input: unknown, path = ""): Decoded<T> {
+  const problems: FieldProblem[] = [];
+  const value = decodeStruct(type, input, path, (problem) => {
+    if (problems.length < MAX_PROBLEMS) problems.push(problem());
+  });
+  return { value: (value ?? {}) as T, problems };
+}
+
+/** Takes a function, since a manifest may hold more problems than are worth wording. */
+type Report = (problem: () => FieldProblem) => void;
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a map";
+  return typeof value === "string"
+    ? `the string ${JSON.stringify(value.slice(0, 60))}`
+    : `the ${typeof value} ${value}`;
+}
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const mustBe = (path: string, wanted: string, value: unknown): FieldProblem =>
+  wrongType(path, `must be ${wanted}, not ${kindOf(value)}`);
+
+const unknownField = (path: string, meant: string | undefined): FieldProblem =>
+  warning(path, `unknown field; it is ignored${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`);
+
+function decodeStruct(type: string, input: unknown, path: string, report: Report): unknown {
+  if (input === null || input === undefined) return undefined;
+  if (!isMap(input)) {
+    report(() => mustBe(path, "a map", input));
+    return undefined;
+  }
+  const fields = podSchema[type] ?? {};
+  const decoded: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(input)) {
+    const at = path === "" ? name : `${path}.${name}`;
+    const fieldType = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (fieldType === undefined) {
+      report(() => unknownField(at, closestName(name, Object.keys(fields))));
+      continue;
+    }
+    const member = decodeValue(fieldType, value, at, report);
+    if (member !== undefined) decoded.push([name, member]);
+  }
+  return Object.fromEntries(decoded);
+}
+
+function decodeValue(type: string, value: unknown, path: string, report: Report): unknown {
+  if (value === null || value === undefined) return undefined;
+  if (type.endsWith("[]")) return decodeList(type.slice(0, -2), value, path, report);
+  if (type.endsWith("{}")) return decodeMap(type.slice(0, -2), value, path, report);
+  if (Object.hasOwn(podSchema, type)) return decodeStruct(type, value, path, report);
+  return decodeScalar(type, value, path, report);
+}
+
+function decodeList(type: string, value: unknown, path: string, report: Report): unknown {
+  if (!Array.isArray(value)) {
+    report(() => mustBe(path, "a list", value));
+    return undefined;
+  }
+  return value.flatMap((item: unknown, index) => {
+    const decoded = item === null ? zeroOf(type) : decodeValue(type, item, `${path}[${index}]`, report);
+    return decoded === undefined ? [] : [decoded];
+  });
+}
+
+function decodeMap(type: string, value: unknown, path: string, report: Report): unknown {
+  if (!isMap(value)) {
+    report(() => mustBe(path, "a map", value));
+    return undefined;
+  }
+  const members = Object.entries(value).flatMap(([key, item]) => {
+    const decoded = item === null ? zeroOf(type) : decodeValue(type, item, `${path}[${key}]`, report);
+    return decoded === undefined ? [] : [[key, decoded] as const];
+  });
+  return Object.fromEntries(members);
+}
+
+/** What `null` means inside a list or map: the type's empty value. */
+function zeroOf(type: string): unknown {
+  switch (type) {
+    case "string":
+    case "bytes":
+      return "";
+    case "quantity":
+      return "0";
+    case "int32":
+    case "int64":
+    case "intOrString":
+      return 0;
+    case "boolean":
+      return false;
+    default:
+      return {};
+  }
+}
+
+function decodeScalar(type: string, value: unknown, path: string, report: Report): unknown {
+  const fail = (wanted: string): undefined => {
+    report(() => mustBe(path, wanted, value));
+    return undefined;
+  };
+  switch (type) {
+    case "string":
+      return typeof value === "string" ? value : fail(quoteHint(value));
+    case "boolean":
+      return typeof value === "boolean" ? value : fail("true or false");
+    case "int32":
+      return isIntegerWithin(value, INT32_MAX) ? value : fail("a whole number of 32 bits");
+    case "int64":
+      return isIntegerWithin(value, Number.MAX_SAFE_INTEGER) ? value : fail("a whole number below 2^53");
+    case "intOrString":
+      return typeof value === "string" || isIntegerWithin(value, INT32_MAX)
+        ? value
+        : fail("a whole number or a string");
+    case "quantity":
+      return decodeQuantity(value) ?? fail("a quantity such as 100m, 1.5 or 64Mi");
+    case "date":
+      return typeof value === "string" && parseInstant(value) !== undefined ? value : fail("an RFC 3339 time");
+    case "bytes":
+      return typeof value === "string" && BASE64.test(value.replace(/[\r\n]/g, "")) ? value : fail("base64 text");
+    default:
+      return value;
+  }
+}
+
+/** The most frequent mistake of YAML manifests deserves its remedy. */
+const quoteHint = (value: unknown): string =>
+  typeof value === "number" || typeof value === "boolean" ? "a string (put it in quotes)" : "a string";
+
+const isIntegerWithin = (value: unknown, max: number): boolean =>
+  typeof value === "number" && Number.isInteger(value) && value <= max && value >= -max - 1;
+
+function decodeQuantity(value: unknown): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const quantity = parseQuantity(value);
+  return quantity === undefined ? undefined : formatQuantity(quantity);
+}

@@ -1,0 +1,240 @@
+/**
+ * The file source's memory and judgement, pure: which files to read again, when a bad or vanished file is believed,
+ * and what the snapshot is. Owner: the file source. Bounds: one record per listed file.
+ * Counterpart: the store and file-to-pod map of pkg/kubelet/config/file.go.
+ *
+ *     absent -> read, good ------------------------------> taken at once
+ *            -> read, bad or with pods missing -> held ---> settled or read again -> taken with its problems
+ *     listed -> gone ----------------------------> held ---> still gone -> forgotten
+ */
+import type { Pod } from "../../api.ts";
+import type { MonotonicMs } from "../../ids.ts";
+import type { ManifestProblem, SourceSnapshot } from "../sourceSnapshot.ts";
+import { manifestNote, podClashes, remembered, wording } from "./podClashes.ts";
+import type { ManifestReading } from "./readManifest.ts";
+import { fullNameOf, takeOver } from "./takeOver.ts";
+
+/** One thing in the manifest directory. */
+export interface ManifestEntry {
+  /** Absolute path. */
+  readonly path: string;
+  /** `other`: neither file nor directory; `unreadable`: cannot even be examined, a dangling link for example. */
+  readonly kind: "file" | "directory" | "other" | "unreadable";
+  /** Changes whenever the content may have: device, inode, size and times of the file. */
+  readonly version: string;
+}
+
+/** What is at the manifest path; entries in sorted order, ignored names left out. */
+export type ManifestListing =
+  | { readonly kind: "missing" }
+  | { readonly kind: "unreadable"; readonly reason: string }
+  | { readonly kind: "found"; readonly entries: readonly ManifestEntry[] };
+
+/** How long doubtful states are waited out, in milliseconds. */
+export interface SettleTimes {
+  /** A file that cannot be used, or lost pods, may be half-written. */
+  readonly contentMs: number;
+  /** A file that is gone may be about to be replaced. */
+  readonly removalMs: number;
+  /** A file that keeps changing is judged after this long all the same. */
+  readonly longestMs: number;
+  /** Two changes within this time may leave the same version, so a file is read again afterwards. */
+  readonly versionMs: number;
+}
+
+/**
+ * The answer to reading one file: what it says and a digest of its bytes, or that it vanished meanwhile. `again`: the
+ * answer is about the reading and not the file, so it is read at the next look too.
+ */
+export type FileRead =
+  | { readonly path: string; readonly content: string; readonly reading: ManifestReading; readonly again?: true }
+  | { readonly path: string; readonly gone: true };
+
+interface Held {
+  readonly content: string;
+  readonly since: MonotonicMs;
+  readonly until: MonotonicMs;
+}
+interface FileRecord {
+  readonly version: string;
+  readonly versionSeenAt: MonotonicMs;
+  readonly readAt: MonotonicMs;
+  /** Digest of the content that was taken over; undefined before the first. */
+  readonly content: string | undefined;
+  readonly pods: readonly Pod[];
+  readonly problems: readonly ManifestProblem[];
+  readonly held: Held | undefined;
+  /** Until when a file that is gone is still believed in. */
+  readonly goneUntil: MonotonicMs | undefined;
+}
+
+/** The memory; opaque to its owner. */
+export interface ManifestFiles {
+  readonly records: ReadonlyMap<string, FileRecord>;
+  readonly snapshot: SourceSnapshot | undefined;
+  /** The place was listed at least once. */
+  readonly isListed: boolean;
+  /** Problems of the place itself and of entries that are no files, by wording, so that they stay the same objects. */
+  readonly notes: ReadonlyMap<string, ManifestProblem>;
+}
+
+export const NO_MANIFEST_FILES: ManifestFiles = {
+  records: new Map(),
+  snapshot: undefined,
+  isListed: false,
+  notes: new Map(),
+};
+
+/** One look at the place. */
+export interface ManifestLook {
+  /** The manifest directory or file. */
+  readonly path: string;
+  readonly listing: ManifestListing;
+  readonly reads: readonly FileRead[];
+  /** Problems of the place beside those of the listing: it cannot be watched. */
+  readonly notes: readonly ManifestProblem[];
+  readonly now: MonotonicMs;
+}
+
+/** Names editors give their temporary files. Everything else without a leading dot is a manifest, as upstream. */
+const EDITOR_FILES = [/~$/, /^#.*#$/, /\.sw[nopx]$/, /^4913$/, /___jb_(tmp|old|bak)___$/];
+
+/** True for names that are never read: hidden ones, and editors' swap, backup and probe files. */
+export function isIgnoredName(name: string): boolean {
+  return name.startsWith(".") || EDITOR_FILES.some((pattern) => pattern.test(name));
+}
+
+/** Paths of files to read now: new or changed ones, and those not certain yet. */
+export function filesToRead(
+  files: ManifestFiles,
+  listing: ManifestListing,
+  now: MonotonicMs,
+  { versionMs }: SettleTimes,
+): readonly string[] {
+  if (listing.kind !== "found") return [];
+  return listing.entries
+    .filter(({ kind, path, version }) => {
+      if (kind !== "file") return false;
+      const record = files.records.get(path);
+      if (record === undefined || record.version !== version || record.held !== undefined) return true;
+      const certainFrom = record.versionSeenAt + versionMs;
+      return record.readAt < certainFrom && now >= certainFrom;
+    })
+    .map((entry) => entry.path);
+}
+
+/**
+ * The memory after a look. `snapshot` is a new object only if it differs; `wakeAt` says when a held state is due,
+ * undefined when nothing is, or nothing can be told because the place cannot be read.
+ */
+export function applyLook(
+  files: ManifestFiles,
+  look: ManifestLook,
+  settle: SettleTimes,
+): { readonly files: ManifestFiles; readonly wakeAt: MonotonicMs | undefined } {
+  const isListed = files.isListed || look.listing.kind !== "unreadable";
+  const records = look.listing.kind === "unreadable" ? files.records : recordsAfter(files, look, settle);
+  const ownNotes = remembered(files.notes, [...look.notes, ...listingNotes(look.path, look.listing)]);
+  const sources = [...records].map(([origin, { pods }]) => ({ origin, pods }));
+  const { pods, clashes } = podClashes(sources);
+  const notes = [...ownNotes, ...remembered(files.notes, clashes)];
+  const problems = [...notes, ...[...records.values()].flatMap((record) => record.problems)];
+  const fresh: SourceSnapshot = { source: "file", pods, problems, ...(isListed ? {} : { ready: false }) };
+  const snapshot = files.snapshot !== undefined && isSame(files.snapshot, fresh) ? files.snapshot : fresh;
+  return {
+    files: { records, snapshot, isListed, notes: new Map(notes.map((note) => [wording(note), note])) },
+    wakeAt: look.listing.kind === "unreadable" ? undefined : earliest(records),
+  };
+}
+
+function recordsAfter(files: ManifestFiles, look: ManifestLook, settle: SettleTimes): ReadonlyMap<string, FileRecord> {
+  const reads = new Map(look.reads.map((read) => [read.path, read]));
+  const entries = look.listing.kind === "found" ? look.listing.entries : [];
+  const records = new Map<string, FileRecord>();
+  for (const entry of entries) {
+    if (entry.kind !== "file") continue;
+    const known = files.records.get(entry.path);
+    const read = reads.get(entry.path);
+    if (read !== undefined && "gone" in read) continue;
+    const record = read === undefined ? known : afterRead(known, entry, read, look.now, settle, !files.isListed);
+    if (record !== undefined) records.set(entry.path, { ...record, goneUntil: undefined });
+  }
+  for (const [path, known] of files.records) {
+    if (records.has(path)) continue;
+    const goneUntil = known.goneUntil ?? later(look.now, settle.removalMs);
+    if (known.pods.length > 0 && look.now < goneUntil) records.set(path, { ...known, goneUntil });
+  }
+  return new Map([...records].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const later = (now: MonotonicMs, ms: number): MonotonicMs => (now + ms) as MonotonicMs;
+
+function earliest(records: ReadonlyMap<string, FileRecord>): MonotonicMs | undefined {
+  const due = [...records.values()].flatMap(({ held, goneUntil }) =>
+    [held?.until, goneUntil].filter((at) => at !== undefined),
+  );
+  return due.length === 0 ? undefined : (Math.min(...due) as MonotonicMs);
+}
+
+function afterRead(
+  known: FileRecord | undefined,
+  entry: ManifestEntry,
+  read: Extract<FileRead, { readonly content: string }>,
+  now: MonotonicMs,
+  settle: SettleTimes,
+  isFirst: boolean,
+): FileRecord {
+  const isNewVersion = known?.version !== entry.version;
+  const base: FileRecord = {
+    version: read.again === true ? "" : entry.version,
+    versionSeenAt: isNewVersion || known === undefined ? now : known.versionSeenAt,
+    readAt: now,
+    content: known?.content,
+    pods: known?.pods ?? [],
+    problems: known?.problems ?? [],
+    held: undefined,
+    goneUntil: undefined,
+  };
+  if (read.content === base.content) return base;
+  const taken: FileRecord = { ...base, content: read.content, ...takeOver(base.pods, read.reading) };
+  if (isFirst || !isDoubtful(base.pods, read.reading)) return taken;
+  const before = known?.held;
+  const since = before?.since ?? now;
+  const until = before?.content === read.content ? before.until : later(now, settle.contentMs);
+  if (now >= until || now >= since + settle.longestMs) return taken;
+  return { ...base, held: { content: read.content, since, until } };
+}
+
+/** True when this is the content already taken over, so that parsing it again is needless. */
+export const isKnownContent = (files: ManifestFiles, path: string, content: string): boolean =>
+  files.records.get(path)?.content === content;
+
+/** A half-written file cannot be used, or lacks pods that were there. */
+function isDoubtful(before: readonly Pod[], reading: ManifestReading): boolean {
+  if (reading.hasNamelessFailure || reading.failed.size > 0) return true;
+  const names = new Set(reading.pods.map(fullNameOf));
+  return before.some((pod) => !names.has(fullNameOf(pod)));
+}
+
+function listingNotes(place: string, listing: ManifestListing): readonly ManifestProblem[] {
+  if (listing.kind === "missing") return [manifestNote(place, "does not exist; no pods come from it")];
+  if (listing.kind === "unreadable") return [{ ...manifestNote(place, listing.reason), severity: "error" }];
+  return listing.entries.flatMap(({ kind, path }): readonly ManifestProblem[] => {
+    switch (kind) {
+      case "file":
+        return [];
+      case "directory":
+        return [manifestNote(path, "is a directory; only the files directly in the manifest directory are read")];
+      case "other":
+        return [manifestNote(path, "is neither a file nor a directory; it is ignored")];
+      case "unreadable":
+        return [manifestNote(path, "cannot be examined; is it a link that leads nowhere?")];
+    }
+  });
+}
+
+const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((item, index) => item === b[index]);
+
+const isSame = (a: SourceSnapshot, b: SourceSnapshot): boolean =>
+  a.ready === b.ready && sameItems(a.pods, b.pods) && sameItems(a.problems, b.problems);

@@ -1,0 +1,114 @@
+/**
+ * Phase of a pod from the statuses of its containers. Upstream: getPhase (kubelet_pods.go).
+ */
+import type { ApiContainerStatus, Container, Pod, PodSpec } from "../api.ts";
+import { isSidecar, restartsAfterExit } from "./restartRules.ts";
+
+export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed";
+
+/** What of a pod's status its phase depends on. */
+export interface PhaseInput {
+  readonly pod: Pod;
+  readonly initStatuses: readonly ApiContainerStatus[];
+  readonly regularStatuses: readonly ApiContainerStatus[];
+  /** True when no container will ever start again, whatever the restart policy says. */
+  readonly terminal: boolean;
+}
+
+/** True for the phases a pod never leaves. */
+export const isTerminalPhase = (phase: string | undefined): phase is "Succeeded" | "Failed" =>
+  phase === "Succeeded" || phase === "Failed";
+
+/** Whether the pod comes from a manifest of this node rather than from the API server. */
+export function isStaticPod(pod: Pod): boolean {
+  const source = pod.metadata.annotations?.["kubernetes.io/config.source"];
+  return source !== undefined && source !== "api";
+}
+
+/** Whether some regular container has run in this pod: then its initialization was complete once. */
+export function hasAnyRegularContainerStarted(spec: PodSpec, statuses: readonly ApiContainerStatus[]): boolean {
+  return spec.containers.some(({ name }) => {
+    const status = statuses.find((each) => each.name === name);
+    return status?.state?.running !== undefined || status?.state?.terminated !== undefined;
+  });
+}
+
+interface InitCounts {
+  pending: number;
+  /** Failed and not to be run again. */
+  dead: number;
+  running: number;
+  waiting: number;
+  unknown: number;
+}
+
+function countInit(spec: Container, pod: Pod, status: ApiContainerStatus | undefined, counts: InitCounts): void {
+  const { running, terminated, waiting } = status?.state ?? {};
+  const ended = terminated ?? (waiting === undefined ? undefined : status?.lastState?.terminated);
+  if (running === undefined && ended !== undefined) {
+    const isDead = ended.exitCode !== 0 && !restartsAfterExit(spec, pod.spec, ended.exitCode);
+    if (isDead) counts.dead += 1;
+  } else counts.pending += 1;
+}
+
+// A sidecar that ended says nothing about the phase; one that never ran holds the pod in Pending.
+function countSidecar(status: ApiContainerStatus | undefined, counts: InitCounts): void {
+  const { running, terminated, waiting } = status?.state ?? {};
+  if (status === undefined) counts.unknown += 1;
+  else if (running !== undefined) {
+    counts.running += 1;
+    if (status.started !== true) counts.pending += 1;
+  } else if (terminated !== undefined || (waiting !== undefined && status.lastState?.terminated !== undefined)) return;
+  else {
+    counts.pending += 1;
+    if (waiting === undefined) counts.unknown += 1;
+    else counts.waiting += 1;
+  }
+}
+
+interface RegularCounts {
+  running: number;
+  waiting: number;
+  stopped: number;
+  succeeded: number;
+  unknown: number;
+  /** Stopped, but to be started again. */
+  restarting: number;
+}
+
+function countRegular(spec: Container, pod: Pod, status: ApiContainerStatus | undefined, counts: RegularCounts): void {
+  const { running, terminated, waiting } = status?.state ?? {};
+  const ended = terminated ?? (waiting === undefined ? undefined : status?.lastState?.terminated);
+  if (running !== undefined) counts.running += 1;
+  else if (ended !== undefined) {
+    counts.stopped += 1;
+    if (terminated?.exitCode === 0) counts.succeeded += 1;
+    if (restartsAfterExit(spec, pod.spec, ended.exitCode)) counts.restarting += 1;
+  } else if (waiting !== undefined) counts.waiting += 1;
+  else counts.unknown += 1;
+}
+
+/** The phase the statuses amount to. Keeping a terminal phase for good is the caller's. */
+export function podPhase({ pod, initStatuses, regularStatuses, terminal }: PhaseInput): PodPhase {
+  const init: InitCounts = { pending: 0, dead: 0, running: 0, waiting: 0, unknown: 0 };
+  for (const spec of pod.spec.initContainers ?? []) {
+    const status = initStatuses.find(({ name }) => name === spec.name);
+    if (isSidecar(spec)) countSidecar(status, init);
+    else countInit(spec, pod, status, init);
+  }
+  const regular: RegularCounts = { running: 0, waiting: 0, stopped: 0, succeeded: 0, unknown: 0, restarting: 0 };
+  for (const spec of pod.spec.containers) {
+    const status = regularStatuses.find(({ name }) => name === spec.name);
+    countRegular(spec, pod, status, regular);
+  }
+  const unknown = init.unknown + regular.unknown;
+  const running = init.running + regular.running;
+  if (init.dead > 0) return "Failed";
+  if (init.pending > 0 && !hasAnyRegularContainerStarted(pod.spec, regularStatuses)) return "Pending";
+  if (init.waiting + regular.waiting > 0 || unknown > 0) return "Pending";
+  if (running > 0) return "Running";
+  if (regular.stopped === 0) return "Pending";
+  const ended = regular.stopped === regular.succeeded ? "Succeeded" : "Failed";
+  if (terminal && !isStaticPod(pod)) return ended;
+  return regular.restarting > 0 ? "Running" : ended;
+}

@@ -1,0 +1,118 @@
+/**
+ * Decides what one sync of a pod does: spec, runtime status, probe verdicts and backoffs in, a plan out. Owns nothing,
+ * touches nothing; the pod worker carries the plan out in the order of its steps.
+ * Upstream: computePodActions (kuberuntime_manager.go) and the doBackOff of its start step.
+ */
+import type { Container } from "../api.ts";
+import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import { crashLoopGate } from "./crashLoopGate.ts";
+import { initContainerActions, inNewestSandbox } from "./initContainerActions.ts";
+import { newSandboxActions } from "./newSandboxActions.ts";
+import type { ContainerKind, ContainerStart, ContainerWait, PodActions, PodActionsInput } from "./podActionsTypes.ts";
+import { regularContainerActions } from "./regularContainerActions.ts";
+import { isSidecar, newestContainer } from "./restartRules.ts";
+import { sandboxChange } from "./sandboxChange.ts";
+
+/** The plan before crash loops hold anything back: indexes into the spec's lists. */
+interface Draft extends Pick<PodActions, "killPod" | "createSandbox" | "sandboxId" | "attempt" | "containersToKill"> {
+  readonly init: readonly number[];
+  readonly regular: readonly number[];
+  readonly ephemeral: readonly number[];
+}
+
+function pick<T>(items: readonly T[] | undefined, indexes: readonly number[]): T[] {
+  return indexes.flatMap((index) => items?.[index] ?? []);
+}
+
+// Ephemeral containers run once, whatever becomes of them.
+function ephemeralStarts({ pod, runtime }: PodActionsInput): number[] {
+  const specs = pod.spec.ephemeralContainers ?? [];
+  return [...specs.entries()].flatMap(([index, spec]) =>
+    newestContainer(runtime, spec.name) === undefined ? [index] : [],
+  );
+}
+
+function draftForNewSandbox(input: PodActionsInput): Draft {
+  const { attempt, sandboxId } = sandboxChange(input.pod, input.runtime);
+  const actions = newSandboxActions(input.pod, input.runtime, attempt);
+  return {
+    killPod: true,
+    createSandbox: actions !== undefined,
+    sandboxId,
+    attempt,
+    init: actions?.initStarts ?? [],
+    regular: actions?.regularStarts ?? [],
+    ephemeral: [],
+    containersToKill: [],
+  };
+}
+
+function draftInSandbox(input: PodActionsInput): Draft {
+  const { attempt, sandboxId } = sandboxChange(input.pod, input.runtime);
+  const base = { killPod: false, createSandbox: false, sandboxId, attempt, ephemeral: ephemeralStarts(input) };
+  const init = initContainerActions(input);
+  if (init.failed) return { ...base, killPod: true, init: [], regular: [], ephemeral: [], containersToKill: [] };
+  if (!init.initialized) return { ...base, init: init.starts, regular: [], containersToKill: init.kills };
+  const regular = regularContainerActions(input);
+  const containersToKill = [...init.kills, ...regular.kills];
+  if (regular.keepCount > 0 || regular.starts.length > 0) {
+    return { ...base, init: init.starts, regular: regular.starts, containersToKill };
+  }
+  // Nothing left that keeps the pod alive: sidecars and ephemeral containers do not.
+  return { ...base, killPod: true, init: [], regular: [], ephemeral: [], containersToKill };
+}
+
+interface Gated {
+  readonly starts: ContainerStart[];
+  readonly waits: ContainerWait[];
+  /** True when something must not be overtaken by what comes after. */
+  readonly blocked: boolean;
+}
+
+/** Lets `specs` through the crash-loop gate in order, up to the first that waits and must not be overtaken. */
+function gateAll(
+  input: PodActionsInput,
+  specs: readonly Container[],
+  kind: ContainerKind,
+  history: readonly RuntimeContainer[],
+  mayOvertake: (spec: Container) => boolean,
+): Gated {
+  const starts: ContainerStart[] = [];
+  const waits: ContainerWait[] = [];
+  for (const spec of specs) {
+    const result = crashLoopGate(input, spec, kind, history);
+    if (result.kind === "start") starts.push(result.start);
+    else waits.push(result.wait);
+    if (result.kind === "wait" && !mayOvertake(spec)) return { starts, waits, blocked: true };
+  }
+  return { starts, waits, blocked: false };
+}
+
+/**
+ * The plan of one sync. Pure: equal inputs give equal plans. A container that must wait out a crash loop is in
+ * `waits` and not among the starts; kills happen even when the restart has to wait.
+ */
+export function computePodActions(input: PodActionsInput): PodActions {
+  const { pod, runtime } = input;
+  const isNew = sandboxChange(pod, runtime).changed;
+  const draft = isNew ? draftForNewSandbox(input) : draftInSandbox(input);
+  const { killPod, createSandbox, sandboxId, attempt, containersToKill } = draft;
+  const ephemeral = pick(pod.spec.ephemeralContainers, draft.ephemeral).map(
+    ({ name }): ContainerStart => ({ name, kind: "ephemeral", restartCount: 0 }),
+  );
+  const initHistory = isNew ? [] : inNewestSandbox(runtime).containers;
+  const init = gateAll(input, pick(pod.spec.initContainers, draft.init), "init", initHistory, isSidecar);
+  const regularSpecs = init.blocked ? [] : pick(pod.spec.containers, draft.regular);
+  const regular = gateAll(input, regularSpecs, "regular", runtime.containers, () => true);
+  return {
+    killPod,
+    createSandbox,
+    sandboxId,
+    attempt,
+    initContainersToStart: init.starts,
+    containersToStart: regular.starts,
+    ephemeralContainersToStart: ephemeral,
+    containersToKill,
+    waits: [...init.waits, ...regular.waits],
+  };
+}

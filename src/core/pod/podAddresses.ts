@@ -1,0 +1,52 @@
+/**
+ * Addresses in a pod status: its own, primary family first, and the node's. Upstream: sortPodIPs, getPodIPs of the
+ * PLEG, the address part of generateAPIPodStatus.
+ */
+import type { Pod, PodStatus } from "../api.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import { isHostNetwork } from "./sandboxChange.ts";
+
+export type PodAddresses = Pick<PodStatus, "hostIP" | "hostIPs" | "podIP" | "podIPs">;
+
+const isV6 = (ip: string): boolean => ip.includes(":");
+
+/** At most one address per family, the node's primary family first. */
+function byNodeFamily(ips: readonly string[], hostIPs: readonly string[]): readonly string[] {
+  const primaryIsV6 = hostIPs[0] !== undefined && isV6(hostIPs[0]);
+  const primary = ips.find((ip) => isV6(ip) === primaryIsV6);
+  const secondary = ips.find((ip) => isV6(ip) !== primaryIsV6);
+  return [primary, secondary].filter((ip) => ip !== undefined);
+}
+
+/** Addresses of the pod itself; those of a sandbox that is gone are remembered. */
+function podIPsOf(
+  pod: Pod,
+  runtime: PodRuntimeStatus,
+  previous: PodStatus | undefined,
+  hostIPs: readonly string[],
+): readonly string[] {
+  const [newest] = runtime.sandboxes;
+  const told = (previous?.podIPs ?? []).flatMap(({ ip }) => (ip === undefined || ip === "" ? [] : [ip]));
+  if (isHostNetwork(pod)) {
+    // The primary one never changes; a second family is added when the node gets one.
+    const [first = hostIPs[0], second = hostIPs[1]] = told;
+    const ips = [first, second].filter((ip) => ip !== undefined);
+    return ips.filter((ip, index) => index === 0 || ips[0] === undefined || isV6(ip) !== isV6(ips[0]));
+  }
+  if (newest?.ready === true && newest.ips.length > 0) return byNodeFamily(newest.ips, hostIPs);
+  return runtime.sandboxes.some(({ ready }) => ready) ? [] : told;
+}
+
+/** The address fields of the pod's status; fields without a value are left out. */
+export function podAddresses(
+  pod: Pod,
+  runtime: PodRuntimeStatus,
+  previous: PodStatus | undefined,
+  hostIPs: readonly string[],
+): PodAddresses {
+  const podIPs = podIPsOf(pod, runtime, previous, hostIPs);
+  return {
+    ...(hostIPs[0] === undefined ? {} : { hostIP: hostIPs[0], hostIPs: hostIPs.slice(0, 2).map((ip) => ({ ip })) }),
+    ...(podIPs[0] === undefined ? {} : { podIP: podIPs[0], podIPs: podIPs.map((ip) => ({ ip })) }),
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * How a whole pod is stopped: everything but sidecars at once, then the sidecars one after the other in reverse, then
+ * the sandboxes. Upstream: killContainersWithSyncResult with its termination ordering, ConvertPodStatusToRunningPod.
+ */
+import type { Pod } from "../api.ts";
+import type { SandboxId } from "../ids.ts";
+import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import { containerGraceSeconds, remainingGraceSeconds } from "./gracePeriod.ts";
+import { killOf } from "./killOf.ts";
+import type { ContainerKill } from "./podActionsTypes.ts";
+import { stoppingMessage } from "./podEvents.ts";
+import { isSidecar } from "./restartRules.ts";
+
+/** One container to stop and how long it gets. */
+export interface ContainerStop extends ContainerKill {
+  /** At least two seconds. */
+  readonly graceSeconds: number;
+}
+
+/** The stops of a pod in order. */
+export interface PodKillPlan {
+  /** Containers of one stage stop together; a stage begins when the one before has ended. */
+  readonly stages: readonly (readonly ContainerStop[])[];
+  /** Sandboxes to stop after the last stage, newest first; stopping one twice does no harm. */
+  readonly sandboxes: readonly SandboxId[];
+}
+
+// Unknown may well be running.
+const mayRun = ({ state }: RuntimeContainer): boolean => state === "running" || state === "unknown";
+
+/** Plans the stop; without a pod (an orphan) every container counts as a regular one with the default grace. */
+export function planPodKill(
+  pod: Pod | undefined,
+  runtime: PodRuntimeStatus,
+  graceSeconds: number | undefined,
+): PodKillPlan {
+  const initSpecs = pod?.spec.initContainers ?? [];
+  const specs = [...initSpecs, ...(pod?.spec.containers ?? [])];
+  const stopOf = (container: RuntimeContainer): ContainerStop => {
+    const spec = specs.find(({ name }) => name === container.name);
+    const grace = containerGraceSeconds(pod, spec, "PodShouldStop", graceSeconds);
+    const kill = killOf(container, stoppingMessage(container.name), "PodShouldStop");
+    return { ...kill, graceSeconds: remainingGraceSeconds(grace, 0) };
+  };
+  const sidecarNames = initSpecs.filter(isSidecar).map(({ name }) => name);
+  const candidates = runtime.containers.filter(mayRun);
+  const first = candidates.filter(({ name }) => !sidecarNames.includes(name));
+  const sidecars = sidecarNames.reverse().map((wanted) => candidates.filter(({ name }) => name === wanted));
+  return {
+    stages: [first, ...sidecars].filter((stage) => stage.length > 0).map((stage) => stage.map(stopOf)),
+    sandboxes: runtime.sandboxes.map(({ id }) => id),
+  };
+}

@@ -1,0 +1,63 @@
+/** The pod lists the HTTP server answers with: `/pods` from configuration and status, `/runningpods/` from the runtime. */
+import type { Pod } from "../api.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+
+/** A v1 PodList; items carry no kind of their own. */
+export interface PodListDocument<Item> {
+  readonly kind: "PodList";
+  readonly apiVersion: "v1";
+  readonly metadata: Readonly<Record<string, never>>;
+  readonly items: readonly Item[];
+}
+
+/** One pod of `/pods`. */
+export type PodListItem = Pick<Pod, "metadata" | "spec"> & { readonly status: NonNullable<Pod["status"]> };
+
+/** One pod of `/runningpods/`: what the runtime alone can tell. */
+export interface RunningPodItem {
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
+  readonly spec: {
+    /** `null` while only the sandbox runs. */
+    readonly containers:
+      | readonly {
+          readonly name: string;
+          readonly image: string;
+          readonly resources: Readonly<Record<string, never>>;
+        }[]
+      | null;
+  };
+  readonly status: Readonly<Record<string, never>>;
+}
+
+const listOf = <Item>(items: readonly Item[]): PodListDocument<Item> => ({
+  kind: "PodList",
+  apiVersion: "v1",
+  metadata: {},
+  items,
+});
+
+/** Pods bound to this node with their status. Differs from upstream: without pods the items are `[]`, not `null`. */
+export const podList = (pods: readonly Pod[]): PodListDocument<PodListItem> =>
+  listOf(pods.map(({ metadata, spec, status }) => ({ metadata, spec, status: status ?? {} })));
+
+/** Pods with a ready sandbox or a running container, with their running containers, oldest first. */
+export function runningPodList(statuses: readonly PodRuntimeStatus[]): PodListDocument<RunningPodItem> {
+  const live = statuses.filter(
+    ({ sandboxes, containers }) => sandboxes.some((each) => each.ready) || containers.some(isRunning),
+  );
+  return listOf(live.map(runningPod));
+}
+
+const isRunning = (container: PodRuntimeStatus["containers"][number]): boolean => container.state === "running";
+
+function runningPod({ name, namespace, podUid, containers }: PodRuntimeStatus): RunningPodItem {
+  const running = containers
+    .filter(isRunning)
+    .map((container) => ({ name: container.name, image: container.imageId, resources: {} }))
+    .reverse();
+  return {
+    metadata: { name, namespace, uid: podUid },
+    spec: { containers: running.length === 0 ? null : running },
+    status: {},
+  };
+}

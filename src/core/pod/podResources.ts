@@ -1,0 +1,92 @@
+/**
+ * Resources as statuses show them: per container as the spec has them, for the pod the effective sum.
+ * Upstream: resourcehelper.PodRequests and PodLimits, convertContainerStatusResources.
+ */
+import type { Container, Pod } from "../api.ts";
+import { addQuantity, compareQuantity, formatQuantity, parseQuantity, type Quantity } from "../quantity.ts";
+import { isSidecar } from "./restartRules.ts";
+
+/** Amounts by resource name, in canonical form. */
+export type ResourceAmounts = Readonly<Record<string, string>>;
+/** A resource section of a status: empty amounts are left out. */
+export interface StatusResources {
+  readonly limits?: ResourceAmounts;
+  readonly requests?: ResourceAmounts;
+}
+type Part = "requests" | "limits";
+type Sums = ReadonlyMap<string, Quantity>;
+
+const NOTHING: Sums = new Map();
+
+function parsed(amounts: Readonly<Record<string, string>> | undefined): Sums {
+  return new Map(
+    Object.entries(amounts ?? {}).flatMap(([name, text]): [string, Quantity][] => {
+      const quantity = parseQuantity(text);
+      return quantity === undefined ? [] : [[name, quantity]];
+    }),
+  );
+}
+
+function combined(a: Sums, b: Sums, join: (x: Quantity, y: Quantity) => Quantity): Sums {
+  const result = new Map(a);
+  for (const [name, quantity] of b) {
+    const other = result.get(name);
+    result.set(name, other === undefined ? quantity : join(other, quantity));
+  }
+  return result;
+}
+
+const add = (a: Sums, b: Sums): Sums => combined(a, b, addQuantity);
+const max = (a: Sums, b: Sums): Sums => combined(a, b, (x, y) => (compareQuantity(x, y) < 0 ? y : x));
+
+function printed(sums: Sums): ResourceAmounts {
+  const names = [...sums.keys()].sort();
+  return Object.fromEntries(
+    names.map((name) => [name, formatQuantity(sums.get(name) ?? { nano: 0n, format: "DecimalSI" })]),
+  );
+}
+
+/**
+ * What a pod needs at its peak: regular containers and sidecars together, or one init container beside the sidecars
+ * before it, whichever is more. Pod-level amounts go before sums; overhead is added to requests.
+ */
+function podSums({ spec }: Pod, part: Part): Sums {
+  const amounts = (container: Container): Sums => parsed(container.resources?.[part]);
+  let peak = NOTHING;
+  let sidecars = NOTHING;
+  for (const container of spec.initContainers ?? []) {
+    if (isSidecar(container)) sidecars = add(sidecars, amounts(container));
+    peak = max(peak, isSidecar(container) ? sidecars : add(sidecars, amounts(container)));
+  }
+  const regular = spec.containers.reduce((sum, container) => add(sum, amounts(container)), NOTHING);
+  const effective = combined(max(add(regular, sidecars), peak), parsed(spec.resources?.[part]), (_sum, own) => own);
+  return part === "requests" && spec.overhead !== undefined ? add(effective, parsed(spec.overhead)) : effective;
+}
+
+const isEmpty = (amounts: ResourceAmounts): boolean => Object.keys(amounts).length === 0;
+
+const section = (limits: ResourceAmounts, requests: ResourceAmounts): StatusResources => ({
+  ...(isEmpty(limits) ? {} : { limits }),
+  ...(isEmpty(requests) ? {} : { requests }),
+});
+
+/** `resources` of a container status. */
+export const containerStatusResources = ({ resources }: Container): StatusResources =>
+  section(printed(parsed(resources?.limits)), printed(parsed(resources?.requests)));
+
+/** `allocatedResources` and `resources` of a pod status, from the spec alone. */
+export interface PodStatusResources {
+  readonly allocatedResources?: ResourceAmounts;
+  readonly resources: StatusResources;
+}
+
+const computeOnly = (sums: Sums): Sums => new Map([...sums].filter(([name]) => name === "cpu" || name === "memory"));
+
+/** Resources of a pod whose cgroup was not read. */
+export function podStatusResources(pod: Pod): PodStatusResources {
+  const requests = podSums(pod, "requests");
+  return {
+    ...(requests.size === 0 ? {} : { allocatedResources: printed(requests) }),
+    resources: section(printed(computeOnly(podSums(pod, "limits"))), printed(computeOnly(requests))),
+  };
+}

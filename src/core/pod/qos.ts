@@ -1,0 +1,39 @@
+/** QoS class of a pod, from cpu and memory of its containers alone. Counterpart: pkg/apis/core/v1/helper/qos. */
+import type { Container, Pod } from "../api.ts";
+import { type Quantity, compareQuantity, parseQuantity } from "../quantity.ts";
+
+export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
+
+type Requirements = NonNullable<Container["resources"]>;
+type Amounts = Requirements["requests"];
+
+const COMPUTE = ["cpu", "memory"] as const;
+
+/** The amount, when it is set and above zero: zero means "not set" here. */
+function amount(amounts: Amounts, name: string): Quantity | undefined {
+  const quantity = parseQuantity(amounts?.[name] ?? "0");
+  return quantity === undefined || quantity.nano <= 0n ? undefined : quantity;
+}
+
+function classOf(requirements: Requirements | undefined): QosClass {
+  const sets = COMPUTE.map((name) => ({
+    request: amount(requirements?.requests, name),
+    limit: amount(requirements?.limits, name),
+  }));
+  if (sets.every(({ request, limit }) => request === undefined && limit === undefined)) return "BestEffort";
+  const isGuaranteed = sets.every(
+    ({ request, limit }) => request !== undefined && limit !== undefined && compareQuantity(request, limit) === 0,
+  );
+  return isGuaranteed ? "Guaranteed" : "Burstable";
+}
+
+/**
+ * The QoS class the spec asks for. Pod-level resources alone decide when they are set; else all containers and init
+ * containers must agree, or the pod is Burstable. Texts that are no quantity count as not set.
+ */
+export function podQosClass(pod: Pick<Pod, "spec">): QosClass {
+  const { resources, containers, initContainers = [] } = pod.spec;
+  if (resources !== undefined) return classOf(resources);
+  const [first = "BestEffort", ...rest] = [...containers, ...initContainers].map((each) => classOf(each.resources));
+  return rest.every((each) => each === first) ? first : "Burstable";
+}

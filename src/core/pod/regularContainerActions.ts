@@ -1,0 +1,65 @@
+/**
+ * What a sync does about the regular containers of a live sandbox: start what should run, kill what changed or failed
+ * its probes, keep the rest. Upstream: the main loop of computePodActions.
+ */
+import type { Container } from "../api.ts";
+import { containerSpecHash } from "../container/specHash.ts";
+import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import { killOf, verdictOn } from "./killOf.ts";
+import type { ContainerKill, PodActionsInput } from "./podActionsTypes.ts";
+import { canRestart, newestContainer, shouldContainerBeRestarted } from "./restartRules.ts";
+
+/** The part of the plan that concerns regular containers. */
+export interface RegularContainerActions {
+  /** Indexes into `spec.containers`. */
+  readonly starts: readonly number[];
+  readonly kills: readonly ContainerKill[];
+  /** Running containers that stay as they are. */
+  readonly keepCount: number;
+}
+
+interface KillCause {
+  readonly text: string;
+  readonly reason: ContainerKill["reason"];
+}
+
+function killCause(input: PodActionsInput, spec: Container, container: RuntimeContainer): KillCause | undefined {
+  if (container.specHash !== containerSpecHash(spec)) return { text: "definition changed", reason: "SpecChanged" };
+  const verdict = verdictOn(container, input.verdicts);
+  if (verdict?.live !== false) return undefined;
+  return verdict.started
+    ? { text: "failed liveness probe", reason: "LivenessProbe" }
+    : { text: "failed startup probe", reason: "StartupProbe" };
+}
+
+/** Plans the regular containers of an initialized pod. */
+export function regularContainerActions(input: PodActionsInput): RegularContainerActions {
+  const { pod, runtime } = input;
+  const starts: number[] = [];
+  const kills: ContainerKill[] = [];
+  let keepCount = 0;
+  for (const [index, spec] of pod.spec.containers.entries()) {
+    const container = newestContainer(runtime, spec.name);
+    if (container?.state !== "running") {
+      if (!shouldContainerBeRestarted(spec, pod, runtime)) continue;
+      starts.push(index);
+      // It may be running after all: two instances of one container must never run side by side.
+      if (container?.state === "unknown") {
+        const message = 'Container is in "unknown" state, try killing it before restart';
+        kills.push(killOf(container, message, "Unknown"));
+      }
+      continue;
+    }
+    const cause = killCause(input, spec, container);
+    if (cause === undefined) {
+      keepCount += 1;
+      continue;
+    }
+    // A changed definition restarts whatever the restart policy says.
+    const restarts = cause.reason === "SpecChanged" || canRestart(spec, pod.spec);
+    if (restarts) starts.push(index);
+    const message = `Container ${spec.name} ${cause.text}${restarts ? ", will be restarted" : ""}`;
+    kills.push(killOf(container, message, cause.reason));
+  }
+  return { starts, kills, keepCount };
+}

@@ -1,0 +1,14 @@
+/** Status of a pod that admission refused. Counterpart: kubelet.rejectPod. */
+import type { Pod, PodStatus } from "../api.ts";
+import type { EpochMs } from "../ids.ts";
+import { formatInstant } from "../telemetry/civilTime.ts";
+import { podQosClass } from "./qos.ts";
+
+/** Failed for good, with the reason of the refusal. */
+export const rejectedStatus = (pod: Pod, reason: string, message: string, now: EpochMs): PodStatus => ({
+  phase: "Failed",
+  message: `Pod was rejected: ${message}`,
+  reason,
+  startTime: formatInstant(now),
+  qosClass: podQosClass(pod),
+});

@@ -1,0 +1,86 @@
+/**
+ * Which container may run again after it exited: the pod's restart policy, the container's own, and its exit code
+ * rules. Upstream: podutil.ContainerShouldRestart, IsContainerRestartable, kubecontainer.ShouldContainerBeRestarted.
+ */
+import type { Container, Pod, PodSpec } from "../api.ts";
+import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+
+/** True for a restartable init container, a sidecar: it keeps running beside the regular containers. */
+export const isSidecar = (container: Container): boolean => container.restartPolicy === "Always";
+
+/**
+ * The instance of a container that counts: the newest, unless that was made but not seen to run while an earlier one
+ * runs, or may run. undefined when the runtime knows none.
+ */
+export function newestContainer(runtime: PodRuntimeStatus, name: string): RuntimeContainer | undefined {
+  const instances = runtime.containers.filter((container) => container.name === name);
+  const [newest] = instances;
+  if (newest?.state !== "created") return newest;
+  return instances.find(({ state }) => state === "running" || state === "unknown") ?? newest;
+}
+
+function ruleMatches(
+  rule: { readonly exitCodes?: { readonly operator: string; readonly values?: readonly number[] } },
+  exitCode: number,
+): boolean {
+  const { exitCodes } = rule;
+  if (exitCodes === undefined) return false;
+  const isListed = (exitCodes.values ?? []).includes(exitCode);
+  return exitCodes.operator === "In" ? isListed : exitCodes.operator === "NotIn" && !isListed;
+}
+
+// Differs from upstream: `RestartAllContainers` restarts the container it matched, not yet the pod around it.
+const RESTART_ACTIONS: ReadonlySet<string> = new Set(["Restart", "RestartAllContainers"]);
+
+function policyRestarts(policy: string, exitCode: number): boolean {
+  switch (policy) {
+    case "Never":
+      return false;
+    case "OnFailure":
+      return exitCode !== 0;
+    default:
+      return true;
+  }
+}
+
+/**
+ * Whether a container that ended with `exitCode` runs again. Its own restart policy, when it has one, goes before the
+ * pod's, and its first matching rule before both.
+ */
+export function restartsAfterExit(container: Container, spec: PodSpec, exitCode: number): boolean {
+  if (container.restartPolicy === undefined) return policyRestarts(spec.restartPolicy ?? "Always", exitCode);
+  const rule = (container.restartPolicyRules ?? []).find((candidate) => ruleMatches(candidate, exitCode));
+  if (rule !== undefined && RESTART_ACTIONS.has(rule.action)) return true;
+  return policyRestarts(container.restartPolicy, exitCode);
+}
+
+/** Whether some exit of the container would make it run again. */
+export function canRestart(container: Container, spec: PodSpec): boolean {
+  if (container.restartPolicy === undefined) return spec.restartPolicy !== "Never";
+  if ((container.restartPolicyRules ?? []).some((rule) => RESTART_ACTIONS.has(rule.action))) return true;
+  return container.restartPolicy !== "Never";
+}
+
+/**
+ * Whether the container should be started (again) as things stand: never started, stuck before its start, of unknown
+ * state, or exited and due to restart. Nothing starts in a pod that is being deleted.
+ */
+export function shouldContainerBeRestarted(container: Container, pod: Pod, runtime: PodRuntimeStatus): boolean {
+  if (pod.metadata.deletionTimestamp !== undefined) return false;
+  const newest = newestContainer(runtime, container.name);
+  if (newest === undefined) return true;
+  switch (newest.state) {
+    case "running":
+      return false;
+    case "created":
+    case "unknown":
+      return true;
+    case "exited":
+      return restartsAfterExit(container, pod.spec, newest.exitCode);
+  }
+}
+
+/** Whether an instance of an init container ended its work badly. Killed for memory counts even with exit code 0. */
+export const isInitContainerFailed = (container: RuntimeContainer): boolean =>
+  container.state === "unknown" ||
+  (container.state === "exited" && (container.exitCode !== 0 || container.reason === "OOMKilled"));

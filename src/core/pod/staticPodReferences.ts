@@ -1,0 +1,101 @@
+/**
+ * Static pods may not refer to objects of the API server, since nobody checked whether the pod may read them.
+ * Counterpart: HasAPIObjectReference of pkg/api/pod, behind the gate PreventStaticPodAPIReferences (on by default).
+ */
+import type { Container, PodSpec } from "../api.ts";
+
+/** A reference to an API object: the plural resource, and the field that makes it. */
+export interface ApiReference {
+  readonly resource: string;
+  readonly field: string;
+}
+
+type Found = readonly [resource: string, path: string];
+type Volume = NonNullable<PodSpec["volumes"]>[number];
+type VolumeReferences = {
+  readonly [Source in keyof Volume]?: (source: NonNullable<Volume[Source]>) => readonly Found[];
+};
+
+const secretRef = (ref: { readonly name?: string } | undefined, path = "secretRef"): readonly Found[] =>
+  (ref?.name ?? "") === "" ? [] : [["secrets", path]];
+
+const VOLUMES: VolumeReferences = {
+  secret: () => [["secrets", ""]],
+  configMap: () => [["configmaps", ""]],
+  azureFile: () => [["secrets (via azureFile volumes)", ""]],
+  cephfs: (source) => secretRef(source.secretRef),
+  cinder: (source) => secretRef(source.secretRef),
+  flexVolume: (source) => secretRef(source.secretRef),
+  iscsi: (source) => secretRef(source.secretRef),
+  rbd: (source) => secretRef(source.secretRef),
+  scaleIO: (source) => secretRef(source.secretRef),
+  storageos: (source) => secretRef(source.secretRef),
+  csi: () => [["csidrivers (via CSI volumes)", ""]],
+  glusterfs: () => [["endpoints (via glusterFS volumes)", ""]],
+  persistentVolumeClaim: () => [["persistentvolumeclaims", ""]],
+  ephemeral: () => [["persistentvolumeclaims (via ephemeral volumes)", ""]],
+  projected: (source) =>
+    (source.sources ?? []).flatMap((projection, index): readonly Found[] =>
+      Object.keys(projection).flatMap((key): readonly Found[] => {
+        const resource = PROJECTIONS.get(key);
+        return resource === undefined ? [] : [[resource, `sources[${index}].${key}`]];
+      }),
+    ),
+};
+const PROJECTIONS: ReadonlyMap<string, string> = new Map([
+  ["configMap", "configmaps (via projected volumes)"],
+  ["secret", "secrets (via projected volumes)"],
+  ["serviceAccountToken", "serviceaccounts (via projected volumes)"],
+  ["clusterTrustBundle", "clustertrustbundles"],
+  ["podCertificate", "podcertificates"],
+]);
+
+/** Every reference of a static pod's spec to the API, in upstream's order of resources: the first is the one it names. */
+export function apiReferences(spec: PodSpec): readonly ApiReference[] {
+  const containers = (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((list) =>
+    (spec[list] ?? []).flatMap((container, index) => ofContainer(container, `spec.${list}[${index}]`)),
+  );
+  const pullSecrets = (spec.imagePullSecrets ?? []).flatMap((ref, index): readonly Found[] =>
+    secretRef(ref, `spec.imagePullSecrets[${index}]`),
+  );
+  const claims = (spec.resourceClaims ?? []).map(
+    (_, index): Found => ["resourceclaims", `spec.resourceClaims[${index}]`],
+  );
+  const account: readonly Found[] =
+    (spec.serviceAccountName ?? "") === "" ? [] : [["serviceaccounts", "spec.serviceAccountName"]];
+  const volumes = (spec.volumes ?? []).flatMap((volume, index) => ofVolume(volume, `spec.volumes[${index}]`));
+  return [...account, ...pullSecrets, ...containers, ...claims, ...volumes].map(([resource, field]) => ({
+    resource,
+    field,
+  }));
+}
+
+/** What is refused even with the gate off. */
+export const alwaysRefused = ({ resource }: ApiReference): boolean =>
+  resource === "clustertrustbundles" || resource === "resourceclaims";
+
+function ofContainer({ env = [], envFrom = [] }: Pick<Container, "env" | "envFrom">, path: string): readonly Found[] {
+  const single = env.flatMap(({ valueFrom }, index): readonly Found[] => [
+    ...(valueFrom?.secretKeyRef === undefined
+      ? []
+      : [["secrets", `${path}.env[${index}].valueFrom.secretKeyRef`] as const]),
+    ...(valueFrom?.configMapKeyRef === undefined
+      ? []
+      : [["configmaps", `${path}.env[${index}].valueFrom.configMapKeyRef`] as const]),
+  ]);
+  const whole = envFrom.flatMap(({ secretRef: secret, configMapRef }, index): readonly Found[] => [
+    ...(secret === undefined ? [] : [["secrets", `${path}.envFrom[${index}].secretRef`] as const]),
+    ...(configMapRef === undefined ? [] : [["configmaps", `${path}.envFrom[${index}].configMapRef`] as const]),
+  ]);
+  return [...single, ...whole];
+}
+
+function ofVolume(volume: Volume, path: string): readonly Found[] {
+  return (Object.keys(volume) as (keyof Volume)[]).flatMap((source): readonly Found[] => {
+    const references = VOLUMES[source] as ((source: unknown) => readonly Found[]) | undefined;
+    return (references?.(volume[source]) ?? []).map(([resource, below]) => [
+      resource,
+      below === "" ? `${path}.${source}` : `${path}.${source}.${below}`,
+    ]);
+  });
+}

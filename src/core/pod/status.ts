@@ -1,0 +1,131 @@
+/**
+ * The one builder of a pod's API status: from spec, runtime, start failures and probe verdicts, on top of the status
+ * told before. After a restart of the kubelet there is none, and the runtime alone says everything.
+ * Upstream: generateAPIPodStatus (kubelet_pods.go) and the status manager's updateStatusInternal.
+ */
+import type { ApiContainerStatus, Container, Pod, PodStatus } from "../api.ts";
+import type { KubeletError } from "../errors.ts";
+import type { EpochMs } from "../ids.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import { formatInstant } from "../telemetry/civilTime.ts";
+import { podConditions } from "./conditions.ts";
+import { containerStatuses, type ContainerStatusesInput } from "./containerStatuses.ts";
+import { isTerminalPhase, type PodPhase, podPhase } from "./phase.ts";
+import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
+import { podAddresses } from "./podAddresses.ts";
+import { podStatusResources, type PodStatusResources } from "./podResources.ts";
+import { podQosClass } from "./qos.ts";
+
+/** A decision of the kubelet that goes before what the containers say: admission, eviction, deadline. */
+export interface StatusOverride {
+  /** Absent keeps the phase the containers amount to. */
+  readonly phase?: PodPhase;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface PodStatusInput {
+  readonly pod: Pod;
+  readonly runtime: PodRuntimeStatus;
+  /** Why containers could not be started, by container name. */
+  readonly failures: ReadonlyMap<string, KubeletError>;
+  readonly verdicts: ReadonlyMap<string, ProbeVerdict>;
+  /** Status told last; undefined after a restart of the kubelet. */
+  readonly previous: PodStatus | undefined;
+  readonly now: EpochMs;
+  readonly node: {
+    /** Primary first, at most two. */
+    readonly hostIPs: readonly string[];
+    /** Prefix of container IDs; default `containerd`. */
+    readonly runtimeName?: string;
+    /** Whether the runtime can mount recursively read-only; default false. */
+    readonly recursiveReadOnly?: boolean;
+  };
+  /** True when no container will start again: the pod is terminating and its containers are stopped. */
+  readonly terminal?: boolean;
+  readonly override?: StatusOverride | undefined;
+  /** Resources read from the pod's cgroup; default those of the spec. */
+  readonly podResources?: PodStatusResources;
+}
+
+const DEFAULT_RUNTIME_NAME = "containerd";
+
+function statusesOf(
+  input: PodStatusInput,
+  before: PodStatus | undefined,
+): Readonly<Record<ContainerKind, readonly ApiContainerStatus[]>> {
+  const { pod, runtime, failures, verdicts, node } = input;
+  const context = {
+    runtimeName: node.runtimeName ?? DEFAULT_RUNTIME_NAME,
+    recursiveReadOnly: node.recursiveReadOnly ?? false,
+  };
+  const shared: ContainerStatusesInput = { pod, runtime, failures, verdicts, context };
+  const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  // The fields of an ephemeral container that matter here are those of any container.
+  const ephemerals: readonly Container[] = ephemeralContainers;
+  return {
+    init: containerStatuses(shared, initContainers, "init", before?.initContainerStatuses ?? []),
+    regular: containerStatuses(shared, containers, "regular", before?.containerStatuses ?? []),
+    ephemeral: containerStatuses(shared, ephemerals, "ephemeral", before?.ephemeralContainerStatuses ?? []),
+  };
+}
+
+/** A phase that is final stays, whichever record knows of it. */
+function finalPhase(input: PodStatusInput, computed: PodPhase): PodPhase {
+  const told = [input.pod.status?.phase, input.previous?.phase].find(isTerminalPhase);
+  return told ?? input.override?.phase ?? computed;
+}
+
+type Explanation = Pick<PodStatus, "message" | "reason">;
+
+/** Reason and message belong to the phase: they stay as long as it does. */
+function explanationOf({ pod, previous, override }: PodStatusInput, phase: PodPhase): Explanation {
+  const told = [previous, pod.status].find((status) => status?.phase === phase);
+  const { reason, message } = (isTerminalPhase(told?.phase) ? told : (override ?? told)) ?? {};
+  return {
+    ...(message === undefined || message === "" ? {} : { message }),
+    ...(reason === undefined || reason === "" ? {} : { reason }),
+  };
+}
+
+/** When the kubelet first took notice of the pod; its oldest sandbox remembers that over a restart. */
+function startTimeOf({ pod, runtime, previous, now }: PodStatusInput): string {
+  const known = previous?.startTime ?? pod.status?.startTime;
+  if (known !== undefined) return known;
+  const oldest = runtime.sandboxes.at(-1)?.createdAt;
+  return formatInstant(oldest === undefined || oldest > now ? now : oldest);
+}
+
+/** The status of a pod as of now. Pure: equal inputs give equal statuses, key order included. */
+export function generatePodStatus(input: PodStatusInput): PodStatus {
+  const { pod, runtime, now, node } = input;
+  const before = input.previous ?? pod.status;
+  const { init, regular, ephemeral } = statusesOf(input, before);
+  const terminal = input.terminal ?? false;
+  const phase = finalPhase(input, podPhase({ pod, initStatuses: init, regularStatuses: regular, terminal }));
+  const conditions = podConditions({
+    pod,
+    runtime,
+    phase,
+    initStatuses: init,
+    regularStatuses: regular,
+    previous: before,
+    now,
+  });
+  const { generation } = pod.metadata;
+  const { allocatedResources, resources } = input.podResources ?? podStatusResources(pod);
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    phase,
+    conditions,
+    ...explanationOf(input, phase),
+    ...podAddresses(pod, runtime, before, node.hostIPs),
+    startTime: startTimeOf(input),
+    ...(init.length === 0 ? {} : { initContainerStatuses: init }),
+    containerStatuses: regular,
+    qosClass: podQosClass(pod),
+    ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
+    ...(allocatedResources === undefined ? {} : { allocatedResources }),
+    resources,
+  };
+}

@@ -1,0 +1,63 @@
+/** Rules of a pod's metadata. Counterpart: apimachinery's ValidateObjectMeta and pod-specific annotations. */
+import type { ObjectMeta } from "../api.ts";
+import { type FieldProblems, invalid, invalidEach, required, tooLong } from "./fieldProblem.ts";
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "./validateFormats.ts";
+
+const MAX_ANNOTATION_BYTES = 256 * 1024;
+const PATH_SAFE = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,252}$/;
+
+/** Validates name, namespace, UID, labels, annotations, finalizers and owners. */
+export function* validateMetadata(metadata: ObjectMeta, path: string): FieldProblems {
+  const { name = "", namespace = "", uid = "" } = metadata;
+  if (name === "") yield required(`${path}.name`, "name or generateName is required");
+  else yield* invalidEach(`${path}.name`, name, dnsSubdomain(name));
+  if (namespace === "") yield required(`${path}.namespace`);
+  else yield* invalidEach(`${path}.namespace`, namespace, dnsLabel(namespace));
+  // Differs from upstream: the UID becomes a directory name, so one that could climb out of its directory is refused.
+  if (uid !== "" && !PATH_SAFE.test(uid)) {
+    yield invalid(`${path}.uid`, uid, "must hold letters, digits, '-', '_' and '.' and not start with '.'");
+  }
+  yield* validateLabels(metadata.labels ?? {}, `${path}.labels`);
+  yield* validateAnnotations(metadata.annotations ?? {}, `${path}.annotations`);
+  if ((metadata.generation ?? 0) < 0) {
+    yield invalid(`${path}.generation`, metadata.generation, "must be greater than or equal to 0");
+  }
+  for (const [index, finalizer] of (metadata.finalizers ?? []).entries()) {
+    yield* invalidEach(`${path}.finalizers[${index}]`, finalizer, qualifiedName(finalizer));
+  }
+  yield* validateOwners(metadata.ownerReferences ?? [], `${path}.ownerReferences`);
+}
+
+/** Validates a map of labels, such as a node selector. */
+export function* validateLabels(labels: Readonly<Record<string, string>>, path: string): FieldProblems {
+  for (const [key, value] of Object.entries(labels)) {
+    yield* invalidEach(`${path}[${key}]`, key, qualifiedName(key));
+    yield* invalidEach(`${path}[${key}]`, value, labelValue(value));
+  }
+}
+
+function* validateAnnotations(annotations: Readonly<Record<string, string>>, path: string): FieldProblems {
+  let total = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    // Upper case is fine in an annotation's domain.
+    yield* invalidEach(`${path}[${key}]`, key, qualifiedName(key.toLowerCase()));
+    total += key.length + value.length;
+  }
+  if (total > MAX_ANNOTATION_BYTES) yield tooLong(path, MAX_ANNOTATION_BYTES);
+}
+
+function* validateOwners(owners: NonNullable<ObjectMeta["ownerReferences"]>, path: string): FieldProblems {
+  for (const [index, owner] of owners.entries()) {
+    for (const key of ["apiVersion", "kind", "name", "uid"] as const) {
+      if ((owner[key] ?? "") === "") yield invalid(`${path}[${index}].${key}`, owner[key] ?? "", "must not be empty");
+    }
+  }
+  const controllers = owners.filter((owner) => owner.controller === true);
+  if (controllers.length > 1) {
+    yield invalid(
+      path,
+      controllers.map((owner) => owner.name),
+      "only one reference can have controller set to true",
+    );
+  }
+}

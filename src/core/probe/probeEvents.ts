@@ -1,0 +1,48 @@
+/** What probes say of themselves in events and metrics. Upstream: pkg/kubelet/prober. */
+import type { Pod } from "../api.ts";
+import type { KubeletError } from "../errors.ts";
+import type { KubeletEvent } from "../events.ts";
+import { podEventObject } from "../pod/podEvents.ts";
+import type { ProbeKind, ProbeOutcome } from "./probeTypes.ts";
+
+const TITLE: Readonly<Record<ProbeKind, string>> = {
+  startup: "Startup",
+  liveness: "Liveness",
+  readiness: "Readiness",
+};
+
+/** Value of the label `probe_type`, and the first word of every message. */
+export const probeTitle = (kind: ProbeKind): string => TITLE[kind];
+
+const warning = (pod: Pod, containerName: string, reason: string, message: string): KubeletEvent => ({
+  type: "Warning",
+  reason,
+  message,
+  object: podEventObject(pod, containerName),
+});
+
+/** The event of one attempt; a plain success has none. */
+export function attemptEvent(
+  pod: Pod,
+  containerName: string,
+  kind: ProbeKind,
+  { result, output }: ProbeOutcome,
+): KubeletEvent | undefined {
+  switch (result) {
+    case "success":
+      return undefined;
+    case "warning":
+      return warning(pod, containerName, "ProbeWarning", `${TITLE[kind]} probe warning: ${output}`);
+    case "failure":
+      return warning(pod, containerName, "Unhealthy", `${TITLE[kind]} probe failed: ${output}`);
+  }
+}
+
+/** The event of an attempt that could not be made; it counts for nothing. */
+export const erroredEvent = (pod: Pod, containerName: string, kind: ProbeKind, error: KubeletError): KubeletEvent =>
+  warning(
+    pod,
+    containerName,
+    "Unhealthy",
+    `${TITLE[kind]} probe errored and resulted in unknown state: ${error.message}`,
+  );

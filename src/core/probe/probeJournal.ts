@@ -1,0 +1,49 @@
+/**
+ * The verdicts of a pod as a file: what a kubelet that starts again needs so that ready containers stay ready. Keyed by
+ * container ID: a verdict on another instance is worth nothing. Liveness is not kept: it is asked anew.
+ */
+import { containerId } from "../ids.ts";
+import type { ProbeVerdict } from "../pod/podActionsTypes.ts";
+
+/** Verdicts by container name. */
+export type ProbeVerdicts = ReadonlyMap<string, ProbeVerdict>;
+
+const VERSION = 1;
+
+/** More than any pod's journal has; a longer file is not ours. */
+export const MAX_JOURNAL_BYTES = 1 << 20;
+
+/** The file's content, ending in a newline. */
+export function encodeProbeJournal(verdicts: ProbeVerdicts): string {
+  const containers = [...verdicts].flatMap(([name, { containerId: id, started, ready }]) =>
+    id === undefined ? [] : [{ name, id, started, ready }],
+  );
+  return `${JSON.stringify({ version: VERSION, containers })}\n`;
+}
+
+/** The verdicts in a file; undefined when it is not a whole journal. */
+export function decodeProbeJournal(text: string): ProbeVerdicts | undefined {
+  const document = parsed(text);
+  if (!isRecord(document) || document["version"] !== VERSION || !Array.isArray(document["containers"]))
+    return undefined;
+  const verdicts = new Map<string, ProbeVerdict>();
+  for (const entry of document["containers"] as readonly unknown[]) {
+    if (!isRecord(entry)) return undefined;
+    const { name, id, started, ready } = entry;
+    if (typeof name !== "string" || typeof id !== "string") return undefined;
+    if (typeof started !== "boolean" || typeof ready !== "boolean") return undefined;
+    verdicts.set(name, { started, ready, live: true, containerId: containerId(id) });
+  }
+  return verdicts;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * From a probe or hook of the API to what is asked of the network: host, port, path and headers, all resolved.
+ * Upstream: NewRequestForHTTPGetAction, ResolveContainerPort.
+ */
+import type { Container } from "../api.ts";
+import { type KubeletError, kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+import type { HttpGetAction } from "./probeTypes.ts";
+
+export interface HttpTarget {
+  readonly scheme: "http" | "https";
+  /** Name or address; IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** With query, ready for the request line. */
+  readonly path: string;
+  /** In order; a name may repeat. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+const invalid = (message: string): KubeletError => kubeletError("InvalidArgument", message);
+
+/** A port of the API: a number, or the name of one of the container's ports, or a number written as text. */
+export function resolvePort(reference: number | string, { ports = [] }: Pick<Container, "ports">): Result<number> {
+  if (typeof reference === "string") {
+    const named = ports.find(({ name }) => name === reference);
+    if (named === undefined && !/^[+-]?\d+$/.test(reference)) {
+      return err(invalid(`strconv.Atoi: parsing ${JSON.stringify(reference)}: invalid syntax`));
+    }
+    return inRange(named?.containerPort ?? Number(reference));
+  }
+  return inRange(reference);
+}
+
+const inRange = (port: number): Result<number> =>
+  port > 0 && port < 65_536 ? ok(port) : err(invalid(`invalid port number: ${port}`));
+
+/** Scheme and host of a path that is a whole URL are not what is asked for; a fragment never leaves the client. */
+function requestPath(path: string): string {
+  const local = path.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, "").replace(/#.*$/s, "");
+  const rooted = local.startsWith("/") ? local : `/${local}`;
+  return rooted.toWellFormed().replace(/[^!-~]|["<>\\^`{|}]/gu, (character) => encodeURIComponent(character));
+}
+
+/** The headers to send: those of the manifest, and ours where it says nothing. An empty Accept sends none. */
+function requestHeaders(given: HttpGetAction["httpHeaders"], userAgent: string): HttpTarget["headers"] {
+  const headers = (given ?? []).map(({ name = "", value = "" }) => [name, value] as const);
+  const first = (wanted: string): string | undefined => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+  const sent = first("accept") === "" ? headers.filter(([name]) => name.toLowerCase() !== "accept") : headers;
+  return [
+    ...sent,
+    ...(first("user-agent") === undefined ? [["User-Agent", userAgent] as const] : []),
+    ...(first("accept") === undefined ? [["Accept", "*/*"] as const] : []),
+  ];
+}
+
+/** What an httpGet asks for; fails when its port cannot be told. `podIp` is the host unless it names one. */
+export function httpTarget(
+  action: HttpGetAction,
+  container: Pick<Container, "ports">,
+  podIp: string,
+  userAgent: string,
+): Result<HttpTarget> {
+  const port = resolvePort(action.port, container);
+  if (!port.ok) return port;
+  return ok({
+    scheme: action.scheme?.toUpperCase() === "HTTPS" ? "https" : "http",
+    host: action.host === undefined || action.host === "" ? podIp : action.host,
+    port: port.value,
+    path: requestPath(action.path ?? ""),
+    headers: requestHeaders(action.httpHeaders, userAgent),
+  });
+}
+
+/** `host:port`, with brackets around an IPv6 address. */
+export const joinHostPort = (host: string, port: number): string =>
+  host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;

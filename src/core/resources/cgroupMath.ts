@@ -1,0 +1,23 @@
+/** From Kubernetes amounts to cgroup numbers (v1 units). Counterpart: pkg/kubelet/cm/helpers_linux.go. */
+
+/** Least and most CPU weight of a v1 cgroup. */
+export const MIN_CPU_SHARES = 2n;
+const MAX_CPU_SHARES = 262_144n;
+const SHARES_PER_CPU = 1024n;
+/** Shortest quota the kernel takes, in microseconds. */
+const MIN_QUOTA_US = 1000n;
+const MILLI_PER_CPU = 1000n;
+
+/** Relative CPU weight for a request in thousandths of a CPU; no request is the least weight. */
+export function milliCpuToShares(cpuMilli: bigint): bigint {
+  const shares = (cpuMilli * SHARES_PER_CPU) / MILLI_PER_CPU;
+  if (shares < MIN_CPU_SHARES) return MIN_CPU_SHARES;
+  return shares > MAX_CPU_SHARES ? MAX_CPU_SHARES : shares;
+}
+
+/** Microseconds of CPU per period for a limit in thousandths of a CPU; 0 when there is no limit. */
+export function milliCpuToQuotaUs(cpuMilli: bigint, periodUs: bigint): bigint {
+  if (cpuMilli === 0n) return 0n;
+  const quota = (cpuMilli * periodUs) / MILLI_PER_CPU;
+  return quota < MIN_QUOTA_US ? MIN_QUOTA_US : quota;
+}

@@ -1,0 +1,25 @@
+/** What the machine has, as Kubernetes resources: the capacity of the node. */
+import { formatQuantity, quantityOf } from "../quantity.ts";
+import type { ResourceAmounts } from "./resourceList.ts";
+
+/** The facts capacity is made of. */
+export interface MachineSize {
+  readonly cpuCount: number;
+  readonly memoryBytes: bigint;
+  readonly rootFsBytes: bigint | undefined;
+  readonly hugepages: readonly { readonly resource: string; readonly bytes: bigint; readonly count: bigint }[];
+}
+
+/** Capacity in wire form, keys sorted. */
+export function machineCapacity(machine: MachineSize, maxPods: number): ResourceAmounts {
+  const bytes = (amount: bigint): string => formatQuantity(quantityOf(amount, "BinarySI"));
+  const pages = machine.hugepages.map(({ resource, bytes: size, count }) => [resource, bytes(size * count)]);
+  const { rootFsBytes } = machine;
+  return {
+    cpu: String(machine.cpuCount),
+    ...(rootFsBytes !== undefined && { "ephemeral-storage": bytes(rootFsBytes) }),
+    ...(Object.fromEntries(pages.sort()) as ResourceAmounts),
+    memory: bytes(machine.memoryBytes),
+    pods: String(maxPods),
+  };
+}

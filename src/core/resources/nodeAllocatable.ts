@@ -1,0 +1,79 @@
+/**
+ * What pods may use of the node: capacity less the reservations for Kubernetes and the system, less what hard eviction
+ * keeps free. Counterparts: pkg/kubelet/cm/node_container_manager_linux.go, pkg/kubelet/nodestatus/setters.go.
+ */
+import {
+  type Quantity,
+  formatQuantity,
+  parseQuantity,
+  quantityOf,
+  quantityValue,
+  subtractQuantity,
+} from "../quantity.ts";
+import { type ResourceAmounts, type ResourceList, parseResourceList } from "./resourceList.ts";
+
+/** What allocatable is computed from; amounts are Kubernetes quantities. */
+export interface NodeReservations {
+  readonly capacity: ResourceAmounts;
+  readonly kubeReserved?: ResourceAmounts | undefined;
+  readonly systemReserved?: ResourceAmounts | undefined;
+  /** Hard thresholds by signal, as amount or percentage: `memory.available: 100Mi`, `nodefs.available: 10%`. */
+  readonly evictionHard?: Readonly<Record<string, string>> | undefined;
+}
+
+const RESOURCE_OF_SIGNAL: ReadonlyMap<string, string> = new Map([
+  ["memory.available", "memory"],
+  ["nodefs.available", "ephemeral-storage"],
+]);
+
+/** Percentages are 32-bit floats upstream; the last bytes of allocatable follow from it. */
+function percentageOf(text: string, capacity: Quantity): Quantity | undefined {
+  const percent = Number(text.slice(0, -1));
+  if (!Number.isFinite(percent)) return undefined;
+  const share = Math.fround(Math.fround(percent) / 100);
+  return quantityOf(BigInt(Math.trunc(Number(quantityValue(capacity)) * share)), "BinarySI");
+}
+
+/** What hard eviction keeps free, by resource. */
+function evictionReservation(evictionHard: Readonly<Record<string, string>>, capacity: ResourceList): ResourceList {
+  const reserved = new Map<string, Quantity>();
+  for (const [signal, threshold] of Object.entries(evictionHard)) {
+    const name = RESOURCE_OF_SIGNAL.get(signal);
+    const total = name === undefined ? undefined : capacity.get(name);
+    if (name === undefined || total === undefined) continue;
+    const amount = threshold.endsWith("%") ? percentageOf(threshold, total) : parseQuantity(threshold);
+    if (amount !== undefined) reserved.set(name, amount);
+  }
+  return reserved;
+}
+
+function subtractAll(capacity: ResourceList, reservations: readonly ResourceList[]): ResourceList {
+  const left = [...capacity].map(([name, total]): [string, Quantity] => {
+    const rest = reservations.reduce((sum, reserved) => {
+      const amount = reserved.get(name);
+      return amount === undefined ? sum : subtractQuantity(sum, amount);
+    }, total);
+    return [name, rest.nano < 0n ? { ...rest, nano: 0n } : rest];
+  });
+  return new Map(left);
+}
+
+/** What all pods may use together: capacity less reservations, eviction not counted. The limit of `/kubepods`. */
+export function resourcesForPods(node: NodeReservations): ResourceList {
+  const reservations = [parseResourceList(node.kubeReserved), parseResourceList(node.systemReserved)];
+  return subtractAll(parseResourceList(node.capacity), reservations);
+}
+
+/** Allocatable of the node in wire form, never below 0; preallocated huge pages are taken from memory. */
+export function nodeAllocatable(node: NodeReservations): ResourceAmounts {
+  const capacity = parseResourceList(node.capacity);
+  const eviction = evictionReservation(node.evictionHard ?? {}, capacity);
+  const hugepages = [...capacity].filter(([name]) => name.startsWith("hugepages-"));
+  const allocatable = subtractAll(capacity, [
+    parseResourceList(node.kubeReserved),
+    parseResourceList(node.systemReserved),
+    eviction,
+    ...hugepages.map(([, pages]): ResourceList => new Map([["memory", pages]])),
+  ]);
+  return Object.fromEntries([...allocatable].map(([name, amount]) => [name, formatQuantity(amount)]));
+}

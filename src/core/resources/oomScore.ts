@@ -1,0 +1,46 @@
+/**
+ * oom_score_adj of a container: whom the kernel kills first when the node runs out of memory. A heuristic: using a
+ * tenth of the node lowers the score by 100. Counterpart: pkg/kubelet/qos/policy.go.
+ */
+import type { Container, Pod } from "../api.ts";
+import { isNodeCriticalPod } from "../pod/criticalPod.ts";
+import { podQosClass } from "../pod/qos.ts";
+import { aggregateContainerRequests, containerRequests, isSidecar, podLevelRequests } from "./podResources.ts";
+import { resourceValue } from "./resourceList.ts";
+
+const GUARANTEED = -997;
+const BEST_EFFORT = 1000;
+const LEAST_BURSTABLE = BEST_EFFORT + GUARANTEED;
+
+const memoryRequest = (container: Container): bigint => resourceValue(containerRequests(container), "memory");
+
+/** What the pod as a whole requests beyond its containers, divided evenly among them. */
+function unassignedPerContainer(pod: Pod): bigint {
+  const total = resourceValue(podLevelRequests(pod), "memory");
+  if (total === 0n) return 0n;
+  const count = pod.spec.containers.length + (pod.spec.initContainers?.length ?? 0);
+  return count === 0 ? 0n : (total - resourceValue(aggregateContainerRequests(pod), "memory")) / BigInt(count);
+}
+
+/** The score adjustment, from -997 (kept longest) to 1000 (killed first); `memoryBytes` is the node's. */
+export function oomScoreAdjust(pod: Pod, container: Container, memoryBytes: bigint): number {
+  if (isNodeCriticalPod(pod)) return GUARANTEED;
+  const qos = podQosClass(pod);
+  if (qos === "Guaranteed") return GUARANTEED;
+  if (qos === "BestEffort" || memoryBytes <= 0n) return BEST_EFFORT;
+  const extra = unassignedPerContainer(pod);
+  const scoreFor = (bytes: bigint): number => BEST_EFFORT - Number((1000n * (bytes + extra)) / memoryBytes);
+  const own = scoreFor(memoryRequest(container));
+  const score = isSidecarOf(pod, container) ? Math.min(own, scoreFor(leastRegularRequest(pod))) : own;
+  // Burstable stays between Guaranteed and BestEffort whatever it asks for.
+  return Math.min(Math.max(score, LEAST_BURSTABLE), BEST_EFFORT - 1);
+}
+
+const isSidecarOf = (pod: Pod, container: Container): boolean =>
+  isSidecar(container) && (pod.spec.initContainers ?? []).some(({ name }) => name === container.name);
+
+/** A sidecar is never killed before the containers it serves: the smallest of them sets its score. */
+function leastRegularRequest(pod: Pod): bigint {
+  const requests = pod.spec.containers.map(memoryRequest);
+  return requests.reduce((least, request) => (request < least ? request : least), requests[0] ?? 0n);
+}

@@ -1,0 +1,98 @@
+/**
+ * Names and limits of the cgroups around pods: `/kubepods`, one per QoS class below it, one per pod. The cgroupfs
+ * naming, on either cgroup version. Counterparts: pod_container_manager_linux.go, qos_container_manager_linux.go.
+ */
+import type { Pod } from "../api.ts";
+import { type QosClass, podQosClass } from "../pod/qos.ts";
+import { MIN_CPU_SHARES, milliCpuToQuotaUs, milliCpuToShares } from "./cgroupMath.ts";
+import { containerLimits, podLevelLimits, podLimits, podRequests } from "./podResources.ts";
+import { type ResourceList, resourceMilli, resourceValue } from "./resourceList.ts";
+
+/** How pods are put into cgroups. */
+export interface PodCgroupConfig {
+  /** Parent of `/kubepods`; empty or `/` for the root. */
+  readonly cgroupRoot: string;
+  /** False: no cgroups per QoS class and pod, the runtime chooses. */
+  readonly cgroupsPerQos: boolean;
+  readonly cpuCfsQuota: boolean;
+  /** Microseconds. */
+  readonly cpuCfsPeriodUs: number;
+  /** Most processes per pod; 0 or less for no limit. */
+  readonly podPidsLimit: number;
+}
+
+/** Limits in cgroup v1 units, as the cgroup port takes them. */
+export interface CgroupLimits {
+  readonly cpuShares?: number;
+  readonly cpuQuotaUs?: number;
+  readonly cpuPeriodUs?: number;
+  readonly memoryLimitBytes?: number;
+  readonly pidsLimit?: number;
+}
+
+type CgroupParent = Pick<PodCgroupConfig, "cgroupRoot">;
+
+/** `/kubepods` under the cgroup root. */
+export const kubepodsCgroupName = ({ cgroupRoot }: CgroupParent): string =>
+  `${cgroupRoot.replace(/\/+$/, "")}/kubepods`;
+
+/** The cgroup of all pods of a QoS class; Guaranteed pods are directly under `/kubepods`. */
+export function qosCgroupName(parent: CgroupParent, qos: QosClass): string {
+  const kubepods = kubepodsCgroupName(parent);
+  switch (qos) {
+    case "Guaranteed":
+      return kubepods;
+    case "Burstable":
+      return `${kubepods}/burstable`;
+    case "BestEffort":
+      return `${kubepods}/besteffort`;
+  }
+}
+
+/** The cgroup of a pod, and its sandbox's cgroup parent; empty when there are none per pod. */
+export function podCgroupName(pod: Pod, config: Pick<PodCgroupConfig, "cgroupRoot" | "cgroupsPerQos">): string {
+  return config.cgroupsPerQos ? `${qosCgroupName(config, podQosClass(pod))}/pod${pod.metadata.uid}` : "";
+}
+
+/** Whose pod's cgroup this child of a QoS cgroup is; undefined when it is none. */
+export const parsePodCgroupName = (lastElement: string): string | undefined => /^pod([^/]+)$/.exec(lastElement)?.[1];
+
+/** A limit on the pod only means something when every container has one, or the pod itself does. */
+function isLimited(pod: Pod, name: "cpu" | "memory"): boolean {
+  if ((podLevelLimits(pod).get(name)?.nano ?? 0n) !== 0n) return true;
+  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+  return containers.every((container) => (containerLimits(container).get(name)?.nano ?? 0n) !== 0n);
+}
+
+/** Limits of a pod's cgroup. */
+export function podCgroupResources(
+  pod: Pod,
+  config: Omit<PodCgroupConfig, "cgroupRoot" | "cgroupsPerQos">,
+): CgroupLimits {
+  const pids = config.podPidsLimit > 0 ? { pidsLimit: config.podPidsLimit } : {};
+  const qos = podQosClass(pod);
+  if (qos === "BestEffort") return { cpuShares: Number(MIN_CPU_SHARES), ...pids };
+  const limits = podLimits(pod);
+  const quotaUs = config.cpuCfsQuota
+    ? Number(milliCpuToQuotaUs(resourceMilli(limits, "cpu"), BigInt(config.cpuCfsPeriodUs)))
+    : -1;
+  const cpu = isLimited(pod, "cpu") ? { cpuQuotaUs: quotaUs, cpuPeriodUs: config.cpuCfsPeriodUs } : {};
+  const memory = isLimited(pod, "memory") ? { memoryLimitBytes: Number(resourceValue(limits, "memory")) } : {};
+  return { cpuShares: Number(milliCpuToShares(resourceMilli(podRequests(pod), "cpu"))), ...cpu, ...memory, ...pids };
+}
+
+/** Limits of the Burstable and BestEffort cgroups, given the active pods: only the CPU weight. */
+export function qosCgroupResources(qos: "Burstable" | "BestEffort", activePods: readonly Pod[]): CgroupLimits {
+  if (qos === "BestEffort") return { cpuShares: Number(MIN_CPU_SHARES) };
+  const cpuMilli = activePods
+    .filter((pod) => podQosClass(pod) === "Burstable")
+    .reduce((sum, pod) => sum + resourceMilli(podRequests(pod), "cpu"), 0n);
+  return { cpuShares: Number(milliCpuToShares(cpuMilli)) };
+}
+
+/** Limits of `/kubepods`: what all pods may use together (capacity less the reservations, not less the eviction margin). */
+export function kubepodsCgroupResources(forPods: ResourceList): CgroupLimits {
+  const memoryBytes = Number(resourceValue(forPods, "memory"));
+  const cpuShares = Number(milliCpuToShares(resourceMilli(forPods, "cpu")));
+  return memoryBytes > 0 ? { cpuShares, memoryLimitBytes: memoryBytes } : { cpuShares };
+}

@@ -1,0 +1,53 @@
+/** Amounts by resource name, and the few operations on them. Counterpart: v1.ResourceList. */
+import {
+  type Quantity,
+  addQuantity,
+  compareQuantity,
+  parseQuantity,
+  quantityMilli,
+  quantityValue,
+} from "../quantity.ts";
+
+/** Amounts by resource name, in the order they were written. */
+export type ResourceList = ReadonlyMap<string, Quantity>;
+
+/** The wire form: quantities as text by resource name. */
+export type ResourceAmounts = Readonly<Record<string, string>>;
+
+/** Parses wire amounts. Pods and configuration are validated earlier: a text that is no quantity counts as absent. */
+export function parseResourceList(amounts: ResourceAmounts | undefined): ResourceList {
+  const list = new Map<string, Quantity>();
+  for (const [name, text] of Object.entries(amounts ?? {})) {
+    const quantity = parseQuantity(text);
+    if (quantity !== undefined) list.set(name, quantity);
+  }
+  return list;
+}
+
+function combine(a: ResourceList, b: ResourceList, both: (x: Quantity, y: Quantity) => Quantity): ResourceList {
+  const list = new Map(a);
+  for (const [name, quantity] of b) {
+    const held = list.get(name);
+    list.set(name, held === undefined ? quantity : both(held, quantity));
+  }
+  return list;
+}
+
+/** The sum of two lists. */
+export const addResources = (a: ResourceList, b: ResourceList): ResourceList => combine(a, b, addQuantity);
+
+/** Of each resource the larger amount. */
+export const maxResources = (a: ResourceList, b: ResourceList): ResourceList =>
+  combine(a, b, (x, y) => (compareQuantity(y, x) > 0 ? y : x));
+
+/** Thousandths of a resource (for cpu), rounded up; 0 when absent. */
+export function resourceMilli(list: ResourceList, name: string): bigint {
+  const quantity = list.get(name);
+  return quantity === undefined ? 0n : quantityMilli(quantity);
+}
+
+/** Whole units of a resource (bytes, counts), rounded up; 0 when absent. */
+export function resourceValue(list: ResourceList, name: string): bigint {
+  const quantity = list.get(name);
+  return quantity === undefined ? 0n : quantityValue(quantity);
+}

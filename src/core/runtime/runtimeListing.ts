@@ -1,0 +1,88 @@
+/** What one relist says: which pods have anything in the runtime, in a form cheap to compare with the next one. */
+import { type PodUid, podUid } from "../ids.ts";
+import type { Container, PodSandbox } from "../../gen/cri.ts";
+import type { PodRuntimeStatus, RuntimeContainerState } from "./podRuntimeStatus.ts";
+
+/** One pod of a listing. */
+export interface ListedPod {
+  readonly podUid: PodUid;
+  readonly name: string;
+  readonly namespace: string;
+  /** True when a sandbox is ready or a container runs. */
+  readonly running: boolean;
+  /** IDs with states, sorted: two listings with equal prints saw the same. */
+  readonly print: string;
+}
+
+export interface RuntimeListing {
+  readonly pods: ReadonlyMap<PodUid, ListedPod>;
+  /** Which pod a container or sandbox ID belongs to. */
+  readonly owners: ReadonlyMap<string, PodUid>;
+}
+
+export const emptyListing: RuntimeListing = { pods: new Map(), owners: new Map() };
+
+/** What each pod was seen to be, by a listing or by inspections. */
+export interface PodPrints {
+  readonly pods: ReadonlyMap<PodUid, Pick<ListedPod, "print">>;
+}
+
+const SANDBOX_READY = 0;
+const SANDBOX_NOTREADY = 1;
+const CONTAINER_RUNNING = 1;
+
+/** Groups a listing by pod. Sandboxes and containers without the kubelet's labels are somebody else's. */
+export function listingOf(sandboxes: readonly PodSandbox[], containers: readonly Container[]): RuntimeListing {
+  const owners = new Map<string, PodUid>();
+  const parts = new Map<PodUid, { name: string; namespace: string; running: boolean; prints: string[] }>();
+  const note = (id: string, labels: Readonly<Record<string, string>>, state: number, running: boolean): void => {
+    const uid = labels["io.kubernetes.pod.uid"];
+    if (uid === undefined || uid === "") return;
+    const owner = podUid(uid);
+    owners.set(id, owner);
+    const part = parts.get(owner) ?? {
+      name: labels["io.kubernetes.pod.name"] ?? "",
+      namespace: labels["io.kubernetes.pod.namespace"] ?? "",
+      running: false,
+      prints: [],
+    };
+    part.running ||= running;
+    part.prints.push(`${id}=${state}`);
+    parts.set(owner, part);
+  };
+  for (const { id, labels, state } of sandboxes) note(id, labels, state, state === SANDBOX_READY);
+  for (const { id, labels, state } of containers) note(id, labels, state, state === CONTAINER_RUNNING);
+  const pods = new Map<PodUid, ListedPod>();
+  for (const [uid, { name, namespace, running, prints }] of parts) {
+    pods.set(uid, { podUid: uid, name, namespace, running, print: prints.sort().join(" ") });
+  }
+  return { pods, owners };
+}
+
+const STATE_NUMBERS: Readonly<Record<RuntimeContainerState, number>> = {
+  created: 0,
+  running: 1,
+  exited: 2,
+  unknown: 3,
+};
+
+/** What the last inspections saw, to be compared with a listing; pods of which nothing was left are not in it. */
+export function inspectedPrints(statuses: readonly PodRuntimeStatus[]): PodPrints {
+  const pods = new Map<PodUid, Pick<ListedPod, "print">>();
+  for (const { podUid: uid, sandboxes, containers } of statuses) {
+    const parts = [
+      ...sandboxes.map(({ id, ready }) => `${id}=${ready ? SANDBOX_READY : SANDBOX_NOTREADY}`),
+      ...containers.map(({ id, state }) => `${id}=${STATE_NUMBERS[state]}`),
+    ];
+    if (parts.length > 0) pods.set(uid, { print: parts.sort().join(" ") });
+  }
+  return { pods };
+}
+
+/** Pods that differ: came, went, or changed state. */
+export function changedPods(before: PodPrints, after: PodPrints): readonly PodUid[] {
+  const changed: PodUid[] = [];
+  for (const [uid, { print }] of after.pods) if (before.pods.get(uid)?.print !== print) changed.push(uid);
+  for (const uid of before.pods.keys()) if (!after.pods.has(uid)) changed.push(uid);
+  return changed;
+}

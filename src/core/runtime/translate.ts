@@ -1,0 +1,165 @@
+/**
+ * The runtime's answers about one pod as a PodRuntimeStatus. What cannot change any more (an exited container, a
+ * stopped sandbox) is carried over from the status before, with the instant its exit was first seen.
+ * Upstream: kuberuntime's GetPodStatus and toKubeContainerStatus.
+ */
+import {
+  type Container,
+  type ContainerStatus,
+  NamespaceMode,
+  type PodSandbox,
+  type PodSandboxStatus,
+  PodSandboxState,
+} from "../../gen/cri.ts";
+import { containerId, type EpochMs, epochMs, type MonotonicMs, monotonicMs, type PodUid, sandboxId } from "../ids.ts";
+import { containerStateOf, newestFirst } from "./criOrder.ts";
+import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox, RuntimeUser } from "./podRuntimeStatus.ts";
+
+/** One listed sandbox and its status; undefined when it was not asked for. */
+export interface SandboxAnswer {
+  readonly listed: PodSandbox;
+  readonly status: PodSandboxStatus | undefined;
+}
+
+/** One listed container and its status; undefined when it was not asked for. */
+export interface ContainerAnswer {
+  readonly listed: Container;
+  readonly status: ContainerStatus | undefined;
+}
+
+/** Everything one inspection of a pod brought back. */
+export interface PodAnswers {
+  readonly podUid: PodUid;
+  readonly sandboxes: readonly SandboxAnswer[];
+  readonly containers: readonly ContainerAnswer[];
+  readonly previous: PodRuntimeStatus | undefined;
+  /** Drawn when the inspection began. */
+  readonly sequence: number;
+  readonly now: MonotonicMs;
+  readonly wall: EpochMs;
+}
+
+const POD_NAME = "io.kubernetes.pod.name";
+const POD_NAMESPACE = "io.kubernetes.pod.namespace";
+const CONTAINER_NAME = "io.kubernetes.container.name";
+const RESTART_COUNT = "io.kubernetes.container.restartCount";
+const SPEC_HASH = "io.kubernetes.container.hash";
+const TERMINATION_MESSAGE_PATH = "io.kubernetes.container.terminationMessagePath";
+
+const previousSandbox = (previous: PodRuntimeStatus | undefined, id: string): RuntimeSandbox | undefined =>
+  previous?.sandboxes.find((known) => known.id === id);
+
+const previousContainer = (previous: PodRuntimeStatus | undefined, id: string): RuntimeContainer | undefined =>
+  previous?.containers.find((known) => known.id === id);
+
+/** False when the sandbox is known to have stopped: nothing of it changes any more. */
+export const needsSandboxStatus = (listed: PodSandbox, previous: PodRuntimeStatus | undefined): boolean =>
+  listed.state === PodSandboxState.SANDBOX_READY || previousSandbox(previous, listed.id)?.ready !== false;
+
+/** False when the container is known to have exited: nothing of it changes any more. */
+export const needsContainerStatus = (listed: Container, previous: PodRuntimeStatus | undefined): boolean =>
+  containerStateOf(listed.state) !== "exited" || previousContainer(previous, listed.id)?.state !== "exited";
+
+const toEpochMs = (nanos: bigint): EpochMs => epochMs(Number(nanos / 1_000_000n));
+const toInstant = (nanos: bigint): EpochMs | undefined => (nanos > 0n ? toEpochMs(nanos) : undefined);
+
+function addressesOf(status: PodSandboxStatus): readonly string[] {
+  const { network } = status;
+  if (network === undefined || network.ip === "") return [];
+  return [network.ip, ...network.additionalIps.map(({ ip }) => ip)].filter((ip) => ip !== "");
+}
+
+function toSandbox({ listed, status }: SandboxAnswer, previous: RuntimeSandbox | undefined): RuntimeSandbox {
+  if (status === undefined && previous !== undefined) return previous;
+  const source = status ?? listed;
+  const hostNetwork = status?.linux?.namespaces?.options?.network === NamespaceMode.NODE;
+  return {
+    id: sandboxId(source.id),
+    attempt: source.metadata?.attempt ?? 0,
+    ready: source.state === PodSandboxState.SANDBOX_READY,
+    createdAt: toEpochMs(source.createdAt),
+    ips: status === undefined || hostNetwork ? [] : addressesOf(status),
+    hostNetwork,
+    ...(status?.network === undefined ? { networkUnknown: true } : {}),
+    labels: source.labels,
+    annotations: source.annotations,
+  };
+}
+
+function toUser(status: ContainerStatus | undefined): RuntimeUser | undefined {
+  const user = status?.user?.linux;
+  if (user === undefined) return undefined;
+  return { uid: Number(user.uid), gid: Number(user.gid), supplementalGroups: user.supplementalGroups.map(Number) };
+}
+
+function restartCountOf(annotations: Readonly<Record<string, string>>, attempt: number): number {
+  const text = annotations[RESTART_COUNT];
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : attempt;
+}
+
+/** When an exit happened on our own clock: as long ago as the wall clock says, but never in the future. */
+function exitInstant(finishedAt: EpochMs | undefined, now: MonotonicMs, wall: EpochMs): MonotonicMs {
+  return monotonicMs(now - (finishedAt === undefined ? 0 : Math.max(0, wall - finishedAt)));
+}
+
+function terminationMessageFileOf(status: ContainerStatus | undefined): string | undefined {
+  const path = status?.annotations[TERMINATION_MESSAGE_PATH];
+  return path === undefined ? undefined : status?.mounts.find((mount) => mount.containerPath === path)?.hostPath;
+}
+
+function imageOf({ listed, status }: ContainerAnswer): string {
+  const spec = status?.image ?? listed.image;
+  return spec === undefined || spec.userSpecifiedImage === "" ? (spec?.image ?? "") : spec.userSpecifiedImage;
+}
+
+function toContainer(answer: ContainerAnswer, answers: PodAnswers): RuntimeContainer {
+  const { listed, status } = answer;
+  const previous = previousContainer(answers.previous, listed.id);
+  if (status === undefined && previous !== undefined) return previous;
+  const { metadata, labels, annotations, imageRef, imageId, state: criState } = status ?? listed;
+  const state = containerStateOf(criState);
+  const finishedAt = status === undefined ? undefined : toInstant(status.finishedAt);
+  const user = toUser(status);
+  return {
+    id: containerId(listed.id),
+    name: labels[CONTAINER_NAME] ?? metadata?.name ?? "",
+    sandboxId: sandboxId(listed.podSandboxId),
+    restartCount: restartCountOf(annotations, metadata?.attempt ?? 0),
+    state,
+    createdAt: toEpochMs(status?.createdAt ?? listed.createdAt),
+    startedAt: status === undefined ? undefined : toInstant(status.startedAt),
+    finishedAt,
+    exitedAt:
+      state === "exited" ? (previous?.exitedAt ?? exitInstant(finishedAt, answers.now, answers.wall)) : undefined,
+    exitCode: status?.exitCode ?? 0,
+    reason: status?.reason ?? "",
+    message: status?.message ?? "",
+    image: imageOf(answer),
+    imageRef,
+    imageId: imageId === "" ? imageRef : imageId,
+    specHash: annotations[SPEC_HASH] ?? "",
+    logPath: status?.logPath ?? "",
+    terminationMessageFile: terminationMessageFileOf(status),
+    ...(user === undefined ? {} : { user }),
+    annotations,
+  };
+}
+
+const byAge = (a: RuntimeContainer, b: RuntimeContainer): number =>
+  newestFirst({ createdAt: a.createdAt, attempt: a.restartCount }, { createdAt: b.createdAt, attempt: b.restartCount });
+
+/** The pod's status as of one inspection: sandboxes and containers newest first. */
+export function translatePodStatus(answers: PodAnswers): PodRuntimeStatus {
+  const { podUid, previous, sequence } = answers;
+  const labels = answers.sandboxes[0]?.listed.labels ?? answers.containers[0]?.listed.labels;
+  return {
+    podUid,
+    name: labels?.[POD_NAME] ?? previous?.name ?? "",
+    namespace: labels?.[POD_NAMESPACE] ?? previous?.namespace ?? "",
+    sandboxes: answers.sandboxes
+      .map((answer) => toSandbox(answer, previousSandbox(previous, answer.listed.id)))
+      .sort(newestFirst),
+    containers: answers.containers.map((answer) => toContainer(answer, answers)).sort(byAge),
+    sequence,
+  };
+}

@@ -1,0 +1,20 @@
+/** Deep equality of JSON-like values; key order does not matter, `undefined` members count as absent. */
+export function sameValue(left: unknown, right: unknown): boolean {
+  if (Object.is(left, right)) return true;
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    return (
+      Array.isArray(left) &&
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => sameValue(item, right[index]))
+    );
+  }
+  const ours = left as Readonly<Record<string, unknown>>;
+  const theirs = right as Readonly<Record<string, unknown>>;
+  const member = (value: Readonly<Record<string, unknown>>, key: string): unknown =>
+    Object.hasOwn(value, key) ? value[key] : undefined;
+  for (const key of Object.keys(ours)) if (!sameValue(ours[key], member(theirs, key))) return false;
+  for (const key of Object.keys(theirs)) if (theirs[key] !== undefined && member(ours, key) === undefined) return false;
+  return true;
+}

@@ -1,0 +1,222 @@
+/**
+ * Metrics the upstream kubelet has too: names, types, labels and bounds are upstream's, the help texts are ours.
+ * Only what this kubelet feeds is listed; a row without samples is not rendered.
+ */
+import {
+  DEFAULT_BUCKETS,
+  IMAGE_PULL_BUCKETS,
+  type MetricRow,
+  POD_START_BUCKETS,
+  RUNTIME_CALL_BUCKETS,
+} from "./metricRow.ts";
+
+/** Metrics of pods and their workers. */
+export const podMetrics = {
+  kubelet_active_pods: {
+    type: "gauge",
+    help: "Pods the kubelet considers active: admitted and not known to be terminated.",
+    labels: ["static"],
+  },
+  kubelet_admission_rejections_total: {
+    type: "counter",
+    help: "Pods refused by admission on this node, by the reason in their status.",
+    labels: ["reason"],
+  },
+  kubelet_containers_per_pod_count: {
+    type: "histogram",
+    help: "Containers in the spec of each pod when it is first seen.",
+    labels: [],
+    buckets: [1, 2, 4, 8, 16],
+  },
+  kubelet_desired_pods: {
+    type: "gauge",
+    help: "Pods the configuration sources want on this node.",
+    labels: ["static"],
+  },
+  kubelet_mirror_pods: {
+    type: "gauge",
+    help: "Mirror pods of this node's static pods known from the API server.",
+    labels: [],
+  },
+  kubelet_orphaned_runtime_pods_total: {
+    type: "counter",
+    help: "Pods found in the runtime that no source knew of; each is terminated.",
+    labels: [],
+  },
+  kubelet_pod_start_duration_seconds: {
+    type: "histogram",
+    help: "Time from first seeing a pod to its containers running.",
+    labels: [],
+    buckets: POD_START_BUCKETS,
+  },
+  kubelet_pod_start_sli_duration_seconds: {
+    type: "histogram",
+    help: "Time from a pod's creation to its containers seen running, without image pulls and init containers.",
+    labels: [],
+    buckets: POD_START_BUCKETS,
+  },
+  kubelet_pod_start_total_duration_seconds: {
+    type: "histogram",
+    help: "Time from a pod's creation to its containers seen running, image pulls and init containers included.",
+    labels: [],
+    buckets: POD_START_BUCKETS,
+  },
+  kubelet_pod_status_sync_duration_seconds: {
+    type: "histogram",
+    help: "Time from a change of a pod's status to the moment it is published.",
+    labels: [],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60],
+  },
+  kubelet_pod_worker_duration_seconds: {
+    type: "histogram",
+    help: "Duration of one run of a pod worker, by operation: create, update, sync or kill.",
+    labels: ["operation_type"],
+    buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_pod_worker_start_duration_seconds: {
+    type: "histogram",
+    help: "Time from seeing a pod to its worker starting.",
+    labels: [],
+    buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_restarted_pods_total: {
+    type: "counter",
+    help: "Pods created again with the UID of a pod that was deleted.",
+    labels: ["static"],
+  },
+  kubelet_running_containers: {
+    type: "gauge",
+    help: "Containers in the runtime, by state: created, running, exited, unknown.",
+    labels: ["container_state"],
+  },
+  kubelet_running_pods: { type: "gauge", help: "Pods with a running sandbox.", labels: [] },
+  kubelet_started_containers_errors_total: {
+    type: "counter",
+    help: "Container starts that failed, by kind of container and error.",
+    labels: ["container_type", "code"],
+  },
+  kubelet_started_containers_total: {
+    type: "counter",
+    help: "Container starts attempted, by kind of container (a sandbox counts as pod_sandbox).",
+    labels: ["container_type"],
+  },
+  kubelet_started_pods_errors_total: { type: "counter", help: "Pod starts that failed.", labels: [] },
+  kubelet_started_pods_total: { type: "counter", help: "Pod starts attempted: one per sandbox.", labels: [] },
+  kubelet_started_user_namespaced_pods_errors_total: {
+    type: "counter",
+    help: "Starts of pods with a user namespace of their own that failed.",
+    labels: [],
+  },
+  kubelet_started_user_namespaced_pods_total: {
+    type: "counter",
+    help: "Starts attempted of pods with a user namespace of their own.",
+    labels: [],
+  },
+  kubelet_terminated_containers_total: {
+    type: "counter",
+    help: "Containers seen to exit, by kind, exit code and reason.",
+    labels: ["container_type", "exit_code", "reason"],
+  },
+  kubelet_working_pods: {
+    type: "gauge",
+    help: "Pods with a worker: by phase of the worker, whether still configured (desired, orphan), and whether static.",
+    labels: ["lifecycle", "config", "static"],
+  },
+} as const satisfies Readonly<Record<string, MetricRow>>;
+
+/** Metrics of the runtime, its events and images. */
+export const runtimeMetrics = {
+  kubelet_cgroup_manager_duration_seconds: {
+    type: "histogram",
+    help: "Duration of operations on pod cgroups.",
+    labels: ["operation_type"],
+    buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_cgroup_version: { type: "gauge", help: "Version of the cgroup hierarchy: 1 or 2.", labels: [] },
+  kubelet_evented_pleg_connection_error_count: {
+    type: "counter",
+    help: "Failed attempts to open the runtime's event stream.",
+    labels: [],
+  },
+  kubelet_evented_pleg_connection_latency_seconds: {
+    type: "histogram",
+    help: "Age of a container event on arrival, from the runtime's timestamp.",
+    labels: [],
+    buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_evented_pleg_connection_success_count: {
+    type: "counter",
+    help: "Times the runtime's event stream was opened.",
+    labels: [],
+  },
+  kubelet_image_manager_ensure_image_requests_total: {
+    type: "counter",
+    help: "Images asked for before a container start, and whether they were present and had to be pulled.",
+    labels: ["present_locally", "pull_policy", "pull_required"],
+  },
+  kubelet_image_pull_duration_seconds: {
+    type: "histogram",
+    help: "Duration of image pulls, by size class of the image.",
+    labels: ["image_size_in_bytes"],
+    buckets: IMAGE_PULL_BUCKETS,
+  },
+  kubelet_lifecycle_handler_http_fallbacks_total: {
+    type: "counter",
+    help: "Lifecycle hooks that were answered in HTTP when HTTPS was asked for.",
+    labels: [],
+  },
+  kubelet_pleg_discard_events: {
+    type: "counter",
+    help: "Pod lifecycle events dropped because their queue was full.",
+    labels: [],
+  },
+  kubelet_pleg_last_seen_seconds: {
+    type: "gauge",
+    help: "Unix time of the last relist that ended well.",
+    labels: [],
+  },
+  kubelet_pleg_relist_duration_seconds: {
+    type: "histogram",
+    help: "Duration of one relist of all pods.",
+    labels: [],
+    buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_pleg_relist_interval_seconds: {
+    type: "histogram",
+    help: "Time between the starts of two relists.",
+    labels: [],
+    buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_run_podsandbox_duration_seconds: {
+    type: "histogram",
+    help: "Duration of sandbox creation, by runtime handler.",
+    labels: ["runtime_handler"],
+    buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_run_podsandbox_errors_total: {
+    type: "counter",
+    help: "Sandbox creations that failed, by runtime handler.",
+    labels: ["runtime_handler"],
+  },
+  kubelet_runtime_operations_duration_seconds: {
+    type: "histogram",
+    help: "Duration of calls to the runtime, by operation.",
+    labels: ["operation_type"],
+    buckets: RUNTIME_CALL_BUCKETS,
+  },
+  kubelet_runtime_operations_errors_total: {
+    type: "counter",
+    help: "Calls to the runtime that failed, by operation.",
+    labels: ["operation_type"],
+  },
+  kubelet_runtime_operations_total: {
+    type: "counter",
+    help: "Calls made to the runtime, by operation.",
+    labels: ["operation_type"],
+  },
+  kubelet_sleep_action_terminated_early_total: {
+    type: "counter",
+    help: "Sleep hooks cut short because the container ended first.",
+    labels: [],
+  },
+} as const satisfies Readonly<Record<string, MetricRow>>;

@@ -1,0 +1,35 @@
+/** The shape of one row of the metric table, and the bucket lists several rows share. Bounds are in seconds. */
+/** Pages beside the main one, named as their routes: `/metrics/probes`. */
+export type MetricPage = "probes";
+
+export interface MetricRow {
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** The page it is on; absent: the main one. */
+  readonly page?: MetricPage;
+  /** Upper bounds of a histogram, ascending, without +Inf; required for histograms. */
+  readonly buckets?: readonly number[];
+}
+
+/** Prometheus' default bounds: work measured in milliseconds to seconds. */
+export const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** Bounds of the pod start histograms: half a second to an hour. */
+export const POD_START_BUCKETS = [
+  0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
+] as const;
+
+/** Bounds of the runtime call histogram: 5 ms growing by 2.5, fourteen times. */
+export const RUNTIME_CALL_BUCKETS = [
+  0.005, 0.0125, 0.03125, 0.078125, 0.1953125, 0.48828125, 1.220703125, 3.0517578125, 7.62939453125, 19.073486328125,
+  47.6837158203125, 119.20928955078125, 298.0232238769531, 745.0580596923828,
+] as const;
+
+/** Bounds of the image pull histogram: a second to an hour. */
+export const IMAGE_PULL_BUCKETS = [
+  1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
+] as const;
+
+/** Bounds of the event loop lag histogram: a missed frame to a stall that liveness probes notice. */
+export const LOOP_LAG_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;

@@ -1,0 +1,25 @@
+/** Every metric the kubelet exposes: one row each. Names, labels and buckets match upstream where upstream has them. */
+import { podMetrics, runtimeMetrics } from "./kubeletMetrics.ts";
+import type { MetricRow } from "./metricRow.ts";
+import { proberMetrics } from "./proberMetrics.ts";
+import { processMetrics, serverMetrics } from "./processMetrics.ts";
+import { rxletMetrics } from "./rxletMetrics.ts";
+
+export type { MetricRow } from "./metricRow.ts";
+
+export const metricTable = {
+  ...podMetrics,
+  ...runtimeMetrics,
+  ...proberMetrics,
+  ...serverMetrics,
+  ...processMetrics,
+  ...rxletMetrics,
+} as const satisfies Readonly<Record<string, MetricRow>>;
+
+/** Name of a metric: a row of the table. */
+export type MetricName = keyof typeof metricTable;
+
+/** The labels of one metric, by name: every one of them, with text values. */
+export type MetricLabelsOf<Name extends MetricName> = Readonly<
+  Record<(typeof metricTable)[Name]["labels"][number], string>
+>;

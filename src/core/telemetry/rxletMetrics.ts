@@ -1,0 +1,71 @@
+/** The pipeline's own metrics: bounds, queues, drops, restarts of sources, inspections. Upstream has none of these. */
+import { DEFAULT_BUCKETS, LOOP_LAG_BUCKETS, type MetricRow } from "./metricRow.ts";
+
+/** Metrics that only this kubelet has. */
+export const rxletMetrics = {
+  rxlet_dropped_total: {
+    type: "counter",
+    help: "Items dropped because a bounded queue was full or a rate was exceeded, by queue.",
+    labels: ["queue"],
+  },
+  rxlet_event_loop_lag_seconds: {
+    type: "histogram",
+    help: "How late the event loop ran its timers.",
+    labels: [],
+    buckets: LOOP_LAG_BUCKETS,
+  },
+  rxlet_events_total: {
+    type: "counter",
+    help: "Kubernetes events recorded, before repeated ones are combined or filtered.",
+    labels: ["type", "reason"],
+  },
+  rxlet_inspection_duration_seconds: {
+    type: "histogram",
+    help: "Duration of one inspection of one pod in the runtime.",
+    labels: [],
+    buckets: DEFAULT_BUCKETS,
+  },
+  rxlet_inspections_total: {
+    type: "counter",
+    help: "Inspections of pods in the runtime, by result: ok or the code of the error.",
+    labels: ["result"],
+  },
+  rxlet_leaked_calls_total: {
+    type: "counter",
+    help: "Calls abandoned because they ignored their cancellation until the deadline.",
+    labels: [],
+  },
+  rxlet_live_keys: { type: "gauge", help: "Keys with a live worker, by kind of worker.", labels: ["worker"] },
+  rxlet_manifest_errors_total: {
+    type: "counter",
+    help: "Manifests refused, by source: unreadable, not parseable or not valid.",
+    labels: ["source"],
+  },
+  rxlet_manifest_problems: {
+    type: "gauge",
+    help: "Manifests refused now, by source; their last good pods keep running.",
+    labels: ["source"],
+  },
+  rxlet_metric_misuses_total: {
+    type: "counter",
+    help: "Samples ignored because labels or value did not fit the metric: a bug, by metric.",
+    labels: ["metric"],
+  },
+  rxlet_probe_lateness_seconds: {
+    type: "histogram",
+    help: "How long after its due time a probe was begun.",
+    labels: [],
+    buckets: LOOP_LAG_BUCKETS,
+  },
+  rxlet_queue_depth: { type: "gauge", help: "Items waiting in a bounded queue.", labels: ["queue"] },
+  rxlet_source_up: {
+    type: "gauge",
+    help: "1 while a source delivers, 0 while it is being reopened.",
+    labels: ["source"],
+  },
+  rxlet_supervise_restarts_total: {
+    type: "counter",
+    help: "Times a source was reopened after it failed or ended.",
+    labels: ["source"],
+  },
+} as const satisfies Readonly<Record<string, MetricRow>>;

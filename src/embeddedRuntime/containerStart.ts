@@ -1,0 +1,125 @@
+/** From a created container to a running one and on to its exit, for those started here and those taken over. */
+import path from "node:path";
+import { status } from "@grpc/grpc-js";
+import { ContainerEventType } from "../gen/cri.ts";
+import { checkWorkingDir, containerEnv, findExecutable } from "./containerEnv.ts";
+import {
+  adoptContainerProcess,
+  type ContainerProcess,
+  startContainerProcess,
+  supervisorBegan,
+} from "./containerProcess.ts";
+import { type CriLog, openCriLog } from "./criLog.ts";
+import { killLeftExecs } from "./execSync.ts";
+import type { ContainerRecord, SandboxRecord } from "./records.ts";
+import type { LiveContainer } from "./registry.ts";
+import type { Runtime } from "./runtime.ts";
+import { messageOf, RpcFault } from "./rpcFault.ts";
+import { wallClockNs } from "./wallClockNs.ts";
+
+const START_FAILED = 128;
+
+/** Directory a container starts in when it names none: its own scratch directory, removed with it. */
+export const scratchDir = (containerDir: string): string => path.join(containerDir, "work");
+
+/** Where commands of this container run and are looked up. */
+export function launchPlace(
+  runtime: Runtime,
+  record: ContainerRecord,
+  sandbox: SandboxRecord,
+): { readonly workingDir: string; readonly searchPath: string } {
+  const searchPath = Buffer.from(containerEnv(record.config, sandbox.config).get("PATH") ?? []).toString();
+  return { workingDir: record.config.workingDir || scratchDir(runtime.files.containerDir(record.id)), searchPath };
+}
+
+/** Starts a created container. A start that fails makes it exited with code 128 and reason StartError. */
+export function startContainer(runtime: Runtime, live: LiveContainer): void {
+  const { registry, files, events } = runtime;
+  const { record } = live;
+  const { id } = record;
+  if (record.phase.kind !== "created") {
+    throw new RpcFault(status.FAILED_PRECONDITION, `container "${id}" is ${record.phase.kind}, not created`);
+  }
+  const sandbox = registry.sandbox(record.sandboxId);
+  if (!sandbox.ready) throw new RpcFault(status.FAILED_PRECONDITION, `sandbox "${sandbox.id}" is not ready`);
+  try {
+    const { workingDir, searchPath } = launchPlace(runtime, record, sandbox);
+    checkWorkingDir(workingDir);
+    const [name = "", ...args] = [...record.config.command, ...record.config.args];
+    const command = [findExecutable(name, workingDir, searchPath), ...args];
+    const log = openCriLog(record.logPath, runtime.report);
+    try {
+      const place = { dir: files.containerDir(id), log };
+      live.process = startContainerProcess(place, runtime.superviseFile, command, workingDir);
+      live.log = log;
+    } catch (thrown) {
+      log.close();
+      throw thrown;
+    }
+  } catch (thrown) {
+    const message = messageOf(thrown);
+    const times = { startedAt: 0n, finishedAt: wallClockNs() };
+    registry.putContainer({
+      ...record,
+      phase: { kind: "exited", ...times, exitCode: START_FAILED, reason: "StartError", message },
+    });
+    throw new RpcFault(status.UNKNOWN, `failed to start container "${id}": ${message}`);
+  }
+  registry.putContainer({ ...record, phase: { kind: "running", pid: live.process.pid, startedAt: wallClockNs() } });
+  follow(runtime, live, live.process);
+  events.emit(id, ContainerEventType.CONTAINER_STARTED_EVENT, record.sandboxId);
+}
+
+/** Takes over a container found on disk. When it resolves, one that ended while nobody watched says so. */
+export async function adoptContainer(runtime: Runtime, live: LiveContainer): Promise<void> {
+  const { registry, files } = runtime;
+  const { record } = live;
+  if (record.phase.kind === "exited") return;
+  const dir = files.containerDir(record.id);
+  await killLeftExecs(dir);
+  const began =
+    record.phase.kind === "running" ? { pid: record.phase.pid, at: record.phase.startedAt } : supervisorBegan(dir);
+  if (began === undefined) return;
+  const log = reopenedLog(runtime, record);
+  const adopted = await adoptContainerProcess({ dir, log }, began.pid);
+  live.process = adopted;
+  live.log = log;
+  registry.putContainer({ ...record, phase: { kind: "running", pid: began.pid, startedAt: began.at } });
+  follow(runtime, live, adopted);
+  if (!adopted.running()) await live.exited;
+}
+
+function reopenedLog({ report }: Runtime, { id, logPath }: ContainerRecord): CriLog {
+  try {
+    return openCriLog(logPath, report);
+  } catch (thrown) {
+    report(`container ${id}: its output is dropped until its log can be reopened: ${messageOf(thrown)}`);
+    return openCriLog("", report);
+  }
+}
+
+function follow(runtime: Runtime, live: LiveContainer, process: ContainerProcess): void {
+  const { registry, events } = runtime;
+  const finish = async (): Promise<void> => {
+    const { exitCode, finishedAt } = await process.ended;
+    for (const kill of live.execs) kill();
+    const { record } = live;
+    const startedAt = record.phase.kind === "running" ? record.phase.startedAt : record.createdAt;
+    registry.putContainer({
+      ...record,
+      phase: {
+        kind: "exited",
+        startedAt,
+        // The file system's clock ticks coarsely: an exit is never before its start.
+        finishedAt: finishedAt > startedAt ? finishedAt : startedAt + 1n,
+        exitCode,
+        reason: exitCode === 0 ? "Completed" : "Error",
+        message: "",
+      },
+    });
+    events.emit(record.id, ContainerEventType.CONTAINER_STOPPED_EVENT, record.sandboxId);
+  };
+  live.exited = finish().catch((thrown: unknown) => {
+    runtime.report(`container ${live.record.id}: its exit could not be recorded: ${messageOf(thrown)}`);
+  });
+}

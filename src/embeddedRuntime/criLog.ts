@@ -1,0 +1,115 @@
+/**
+ * The log file of one container in CRI format: `<RFC 3339 nano> stdout F <line>`; lines beyond 16 KiB and an
+ * unfinished last line are marked P, as containerd does. Bound: one unfinished line per stream; that much of it is
+ * lost when the runtime itself is killed. A full disk drops output, and says so once until it works again.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { messageOf } from "./rpcFault.ts";
+import { rfc3339Nano, wallClockNs } from "./wallClockNs.ts";
+
+export type LogStream = "stdout" | "stderr";
+
+/** Log of one container; writes are synchronous, so their order is that of arrival. */
+export interface CriLog {
+  /** Appends output; the chunk may be reused when this returns. */
+  write(stream: LogStream, chunk: Uint8Array): void;
+  /** Ends the stream: an unfinished line is written as partial. */
+  end(stream: LogStream): void;
+  /** Opens the path anew, after its file was moved away. */
+  reopen(): void;
+  close(): void;
+}
+
+/** Longest line in one entry, in bytes. */
+export const MAX_LINE_BYTES = 16 * 1024;
+const NEWLINE = 10;
+
+/** Opens the log for appending, making its directory; an empty path discards. Throws when it cannot be opened. */
+export function openCriLog(file: string, report: (problem: string) => void): CriLog {
+  const unfinished: Record<LogStream, Buffer> = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  let fd = openForAppend(file);
+  let failing = false;
+  const append = (bytes: Buffer): void => {
+    if (fd === undefined || bytes.length === 0) return;
+    try {
+      let at = 0;
+      while (at < bytes.length) at += fs.writeSync(fd, bytes, at);
+      failing = false;
+    } catch (thrown) {
+      if (!failing) report(`log ${file}: output dropped: ${messageOf(thrown)}`);
+      failing = true;
+    }
+  };
+  return {
+    write: (stream, chunk) => {
+      if (fd === undefined) return;
+      const entries = formatEntries(stream, unfinished[stream], chunk, rfc3339Nano(wallClockNs()));
+      unfinished[stream] = entries.rest;
+      append(entries.bytes);
+    },
+    end: (stream) => {
+      const rest = unfinished[stream];
+      unfinished[stream] = Buffer.alloc(0);
+      if (rest.length === 0) return;
+      append(Buffer.concat([Buffer.from(`${rfc3339Nano(wallClockNs())} ${stream} P `), rest, Buffer.from("\n")]));
+    },
+    reopen: () => {
+      const next = openForAppend(file);
+      if (fd !== undefined) fs.closeSync(fd);
+      fd = next;
+    },
+    close: () => {
+      if (fd !== undefined) fs.closeSync(fd);
+      fd = undefined;
+    },
+  };
+}
+
+function openForAppend(file: string): number | undefined {
+  if (file === "") return undefined;
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
+  return fs.openSync(file, "a", 0o640);
+}
+
+/** Complete entries of `rest` followed by `chunk`, and the unfinished line after them (always a copy). */
+export function formatEntries(
+  stream: LogStream,
+  rest: Uint8Array,
+  chunk: Uint8Array,
+  timestamp: string,
+): { readonly bytes: Buffer; readonly rest: Buffer } {
+  const data = rest.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : concat(rest, chunk);
+  const cuts = lineCuts(data);
+  const prefix = { full: Buffer.from(`${timestamp} ${stream} F `), partial: Buffer.from(`${timestamp} ${stream} P `) };
+  const last = cuts.at(-1) ?? 0;
+  // A prefix is equally long for both tags; every entry ends in a newline, a cut line gets one more byte for it.
+  const bytes = Buffer.allocUnsafe(last + cuts.length * (prefix.full.length + 1));
+  let start = 0;
+  let at = 0;
+  for (const end of cuts) {
+    const complete = data[end - 1] === NEWLINE;
+    at += (complete ? prefix.full : prefix.partial).copy(bytes, at);
+    at += data.copy(bytes, at, start, end);
+    if (!complete) bytes[at++] = NEWLINE;
+    start = end;
+  }
+  return { bytes: bytes.subarray(0, at), rest: Buffer.from(data.subarray(last)) };
+}
+
+const concat = (first: Uint8Array, second: Uint8Array): Buffer => Buffer.concat([first, second]);
+
+/** Ends of the entries in `data`: after each newline, and after each `MAX_LINE_BYTES` of a line longer than that. */
+function lineCuts(data: Buffer): readonly number[] {
+  const cuts: number[] = [];
+  let start = 0;
+  while (start < data.length) {
+    const newline = data.indexOf(NEWLINE, start);
+    const stop = newline === -1 ? data.length : newline;
+    if (stop - start > MAX_LINE_BYTES) start += MAX_LINE_BYTES;
+    else if (newline === -1) break;
+    else start = newline + 1;
+    cuts.push(start);
+  }
+  return cuts;
+}

@@ -1,0 +1,139 @@
+/**
+ * Turns a generated service definition and a table of handlers into a grpc-js service. A method without a handler
+ * answers UNIMPLEMENTED and says so. Bound: `STREAM_BACKLOG` messages per subscriber of a server stream.
+ */
+import {
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  Metadata,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  status,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { messageOf, RpcFault } from "./rpcFault.ts";
+
+interface Decoder<T> {
+  decode(input: Uint8Array): T;
+}
+interface Codec {
+  encode(message: unknown): { finish(): Uint8Array };
+  decode(input: Uint8Array): unknown;
+}
+interface MethodShape {
+  readonly name: string;
+  readonly requestType: Decoder<unknown>;
+  readonly responseType: Decoder<unknown>;
+  readonly responseStream: boolean;
+}
+interface ServiceShape {
+  readonly fullName: string;
+  readonly methods: Readonly<Record<string, MethodShape>>;
+}
+type MessageOf<T> = T extends Decoder<infer Message> ? Message : never;
+
+/** Where a server stream writes. A subscriber that does not keep up is cut off with RESOURCE_EXHAUSTED. */
+export interface StreamSink<T> {
+  send(message: T): void;
+}
+
+/** One answer; `signal` aborts when the client gave up. */
+export type UnaryHandler<Request, Response> = (request: Request, signal: AbortSignal) => Response | Promise<Response>;
+/** An open stream; the returned function runs once when the stream is over, whoever ended it. */
+export type StreamHandler<Request, Response> = (request: Request, sink: StreamSink<Response>) => () => void;
+
+/** Handlers by method name of a generated definition; those left out are UNIMPLEMENTED. */
+export type ServiceHandlers<Methods extends Readonly<Record<string, MethodShape>>> = {
+  readonly [Name in keyof Methods]?: Methods[Name]["responseStream"] extends true
+    ? StreamHandler<MessageOf<Methods[Name]["requestType"]>, MessageOf<Methods[Name]["responseType"]>>
+    : UnaryHandler<MessageOf<Methods[Name]["requestType"]>, MessageOf<Methods[Name]["responseType"]>>;
+};
+
+const STREAM_BACKLOG = 1024;
+
+/** The two arguments of `Server.addService`. */
+export function grpcService<Service extends ServiceShape>(
+  service: Service,
+  handlers: ServiceHandlers<Service["methods"]>,
+): { readonly definition: ServiceDefinition; readonly implementation: UntypedServiceImplementation } {
+  const definition: Record<string, ServiceDefinition[string]> = {};
+  const implementation: UntypedServiceImplementation = {};
+  const byName = handlers as Readonly<Record<string, UnaryHandler<unknown, unknown> | StreamHandler<unknown, unknown>>>;
+  for (const [key, method] of Object.entries(service.methods)) {
+    const request = method.requestType as Codec;
+    const response = method.responseType as Codec;
+    definition[key] = {
+      path: `/${service.fullName}/${method.name}`,
+      requestStream: false,
+      responseStream: method.responseStream,
+      requestSerialize: (message: unknown) => Buffer.from(request.encode(message).finish()),
+      requestDeserialize: (bytes: Buffer) => request.decode(bytes),
+      responseSerialize: (message: unknown) => Buffer.from(response.encode(message).finish()),
+      responseDeserialize: (bytes: Buffer) => response.decode(bytes),
+    };
+    const handler = byName[key];
+    implementation[key] = method.responseStream
+      ? streaming(method.name, handler as StreamHandler<unknown, unknown> | undefined)
+      : unary(method.name, handler as UnaryHandler<unknown, unknown> | undefined);
+  }
+  return { definition, implementation };
+}
+
+function statusOf(thrown: unknown): { readonly code: status; readonly details: string } {
+  if (thrown instanceof RpcFault) return { code: thrown.code, details: thrown.message };
+  return { code: status.INTERNAL, details: messageOf(thrown) };
+}
+
+const unimplemented = (name: string): RpcFault =>
+  new RpcFault(status.UNIMPLEMENTED, `${name}: not implemented by the embedded runtime of rxlet`);
+
+function unary(name: string, handler: UnaryHandler<unknown, unknown> | undefined): handleUnaryCall<unknown, unknown> {
+  return (call, reply) => {
+    const cancelled = new AbortController();
+    call.on("cancelled", () => cancelled.abort());
+    const answer = async (): Promise<unknown> => {
+      if (handler === undefined) throw unimplemented(name);
+      return await handler(call.request, cancelled.signal);
+    };
+    answer().then(
+      (response) => reply(null, response),
+      (thrown: unknown) => reply(statusOf(thrown)),
+    );
+  };
+}
+
+function streaming(
+  name: string,
+  handler: StreamHandler<unknown, unknown> | undefined,
+): handleServerStreamingCall<unknown, unknown> {
+  return (call) => {
+    if (handler === undefined) {
+      call.emit("error", statusOf(unimplemented(name)));
+      return;
+    }
+    let over = false;
+    let release = (): void => {};
+    const finish = (): void => {
+      if (over) return;
+      over = true;
+      release();
+    };
+    call.on("cancelled", finish);
+    call.on("close", finish);
+    call.on("error", finish);
+    const end = handler(call.request, { send: (message) => (over ? undefined : sendBounded(call, name, message)) });
+    if (over) end();
+    else release = end;
+    // Says "subscribed" to a client that waits for it, before there is anything to tell.
+    call.sendMetadata(new Metadata());
+  };
+}
+
+function sendBounded(call: ServerWritableStream<unknown, unknown>, name: string, message: unknown): void {
+  if (call.writableLength < STREAM_BACKLOG) {
+    call.write(message);
+    return;
+  }
+  const details = `${name}: the subscriber is ${STREAM_BACKLOG} messages behind and is cut off; open it again and list`;
+  call.emit("error", { code: status.RESOURCE_EXHAUSTED, details });
+}

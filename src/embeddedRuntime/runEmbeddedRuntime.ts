@@ -1,0 +1,136 @@
+/**
+ * The embedded runtime: a CRI v1 server on a unix socket whose containers are processes of this machine. For
+ * development, tests and the first five minutes; Linux and macOS, no root. Pods share the network of the host.
+ * Containers outlive it: killed or closed, the next one on the same state directory takes them over.
+ * Upstream counterpart: none in the kubelet; it stands where containerd stands.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { Server } from "@grpc/grpc-js";
+import { ImageServiceDefinition, RuntimeServiceDefinition } from "../gen/cri.ts";
+import { containerCalls } from "./containerCalls.ts";
+import { createContainerEvents } from "./containerEvents.ts";
+import { killStray } from "./containerProcess.ts";
+import { adoptContainer } from "./containerStart.ts";
+import { stopContainer } from "./containerStop.ts";
+import { grpcService } from "./grpcService.ts";
+import { imageCalls } from "./imageCalls.ts";
+import { superviseScript } from "./launchScripts.ts";
+import { nodeCalls } from "./nodeCalls.ts";
+import { createRegistry } from "./registry.ts";
+import type { Runtime } from "./runtime.ts";
+import { messageOf } from "./rpcFault.ts";
+import { sandboxCalls, stopSandbox } from "./sandboxCalls.ts";
+import { openStateFiles } from "./stateFiles.ts";
+import { lockStateDir } from "./stateLock.ts";
+import { statsCalls } from "./statsCalls.ts";
+import { listenOnUnixSocket } from "./unixSocket.ts";
+
+/** Where it listens and keeps its state. */
+export interface EmbeddedRuntimeOptions {
+  /** Unix socket, at most 103 bytes; what a dead process left there is replaced. Made with mode 0600. */
+  readonly socketPath: string;
+  /** Made with mode 0700 when missing. One runtime at a time. */
+  readonly stateDir: string;
+  /** Receives one line per problem that no caller hears of; standard error by default. */
+  readonly report?: (line: string) => void;
+}
+
+/** A runtime that serves. */
+export interface EmbeddedRuntime {
+  /**
+   * Stops serving, once. Containers go on running unless `stopContainers`: then each gets its stop signal, is killed after
+   * `graceMs` (2000 by default), and every sandbox becomes not ready.
+   */
+  close(options?: { readonly stopContainers?: boolean; readonly graceMs?: number }): Promise<void>;
+}
+
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const CLOSE_GRACE_MS = 2000;
+
+/** Starts serving; resolves when the socket accepts calls and earlier containers are taken over. */
+export async function runEmbeddedRuntime(options: EmbeddedRuntimeOptions): Promise<EmbeddedRuntime> {
+  const report = options.report ?? ((line: string) => void process.stderr.write(`rxlet runtime: ${line}\n`));
+  const stateDir = path.resolve(options.stateDir);
+  const files = openStateFiles(stateDir);
+  const unlock = await lockStateDir(stateDir);
+  const registry = createRegistry(files, report);
+  const superviseFile = path.join(stateDir, "supervise");
+  const runtime: Runtime = { files, registry, events: createContainerEvents(registry), superviseFile, report };
+  try {
+    writeSuperviseScript(superviseFile);
+    await restore(runtime);
+    const server = createServer(runtime);
+    const removeSocket = await listenOnUnixSocket(server, options.socketPath);
+    let closed: Promise<void> | undefined;
+    return {
+      close: (how = {}) => {
+        closed ??= close(runtime, server, how).finally(removeSocket).finally(unlock);
+        return closed;
+      },
+    };
+  } catch (thrown) {
+    for (const live of registry.containers.values()) live.process?.detach();
+    unlock();
+    throw thrown;
+  }
+}
+
+/** Replaced by rename: shells of running containers keep reading the file that they were started with. */
+function writeSuperviseScript(file: string): void {
+  fs.writeFileSync(`${file}.tmp`, superviseScript(process.platform), { mode: 0o600 });
+  fs.renameSync(`${file}.tmp`, file);
+}
+
+async function restore(runtime: Runtime): Promise<void> {
+  const { files, registry, report } = runtime;
+  const { sandboxes, containers, setAside } = await files.load();
+  for (const { from, to, reason } of setAside) {
+    report(`${from} cannot be read (${reason}); it is put aside as ${to}`);
+    await killStray(from, to);
+  }
+  for (const sandbox of sandboxes) registry.addSandbox(sandbox);
+  const live = containers.map((container) => registry.addContainer(container));
+  await Promise.all(
+    live.map((container) =>
+      adoptContainer(runtime, container).catch((thrown: unknown) =>
+        report(`container ${container.record.id} cannot be taken over: ${messageOf(thrown)}`),
+      ),
+    ),
+  );
+}
+
+function createServer(runtime: Runtime): Server {
+  const server = new Server({
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+  });
+  const services = [
+    grpcService(RuntimeServiceDefinition, {
+      ...nodeCalls(runtime),
+      ...sandboxCalls(runtime),
+      ...containerCalls(runtime),
+      ...statsCalls(runtime),
+    }),
+    grpcService(ImageServiceDefinition, imageCalls(runtime.files.root)),
+  ];
+  for (const { definition, implementation } of services) server.addService(definition, implementation);
+  return server;
+}
+
+async function close(
+  runtime: Runtime,
+  server: Server,
+  how: { readonly stopContainers?: boolean; readonly graceMs?: number },
+): Promise<void> {
+  const { registry } = runtime;
+  server.forceShutdown();
+  const live = [...registry.containers.values()];
+  for (const { execs } of live) for (const kill of execs) kill();
+  if (how.stopContainers === true) {
+    await Promise.all(live.map((container) => stopContainer(container, how.graceMs ?? CLOSE_GRACE_MS)));
+    await Promise.all([...registry.sandboxes.values()].map((sandbox) => stopSandbox(runtime, sandbox)));
+    for (const container of live) await container.process?.swept();
+  }
+  for (const container of live) container.process?.detach();
+}

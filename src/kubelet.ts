@@ -1,0 +1,192 @@
+/**
+ * The kubelet: pipelines wired to each other, every feedback loop closed here and nowhere else. See docs/architecture.md.
+ *
+ *     sources --> podConfig --> [registry] --> podLifecycle --+--> podStatus
+ *                                  ^  ^             |         +--> [events] --> recorder
+ *                       audited ---+  +-- finished, |
+ *                          |          stopped,      | inspect
+ *                          |          removed       v
+ *     runtime signals --> runtimeStatus <---- [inspections]
+ *
+ *     [name] is a queue: a loop never re-enters the stage that feeds it.
+ */
+import {
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  race,
+  Subject,
+  switchMap,
+  take,
+  takeUntil,
+  tap,
+} from "rxjs";
+import type { KubeletEvent } from "./core/events.ts";
+import { kubeletError } from "./core/errors.ts";
+import { unreachable } from "./core/invariant.ts";
+import type { PodUid } from "./core/ids.ts";
+import type { KubeletConfig } from "./core/kubeletConfig.ts";
+import type { RegistryInput } from "./core/pod/podRegistry.ts";
+import { createQueue, type Queue } from "./operators/createQueue.ts";
+import { longTimer } from "./operators/longTimer.ts";
+import { housekeeping } from "./pipelines/housekeeping.ts";
+import { createImagePulls } from "./pipelines/imagePull.ts";
+import { nodeCgroups } from "./pipelines/nodeCgroups.ts";
+import { nodeAdmission, nodeContext } from "./pipelines/nodeContext.ts";
+import { nodeGauges } from "./pipelines/nodeGauges.ts";
+import { podConfig } from "./pipelines/podConfig.ts";
+import { podLifecycle } from "./pipelines/podLifecycle.ts";
+import type { PodOutput } from "./pipelines/podOutputs.ts";
+import { podStatus } from "./pipelines/podStatus.ts";
+import { createQueries } from "./pipelines/queries.ts";
+import { runtimeState } from "./pipelines/runtimeState.ts";
+import { runtimeStatus } from "./pipelines/runtimeStatus.ts";
+import type { KubeletPorts } from "./ports/kubeletPorts.ts";
+import type { KubeletQueries } from "./ports/kubeletQueries.ts";
+import { createNodeState } from "./state/nodeState.ts";
+
+/** A kubelet that runs while `run$` is subscribed. */
+export interface Kubelet {
+  /** Owns everything: pipelines, workers, calls. Never emits; errors only on a broken invariant. */
+  readonly run$: Observable<never>;
+  /** Emits after the pods of `queries` or their statuses changed. */
+  readonly podsChanged$: Observable<void>;
+  readonly queries: KubeletQueries;
+  /** Stops and removes all pods, then completes; errors with DeadlineExceeded. Needs `run$` subscribed. */
+  drain(deadlineMs: number): Observable<void>;
+}
+
+/** Waiting values of a loop; beyond it the oldest is dropped and counted, and the audit behind it makes up for it. */
+const QUEUE_BOUND = 65_536;
+
+interface Loops {
+  readonly registry: Queue<RegistryInput>;
+  readonly inspections: Queue<PodUid>;
+  /** The event stream opened or broke: is the runtime up? */
+  readonly runtimeLooks: Queue<undefined>;
+  readonly events: Queue<KubeletEvent>;
+}
+
+/** Wires a kubelet. Nothing happens before `run$` is subscribed, once. */
+export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubelet {
+  const { clock } = ports;
+  const state = createNodeState();
+  const draining$ = new Subject<void>();
+  const loops: Loops = {
+    registry: loop("registry", ports),
+    inspections: loop("inspections", ports),
+    runtimeLooks: loop("runtimeLooks", ports),
+    events: loop("events", ports),
+  };
+  const allSourcesSeen = (): boolean => config.sources.every((source) => state.sourcesSeen.value.has(source));
+
+  const config$ = podConfig({ snapshots$: ports.snapshots$ }, ports, state).pipe(
+    tap((output) => {
+      if (output.kind === "update") loops.registry.push(output);
+      else if (output.kind === "event") loops.events.push(output.event);
+      else if (allSourcesSeen()) loops.registry.push({ kind: "audit" });
+    }),
+    takeUntil(draining$),
+  );
+
+  const runtime$ = runtimeStatus(
+    { signals$: ports.runtimeSignals$, requests$: loops.inspections.values$ },
+    ports,
+    config,
+    { ...state, hasRecord: (uid) => state.registry.value.records.has(uid) },
+  ).pipe(
+    tap((output) => {
+      if (output.kind === "streamChanged") loops.runtimeLooks.push(undefined);
+      if (output.kind === "inspectAgain") loops.inspections.push(output.uid);
+      if (output.kind === "audited" && allSourcesSeen()) loops.registry.push({ kind: "audit" });
+    }),
+  );
+
+  // Pods start once the runtime was listed: what runs is adopted, never started a second time.
+  const listed$ = state.listing.changes$.pipe(
+    filter((listing) => listing !== undefined),
+    take(1),
+  );
+  const node = nodeContext(config, ports.machine);
+  const images = createImagePulls(ports, config.imagePull);
+  const lifecycle$ = listed$.pipe(
+    switchMap(() =>
+      podLifecycle(
+        { registry$: loops.registry.values$ },
+        { config, ports, node, images, state, admit: nodeAdmission(config, ports.machine) },
+      ),
+    ),
+    tap((output) => routePodOutput(output, loops)),
+  );
+
+  const statuses$ = podStatus({ outputs$: lifecycle$ }, state.podStatuses);
+  const swept$ = housekeeping(
+    { ready$: listed$.pipe(switchMap(() => state.sourcesSeen.changes$.pipe(filter(allSourcesSeen), take(1)))) },
+    ports,
+    config,
+    state,
+  );
+  const up$ = runtimeState({ lookAgain$: loops.runtimeLooks.values$ }, ports, config, state.runtimeState);
+
+  return {
+    run$: merge(
+      ports.recordEvents(loops.events.values$),
+      up$.pipe(ignoreElements()),
+      runtime$.pipe(ignoreElements()),
+      statuses$.pipe(ignoreElements()),
+      swept$,
+      nodeCgroups(state, ports, config),
+      nodeGauges(state, ports),
+      config$.pipe(ignoreElements()),
+    ),
+    podsChanged$: merge(state.registry.changes$, state.podStatuses.anyChange$).pipe(map(() => undefined)),
+    queries: createQueries(state, clock, config),
+    drain: (deadlineMs) => {
+      draining$.next();
+      loops.registry.push({ kind: "drain" });
+      const empty$ = state.registry.changes$.pipe(
+        filter(({ records }) => records.size === 0),
+        take(1),
+        map(() => undefined),
+      );
+      const late$ = longTimer(clock, deadlineMs).pipe(
+        map(() => {
+          throw kubeletError("DeadlineExceeded", `pods are still there after ${deadlineMs} ms`);
+        }),
+      );
+      return race(empty$, late$);
+    },
+  };
+}
+
+/** Where each word of a pod worker goes. */
+function routePodOutput(output: PodOutput, loops: Loops): void {
+  switch (output.kind) {
+    case "finished":
+    case "deadlineExceeded":
+    case "stopped":
+    case "removed":
+      loops.registry.push(output);
+      break;
+    case "inspect":
+      loops.inspections.push(output.uid);
+      break;
+    case "event":
+      loops.events.push(output.event);
+      break;
+    case "status":
+      break;
+    default:
+      unreachable(output);
+  }
+}
+
+function loop<T>(name: string, { clock, telemetry }: KubeletPorts): Queue<T> {
+  return createQueue<T>(name, {
+    bound: QUEUE_BOUND,
+    clock,
+    onDrop: () => telemetry.metrics.count("rxlet_dropped_total", { queue: name }),
+  });
+}

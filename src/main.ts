@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+/** Composition root: what the command line asks for is subscribed once here, and its end becomes the exit code. */
+import { fromEvent, map, merge, type Observable, take, takeUntil } from "rxjs";
+import { type Invocation, runProgram } from "./cli/program.ts";
+import { VERSION } from "./commands/version.ts";
+import { InvariantError } from "./core/invariant.ts";
+import { toKubeletError } from "./core/errors.ts";
+
+const EXIT_FAILURE = 1;
+/** A bug of ours: worth its own code, so that whoever restarts us can tell. */
+const EXIT_INVARIANT = 70;
+
+const signal = (name: NodeJS.Signals): Observable<NodeJS.Signals> => fromEvent(process, name).pipe(map(() => name));
+const signals$ = merge(signal("SIGINT"), signal("SIGTERM"), signal("SIGHUP"));
+
+/** Whoever read our output is gone (`rxlet dev | head`): the same as a hangup. */
+const outputGone$ = fromEvent(process.stdout, "error").pipe(take(1));
+process.stdout.on("error", () => undefined);
+
+/** Each command loads its own modules alone: a daemon on a node carries neither the runtime nor the table of `dev`. */
+async function main(invocation: Invocation): Promise<void> {
+  switch (invocation.command) {
+    case "help":
+    case "version":
+      process.stdout.write(`${invocation.text.trimEnd()}\n`);
+      break;
+    case "error":
+      process.stderr.write(invocation.errors.map((error) => `rxlet: ${error}\n`).join(""));
+      process.exitCode = EXIT_FAILURE;
+      break;
+    case "runtime": {
+      const { embeddedRuntime } = await import("./commands/runtime.ts");
+      run(embeddedRuntime(invocation, signals$.pipe(take(1))));
+      break;
+    }
+    case "dev": {
+      const { dev } = await import("./commands/dev.ts");
+      run(dev(invocation, merge(signals$, outputGone$), process.stdout));
+      break;
+    }
+    case "simulate": {
+      const { simulate } = await import("./commands/simulate.ts");
+      process.exitCode = simulate(invocation, process.stdout);
+      break;
+    }
+    case "kubelet": {
+      const { daemon } = await import("./commands/daemon.ts");
+      run(daemon(invocation.options).pipe(takeUntil(signals$)));
+      break;
+    }
+  }
+}
+
+function run(command$: Observable<unknown>): void {
+  command$.subscribe({
+    error: fail,
+    complete: () => process.exit(),
+  });
+}
+
+function fail(error: unknown): never {
+  const text = error instanceof InvariantError ? (error.stack ?? error.message) : toKubeletError(error).message;
+  process.stderr.write(`rxlet: ${text}\n`);
+  process.exit(error instanceof InvariantError ? EXIT_INVARIANT : EXIT_FAILURE);
+}
+
+await main(await runProgram(process.argv.slice(2), { version: VERSION })).catch(fail);

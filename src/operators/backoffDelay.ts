@@ -1,0 +1,16 @@
+/** The delays of a doubling backoff. */
+import type { Rng } from "../ports/random.ts";
+
+/** First delay, its cap, and by which fraction a delay may be longer than the curve. */
+export interface BackoffCurve {
+  readonly initialMs: number;
+  readonly maxMs: number;
+  /** 0.2 adds up to 20 %; 0, the default, nothing. */
+  readonly jitter?: number;
+}
+
+/** The delay before attempt `failures` + 1, in milliseconds: doubling from `initialMs`, at most `maxMs` plus jitter. */
+export function backoffDelay(curve: BackoffCurve, failures: number, rng: Rng): number {
+  const delayMs = Math.min(curve.maxMs, curve.initialMs * 2 ** Math.max(0, failures - 1));
+  return Math.round(delayMs * (1 + (curve.jitter ?? 0) * rng.next()));
+}

@@ -1,0 +1,73 @@
+/** Effects that all must happen, so many at a time. State: the operator's queue. */
+import { Observable, type OperatorFunction } from "rxjs";
+import { createFifo } from "./fifo.ts";
+import { subscribeInner } from "./subscribeInner.ts";
+import { trampoline } from "./trampoline.ts";
+
+/** The bounds. */
+export interface BoundedMergeMapOptions<T> {
+  /** Inners running at once, at least 1. */
+  readonly limit: number;
+  /** Values waiting for their turn. */
+  readonly queueLimit: number;
+  /** Which value gives way when the queue is full: the one arriving (default), or the one waiting longest. */
+  readonly overflow?: "dropNewest" | "dropOldest";
+  onDrop?(dropped: T): void;
+}
+
+/**
+ * Runs up to `limit` inners at a time and queues the rest in order. `mergeMap(f, n)` recurses through queued
+ * synchronous inners and dies of a few hundred; this loops.
+ *
+ *     source                   (abc)----------|
+ *     inner                    ---(x|)
+ *     boundedMergeMap(2, 10)   ---(xx)--x-----|      c waits for a or b to end
+ *
+ * Cancels: everything with the stream; no inner otherwise. Errors: of source, project and inner pass through. Bound:
+ * `limit` running and `queueLimit` waiting; what gives way goes to `onDrop`.
+ */
+export function boundedMergeMap<T, R>(
+  project: (value: T) => Observable<R>,
+  { limit, queueLimit, overflow = "dropNewest", onDrop }: BoundedMergeMapOptions<T>,
+): OperatorFunction<T, R> {
+  return (source$) =>
+    new Observable<R>((destination) => {
+      const waiting = createFifo<T>();
+      let running = 0;
+      let sourceEnded = false;
+      const advance = trampoline(() => {
+        if (destination.closed) return false;
+        if (waiting.size === 0) {
+          if (sourceEnded && running === 0) destination.complete();
+          return false;
+        }
+        if (running >= limit) return false;
+        const value = waiting.shift() as T;
+        running += 1;
+        subscribeInner(destination, () => project(value), {
+          next: (result) => destination.next(result),
+          ended: () => {
+            running -= 1;
+            advance();
+          },
+        });
+        return true;
+      });
+      subscribeInner(destination, () => source$, {
+        next: (value) => {
+          const full = running >= limit && waiting.size >= queueLimit;
+          if (full && (overflow === "dropNewest" || queueLimit === 0)) {
+            onDrop?.(value);
+            return;
+          }
+          waiting.push(value);
+          if (full) onDrop?.(waiting.shift() as T);
+          advance();
+        },
+        ended: () => {
+          sourceEnded = true;
+          advance();
+        },
+      });
+    });
+}

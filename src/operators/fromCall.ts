@@ -1,0 +1,31 @@
+/**
+ * Wraps a Promise API as a Call, in sources and sinks only: no Promise stands between a source and a sink.
+ */
+import { Observable } from "rxjs";
+import { toKubeletError } from "../core/errors.ts";
+import type { Call } from "../ports/call.ts";
+
+/**
+ * A cold Call from a function returning a Promise.
+ *
+ *     run resolves v    --(v|)
+ *     run rejects       --#
+ *
+ * Cancels: aborts the signal on unsubscribe; a later settlement is ignored. Errors: rejections and throws, mapped by
+ * toKubeletError. Bound: one request per subscription.
+ */
+export function fromCall<T>(run: (signal: AbortSignal) => Promise<T>): Call<T> {
+  return new Observable<T>((subscriber) => {
+    const abort = new AbortController();
+    // Inside an async function a throw before the first promise is a rejection like any other.
+    const started = async () => run(abort.signal);
+    started().then(
+      (value) => {
+        subscriber.next(value);
+        subscriber.complete();
+      },
+      (thrown: unknown) => subscriber.error(toKubeletError(thrown)),
+    );
+    return () => abort.abort();
+  });
+}

@@ -1,0 +1,72 @@
+/** The level-triggered loop of a pod worker: look, act, look again when told or when it is time. */
+import { Observable, type Subscription } from "rxjs";
+import type { Clock } from "../ports/clock.ts";
+import { longTimer } from "./longTimer.ts";
+import { subscribeInner } from "./subscribeInner.ts";
+import { trampoline } from "./trampoline.ts";
+
+/** Options of reconcile. */
+export interface ReconcileOptions<R> {
+  /** Each emission asks for one more run; emissions during a run ask for one more after it. */
+  readonly triggers$: Observable<unknown>;
+  /** One run. It decides from current state, not from the trigger. Must not error. */
+  readonly run: () => Observable<R>;
+  /** Milliseconds until the next run without a trigger, asked after each run; undefined waits for triggers alone. */
+  readonly wakeAfterMs: () => number | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * Runs once per burst of triggers and once per due wake-up, never two at once.
+ *
+ *     triggers   t--t-t-----------
+ *     run        [---][---]   [---]
+ *     wake                 ---^      wakeAfterMs() after the second run
+ *
+ * Cancels: the current run and the timer on unsubscribe. Errors: of triggers$, run and wakeAfterMs pass on. Completes
+ * when triggers$ has completed and the last run has ended. Bound: one run, one pending trigger, one timer.
+ */
+export function reconcile<R>({ triggers$, run, wakeAfterMs, clock }: ReconcileOptions<R>): Observable<R> {
+  return new Observable<R>((destination) => {
+    let pending = false;
+    let running = false;
+    let triggersEnded = false;
+    let timer: Subscription | undefined;
+
+    const advance = trampoline(() => {
+      if (running || destination.closed) return false;
+      timer?.unsubscribe();
+      timer = undefined;
+      if (pending) {
+        pending = false;
+        running = true;
+        subscribeInner(destination, run, {
+          next: (value) => destination.next(value),
+          ended: () => {
+            running = false;
+            advance();
+          },
+        });
+        return true;
+      }
+      if (triggersEnded) destination.complete();
+      else arm(wakeAfterMs());
+      return false;
+    });
+    const arm = (delayMs: number | undefined) => {
+      if (delayMs === undefined) return;
+      timer = subscribeInner(destination, () => longTimer(clock, delayMs), { next: trigger, ended: () => {} });
+    };
+    const trigger = () => {
+      pending = true;
+      advance();
+    };
+    subscribeInner(destination, () => triggers$, {
+      next: trigger,
+      ended: () => {
+        triggersEnded = true;
+        advance();
+      },
+    });
+  });
+}

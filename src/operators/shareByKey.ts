@@ -1,0 +1,78 @@
+/**
+ * One run per key among all who want it, such as one image pull for all pods waiting for the image. Owns the live runs;
+ * their number is bounded by the number of keys somebody waits for.
+ */
+import { Observable, type Subscriber, type Subscription } from "rxjs";
+import type { Call } from "../ports/call.ts";
+import { subscribeInner } from "./subscribeInner.ts";
+
+/** Joins callers of one key into one run. */
+export interface SharedRuns<K, T> {
+  /** The shared run as a Call of one's own: unsubscribing leaves it, the last to leave cancels it. */
+  join(key: K): Call<T>;
+  /** Keys with a run under way. */
+  readonly liveKeys: number;
+}
+
+interface Run<T> {
+  readonly waiters: Set<Subscriber<T>>;
+  subscription: Subscription | undefined;
+}
+
+/**
+ * Makes a table of shared runs.
+ *
+ *     start(k)       -----------(v|)
+ *     join(k) by 1   -----------(v|)
+ *     join(k) by 2      --------(v|)    late, same run
+ *     join(k) after                 -----------(w|)    settled keys are forgotten: a new run
+ *
+ * Cancels: the run, when its last waiter unsubscribes. Errors: a run's error goes to all its waiters. Bound: one run
+ * per key. The value is held until the run completes, so that every waiter gets it, however late it joined.
+ */
+export function shareByKey<K, T>(options: { start(key: K): Call<T> }): SharedRuns<K, T> {
+  const runs = new Map<K, Run<T>>();
+
+  const begin = (key: K, run: Run<T>) => {
+    runs.set(key, run);
+    const forget = () => {
+      if (runs.get(key) === run) runs.delete(key);
+    };
+    const settle = (notify: (waiter: Subscriber<T>) => void) => {
+      forget();
+      for (const waiter of run.waiters) notify(waiter);
+    };
+    const shared$ = new Observable<never>((destination) => {
+      const values: T[] = [];
+      subscribeInner(destination, () => options.start(key), {
+        next: (value) => void values.splice(0, 1, value),
+        ended: () =>
+          settle((waiter) => {
+            for (const value of values) waiter.next(value);
+            waiter.complete();
+          }),
+      });
+    });
+    run.subscription = shared$.subscribe({ error: (thrown: unknown) => settle((waiter) => waiter.error(thrown)) });
+    if (run.waiters.size === 0) run.subscription.unsubscribe();
+  };
+
+  return {
+    get liveKeys() {
+      return runs.size;
+    },
+    join: (key) =>
+      new Observable<T>((waiter) => {
+        const known = runs.get(key);
+        const run: Run<T> = known ?? { waiters: new Set(), subscription: undefined };
+        run.waiters.add(waiter);
+        waiter.add(() => {
+          run.waiters.delete(waiter);
+          if (run.waiters.size > 0) return;
+          if (runs.get(key) === run) runs.delete(key);
+          run.subscription?.unsubscribe();
+        });
+        if (known === undefined) begin(key, run);
+      }),
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * Keeps a source alive: sources neither error nor complete while the kubelet runs. Owns the count of failures in a row.
+ * Bounded by one subscription and one timer.
+ */
+import { Observable } from "rxjs";
+import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
+import { InvariantError } from "../core/invariant.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Rng } from "../ports/random.ts";
+import { type BackoffCurve, backoffDelay } from "./backoffDelay.ts";
+import { longTimer } from "./longTimer.ts";
+import { subscribeInner } from "./subscribeInner.ts";
+
+/** A source that went away and will be started again. */
+export interface SourceRestart {
+  readonly name: string;
+  /** Times it went away since the kubelet started, this one included. */
+  readonly restarts: number;
+  /** Why: its error, or one saying that it ended. */
+  readonly error: KubeletError;
+  /** How long until it is started again. */
+  readonly delayMs: number;
+}
+
+/** How a source is kept alive. */
+export interface SuperviseOptions {
+  /** `resetAfterMs`: a run at least this long starts the curve anew. */
+  readonly backoff: BackoffCurve & { readonly resetAfterMs: number };
+  readonly clock: Clock;
+  readonly rng: Rng;
+  onRestart?(restart: SourceRestart): void;
+  /** Health as a value: why the source is gone; undefined once it gave a value again, or ran for `resetAfterMs`. */
+  onHealth?(problem: KubeletError | undefined): void;
+}
+
+/**
+ * Runs the source a factory makes, again after every end, with a doubling delay.
+ *
+ *     first run     --a--#
+ *     second run             b--|
+ *     supervise     --a------b-------...
+ *
+ * Cancels: the run, or the wait. Errors: only InvariantError, which is fatal; any other error or completion is a
+ * restart. Bound: one run at a time, at most one restart per `initialMs`.
+ */
+export function supervise<T>(name: string, factory: () => Observable<T>, options: SuperviseOptions): Observable<T> {
+  const { backoff, clock, rng } = options;
+  return new Observable<T>((destination) => {
+    let restarts = 0;
+    let failures = 0;
+    let healthy = true;
+
+    const setHealth = (problem: KubeletError | undefined) => {
+      if (healthy && problem === undefined) return;
+      healthy = problem === undefined;
+      options.onHealth?.(problem);
+    };
+    const restart = (error: KubeletError, ranMs: number) => {
+      restarts += 1;
+      failures = ranMs >= backoff.resetAfterMs ? 1 : failures + 1;
+      const delayMs = backoffDelay(backoff, failures, rng);
+      setHealth(error);
+      options.onRestart?.({ name, restarts, error, delayMs });
+      subscribeInner(destination, () => longTimer(clock, delayMs), { next: () => {}, ended: run });
+    };
+    const run = () => {
+      const startedAt = clock.monotonicMs();
+      const ranWell = subscribeInner(destination, () => longTimer(clock, backoff.resetAfterMs), {
+        next: () => setHealth(undefined),
+        ended: () => {},
+      });
+      const goneBecause = (error: KubeletError) => {
+        ranWell.unsubscribe();
+        restart(error, clock.monotonicMs() - startedAt);
+      };
+      subscribeInner(destination, factory, {
+        next: (value) => {
+          setHealth(undefined);
+          destination.next(value);
+        },
+        ended: () => goneBecause(kubeletError("Unavailable", `source ${name} ended`)),
+        failed: (thrown) => {
+          if (thrown instanceof InvariantError) destination.error(thrown);
+          else goneBecause(toKubeletError(thrown));
+        },
+      });
+    };
+    run();
+  });
+}

@@ -1,0 +1,122 @@
+/**
+ * What earlier lives of the kubelet left behind: directories, logs and cgroups of pods that neither a source wants nor
+ * the runtime knows, and links to logs that are gone. Runs once all sources are known, then seldom. Bound: one sweep at
+ * a time, one removal at a time. Counterpart: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
+ */
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
+import { podUid } from "../core/ids.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { parseContainerLogLink, parsePodLogDir, podDir, podsDir } from "../core/paths.ts";
+import { parsePodCgroupName, qosCgroupName } from "../core/resources/podCgroup.ts";
+import { inSequence } from "../operators/inSequence.ts";
+import { longTimer } from "../operators/longTimer.ts";
+import { pollAfter } from "../operators/pollAfter.ts";
+import type { Call } from "../ports/call.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { NodeState } from "../state/nodeState.ts";
+
+type Ports = Pick<KubeletPorts, "files" | "cgroups" | "clock" | "telemetry">;
+type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
+type State = Pick<NodeState, "registry" | "listing" | "statuses">;
+
+/** What the sources want is known before the registry has heard it: until then every pod looks like a leftover. */
+const SETTLE_MS = 1_000;
+
+/** Sweeps from a moment after the first time `ready$` emits. */
+export function housekeeping(
+  inputs: { readonly ready$: Observable<unknown> },
+  ports: Ports,
+  config: Config,
+  state: State,
+): Observable<never> {
+  const sweep = (): Observable<never> =>
+    concat(
+      sweepPodDirs(ports, config, state),
+      sweepLogDirs(ports, config, state),
+      sweepLogLinks(ports, config, state),
+      sweepCgroups(ports, config, state),
+    );
+  const settled$ = longTimer(ports.clock, SETTLE_MS).pipe(ignoreElements());
+  return inputs.ready$.pipe(switchMap(() => concat(settled$, pollAfter(ports.clock, config.auditPeriodMs, sweep))));
+}
+
+function isOrphan(uid: string, { registry, listing }: State): boolean {
+  const key = podUid(uid);
+  return !registry.value.records.has(key) && listing.value?.pods.has(key) !== true;
+}
+
+function sweepPodDirs({ files, telemetry }: Ports, { directories }: Config, state: State): Observable<never> {
+  const remove = (uid: string): Observable<never> => {
+    const path = podDir(directories, podUid(uid));
+    return removal(path, files.remove(path), telemetry);
+  };
+  return sweepEach(files.list(podsDir(directories)), (uid) => isOrphan(uid, state), remove);
+}
+
+function sweepLogDirs({ files, telemetry }: Ports, { directories }: Config, state: State): Observable<never> {
+  const isLeft = (name: string): boolean => {
+    const parsed = parsePodLogDir(name);
+    return parsed !== undefined && isOrphan(parsed.uid, state);
+  };
+  const remove = (name: string): Observable<never> => {
+    const path = `${directories.podLogsDir}/${name}`;
+    return removal(path, files.remove(path), telemetry);
+  };
+  return sweepEach(files.list(directories.podLogsDir), isLeft, remove);
+}
+
+function sweepLogLinks({ files, telemetry }: Ports, { directories }: Config, { statuses }: State): Observable<never> {
+  const isLeft = (name: string): boolean => {
+    const id = parseContainerLogLink(name);
+    return (
+      id !== undefined && !statuses.values().some((pod) => pod.containers.some((container) => container.id === id))
+    );
+  };
+  const removeDangling = (name: string): Observable<never> => {
+    const path = `${directories.containerLogsDir}/${name}`;
+    return files.kindOf(path).pipe(
+      switchMap((kind) => (kind === undefined ? removal(path, files.remove(path), telemetry) : EMPTY)),
+      catchError(() => EMPTY),
+    );
+  };
+  return sweepEach(files.list(directories.containerLogsDir), isLeft, removeDangling);
+}
+
+function sweepCgroups({ cgroups, telemetry }: Ports, config: Config, state: State): Observable<never> {
+  if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
+  const isLeft = (name: string): boolean => {
+    const uid = parsePodCgroupName(name);
+    return uid !== undefined && isOrphan(uid, state);
+  };
+  const parents = (["Guaranteed", "Burstable", "BestEffort"] as const).map((qos) => qosCgroupName(config, qos));
+  return inSequence(parents, (parent) =>
+    sweepEach(cgroups.list(parent), isLeft, (name) => {
+      const cgroup = `${parent}/${name}`;
+      return removal(cgroup, cgroups.destroy(cgroup), telemetry);
+    }),
+  );
+}
+
+/** What `isLeft`, one after the other; asked again right before, since a pod may come back while others are removed. */
+const sweepEach = (
+  names: Call<readonly string[]>,
+  isLeft: (name: string) => boolean,
+  remove: (name: string) => Observable<never>,
+): Observable<never> =>
+  names.pipe(
+    // What cannot be listed is left to the next sweep.
+    catchError(() => of([])),
+    switchMap((found) =>
+      inSequence(found.filter(isLeft), (name) => defer(() => (isLeft(name) ? remove(name) : EMPTY))),
+    ),
+  );
+
+const removal = (path: string, remove: Call<void>, { log }: Ports["telemetry"]): Observable<never> =>
+  remove.pipe(
+    tap({ complete: () => log.info("Removed what an earlier pod left behind", { path }) }),
+    ignoreElements(),
+    catchError((error: unknown) => {
+      log.warn("Cannot remove what an earlier pod left behind", { path, error });
+      return EMPTY;
+    }),
+  );

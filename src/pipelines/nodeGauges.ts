@@ -1,0 +1,41 @@
+/** Gauges of what the node has, set when it changes, at most once a second. Counterpart: pleg updateRunningPodAndContainerMetrics. */
+import { auditTime, ignoreElements, merge, type Observable, tap } from "rxjs";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { NodeState } from "../state/nodeState.ts";
+
+const SETTLE_MS = 1_000;
+const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
+
+/** Follows the cells for as long as it is subscribed. */
+export function nodeGauges(
+  state: Pick<NodeState, "statuses" | "registry">,
+  { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
+): Observable<never> {
+  return merge(state.statuses.anyChange$, state.registry.changes$).pipe(
+    auditTime(SETTLE_MS, clock.scheduler),
+    tap(() => {
+      const statuses = state.statuses.values();
+      const records = [...state.registry.value.records.values()];
+      const { metrics } = telemetry;
+      metrics.gauge("kubelet_running_pods", statuses.filter(({ sandboxes }) => sandboxes.some((s) => s.ready)).length);
+      for (const name of CONTAINER_STATES) {
+        const count = statuses.reduce((sum, pod) => sum + pod.containers.filter((c) => c.state === name).length, 0);
+        metrics.gauge("kubelet_running_containers", count, { container_state: name });
+      }
+      const wanted = records.filter((record) => record.wanted && record.pod !== undefined);
+      const active = wanted.filter((record) => record.state === "syncing" || record.state === "terminating");
+      for (const lifecycle of ["sync", "terminating", "terminated"] as const) {
+        const state = lifecycle === "sync" ? "syncing" : lifecycle;
+        const working = records.filter((record) => record.state === state);
+        for (const config of ["desired", "orphan"] as const) {
+          const count = working.filter(({ pod }) => (pod === undefined) === (config === "orphan")).length;
+          metrics.gauge("kubelet_working_pods", count, { lifecycle, config, static: "true" });
+        }
+      }
+      metrics.gauge("kubelet_mirror_pods", 0);
+      metrics.gauge("kubelet_desired_pods", wanted.length, { static: "true" });
+      metrics.gauge("kubelet_active_pods", active.length, { static: "true" });
+    }),
+    ignoreElements(),
+  );
+}

@@ -1,0 +1,76 @@
+/**
+ * Removes all that is left of a stopped pod: containers, sandboxes, and once the runtime shows none, cgroup, logs and
+ * directories. Repeated until everything is gone. Counterpart: SyncTerminatedPod, pod deletor, container and cgroup GC.
+ */
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, takeWhile } from "rxjs";
+import type { Pod } from "../core/api.ts";
+import { type KubeletError, toKubeletError } from "../core/errors.ts";
+import { isLogLinkOf, podDir, podLogDir } from "../core/paths.ts";
+import { inSequence } from "../operators/inSequence.ts";
+import { reconcile } from "../operators/reconcile.ts";
+import type { Call } from "../ports/call.ts";
+import { destroyPodCgroup } from "./podCgroup.ts";
+import { type PodContext, podFields } from "./podContext.ts";
+import type { PodOutput } from "./podOutputs.ts";
+import { podRound, wakeAfter } from "./podRound.ts";
+import { removeFromRuntime } from "./removeFromRuntime.ts";
+
+/** Emits `removed` once nothing is left, then completes. */
+export function cleanUpPod(
+  context: PodContext,
+  pod: Pod | undefined,
+  triggers$: Observable<unknown>,
+): Observable<PodOutput> {
+  const { telemetry, clock } = context.ports;
+  const round = (): Observable<PodOutput> =>
+    podRound(context, {
+      plan: ({ containers, sandboxes }) => [...containers, ...sandboxes].map(({ id }) => id),
+      act: (ids, { containers, sandboxes }, errors) =>
+        concat(
+          // Nothing on disk is touched, and nobody takes this pod's place, before the runtime shows that it is gone.
+          ids.length > 0
+            ? removeFromRuntime(context, containers, sandboxes, errors)
+            : removeFromDisk(context, pod, errors),
+          defer(() => {
+            if (errors.length > 0) {
+              telemetry.log.warn("Removing a pod failed, trying again", { ...podFields(context), errors });
+            }
+            const isGone = errors.length === 0 && ids.length === 0;
+            return isGone ? of<PodOutput>({ kind: "removed", uid: context.identity.uid }) : EMPTY;
+          }),
+        ),
+      untilShown: true,
+    });
+  return reconcile({ triggers$, run: round, wakeAfterMs: () => wakeAfter(context), clock }).pipe(
+    takeWhile((output) => output.kind !== "removed", true),
+  );
+}
+
+function removeFromDisk(context: PodContext, pod: Pod | undefined, errors: KubeletError[]): Observable<never> {
+  const { ports, config, identity } = context;
+  const attempt = (call: () => Call<void>): Observable<never> =>
+    defer(call).pipe(
+      ignoreElements(),
+      catchError((thrown: unknown) => {
+        errors.push(toKubeletError(thrown));
+        return EMPTY;
+      }),
+    );
+  return concat(
+    attempt(() => destroyPodCgroup(context, pod)),
+    attempt(() => removeLogLinks(context)),
+    attempt(() => ports.files.remove(podLogDir(config.directories, identity))),
+    attempt(() => ports.files.remove(podDir(config.directories, identity.uid))),
+  );
+}
+
+/** Links of containers that somebody else removed; those of our own removals went with them. */
+function removeLogLinks({ ports: { files }, config: { directories }, identity }: PodContext): Call<void> {
+  const { containerLogsDir } = directories;
+  return files.list(containerLogsDir).pipe(
+    switchMap((names) => {
+      const own = names.filter((name) => isLogLinkOf(identity, name));
+      return inSequence(own, (name) => files.remove(`${containerLogsDir}/${name}`));
+    }),
+  );
+}

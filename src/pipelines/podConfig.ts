@@ -1,0 +1,73 @@
+/**
+ * Pod sources merged into differences, and what cannot be used reported once. Owner of the sourcesSeen and problems
+ * cells. Bound: one entry per manifest. Counterpart: pkg/kubelet/config.
+ */
+import { concatAll, from, map, type Observable } from "rxjs";
+import type { KubeletEvent } from "../core/events.ts";
+import type { PodUpdate } from "../core/pod/podUpdate.ts";
+import type { ManifestProblem, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import { sameValue } from "../core/sameValue.ts";
+import { type MergedConfig, mergePodConfig } from "../operators/mergePodConfig.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { NodeState } from "../state/nodeState.ts";
+
+export type PodConfigOutput =
+  | { readonly kind: "update"; readonly update: PodUpdate }
+  /** Every source has reported: what nobody wants may go. */
+  | { readonly kind: "seen" }
+  | { readonly kind: "event"; readonly event: KubeletEvent };
+
+/** Follows the sources for as long as it is subscribed. */
+export function podConfig(
+  inputs: { readonly snapshots$: Observable<SourceSnapshot> },
+  ports: Pick<KubeletPorts, "telemetry">,
+  state: Pick<NodeState, "sourcesSeen" | "problems">,
+): Observable<PodConfigOutput> {
+  return mergePodConfig(inputs.snapshots$).pipe(
+    map((merged) => from(outputsOf(merged, ports, state))),
+    concatAll(),
+  );
+}
+
+function outputsOf(
+  { updates, seen, snapshot }: MergedConfig,
+  { telemetry }: Pick<KubeletPorts, "telemetry">,
+  state: Pick<NodeState, "sourcesSeen" | "problems">,
+): readonly PodConfigOutput[] {
+  const { source, problems } = snapshot;
+  const known = state.problems.value.get(source) ?? [];
+  const fresh = problems.filter((problem) => !known.some((old) => sameValue(old, problem)));
+  for (const problem of fresh) report(problem, source, telemetry);
+  telemetry.metrics.gauge("rxlet_manifest_problems", problems.length, { source });
+  state.problems.set(new Map(state.problems.value).set(source, problems));
+  const isNew = seen.has(source) && !state.sourcesSeen.value.has(source);
+  if (isNew) state.sourcesSeen.set(seen);
+  return [
+    ...updates.map((update): PodConfigOutput => ({ kind: "update", update })),
+    ...fresh.flatMap(problemEvent),
+    ...(isNew ? [{ kind: "seen" } as const] : []),
+  ];
+}
+
+function report(problem: ManifestProblem, source: string, telemetry: KubeletPorts["telemetry"]): void {
+  const { severity, ...fields } = problem;
+  telemetry.metrics.count("rxlet_manifest_errors_total", { source });
+  telemetry.log[severity === "warning" ? "warn" : "error"]("Manifest problem", { source, ...fields });
+}
+
+/** A manifest that belongs to no known pod is told in log and metrics alone: an event needs an object. */
+function problemEvent({ pod, severity, origin, line, reason }: ManifestProblem): readonly PodConfigOutput[] {
+  if (pod === undefined || severity === "warning") return [];
+  const place = line === undefined ? origin : `${origin}:${line}`;
+  return [
+    {
+      kind: "event",
+      event: {
+        type: "Warning",
+        reason: "FailedValidation",
+        message: `${place}: ${reason}`,
+        object: { kind: "Pod", ...pod, fieldPath: "" },
+      },
+    },
+  ];
+}

@@ -1,0 +1,93 @@
+/** What every phase of a pod worker works with, and the one way it lets an effect loose on the runtime. */
+import { catchError, defer, EMPTY, finalize, map, type Observable, of, tap } from "rxjs";
+import type { NodeContext } from "../core/container/nodeContext.ts";
+import { toKubeletError } from "../core/errors.ts";
+import type { KubeletEvent } from "../core/events.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { PodIdentity } from "../core/pod/podRegistry.ts";
+import type { Result } from "../core/result.ts";
+import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import type { RuntimeState } from "../core/runtime/runtimeState.ts";
+import type { Call } from "../ports/call.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { ReadonlyCell } from "../state/cell.ts";
+import type { Sequence } from "../state/sequence.ts";
+import type { ImagePulls } from "./imagePull.ts";
+import type { PodMemory } from "./podMemory.ts";
+import type { PodOutput } from "./podOutputs.ts";
+
+export interface PodContext {
+  readonly identity: PodIdentity;
+  readonly memory: PodMemory;
+  readonly config: KubeletConfig;
+  readonly ports: KubeletPorts;
+  /** What CRI configs need of the node. */
+  readonly node: NodeContext;
+  readonly images: ImagePulls;
+  readonly runtimeState: ReadonlyCell<RuntimeState>;
+  readonly sequence: Sequence;
+  /** undefined while the runtime has something of the pod that was not inspected yet. */
+  readonly runtimeStatus: () => PodRuntimeStatus | undefined;
+}
+
+/** True when the pod was inspected after the last effect on it. */
+export function seesOwnEffects(context: PodContext): boolean {
+  const status = context.runtimeStatus();
+  return status !== undefined && status.sequence >= context.memory.requiredSequence;
+}
+
+/**
+ * Lets a mutating call loose and turns its end into a Result. However it ends, its effect may have happened: nothing is
+ * decided from an inspection that began before.
+ */
+export function effect<T>(context: PodContext, call: () => Call<T>): Observable<Result<T>> {
+  return defer(() => {
+    let isSettled = false;
+    const settle = (): void => {
+      if (isSettled) return;
+      isSettled = true;
+      context.memory.requiredSequence = context.sequence.next();
+    };
+    return defer(call).pipe(
+      map((value): Result<T> => ({ ok: true, value })),
+      catchError((thrown: unknown) => of<Result<T>>({ ok: false, error: toKubeletError(thrown) })),
+      tap(settle),
+      finalize(settle),
+    );
+  });
+}
+
+/** Asks for a look at the pod. */
+export function inspect({ identity, memory }: PodContext): PodOutput {
+  memory.askedSequence = memory.requiredSequence;
+  return { kind: "inspect", uid: identity.uid };
+}
+
+/**
+ * What a round says that cannot decide yet. Nobody else asks for the look it waits for when an effect was cut off, or
+ * when the last listing names a pod that has gone since.
+ */
+export function lookFirst(context: PodContext): Observable<PodOutput> {
+  const isAsked = context.memory.askedSequence === context.memory.requiredSequence;
+  return isAsked && context.runtimeStatus() !== undefined ? EMPTY : of(inspect(context));
+}
+
+/** An event on its way out. */
+export const eventOutput = (event: KubeletEvent): PodOutput => ({ kind: "event", event });
+
+/** An event about the whole pod, also of one known from the runtime alone. */
+export function podEvent(
+  { identity }: PodContext,
+  type: KubeletEvent["type"],
+  reason: string,
+  message: string,
+  fieldPath = "",
+): PodOutput {
+  return eventOutput({ type, reason, message, object: { kind: "Pod", ...identity, fieldPath } });
+}
+
+/** Fields that name the pod in a log line. */
+export const podFields = ({ identity }: PodContext): Readonly<Record<string, string>> => ({
+  pod: `${identity.namespace}/${identity.name}`,
+  podUid: identity.uid,
+});

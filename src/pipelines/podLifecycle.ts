@@ -1,0 +1,106 @@
+/**
+ * Desired pods in, pod workers out: the registry decides which pod is in which phase, one worker per UID carries it out.
+ * Owner of the registry cell. Bound: one worker per pod. Counterpart: pod_workers.go, HandlePodAdditions and friends.
+ */
+import { concatAll, connect, from, map, merge, type Observable, tap } from "rxjs";
+import { type PodUid, podUid } from "../core/ids.ts";
+import { unreachable } from "../core/invariant.ts";
+import {
+  advanceRegistry,
+  type PodCommand,
+  type PodRejection,
+  type RegistryContext,
+  type RegistryInput,
+  type RegistryStep,
+} from "../core/pod/podRegistry.ts";
+import { podEventObject } from "../core/pod/podEvents.ts";
+import { rejectedStatus } from "../core/pod/rejectedStatus.ts";
+import { keyedWorkers } from "../operators/keyedWorkers.ts";
+import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { NodeState } from "../state/nodeState.ts";
+import type { PodOutput } from "./podOutputs.ts";
+import { type PodWorkerDeps, podWorker } from "./podWorker.ts";
+
+export interface PodLifecycleDeps extends Omit<PodWorkerDeps, "state"> {
+  readonly state: NodeState;
+  readonly admit: RegistryContext["admit"];
+}
+
+/**
+ * Runs all pods for as long as it is subscribed. `registry$` carries the sources' differences, the workers'
+ * announcements and the audits in one order; it comes from a queue.
+ */
+export function podLifecycle(
+  inputs: { readonly registry$: Observable<RegistryInput> },
+  deps: PodLifecycleDeps,
+): Observable<PodOutput> {
+  const { state, ports, admit } = deps;
+  const advance = (input: RegistryInput): RegistryStep => {
+    const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
+    const step = advanceRegistry(state.registry.value, input, { admit, runtimePods });
+    state.registry.set(step.registry);
+    count(input, step, ports.telemetry.metrics);
+    return step;
+  };
+  return inputs.registry$.pipe(
+    map(advance),
+    connect((steps$) =>
+      merge(
+        steps$.pipe(
+          map((step) => from(refusals(step, deps))),
+          concatAll(),
+        ),
+        steps$.pipe(
+          map(({ commands }) => from(commands)),
+          concatAll(),
+          tap((command) => report(command, ports.telemetry.log)),
+          keyedWorkers<PodCommand, PodUid, PodOutput>({
+            key: (command) => command.identity.uid,
+            worker: (uid, commands$) => podWorker(uid, commands$, deps),
+            onDrop: () => ports.telemetry.metrics.count("rxlet_dropped_total", { queue: "podCommands" }),
+            onLive: (live) => ports.telemetry.metrics.gauge("rxlet_live_keys", live, { worker: "pod" }),
+          }),
+        ),
+      ),
+    ),
+  );
+}
+
+/** One line per turn in a pod's life; an update of a running pod is no turn. */
+function report(command: PodCommand, log: Logger): void {
+  const { namespace, name, uid } = command.identity;
+  const pod = { pod: `${namespace}/${name}`, podUid: uid };
+  switch (command.phase) {
+    case "sync":
+      break;
+    case "terminating":
+      log.info("Stopping pod", { ...pod, isOrphan: command.pod === undefined, graceSeconds: command.graceSeconds });
+      break;
+    case "terminated":
+      log.info(command.remove ? "Pod has stopped and is removed" : "Pod has stopped", pod);
+      break;
+    default:
+      unreachable(command);
+  }
+}
+
+function count(input: RegistryInput, { orphans, restarted }: RegistryStep, metrics: Metrics): void {
+  if (orphans.length > 0) metrics.count("kubelet_orphaned_runtime_pods_total", {}, orphans.length);
+  if (restarted.length > 0) metrics.count("kubelet_restarted_pods_total", { static: "true" }, restarted.length);
+  if (input.kind !== "update" || input.update.op !== "ADD") return;
+  for (const { spec } of input.update.pods) metrics.observe("kubelet_containers_per_pod_count", spec.containers.length);
+}
+
+/** What is said of pods that never get a worker. */
+function refusals({ rejections, dropped }: RegistryStep, { ports }: PodLifecycleDeps): readonly PodOutput[] {
+  const told = ({ pod, reason, message }: PodRejection): readonly PodOutput[] => {
+    const { name, namespace, uid } = pod.metadata;
+    ports.telemetry.log.warn("Pod was rejected", { pod: `${namespace}/${name}`, podUid: uid, reason, why: message });
+    ports.telemetry.metrics.count("kubelet_admission_rejections_total", { reason });
+    return [
+      { kind: "event", event: { type: "Warning", reason, message, object: podEventObject(pod) } },
+      { kind: "status", uid: podUid(uid), status: rejectedStatus(pod, reason, message, ports.clock.wallTime()) },
+    ];
+  };
+  return [...rejections.flatMap(told), ...dropped.map((uid): PodOutput => ({ kind: "removed", uid }))];
+}

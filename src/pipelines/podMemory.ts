@@ -1,0 +1,82 @@
+/** What a pod worker remembers between two syncs. One per worker, written by it alone, gone with it. */
+import { NO_BACKOFFS, type ContainerBackoffs } from "../core/backoff.ts";
+import type { PodStatus } from "../core/api.ts";
+import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
+import type { PodCommand } from "../core/pod/podRegistry.ts";
+import type { StatusOverride } from "../core/pod/status.ts";
+import type { KubeletError } from "../core/errors.ts";
+import type { ContainerId, MonotonicMs } from "../core/ids.ts";
+import { type Cell, createCell } from "../state/cell.ts";
+
+export interface PodMemory {
+  /** Why a container does not run, by container name; shown as its waiting reason. */
+  readonly failures: Cell<ReadonlyMap<string, KubeletError>>;
+  /** What the probes of each container say, by container name; those without probes have no entry. */
+  readonly verdicts: Cell<ReadonlyMap<string, ProbeVerdict>>;
+  /** Crash-loop backoff by container and spec hash. */
+  backoffs: ContainerBackoffs;
+  /** Only an inspection drawn after this has seen all our effects. */
+  requiredSequence: number;
+  /** The `requiredSequence` of the last look we asked for. */
+  askedSequence: number;
+  /** What the last round did, and from when on it may do the same again. */
+  done: { readonly essential: unknown; readonly againAt: MonotonicMs } | undefined;
+  /** When the next sync is due without anything happening; undefined waits for the resync period. */
+  wakeAt: MonotonicMs | undefined;
+  /** Last status told, the base of the next one. */
+  status: PodStatus | undefined;
+  /** A decision of the kubelet's own that the status tells of from then on. */
+  override: StatusOverride | undefined;
+  /** The command the last sync worked on. */
+  synced: PodCommand | undefined;
+  /** A sync starts again what it stops: until that is done, no end of a container is the end of the pod. */
+  readonly restarting: Cell<boolean>;
+  /** Whether the end of the pod was announced. */
+  finished: boolean;
+  readonly startedAt: MonotonicMs;
+  /** Time spent waiting for images so far. */
+  pullMs: number;
+  /** Instances whose postStart hook has not succeeded (yet), by container name: nobody is told that they have started. */
+  readonly postStarting: Cell<ReadonlyMap<string, ContainerId>>;
+  /** Instances whose preStop hook was begun: it runs once. */
+  readonly preStopped: Set<ContainerId>;
+  /** Exits already counted. */
+  readonly seenExits: Set<ContainerId>;
+}
+
+export function createPodMemory(startedAt: MonotonicMs): PodMemory {
+  return {
+    failures: createCell<ReadonlyMap<string, KubeletError>>(new Map()),
+    verdicts: createCell<ReadonlyMap<string, ProbeVerdict>>(new Map()),
+    backoffs: NO_BACKOFFS,
+    requiredSequence: 0,
+    askedSequence: 0,
+    done: undefined,
+    wakeAt: undefined,
+    status: undefined,
+    override: undefined,
+    synced: undefined,
+    restarting: createCell(false),
+    finished: false,
+    startedAt,
+    pullMs: 0,
+    postStarting: createCell<ReadonlyMap<string, ContainerId>>(new Map()),
+    preStopped: new Set(),
+    seenExits: new Set(),
+  };
+}
+
+/** Notes why a container does not run; undefined forgets it. */
+export function noteFailure(memory: PodMemory, name: string, error: KubeletError | undefined): void {
+  const failures = new Map(memory.failures.value);
+  if (error === undefined) {
+    if (!failures.delete(name)) return;
+  } else failures.set(name, error);
+  memory.failures.set(failures);
+}
+
+/** Moves the next wake-up forward, never back. */
+export function wakeBy(memory: PodMemory, at: MonotonicMs | undefined): void {
+  if (at === undefined) return;
+  if (memory.wakeAt === undefined || at < memory.wakeAt) memory.wakeAt = at;
+}

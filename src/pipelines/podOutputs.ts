@@ -1,0 +1,18 @@
+/** What a pod worker says to the rest of the node. */
+import type { PodStatus } from "../core/api.ts";
+import type { KubeletEvent } from "../core/events.ts";
+import type { PodUid } from "../core/ids.ts";
+
+export type PodOutput =
+  | { readonly kind: "status"; readonly uid: PodUid; readonly status: PodStatus }
+  | { readonly kind: "event"; readonly event: KubeletEvent }
+  /** One of our own CRI calls has ended: look at the pod. */
+  | { readonly kind: "inspect"; readonly uid: PodUid }
+  /** The pod has run to its end by itself. */
+  | { readonly kind: "finished"; readonly uid: PodUid }
+  /** The pod was active for longer than its deadline allows. */
+  | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
+  /** Nothing of the pod runs any more. */
+  | { readonly kind: "stopped"; readonly uid: PodUid }
+  /** Nothing of the pod is left on the node; the worker ends. */
+  | { readonly kind: "removed"; readonly uid: PodUid };

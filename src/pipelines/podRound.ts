@@ -1,0 +1,78 @@
+/**
+ * One round of a pod's phase: decide from an inspection that saw all our own effects, act, and do the same again only
+ * after the sync-error delay. An effect that failed, or changed nothing, is followed by an inspection like any other:
+ * without that delay a round would repeat itself as fast as the runtime refuses. Counterpart: the pod worker's requeue.
+ */
+import { catchError, concat, defer, EMPTY, type Observable } from "rxjs";
+import { syncErrorDelayMs } from "../core/backoff.ts";
+import { type KubeletError, toKubeletError } from "../core/errors.ts";
+import { monotonicMs } from "../core/ids.ts";
+import { InvariantError } from "../core/invariant.ts";
+import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import { sameValue } from "../core/sameValue.ts";
+import { lookFirst, type PodContext, podFields, seesOwnEffects } from "./podContext.ts";
+import { wakeBy } from "./podMemory.ts";
+import type { PodOutput } from "./podOutputs.ts";
+
+/** What a round does. */
+export interface PodRound<P> {
+  /** The decision, as plain data. */
+  readonly plan: (runtime: PodRuntimeStatus) => P;
+  /** What of the decision makes another round a different one; by default all of it. */
+  readonly essence?: (plan: P) => unknown;
+  /** Carries it out. What goes wrong is added to `errors`. */
+  readonly act: (plan: P, runtime: PodRuntimeStatus, errors: KubeletError[]) => Observable<PodOutput>;
+  /** The phase ends only when the runtime shows that it worked: woken to try again, also without an error. */
+  readonly untilShown?: boolean;
+}
+
+/** Runs one round. Never errors but for a broken invariant: whatever else is thrown counts as a failure of this pod. */
+export function podRound<P>(
+  context: PodContext,
+  { plan, essence = (planned) => planned, act, untilShown }: PodRound<P>,
+): Observable<PodOutput> {
+  return defer(() => {
+    const { memory, ports } = context;
+    const runtime = context.runtimeStatus();
+    if (runtime === undefined || !seesOwnEffects(context)) return lookFirst(context);
+    const planned = plan(runtime);
+    const essential = essence(planned);
+    if (isTooEarly(context, essential)) return EMPTY;
+    memory.wakeAt = undefined;
+    memory.done = undefined;
+    const errors: KubeletError[] = [];
+    const acted$ = defer(() => act(planned, runtime, errors)).pipe(
+      catchError((thrown: unknown) => {
+        if (thrown instanceof InvariantError) throw thrown;
+        errors.push(toKubeletError(thrown));
+        ports.telemetry.log.error("A step of a pod failed unexpectedly", { ...podFields(context), error: thrown });
+        return EMPTY;
+      }),
+    );
+    const settled$ = defer(() => {
+      const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));
+      memory.done = { essential, againAt };
+      if (errors.length > 0 || untilShown === true) wakeBy(memory, againAt);
+      return EMPTY;
+    });
+    return concat(acted$, settled$);
+  });
+}
+
+/** The same was just done, and it is not time yet to do it again. */
+function isTooEarly({ memory, ports }: PodContext, essential: unknown): boolean {
+  const { done, wakeAt } = memory;
+  if (done === undefined) return false;
+  const dueAt = Math.min(done.againAt, wakeAt ?? Number.POSITIVE_INFINITY);
+  return ports.clock.monotonicMs() < dueAt && sameValue(done.essential, essential);
+}
+
+/**
+ * Milliseconds until the worker asked to be woken; undefined waits for a trigger: what keeps it from deciding ends with
+ * one.
+ */
+export function wakeAfter(context: PodContext): number | undefined {
+  const { memory, ports } = context;
+  if (memory.wakeAt === undefined || !seesOwnEffects(context)) return undefined;
+  return Math.max(0, memory.wakeAt - ports.clock.monotonicMs());
+}

@@ -1,0 +1,32 @@
+/**
+ * Keeps the API status of every pod: the newest told wins, a status that means the same is no change. Owner of the
+ * podStatuses cell. Bound: one entry per pod. Counterpart: pkg/kubelet/status status_manager.go.
+ */
+import { filter, map, type Observable, tap } from "rxjs";
+import type { PodStatus } from "../core/api.ts";
+import type { PodUid } from "../core/ids.ts";
+import { sameValue } from "../core/sameValue.ts";
+import type { KeyedCell } from "../state/keyedCell.ts";
+import type { PodOutput } from "./podOutputs.ts";
+
+/** One status that changed. */
+export interface StatusChange {
+  readonly uid: PodUid;
+  readonly status: PodStatus;
+}
+
+/** Statuses as they change. */
+export function podStatus(
+  inputs: { readonly outputs$: Observable<PodOutput> },
+  podStatuses: KeyedCell<PodUid, PodStatus>,
+): Observable<StatusChange> {
+  return inputs.outputs$.pipe(
+    map((output) => {
+      if (output.kind === "removed") podStatuses.delete(output.uid);
+      return output.kind === "status" ? { uid: output.uid, status: output.status } : undefined;
+    }),
+    filter((change) => change !== undefined && !sameValue(podStatuses.get(change.uid), change.status)),
+    filter((change) => change !== undefined),
+    tap(({ uid, status }) => podStatuses.set(uid, status)),
+  );
+}

@@ -1,0 +1,89 @@
+/**
+ * The API status of one pod, told whenever spec, runtime, failures or probe verdicts change, and the end of a pod that
+ * has run to it, or out of time. Independent of what the worker is busy with: a slow sync never holds a status back.
+ */
+import { concatAll, from, map, merge, type Observable, of, switchMap } from "rxjs";
+import type { Pod } from "../core/api.ts";
+import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
+import { isTerminalPhase } from "../core/pod/phase.ts";
+import { hasLostItsSandbox } from "../core/pod/newSandboxActions.ts";
+import { generatePodStatus, type StatusOverride } from "../core/pod/status.ts";
+import { terminatedPodStatus } from "../core/pod/terminatedStatus.ts";
+import { sameValue } from "../core/sameValue.ts";
+import { isRunning } from "../core/runtime/isRunning.ts";
+import { withHooksRunning } from "../core/probe/probeVerdict.ts";
+import { activeDeadline } from "./activeDeadline.ts";
+import { type PodContext, seesOwnEffects } from "./podContext.ts";
+import { countExits, observeStart } from "./podMetrics.ts";
+import type { PodOutput } from "./podOutputs.ts";
+
+/** Statuses under each command; `inspected$` emits after an inspection of this pod. */
+export function podStatusStream(
+  contextOf: (identity: PodIdentity) => PodContext,
+  commands$: Observable<PodCommand>,
+  inspected$: Observable<unknown>,
+): Observable<PodOutput> {
+  return commands$.pipe(
+    switchMap((command) => {
+      const context = contextOf(command.identity);
+      const { failures, verdicts, postStarting, restarting } = context.memory;
+      const noted$ = merge(failures.changes$, verdicts.changes$, postStarting.changes$, restarting.changes$);
+      const changes$ = merge(inspected$, noted$);
+      const told$ = merge(of(undefined), changes$).pipe(
+        map(() => from(tell(context, command))),
+        concatAll(),
+      );
+      return merge(told$, activeDeadline(context, command, inspected$));
+    }),
+  );
+}
+
+/** Differs from upstream: there such a pod stays Pending for good. */
+const SANDBOX_LOST: StatusOverride = {
+  phase: "Failed",
+  reason: "SandboxLost",
+  message: "The pod's sandbox is gone and its restart policy does not allow another one",
+};
+
+/** The end of all containers is that of the pod when none is being restarted and our last effect was seen. */
+function isEnd(context: PodContext, { status: told }: Pod): boolean {
+  const { memory } = context;
+  const isKnown = memory.override !== undefined || isTerminalPhase((memory.status ?? told)?.phase);
+  return isKnown || (!memory.restarting.value && seesOwnEffects(context));
+}
+
+function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
+  const { memory, ports, identity } = context;
+  const runtime = context.runtimeStatus();
+  // What is being removed has said its last.
+  const isGoing = command.phase === "terminated" && command.remove;
+  if (runtime === undefined || command.pod === undefined || isGoing) return [];
+  countExits(context, runtime, command, memory.status === undefined);
+  if (command.phase === "terminating" && command.override !== undefined) memory.override = command.override;
+  const isLost = command.phase === "sync" && hasLostItsSandbox(command.pod, runtime);
+  const generated = generatePodStatus({
+    pod: command.pod,
+    runtime,
+    failures: memory.failures.value,
+    verdicts: withHooksRunning(memory.verdicts.value, memory.postStarting.value),
+    previous: memory.status,
+    now: ports.clock.wallTime(),
+    node: { hostIPs: context.node.nodeIps, runtimeName: context.runtimeState.value.runtimeName },
+    terminal: command.phase === "terminated" || (command.phase === "terminating" && !isRunning(runtime)),
+    override: memory.override ?? (isLost ? SANDBOX_LOST : undefined),
+  });
+  // A pod that is over has an end for each of its containers, also for those the runtime has lost.
+  const status = command.phase === "terminated" ? terminatedPodStatus(command.pod, generated) : generated;
+  if (command.phase === "sync" && isTerminalPhase(status.phase) && !isEnd(context, command.pod)) return [];
+  const outputs: PodOutput[] = [];
+  if (memory.status === undefined || !sameValue(memory.status, status)) {
+    observeStart(context, memory.status, status);
+    memory.status = status;
+    outputs.push({ kind: "status", uid: identity.uid, status });
+  }
+  if (command.phase === "sync" && !memory.finished && isTerminalPhase(status.phase)) {
+    memory.finished = true;
+    outputs.push({ kind: "finished", uid: identity.uid });
+  }
+  return outputs;
+}

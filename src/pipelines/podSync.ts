@@ -1,0 +1,236 @@
+/**
+ * One sync of a pod that should run, in the six steps of the kubelet. Decides first (computePodActions), acts after;
+ * a failed step ends the sync and is told as the container's waiting reason. Counterpart: kuberuntime SyncPod.
+ */
+import { concat, defer, EMPTY, from, type Observable, of, tap } from "rxjs";
+import type { Pod } from "../core/api.ts";
+import { registerRestart, syncErrorDelayMs } from "../core/backoff.ts";
+import { type KubeletError, kubeletError } from "../core/errors.ts";
+import { type MonotonicMs, monotonicMs } from "../core/ids.ts";
+import { computePodActions } from "../core/pod/podActions.ts";
+import type { ContainerStart, PodActions } from "../core/pod/podActionsTypes.ts";
+import { backOffEvent, sandboxChangedEvent } from "../core/pod/podEvents.ts";
+import { containerGraceSeconds } from "../core/pod/gracePeriod.ts";
+import type { PodCommand } from "../core/pod/podRegistry.ts";
+import type { Result } from "../core/result.ts";
+import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import { inSequence } from "../operators/inSequence.ts";
+import { killContainer, killRunningPod } from "./killPod.ts";
+import { eventOutput, type PodContext, podEvent, podFields } from "./podContext.ts";
+import { noteFailure, type PodMemory, wakeBy } from "./podMemory.ts";
+import { measureRun, observeWorkerStart } from "./podMetrics.ts";
+import type { PodOutput } from "./podOutputs.ts";
+import { podRound } from "./podRound.ts";
+import { pruneContainers } from "./pruneContainers.ts";
+import { createSandbox, existingSandbox, type Sandbox } from "./sandbox.ts";
+import { startContainer } from "./startContainer.ts";
+
+/** A sync under way: what its steps hand to the next. */
+interface SyncRun {
+  readonly context: PodContext;
+  readonly pod: Pod;
+  readonly runtime: PodRuntimeStatus;
+  readonly actions: PodActions;
+  readonly stop: AbortSignal;
+  readonly errors: KubeletError[];
+  sandbox: Sandbox | undefined;
+  /** Set by a step that makes the following ones pointless. */
+  halted: boolean;
+}
+
+/** Syncs once from the state as last inspected. Never errors; ends early between two effects when `stop` is aborted. */
+export function syncPod(
+  context: PodContext,
+  command: PodCommand & { readonly phase: "sync" },
+  stop: AbortSignal,
+): Observable<PodOutput> {
+  const { memory, config, ports } = context;
+  const { pod } = command;
+  return podRound(context, {
+    plan: (runtime) => ({
+      pod,
+      runtimeState: context.runtimeState.value,
+      actions: computePodActions({
+        pod,
+        runtime,
+        verdicts: memory.verdicts.value,
+        backoffs: memory.backoffs,
+        backoffPolicy: config.containerBackoff,
+        now: ports.clock.monotonicMs(),
+      }),
+    }),
+    essence: ({ actions, ...basis }) => ({ ...basis, actions: essenceOf(actions) }),
+    act: ({ actions }, runtime, errors) => {
+      const operation = operationOf(memory, command);
+      if (operation === "create") observeWorkerStart(context, pod);
+      memory.restarting.set(actions.containersToKill.length > 0 || (actions.killPod && actions.createSandbox));
+      const run: SyncRun = { context, pod, runtime, actions, stop, errors, sandbox: undefined, halted: false };
+      return concat(
+        step(run, killChangedSandbox),
+        step(run, killUnwantedContainers),
+        step(run, provideSandbox),
+        step(run, startInitContainers),
+        step(run, startContainers),
+        step(run, pruneOldAttempts),
+        defer(() => conclude(run)),
+      ).pipe(measureRun(context, operation));
+    },
+  });
+}
+
+/** Attempts are counted on by what a failed try leaves behind: a plan that differs in them alone is the same plan. */
+function essenceOf(actions: PodActions): unknown {
+  const { killPod, createSandbox, containersToKill, waits } = actions;
+  const starts = [
+    ...actions.initContainersToStart,
+    ...actions.ephemeralContainersToStart,
+    ...actions.containersToStart,
+  ].map(({ name, backoff }) => ({ name, backoff }));
+  return { killPod, createSandbox, containersToKill, waits, starts };
+}
+
+function operationOf(memory: PodMemory, command: PodCommand): "create" | "update" | "sync" {
+  const { synced } = memory;
+  memory.synced = command;
+  if (synced === undefined) return "create";
+  return synced === command ? "sync" : "update";
+}
+
+const step = (run: SyncRun, take: (run: SyncRun) => Observable<PodOutput>): Observable<PodOutput> =>
+  defer(() => (run.halted || run.stop.aborted ? EMPTY : take(run)));
+
+/** Step 2: a sandbox that no longer fits goes, with everything in it. */
+function killChangedSandbox(run: SyncRun): Observable<PodOutput> {
+  const { context, pod, runtime, actions, errors, stop } = run;
+  if (!actions.killPod) return EMPTY;
+  const told =
+    actions.createSandbox && actions.sandboxId !== undefined ? of(eventOutput(sandboxChangedEvent(pod))) : EMPTY;
+  return concat(told, killRunningPod(context, pod, runtime, undefined, errors, stop)).pipe(
+    tap({
+      complete: () => {
+        run.halted = errors.length > 0 || !actions.createSandbox;
+      },
+    }),
+  );
+}
+
+/** Step 3: containers whose definition changed, that failed their probes, or that nobody asked for. */
+function killUnwantedContainers(run: SyncRun): Observable<PodOutput> {
+  const { context, pod, actions, errors, stop } = run;
+  if (actions.killPod) return EMPTY;
+  return inSequence(actions.containersToKill, (kill) => {
+    const spec = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find(({ name }) => name === kill.name);
+    const graceSeconds = containerGraceSeconds(pod, spec, kill.reason, undefined);
+    return killContainer(context, pod, kill, graceSeconds, errors, { stop });
+  }).pipe(
+    tap({
+      complete: () => {
+        run.halted = errors.length > 0;
+      },
+    }),
+  );
+}
+
+/** Step 4: the sandbox to run in. */
+function provideSandbox(run: SyncRun): Observable<PodOutput> {
+  const { context, pod, runtime, actions } = run;
+  const provided = (outcome: Result<Sandbox>): void => {
+    if (outcome.ok) run.sandbox = outcome.value;
+    else run.errors.push(outcome.error);
+    run.halted = !outcome.ok;
+  };
+  if (!actions.createSandbox) {
+    if (actions.sandboxId !== undefined) provided(existingSandbox(context, pod, runtime, actions.sandboxId));
+    return EMPTY;
+  }
+  const problems = context.runtimeState.value.networkProblems;
+  if (problems.length === 0 || pod.spec.hostNetwork === true)
+    return createSandbox(context, pod, actions, run.stop, provided);
+  const message = `network is not ready: ${problems.join(", ")}`;
+  run.errors.push(kubeletError("Unavailable", message, { reason: "NetworkNotReady" }));
+  run.halted = true;
+  return of(podEvent(context, "Warning", "NetworkNotReady", message));
+}
+
+/** Step 5: init containers, one after the other. */
+function startInitContainers(run: SyncRun): Observable<PodOutput> {
+  return startEach(run, run.actions.initContainersToStart);
+}
+
+/** Step 6: ephemeral and regular containers, in the order of the spec. */
+function startContainers(run: SyncRun): Observable<PodOutput> {
+  const { ephemeralContainersToStart, containersToStart } = run.actions;
+  return concat(startEach(run, ephemeralContainersToStart), startEach(run, containersToStart));
+}
+
+function startEach(run: SyncRun, starts: readonly ContainerStart[]): Observable<PodOutput> {
+  return inSequence(starts, (start) =>
+    defer(() =>
+      run.halted || run.stop.aborted || run.sandbox === undefined ? EMPTY : startOne(run, start, run.sandbox),
+    ),
+  );
+}
+
+function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observable<PodOutput> {
+  const { context, pod, stop } = run;
+  const { memory, config, ports } = context;
+  const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
+  const container = [...initContainers, ...containers, ...ephemeralContainers].find(({ name }) => name === start.name);
+  if (container === undefined) return EMPTY;
+  if (start.backoff !== undefined) {
+    const { key, exitedAt } = start.backoff;
+    memory.backoffs = registerRestart(
+      memory.backoffs,
+      key,
+      exitedAt,
+      ports.clock.monotonicMs(),
+      config.containerBackoff,
+    );
+  }
+  return startContainer({
+    context,
+    pod,
+    container,
+    start,
+    sandbox,
+    stop,
+    failed: (error, retryAt) => {
+      wakeBy(memory, retryAt);
+      if (retryAt === undefined) run.errors.push(error);
+      // What failed just now is looked at as after any failed sync, to show that it waits from then on.
+      else if (error.code !== "Backoff") wakeBy(memory, retrySyncAt(context, [error]));
+      // A failed init container stops those after it, a failed regular one does not.
+      if (start.kind === "init") run.halted = true;
+    },
+  });
+}
+
+/** After the steps: old attempts nobody needs any more go. */
+const pruneOldAttempts = ({ context, runtime, errors }: SyncRun): Observable<PodOutput> =>
+  pruneContainers(context, runtime, errors);
+
+/** What is left to say: which containers are held back, and when to look again. */
+function conclude({ context, pod, actions, errors }: SyncRun): Observable<PodOutput> {
+  const { memory, ports } = context;
+  const outputs: PodOutput[] = [];
+  memory.restarting.set(false);
+  for (const wait of actions.waits) {
+    if (memory.failures.value.get(wait.name)?.message !== wait.error.message) {
+      outputs.push(eventOutput(backOffEvent(pod, wait.name)));
+      const inMs = Math.round(wait.until - ports.clock.monotonicMs());
+      ports.telemetry.log.info("Container waits to be restarted", {
+        ...podFields(context),
+        container: wait.name,
+        inMs,
+      });
+    }
+    noteFailure(memory, wait.name, wait.error);
+    wakeBy(memory, wait.until);
+  }
+  if (errors.length > 0) ports.telemetry.log.warn("Pod sync ended with errors", { ...podFields(context), errors });
+  return from(outputs);
+}
+
+/** When a sync that ended with these errors is tried again. */
+const retrySyncAt = ({ ports }: PodContext, errors: readonly KubeletError[]): MonotonicMs =>
+  monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));

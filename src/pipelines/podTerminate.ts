@@ -1,0 +1,46 @@
+/**
+ * Stops a pod: kills what runs, looks, and kills again until nothing does. Runs anew when the grace period shrinks.
+ * Bound: one round at a time, repeated after the sync-error backoff. Counterpart: kubelet SyncTerminatingPod.
+ */
+import { concat, defer, EMPTY, type Observable, of, takeWhile } from "rxjs";
+import { planPodKill } from "../core/pod/podKill.ts";
+import type { PodCommand } from "../core/pod/podRegistry.ts";
+import { isRunning } from "../core/runtime/isRunning.ts";
+import { reconcile } from "../operators/reconcile.ts";
+import { killRunningPod } from "./killPod.ts";
+import { type PodContext, podEvent } from "./podContext.ts";
+import type { PodOutput } from "./podOutputs.ts";
+import { podRound, wakeAfter } from "./podRound.ts";
+
+type Terminating = PodCommand & { readonly phase: "terminating" };
+
+/** Emits `stopped` once nothing of the pod runs, then completes. */
+export function terminatePod(
+  context: PodContext,
+  { pod, graceSeconds }: Terminating,
+  triggers$: Observable<unknown>,
+): Observable<PodOutput> {
+  const round = (): Observable<PodOutput> =>
+    podRound(context, {
+      // A sandbox that was stopped is still in the plan: that nothing runs any more is another decision.
+      plan: (runtime) => (isRunning(runtime) ? planPodKill(pod, runtime, graceSeconds) : undefined),
+      act: (plan, runtime, errors) => {
+        if (plan === undefined) return of<PodOutput>({ kind: "stopped", uid: context.identity.uid });
+        return concat(
+          killRunningPod(context, pod, runtime, graceSeconds, errors),
+          defer(() => {
+            if (errors.length === 0) return EMPTY;
+            const message = `error killing pod: ${errors.map((error) => error.message).join("; ")}`;
+            return of(podEvent(context, "Warning", "FailedKillPod", message));
+          }),
+        );
+      },
+      untilShown: true,
+    });
+  return reconcile({
+    triggers$,
+    run: round,
+    wakeAfterMs: () => wakeAfter(context),
+    clock: context.ports.clock,
+  }).pipe(takeWhile((output) => output.kind !== "stopped", true));
+}

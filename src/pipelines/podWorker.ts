@@ -1,0 +1,157 @@
+/**
+ * The worker of one pod UID: runs the phase it is told, one at a time, and tells the pod's status whenever it changes.
+ * Owns its PodMemory. Bound: one effectful phase, one sync at a time. Counterpart: pod_workers.go podWorkerLoop.
+ *
+ *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
+ *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
+ */
+import { concat, defer, EMPTY, filter, merge, type Observable, of, skip, takeUntil, takeWhile, tap } from "rxjs";
+import type { NodeContext } from "../core/container/nodeContext.ts";
+import type { PodUid } from "../core/ids.ts";
+import { unreachable } from "../core/invariant.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { isTerminalPhase } from "../core/pod/phase.ts";
+import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
+import { emptyRuntimeStatus, type PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import { aborted } from "../operators/aborted.ts";
+import { reconcile } from "../operators/reconcile.ts";
+import { switchAndJoin } from "../operators/switchAndJoin.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import { createCell, type ReadonlyCell } from "../state/cell.ts";
+import type { NodeState } from "../state/nodeState.ts";
+import type { ImagePulls } from "./imagePull.ts";
+import { deadlineLeftMs } from "./activeDeadline.ts";
+import { cleanUpPod } from "./podCleanup.ts";
+import { type PodContext, podFields } from "./podContext.ts";
+import { createPodMemory } from "./podMemory.ts";
+import type { PodOutput } from "./podOutputs.ts";
+import { wakeAfter } from "./podRound.ts";
+import { podStatusStream } from "./podStatusStream.ts";
+import { syncPod } from "./podSync.ts";
+import { terminatePod } from "./podTerminate.ts";
+import { keepVerdicts, restoreVerdicts } from "./probeJournal.ts";
+import { podProbes } from "./probes.ts";
+
+export interface PodWorkerDeps {
+  readonly config: KubeletConfig;
+  readonly ports: KubeletPorts;
+  readonly node: NodeContext;
+  readonly images: ImagePulls;
+  readonly state: Pick<NodeState, "listing" | "statuses" | "runtimeState" | "sequence">;
+}
+
+/** Runs one pod until it is removed. Never errors but for a broken invariant. */
+export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: PodWorkerDeps): Observable<PodOutput> {
+  return defer(() => {
+    const { ports, config } = deps;
+    const latest = createCell<PodCommand | undefined>(undefined);
+    const memory = createPodMemory(ports.clock.monotonicMs());
+    const contextOf = (identity: PodIdentity): PodContext => ({
+      identity,
+      memory,
+      config,
+      ports,
+      node: deps.node,
+      images: deps.images,
+      runtimeState: deps.state.runtimeState,
+      sequence: deps.state.sequence,
+      runtimeStatus: () => statusOf(identity, deps.state),
+    });
+    const phases$ = commands$.pipe(
+      tap((command) => latest.set(command)),
+      switchAndJoin<PodCommand, PodOutput>({
+        key: phaseKey,
+        run: (command, stop) => runPhase(contextOf(command.identity), command, stop, latest, deps),
+        joinDeadlineMs: config.joinDeadlineMs,
+        clock: ports.clock,
+        onLeak: ({ phase, identity }) => {
+          ports.telemetry.metrics.count("rxlet_leaked_calls_total");
+          const fields = { ...podFields(contextOf(identity)), phase };
+          ports.telemetry.log.warn("A pod phase did not end in time and was abandoned", fields);
+        },
+      }),
+    );
+    const commanded$ = latest.changes$.pipe(filter((command) => command !== undefined));
+    const inspected$ = deps.state.statuses.changes$(uid);
+    const statuses$ = podStatusStream(contextOf, commanded$, inspected$);
+    const probes$ = podProbes(contextOf, commanded$, inspected$);
+    const journal = { uid, memory, config, ports };
+    // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
+    const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
+    const running$ = merge(phases$, statuses$, probes$, keepVerdicts(journal, commanded$));
+    return concat(restored$, running$).pipe(takeWhile((output) => output.kind !== "removed", true));
+  });
+}
+
+/** Commands with one key are one phase: they change its input, not what runs. */
+function phaseKey(command: PodCommand): string {
+  switch (command.phase) {
+    case "sync":
+      return "sync";
+    case "terminating":
+      return `terminating/${command.graceSeconds ?? "spec"}`;
+    case "terminated":
+      return `terminated/${command.remove}`;
+    default:
+      return unreachable(command);
+  }
+}
+
+function runPhase(
+  context: PodContext,
+  command: PodCommand,
+  stop: AbortSignal,
+  latest: ReadonlyCell<PodCommand | undefined>,
+  { state, config, ports }: PodWorkerDeps,
+): Observable<PodOutput> {
+  const { identity } = context;
+  // What failed because the runtime was down is done again as soon as it is back.
+  const runtime$ = state.runtimeState.changes$.pipe(
+    skip(1),
+    tap(() => {
+      context.memory.done = undefined;
+    }),
+  );
+  const looked$ = merge(of(undefined), state.statuses.changes$(identity.uid), runtime$);
+  switch (command.phase) {
+    case "sync": {
+      const commands$ = latest.changes$.pipe(filter((known) => known?.phase === "sync"));
+      const probed$ = context.memory.verdicts.changes$.pipe(skip(1));
+      const triggers$ = merge(commands$, looked$, probed$).pipe(takeUntil(aborted(stop)));
+      return reconcile({
+        triggers$,
+        run: () => syncLatest(context, latest.value, stop),
+        wakeAfterMs: () =>
+          Math.min(config.syncPeriodMs, (canSync(context) ? wakeAfter(context) : undefined) ?? Infinity),
+        clock: ports.clock,
+      });
+    }
+    case "terminating":
+      // Cancelling a stop under way is safe: the next round asks again, with the grace then in force.
+      return terminatePod(context, command, looked$).pipe(takeUntil(aborted(stop)));
+    case "terminated":
+      return command.remove ? cleanUpPod(context, command.pod, looked$).pipe(takeUntil(aborted(stop))) : EMPTY;
+    default:
+      return unreachable(command);
+  }
+}
+
+/** A sync, unless there is nothing left to decide, or nobody to carry it out. */
+const syncLatest = (context: PodContext, command: PodCommand | undefined, stop: AbortSignal): Observable<PodOutput> =>
+  command?.phase === "sync" &&
+  !isTerminalPhase(command.pod.status?.phase) &&
+  canSync(context) &&
+  !(Number(deadlineLeftMs(context, command.pod)) <= 0)
+    ? syncPod(context, command, stop)
+    : EMPTY;
+
+const canSync = ({ memory, runtimeState }: PodContext): boolean =>
+  !memory.finished && runtimeState.value.runtimeProblems.length === 0;
+
+/** What the runtime has of the pod; undefined while that was listed but not yet inspected. */
+function statusOf(identity: PodIdentity, { listing, statuses }: PodWorkerDeps["state"]): PodRuntimeStatus | undefined {
+  const { uid, name, namespace } = identity;
+  const known = statuses.get(uid);
+  if (known !== undefined) return known;
+  return listing.value?.pods.has(uid) === true ? undefined : emptyRuntimeStatus(uid, name, namespace, 0);
+}

@@ -1,0 +1,55 @@
+/**
+ * The preStop hook of a container that is about to be stopped: once per instance, within its grace period.
+ * Upstream: executePreStopHook.
+ */
+import { concatAll, defer, EMPTY, from, map, type Observable, takeUntil, tap } from "rxjs";
+import type { Pod } from "../core/api.ts";
+import { containerId } from "../core/ids.ts";
+import { hookFailedEvent, hookFallbackEvent } from "../core/pod/hookMessages.ts";
+import type { ContainerKill } from "../core/pod/podActionsTypes.ts";
+import { podAddresses } from "../core/pod/podAddresses.ts";
+import { longTimer } from "../operators/longTimer.ts";
+import { runHook } from "./lifecycleHooks.ts";
+import { eventOutput, type PodContext, podFields } from "./podContext.ts";
+import type { PodOutput } from "./podOutputs.ts";
+
+/**
+ * Runs the hook, if there is one, time for it, and it has not run on this instance; completes when the container may
+ * be stopped. A shorter grace period begins a new round without the hook: what it was doing is cut off.
+ */
+export function preStop(
+  context: PodContext,
+  pod: Pod | undefined,
+  kill: Pick<ContainerKill, "containerId" | "name">,
+  graceSeconds: number,
+): Observable<PodOutput> {
+  return defer(() => {
+    const { memory, ports } = context;
+    const specs = [...(pod?.spec.initContainers ?? []), ...(pod?.spec.containers ?? [])];
+    const container = specs.find(({ name }) => name === kill.name);
+    const handler = container?.lifecycle?.preStop;
+    const id = containerId(kill.containerId);
+    if (pod === undefined || container === undefined || handler === undefined) return EMPTY;
+    if (graceSeconds <= 0 || memory.preStopped.has(id)) return EMPTY;
+    memory.preStopped.add(id);
+    const runtime = context.runtimeStatus();
+    const podIp =
+      runtime === undefined ? undefined : podAddresses(pod, runtime, memory.status, context.node.nodeIps).podIP;
+    const fields = { ...podFields(context), container: kill.name };
+    const late$ = longTimer(ports.clock, graceSeconds * 1000).pipe(
+      tap(() => ports.telemetry.log.warn("PreStop hook did not end within the grace period", fields)),
+    );
+    const hook$ = runHook(context, { pod, container, containerId: id, handler, podIp }).pipe(takeUntil(late$));
+    return hook$.pipe(
+      map((result) => {
+        if (result.ok) {
+          const { fellBackAt } = result.value;
+          return from(fellBackAt === undefined ? [] : [eventOutput(hookFallbackEvent(pod, fellBackAt))]);
+        }
+        ports.telemetry.log.warn("PreStop hook failed", { ...fields, error: result.error });
+        return from([eventOutput(hookFailedEvent(pod, kill.name, "preStop"))]);
+      }),
+      concatAll(),
+    );
+  });
+}

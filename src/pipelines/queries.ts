@@ -1,0 +1,41 @@
+/** Read access for the servers: snapshots of the cells. */
+import type { Pod } from "../core/api.ts";
+import type { MonotonicMs } from "../core/ids.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { NodeState } from "../state/nodeState.ts";
+
+/** The pod loop counts as stalled when no audit has succeeded for this long beyond its period. */
+const STALLED_AFTER_MS = 180_000;
+
+/** Queries over the node's state. */
+export function createQueries(
+  state: NodeState,
+  clock: Clock,
+  config: Pick<KubeletConfig, "auditPeriodMs">,
+): KubeletQueries {
+  const startedAt = clock.monotonicMs();
+  const pods = (): readonly Pod[] => {
+    const found: Pod[] = [];
+    for (const [uid, { pod, state: is }] of state.registry.value.records) {
+      const status = state.podStatuses.get(uid);
+      // Its status goes a moment before its record: by then there is no pod any more.
+      if (pod === undefined || (is === "terminated" && status === undefined)) continue;
+      found.push(status === undefined ? pod : { ...pod, status });
+    }
+    return found;
+  };
+  const syncLoop = (): string | undefined => {
+    const since: MonotonicMs = state.auditedAt.value ?? startedAt;
+    const quietMs = clock.monotonicMs() - since;
+    if (quietMs <= config.auditPeriodMs + STALLED_AFTER_MS) return undefined;
+    return `the runtime was last listed ${Math.round(quietMs / 1000)} s ago`;
+  };
+  const health = (): readonly HealthCheck[] => [
+    { name: "ping", problem: undefined },
+    { name: "log", problem: undefined },
+    { name: "syncloop", problem: syncLoop() },
+  ];
+  return { pods, health, runtimePods: () => state.statuses.values() };
+}

@@ -1,0 +1,48 @@
+/**
+ * Is the runtime up, is its network? Asked periodically and again when the event stream says something changed.
+ * Owner of the runtimeState cell. Bound: one Status call at a time. Counterpart: kubelet.updateRuntimeUp.
+ */
+import { catchError, filter, map, merge, type Observable, of, switchMap, tap } from "rxjs";
+import { toKubeletError } from "../core/errors.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { type RuntimeState, runtimeDown, runtimeStateOf } from "../core/runtime/runtimeState.ts";
+import { sameValue } from "../core/sameValue.ts";
+import { conflateMap } from "../operators/conflateMap.ts";
+import { pollAfter } from "../operators/pollAfter.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { Cell } from "../state/cell.ts";
+
+/** Keeps `state` true; emits whenever it changed. */
+export function runtimeState(
+  inputs: { readonly lookAgain$: Observable<unknown> },
+  ports: Pick<KubeletPorts, "runtime" | "clock" | "telemetry">,
+  config: Pick<KubeletConfig, "runtimeStatusPeriodMs">,
+  state: Cell<RuntimeState>,
+): Observable<RuntimeState> {
+  const look = (): Observable<RuntimeState> =>
+    ports.runtime.status({ verbose: false }).pipe(
+      switchMap((answer) => {
+        const name = state.value.runtimeName;
+        const known = name === "" ? ports.runtime.version({ version: "v1" }).pipe(map((v) => v.runtimeName)) : of(name);
+        return known.pipe(map((runtimeName) => runtimeStateOf(answer.status?.conditions ?? [], runtimeName)));
+      }),
+      catchError((thrown: unknown) => of(runtimeDown(state.value, toKubeletError(thrown).message))),
+    );
+  const due$ = pollAfter(ports.clock, config.runtimeStatusPeriodMs, () => of(undefined));
+  return merge(due$, inputs.lookAgain$).pipe(
+    conflateMap(look),
+    filter((next) => !sameValue(next, state.value)),
+    tap((next) => {
+      report(state.value, next, ports);
+      state.set(next);
+    }),
+  );
+}
+
+function report(before: RuntimeState, after: RuntimeState, { telemetry }: Pick<KubeletPorts, "telemetry">): void {
+  const problems = [...after.runtimeProblems, ...after.networkProblems];
+  if (problems.length > 0) telemetry.log.error("Container runtime is not ready", { problems });
+  else if (before.runtimeProblems.length + before.networkProblems.length > 0) {
+    telemetry.log.info("Container runtime is ready", { runtime: after.runtimeName });
+  }
+}

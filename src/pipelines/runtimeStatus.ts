@@ -1,0 +1,348 @@
+/**
+ * PLEG: hints and audits in, inspected pod statuses out. A hint names a pod to look at; the audit (relist) finds what
+ * no hint told. Owner of the `listing` and `statuses` cells. Bound: `inspectionsAtOnce` looks, one waiting per pod.
+ * Counterpart: pkg/kubelet/pleg generic.go and evented.go, container/cache.go.
+ */
+import {
+  catchError,
+  concatAll,
+  connect,
+  defer,
+  EMPTY,
+  filter,
+  forkJoin,
+  from,
+  map,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+  tap,
+  timer,
+} from "rxjs";
+import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
+import type { MonotonicMs, PodUid } from "../core/ids.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import { changedPods, inspectedPrints, listingOf, type RuntimeListing } from "../core/runtime/runtimeListing.ts";
+import { conflateByKey } from "../operators/conflateByKey.ts";
+import { deadline } from "../operators/deadline.ts";
+import { inSequence } from "../operators/inSequence.ts";
+import { pollAfter } from "../operators/pollAfter.ts";
+import type { KubeletPorts, RuntimeSignal } from "../ports/kubeletPorts.ts";
+import type { Cell } from "../state/cell.ts";
+import type { KeyedCell } from "../state/keyedCell.ts";
+import type { Sequence } from "../state/sequence.ts";
+import { inspectPod } from "./inspectPod.ts";
+import { createMissedHints, type MissedHints } from "./missedHints.ts";
+
+type Ports = Pick<KubeletPorts, "runtime" | "clock" | "files" | "telemetry">;
+type Config = Pick<KubeletConfig, "relistPeriodMs" | "auditPeriodMs" | "inspectionDeadlineMs" | "inspectionsAtOnce">;
+
+/** A failed inspection is repeated after this; the pod's worker waits meanwhile, the others do not notice. */
+const INSPECT_AGAIN_MS = 1_000;
+/** Pauses between looks for an exit that was announced but does not show yet. */
+const EXIT_LOOKS_MS = [20, 10, 10, 20, 40, 100, 200];
+
+export interface RuntimeStatusInputs {
+  readonly signals$: Observable<RuntimeSignal>;
+  /** Pods to look at, from the pod workers and from failed inspections; arrives through a queue. */
+  readonly requests$: Observable<PodUid>;
+}
+
+export interface RuntimeStatusCells {
+  readonly listing: Cell<RuntimeListing | undefined>;
+  readonly auditedAt: Cell<MonotonicMs | undefined>;
+  readonly statuses: KeyedCell<PodUid, PodRuntimeStatus>;
+  readonly sequence: Sequence;
+  /** Whether the kubelet still has a record of the pod: nothing is kept of the others once the runtime has nothing. */
+  readonly hasRecord: (uid: PodUid) => boolean;
+}
+
+export type RuntimeOutput =
+  /** The event stream opened or broke. */
+  | { readonly kind: "streamChanged" }
+  /** The listing cell is new. */
+  | { readonly kind: "audited" }
+  /** The pod's entry in the statuses cell is new. */
+  | { readonly kind: "inspected"; readonly status: PodRuntimeStatus }
+  /** An inspection failed a while ago, or missed what a hint told meanwhile: to be requested again. */
+  | { readonly kind: "inspectAgain"; readonly uid: PodUid };
+
+/** What one signal or request asks for. */
+interface Look {
+  readonly uids: readonly PodUid[];
+  readonly tells: "streamChanged" | "audited" | undefined;
+}
+
+/** Follows the runtime for as long as it is subscribed. */
+export function runtimeStatus(
+  inputs: RuntimeStatusInputs,
+  ports: Ports,
+  config: Config,
+  cells: RuntimeStatusCells,
+): Observable<RuntimeOutput> {
+  const missed = createMissedHints(cells.sequence);
+  const signalled$ = inputs.signals$.pipe(
+    tap((signal) => report(signal, ports)),
+    connect((signals$) =>
+      merge(
+        hintedLooks(signals$, cells, missed, ports),
+        signals$.pipe(
+          filter((signal) => signal.kind !== "hint"),
+          map((): Look => ({ uids: [], tells: "streamChanged" })),
+        ),
+        auditedLooks(signals$, ports, config, cells),
+      ),
+    ),
+  );
+  const requested$ = inputs.requests$.pipe(map((uid): Look => ({ uids: [uid], tells: undefined })));
+  return merge(signalled$, requested$).pipe(
+    connect((looks$) =>
+      merge(
+        looks$.pipe(
+          map(({ tells }) => tells),
+          filter((kind) => kind !== undefined),
+          map((kind): RuntimeOutput => ({ kind })),
+        ),
+        inspections(looks$, ports, config, { ...cells, missed }),
+      ),
+    ),
+  );
+}
+
+function hintedLooks(
+  signals$: Observable<RuntimeSignal>,
+  cells: RuntimeStatusCells,
+  missed: MissedHints,
+  ports: Pick<Ports, "clock">,
+): Observable<Look> {
+  return signals$.pipe(
+    map((signal) => (signal.kind === "hint" ? { ...signal, podUid: podOf(signal, cells) } : undefined)),
+    tap((hint) => {
+      if (hint?.podUid === undefined && hint?.containerId !== undefined) missed.note(hint.containerId);
+    }),
+    filter((hint) => hint?.podUid !== undefined),
+    connect((hints$) =>
+      merge(
+        hints$.pipe(
+          filter((hint) => hint?.aheadOfStatus !== true),
+          map((hint) => hint?.podUid),
+        ),
+        hints$.pipe(
+          filter((hint) => hint?.aheadOfStatus === true),
+          conflateByKey((hint) => looksUntilExitShows(hint?.podUid, hint?.containerId, cells, ports), {
+            key: (hint) => hint?.containerId,
+            limit: Number.POSITIVE_INFINITY,
+          }),
+        ),
+      ),
+    ),
+    filter((uid) => uid !== undefined),
+    map((uid): Look => ({ uids: [uid], tells: undefined })),
+  );
+}
+
+/**
+ * containerd 1.6 tells of an exit some 20 to 40 ms before its CRI shows it, and not when that happens. A look at once
+ * would be in vain, unless nothing is known of the container yet.
+ */
+function looksUntilExitShows(
+  uid: PodUid | undefined,
+  id: string | undefined,
+  { statuses }: RuntimeStatusCells,
+  { clock }: Pick<Ports, "clock">,
+): Observable<PodUid> {
+  const isEnded = (): boolean | undefined => {
+    const pod = uid === undefined ? undefined : statuses.get(uid);
+    const container = pod?.containers.find((c) => c.id === id);
+    if (container !== undefined) return container.state === "exited";
+    const sandbox = pod?.sandboxes.find((s) => s.id === id);
+    return sandbox === undefined ? undefined : !sandbox.ready;
+  };
+  const looks$ = inSequence(EXIT_LOOKS_MS, (delayMs) =>
+    isEnded() === false ? timer(delayMs, clock.scheduler).pipe(map(() => uid)) : EMPTY,
+  );
+  return defer(() => (isEnded() === undefined ? of(uid) : looks$)).pipe(filter((known) => known !== undefined));
+}
+
+function auditedLooks(
+  signals$: Observable<RuntimeSignal>,
+  ports: Ports,
+  config: Config,
+  cells: RuntimeStatusCells,
+): Observable<Look> {
+  const { listing, auditedAt, statuses } = cells;
+  return signals$.pipe(
+    filter((signal) => signal.kind !== "hint"),
+    switchMap((signal) => audits(signal, ports, config)),
+    map((after): Look => {
+      listing.set(after);
+      auditedAt.set(ports.clock.monotonicMs());
+      forgetGone(after, cells);
+      return { uids: changedPods(inspectedPrints(statuses.values()), after), tells: "audited" };
+    }),
+  );
+}
+
+function inspections(
+  looks$: Observable<Look>,
+  ports: Ports,
+  config: Config,
+  cells: RuntimeStatusCells & { readonly missed: MissedHints },
+): Observable<RuntimeOutput> {
+  const { clock, telemetry } = ports;
+  return looks$.pipe(
+    map(({ uids }) => from(uids)),
+    concatAll(),
+    conflateByKey((uid: PodUid) => inspect(uid, ports, config, cells), {
+      key: (uid) => uid,
+      limit: config.inspectionsAtOnce,
+      onDepth: (waiting) => telemetry.metrics.gauge("rxlet_queue_depth", waiting, { queue: "inspections" }),
+    }),
+    connect((outcomes$) =>
+      merge(
+        outcomes$.pipe(
+          map((outcome) => ("status" in outcome ? outcome.status : undefined)),
+          filter((status) => status !== undefined),
+          map((status) => {
+            const again: RuntimeOutput = { kind: "inspectAgain", uid: status.podUid };
+            const inspected: RuntimeOutput = { kind: "inspected", status };
+            return from(cells.missed.isBehind(status) ? [inspected, again] : [inspected]);
+          }),
+          concatAll(),
+        ),
+        outcomes$.pipe(
+          filter((outcome) => "error" in outcome),
+          conflateByKey(
+            ({ uid }) =>
+              timer(INSPECT_AGAIN_MS, clock.scheduler).pipe(map((): RuntimeOutput => ({ kind: "inspectAgain", uid }))),
+            { key: ({ uid }) => uid, limit: Number.POSITIVE_INFINITY },
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The audits a signal calls for: at once, then at the pace it allows. A failed audit is repeated soon. */
+function audits(signal: RuntimeSignal, ports: Ports, config: Config): Observable<RuntimeListing> {
+  return defer(() => {
+    const paceMs = signal.kind === "streaming" ? config.auditPeriodMs : config.relistPeriodMs;
+    let waitMs = paceMs;
+    const audit = (): Observable<RuntimeListing> =>
+      relist(ports, config).pipe(
+        tap({
+          subscribe: () => {
+            waitMs = paceMs;
+          },
+        }),
+        catchError(() => {
+          waitMs = config.relistPeriodMs;
+          return EMPTY;
+        }),
+      );
+    return pollAfter(ports.clock, () => waitMs, audit);
+  });
+}
+
+function relist({ runtime, clock, telemetry }: Ports, config: Config): Observable<RuntimeListing> {
+  return defer(() => {
+    const startedAt = clock.monotonicMs();
+    return forkJoin([
+      runtime.listPodSandbox({ filter: undefined }),
+      runtime.listContainers({ filter: undefined }),
+    ]).pipe(
+      deadline(config.inspectionDeadlineMs, clock, () =>
+        kubeletError("DeadlineExceeded", `relist: no answer within ${config.inspectionDeadlineMs} ms`),
+      ),
+      map(([sandboxes, containers]) => listingOf(sandboxes.items, containers.containers)),
+      tap({
+        next: () => {
+          telemetry.metrics.observe("kubelet_pleg_relist_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
+          telemetry.metrics.gauge("kubelet_pleg_last_seen_seconds", clock.wallTime() / 1000);
+        },
+        error: (thrown: unknown) => telemetry.log.debug("Relist failed", { error: toKubeletError(thrown) }),
+      }),
+    );
+  });
+}
+
+type Inspection =
+  | { readonly uid: PodUid; readonly status: PodRuntimeStatus }
+  | { readonly uid: PodUid; readonly error: KubeletError };
+
+function inspect(uid: PodUid, ports: Ports, config: Config, cells: RuntimeStatusCells): Observable<Inspection> {
+  const { clock, telemetry } = ports;
+  const { listing, statuses, sequence, hasRecord } = cells;
+  return defer(() => {
+    const startedAt = clock.monotonicMs();
+    return inspectPod(uid, statuses.get(uid), { ports, sequence, deadlineMs: config.inspectionDeadlineMs }).pipe(
+      map((status): Inspection => {
+        telemetry.metrics.observe("rxlet_inspection_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
+        telemetry.metrics.count("rxlet_inspections_total", { result: "ok" });
+        if (isEmpty(status)) unlist(uid, listing);
+        if (isEmpty(status) && !hasRecord(uid)) statuses.delete(uid);
+        else statuses.set(uid, status);
+        return { uid, status };
+      }),
+      catchError((thrown: unknown) => {
+        const error = toKubeletError(thrown);
+        telemetry.metrics.count("rxlet_inspections_total", { result: error.code });
+        telemetry.log.debug("Inspection failed", { podUid: uid, error });
+        return of<Inspection>({ uid, error });
+      }),
+    );
+  });
+}
+
+const isEmpty = (status: PodRuntimeStatus): boolean => status.sandboxes.length + status.containers.length === 0;
+
+/** A look that found nothing is newer than the listing: who asks which pods the runtime has must not see a ghost. */
+function unlist(uid: PodUid, listing: RuntimeStatusCells["listing"]): void {
+  const known = listing.value;
+  if (known?.pods.has(uid) !== true) return;
+  listing.set({ ...known, pods: new Map([...known.pods].filter(([listed]) => listed !== uid)) });
+}
+
+/** Looks that were asked for while a pod was being removed leave an entry behind when its record goes. */
+function forgetGone({ pods }: RuntimeListing, { statuses, hasRecord }: RuntimeStatusCells): void {
+  for (const status of statuses.values()) {
+    const { podUid } = status;
+    if (isEmpty(status) && !pods.has(podUid) && !hasRecord(podUid)) statuses.delete(podUid);
+  }
+}
+
+/** The pod a hint is about: named, or known by a container we have seen. */
+function podOf(
+  signal: RuntimeSignal & { kind: "hint" },
+  { listing, statuses }: RuntimeStatusCells,
+): PodUid | undefined {
+  if (signal.podUid !== undefined || signal.containerId === undefined) return signal.podUid;
+  const id: string = signal.containerId;
+  const listed = listing.value?.owners.get(id);
+  if (listed !== undefined) return listed;
+  // Containers made since the last audit: their pods were inspected after our own call made them.
+  return statuses
+    .values()
+    .find((pod) => pod.containers.some((c) => c.id === id) || pod.sandboxes.some((s) => s.id === id))?.podUid;
+}
+
+function report(signal: RuntimeSignal, { telemetry }: Ports): void {
+  switch (signal.kind) {
+    case "streaming":
+      telemetry.metrics.count("kubelet_evented_pleg_connection_success_count");
+      telemetry.log.info("Runtime event stream is open", { via: signal.via });
+      break;
+    case "lost":
+      telemetry.metrics.count("kubelet_evented_pleg_connection_error_count");
+      telemetry.log.warn("Runtime event stream is lost, reopening", { reason: signal.reason });
+      break;
+    case "unsupported":
+      telemetry.log.warn("The runtime has no event stream: relisting instead", {});
+      break;
+    case "opening":
+    case "hint":
+      break;
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Starts one container: image, files, create, start, log link, postStart hook. A failure is told through `failed` and becomes the
+ * container's waiting reason. Counterpart: kuberuntime_container.go startContainer.
+ */
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+  takeUntil,
+} from "rxjs";
+import type { Container, Pod } from "../core/api.ts";
+import { buildContainerConfig } from "../core/container/containerConfig.ts";
+import { imageUserOf } from "../core/container/securityContext.ts";
+import { type KubeletError, toKubeletError, withReason } from "../core/errors.ts";
+import type { MonotonicMs } from "../core/ids.ts";
+import { containerLogLinkPath, containerLogPath, terminationLogPath } from "../core/paths.ts";
+import type { ContainerStart } from "../core/pod/podActionsTypes.ts";
+import { createdEvent, failedEvent, podEventObject, startedEvent } from "../core/pod/podEvents.ts";
+import type { ContainerConfig, Image } from "../gen/cri.ts";
+import { aborted } from "../operators/aborted.ts";
+import { prepareContainerFiles } from "./containerFiles.ts";
+import { effect, eventOutput, inspect, type PodContext, podFields } from "./podContext.ts";
+import { noteFailure } from "./podMemory.ts";
+import type { PodOutput } from "./podOutputs.ts";
+import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
+import { removeFromRuntime } from "./removeFromRuntime.ts";
+import type { Sandbox } from "./sandbox.ts";
+
+/** One start and where it happens. */
+export interface StartTask {
+  readonly context: PodContext;
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly start: ContainerStart;
+  readonly sandbox: Sandbox;
+  /** Gives up waiting for the image; what follows is short and is not interrupted. */
+  readonly stop: AbortSignal;
+  /** Told why it did not start, and when another try makes sense if that is known. */
+  readonly failed: (error: KubeletError, retryAt: MonotonicMs | undefined) => void;
+}
+
+/** Starts the container; never errors. */
+export function startContainer(task: StartTask): Observable<PodOutput> {
+  const { context, container, sandbox, pod, stop } = task;
+  const { clock } = context.ports;
+  const askedAt = clock.monotonicMs();
+  const untilStopped$ = context.images
+    .ensure({ pod, container, sandboxConfig: sandbox.config })
+    .pipe(takeUntil(aborted(stop)));
+  return untilStopped$.pipe(
+    switchMap((step) => {
+      switch (step.kind) {
+        case "event":
+          return of(eventOutput({ ...step.event, object: podEventObject(pod, container.name) }));
+        case "failed":
+          return fail(task, step.error, step.retryAt);
+        case "ready":
+          context.memory.pullMs += clock.monotonicMs() - askedAt;
+          return stop.aborted ? EMPTY : createAndStart(task, step.image);
+      }
+    }),
+  );
+}
+
+function fail(task: StartTask, error: KubeletError, retryAt?: MonotonicMs): Observable<PodOutput> {
+  const { context, pod, container, failed } = task;
+  noteFailure(context.memory, container.name, error);
+  failed(error, retryAt);
+  context.ports.telemetry.metrics.count("kubelet_started_containers_errors_total", {
+    container_type: containerType(task),
+    code: error.reason,
+  });
+  const fields = { ...podFields(context), container: container.name, error };
+  if (error.code !== "Backoff") context.ports.telemetry.log.warn("Container did not start", fields);
+  // What the runtime refused is told in its own words, everything else by its reason.
+  const cause =
+    error.reason === "CreateContainerError" || error.reason === "RunContainerError" ? error.message : error.reason;
+  return of(eventOutput(failedEvent(pod, container.name, cause)));
+}
+
+function createAndStart(task: StartTask, image: Image): Observable<PodOutput> {
+  const { context, pod, container, sandbox, start } = task;
+  const { ports, config, node } = context;
+  const { uid } = pod.metadata;
+  return defer(() => {
+    const terminationLog = terminationLogPath(config.directories, uid, container.name, ports.rng.uuid().slice(0, 8));
+    const built = buildContainerConfig({
+      pod,
+      container,
+      restartCount: start.restartCount,
+      imageRef: image.id,
+      imageUser: imageUserOf(image),
+      podIps: sandbox.podIps,
+      terminationLogPath: terminationLog,
+      node,
+    });
+    if (!built.ok) return fail(task, withReason(built.error, "CreateContainerConfigError"));
+    return prepareContainerFiles(context, { pod, container, podIps: sandbox.podIps, terminationLog }).pipe(
+      switchMap((prepared) => (prepared.ok ? create(task, built.value) : fail(task, prepared.error))),
+    );
+  });
+}
+
+function create(task: StartTask, config: ContainerConfig): Observable<PodOutput> {
+  const { context, pod, container, sandbox, start } = task;
+  const { runtime } = context.ports;
+  const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
+  return effect(context, () => runtime.createContainer(request)).pipe(
+    switchMap((created) => {
+      if (!created.ok) {
+        return concat(fail(task, withReason(created.error, "CreateContainerError")), of(inspect(context)));
+      }
+      const { containerId } = created.value;
+      // The link is made beside the start, or a kubelet that ends after it would leave a running container without.
+      notePostStart(context, container, containerId);
+      const errors: KubeletError[] = [];
+      const started$ = defer(() => {
+        const [error] = errors;
+        if (error !== undefined) return fail(task, withReason(error, "RunContainerError"));
+        if (start.replaces !== undefined && task.stop.aborted) return EMPTY;
+        return merge(linkLog(task, containerId), startCreated(task, containerId));
+      });
+      // Two instances must never run side by side: an earlier one whose start may still be on its way goes first.
+      const replaced$ = removeFromRuntime(context, start.replaces ?? [], [], errors);
+      return concat(of(eventOutput(createdEvent(pod, container.name))), replaced$, started$);
+    }),
+  );
+}
+
+function startCreated(task: StartTask, containerId: string): Observable<PodOutput> {
+  const { context, pod, container } = task;
+  const { runtime, telemetry } = context.ports;
+  return effect(context, () => runtime.startContainer({ containerId })).pipe(
+    switchMap((started) => {
+      if (!started.ok) {
+        // It may run all the same, and then without a hook, as after a restart of the kubelet.
+        forgetPostStart(context, container);
+        return concat(fail(task, withReason(started.error, "RunContainerError")), of(inspect(context)));
+      }
+      noteFailure(context.memory, container.name, undefined);
+      telemetry.metrics.count("kubelet_started_containers_total", { container_type: containerType(task) });
+      telemetry.log.info("Container started", { ...podFields(context), container: container.name, containerId });
+      return concat(
+        of(inspect(context), eventOutput(startedEvent(pod, container.name))),
+        runPostStart(task, containerId),
+      );
+    }),
+  );
+}
+
+function runPostStart(task: StartTask, containerId: string): Observable<PodOutput> {
+  const { context, pod, container, sandbox, stop, failed } = task;
+  const podIp = pod.spec.hostNetwork === true ? context.node.nodeIps[0] : sandbox.podIps[0];
+  return postStart({
+    context,
+    pod,
+    container,
+    containerId,
+    podIp,
+    stop,
+    failed: (error) => {
+      noteFailure(context.memory, container.name, error);
+      failed(error, undefined);
+      context.ports.telemetry.metrics.count("kubelet_started_containers_errors_total", {
+        container_type: containerType(task),
+        code: error.reason,
+      });
+    },
+  });
+}
+
+/** The link log shippers look for; without it the pod runs all the same. */
+function linkLog({ context, pod, container, start }: StartTask, containerId: string): Observable<never> {
+  const { files, telemetry } = context.ports;
+  const { directories } = context.config;
+  const { name, namespace } = pod.metadata;
+  const link = { podName: name, namespace, container: container.name, containerId };
+  const target = containerLogPath(directories, pod.metadata, container.name, start.restartCount);
+  return files.symlink(target, containerLogLinkPath(directories.containerLogsDir, link)).pipe(
+    ignoreElements(),
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      telemetry.log.warn("Cannot link a container log", { ...podFields(context), container: container.name, error });
+      return EMPTY;
+    }),
+  );
+}
+
+const containerType = ({ start }: StartTask): string =>
+  start.kind === "init" ? "init_container" : start.kind === "ephemeral" ? "ephemeral_container" : "container";

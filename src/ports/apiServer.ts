@@ -1,0 +1,122 @@
+/**
+ * The Kubernetes API server as a kubelet sees it: generic verbs over typed resources. Objects are in their wire form.
+ * Refusals are KubeletErrors made from the server's Status, which is their cause: see `apiError`.
+ */
+import type { Observable } from "rxjs";
+import type { ApiObjects, ApiResourceName, ApiSubresources } from "../core/api/apiResources.ts";
+import type { ApiStatus } from "../core/api/apiStatus.ts";
+import type { JsonPatchOperation } from "../core/api/jsonPatch.ts";
+import type { Call, CallOptions } from "./call.ts";
+
+/** Which object; cluster-wide resources have no namespace. */
+export interface ObjectRef {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export interface ApiGetOptions extends CallOptions {
+  /** Absent: the newest state. "0": whatever the server has at hand. Else: not older than this. */
+  readonly resourceVersion?: string;
+}
+
+/** Which objects; selectors in the server's own syntax. */
+export interface ApiSelection {
+  /** Absent: every namespace. */
+  readonly namespace?: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+}
+
+export interface ApiListOptions extends ApiSelection, CallOptions {
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
+  /** Objects per answer at most; the answer's `metadata.continue` leads to the next ones. */
+  readonly limit?: number;
+  readonly continue?: string;
+}
+
+/** Bounds of a watch: the server ends it after `timeoutSeconds` (its own choice of 30 to 60 minutes when absent). */
+export interface ApiWatchOptions extends ApiSelection {
+  /** Events after this version. Absent or "0": first an ADDED for each object there is. */
+  readonly resourceVersion?: string;
+  readonly allowWatchBookmarks?: boolean;
+  /** The state first, its end marked by a bookmark with the annotation `k8s.io/initial-events-end`. */
+  readonly sendInitialEvents?: boolean;
+  readonly timeoutSeconds?: number;
+}
+
+export interface ApiUpdateOptions extends CallOptions {
+  /** Absent: the object without its status. */
+  readonly subresource?: "status" | "resize" | "approval";
+}
+
+/** A patch by its content type. */
+export type ApiPatch =
+  | { readonly type: "application/strategic-merge-patch+json"; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly type: "application/merge-patch+json"; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly type: "application/json-patch+json"; readonly body: readonly JsonPatchOperation[] };
+
+export interface ApiDeleteOptions extends CallOptions {
+  /** Absent: what the object asks for. */
+  readonly gracePeriodSeconds?: number;
+  /** Conflict unless the object is this one. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
+}
+
+export interface ApiList<T> {
+  readonly metadata: {
+    /** Where a watch goes on from. */
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly items: readonly T[];
+}
+
+/** A bookmark carries a version and nothing else of an object. */
+export interface ApiBookmark {
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+/** One line of a watch. ERROR is the last one; with code 410 the version asked for is no longer known. */
+export type ApiWatchEvent<T> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
+  | { readonly type: "BOOKMARK"; readonly object: ApiBookmark }
+  | { readonly type: "ERROR"; readonly object: ApiStatus };
+
+/** The verbs. Writes answer the object as stored. */
+export interface ApiServer {
+  get<R extends ApiResourceName>(resource: R, ref: ObjectRef, options?: ApiGetOptions): Call<ApiObjects[R]>;
+  list<R extends ApiResourceName>(resource: R, options?: ApiListOptions): Call<ApiList<ApiObjects[R]>>;
+  /** Cold: one subscription is one request. Completes when the server ends it, errors when the connection breaks. */
+  watch<R extends ApiResourceName>(resource: R, options?: ApiWatchOptions): Observable<ApiWatchEvent<ApiObjects[R]>>;
+  create<R extends ApiResourceName>(resource: R, object: ApiObjects[R], options?: CallOptions): Call<ApiObjects[R]>;
+  /** Replaces the object named by its metadata; Conflict when its `resourceVersion` is not the stored one. */
+  update<R extends ApiResourceName>(
+    resource: R,
+    object: ApiObjects[R],
+    options?: ApiUpdateOptions,
+  ): Call<ApiObjects[R]>;
+  patch<R extends ApiResourceName>(
+    resource: R,
+    ref: ObjectRef,
+    patch: ApiPatch,
+    options?: ApiUpdateOptions,
+  ): Call<ApiObjects[R]>;
+  /** The object as it was last, or a Status of success. */
+  delete<R extends ApiResourceName>(
+    resource: R,
+    ref: ObjectRef,
+    options?: ApiDeleteOptions,
+  ): Call<ApiObjects[R] | ApiStatus>;
+  createSubresource<S extends keyof ApiSubresources>(
+    subresource: S,
+    ref: ObjectRef,
+    body: ApiSubresources[S],
+    options?: CallOptions,
+  ): Call<ApiSubresources[S]>;
+}

@@ -1,0 +1,21 @@
+/** Pod cgroups on either cgroup version. Names are absolute within the hierarchy, e.g. `/kubepods/burstable/pod<uid>`. */
+import type { Call } from "./call.ts";
+
+/** Limits in cgroup v1 units; the adapter converts for v2. Absent means leave as is. */
+export interface CgroupResources {
+  readonly cpuShares?: number;
+  /** Microseconds of CPU per period; -1 for no limit. */
+  readonly cpuQuotaUs?: number;
+  readonly cpuPeriodUs?: number;
+  readonly memoryLimitBytes?: number;
+  readonly pidsLimit?: number;
+}
+
+export interface Cgroups {
+  /** Creates the cgroup in every mounted controller and writes the limits; existing is fine. */
+  ensure(name: string, resources: CgroupResources): Call<void>;
+  /** Removes the cgroup and its children, ending processes left in them; a missing one is fine. */
+  destroy(name: string): Call<void>;
+  /** Child cgroup names (last path element), sorted. Missing: empty. */
+  list(name: string): Call<readonly string[]>;
+}

@@ -1,0 +1,10 @@
+/** Time as an input. Durations, backoff and deadlines use monotonic time; only API timestamps use the wall clock. */
+import type { SchedulerLike } from "rxjs";
+import type { EpochMs, MonotonicMs } from "../core/ids.ts";
+
+export interface Clock {
+  /** Drives every timer; virtual in tests and simulation. */
+  readonly scheduler: SchedulerLike;
+  monotonicMs(): MonotonicMs;
+  wallTime(): EpochMs;
+}

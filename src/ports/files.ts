@@ -1,0 +1,22 @@
+/** The few file operations the kubelet needs on its own directories. Paths are absolute. */
+import type { Call } from "./call.ts";
+
+/** What is at a path, links followed, by the name of the hostPath type that asks for it. */
+export type FileKind = "Directory" | "File" | "Socket" | "CharDevice" | "BlockDevice" | "unknown";
+
+export interface Files {
+  /** Creates the directory and its parents; an existing one is fine. `mode` in octal, default 0o750. */
+  makeDirectory(path: string, mode?: number): Call<void>;
+  /** Replaces the whole content in place (same inode when it exists: it may be bind-mounted). Default mode 0o644. */
+  writeFile(path: string, content: string, mode?: number): Call<void>;
+  /** At most the last `maxBytes` of the file, as UTF-8. Missing file: NotFound. */
+  readTail(path: string, maxBytes: number): Call<string>;
+  /** Names in the directory, sorted. Missing directory: empty. */
+  list(path: string): Call<readonly string[]>;
+  /** undefined when nothing is there. */
+  kindOf(path: string): Call<FileKind | undefined>;
+  /** Removes file or tree; a missing one is fine. Never follows symlinks, never crosses into another mount. */
+  remove(path: string): Call<void>;
+  /** Makes or replaces a symbolic link. */
+  symlink(target: string, path: string): Call<void>;
+}

@@ -1,0 +1,95 @@
+/** What the machine is, facts read once at start; and how full it is, read again and again. */
+import type { Observable } from "rxjs";
+import type { ResolvConf } from "../core/container/resolvConf.ts";
+import type { Call } from "./call.ts";
+
+/** Huge pages of one size. */
+export interface HugepageSize {
+  /** Bytes of one page. */
+  readonly bytes: bigint;
+  /** As cgroups name it: `2MB`, `1GB`. */
+  readonly unit: string;
+  /** As resources name it: `hugepages-2Mi`. */
+  readonly resource: string;
+  /** Pages set aside. */
+  readonly count: bigint;
+}
+
+export interface Machine {
+  /** Lower case, not empty. */
+  readonly hostname: string;
+  /** Addresses of the interface with the default route: one per family, IPv4 first. Never empty. */
+  readonly ips: readonly string[];
+  readonly cpuCount: number;
+  readonly memoryBytes: bigint;
+  readonly swapBytes: bigint;
+  /** Size of the file system the kubelet keeps its files on; undefined where it cannot be told. */
+  readonly rootFsBytes: bigint | undefined;
+  /** Smallest first; empty without huge pages. */
+  readonly hugepages: readonly HugepageSize[];
+  /** Empty where the system has none. */
+  readonly bootId: string;
+  readonly machineId: string;
+  readonly systemUuid: string;
+  readonly kernelVersion: string;
+  /** For people: `Debian GNU/Linux 12 (bookworm)`. */
+  readonly osImage: string;
+  /** As Kubernetes writes them: `linux`, `darwin`; `amd64`, `arm64`. */
+  readonly operatingSystem: string;
+  readonly architecture: string;
+  /** undefined: no resolver settings are wanted. */
+  readonly resolvConf: ResolvConf | undefined;
+  /** undefined on systems without cgroups. */
+  readonly cgroupVersion: 1 | 2 | undefined;
+  /** Whether swap of cgroups can be limited. */
+  readonly swapControllerAvailable: boolean;
+}
+
+/** Reads the machine. Errors: KubeletError naming the file that should be there. */
+export type ReadMachine = () => Call<Machine>;
+
+/** Space of one file system, as its users may have it. */
+export interface FileSystemUsage {
+  readonly capacityBytes: bigint;
+  readonly availableBytes: bigint;
+  readonly usedBytes: bigint;
+  readonly inodes: bigint;
+  readonly inodesFree: bigint;
+}
+
+/** Memory of the whole machine. */
+export interface MemoryUsage {
+  readonly capacityBytes: bigint;
+  readonly availableBytes: bigint;
+  readonly workingSetBytes: bigint;
+}
+
+/** Process ids of the whole machine; threads have one each. */
+export interface PidUsage {
+  readonly max: bigint;
+  readonly running: bigint;
+}
+
+/** How full the machine is now. Errors: KubeletError naming what could not be read. */
+export interface HostUsage {
+  /** Of the file system the path is on. */
+  fileSystem(path: string): Call<FileSystemUsage>;
+  memory(): Call<MemoryUsage>;
+  pids(): Call<PidUsage>;
+  /** Milliseconds since the machine booted. */
+  uptimeMs(): Call<number>;
+}
+
+/** One record of the kernel's log. */
+export interface KernelMessage {
+  /** 0 (emergency) to 7 (debug). */
+  readonly level: number;
+  /** Grows by one from boot. */
+  readonly sequence: number;
+  /** Microseconds since boot. */
+  readonly uptimeUs: number;
+  readonly text: string;
+}
+
+/** The kernel's log from its oldest record on. Never completes; errors with a KubeletError when it cannot be read. */
+export type KernelLog = Observable<KernelMessage>;

@@ -1,0 +1,50 @@
+/** Everything the kubelet touches, in one record: the real world in main.ts, another one in tests and simulation. */
+import type { Observable } from "rxjs";
+import type { KubeletEvent } from "../core/events.ts";
+import type { PodUid } from "../core/ids.ts";
+import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import type { Machine } from "./host.ts";
+import type { Cgroups } from "./cgroup.ts";
+import type { Clock } from "./clock.ts";
+import type { ImageService, RuntimeService } from "./cri.ts";
+import type { Files } from "./files.ts";
+import type { Probers } from "./probers.ts";
+import type { Rng } from "./random.ts";
+import type { Telemetry } from "./telemetry.ts";
+
+/** What the runtime's event stream says: a reason to look, never a state. */
+export type RuntimeSignal =
+  /** A stream is being opened for the first time: relist meanwhile. */
+  | { readonly kind: "opening" }
+  /** A stream has proved to be open: audit now, then seldom. */
+  | { readonly kind: "streaming"; readonly via: "cri" | "containerd" }
+  /** The stream broke and is being reopened: relist meanwhile. Told once, however many tries that takes. */
+  | { readonly kind: "lost"; readonly reason: string }
+  /** The runtime has no event stream: relist often. */
+  | { readonly kind: "unsupported" }
+  | {
+      readonly kind: "hint";
+      readonly podUid: PodUid | undefined;
+      readonly containerId: string | undefined;
+      /** An exit was announced before the runtime's own answers show it: one look may not be enough. */
+      readonly aheadOfStatus: boolean;
+    };
+
+export interface KubeletPorts {
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly telemetry: Telemetry;
+  readonly runtime: RuntimeService;
+  readonly images: ImageService;
+  readonly probers: Probers;
+  readonly files: Files;
+  /** Absent where the kubelet may not write cgroups. */
+  readonly cgroups: Cgroups | undefined;
+  readonly machine: Machine;
+  /** Supervised: neither errors nor completes. */
+  readonly snapshots$: Observable<SourceSnapshot>;
+  /** Supervised: neither errors nor completes. */
+  readonly runtimeSignals$: Observable<RuntimeSignal>;
+  /** Where events go; never emits, never errors. */
+  readonly recordEvents: (events$: Observable<KubeletEvent>) => Observable<never>;
+}

@@ -1,0 +1,18 @@
+/** What the servers may read of the kubelet: snapshots, never a stream, never a pipeline. */
+import type { Pod } from "../core/api.ts";
+import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+
+export interface HealthCheck {
+  readonly name: string;
+  /** undefined when well, else the reason why not. */
+  readonly problem: string | undefined;
+}
+
+export interface KubeletQueries {
+  /** Pods bound to this node with their latest status, in the order they were accepted. */
+  pods(): readonly Pod[];
+  /** Pods with something in the runtime, as last inspected. */
+  runtimePods(): readonly PodRuntimeStatus[];
+  /** Checks in upstream's order: ping, log, syncloop. */
+  health(): readonly HealthCheck[];
+}

@@ -1,0 +1,28 @@
+/**
+ * What every server of the kubelet has in common: no request bodies where none is wanted, plain 404, and an answer to
+ * a handler that fails. Routes are added by the server that owns the app.
+ */
+import { Hono, type MiddlewareHandler } from "hono";
+import { toKubeletError } from "../core/errors.ts";
+import type { Logger } from "../ports/telemetry.ts";
+
+/** Refuses requests with a body and ends their connection, so that nobody has to read it. */
+const refuseBodies: MiddlewareHandler = async (context, next) => {
+  const length = context.req.header("content-length");
+  const hasBody = context.req.header("transfer-encoding") !== undefined || (length !== undefined && length !== "0");
+  if (hasBody) return context.text("413: Request Entity Too Large", 413, { connection: "close" });
+  return next();
+};
+
+/** An app without routes. `first` runs before everything else. */
+export function baseApp(log: Logger, first: readonly MiddlewareHandler[] = []): Hono {
+  const app = new Hono();
+  for (const middleware of first) app.use(middleware);
+  app.use(refuseBodies);
+  app.notFound((context) => context.text("404: Page Not Found", 404));
+  app.onError((thrown, context) => {
+    log.error("HTTP request failed", { logger: "server", path: context.req.path, err: toKubeletError(thrown) });
+    return context.text("500: Internal Server Error", 500);
+  });
+  return app;
+}

@@ -1,0 +1,54 @@
+/**
+ * `/healthz` and one route per check. The plain answer hides why a check failed (the port needs no authentication);
+ * the reason is in the log and on the route of the check itself. Upstream: apiserver's healthz handlers.
+ */
+import type { Context, Hono } from "hono";
+import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { Logger } from "../ports/telemetry.ts";
+import { onlyReads } from "./onlyReads.ts";
+
+const PLAIN = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+
+/** Status and text of `/healthz` for these checks. */
+export function healthzAnswer(
+  checks: readonly HealthCheck[],
+  query: { readonly isVerbose: boolean; readonly excluded: readonly string[] },
+): { readonly status: 200 | 500; readonly text: string } {
+  const isExcluded = (check: HealthCheck): boolean => query.excluded.includes(check.name);
+  const lines = checks.map((check) => {
+    if (isExcluded(check)) return `[+]${check.name} excluded: ok\n`;
+    return check.problem === undefined ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`;
+  });
+  const unknown = query.excluded.filter((name) => !checks.some((check) => check.name === name));
+  if (unknown.length > 0) {
+    const names = unknown.map((name) => JSON.stringify(name)).join(",");
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}\n`);
+  }
+  const isFailed = checks.some((check) => check.problem !== undefined && !isExcluded(check));
+  if (isFailed) return { status: 500, text: `${lines.join("")}healthz check failed\n` };
+  return { status: 200, text: query.isVerbose ? `${lines.join("")}healthz check passed\n` : "ok" };
+}
+
+/** Adds `/healthz` and `/healthz/<check>` to an app. Checks run at each request. */
+export function addHealthzRoutes(app: Hono, queries: KubeletQueries, log: Logger): void {
+  onlyReads(app, "/healthz", (context) => {
+    const checks = queries.health();
+    const answer = healthzAnswer(checks, {
+      isVerbose: context.req.query("verbose") !== undefined,
+      excluded: context.req.queries("exclude") ?? [],
+    });
+    if (answer.status === 500) {
+      const problems = Object.fromEntries(checks.map(({ name, problem }) => [name, problem]));
+      log.warn("Health check failed", { logger: "server", problems });
+    }
+    return context.body(answer.text, answer.status, PLAIN);
+  });
+  onlyReads(app, "/healthz/:check", (context) => checkAnswer(context, queries));
+}
+
+function checkAnswer(context: Context, queries: KubeletQueries): Response | Promise<Response> {
+  const check = queries.health().find(({ name }) => name === context.req.param("check"));
+  if (check === undefined) return context.notFound();
+  if (check.problem === undefined) return context.body("ok", 200, PLAIN);
+  return context.body(`internal server error: ${check.problem}\n`, 500, PLAIN);
+}

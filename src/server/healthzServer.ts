@@ -1,0 +1,28 @@
+/** The health server on healthzBindAddress:healthzPort: `/healthz` and its checks, nothing else, no authentication. */
+import type { Observable } from "rxjs";
+import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { Telemetry } from "../ports/telemetry.ts";
+import { baseApp } from "./baseApp.ts";
+import { addHealthzRoutes } from "./healthzRoutes.ts";
+import { type ListeningAddress, serve, type ServerLimits } from "./serve.ts";
+
+export interface HealthzServerOptions {
+  readonly address: string;
+  readonly port: number;
+  readonly queries: KubeletQueries;
+  readonly telemetry: Telemetry;
+  readonly limits?: ServerLimits;
+}
+
+/** Serves while subscribed; see `serve`. */
+export function healthzServer({
+  address,
+  port,
+  queries,
+  telemetry,
+  limits,
+}: HealthzServerOptions): Observable<ListeningAddress> {
+  const app = baseApp(telemetry.log);
+  addHealthzRoutes(app, queries, telemetry.log);
+  return serve({ app, address, port, ...(limits === undefined ? {} : { limits }) });
+}

@@ -1,0 +1,67 @@
+/**
+ * The read-only server: pods, health and metrics over plain HTTP without authentication. Debugging routes exist on the
+ * authenticated server only and say so here.
+ * Differs from upstream: `/runningpods/` is served here too, since there is no authenticated server beside it yet.
+ */
+import type { Hono } from "hono";
+import type { Observable } from "rxjs";
+import type { Clock } from "../ports/clock.ts";
+import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { MetricsPage, Telemetry } from "../ports/telemetry.ts";
+import { baseApp } from "./baseApp.ts";
+import { countRequests } from "./countRequests.ts";
+import { addHealthzRoutes } from "./healthzRoutes.ts";
+import { addMetricsRoute } from "./metricsRoute.ts";
+import { addPodsRoute, addRunningPodsRoute } from "./podRoutes.ts";
+import { type ListeningAddress, serve, type ServerLimits } from "./serve.ts";
+
+export interface ReadOnlyServerOptions {
+  readonly address: string;
+  readonly port: number;
+  readonly queries: KubeletQueries;
+  readonly metricsPage: MetricsPage;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly limits?: ServerLimits;
+}
+
+const DEBUG_ROUTES = ["run", "exec", "attach", "portForward", "containerLogs", "debug/pprof", "logs"] as const;
+
+/** Path labels of this server in `kubelet_http_*`. */
+export const READ_ONLY_PATHS: ReadonlySet<string> = new Set([
+  "healthz",
+  "pods",
+  "runningpods",
+  "stats",
+  "metrics",
+  "metrics/cadvisor",
+  "metrics/probes",
+  "metrics/resource",
+  ...["run", "exec", "attach", "portForward", "containerLogs", "pprof", "logs"],
+]);
+
+/** The routes; without a listener, for tests and for a server with authentication in front. */
+export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "port" | "limits">): Hono {
+  const { queries, metricsPage, telemetry, clock } = options;
+  const count = countRequests({
+    metrics: telemetry.metrics,
+    clock,
+    serverType: "readonly",
+    paths: READ_ONLY_PATHS,
+  });
+  const app = baseApp(telemetry.log, [count]);
+  addHealthzRoutes(app, queries, telemetry.log);
+  addPodsRoute(app, queries);
+  addRunningPodsRoute(app, queries);
+  addMetricsRoute(app, metricsPage);
+  for (const route of DEBUG_ROUTES) {
+    app.all(`/${route}/*`, (context) => context.text("Debug endpoints are disabled.\n", 405));
+  }
+  return app;
+}
+
+/** Serves while subscribed; see `serve`. */
+export function readOnlyServer(options: ReadOnlyServerOptions): Observable<ListeningAddress> {
+  const { address, port, limits } = options;
+  return serve({ app: readOnlyApp(options), address, port, ...(limits === undefined ? {} : { limits }) });
+}

@@ -1,0 +1,128 @@
+/**
+ * Which requests of a node are let in: its own node, lease and pods, and single objects that a pod of its refers to.
+ * Counterpart: plugin/pkg/auth/authorizer/node. Differs from upstream: a pod or object that does not exist is not found
+ * rather than forbidden, so that answers do not depend on how far the real one's graph lags behind.
+ */
+import { API_RESOURCES, type ApiResourceName, type ApiSubresources } from "../../core/api/apiResources.ts";
+import type { ApiSelection, ObjectRef } from "../../ports/apiServer.ts";
+import type { ApiWorld } from "./apiWorld.ts";
+import { type ApiIdentity, userName } from "./identity.ts";
+import { type PodReferences, podReferences } from "./podReferences.ts";
+import { parseSelection } from "./selectors.ts";
+import { fieldAt, keyOf } from "./storedObject.ts";
+import type { Subresource } from "./strategy.ts";
+
+export type ApiVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
+
+/** What is asked for. */
+export interface ApiAttributes {
+  readonly verb: ApiVerb;
+  readonly resource: ApiResourceName;
+  readonly subresource: Subresource | "binding" | "eviction" | "token";
+  /** Of one object; its name is empty where the server makes it. */
+  readonly ref: ObjectRef | undefined;
+  /** Of a list or watch. */
+  readonly selection: ApiSelection | undefined;
+}
+
+/** The part of a combined name like `pods/binding`. */
+export const partsOf = (subresource: keyof ApiSubresources) =>
+  subresource.split("/") as ["pods" | "serviceaccounts", "binding" | "eviction" | "token"];
+
+const READS: readonly ApiVerb[] = ["get", "list", "watch"];
+const NOBODY = "no rule lets a node do this";
+
+/** Why a node may not do this; undefined when it may. */
+function refusal(world: ApiWorld, nodeName: string, attributes: ApiAttributes): string | undefined {
+  const { verb, resource } = attributes;
+  switch (resource) {
+    case "secrets":
+    case "configmaps":
+    case "persistentvolumeclaims":
+    case "serviceaccounts":
+      return referenced(world, nodeName, attributes, resource);
+    case "pods":
+      return ofPods(world, nodeName, attributes);
+    case "nodes":
+      return ofNodes(world, nodeName, attributes);
+    case "leases":
+    case "csinodes":
+      if (verb === "list" || verb === "watch") return NOBODY;
+      return verb === "create" || attributes.ref?.name === nodeName ? undefined : `can only access its own ${resource}`;
+    case "services":
+    case "runtimeclasses":
+    case "csidrivers":
+      return READS.includes(verb) ? undefined : NOBODY;
+    case "events":
+      return ["create", "update", "patch"].includes(verb) ? undefined : NOBODY;
+    case "certificatesigningrequests":
+      return verb === "create" || READS.includes(verb) ? undefined : NOBODY;
+    case "tokenreviews":
+    case "subjectaccessreviews":
+      return verb === "create" ? undefined : NOBODY;
+    case "persistentvolumes":
+    case "volumeattachments":
+      return verb === "get" ? undefined : NOBODY;
+    case "namespaces":
+      return NOBODY;
+  }
+}
+
+function referenced(
+  world: ApiWorld,
+  nodeName: string,
+  { verb, resource, subresource, ref, selection }: ApiAttributes,
+  kind: keyof PodReferences,
+): string | undefined {
+  if (resource === "serviceaccounts" && subresource === "token") return undefined;
+  const single = selection === undefined ? ref : singleObject(resource, selection);
+  const mayWatch = resource === "secrets" || resource === "configmaps";
+  if (!(mayWatch ? READS : ["get"]).includes(verb)) return NOBODY;
+  if (single === undefined) return "can only read objects by their name";
+  const isReferenced = world
+    .podsOn(nodeName)
+    .some((pod) => pod.metadata.namespace === single.namespace && podReferences(pod)[kind].has(single.name));
+  return isReferenced ? undefined : `no relationship found between node '${nodeName}' and this object`;
+}
+
+function singleObject(resource: ApiResourceName, selection: ApiSelection): ObjectRef | undefined {
+  const name = parseSelection(resource, selection).required("metadata.name");
+  const { namespace = "" } = selection;
+  return name === undefined || namespace === "" ? undefined : { namespace, name };
+}
+
+function ofPods(world: ApiWorld, nodeName: string, { verb, subresource, ref, selection }: ApiAttributes) {
+  if (subresource === "binding" || subresource === "resize") return NOBODY;
+  if (selection !== undefined) {
+    const wanted = parseSelection("pods", selection).required("spec.nodeName");
+    return wanted === nodeName ? undefined : "can only list/watch pods with spec.nodeName field selector";
+  }
+  if (verb === "update" || verb === "patch") return subresource === "status" ? undefined : NOBODY;
+  if (verb !== "get" || ref === undefined) return undefined;
+  const pod = world.store.get("pods", keyOf(ref));
+  return pod === undefined || fieldAt(pod, "spec.nodeName") === nodeName
+    ? undefined
+    : `no relationship found between node '${nodeName}' and this object`;
+}
+
+function ofNodes(_world: ApiWorld, nodeName: string, { verb, ref, selection }: ApiAttributes): string | undefined {
+  if (verb === "delete") return NOBODY;
+  if (selection !== undefined) {
+    const wanted = parseSelection("nodes", selection).required("metadata.name");
+    return wanted === nodeName ? undefined : "can only list/watch its own node with a metadata.name field selector";
+  }
+  return verb !== "get" || ref?.name === nodeName ? undefined : `can only read its own node, not ${ref?.name}`;
+}
+
+/** Why the request is refused, in the server's words; undefined when it is let in. Administrators may do all. */
+export function authorize(world: ApiWorld, identity: ApiIdentity, attributes: ApiAttributes): string | undefined {
+  if (identity.kind === "admin") return undefined;
+  const why = refusal(world, identity.nodeName, attributes);
+  if (why === undefined) return undefined;
+  const { verb, resource, subresource, ref, selection } = attributes;
+  const namespace = ref?.namespace ?? selection?.namespace ?? "";
+  const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
+  const { group } = API_RESOURCES[resource];
+  return `User "${userName(identity)}" cannot ${verb} resource "${what}" in API group "${group}" ${where}: ${why}`;
+}

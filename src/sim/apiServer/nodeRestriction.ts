@@ -1,0 +1,168 @@
+/**
+ * What a node may write once it is let in: its own node, lease and CSINode, mirror pods of its own, the status of its
+ * pods, tokens bound to its pods. Counterpart: plugin/pkg/admission/noderestriction.
+ */
+import type { AuthenticationV1TokenRequest, V1Node, V1Pod } from "@kubernetes/client-node";
+import type { ApiResourceName } from "../../core/api/apiResources.ts";
+import type { Wire } from "../../core/api.ts";
+import { sameValue } from "../../core/sameValue.ts";
+import type { ObjectRef } from "../../ports/apiServer.ts";
+import type { ApiWorld } from "./apiWorld.ts";
+import type { ApiIdentity } from "./identity.ts";
+import { podReferences } from "./podReferences.ts";
+import { MIRROR_ANNOTATION } from "./podStrategy.ts";
+import type { Subresource } from "./strategy.ts";
+import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
+
+/** A write that is about to happen. */
+export interface AdmittedWrite {
+  readonly resource: ApiResourceName;
+  readonly object: StoredObject;
+  /** undefined for a create. */
+  readonly old: StoredObject | undefined;
+  readonly subresource: Subresource;
+}
+
+const LEASE_NAMESPACE = "kube-node-lease";
+
+/** Why this write is refused; undefined when it may happen. */
+export function admitWrite(world: ApiWorld, identity: ApiIdentity, write: AdmittedWrite): string | undefined {
+  if (identity.kind === "admin") return undefined;
+  const { nodeName } = identity;
+  const { metadata } = write.object;
+  switch (write.resource) {
+    case "pods":
+      return write.old === undefined
+        ? admitPodCreate(world, nodeName, write.object)
+        : admitPodStatus(nodeName, write.object, write.old);
+    case "nodes":
+      return admitNode(nodeName, write);
+    case "leases":
+      if (metadata.namespace !== LEASE_NAMESPACE) {
+        return `can only access leases in the "${LEASE_NAMESPACE}" system namespace`;
+      }
+      return metadata.name === nodeName
+        ? undefined
+        : "can only access node lease with the same name as the requesting node";
+    case "csinodes":
+      return metadata.name === nodeName
+        ? undefined
+        : "can only access CSINode with the same name as the requesting node";
+    default:
+      return undefined;
+  }
+}
+
+function admitPodCreate(world: ApiWorld, nodeName: string, object: StoredObject): string | undefined {
+  const { metadata, spec } = object as unknown as Wire<V1Pod>;
+  const node = `node "${nodeName}"`;
+  if (metadata?.annotations?.[MIRROR_ANNOTATION] === undefined) {
+    return `pod does not have "${MIRROR_ANNOTATION}" annotation, ${node} can only create mirror pods`;
+  }
+  if (spec?.nodeName !== nodeName) return `${node} can only create pods with spec.nodeName set to itself`;
+  const [owner, ...others] = metadata.ownerReferences ?? [];
+  const isOwn = owner?.kind === "Node" && owner.apiVersion === "v1" && owner.name === nodeName && others.length === 0;
+  if (!isOwn) return `${node} can only create pods with an owner reference set to itself`;
+  if (owner.controller !== true) {
+    return `${node} can only create pods with a controller owner reference set to itself`;
+  }
+  if (owner.blockOwnerDeletion === true) return `${node} must not set blockOwnerDeletion on an owner reference`;
+  const found = world.store.get("nodes", nodeName)?.metadata.uid;
+  if (found === undefined) return `error looking up node ${nodeName} to verify uid: not found`;
+  if (owner.uid !== found) return `node ${nodeName} UID mismatch: expected ${found} got ${owner.uid}`;
+  const [named] = Object.entries(podReferences(object)).find(([, names]) => names.size > 0) ?? [];
+  return named === undefined ? undefined : `${node} can not create pods that reference ${named}`;
+}
+
+function admitPodStatus(nodeName: string, object: StoredObject, old: StoredObject): string | undefined {
+  if (fieldAt(old, "spec.nodeName") !== nodeName) {
+    return `node "${nodeName}" can only update pod status for pods with spec.nodeName set to itself`;
+  }
+  if (!sameValue(object.metadata.labels ?? {}, old.metadata.labels ?? {})) {
+    return `node "${nodeName}" cannot update labels through pod status`;
+  }
+  const claims = (pod: StoredObject) => fieldAt(pod, "status.resourceClaimStatuses") ?? [];
+  return sameValue(claims(object), claims(old))
+    ? undefined
+    : `node "${nodeName}" cannot update resource claim statuses`;
+}
+
+/** Labels below kubernetes.io and k8s.io that a kubelet keeps itself. */
+const KUBELET_LABELS: readonly string[] = [
+  "beta.kubernetes.io/arch",
+  "beta.kubernetes.io/instance-type",
+  "beta.kubernetes.io/os",
+  "failure-domain.beta.kubernetes.io/region",
+  "failure-domain.beta.kubernetes.io/zone",
+  "kubernetes.io/arch",
+  "kubernetes.io/hostname",
+  "kubernetes.io/os",
+  "node.kubernetes.io/instance-type",
+  "topology.kubernetes.io/region",
+  "topology.kubernetes.io/zone",
+];
+const KUBELET_PREFIX = /^([^/]+\.)?(kubelet|node)\.kubernetes\.io\//;
+const RESTRICTED_PREFIX = /^([^/]+\.)?node-restriction\.kubernetes\.io\//;
+const KUBERNETES_PREFIX = /^([^/]+\.)?(kubernetes|k8s)\.io\//;
+
+const isForbiddenLabel = (key: string): boolean =>
+  RESTRICTED_PREFIX.test(key) ||
+  (KUBERNETES_PREFIX.test(key) && !KUBELET_LABELS.includes(key) && !KUBELET_PREFIX.test(key));
+
+function admitNode(nodeName: string, { object, old }: AdmittedWrite): string | undefined {
+  const { metadata, spec } = object as unknown as Wire<V1Node>;
+  if (metadata?.name !== nodeName) return `node "${nodeName}" is not allowed to modify node "${metadata?.name}"`;
+  const before = old?.metadata.labels ?? {};
+  const after = metadata.labels ?? {};
+  const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (key) => before[key] !== after[key],
+  );
+  const bad = changed.filter(isForbiddenLabel).sort();
+  if (old === undefined) {
+    return bad.length === 0
+      ? undefined
+      : `node "${nodeName}" is not allowed to set the following labels: ${bad.join(", ")}`;
+  }
+  if (!sameValue(spec?.taints ?? [], fieldAt(old, "spec.taints") ?? [])) {
+    return `node "${nodeName}" is not allowed to modify taints`;
+  }
+  return bad.length === 0 ? undefined : `is not allowed to modify labels: ${bad.join(", ")}`;
+}
+
+/** Why a node may not delete, or evict, this pod. */
+export function admitPodRemoval(
+  world: ApiWorld,
+  identity: ApiIdentity,
+  ref: ObjectRef,
+  verb: "delete" | "evict",
+): string | undefined {
+  if (identity.kind === "admin") return undefined;
+  const pod = world.store.get("pods", keyOf(ref));
+  if (pod === undefined || fieldAt(pod, "spec.nodeName") === identity.nodeName) return undefined;
+  return `node "${identity.nodeName}" can only ${verb} pods with spec.nodeName set to itself`;
+}
+
+/** Why a node may not have this token. */
+export function admitToken(
+  world: ApiWorld,
+  identity: ApiIdentity,
+  account: ObjectRef,
+  request: Wire<AuthenticationV1TokenRequest>,
+): string | undefined {
+  if (identity.kind === "admin") return undefined;
+  const bound = request.spec?.boundObjectRef;
+  if (bound?.kind !== "Pod" || bound.apiVersion !== "v1" || !bound.name)
+    return "node requested token not bound to a pod";
+  if (!bound.uid) return "node requested token with a pod binding without a uid";
+  const pod = world.store.get("pods", keyOf({ ...account, name: bound.name }));
+  if (pod === undefined) return `pod "${bound.name}" not found`;
+  if (pod.metadata.uid !== bound.uid) {
+    return `the UID in the bound object reference (${bound.uid}) does not match the UID in record`;
+  }
+  if (fieldAt(pod, "spec.nodeName") !== identity.nodeName) {
+    return "node requested token bound to a pod scheduled on a different node";
+  }
+  return fieldAt(pod, "spec.serviceAccountName") === account.name
+    ? undefined
+    : `node requested token for a service account the pod does not use: ${account.name}`;
+}

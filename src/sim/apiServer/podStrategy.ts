@@ -1,0 +1,142 @@
+/** How pods are written: defaults as the API server fills them in, and the little that may change afterwards. */
+import type { V1Pod } from "@kubernetes/client-node";
+import type { PodSpec, PodStatus, Wire } from "../../core/api.ts";
+import { defaultPod } from "../../core/pod/defaults.ts";
+import { type FieldProblem, forbidden, invalid } from "../../core/pod/fieldProblem.ts";
+import { podQosClass } from "../../core/pod/qos.ts";
+import { validatePod } from "../../core/pod/validatePod.ts";
+import { sameValue } from "../../core/sameValue.ts";
+import type { Strategy } from "./strategy.ts";
+import type { ApiObject, StoredObject } from "./storedObject.ts";
+
+type PodObject = Wire<V1Pod>;
+type ApiContainerState = NonNullable<NonNullable<PodStatus["containerStatuses"]>[number]["state"]>;
+
+/** Marks the API server's picture of a static pod. */
+export const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
+
+const asPod = (object: ApiObject): PodObject => object as unknown as PodObject;
+const specOf = (object: ApiObject): PodSpec => (object["spec"] ?? { containers: [] }) as PodSpec;
+const statusOf = (object: ApiObject): PodStatus => object["status"] ?? {};
+
+function prepareCreate(object: ApiObject): ApiObject {
+  const isMirror = object.metadata?.annotations?.[MIRROR_ANNOTATION] !== undefined;
+  const account = isMirror ? {} : { serviceAccountName: specOf(object).serviceAccountName || "default" };
+  const pod = defaultPod(asPod({ ...object, spec: { ...specOf(object), ...account } }));
+  return {
+    ...object,
+    metadata: { ...object.metadata, generation: 1 },
+    spec: { priority: 0, ...pod.spec },
+    status: { phase: "Pending", qosClass: podQosClass(pod) },
+  };
+}
+
+/** A status write leaves spec, owners and the marks of deletion; any other write leaves the status. */
+function prepareUpdate(object: ApiObject, old: StoredObject, subresource: Parameters<Strategy["prepareUpdate"]>[2]) {
+  if (subresource === "status") {
+    const { ownerReferences } = old.metadata;
+    const { ownerReferences: _ignored, ...metadata } = object.metadata ?? {};
+    const { qosClass } = statusOf(old);
+    return {
+      ...old,
+      metadata: ownerReferences === undefined ? metadata : { ...metadata, ownerReferences },
+      status: { ...(qosClass === undefined ? {} : { qosClass }), ...statusOf(object) },
+    };
+  }
+  const spec = subresource === "resize" ? resized(specOf(old), specOf(object)) : defaultPod(asPod(object)).spec;
+  const isChanged = !sameValue(spec, old["spec"]);
+  const generation = (old.metadata.generation ?? 0) + (isChanged ? 1 : 0);
+  return { ...object, spec, metadata: { ...object.metadata, generation }, status: old["status"] };
+}
+
+/** Of a resize, only the resources of containers count. */
+function resized(old: PodSpec, wanted: PodSpec): PodSpec {
+  const containers = old.containers.map((container) => {
+    const change = wanted.containers.find(({ name }) => name === container.name);
+    const { resources, resizePolicy } = change ?? container;
+    return {
+      ...container,
+      ...(resources === undefined ? {} : { resources }),
+      ...(resizePolicy === undefined ? {} : { resizePolicy }),
+    };
+  });
+  return { ...old, containers };
+}
+
+const CHANGEABLE =
+  "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
+  "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
+  "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+/** The old spec with what may change taken from the new one: the same as the new one if nothing else changed. */
+function withAllowedChanges(old: PodSpec, wanted: PodSpec): PodSpec {
+  const images = (before: PodSpec["containers"], after: PodSpec["containers"]) =>
+    before.map((container, index) => ({ ...container, image: after[index]?.image ?? "" }));
+  const init = old.initContainers;
+  const grace = (old.terminationGracePeriodSeconds ?? 0) < 0 && wanted.terminationGracePeriodSeconds === 1;
+  const { activeDeadlineSeconds: _old, ...rest } = old;
+  return {
+    ...rest,
+    containers: images(old.containers, wanted.containers),
+    ...(init === undefined ? {} : { initContainers: images(init, wanted.initContainers ?? []) }),
+    ...(wanted.activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds: wanted.activeDeadlineSeconds }),
+    ...(wanted.tolerations === undefined ? {} : { tolerations: wanted.tolerations }),
+    ...(wanted.schedulingGates === undefined ? {} : { schedulingGates: wanted.schedulingGates }),
+    ...(grace ? { terminationGracePeriodSeconds: 1 } : {}),
+  };
+}
+
+function* specProblems(old: PodSpec, wanted: PodSpec): Iterable<FieldProblem> {
+  if (old.containers.length !== wanted.containers.length) {
+    yield forbidden("spec.containers", "pod updates may not add or remove containers");
+    return;
+  }
+  const deadline = wanted.activeDeadlineSeconds;
+  if (old.activeDeadlineSeconds !== undefined && deadline !== old.activeDeadlineSeconds) {
+    if (deadline === undefined)
+      yield invalid("spec.activeDeadlineSeconds", null, "must not update from a positive integer to nil value");
+    else if (deadline > old.activeDeadlineSeconds) {
+      yield invalid("spec.activeDeadlineSeconds", deadline, "must be less than or equal to previous value");
+    }
+  }
+  const tolerations = wanted.tolerations ?? [];
+  if (!(old.tolerations ?? []).every((each) => tolerations.some((toleration) => sameValue(each, toleration)))) {
+    yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
+  }
+  if (!sameValue(withAllowedChanges(old, wanted), wanted)) yield forbidden("spec", CHANGEABLE);
+}
+
+/** A container that ended for good stays so. */
+function* statusProblems(spec: PodSpec, old: PodStatus, wanted: PodStatus): Iterable<FieldProblem> {
+  if (old.qosClass !== undefined && wanted.qosClass !== old.qosClass) {
+    yield invalid("status.qosClass", wanted.qosClass, "field is immutable");
+  }
+  for (const [index, status] of (wanted.containerStatuses ?? []).entries()) {
+    const before = old.containerStatuses?.find(({ name }) => name === status.name);
+    const ended = before?.state?.terminated;
+    if (ended === undefined || status.state?.terminated !== undefined || isWaitingAnew(status.state)) continue;
+    const isFinal = spec.restartPolicy === "Never" || (spec.restartPolicy === "OnFailure" && ended.exitCode === 0);
+    const hasRules = spec.containers.some(({ name, restartPolicyRules }) => name === status.name && restartPolicyRules);
+    if (isFinal && !hasRules) {
+      yield forbidden(`status.containerStatuses[${index}].state`, "may not be transitioned to non-terminated state");
+    }
+  }
+}
+
+/** No state at all: the kubelet is not sure, which is no transition. */
+const isWaitingAnew = (state: ApiContainerState | undefined): boolean => state === undefined;
+
+/** The strategy of pods. */
+export const podStrategy: Strategy = {
+  unconditionalUpdate: true,
+  createOnUpdate: false,
+  subresources: ["status", "resize"],
+  prepareCreate,
+  prepareUpdate,
+  validateCreate: (object) =>
+    validatePod({ ...asPod(object), spec: specOf(object) }).filter(({ severity }) => severity === "error"),
+  validateUpdate(object, old, subresource) {
+    if (subresource === "status") return [...statusProblems(specOf(old), statusOf(old), statusOf(object))];
+    return subresource === "resize" ? [] : [...specProblems(specOf(old), specOf(object))];
+  },
+};

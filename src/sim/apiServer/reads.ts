@@ -1,0 +1,112 @@
+/** Get and list at a version, page by page. */
+import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
+import type { ApiList, ApiListOptions, ObjectRef } from "../../ports/apiServer.ts";
+import type { ApiWorld } from "./apiWorld.ts";
+import { badRequest, expired, notFound, tooNew } from "./refusals.ts";
+import { parseSelection, type Selection } from "./selectors.ts";
+import { keyOf, refOf, type StoredObject } from "./storedObject.ts";
+
+/** A version as a number; 0 for none. Errors: 400. */
+export function parseRevision(text: string | undefined): number {
+  if (text === undefined || text === "") return 0;
+  if (!/^\d+$/.test(text)) throw badRequest(`invalid resource version "${text}"`);
+  return Number(text);
+}
+
+/** A get. Errors: 404; 504 when the server has not reached the version. */
+export function getObject(
+  world: ApiWorld,
+  resource: ApiResourceName,
+  ref: ObjectRef,
+  resourceVersion: string | undefined,
+): StoredObject {
+  const revision = parseRevision(resourceVersion);
+  if (revision > world.store.revision) throw tooNew(revision, world.store.revision);
+  if (API_RESOURCES[resource].namespaced && (ref.namespace ?? "") === "") {
+    throw badRequest("namespace is required: an object is read by namespace and name");
+  }
+  const object = world.store.get(resource, keyOf(ref));
+  if (object === undefined) throw notFound(resource, ref.name);
+  return object;
+}
+
+interface PageStart {
+  /** At which the pages are consistent. */
+  readonly revision: number;
+  /** Key of the last object of the page before. */
+  readonly after: string;
+}
+
+const continueToken = ({ revision, after }: PageStart): string => btoa(JSON.stringify({ rv: revision, start: after }));
+
+function parseContinue(token: string): PageStart {
+  try {
+    const { rv, start } = JSON.parse(atob(token)) as { readonly rv: number; readonly start: string };
+    return { revision: rv, after: start };
+  } catch {
+    throw badRequest("continue key is not valid");
+  }
+}
+
+const EXPIRED_CONTINUE =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+  "the continue parameter.";
+
+/** Where the list starts and at which version. */
+function startOf(world: ApiWorld, { continue: token, ...options }: ApiListOptions): PageStart {
+  if (token !== undefined && token !== "") {
+    if (options.resourceVersion !== undefined && options.resourceVersion !== "") {
+      throw badRequest("specifying resource version is not allowed when using continue");
+    }
+    return parseContinue(token);
+  }
+  const wanted = parseRevision(options.resourceVersion);
+  if (wanted > world.store.revision) throw tooNew(wanted, world.store.revision);
+  if (options.resourceVersionMatch !== undefined && options.resourceVersion === undefined) {
+    throw badRequest("resourceVersionMatch is forbidden unless resourceVersion is provided");
+  }
+  // A limited list at a version is one at exactly that version.
+  const isExact =
+    options.resourceVersionMatch === "Exact" ||
+    (options.resourceVersionMatch === undefined && wanted > 0 && (options.limit ?? 0) > 0);
+  return { revision: isExact ? wanted : world.store.revision, after: "" };
+}
+
+function selected(objects: Iterable<StoredObject>, selection: Selection): readonly (readonly [string, StoredObject])[] {
+  const found: (readonly [string, StoredObject])[] = [];
+  for (const object of objects) if (selection.matches(object)) found.push([keyOf(refOf(object)), object]);
+  return found.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** A list in the order of keys. Errors: 400; 410 for a version, or a page, the server no longer knows; 504. */
+export function listObjects(
+  world: ApiWorld,
+  resource: ApiResourceName,
+  options: ApiListOptions,
+): ApiList<StoredObject> {
+  const selection = parseSelection(resource, options);
+  const { revision, after } = startOf(world, options);
+  const now = world.store.all(resource);
+  const then = revision === world.store.revision ? now : world.cache(resource).at(revision, now);
+  if (then === undefined)
+    throw expired(after === "" ? `The resourceVersion ${revision} is too old.` : EXPIRED_CONTINUE);
+  const node = resource === "pods" && then === now ? selection.required("spec.nodeName") : undefined;
+  const all = selected(node === undefined ? then.values() : world.podsOn(node), selection).filter(
+    ([key]) => key > after,
+  );
+  // From the watch cache everything comes at once.
+  const limit = options.resourceVersion === "0" ? 0 : (options.limit ?? 0);
+  const page = limit > 0 ? all.slice(0, limit) : all;
+  const items = page.map(([, object]) => object);
+  const left = all.length - page.length;
+  const metadata = { resourceVersion: String(revision) };
+  if (left === 0) return { metadata, items };
+  return {
+    metadata: {
+      ...metadata,
+      continue: continueToken({ revision, after: page.at(-1)?.[0] ?? "" }),
+      ...(selection.isUnfiltered ? { remainingItemCount: left } : {}),
+    },
+    items,
+  };
+}

@@ -1,0 +1,131 @@
+/** How the simulated API server says no: Status objects with the codes, reasons and words of the real one. */
+import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
+import { type ApiStatus, apiError } from "../../core/api/apiStatus.ts";
+import { type KubeletError, kubeletError } from "../../core/errors.ts";
+import type { FieldProblem } from "../../core/pod/fieldProblem.ts";
+import { qualifiedResource } from "./storedObject.ts";
+
+type Details = NonNullable<ApiStatus["details"]>;
+
+function failure(code: number, reason: string, message: string, details?: Details): ApiStatus {
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code };
+  return details === undefined ? status : { ...status, details };
+}
+
+const about = (resource: ApiResourceName, name: string): Details => {
+  const { group } = API_RESOURCES[resource];
+  return { name, kind: resource, ...(group === "" ? {} : { group }) };
+};
+
+/** What a deletion that leaves nothing behind answers. */
+export const deletedStatus = (resource: ApiResourceName, name: string, uid: string): ApiStatus => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Success",
+  details: { ...about(resource, name), uid },
+});
+
+export const notFound = (resource: ApiResourceName, name: string): KubeletError =>
+  apiError(failure(404, "NotFound", `${qualifiedResource(resource)} "${name}" not found`, about(resource, name)));
+
+export const alreadyExists = (resource: ApiResourceName, name: string): KubeletError =>
+  apiError(
+    failure(409, "AlreadyExists", `${qualifiedResource(resource)} "${name}" already exists`, about(resource, name)),
+  );
+
+/** 409: the object is not as the request supposes it to be. */
+export const conflict = (resource: ApiResourceName, name: string, why: string): KubeletError =>
+  apiError(
+    failure(
+      409,
+      "Conflict",
+      `Operation cannot be fulfilled on ${qualifiedResource(resource)} "${name}": ${why}`,
+      about(resource, name),
+    ),
+  );
+
+/** 409 of a write that was made from an older version of the object. */
+export const staleVersion = (resource: ApiResourceName, name: string): KubeletError =>
+  conflict(
+    resource,
+    name,
+    "the object has been modified; please apply your changes to the latest version and try again",
+  );
+
+export const forbidden = (resource: ApiResourceName, name: string, why: string): KubeletError =>
+  apiError(
+    failure(
+      403,
+      "Forbidden",
+      `${qualifiedResource(resource)} ${name === "" ? "" : `"${name}" `}is forbidden: ${why}`,
+      about(resource, name),
+    ),
+  );
+
+/** 422, with one cause per field. */
+export function invalidObject(
+  resource: ApiResourceName,
+  name: string,
+  problems: readonly FieldProblem[],
+): KubeletError {
+  const { kind, group } = API_RESOURCES[resource];
+  const texts = problems.map(({ field, reason }) => `${field}: ${reason}`);
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  const causes = problems.map(({ field, reason }) => ({
+    field,
+    message: reason,
+    reason: `FieldValue${(reason.split(":")[0] ?? "").replace(/ value$/, "").replaceAll(" ", "")}`,
+  }));
+  return apiError(
+    failure(422, "Invalid", `${kind}${group === "" ? "" : `.${group}`} "${name}" is invalid: ${list}`, {
+      name,
+      kind,
+      ...(group === "" ? {} : { group }),
+      causes,
+    }),
+  );
+}
+
+export const badRequest = (message: string): KubeletError => apiError(failure(400, "BadRequest", message));
+
+export const unsupportedMediaType = (message: string): KubeletError =>
+  apiError(failure(415, "UnsupportedMediaType", message));
+
+export const notAllowed = (what: string): KubeletError =>
+  apiError(
+    failure(405, "MethodNotAllowed", `the server does not allow this method on the requested resource: ${what}`),
+  );
+
+/** The Status of 410, as a watch carries it. */
+export const expiredStatus = (message: string): ApiStatus => failure(410, "Expired", message);
+
+/** 410: that version is no longer known. */
+export const expired = (message: string): KubeletError => apiError(expiredStatus(message));
+
+/** 504 of a read at a version the server has not reached. */
+export const tooNew = (wanted: number, current: number): KubeletError =>
+  apiError(
+    failure(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    }),
+  );
+
+/** 429: come back after so many seconds. */
+export const tooManyRequests = (retryAfterSeconds = 1): KubeletError =>
+  apiError(failure(429, "TooManyRequests", "Too many requests, please try again later.", { retryAfterSeconds }));
+
+/** 500, as of a storage in trouble. */
+export const internalError = (why = "etcdserver: request timed out"): KubeletError =>
+  apiError(failure(500, "InternalError", `Internal error occurred: ${why}`));
+
+/** 503, as of a server that starts or ends. */
+export const serviceUnavailable = (): KubeletError =>
+  apiError(failure(503, "ServiceUnavailable", "the server is currently unable to handle the request"));
+
+/** No connection: there is no Status. */
+export const connectionRefused = (): KubeletError => kubeletError("Unavailable", "API server: connection refused");
+
+/** The connection ended in the middle of an answer. */
+export const connectionLost = (): KubeletError => kubeletError("Unavailable", "API server: connection lost");

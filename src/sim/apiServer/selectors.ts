@@ -1,0 +1,127 @@
+/** Field and label selectors: the server's syntax, and which objects they mean. */
+import type { ApiResourceName } from "../../core/api/apiResources.ts";
+import type { ApiSelection } from "../../ports/apiServer.ts";
+import { badRequest } from "./refusals.ts";
+import { type ApiObject, fieldAt } from "./storedObject.ts";
+
+/** A parsed selection. */
+export interface Selection {
+  readonly namespace: string;
+  /** No selector at all; a namespace does not count. */
+  readonly isUnfiltered: boolean;
+  matches(object: ApiObject): boolean;
+  /** The value a field has to have; undefined when it may have any. */
+  required(field: string): string | undefined;
+}
+
+type Test = (object: ApiObject) => boolean;
+
+const EVERYWHERE = ["metadata.name", "metadata.namespace"];
+const FIELDS: Readonly<Partial<Record<ApiResourceName, readonly string[]>>> = {
+  pods: [
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.serviceAccountName",
+    "spec.hostNetwork",
+    "status.phase",
+    "status.podIP",
+    "status.nominatedNodeName",
+  ],
+  nodes: ["spec.unschedulable"],
+  secrets: ["type"],
+  namespaces: ["status.phase"],
+  services: ["spec.clusterIP", "spec.type"],
+  certificatesigningrequests: ["spec.signerName"],
+  events: [
+    "involvedObject.kind",
+    "involvedObject.namespace",
+    "involvedObject.name",
+    "involvedObject.uid",
+    "involvedObject.apiVersion",
+    "involvedObject.resourceVersion",
+    "involvedObject.fieldPath",
+    "reason",
+    "reportingComponent",
+    "source",
+    "type",
+  ],
+};
+
+interface FieldTest {
+  readonly field: string;
+  readonly value: string;
+  readonly isEqual: boolean;
+}
+
+function parseFields(resource: ApiResourceName, text: string): readonly FieldTest[] {
+  const known = [...EVERYWHERE, ...(FIELDS[resource] ?? [])];
+  return text
+    .split(",")
+    .filter((term) => term !== "")
+    .map((term) => {
+      const match = /^([^=!]+)(==|=|!=)(.*)$/.exec(term);
+      if (match === null) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
+      const [, field = "", operator = "", value = ""] = match;
+      if (!known.includes(field)) throw badRequest(`field label not supported: ${field}`);
+      return { field, value, isEqual: operator !== "!=" };
+    });
+}
+
+/** A field as selectors see it: absent ones are empty, flags say false. */
+function fieldText(object: ApiObject, field: string): string {
+  const value = field === "source" ? fieldAt(object, "source.component") : fieldAt(object, field);
+  if (value === undefined || value === null) return /^spec\.(unschedulable|hostNetwork)$/.test(field) ? "false" : "";
+  return String(value);
+}
+
+const labelsOf = (object: ApiObject): Readonly<Record<string, string>> => object.metadata?.labels ?? {};
+const KEY = "[A-Za-z0-9][-A-Za-z0-9_./]*";
+const SET_TERM = new RegExp(`^(${KEY})\\s+(in|notin)\\s*\\(([^)]*)\\)$`);
+const EQUALITY_TERM = new RegExp(`^(${KEY})\\s*(==|=|!=)\\s*([-A-Za-z0-9_.]*)$`);
+const EXISTENCE_TERM = new RegExp(`^(!?)\\s*(${KEY})$`);
+
+function labelTest(term: string): Test {
+  const set = SET_TERM.exec(term);
+  if (set !== null) {
+    const [, key = "", operator, list = ""] = set;
+    const values = new Set(list.split(",").map((value) => value.trim()));
+    return (object) => {
+      const value = labelsOf(object)[key];
+      return operator === "in" ? value !== undefined && values.has(value) : value === undefined || !values.has(value);
+    };
+  }
+  const equality = EQUALITY_TERM.exec(term);
+  if (equality !== null) {
+    const [, key = "", operator, wanted] = equality;
+    return (object) => (labelsOf(object)[key] === wanted) === (operator !== "!=");
+  }
+  const existence = EXISTENCE_TERM.exec(term);
+  if (existence === null) throw badRequest(`unable to parse requirement: ${term}`);
+  const [, not, key = ""] = existence;
+  return (object) => (labelsOf(object)[key] === undefined) === (not === "!");
+}
+
+/** The terms of a label selector: commas within parentheses belong to the term. */
+const labelTests = (text: string): readonly Test[] =>
+  text
+    .split(/,(?![^(]*\))/)
+    .map((term) => term.trim())
+    .filter((term) => term !== "")
+    .map(labelTest);
+
+/** Parses a selection. Errors: 400 for a selector that cannot be understood, or a field that is not indexed. */
+export function parseSelection(resource: ApiResourceName, selection: ApiSelection): Selection {
+  const { namespace = "", fieldSelector = "", labelSelector = "" } = selection;
+  const fields = parseFields(resource, fieldSelector);
+  const labels = labelTests(labelSelector);
+  return {
+    namespace,
+    isUnfiltered: fields.length === 0 && labels.length === 0,
+    matches: (object) =>
+      (namespace === "" || object.metadata?.namespace === namespace) &&
+      fields.every(({ field, value, isEqual }) => (fieldText(object, field) === value) === isEqual) &&
+      labels.every((test) => test(object)),
+    required: (name) => fields.find(({ field, isEqual }) => field === name && isEqual)?.value,
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * An API server in virtual time: the ApiServer port with the semantics a kubelet meets, one client per identity. Owns
+ * its store; all its time and randomness come from outside, so that a seed repeats a run, instant by instant.
+ */
+import type { Observable } from "rxjs";
+import type { ApiObjects, ApiResourceName } from "../../core/api/apiResources.ts";
+import { jsonMergePatch } from "../../core/api/jsonMergePatch.ts";
+import type { ApiDeleteOptions, ApiServer, ObjectRef } from "../../ports/apiServer.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { createPrng, type Prng } from "../prng.ts";
+import type { SimApiIntercept, SimApiLatency } from "./apiCall.ts";
+import { createApiWorld } from "./apiWorld.ts";
+import { createApiClient } from "./apiClient.ts";
+import { deleteObject } from "./deletion.ts";
+import { ADMIN, type ApiIdentity } from "./identity.ts";
+import { createNetwork, type NetworkState } from "./network.ts";
+import { bindPod, type SimAccess } from "./subresources.ts";
+import type { StoreChange } from "./store.ts";
+import { keyOf, refOf, typed, untyped } from "./storedObject.ts";
+import type { OpenWatch, SimEventAction, WatchLine } from "./watchStream.ts";
+import { createObject, updateObject } from "./writes.ts";
+
+/** What a simulated API server is made of. Everything but the clock has a default. */
+export interface SimApiServerOptions {
+  /** Timers and the server's own wall clock. */
+  readonly clock: Clock;
+  readonly prng?: Prng;
+  /** Default: see `usualApiLatency`. */
+  readonly latency?: SimApiLatency;
+  /** Default: every request proceeds. */
+  readonly intercept?: SimApiIntercept;
+  /** Asked for each change a watch is about to send; default: it is delivered. */
+  readonly interceptEvent?: (resource: ApiResourceName, event: WatchLine) => SimEventAction;
+  /** Changes of each resource a watch may start behind. */
+  readonly windowSize?: number;
+  /** Events of one watch on their way at most. */
+  readonly watchBuffer?: number;
+  /** Watches open at once; more are answered 429. */
+  readonly maxWatches?: number;
+  readonly bookmarkPeriodMs?: number;
+  readonly defaultDeadlineMs?: number;
+  /** Who may do what, as SubjectAccessReviews are answered; default: everyone everything. */
+  readonly mayAccess?: SimAccess;
+}
+
+/** A simulated API server: ports, a window for checkers, and hands for what others do in a cluster, all at once. */
+export interface SimApiServer {
+  /** The port for someone; default: an administrator. */
+  client(identity?: ApiIdentity): ApiServer;
+  /** Every write as it happens; never completes. */
+  readonly changes$: Observable<StoreChange>;
+  readonly revision: number;
+  /** Watches open now. */
+  readonly watchCount: number;
+  object<R extends ApiResourceName>(resource: R, ref: ObjectRef): ApiObjects[R] | undefined;
+  /** In the order of their creation. */
+  objects<R extends ApiResourceName>(resource: R): readonly ApiObjects[R][];
+  /** Creates an object, or merges it into the one of its name (JSON merge patch: null removes). */
+  put<R extends ApiResourceName>(resource: R, object: ApiObjects[R]): ApiObjects[R];
+  delete(resource: ApiResourceName, ref: ObjectRef, options?: ApiDeleteOptions): void;
+  /** Binds a pod to a node, as the scheduler does. */
+  schedule(pod: ObjectRef, nodeName: string): void;
+  /** Approves a request for a certificate and issues it, as the signer does; PEM as base64. */
+  signCertificate(name: string, certificate: string): void;
+  /** Breaks open watches. */
+  cutWatches(resource?: ApiResourceName): void;
+  /** Ends open watches with 410 and forgets the history: only a fresh list helps. */
+  expireWatches(): void;
+  /** Forgets the history; open watches go on. */
+  compact(): void;
+  /** Breaks all connections and forgets the history, as a server that restarts. */
+  restart(): void;
+  setNetwork(state: NetworkState): void;
+}
+
+const WRITES_MS: readonly [number, number] = [4, 15];
+const READS_MS: readonly [number, number] = [2, 8];
+
+/** Latencies like those of a small control plane, drawn from `prng`. */
+export const usualApiLatency =
+  (prng: Prng): SimApiLatency =>
+  (verb) =>
+    prng.int(...(verb === "get" || verb === "list" || verb === "watch" ? READS_MS : WRITES_MS));
+
+const DEFAULT_WINDOW = 1_000;
+const DEFAULT_WATCH_BUFFER = 1_000;
+const DEFAULT_MAX_WATCHES = 100_000;
+
+/** Makes a server with the namespaces of a new cluster and nothing else. */
+export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
+  const { clock, prng = createPrng("apiserver"), windowSize = DEFAULT_WINDOW } = options;
+  const world = createApiWorld(clock, prng.fork("ids"), windowSize);
+  const network = createNetwork();
+  const open = new Set<OpenWatch>();
+  const latency = options.latency ?? usualApiLatency(prng.fork("latency"));
+  const shared = {
+    calls: {
+      clock,
+      network,
+      latency,
+      intercept: options.intercept ?? (() => ({ kind: "proceed" }) as const),
+      defaultDeadlineMs: options.defaultDeadlineMs ?? 30_000,
+    },
+    watches: {
+      network,
+      rng: prng.fork("watches"),
+      latencyMs: () => Math.ceil(latency("watch", "pods") / 2),
+      interceptEvent: options.interceptEvent ?? (() => ({ kind: "deliver" }) as const),
+      buffer: options.watchBuffer ?? DEFAULT_WATCH_BUFFER,
+      bookmarkPeriodMs: options.bookmarkPeriodMs ?? 60_000,
+      open,
+    },
+    maxWatches: options.maxWatches ?? DEFAULT_MAX_WATCHES,
+    mayAccess: options.mayAccess ?? (() => true),
+  };
+  const endWatches = (how: Parameters<OpenWatch["end"]>[0], resource?: ApiResourceName) => {
+    for (const watch of [...open]) if (resource === undefined || watch.resource === resource) watch.end(how);
+  };
+  return {
+    client: (identity = ADMIN) => createApiClient(world, shared, identity),
+    changes$: world.changes$.asObservable(),
+    get revision() {
+      return world.store.revision;
+    },
+    get watchCount() {
+      return open.size;
+    },
+    object: (resource, ref) => {
+      const found = world.store.get(resource, keyOf(ref));
+      return found === undefined ? undefined : typed(found);
+    },
+    objects: <R extends ApiResourceName>(resource: R) =>
+      [...world.store.all(resource).values()].map((object) => typed<R>(object)),
+    put: <R extends ApiResourceName>(resource: R, object: ApiObjects[R]) => {
+      const request = { resource, identity: ADMIN };
+      const given = untyped(object);
+      const old = world.store.get(resource, keyOf(refOf(given)));
+      if (old === undefined) return typed<R>(createObject(world, request, given));
+      return typed<R>(updateObject(world, request, jsonMergePatch(old, given)));
+    },
+    delete: (resource, ref, how = {}) => void deleteObject(world, resource, ref, how),
+    schedule: (pod, nodeName) => void bindPod(world, pod, nodeName),
+    signCertificate: (name, certificate) => signCertificate(world, name, certificate),
+    cutWatches: (resource) => endWatches("broken", resource),
+    expireWatches() {
+      world.forgetHistory();
+      endWatches("expired");
+    },
+    compact: () => world.forgetHistory(),
+    restart() {
+      world.forgetHistory();
+      endWatches("broken");
+    },
+    setNetwork: (state) => network.set(state),
+  };
+}
+
+function signCertificate(world: ReturnType<typeof createApiWorld>, name: string, certificate: string): void {
+  const request = world.store.get("certificatesigningrequests", name);
+  if (request === undefined) throw new Error(`there is no certificate signing request ${name}`);
+  const conditions = [
+    { type: "Approved", status: "True", reason: "AutoApproved", message: "", lastUpdateTime: world.now() },
+  ];
+  world.store.put("certificatesigningrequests", { ...request, status: { conditions, certificate } });
+}

@@ -1,0 +1,62 @@
+/**
+ * The state behind the simulated API server: objects by resource and key under one revision that each write raises.
+ * Owned by one server. Bound: what its clients create; events expire after an hour, as they do from etcd.
+ */
+import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
+import { type ApiObject, keyOf, refOf, type StoredObject } from "./storedObject.ts";
+
+/** One write, as every watch of its resource may see it. */
+export interface StoreChange {
+  readonly revision: number;
+  readonly resource: ApiResourceName;
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** As written; of a removed object its last state, with the revision of its removal. */
+  readonly object: StoredObject;
+  readonly previous: StoredObject | undefined;
+}
+
+export interface Store {
+  /** Of the newest write. */
+  readonly revision: number;
+  get(resource: ApiResourceName, key: string): StoredObject | undefined;
+  /** In the order of their creation. */
+  all(resource: ApiResourceName): ReadonlyMap<string, StoredObject>;
+  /** Writes an object under a new revision, which becomes its `resourceVersion`. */
+  put(resource: ApiResourceName, object: StoredObject): StoredObject;
+  /** Removes an object; `lastState` when its last change and its removal are one. Answers it with the new revision. */
+  remove(resource: ApiResourceName, object: StoredObject, lastState?: StoredObject): StoredObject;
+}
+
+const withRevision = (object: ApiObject, revision: number): StoredObject =>
+  ({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }) as StoredObject;
+
+/** Makes an empty store; `onChange` is called within each write. */
+export function createStore(onChange: (change: StoreChange) => void): Store {
+  const objects = new Map<ApiResourceName, Map<string, StoredObject>>();
+  for (const resource of Object.keys(API_RESOURCES) as ApiResourceName[]) objects.set(resource, new Map());
+  const of = (resource: ApiResourceName): Map<string, StoredObject> => objects.get(resource) ?? new Map();
+  let revision = 1;
+  return {
+    get revision() {
+      return revision;
+    },
+    get: (resource, key) => of(resource).get(key),
+    all: of,
+    put(resource, object) {
+      revision += 1;
+      const key = keyOf(refOf(object));
+      const stored = withRevision(object, revision);
+      const previous = of(resource).get(key);
+      of(resource).set(key, stored);
+      onChange({ revision, resource, type: previous === undefined ? "ADDED" : "MODIFIED", object: stored, previous });
+      return stored;
+    },
+    remove(resource, object, lastState = object) {
+      revision += 1;
+      const removed = withRevision(lastState, revision);
+      of(resource).delete(keyOf(refOf(object)));
+      onChange({ revision, resource, type: "DELETED", object: removed, previous: object });
+      return removed;
+    },
+  };
+}

@@ -1,0 +1,128 @@
+/** What is special about each resource when it is written: defaults, which part a request may change, what is refused. */
+import type { ApiResourceName } from "../../core/api/apiResources.ts";
+import { type FieldProblem, forbidden, invalid, required } from "../../core/pod/fieldProblem.ts";
+import { sameValue } from "../../core/sameValue.ts";
+import { userName } from "./identity.ts";
+import { podStrategy } from "./podStrategy.ts";
+import type { Strategy, Subresource } from "./strategy.ts";
+import { type ApiObject, fieldAt, type StoredObject } from "./storedObject.ts";
+
+/** An object whose status is written by its own requests, and by nothing else. */
+export function splitStatus(object: ApiObject, old: StoredObject, subresource: Subresource): ApiObject {
+  const { status: oldStatus, ...oldRest } = old;
+  if (subresource === undefined) {
+    const { status: _ignored, ...rest } = object;
+    return oldStatus === undefined ? rest : { ...rest, status: oldStatus };
+  }
+  return { ...oldRest, metadata: object.metadata, status: object["status"] };
+}
+
+const whole: Strategy = {
+  unconditionalUpdate: true,
+  createOnUpdate: false,
+  subresources: [],
+  prepareCreate: (object) => object,
+  prepareUpdate: (object) => object,
+  validateCreate: () => [],
+  validateUpdate: () => [],
+};
+const withStatus: Strategy = { ...whole, subresources: ["status"], prepareUpdate: splitStatus };
+const withoutFirstStatus = ({ status: _ignored, ...object }: ApiObject): ApiObject => object;
+
+/** Data that a user declared final. */
+function validateImmutable(object: ApiObject, old: StoredObject): readonly FieldProblem[] {
+  if (old["immutable"] !== true) return [];
+  const fields = ["data", "binaryData", "type"].filter((field) => !sameValue(object[field], old[field]));
+  const reopened = object["immutable"] !== true ? ["immutable"] : [];
+  return [...reopened, ...fields].map((field) => forbidden(field, "field is immutable when `immutable` is set"));
+}
+
+function withSecretData({ stringData, ...object }: ApiObject): ApiObject {
+  const texts = Object.entries((stringData ?? {}) as Readonly<Record<string, string>>);
+  const encoded = texts.map(([key, text]) => [key, btoa(String.fromCharCode(...new TextEncoder().encode(text)))]);
+  return {
+    ...object,
+    data: { ...(object["data"] as object | undefined), ...Object.fromEntries(encoded) },
+    type: object["type"] ?? "Opaque",
+  };
+}
+
+function validateLease(object: ApiObject): readonly FieldProblem[] {
+  const seconds = fieldAt(object, "spec.leaseDurationSeconds");
+  if (seconds === undefined || Number(seconds) > 0) return [];
+  return [invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")];
+}
+
+function validateEvent(object: ApiObject): readonly FieldProblem[] {
+  const where = object.metadata?.namespace ?? "";
+  const about = String(fieldAt(object, "involvedObject.namespace") ?? "");
+  if (about === "" ? where === "default" || where === "kube-system" : about === where) return [];
+  return [invalid("involvedObject.namespace", about, "does not match event.namespace")];
+}
+
+/** A request for a certificate: who asks is the server's word; approval and certificate come by their own requests. */
+const certificateRequests: Strategy = {
+  ...whole,
+  subresources: ["status", "approval"],
+  prepareCreate: (object, identity) => ({
+    ...withoutFirstStatus(object),
+    spec: { ...(object["spec"] as object), username: userName(identity) },
+    status: {},
+  }),
+  prepareUpdate(object, old, subresource) {
+    if (subresource === undefined) return { ...old, metadata: object.metadata };
+    const part = subresource === "approval" ? "conditions" : "certificate";
+    const status = { ...(old["status"] as object), [part]: fieldAt(object, `status.${part}`) };
+    return { ...old, metadata: object.metadata, status };
+  },
+  validateCreate: (object) =>
+    ["request", "signerName", "usages"]
+      .filter((field) => fieldAt(object, `spec.${field}`) === undefined)
+      .map((field) => required(`spec.${field}`)),
+};
+
+const SPECIAL: Readonly<Partial<Record<ApiResourceName, Strategy>>> = {
+  certificatesigningrequests: certificateRequests,
+  configmaps: { ...whole, validateUpdate: validateImmutable },
+  events: {
+    ...whole,
+    createOnUpdate: true,
+    validateCreate: validateEvent,
+    validateUpdate: validateEvent,
+  },
+  leases: {
+    ...whole,
+    unconditionalUpdate: false,
+    createOnUpdate: true,
+    validateCreate: validateLease,
+    validateUpdate: validateLease,
+  },
+  namespaces: {
+    ...withStatus,
+    prepareCreate: (object) => ({
+      ...object,
+      metadata: {
+        ...object.metadata,
+        labels: { ...object.metadata?.labels, "kubernetes.io/metadata.name": object.metadata?.name ?? "" },
+      },
+      spec: { finalizers: ["kubernetes"] },
+      status: { phase: "Active" },
+    }),
+  },
+  // A node brings its status along when it is created.
+  nodes: withStatus,
+  persistentvolumeclaims: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) },
+  persistentvolumes: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) },
+  pods: podStrategy,
+  secrets: {
+    ...whole,
+    prepareCreate: withSecretData,
+    prepareUpdate: withSecretData,
+    validateUpdate: validateImmutable,
+  },
+  services: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { loadBalancer: {} } }) },
+  volumeattachments: { ...withStatus, prepareCreate: withoutFirstStatus },
+};
+
+/** The strategy of a resource. */
+export const strategyOf = (resource: ApiResourceName): Strategy => SPECIAL[resource] ?? whole;

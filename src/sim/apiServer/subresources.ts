@@ -1,0 +1,128 @@
+/** Requests with objects of their own: binding a pod to a node, evicting it, tokens of service accounts, reviews. */
+import type { ApiSubresources } from "../../core/api/apiResources.ts";
+import type { Wire } from "../../core/api.ts";
+import { invalid } from "../../core/pod/fieldProblem.ts";
+import { parseInstant } from "../../core/telemetry/civilTime.ts";
+import type { ObjectRef } from "../../ports/apiServer.ts";
+import type { V1SubjectAccessReview, V1TokenReview } from "@kubernetes/client-node";
+import type { ApiWorld } from "./apiWorld.ts";
+import { deleteObject } from "./deletion.ts";
+import type { ApiIdentity } from "./identity.ts";
+import { admitPodRemoval, admitToken } from "./nodeRestriction.ts";
+import { conflict, forbidden, invalidObject, notFound } from "./refusals.ts";
+import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
+
+type TokenRequest = ApiSubresources["serviceaccounts/token"];
+type Condition = Readonly<Record<string, unknown>>;
+
+/** Binds a pod that has no node yet. Errors: 404; 409 when it has one, or is being deleted. */
+export function bindPod(world: ApiWorld, ref: ObjectRef, nodeName: string): StoredObject {
+  const pod = world.store.get("pods", keyOf(ref));
+  if (pod === undefined) throw notFound("pods", ref.name);
+  const bound = fieldAt(pod, "spec.nodeName");
+  if (bound) throw conflict("pods", ref.name, `pod ${ref.name} is already assigned to node "${bound}"`);
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    throw conflict("pods", ref.name, `pod ${ref.name} is being deleted, cannot be assigned to a host`);
+  }
+  const status = pod["status"] as { readonly conditions?: readonly Condition[] } | undefined;
+  const others = (status?.conditions ?? []).filter(({ type }) => type !== "PodScheduled");
+  const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: world.now() };
+  return world.store.put("pods", {
+    ...pod,
+    spec: { ...(pod["spec"] as object), nodeName },
+    status: { ...status, conditions: [...others, scheduled] },
+  });
+}
+
+/** Deletes a pod on behalf of an eviction; no disruption budget is kept. */
+export function evictPod(
+  world: ApiWorld,
+  identity: ApiIdentity,
+  ref: ObjectRef,
+  eviction: ApiSubresources["pods/eviction"],
+): ApiSubresources["pods/eviction"] {
+  const refusal = admitPodRemoval(world, identity, ref, "evict");
+  if (refusal !== undefined) throw forbidden("pods", ref.name, refusal);
+  const { gracePeriodSeconds, preconditions } = eviction.deleteOptions ?? {};
+  deleteObject(world, "pods", ref, {
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(preconditions === undefined ? {} : { preconditions }),
+  });
+  return eviction;
+}
+
+const DEFAULT_AUDIENCE = "https://kubernetes.default.svc";
+const DEFAULT_LIFE_SECONDS = 3600;
+const SHORTEST_LIFE_SECONDS = 600;
+
+/** A token of a service account. Errors: 403, 404; 409 when the pod it is bound to is another one; 422. */
+export function requestToken(
+  world: ApiWorld,
+  identity: ApiIdentity,
+  account: ObjectRef,
+  request: TokenRequest,
+): TokenRequest {
+  const refusal = admitToken(world, identity, account, request);
+  if (refusal !== undefined) throw forbidden("serviceaccounts", account.name, refusal);
+  const found = world.store.get("serviceaccounts", keyOf(account));
+  if (found === undefined) throw notFound("serviceaccounts", account.name);
+  const { boundObjectRef, expirationSeconds = DEFAULT_LIFE_SECONDS } = request.spec ?? {};
+  if (expirationSeconds < SHORTEST_LIFE_SECONDS) {
+    const problem = invalid(
+      "spec.expirationSeconds",
+      expirationSeconds,
+      "may not specify a duration less than 10 minutes",
+    );
+    throw invalidObject("serviceaccounts", account.name, [problem]);
+  }
+  if (boundObjectRef?.kind === "Pod")
+    checkBoundPod(world, { ...account, name: boundObjectRef.name ?? "" }, boundObjectRef.uid);
+  const audiences = request.spec?.audiences?.length ? request.spec.audiences : [DEFAULT_AUDIENCE];
+  const expirationTimestamp = world.now(expirationSeconds);
+  const claims = [account.namespace ?? "", account.name, found.metadata.uid, expirationTimestamp, world.suffix()];
+  return {
+    kind: "TokenRequest",
+    apiVersion: "authentication.k8s.io/v1",
+    metadata: { name: account.name, namespace: account.namespace ?? "", creationTimestamp: world.now() },
+    spec: { ...request.spec, audiences, expirationSeconds },
+    status: { token: `sim.${btoa(JSON.stringify([...claims, ...audiences]))}`, expirationTimestamp },
+  };
+}
+
+function checkBoundPod(world: ApiWorld, ref: ObjectRef, uid: string | undefined): void {
+  const found = world.store.get("pods", keyOf(ref));
+  if (found === undefined) throw notFound("pods", ref.name);
+  if (uid === undefined || uid === found.metadata.uid) return;
+  const why = `the UID in the bound object reference (${uid}) does not match the UID in record (${found.metadata.uid})`;
+  throw conflict("pods", ref.name, `${why}. The object might have been deleted and then recreated`);
+}
+
+function claimsOf(token: string): readonly string[] {
+  try {
+    return token.startsWith("sim.") ? (JSON.parse(atob(token.slice("sim.".length))) as string[]) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Whose token this is, if it is one of ours, not over, and its service account is still the same. */
+export function reviewToken(world: ApiWorld, review: Wire<V1TokenReview>): Wire<V1TokenReview> {
+  const [namespace = "", name = "", uid = "", until = "", , ...audiences] = claimsOf(review.spec.token ?? "");
+  const account = world.store.get("serviceaccounts", keyOf({ namespace, name }));
+  const isAlive = (parseInstant(until) ?? 0) > world.clock.wallTime() && account?.metadata.uid === uid;
+  const wanted = review.spec.audiences ?? [DEFAULT_AUDIENCE];
+  const shared = audiences.filter((audience) => wanted.includes(audience));
+  if (!isAlive || shared.length === 0) return { ...review, status: { authenticated: false, error: "invalid token" } };
+  const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
+  const username = `system:serviceaccount:${namespace}:${name}`;
+  return { ...review, status: { authenticated: true, user: { username, uid, groups }, audiences: shared } };
+}
+
+/** Who may do what, as the owner of the simulation decides. */
+export type SimAccess = (spec: Wire<V1SubjectAccessReview>["spec"]) => boolean;
+
+/** The answer to whether someone may do something. */
+export const reviewAccess = (
+  mayAccess: SimAccess,
+  review: Wire<V1SubjectAccessReview>,
+): Wire<V1SubjectAccessReview> => ({ ...review, status: { allowed: mayAccess(review.spec) } });

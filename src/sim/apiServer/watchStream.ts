@@ -1,0 +1,231 @@
+/**
+ * One watch: what was missed since its version, then every change as it happens, bookmarks in between, until its time
+ * is over. Bounds: `buffer` events on their way (a client that is too slow is cut off), three pending timers at most.
+ */
+import { Observable, type Subscription } from "rxjs";
+import type { ApiResourceName } from "../../core/api/apiResources.ts";
+import { createFifo } from "../../operators/fifo.ts";
+import type { ApiWatchEvent, ApiWatchOptions } from "../../ports/apiServer.ts";
+import type { Prng } from "../prng.ts";
+import type { ApiWorld } from "./apiWorld.ts";
+import type { Network } from "./network.ts";
+import { connectionLost, expiredStatus } from "./refusals.ts";
+import { parseRevision } from "./reads.ts";
+import { parseSelection, type Selection } from "./selectors.ts";
+import type { StoreChange } from "./store.ts";
+import { keyOf, refOf, type StoredObject } from "./storedObject.ts";
+
+/** A line of a watch, as the server makes it. */
+export type WatchLine = ApiWatchEvent<StoredObject>;
+
+/** What happens to one event on its way. */
+export type SimEventAction =
+  | { readonly kind: "deliver" }
+  /** It never arrives: a gap that no server makes, for clients that should notice. */
+  | { readonly kind: "drop" }
+  | { readonly kind: "duplicate" }
+  /** It, and all after it, come later. */
+  | { readonly kind: "delay"; readonly ms: number }
+  /** The connection ends before it. */
+  | { readonly kind: "cut" };
+
+export interface WatchSettings {
+  readonly network: Network;
+  readonly rng: Prng;
+  /** Milliseconds an event takes to the client. */
+  readonly latencyMs: () => number;
+  readonly interceptEvent: (resource: ApiResourceName, event: WatchLine) => SimEventAction;
+  /** Events on their way at most. */
+  readonly buffer: number;
+  readonly bookmarkPeriodMs: number;
+  /** Watches that are open, by which the server ends them. */
+  readonly open: Set<OpenWatch>;
+}
+
+/** A hand on an open watch. */
+export interface OpenWatch {
+  readonly resource: ApiResourceName;
+  /** Ends it as a broken connection, or as a server that forgot its version. */
+  end(how: "broken" | "expired"): void;
+}
+
+interface Parcel {
+  readonly dueMs: number;
+  /** undefined: the end. */
+  readonly line: WatchLine | undefined;
+}
+
+const SHORTEST_SERVER_TIMEOUT_MS = 1_800_000;
+const LAST_BOOKMARK_MS = 2_000;
+const MS_PER_SECOND = 1_000;
+const TOO_OLD = (revision: number, oldest: number) => `too old resource version: ${revision} (${oldest})`;
+
+/** The line a change is for a selection; undefined when it is none of its business. */
+export function lineOf(selection: Selection, { type, object, previous, revision }: StoreChange): WatchLine | undefined {
+  const isIn = type !== "DELETED" && selection.matches(object);
+  const wasIn = previous !== undefined && selection.matches(previous);
+  if (isIn) return { type: wasIn ? "MODIFIED" : "ADDED", object };
+  if (!wasIn) return undefined;
+  if (type === "DELETED") return { type: "DELETED", object };
+  const left = { ...previous, metadata: { ...previous.metadata, resourceVersion: String(revision) } };
+  return { type: "DELETED", object: left };
+}
+
+/** The lines with which a watch begins; "expired" when its version is too old. */
+function firstLines(world: ApiWorld, resource: ApiResourceName, selection: Selection, options: ApiWatchOptions) {
+  const revision = parseRevision(options.resourceVersion);
+  if (revision > 0 && options.sendInitialEvents !== true) {
+    const missed = world.cache(resource).since(revision);
+    return missed?.flatMap((change) => lineOf(selection, change) ?? []);
+  }
+  const found = [...world.store.all(resource).values()].filter((object) => selection.matches(object));
+  const sorted = found.sort((a, b) => (keyOf(refOf(a)) < keyOf(refOf(b)) ? -1 : 1));
+  const lines: WatchLine[] = sorted.map((object) => ({ type: "ADDED", object }));
+  if (options.sendInitialEvents === true && options.allowWatchBookmarks === true) {
+    const annotations = { "k8s.io/initial-events-end": "true" };
+    const resourceVersion = String(world.store.revision);
+    lines.push({ type: "BOOKMARK", object: { metadata: { resourceVersion, annotations } } });
+  }
+  return lines;
+}
+
+/** Opens a watch. Errors: 400 before anything; Unavailable when the connection breaks. */
+export function watchStream(
+  world: ApiWorld,
+  settings: WatchSettings,
+  resource: ApiResourceName,
+  options: ApiWatchOptions,
+): Observable<WatchLine> {
+  return new Observable<WatchLine>((subscriber) => {
+    const { network, open } = settings;
+    const selection = parseSelection(resource, options);
+    const lines = firstLines(world, resource, selection, options);
+    const post = createPost(world, settings, (line) => {
+      if (line !== undefined) subscriber.next(line);
+      if (line === undefined || line.type === "ERROR") subscriber.complete();
+    });
+    const watch: OpenWatch = {
+      resource,
+      end(how) {
+        if (how === "broken") subscriber.error(connectionLost());
+        else post.send({ type: "ERROR", object: expiredStatus("watch expired") });
+      },
+    };
+    open.add(watch);
+    subscriber.add(() => open.delete(watch));
+    subscriber.add(() => post.stop());
+    subscriber.add(network.refused$.subscribe({ next: () => watch.end("broken") }));
+    subscriber.add(network.up$.subscribe({ next: () => post.resume() }));
+    if (lines === undefined) {
+      const revision = parseRevision(options.resourceVersion);
+      post.send({ type: "ERROR", object: expiredStatus(TOO_OLD(revision, world.store.revision)) });
+      return;
+    }
+    for (const line of lines) post.send(line);
+    const stop = world.cache(resource).listen(selection, (change) => {
+      const line = lineOf(selection, change);
+      if (line === undefined) return;
+      if (post.size >= Math.max(settings.buffer, lines.length)) {
+        watch.end("broken");
+        return;
+      }
+      tampered(settings, resource, line, post, watch);
+    });
+    subscriber.add(stop);
+    subscriber.add(keepAlive(world, settings, options, post));
+  });
+}
+
+function tampered(settings: WatchSettings, resource: ApiResourceName, line: WatchLine, post: Post, watch: OpenWatch) {
+  const action = settings.interceptEvent(resource, line);
+  switch (action.kind) {
+    case "drop":
+      return;
+    case "cut":
+      watch.end("broken");
+      return;
+    case "duplicate":
+      post.send(line);
+      post.send(line);
+      return;
+    case "delay":
+      post.send(line, action.ms);
+      return;
+    case "deliver":
+      post.send(line);
+  }
+}
+
+interface Post {
+  readonly size: number;
+  send(line: WatchLine | undefined, moreMs?: number): void;
+  resume(): void;
+  stop(): void;
+}
+
+/** Lines on their way: in order, each after its latency, none while the network is silent. */
+function createPost(
+  { clock }: ApiWorld,
+  { network, latencyMs }: WatchSettings,
+  deliver: (line: WatchLine | undefined) => void,
+): Post {
+  const waiting = createFifo<Parcel>();
+  let next: Parcel | undefined;
+  let lastDueMs = 0;
+  let action: Subscription | undefined;
+  let stopped = false;
+  const arm = () => {
+    if (action !== undefined || stopped || network.state === "silent") return;
+    next ??= waiting.shift();
+    if (next === undefined) return;
+    action = clock.scheduler.schedule(arrive, next.dueMs - clock.monotonicMs());
+  };
+  const arrive = () => {
+    action = undefined;
+    if (network.state === "silent") return;
+    while (next !== undefined && next.dueMs <= clock.monotonicMs() && !stopped) {
+      const { line } = next;
+      next = waiting.shift();
+      deliver(line);
+    }
+    arm();
+  };
+  return {
+    get size() {
+      return waiting.size;
+    },
+    send(line, moreMs = 0) {
+      lastDueMs = Math.max(lastDueMs, clock.monotonicMs() + latencyMs() + moreMs);
+      waiting.push({ dueMs: lastDueMs, line });
+      arm();
+    },
+    resume: arm,
+    stop() {
+      stopped = true;
+      action?.unsubscribe();
+    },
+  };
+}
+
+/** Bookmarks and the end of a watch's time, one timer after the other. */
+function keepAlive(world: ApiWorld, settings: WatchSettings, options: ApiWatchOptions, post: Post): Subscription {
+  const { clock, store } = world;
+  const asked = (options.timeoutSeconds ?? 0) * MS_PER_SECOND;
+  const timeoutMs = asked > 0 ? asked : Math.round(SHORTEST_SERVER_TIMEOUT_MS * (1 + settings.rng.next()));
+  const endsAtMs = clock.monotonicMs() + timeoutMs;
+  const hasBookmarks = options.allowWatchBookmarks === true;
+  const lastMs = endsAtMs - LAST_BOOKMARK_MS;
+  const following = (): number => {
+    const now = clock.monotonicMs();
+    if (!hasBookmarks || now >= lastMs) return endsAtMs - now;
+    return Math.min(settings.bookmarkPeriodMs, lastMs - now);
+  };
+  return clock.scheduler.schedule(function (this) {
+    if (clock.monotonicMs() >= endsAtMs) {
+      post.send(undefined);
+      return;
+    }
+    post.send({ type: "BOOKMARK", object: { metadata: { resourceVersion: String(store.revision) } } });
+    this.schedule(undefined, following());
+  }, following());
+}

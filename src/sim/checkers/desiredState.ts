@@ -1,0 +1,58 @@
+/** What a node still owes to those who want pods on it: empty once every wanted pod is where it has to be. */
+import type { Pod } from "../../core/api.ts";
+import { isTerminalPhase } from "../../core/pod/phase.ts";
+import type { SimNode } from "../simNode.ts";
+import { POD_KINDS, SIM_NAMESPACE } from "../workload.ts";
+import type { WantedPod } from "../workloadOwners.ts";
+
+/** One sentence per pod that is not there yet, or still there. */
+export function openDesires(node: SimNode, wanted: readonly WantedPod[]): readonly string[] {
+  const known = new Map(node.pods().map((pod) => [pod.metadata.name, pod]));
+  const missing = wanted.flatMap((want) => {
+    const pod = known.get(want.name);
+    const problem = pod === undefined ? "is not known to the kubelet" : problemOf(pod, want);
+    return problem === undefined ? [] : [`${SIM_NAMESPACE}/${want.name} ${problem}`];
+  });
+  const names = new Set(wanted.map(({ name }) => name));
+  const surplus = [...new Set(node.runtime.sandboxes().map(({ config }) => config.metadata?.name ?? ""))].filter(
+    (name) => !names.has(name),
+  );
+  return [...missing, ...surplus.map((name) => `${SIM_NAMESPACE}/${name} is not wanted and still there`)];
+}
+
+function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): string | undefined {
+  if (uid !== undefined && metadata.uid !== uid) return `is still the pod of UID ${metadata.uid}`;
+  const { phase, reason = "", initContainerStatuses = [], containerStatuses = [] } = status ?? {};
+  // Refused, or stopped to make room: the end of it, whatever it was to do.
+  if (phase === "Failed" && (containerStatuses.length === 0 || reason === "Preempting")) return undefined;
+  const told = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
+    const is = state?.running !== undefined ? "runs" : (state?.terminated?.reason ?? state?.waiting?.reason ?? "?");
+    return `${name} ${is}${ready ? "" : " (not ready)"} #${restartCount}`;
+  });
+  const where = `is ${phase ?? "without a phase"} (${told.join(", ")})`;
+  switch (POD_KINDS[plan.kind]?.goal) {
+    case "running": {
+      const isUp = phase === "Running" && containerStatuses.every(({ ready }) => ready);
+      return isUp || (spec.restartPolicy === "Never" && isTerminalPhase(phase)) ? undefined : where;
+    }
+    case "over":
+      return isTerminalPhase(phase) ? undefined : where;
+    case "trying":
+      return containerStatuses.some(({ state, restartCount }) => isTried(state) || restartCount > 0) ||
+        phase === "Failed" ||
+        phase === "Succeeded"
+        ? undefined
+        : where;
+    default:
+      return undefined;
+  }
+}
+
+const TRIED: ReadonlySet<string | undefined> = new Set([
+  "CrashLoopBackOff",
+  "ImagePullBackOff",
+  "ErrImagePull",
+  "RunContainerError",
+]);
+const isTried = (state: NonNullable<NonNullable<Pod["status"]>["containerStatuses"]>[number]["state"]): boolean =>
+  state?.running !== undefined || state?.terminated !== undefined || TRIED.has(state?.waiting?.reason);

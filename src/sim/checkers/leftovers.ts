@@ -1,0 +1,30 @@
+/** What is left on a node that nobody wants anything of any more: nothing, if all went well. */
+import { parsePodCgroupName } from "../../core/resources/podCgroup.ts";
+import type { SimNode } from "../simNode.ts";
+
+/** One sentence per thing that should have gone with its pod. */
+export function leftovers(node: SimNode): readonly string[] {
+  const { rootDir, podLogsDir, containerLogsDir } = node.config.directories;
+  const inside = [`${rootDir}/pods`, podLogsDir, containerLogsDir].map((path) => `${path}/`);
+  const sandboxes = node.runtime.sandboxes().map(({ config: { metadata } }) => `sandbox of ${metadata?.name}`);
+  const containers = node.runtime.containers().map(({ config }) => `container ${config.metadata?.name}`);
+  const paths = node.files.paths().filter((path) => inside.some((place) => path.startsWith(place)));
+  const cgroups = [...node.cgroups.all().keys()].filter(
+    (name) => parsePodCgroupName(name.slice(name.lastIndexOf("/") + 1)) !== undefined,
+  );
+  const keys = node.kubelet === undefined ? 0 : node.telemetry.value("rxlet_live_keys", { worker: "pod" });
+  return [
+    ...sandboxes,
+    ...containers,
+    ...paths.map((path) => `path ${path}`),
+    ...cgroups.map((name) => `cgroup ${name}`),
+    ...(keys === 0 ? [] : [`${keys} pod workers`]),
+    ...node.pods().map(({ metadata }) => `pod ${metadata.namespace}/${metadata.name}`),
+  ];
+}
+
+/** Timers that run on after the kubelet has ended and its node is empty. */
+export function leftTimers(node: SimNode): readonly string[] {
+  const { pending } = node.scheduler;
+  return pending === 0 ? [] : [`${pending} timers`];
+}

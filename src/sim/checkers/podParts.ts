@@ -1,0 +1,17 @@
+/** Which sandboxes and containers of each pod the runtime has, followed by its changes. */
+import type { SimChange } from "../simRecords.ts";
+
+export function podParts() {
+  const parts = new Map<string, Set<string>>();
+  return {
+    has: (podUid: string): boolean => parts.has(podUid),
+    /** Takes a change in; true when it took the last part of its pod away. */
+    isGoneAfter({ kind, id, podUid }: SimChange): boolean {
+      const ofPod = parts.get(podUid) ?? new Set<string>();
+      if (kind === "sandbox created" || kind === "container created") parts.set(podUid, ofPod.add(id));
+      if (kind !== "sandbox removed" && kind !== "container removed") return false;
+      ofPod.delete(id);
+      return ofPod.size === 0 && parts.delete(podUid);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Faults of the runtime's answers: errors before and after the effect, slow calls, calls that never answer. */
+import type { CriRpc } from "../../core/criOperations.ts";
+import { type KubeletError, kubeletError } from "../../core/errors.ts";
+import type { Prng } from "../prng.ts";
+import type { SimAbandon } from "../simCall.ts";
+import type { SimCallFault } from "../simNode.ts";
+import type { FaultDice } from "./faultDice.ts";
+
+/** Calls that change something. */
+export const EFFECTS: ReadonlySet<CriRpc> = new Set<CriRpc>([
+  "RunPodSandbox",
+  "StopPodSandbox",
+  "RemovePodSandbox",
+  "CreateContainer",
+  "StartContainer",
+  "StopContainer",
+  "RemoveContainer",
+  "PullImage",
+]);
+
+const SLOWEST_MS = 30_000;
+/** Around the moment of the effect: before it, between it and the answer, after it. */
+const LATEST_CRASH_MS = 300;
+
+export interface CallFaults {
+  readonly callFault: SimCallFault;
+  readonly goesOn: SimAbandon;
+}
+
+/** Makes them. `crashKubelet` is called to end the kubelet so much later. */
+export function createCallFaults(dice: FaultDice, crashKubelet: (afterMs: number, prng: Prng) => void): CallFaults {
+  const asked = new Map<string, number>();
+  const numbered = (what: string): string => {
+    const count = (asked.get(what) ?? 0) + 1;
+    asked.set(what, count);
+    return `${what} ${count}`;
+  };
+  const errorOf = (rpc: CriRpc, prng: Prng): KubeletError =>
+    prng.pick([
+      kubeletError("Unavailable", `${rpc}: connection reset by peer`),
+      kubeletError("Unknown", `${rpc}: something went wrong`),
+      kubeletError("DeadlineExceeded", `${rpc}: context deadline exceeded`),
+      kubeletError("ResourceExhausted", `${rpc}: too many open files`),
+    ]);
+  return {
+    callFault(rpc, { podUid, subject }) {
+      if (dice.isHealed || rpc === "Version") return { kind: "proceed" };
+      const what = numbered(`${rpc} ${subject === "" ? podUid : subject}`);
+      if (EFFECTS.has(rpc)) {
+        const crash = dice.roll(["kubeletCrashesInCall"], what);
+        if (crash !== undefined) crashKubelet(crash.prng.int(0, LATEST_CRASH_MS), crash.prng);
+      }
+      const fault = dice.roll(["criFails", "criReplyLost", "criSlow", "criHangs"], what);
+      switch (fault?.kind) {
+        case "criFails":
+          return { kind: "fail", error: errorOf(rpc, fault.prng) };
+        case "criReplyLost":
+          return { kind: "loseReply", error: errorOf(rpc, fault.prng) };
+        case "criSlow":
+          return { kind: "delay", ms: fault.prng.int(1, SLOWEST_MS) };
+        case "criHangs":
+          return { kind: "hang" };
+        default:
+          return { kind: "proceed" };
+      }
+    },
+    goesOn: (rpc) => EFFECTS.has(rpc) && dice.roll(["criGoesOn"], numbered(`left ${rpc}`)) !== undefined,
+  };
+}

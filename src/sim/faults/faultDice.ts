@@ -1,0 +1,73 @@
+/**
+ * Decides over every fault of a run, each on its own: whether one happens depends on the seed and its name alone, never
+ * on what was asked before. So a fault can be left out and the others stay, which is what shrinking needs. Owns the
+ * list of faults that happened. Bound: as many names as faults.
+ */
+import { createPrng, type Prng } from "../prng.ts";
+import { FAULT_KINDS, type FaultKind, type FaultRates } from "./faultKinds.ts";
+
+/** A fault that happens, and randomness for its particulars. */
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly prng: Prng;
+}
+
+export interface FaultDice {
+  readonly rates: FaultRates;
+  /** The fault that happens to what is called `what`, if any: at most one of the kinds, tried in order. */
+  roll(kinds: readonly FaultKind[], what: string): Fault | undefined;
+  /** Faults so far, as `kind what`, in their order. */
+  readonly happened: readonly string[];
+  /** Faults so far by kind; kinds that did not happen are absent. */
+  counts(): Readonly<Partial<Record<FaultKind, number>>>;
+  /** No faults from now on. */
+  heal(): void;
+  readonly isHealed: boolean;
+}
+
+export interface FaultDiceOptions {
+  readonly seed: string | number;
+  readonly rates: FaultRates;
+  /** Only these happen, whatever the rates; default: what the rates give. */
+  readonly only?: ReadonlySet<string> | undefined;
+}
+
+/** Probability of one roll: rates per hour are rolled once a minute. */
+const ROLLS_PER_HOUR = 60;
+
+/** Makes the dice of a run. */
+export function createFaultDice({ seed, rates, only }: FaultDiceOptions): FaultDice {
+  const happened: string[] = [];
+  const counted = new Map<FaultKind, number>();
+  let isHealed = false;
+  const chanceOf = (kind: FaultKind): number =>
+    FAULT_KINDS[kind].per === "hour" ? Math.min(1, rates[kind] / ROLLS_PER_HOUR) : rates[kind];
+  const chosen = (kinds: readonly FaultKind[], what: string, prng: Prng): FaultKind | undefined => {
+    if (only !== undefined) return kinds.find((kind) => only.has(`${kind} ${what}`));
+    let left = prng.next();
+    return kinds.find((kind) => {
+      left -= chanceOf(kind);
+      return left < 0;
+    });
+  };
+  return {
+    rates,
+    happened,
+    roll(kinds, what) {
+      if (isHealed || (only === undefined && kinds.every((kind) => rates[kind] === 0))) return undefined;
+      const prng = createPrng(`${seed}/${kinds[0]}/${what}`);
+      const kind = chosen(kinds, what, prng);
+      if (kind === undefined) return undefined;
+      happened.push(`${kind} ${what}`);
+      counted.set(kind, (counted.get(kind) ?? 0) + 1);
+      return { kind, prng: prng.fork(kind) };
+    },
+    counts: () => Object.fromEntries(counted),
+    heal() {
+      isHealed = true;
+    },
+    get isHealed() {
+      return isHealed;
+    },
+  };
+}

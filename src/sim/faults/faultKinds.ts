@@ -1,0 +1,104 @@
+/** Every fault a simulated node can suffer, what its rate counts, and how often a run has it at most unless told otherwise. */
+import { type KubeletError, kubeletError } from "../../core/errors.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import type { Prng } from "../prng.ts";
+
+interface FaultKindInfo {
+  /** A rate is a probability per such thing, in [0, 1]; or a number per hour. */
+  readonly per: "call" | "effect" | "abandoned call" | "event" | "start" | "pull" | "hour";
+  /** Highest rate the default draws. */
+  readonly highest: number;
+  readonly about: string;
+  /** Nothing suffers it yet: it waits for the API server as a pod source. */
+  readonly isUnused?: true;
+}
+
+/** The kinds. */
+export const FAULT_KINDS = {
+  criFails: { per: "call", highest: 0.3, about: "an error from the runtime, nothing happened" },
+  criReplyLost: { per: "call", highest: 0.2, about: "an error from the runtime, but it happened" },
+  criSlow: { per: "call", highest: 0.3, about: "a call takes up to 30 s longer" },
+  criHangs: { per: "call", highest: 0.01, about: "a call never answers" },
+  criGoesOn: { per: "abandoned call", highest: 1, about: "a call takes effect after its caller left" },
+  kubeletCrashesInCall: { per: "effect", highest: 0.02, about: "the kubelet ends while the runtime works for it" },
+  eventLost: { per: "event", highest: 0.6, about: "an event of the runtime is not told" },
+  eventTwice: { per: "event", highest: 0.3, about: "an event of the runtime is told twice" },
+  eventLate: {
+    per: "event",
+    highest: 0.4,
+    about: "an event of the runtime is told up to 60 s later, after newer ones",
+  },
+  eventStreamBreaks: { per: "hour", highest: 12, about: "the event stream ends" },
+  runtimeCrashes: { per: "hour", highest: 3, about: "the runtime ends and starts again, containers run on" },
+  runtimeDies: { per: "hour", highest: 1, about: "the runtime ends with all its containers and starts again" },
+  reboot: { per: "hour", highest: 1, about: "the machine goes down and comes back" },
+  kubeletCrashes: { per: "hour", highest: 6, about: "the kubelet ends and starts again on the same disk" },
+  wallClockSteps: { per: "hour", highest: 4, about: "the wall clock steps by up to 2 h, forth or back" },
+  diskFull: { per: "hour", highest: 2, about: "nothing can be written for up to 5 min" },
+  networkNotReady: { per: "hour", highest: 2, about: "the runtime has no network for up to 5 min" },
+  containerExits: { per: "hour", highest: 40, about: "a container ends by itself" },
+  sandboxExits: { per: "hour", highest: 6, about: "the pause process of a sandbox ends" },
+  unkillable: { per: "start", highest: 0.1, about: "KILL reaches a process only up to 10 min later" },
+  pullFails: { per: "pull", highest: 0.6, about: "an image cannot be pulled" },
+  pullSlow: { per: "pull", highest: 0.4, about: "a pull takes up to 5 min longer" },
+  manifestHalfWritten: { per: "hour", highest: 6, about: "a manifest is cut short for up to 1 min" },
+  manifestVanishes: { per: "hour", highest: 6, about: "a manifest is away for up to 2 min" },
+  podReplaced: { per: "hour", highest: 6, about: "an API pod is deleted by force and made again under its name" },
+  apiOutage: { per: "hour", highest: 2, about: "the API server does not answer", isUnused: true },
+  apiWatchGap: { per: "hour", highest: 4, about: "a watch misses events and ends", isUnused: true },
+  apiGone: { per: "hour", highest: 2, about: "a watch is told 410 Gone", isUnused: true },
+  apiConflict: { per: "call", highest: 0.3, about: "somebody else wrote the object first", isUnused: true },
+} as const satisfies Readonly<Record<string, FaultKindInfo>>;
+
+/** Name of a kind. */
+export type FaultKind = keyof typeof FAULT_KINDS;
+
+/** A rate for every kind, in the unit of the kind. */
+export type FaultRates = Readonly<Record<FaultKind, number>>;
+
+const KINDS = Object.keys(FAULT_KINDS) as readonly FaultKind[];
+
+const infoOf = (kind: FaultKind): FaultKindInfo => FAULT_KINDS[kind];
+
+const ratesOf = (rate: (kind: FaultKind) => number): FaultRates =>
+  Object.fromEntries(KINDS.map((kind) => [kind, rate(kind)])) as FaultRates;
+
+/** No faults at all. */
+export const noFaults = (): FaultRates => ratesOf(() => 0);
+
+/** Rates of one run: it has many faults of some kinds, few of others, and none of the rest. */
+export function drawFaultRates(prng: Prng): FaultRates {
+  const share = prng.pick([0.15, 0.4, 0.7]);
+  return ratesOf((kind) => {
+    const { highest, isUnused } = infoOf(kind);
+    const isOn = prng.chance(share);
+    const part = prng.next() ** 2;
+    return isOn && isUnused !== true ? highest * part : 0;
+  });
+}
+
+/** Rates from a JSON document: an object of kinds and numbers; kinds it does not name do not happen. */
+export function readFaultRates(text: string): Result<FaultRates> {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch (thrown) {
+    return err(invalid(`is not JSON: ${String(thrown)}`));
+  }
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return err(invalid("must be an object of fault kinds and rates"));
+  }
+  const rates = new Map<string, number>();
+  for (const [kind, rate] of Object.entries(given)) {
+    if (!Object.hasOwn(FAULT_KINDS, kind)) return err(invalid(`${kind} is no fault; there are ${KINDS.join(", ")}`));
+    const { per } = infoOf(kind as FaultKind);
+    const most = per === "hour" ? 3_600 : 1;
+    if (typeof rate !== "number" || !(rate >= 0 && rate <= most)) {
+      return err(invalid(`${kind} must be a number from 0 to ${most} (per ${per}), got ${JSON.stringify(rate)}`));
+    }
+    rates.set(kind, rate);
+  }
+  return ok(ratesOf((kind) => rates.get(kind) ?? 0));
+}
+
+const invalid = (why: string): KubeletError => kubeletError("InvalidArgument", `fault rates: ${why}`);

@@ -1,0 +1,43 @@
+/** Faults of what runs in containers, and of the registries it comes from. */
+import { kubeletError } from "../../core/errors.ts";
+import type { SimRegistry } from "../simImageCalls.ts";
+import type { SimPrograms } from "../simProgram.ts";
+import type { FaultDice } from "./faultDice.ts";
+
+const LONGEST_UNKILLABLE_MS = 600_000;
+const LONGEST_PULL_MS = 300_000;
+
+/** Programs some of which KILL reaches only much later. */
+export function withProgramFaults(programs: SimPrograms, dice: FaultDice): SimPrograms {
+  return (input) => {
+    const program = programs(input);
+    const { namespace, name } = input.sandbox.metadata ?? { namespace: "", name: "" };
+    const { name: container, attempt } = input.container.metadata ?? { name: "", attempt: 0 };
+    const fault = dice.roll(["unkillable"], `${namespace}/${name}/${container}#${attempt}`);
+    if (fault === undefined) return program;
+    return {
+      ...program,
+      onTerm: "ignored",
+      onKill: { afterMs: fault.prng.int(1, LONGEST_UNKILLABLE_MS), code: 137 },
+    };
+  };
+}
+
+/** A registry that refuses some pulls and is slow in others. */
+export function withPullFaults(registry: SimRegistry, dice: FaultDice): SimRegistry {
+  const pulls = new Map<string, number>();
+  return (reference) => {
+    const count = (pulls.get(reference) ?? 0) + 1;
+    pulls.set(reference, count);
+    const pull = registry(reference);
+    const fault = dice.roll(["pullFails", "pullSlow"], `${reference} ${count}`);
+    switch (fault?.kind) {
+      case "pullFails":
+        return { ms: pull.ms, error: kubeletError("Unknown", `failed to pull image "${reference}": connection reset`) };
+      case "pullSlow":
+        return { ...pull, ms: pull.ms + fault.prng.int(1, LONGEST_PULL_MS) };
+      default:
+        return pull;
+    }
+  };
+}

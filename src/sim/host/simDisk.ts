@@ -1,0 +1,109 @@
+/**
+ * File systems of a simulated machine: how full they are by the files of the simulation and by what others put there.
+ * A full one refuses to write. Owns what others use; the files belong to SimFiles.
+ */
+import { invariant } from "../../core/invariant.ts";
+import type { ErrorCode } from "../../core/errors.ts";
+import type { FileSystemUsage } from "../../ports/host.ts";
+import type { Files } from "../../ports/files.ts";
+import type { SimFiles } from "../simFiles.ts";
+
+/** One file system. */
+export interface SimFileSystem {
+  /** Absolute, without a trailing slash but for the root. */
+  readonly mountPoint: string;
+  readonly capacityBytes: number;
+  readonly inodes: number;
+  /** In memory: empty after a reboot. */
+  readonly isTmpfs?: boolean;
+}
+
+/** What is used beside the files of the simulation: logs, images, other programs. */
+export interface SimFill {
+  readonly bytes: number;
+  readonly inodes: number;
+}
+
+export interface SimDisk {
+  readonly fileSystems: readonly SimFileSystem[];
+  /** Sets what someone uses; nothing is as good as its absence. */
+  fill(mountPoint: string, user: string, fill: Partial<SimFill>): void;
+  usage(path: string): FileSystemUsage;
+  /** The error of an operation of the files on a full file system: the fault hook of SimFiles. */
+  fault(operation: keyof Files, path: string): ErrorCode | undefined;
+}
+
+const ROOT_BYTES = 100 * 2 ** 30;
+const ROOT_INODES = 6_553_600;
+const RUN_BYTES = 2 ** 30;
+const RUN_INODES = 800_000;
+
+/** A root of 100 GiB, and /run in memory. */
+export const DEFAULT_FILE_SYSTEMS: readonly SimFileSystem[] = [
+  { mountPoint: "/", capacityBytes: ROOT_BYTES, inodes: ROOT_INODES },
+  { mountPoint: "/run", capacityBytes: RUN_BYTES, inodes: RUN_INODES, isTmpfs: true },
+];
+
+/** Files in memory never come near this much: with more free than that nobody has to count them. */
+const AMPLE_BYTES = 256 * 2 ** 20;
+const AMPLE_INODES = 100_000;
+const WRITES: readonly (keyof Files)[] = ["makeDirectory", "writeFile", "symlink"];
+
+const isOn = (mountPoint: string, path: string): boolean =>
+  mountPoint === "/" || path === mountPoint || path.startsWith(`${mountPoint}/`);
+
+/** Makes disks; `files` is asked only when their size matters. */
+export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () => SimFiles): SimDisk {
+  const fills = new Map<string, Map<string, SimFill>>();
+  const longestFirst = fileSystems.toSorted((a, b) => b.mountPoint.length - a.mountPoint.length);
+  const of = (path: string): SimFileSystem => {
+    const found = longestFirst.find(({ mountPoint }) => isOn(mountPoint, path));
+    invariant(found !== undefined, `no file system holds ${path}`);
+    return found;
+  };
+  const filled = ({ mountPoint }: SimFileSystem): SimFill => {
+    const all = [...(fills.get(mountPoint)?.values() ?? [])];
+    const sum = (what: keyof SimFill) => all.reduce((total, fill) => total + fill[what], 0);
+    return { bytes: sum("bytes"), inodes: sum("inodes") };
+  };
+  const stored = (fileSystem: SimFileSystem): SimFill => {
+    const paths = files()
+      .paths()
+      .filter((path) => of(path) === fileSystem);
+    const sizes = paths.map((path) => {
+      const node = files().at(path);
+      return node?.kind === "file" ? node.content.length : 0;
+    });
+    return { bytes: sizes.reduce((total, size) => total + size, 0), inodes: paths.length };
+  };
+  const isFull = (fileSystem: SimFileSystem): boolean => {
+    const others = filled(fileSystem);
+    const left = { bytes: fileSystem.capacityBytes - others.bytes, inodes: fileSystem.inodes - others.inodes };
+    if (left.bytes > AMPLE_BYTES && left.inodes > AMPLE_INODES) return false;
+    const own = stored(fileSystem);
+    return left.bytes <= own.bytes || left.inodes <= own.inodes;
+  };
+  return {
+    fileSystems,
+    fill(mountPoint, user, { bytes = 0, inodes = 0 }) {
+      invariant(of(mountPoint).mountPoint === mountPoint, `${mountPoint} is no mount point`);
+      const users = fills.get(mountPoint) ?? new Map<string, SimFill>();
+      users.set(user, { bytes, inodes });
+      fills.set(mountPoint, users);
+    },
+    usage(path) {
+      const fileSystem = of(path);
+      const [others, own] = [filled(fileSystem), stored(fileSystem)];
+      const usedBytes = Math.min(fileSystem.capacityBytes, others.bytes + own.bytes);
+      const usedInodes = Math.min(fileSystem.inodes, others.inodes + own.inodes);
+      return {
+        capacityBytes: BigInt(fileSystem.capacityBytes),
+        availableBytes: BigInt(fileSystem.capacityBytes - usedBytes),
+        usedBytes: BigInt(usedBytes),
+        inodes: BigInt(fileSystem.inodes),
+        inodesFree: BigInt(fileSystem.inodes - usedInodes),
+      };
+    },
+    fault: (operation, path) => (WRITES.includes(operation) && isFull(of(path)) ? "ResourceExhausted" : undefined),
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Seeded randomness for the simulation: a run is its seed. One stream per concern, so that one more draw here changes
+ * nothing there. Small fast counter generator (sfc32), 128 bits of state; not for secrets.
+ */
+import { invariant } from "../core/invariant.ts";
+import type { Rng } from "../ports/random.ts";
+
+/** A seeded stream of random values. */
+export interface Prng extends Rng {
+  /** The stream of a concern: depends on the seed and the name alone, not on what was drawn. Same name, same stream. */
+  fork(name: string): Prng;
+  /** Whole number from `low` to `high`, both included. */
+  int(low: number, high: number): number;
+  /** One of a list that is not empty. */
+  pick<T>(items: readonly T[]): T;
+  /** True with the given probability. */
+  chance(probability: number): boolean;
+}
+
+const rotateLeft = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits));
+
+/** Four well-mixed 32-bit words from a text: FNV-1a per word, each with its own start, then an avalanche. */
+function seedWords(text: string): readonly [number, number, number, number] {
+  const word = (start: number): number => {
+    let hash = start | 0;
+    for (let index = 0; index < text.length; index += 1) {
+      hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+    }
+    hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
+    hash = Math.imul(hash ^ (hash >>> 15), 0x846ca68b);
+    return hash ^ (hash >>> 16);
+  };
+  return [word(0x811c9dc5), word(0x2545f491), word(0x9e3779b9), word(0x6c62272e)];
+}
+
+/** Rounds that mix the seed before the first value is used. */
+const WARM_UP = 12;
+
+/** Makes the stream of a seed. */
+export function createPrng(seed: string | number): Prng {
+  const name = String(seed);
+  let [a, b, c, counter] = seedWords(name);
+  const word = (): number => {
+    const sum = (((a + b) | 0) + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (rotateLeft(c, 21) + sum) | 0;
+    return sum >>> 0;
+  };
+  for (let round = 0; round < WARM_UP; round += 1) word();
+
+  const next = (): number => ((word() >>> 5) * 2 ** 26 + (word() >>> 6)) / 2 ** 53;
+  const int = (low: number, high: number): number => low + Math.floor(next() * (high - low + 1));
+  return {
+    next,
+    uuid() {
+      const hex = [word(), word(), word(), word()].map((part) => part.toString(16).padStart(8, "0")).join("");
+      const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) & 3);
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+    },
+    fork: (concern) => createPrng(`${name}/${concern}`),
+    int,
+    pick(items) {
+      invariant(items.length > 0, "pick from an empty list");
+      return items[int(0, items.length - 1)] as (typeof items)[number];
+    },
+    chance: (probability) => next() < probability,
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * The production kubelet in a simulation, one life after the other: started, crashed between any two actions, started
+ * again on the same disk and runtime. Owns the life under way; telemetry and memory die with it, as in a process.
+ */
+import { concat, ignoreElements, merge, type Observable, type Subscription, tap } from "rxjs";
+import type { Pod, PodStatus } from "../core/api.ts";
+import { invariant } from "../core/invariant.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import { createKubelet, type Kubelet } from "../kubelet.ts";
+import { inSequence } from "../operators/inSequence.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import { eventedPleg } from "../sources/eventedPleg.ts";
+import type { Prng } from "./prng.ts";
+import type { SimSight } from "./simObservation.ts";
+import { createSimProbers } from "./simProbers.ts";
+import { createSimTelemetry, type SimTelemetry } from "./simTelemetry.ts";
+
+/** What makes a kubelet of a configuration and ports. */
+export type CreateKubelet = typeof createKubelet;
+
+export interface SimKubelet {
+  /** Not started, or crashed. */
+  readonly isRunning: boolean;
+  /** Of the life under way, or of the last one. */
+  readonly telemetry: SimTelemetry;
+  /** Undefined before the first start and after a crash. */
+  readonly kubelet: Kubelet | undefined;
+  start(): void;
+  /** Ends it at once; nothing is said to anyone. */
+  crash(): void;
+  /** Tells of the statuses that changed since the last call; cheap when none did. Throws what ended the kubelet. */
+  look(): void;
+}
+
+/** What all lives of a kubelet share. */
+export interface SimKubeletOptions {
+  readonly config: KubeletConfig;
+  /** Everything but what is made anew for each life. */
+  readonly ports: Pick<KubeletPorts, "clock" | "runtime" | "images" | "files" | "cgroups" | "machine">;
+  readonly prng: Prng;
+  /** What the pod sources say; subscribed once per life. */
+  readonly snapshots$: Observable<SourceSnapshot>;
+  readonly maxLogLines: number;
+  /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
+  readonly createKubelet?: CreateKubelet | undefined;
+  see(sight: SimSight): void;
+}
+
+interface Life {
+  readonly kubelet: Kubelet;
+  readonly subscription: Subscription;
+}
+
+/** Makes a kubelet that is not running yet. */
+export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
+  const { ports, see } = options;
+  let lives = 0;
+  let life: Life | undefined;
+  let telemetry = createSimTelemetry(ports.clock, options.maxLogLines);
+  let mayHaveChanged = false;
+  let ended: { readonly thrown: unknown } | undefined;
+  const seen = new Map<string, Seen>();
+
+  const start = (): void => {
+    invariant(life === undefined, "the simulated kubelet is started while it runs");
+    lives += 1;
+    telemetry = createSimTelemetry(ports.clock, options.maxLogLines);
+    const create = options.createKubelet ?? createKubelet;
+    const kubelet = create(options.config, portsOf(options, telemetry, lives));
+    see({ kind: "kubelet", what: "started" });
+    const run$ = concat(makeDirectories(options), kubelet.run$);
+    const subscription = merge(run$, kubelet.podsChanged$).subscribe({
+      next: () => {
+        mayHaveChanged = true;
+      },
+      error: (thrown: unknown) => {
+        ended = { thrown };
+      },
+    });
+    life = { kubelet, subscription };
+  };
+  return {
+    get isRunning() {
+      return life !== undefined;
+    },
+    get telemetry() {
+      return telemetry;
+    },
+    get kubelet() {
+      return life?.kubelet;
+    },
+    start,
+    crash() {
+      life?.subscription.unsubscribe();
+      life = undefined;
+      mayHaveChanged = false;
+      see({ kind: "kubelet", what: "crashed" });
+    },
+    look() {
+      if (ended !== undefined) throw ended.thrown;
+      if (!mayHaveChanged || life === undefined) return;
+      mayHaveChanged = false;
+      tellChanges(seen, life.kubelet.queries.pods(), see);
+    },
+  };
+}
+
+function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: number): KubeletPorts {
+  const { ports, prng, see } = options;
+  return {
+    ...ports,
+    telemetry,
+    probers: createSimProbers(ports),
+    rng: prng.fork(String(life)),
+    snapshots$: options.snapshots$.pipe(
+      tap(({ source, pods, ready }) => {
+        if (ready === false) return;
+        see({ kind: "wanted", source, podUids: new Set(pods.map(({ metadata }) => metadata.uid)), pods });
+      }),
+    ),
+    runtimeSignals$: eventedPleg({ runtime: ports.runtime, containerdHints$: undefined, clock: ports.clock }),
+    recordEvents: (events$) =>
+      events$.pipe(
+        tap((event) => see({ kind: "event", event })),
+        ignoreElements(),
+      ),
+  };
+}
+
+/** What a node makes at its start, beside the kubelet proper. */
+function makeDirectories({ config: { directories }, ports: { files } }: SimKubeletOptions): Observable<never> {
+  const { rootDir, podLogsDir, containerLogsDir } = directories;
+  const places = [rootDir, `${rootDir}/pods`, podLogsDir, containerLogsDir];
+  return inSequence(places, (path) => files.makeDirectory(path)).pipe(ignoreElements());
+}
+
+interface Seen {
+  readonly subject: string;
+  readonly status: PodStatus | undefined;
+}
+
+function tellChanges(seen: Map<string, Seen>, pods: readonly Pod[], see: (sight: SimSight) => void): void {
+  const present = new Set<string>();
+  for (const { metadata, status } of pods) {
+    const { uid: podUid, namespace, name } = metadata;
+    present.add(podUid);
+    const before = seen.get(podUid);
+    if (before?.status === status) continue;
+    const subject = `${namespace}/${name}`;
+    seen.set(podUid, { subject, status });
+    // A static pod has a status of its own from the start: Pending, and nothing more.
+    if (status?.containerStatuses === undefined) continue;
+    see({ kind: "status", podUid, subject, before: before?.status, after: status });
+  }
+  for (const [podUid, { subject, status }] of seen) {
+    if (present.has(podUid)) continue;
+    seen.delete(podUid);
+    see({ kind: "status", podUid, subject, before: status, after: undefined });
+  }
+}

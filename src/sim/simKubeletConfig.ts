@@ -1,0 +1,19 @@
+/** The configuration of a simulated kubelet: what a real one has when nobody configures anything. */
+import { resolveFeatureGates } from "../cli/featureGates.ts";
+import { ownFlagValues } from "../cli/parseKubeletFlags.ts";
+import type { KubeletFlags } from "../cli/kubeletFlags.ts";
+import { OWN_FLAGS } from "../cli/ownFlags.ts";
+import { kubeletConfigOf } from "../commands/kubeletConfigOf.ts";
+import { defaultConfiguration, withDefaultEviction } from "../core/config/defaultConfiguration.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { Machine } from "../ports/host.ts";
+
+/** The defaults on this machine, with pods from manifests and from the API, and with what `more` changes. */
+export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> = {}): KubeletConfig {
+  // Every own flag has its value there, by the property name KubeletFlags gives it.
+  const flags = ownFlagValues([], OWN_FLAGS) as unknown as KubeletFlags;
+  const { gates } = resolveFeatureGates({});
+  const config = defaultConfiguration(withDefaultEviction({}), (name) => gates.get(name) === true);
+  const defaults = kubeletConfigOf({ flags, config, featureGates: gates, warnings: [] }, machine);
+  return { ...defaults, sources: ["file", "api"], ...more };
+}

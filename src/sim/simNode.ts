@@ -1,0 +1,392 @@
+/**
+ * A whole node in virtual time: the production kubelet on a simulated runtime, disk, cgroups and pod sources. A run is
+ * its options: same seed, same trace, on any machine. Everything that happens is seen by trace and checkers, in order.
+ */
+import { merge, type Observable, type Subscription, tap } from "rxjs";
+import type { Pod } from "../core/api.ts";
+import { invariant } from "../core/invariant.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
+import { podsDir } from "../core/paths.ts";
+import type { CriRpc } from "../core/criOperations.ts";
+import type { StopContainerRequest } from "../gen/cri.ts";
+import type { Kubelet } from "../kubelet.ts";
+import type { RuntimeService } from "../ports/cri.ts";
+import type { Machine } from "../ports/host.ts";
+import { filePodSource } from "../sources/filePodSource.ts";
+import { manifestDigest } from "../sources/manifestDigest.ts";
+import { usualCheckers } from "./checkers/usualCheckers.ts";
+import { createHeapScheduler, type HeapScheduler } from "./heapScheduler.ts";
+import { createPrng, type Prng } from "./prng.ts";
+import { createSimApiPods, type SimApiPods } from "./simApiPods.ts";
+import { createSimCgroups, type SimCgroups, type SimCgroupsOptions } from "./simCgroups.ts";
+import type { SimChecker, SimViolation } from "./simChecker.ts";
+import { createSimClock, type SimClock } from "./simClock.ts";
+import { createSimFiles, type SimFiles, type SimFilesOptions } from "./simFiles.ts";
+import type { SimAction } from "./simCall.ts";
+import { type CreateKubelet, createSimKubelet, type SimKubelet } from "./simKubelet.ts";
+import { simKubeletConfig } from "./simKubeletConfig.ts";
+import { simMachine } from "./simMachine.ts";
+import { createSimManifests, type SimManifest, type SimManifests } from "./simManifests.ts";
+import type { SimObservation, SimSight } from "./simObservation.ts";
+import type { SimContainer, SimEnd } from "./simRecords.ts";
+import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./simRuntime.ts";
+import { createSimSubjects, type SimSubject } from "./simSubjects.ts";
+import type { SimTelemetry } from "./simTelemetry.ts";
+import { createSimTrace, type SimTrace } from "./simTrace.ts";
+
+/** Where a simulated node looks for static pods. */
+export const SIM_MANIFESTS = "/etc/kubernetes/manifests";
+
+/** Decides over a request to the runtime. */
+export type SimCallFault = (rpc: CriRpc, about: SimSubject, request: unknown) => SimAction;
+
+type RuntimeParts = Pick<
+  SimRuntimeOptions,
+  "programs" | "images" | "registry" | "latency" | "intercept" | "goesOn" | "modern" | "eventLatencyMs"
+>;
+
+/** Everything but the seed has a default. */
+export interface SimNodeOptions extends RuntimeParts {
+  readonly seed: string | number;
+  /** Static pods: file name in the manifest directory to content. */
+  readonly manifests?: Readonly<Record<string, SimManifest>>;
+  /** Pods as a control plane wants them: complete, defaults applied. */
+  readonly pods?: readonly Pod[];
+  readonly config?: Partial<KubeletConfig>;
+  readonly machine?: Partial<Machine>;
+  readonly fileFault?: SimFilesOptions["fault"];
+  readonly cgroupFault?: SimCgroupsOptions["fault"];
+  /** As `intercept`, knowing whom a request is about. Asked first; a `proceed` leaves the word to `intercept`. */
+  readonly callFault?: SimCallFault;
+  /** Puts something between the kubelet and the runtime. */
+  readonly adaptRuntime?: (runtime: RuntimeService, clock: SimClock) => RuntimeService;
+  /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
+  readonly createKubelet?: CreateKubelet;
+  /** Default: the usual ones, new for this node. They keep state. */
+  readonly checkers?: readonly SimChecker[];
+  /** Sees everything, after trace and checkers. */
+  readonly watch?: (observation: SimObservation) => void;
+  readonly maxTraceLines?: number;
+  readonly maxLogLines?: number;
+}
+
+/** A node, and the hand that moves its time and makes its accidents. */
+export interface SimNode {
+  readonly seed: string | number;
+  /** Randomness for whoever drives the node; the node itself draws from other streams. */
+  readonly prng: Prng;
+  readonly clock: SimClock;
+  readonly scheduler: HeapScheduler;
+  readonly config: KubeletConfig;
+  readonly runtime: SimRuntime;
+  readonly files: SimFiles;
+  readonly cgroups: SimCgroups;
+  readonly manifests: SimManifests;
+  readonly apiPods: SimApiPods;
+  /** Of the kubelet that runs, or ran last. */
+  readonly telemetry: SimTelemetry;
+  /** Undefined while it is crashed. */
+  readonly kubelet: Kubelet | undefined;
+  readonly trace: SimTrace;
+  /** What checkers found so far. */
+  readonly violations: readonly SimViolation[];
+
+  /** Runs the next action due by `notAfterMs` (virtual time); false when there is none. Throws a kubelet's last error. */
+  step(notAfterMs?: number): boolean;
+  runFor(ms: number): void;
+  /** Runs until the condition holds; false when it does not within `ms`. It is asked after each thing that happens. */
+  runUntil(condition: () => boolean, ms: number): boolean;
+  /** Does something at an instant still to come, in milliseconds of virtual time. */
+  at(ms: number, action: () => void): Subscription;
+
+  putManifest(name: string, manifest: SimManifest): void;
+  dropManifest(name: string): void;
+  putPod(pod: Pod): void;
+  dropPod(uid: string): void;
+  /** Ends the running container `namespace/pod/name`, by default as KILL would. False when none runs. */
+  kill(container: string, end?: SimEnd): boolean;
+  /** Ends the sandbox of `namespace/pod`. False when there is none. */
+  killSandbox(pod: string): boolean;
+  crashKubelet(): void;
+  restartKubelet(): void;
+  /** Ends the runtime, and with `die` all that runs in it; false when it is down already. */
+  crashRuntime(containers: "stay" | "die"): boolean;
+  restartRuntime(): void;
+  /** The machine goes down with all that runs, and its cgroups; disk and images stay. Both have to be restarted. */
+  powerOff(): void;
+  /** Something is said of the node, or done to it: kept in the trace and shown to the checkers. */
+  see(sight: SimSight): void;
+
+  /** Pods with their statuses as the kubelet tells them; empty while it is crashed. */
+  pods(): readonly Pod[];
+  /** Running containers of all pods, as `namespace/pod/name#attempt`, sorted. */
+  running(): readonly string[];
+  /** Notes in the trace what the driver does. */
+  note(text: string): void;
+}
+
+/** More actions than this in one millisecond are a loop that feeds itself. */
+const MAX_ACTIONS_AT_ONCE = 100_000;
+
+/** Makes a node and starts its kubelet; nothing happens before time is moved. */
+export function createSimNode(options: SimNodeOptions): SimNode {
+  const world = createWorld(options);
+  const { clock, scheduler, runtime } = world;
+  const trace = createSimTrace(options.maxTraceLines);
+  const checkers = options.checkers ?? usualCheckers(world.config);
+  const violations: SimViolation[] = [];
+  let seen = 0;
+  world.watch((sight) => {
+    const observation: SimObservation = { atMs: clock.monotonicMs(), ...sight };
+    seen += 1;
+    trace.write(observation);
+    for (const checker of checkers) {
+      const found = checker.check(observation);
+      if (found !== undefined) violations.push({ atMs: observation.atMs, checker: checker.name, message: found });
+    }
+    options.watch?.(observation);
+  });
+  world.life.start();
+
+  let instantMs = 0;
+  let actions = 0;
+  const step = (notAfterMs?: number): boolean => {
+    const ran = scheduler.runNext(notAfterMs);
+    actions = scheduler.now() === instantMs ? actions + 1 : 0;
+    instantMs = scheduler.now();
+    invariant(
+      actions < MAX_ACTIONS_AT_ONCE,
+      `time stands still at ${instantMs} ms of the node of seed ${options.seed}`,
+    );
+    world.life.look();
+    return ran;
+  };
+  const runFor = (ms: number): void => {
+    const endMs = clock.monotonicMs() + ms;
+    while (step(endMs));
+    scheduler.advanceTo(endMs);
+  };
+  return {
+    ...world,
+    seed: options.seed,
+    trace,
+    violations,
+    get telemetry() {
+      return world.life.telemetry;
+    },
+    get kubelet() {
+      return world.life.kubelet;
+    },
+    step,
+    runFor,
+    runUntil(condition, ms) {
+      const endMs = clock.monotonicMs() + ms;
+      let asked = -1;
+      for (;;) {
+        if (seen !== asked && condition()) return true;
+        asked = seen;
+        if (!step(endMs)) break;
+      }
+      scheduler.advanceTo(endMs);
+      return condition();
+    },
+    at(ms, action) {
+      invariant(ms >= clock.monotonicMs(), `${ms} ms is in the past`);
+      return scheduler.schedule(() => action(), ms - clock.monotonicMs());
+    },
+    ...hands(world),
+    pods: () => world.life.kubelet?.queries.pods() ?? [],
+    running: () => runningOf(runtime).map(nameOf(runtime)).sort(),
+    note: (text) => world.see({ kind: "action", text }),
+  };
+}
+
+interface World
+  extends Pick<
+    SimNode,
+    "prng" | "clock" | "scheduler" | "config" | "runtime" | "files" | "cgroups" | "manifests" | "apiPods"
+  > {
+  readonly life: SimKubelet;
+  see(sight: SimSight): void;
+  watch(watcher: (sight: SimSight) => void): void;
+}
+
+function createWorld(options: SimNodeOptions): World {
+  const prng = createPrng(options.seed);
+  const scheduler = createHeapScheduler();
+  const clock = createSimClock(scheduler);
+  const machine = simMachine(options.machine);
+  const config = simKubeletConfig(machine, options.config);
+  const subjects = createSimSubjects();
+  const { fileFault, cgroupFault, intercept, manifests: initial = {}, pods } = options;
+  let watcher: (sight: SimSight) => void = () => {};
+  const see = (sight: SimSight): void => {
+    if (sight.kind === "change") subjects.note(sight.change);
+    watcher(sight);
+  };
+  const files = createSimFiles({ clock, ...(fileFault === undefined ? {} : { fault: fileFault }) });
+  files.put("/etc/hosts", "127.0.0.1\tlocalhost\n");
+  const cgroups = createSimCgroups({ clock, ...(cgroupFault === undefined ? {} : { fault: cgroupFault }) });
+  const runtime = createSimRuntime({
+    ...options,
+    clock,
+    prng: prng.fork("runtime"),
+    writeHostFile: (path, content) => files.put(path, content),
+    intercept(rpc, request) {
+      const about = subjects.of(request);
+      const first = options.callFault?.(rpc, about, request) ?? PROCEED;
+      const action = first.kind === "proceed" ? (intercept?.(rpc, request) ?? PROCEED) : first;
+      const grace = rpc === "StopContainer" ? { graceSeconds: Number((request as StopContainerRequest).timeout) } : {};
+      see({ kind: "call", rpc, ...about, fate: action.kind, ...grace });
+      return action;
+    },
+  });
+  runtime.changes$.subscribe({ next: (change) => see({ kind: "change", change }) });
+  const manifests = createSimManifests({ clock, path: SIM_MANIFESTS });
+  for (const [name, manifest] of Object.entries(initial)) manifests.put(name, manifest);
+  const apiPods = createSimApiPods(clock, pods);
+  const ports = {
+    clock,
+    machine,
+    files: seenFiles(files, config, see),
+    cgroups: seenCgroups(cgroups, see),
+    runtime: options.adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime,
+    images: runtime.images,
+  };
+  const snapshots$ = merge(staticPods(config, clock, manifests), apiPods.snapshots$);
+  const maxLogLines = options.maxLogLines ?? 10_000;
+  const life = createSimKubelet({
+    config,
+    ports,
+    prng: prng.fork("kubelet"),
+    snapshots$,
+    maxLogLines,
+    createKubelet: options.createKubelet,
+    see,
+  });
+  return {
+    prng: prng.fork("driver"),
+    clock,
+    scheduler,
+    config,
+    runtime,
+    files,
+    cgroups,
+    manifests,
+    apiPods,
+    life,
+    see,
+    watch(next) {
+      watcher = next;
+    },
+  };
+}
+
+const PROCEED: SimAction = { kind: "proceed" };
+
+/** Tells when a pod's own directory has gone. */
+function seenFiles(files: SimFiles, { directories }: KubeletConfig, see: World["see"]): SimFiles {
+  const prefix = `${podsDir(directories)}/`;
+  return {
+    ...files,
+    remove(path) {
+      const podUid = path.startsWith(prefix) ? path.slice(prefix.length) : "";
+      if (podUid === "" || podUid.includes("/")) return files.remove(path);
+      const complete = (): void => see({ kind: "removed", what: "directory", podUid });
+      return files.remove(path).pipe(tap({ complete }));
+    },
+  };
+}
+
+/** Tells when a pod's cgroup has gone. */
+const seenCgroups = (cgroups: SimCgroups, see: World["see"]): SimCgroups => ({
+  ...cgroups,
+  destroy(name) {
+    const podUid = parsePodCgroupName(name.slice(name.lastIndexOf("/") + 1));
+    const complete = (): void => {
+      if (podUid !== undefined) see({ kind: "removed", what: "cgroup", podUid });
+    };
+    return cgroups.destroy(name).pipe(tap({ complete }));
+  },
+});
+
+/** `fileCheckFrequency` as it is by default. */
+const AUDIT_PERIOD_MS = 20_000;
+
+const staticPods = ({ nodeName }: KubeletConfig, clock: SimClock, directory: SimManifests): Observable<FileSnapshot> =>
+  filePodSource({
+    path: SIM_MANIFESTS,
+    directory,
+    nodeName,
+    auditPeriodMs: AUDIT_PERIOD_MS,
+    clock,
+    digest: manifestDigest,
+  });
+type FileSnapshot = ReturnType<typeof filePodSource> extends Observable<infer Snapshot> ? Snapshot : never;
+
+/** What the driver can do to the node, each told in the trace. */
+function hands({ life, runtime, cgroups, manifests, apiPods, see }: World) {
+  const note = (text: string) => see({ kind: "action", text });
+  return {
+    putManifest(name, manifest) {
+      note(`put manifest ${name}`);
+      manifests.put(name, manifest);
+    },
+    dropManifest(name) {
+      note(`drop manifest ${name}`);
+      manifests.drop(name);
+    },
+    putPod(pod) {
+      note(`put pod ${pod.metadata.namespace}/${pod.metadata.name}`);
+      apiPods.put(pod);
+    },
+    dropPod(uid) {
+      note(`drop pod ${uid}`);
+      apiPods.drop(uid);
+    },
+    kill(container, end = { afterMs: 0, code: 137 }) {
+      note(`kill ${container}`);
+      const victim = runningOf(runtime).find((each) => nameOf(runtime)(each).split("#")[0] === container);
+      if (victim !== undefined) runtime.endContainer(victim.id, end);
+      return victim !== undefined;
+    },
+    killSandbox(pod) {
+      note(`kill sandbox of ${pod}`);
+      const isIt = ({ ready, config: { metadata } }: ReturnType<SimRuntime["sandboxes"]>[number]) =>
+        ready && `${metadata?.namespace}/${metadata?.name}` === pod;
+      const victim = runtime.sandboxes().find(isIt);
+      if (victim !== undefined) runtime.killSandbox(victim.id);
+      return victim !== undefined;
+    },
+    crashKubelet: () => life.crash(),
+    restartKubelet: () => life.start(),
+    crashRuntime(containers) {
+      if (runtime.isDown) return false;
+      note(`runtime ended, containers ${containers}`);
+      runtime.crash(containers);
+      return true;
+    },
+    restartRuntime() {
+      note("runtime started");
+      runtime.restart();
+    },
+    powerOff() {
+      note("machine went down");
+      if (life.isRunning) life.crash();
+      runtime.crash("die");
+      cgroups.clear();
+    },
+  } satisfies Partial<SimNode>;
+}
+
+const runningOf = (runtime: SimRuntime): readonly SimContainer[] =>
+  runtime.containers().filter(({ phase }) => phase.kind === "running");
+
+const nameOf = (runtime: SimRuntime): ((container: SimContainer) => string) => {
+  const pods = new Map(runtime.sandboxes().map(({ id, config: { metadata } }) => [id, metadata]));
+  return ({ sandboxId, config: { metadata } }) => {
+    const pod = pods.get(sandboxId);
+    return `${pod?.namespace}/${pod?.name}/${metadata?.name}#${metadata?.attempt}`;
+  };
+};

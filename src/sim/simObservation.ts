@@ -1,0 +1,45 @@
+/** What can be seen of a simulated node from outside, in the order in which it happens: food of trace and checkers. */
+import type { Pod, PodStatus } from "../core/api.ts";
+import type { CriRpc } from "../core/criOperations.ts";
+import type { KubeletEvent } from "../core/events.ts";
+import type { PodSource } from "../core/pod/sourceSnapshot.ts";
+import type { SimAction } from "./simCall.ts";
+import type { SimChange } from "./simRecords.ts";
+
+/** One thing seen, without its instant. */
+export type SimSight =
+  /** The kubelet asks the runtime for something; `subject` is `namespace/pod`, with a container `/name#attempt`. */
+  | {
+      readonly kind: "call";
+      readonly rpc: CriRpc;
+      readonly podUid: string;
+      readonly subject: string;
+      readonly fate: SimAction["kind"];
+      /** Of a StopContainer: the grace period it asks for. */
+      readonly graceSeconds?: number;
+    }
+  | { readonly kind: "change"; readonly change: SimChange }
+  | { readonly kind: "event"; readonly event: KubeletEvent }
+  /** The status the kubelet tells of a pod is new, or (`after` undefined) the pod has gone from the node. */
+  | {
+      readonly kind: "status";
+      readonly podUid: string;
+      readonly subject: string;
+      readonly before: PodStatus | undefined;
+      readonly after: PodStatus | undefined;
+    }
+  /** A source tells the kubelet which pods it wants. */
+  | {
+      readonly kind: "wanted";
+      readonly source: PodSource;
+      readonly podUids: ReadonlySet<string>;
+      readonly pods: readonly Pod[];
+    }
+  /** The kubelet has removed a pod's directory, or its cgroup. */
+  | { readonly kind: "removed"; readonly what: "directory" | "cgroup"; readonly podUid: string }
+  | { readonly kind: "kubelet"; readonly what: "started" | "crashed" }
+  /** The simulation did something to the node: an accident, a heal, an edit. */
+  | { readonly kind: "action"; readonly text: string };
+
+/** One thing seen. `atMs` is virtual time in milliseconds. */
+export type SimObservation = SimSight & { readonly atMs: number };

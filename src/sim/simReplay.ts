@@ -1,0 +1,75 @@
+/** All that a run is made of, as plain data: written to a file it repeats the run exactly, with the same version. */
+import { kubeletError } from "../core/errors.ts";
+import { err, ok, type Result } from "../core/result.ts";
+import { type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
+import { drawWorkload, type SimPodPlan } from "./workload.ts";
+
+/** Changes when the same data would mean another run. */
+export const REPLAY_VERSION = 1;
+
+/** One run of one node. */
+export interface SimReplay {
+  readonly version: typeof REPLAY_VERSION;
+  readonly seed: string;
+  /** Pods drawn from the seed. */
+  readonly pods: number;
+  readonly durationMs: number;
+  /** All pods are there from the start and nobody touches them. */
+  readonly isCalm: boolean;
+  readonly rates: FaultRates;
+  /** Of the drawn pods only these; absent: all. */
+  readonly keptPods?: readonly string[];
+  /** Only these faults; absent: those the rates give. */
+  readonly keptFaults?: readonly string[];
+}
+
+/** The pods of a run. */
+export function replayedPods({ seed, pods, durationMs, isCalm, keptPods }: SimReplay): readonly SimPodPlan[] {
+  const all = drawWorkload(seed, { pods, durationMs, isCalm });
+  if (keptPods === undefined) return all;
+  const kept = new Set(keptPods);
+  return all.filter(({ name }) => kept.has(name));
+}
+
+/** The text of a replay file. */
+export const replayText = (replay: SimReplay): string => `${JSON.stringify(replay, undefined, 2)}\n`;
+
+const invalid = (why: string): Result<never> => err(kubeletError("InvalidArgument", `replay: ${why}`));
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === "string");
+
+/** Reads a replay file; says which field is wrong and why. */
+export function readReplay(text: string): Result<SimReplay> {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch (thrown) {
+    return invalid(`is not JSON: ${String(thrown)}`);
+  }
+  if (typeof given !== "object" || given === null) return invalid("must be an object");
+  const { version, seed, pods, durationMs, isCalm, rates, keptPods, keptFaults } = given as Partial<
+    Record<keyof SimReplay, unknown>
+  >;
+  if (version !== REPLAY_VERSION) {
+    return invalid(`version is ${JSON.stringify(version)}, this rxlet replays version ${REPLAY_VERSION}`);
+  }
+  if (typeof seed !== "string") return invalid("seed must be a text");
+  if (!Number.isSafeInteger(pods) || Number(pods) < 0) return invalid("pods must be a whole number of at least 0");
+  if (!Number.isSafeInteger(durationMs) || Number(durationMs) < 0) return invalid("durationMs must be at least 0");
+  if (typeof isCalm !== "boolean") return invalid("isCalm must be true or false");
+  if (keptPods !== undefined && !isTexts(keptPods)) return invalid("keptPods must be a list of names");
+  if (keptFaults !== undefined && !isTexts(keptFaults)) return invalid("keptFaults must be a list of faults");
+  const read = readFaultRates(JSON.stringify(rates ?? null));
+  if (!read.ok) return read;
+  return ok({
+    version: REPLAY_VERSION,
+    seed,
+    pods: Number(pods),
+    durationMs: Number(durationMs),
+    isCalm,
+    rates: read.value,
+    ...(keptPods === undefined ? {} : { keptPods }),
+    ...(keptFaults === undefined ? {} : { keptFaults }),
+  });
+}

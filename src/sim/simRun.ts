@@ -1,0 +1,199 @@
+/**
+ * The life of one simulated node under faults: a time of faults with every rule checked at every step, then all is
+ * healed and what is wanted has to come about, then nothing is wanted and nothing may be left. Owns node and faults.
+ */
+import { InvariantError } from "../core/invariant.ts";
+import { createAccidents, createDiskSpace } from "./faults/accidents.ts";
+import { createCallFaults } from "./faults/callFaults.ts";
+import { withEventFaults } from "./faults/eventFaults.ts";
+import { createFaultDice, type FaultDice } from "./faults/faultDice.ts";
+import type { FaultRates } from "./faults/faultKinds.ts";
+import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
+import { openDesires } from "./checkers/desiredState.ts";
+import { leftovers, leftTimers } from "./checkers/leftovers.ts";
+import { createPrng } from "./prng.ts";
+import type { SimViolation } from "./simChecker.ts";
+import type { CreateKubelet } from "./simKubelet.ts";
+import { createSimNode, type SimNode } from "./simNode.ts";
+import type { SimObservation } from "./simObservation.ts";
+import { usualRegistry } from "./simRuntime.ts";
+import { type SimPodPlan, workloadPrograms } from "./workload.ts";
+import { createWorkloadOwners, type WorkloadOwners } from "./workloadOwners.ts";
+
+/** How a run ended. */
+export type SimOutcome = "ok" | "correctness" | "liveness" | "crash";
+
+export interface SimRunOptions {
+  readonly seed: string | number;
+  readonly pods: readonly SimPodPlan[];
+  /** Of the time of faults. */
+  readonly durationMs: number;
+  readonly rates: FaultRates;
+  /** Only these faults happen; see FaultDice. */
+  readonly only?: ReadonlySet<string> | undefined;
+  /** Another kubelet than the production one, to show that it would be noticed. */
+  readonly createKubelet?: CreateKubelet | undefined;
+  readonly maxTraceLines?: number | undefined;
+  /** Sees everything, after trace and checkers. */
+  readonly watch?: ((observation: SimObservation) => void) | undefined;
+}
+
+/** A run, and what became of it so far. */
+export interface SimRun {
+  readonly node: SimNode;
+  readonly dice: FaultDice;
+  readonly outcome: SimOutcome;
+  readonly violations: readonly SimViolation[];
+  /** Actions of the scheduler so far. */
+  readonly events: number;
+  /** Runs for a slice of virtual time; false once the run is over. */
+  advance(): boolean;
+}
+
+const SLICE_MS = 60_000;
+/** After the last fault, everything has to be as wanted within this: longest backoffs, graces and stuck processes. */
+const HEALING_MS = 45 * 60_000;
+const LOOK_MS = 5_000;
+/** Late answers to calls that were given up. */
+const CALM_MS = 5 * 60_000;
+
+/** Makes a run. Nothing happens before `advance`. */
+export function createSimRun(options: SimRunOptions): SimRun {
+  const { seed, rates, only, durationMs } = options;
+  const dice = createFaultDice({ seed, rates, only });
+  const found: SimViolation[] = [];
+  let outcome: SimOutcome = "ok";
+  let events = 0;
+  const world = createWorld(options, dice);
+  const { node } = world;
+  const broken = (): boolean => {
+    if (node.violations.length === 0) return false;
+    outcome = "correctness";
+    return true;
+  };
+  const stepsUntil = (endMs: number): boolean => {
+    while (node.step(endMs)) {
+      events += 1;
+      if (node.violations.length > 0) return !broken();
+    }
+    node.scheduler.advanceTo(endMs);
+    return true;
+  };
+  const blame = (kind: "liveness", checker: string, messages: readonly string[]): void => {
+    outcome = kind;
+    for (const message of messages) found.push({ atMs: node.clock.monotonicMs(), checker, message });
+  };
+  const phases = life({ ...world, durationMs, dice, stepsUntil, blame });
+  return {
+    node,
+    dice,
+    get outcome() {
+      return outcome;
+    },
+    get violations() {
+      return [...node.violations, ...found];
+    },
+    get events() {
+      return events;
+    },
+    advance() {
+      if (outcome !== "ok") return false;
+      try {
+        return phases.next().done !== true && outcome === "ok";
+      } catch (thrown) {
+        outcome = "crash";
+        const message = thrown instanceof InvariantError ? thrown.message : textOf(thrown);
+        found.push({ atMs: node.clock.monotonicMs(), checker: "kubelet", message });
+        return false;
+      }
+    },
+  };
+}
+
+const textOf = (thrown: unknown): string =>
+  thrown instanceof Error ? (thrown.stack ?? thrown.message) : JSON.stringify(thrown);
+
+interface SimRunWorld {
+  readonly node: SimNode;
+  readonly owners: WorkloadOwners;
+  heal(): void;
+}
+
+interface LifeContext extends SimRunWorld {
+  readonly durationMs: number;
+  readonly dice: FaultDice;
+  /** False when a rule was broken. */
+  stepsUntil(endMs: number): boolean;
+  blame(kind: "liveness", checker: string, messages: readonly string[]): void;
+}
+
+function* life({ node, owners, durationMs, dice, heal, stepsUntil, blame }: LifeContext): Generator<undefined> {
+  for (let endMs = 0; endMs < durationMs; yield) {
+    endMs = Math.min(durationMs, endMs + SLICE_MS);
+    if (!stepsUntil(endMs)) return;
+  }
+  node.note("all faults end");
+  dice.heal();
+  heal();
+  const wait = function* (checker: string, open: () => readonly string[]): Generator<undefined, boolean> {
+    const endMs = node.clock.monotonicMs() + HEALING_MS;
+    while (open().length > 0) {
+      if (node.clock.monotonicMs() >= endMs) {
+        blame("liveness", checker, open());
+        return false;
+      }
+      if (!stepsUntil(node.clock.monotonicMs() + LOOK_MS)) return false;
+      yield;
+    }
+    return true;
+  };
+  if (!(yield* wait("desiredState", () => openDesires(node, owners.wanted())))) return;
+  node.note("nobody wants anything any more");
+  owners.leave();
+  if (!(yield* wait("leftovers", () => leftovers(node)))) return;
+  if (!stepsUntil(node.clock.monotonicMs() + CALM_MS)) return;
+  node.crashKubelet();
+  // Hops of timers far away end within one step.
+  if (!stepsUntil(node.clock.monotonicMs() + CALM_MS)) return;
+  const timers = leftTimers(node);
+  if (timers.length > 0) blame("liveness", "leftovers", timers);
+}
+
+function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
+  const { seed, durationMs, createKubelet, watch } = options;
+  const draws = createPrng(`${seed}/node`);
+  const disk = createDiskSpace();
+  const calls = createCallFaults(dice, (afterMs, prng) => accidents.crashKubelet(afterMs, prng));
+  const config = { maxPods: draws.pick([110, 110, 20]) };
+  /** Made after the node it watches. */
+  const watcher: { owners?: WorkloadOwners } = {};
+  const node = createSimNode({
+    seed,
+    config,
+    modern: draws.chance(0.85),
+    programs: withProgramFaults(workloadPrograms, dice),
+    registry: withPullFaults(usualRegistry(draws.fork("registry")), dice),
+    callFault: calls.callFault,
+    goesOn: calls.goesOn,
+    fileFault: disk.fault,
+    adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock),
+    watch(observation) {
+      watcher.owners?.look(observation);
+      watch?.(observation);
+    },
+    maxLogLines: 1_000,
+    ...(options.maxTraceLines === undefined ? {} : { maxTraceLines: options.maxTraceLines }),
+    ...(createKubelet === undefined ? {} : { createKubelet }),
+  });
+  const owners = createWorkloadOwners(node, options.pods);
+  watcher.owners = owners;
+  const accidents = createAccidents(node, owners, disk, dice, durationMs);
+  return {
+    node,
+    owners,
+    heal() {
+      owners.heal();
+      accidents.heal();
+    },
+  };
+}

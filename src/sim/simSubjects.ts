@@ -1,0 +1,57 @@
+/** Whom a request to the runtime is about, found by the ids that were seen. Bound: what the runtime has. */
+import type { SimChange } from "./simRecords.ts";
+
+/** The pod, and its name as traces show it; both empty when a request is about none. */
+export interface SimSubject {
+  readonly podUid: string;
+  /** `namespace/pod`, with a container `namespace/pod/name#attempt`. */
+  readonly subject: string;
+}
+
+interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly attempt: number;
+}
+
+/** The parts of CRI requests that name somebody. */
+interface Naming {
+  readonly config?: { readonly metadata?: Metadata; readonly image?: unknown };
+  readonly sandboxConfig?: { readonly metadata?: Metadata };
+  readonly podSandboxId?: string;
+  readonly containerId?: string;
+  readonly image?: { readonly image: string };
+  readonly filter?: { readonly labelSelector?: Readonly<Record<string, string>> } | undefined;
+}
+
+const NOBODY: SimSubject = { podUid: "", subject: "" };
+
+/** Makes the table. */
+export function createSimSubjects() {
+  const known = new Map<string, SimSubject>();
+  return {
+    /** Learns, and forgets, from a change of the runtime. */
+    note({ kind, id, podUid, name }: SimChange): void {
+      if (kind === "sandbox created" || kind === "container created") known.set(id, { podUid, subject: name });
+      if (kind === "sandbox removed" || kind === "container removed") known.delete(id);
+    },
+    of(request: unknown): SimSubject {
+      const { config, sandboxConfig, podSandboxId = "", containerId, image, filter } = request as Naming;
+      const podUidAskedFor = filter?.labelSelector?.["io.kubernetes.pod.uid"];
+      if (podUidAskedFor !== undefined) return { podUid: podUidAskedFor, subject: "" };
+      if (containerId !== undefined) return known.get(containerId) ?? NOBODY;
+      const sandbox = known.get(podSandboxId);
+      const metadata = config?.metadata;
+      if (metadata?.namespace !== undefined) {
+        return { podUid: metadata.uid ?? "", subject: `${metadata.namespace}/${metadata.name}` };
+      }
+      if (metadata !== undefined && sandbox !== undefined) {
+        return { podUid: sandbox.podUid, subject: `${sandbox.subject}/${metadata.name}#${metadata.attempt}` };
+      }
+      if (sandbox !== undefined) return sandbox;
+      if (image === undefined) return NOBODY;
+      return { podUid: sandboxConfig?.metadata?.uid ?? "", subject: image.image };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * The diary of a simulated node: one line per thing that happened, and a fingerprint of all lines ever written. Reads
+ * of the runtime are left out. Bound: the last `maxLines` lines and an eighth more.
+ */
+import type { PodStatus } from "../core/api.ts";
+import type { CriRpc } from "../core/criOperations.ts";
+import { unreachable } from "../core/invariant.ts";
+import type { SimObservation } from "./simObservation.ts";
+
+export interface SimTrace {
+  /** Oldest first. */
+  readonly lines: readonly string[];
+  /** Lines written so far, dropped ones included. */
+  readonly length: number;
+  /** 16 hex digits of all lines so far: equal runs have equal fingerprints. */
+  readonly fingerprint: string;
+  write(observation: SimObservation): void;
+}
+
+const READS: ReadonlySet<CriRpc> = new Set<CriRpc>([
+  "Version",
+  "Status",
+  "RuntimeConfig",
+  "PodSandboxStatus",
+  "ListPodSandbox",
+  "ContainerStatus",
+  "ListContainers",
+  "ImageStatus",
+  "ListImages",
+  "ImageFsInfo",
+]);
+
+/** Makes an empty trace. */
+export function createSimTrace(maxLines = 1_000_000): SimTrace {
+  const lines: string[] = [];
+  let length = 0;
+  let [high, low] = [0x811c9dc5, 0x2545f491];
+  return {
+    lines,
+    get length() {
+      return length;
+    },
+    get fingerprint() {
+      return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("");
+    },
+    write(observation) {
+      if (observation.kind === "call" && observation.fate === "proceed" && READS.has(observation.rpc)) return;
+      const line = traceLine(observation);
+      length += 1;
+      lines.push(line);
+      if (lines.length > maxLines + (maxLines >> 3)) lines.splice(0, lines.length - maxLines);
+      for (let index = 0; index < line.length; index += 1) {
+        const code = line.charCodeAt(index);
+        high = Math.imul(high ^ code, 0x01000193);
+        low = Math.imul(low ^ code, 0x5bd1e995) ^ (low >>> 15);
+      }
+      high = Math.imul(high ^ 10, 0x01000193);
+    },
+  };
+}
+
+/** The line of one observation: seconds, kind, subject, what. */
+export function traceLine(observation: SimObservation): string {
+  const at = (observation.atMs / 1000).toFixed(3).padStart(11);
+  return `${at}  ${observation.kind.padEnd(7)} ${textOf(observation)}`;
+}
+
+function textOf(observation: SimObservation): string {
+  switch (observation.kind) {
+    case "call": {
+      const { rpc, subject, fate, graceSeconds } = observation;
+      const grace = graceSeconds === undefined ? "" : ` within ${graceSeconds} s`;
+      return `${subject === "" ? "-" : subject} ${rpc}${grace}${fate === "proceed" ? "" : ` (${fate})`}`;
+    }
+    case "change": {
+      const { kind, name, id, exitCode } = observation.change;
+      return `${name} ${kind} ${id.slice(0, 13)}${exitCode === undefined ? "" : ` code ${exitCode}`}`;
+    }
+    case "event": {
+      const { type, reason, message, object } = observation.event;
+      return `${object.namespace}/${object.name} ${type} ${reason}: ${message}`;
+    }
+    case "status":
+      return `${observation.subject} ${observation.after === undefined ? "gone" : statusText(observation.after)}`;
+    case "wanted":
+      return `${observation.source}: ${observation.podUids.size} pods`;
+    case "removed":
+      return `${observation.what} of pod ${observation.podUid}`;
+    case "kubelet":
+      return observation.what;
+    case "action":
+      return observation.text;
+    default:
+      return unreachable(observation);
+  }
+}
+
+/** A status in short: phase, then each container with state and restarts. */
+function statusText({ phase, reason, initContainerStatuses = [], containerStatuses = [] }: PodStatus): string {
+  const containers = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
+    const { running, terminated, waiting } = state ?? {};
+    const word =
+      running !== undefined
+        ? "running"
+        : terminated !== undefined
+          ? `${terminated.reason ?? "terminated"}(${terminated.exitCode})`
+          : (waiting?.reason ?? "waiting");
+    return `${name}=${word}${ready ? "+" : ""}#${restartCount}`;
+  });
+  return [phase ?? "-", ...(reason === undefined ? [] : [`(${reason})`]), ...containers].join(" ");
+}

@@ -1,0 +1,231 @@
+/**
+ * Pods of every kind a node sees, drawn from a seed, and how the people who own them change their minds over time. Plain
+ * data: any pod can be left out and the others stay as they are.
+ */
+import type { Pod } from "../core/api.ts";
+import { defaultPod } from "../core/pod/defaults.ts";
+import { createPrng, type Prng } from "./prng.ts";
+import { exitsWith, ignoresTerm, runsForever, type SimProgram, type SimPrograms } from "./simProgram.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Where a pod has to be, some time after the last fault. */
+export type SimGoal =
+  /** All containers run and are ready; one of a pod that is never restarted may have ended. */
+  | "running"
+  /** It has ended: Succeeded or Failed. */
+  | "over"
+  /** It is being tried, again and again. */
+  | "trying";
+
+interface PodKind {
+  readonly weight: number;
+  readonly goal: SimGoal;
+  readonly spec: (image: string) => Fields;
+}
+
+/** What the container of that name does, in every pod. */
+const PROGRAMS: Readonly<Record<string, SimProgram>> = {
+  steady: { ...runsForever, onTerm: { afterMs: 300, code: 0 }, usage: { cpuMilli: 10, memoryBytes: 20_000_000 } },
+  stubborn: ignoresTerm,
+  leaving: { onTerm: { afterMs: 8_000, code: 0 } },
+  crash: exitsWith(1, 700),
+  flaky: exitsWith(2, 45_000),
+  job: exitsWith(0, 40_000),
+  failing: exitsWith(3, 5_000),
+  setup: exitsWith(0, 1_500),
+  proxy: { onTerm: { afterMs: 100, code: 0 } },
+  batch: { exits: { afterMs: 400_000, code: 0 }, terminationMessage: "all done" },
+  broken: { failsToStart: "exec: no such file" },
+};
+
+/** Behaviour by container name. */
+export const workloadPrograms: SimPrograms = ({ container }) => PROGRAMS[container.metadata?.name ?? ""] ?? runsForever;
+
+const container = (name: string, image: string, more: Fields = {}): Fields => ({
+  name,
+  image,
+  resources: { requests: { cpu: "20m", memory: "32Mi" } },
+  ...more,
+});
+const sidecar = (image: string): Fields => container("proxy", image, { restartPolicy: "Always" });
+const hooks: Fields = {
+  lifecycle: {
+    postStart: { exec: { command: ["greet"] } },
+    preStop: { exec: { command: ["bye"] } },
+  },
+};
+const probes: Fields = {
+  startupProbe: { exec: { command: ["up"] }, periodSeconds: 2, failureThreshold: 30 },
+  readinessProbe: { httpGet: { path: "/ready", port: 8080 }, periodSeconds: 10 },
+  livenessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 10 },
+};
+
+/** The kinds of pods by name. */
+export const POD_KINDS: Readonly<Record<string, PodKind>> = {
+  steady: { weight: 5, goal: "running", spec: (image) => ({ containers: [container("steady", image)] }) },
+  pair: {
+    weight: 3,
+    goal: "running",
+    spec: (image) => ({ containers: [container("steady", image), container("stubborn", image)] }),
+  },
+  leaving: { weight: 2, goal: "running", spec: (image) => ({ containers: [container("leaving", image, hooks)] }) },
+  probed: { weight: 2, goal: "running", spec: (image) => ({ containers: [container("steady", image, probes)] }) },
+  crash: { weight: 2, goal: "trying", spec: (image) => ({ containers: [container("crash", image)] }) },
+  flaky: {
+    weight: 2,
+    goal: "trying",
+    spec: (image) => ({
+      restartPolicy: "OnFailure",
+      containers: [container("flaky", image), container("steady", image)],
+    }),
+  },
+  job: {
+    weight: 2,
+    goal: "over",
+    spec: (image) => ({ restartPolicy: "Never", containers: [container("job", image)] }),
+  },
+  failing: {
+    weight: 1,
+    goal: "over",
+    spec: (image) => ({ restartPolicy: "Never", containers: [container("failing", image), container("job", image)] }),
+  },
+  staged: {
+    weight: 2,
+    goal: "running",
+    spec: (image) => ({
+      initContainers: [container("setup", image), sidecar(image)],
+      containers: [container("steady", image)],
+      volumes: [{ name: "scratch", emptyDir: {} }],
+    }),
+  },
+  batch: {
+    weight: 2,
+    goal: "over",
+    spec: (image) => ({
+      restartPolicy: "OnFailure",
+      initContainers: [sidecar(image), container("setup", image)],
+      containers: [container("batch", image)],
+    }),
+  },
+  bounded: {
+    weight: 1,
+    goal: "over",
+    spec: (image) => ({ activeDeadlineSeconds: 600, containers: [container("steady", image)] }),
+  },
+  unpullable: {
+    weight: 1,
+    goal: "trying",
+    spec: (image) => ({ containers: [container("steady", "registry.invalid/none:1"), container("proxy", image)] }),
+  },
+  broken: { weight: 1, goal: "trying", spec: (image) => ({ containers: [container("broken", image)] }) },
+  host: {
+    weight: 1,
+    goal: "running",
+    spec: (image) => ({ hostNetwork: true, containers: [container("steady", image)] }),
+  },
+  big: {
+    weight: 1,
+    goal: "running",
+    spec: (image) => ({
+      containers: [container("steady", image, { resources: { requests: { cpu: "2500m", memory: "4Gi" } } })],
+    }),
+  },
+};
+
+/** What is done to a pod, and when. */
+export type SimPodStep =
+  | { readonly atMs: number; readonly kind: "add"; readonly revision: number }
+  /** As `kubectl apply` with another spec: of a manifest a new pod, of an API pod a new object. */
+  | { readonly atMs: number; readonly kind: "edit"; readonly revision: number }
+  /** The manifest is deleted; the API pod gets a deletion timestamp and this grace. */
+  | { readonly atMs: number; readonly kind: "delete"; readonly graceSeconds: number }
+  /** The API object is gone at once. */
+  | { readonly atMs: number; readonly kind: "forceDelete" };
+
+/** One pod, or rather its name: whoever bears it comes and goes. */
+export interface SimPodPlan {
+  readonly name: string;
+  readonly kind: string;
+  readonly source: "file" | "api";
+  readonly graceSeconds: number;
+  readonly image: string;
+  readonly steps: readonly SimPodStep[];
+}
+
+/** Namespace of all pods of a workload. */
+export const SIM_NAMESPACE = "demo";
+
+const pickKind = (prng: Prng): string => {
+  const kinds = Object.entries(POD_KINDS);
+  let left = prng.next() * kinds.reduce((sum, [, { weight }]) => sum + weight, 0);
+  return (kinds.find(([, { weight }]) => (left -= weight) < 0) ?? kinds[0])?.[0] ?? "steady";
+};
+
+/** The pods of a run. `isCalm`: all are there from the start and nobody touches them. */
+export function drawWorkload(
+  seed: string | number,
+  {
+    pods,
+    durationMs,
+    isCalm = false,
+  }: { readonly pods: number; readonly durationMs: number; readonly isCalm?: boolean },
+): readonly SimPodPlan[] {
+  return Array.from({ length: pods }, (_, index) =>
+    drawPod(createPrng(`${seed}/pod/${index}`), index, durationMs, isCalm),
+  );
+}
+
+function drawPod(prng: Prng, index: number, durationMs: number, isCalm: boolean): SimPodPlan {
+  const kind = pickKind(prng);
+  // Nobody remembers when a static pod ran out of time, but for the wall clock, which may be set back.
+  const source = prng.chance(0.5) && kind !== "bounded" ? "file" : "api";
+  const graceSeconds = prng.pick([0, 1, 5, 10, 30, 60]);
+  const image = `registry.example/app-${prng.int(1, 5)}:1`;
+  const steps: SimPodStep[] = [
+    { atMs: isCalm || prng.chance(0.6) ? 0 : prng.int(0, durationMs), kind: "add", revision: 0 },
+  ];
+  const changes = isCalm ? 0 : prng.int(0, 4);
+  for (let change = 1, atMs = steps[0]?.atMs ?? 0; change <= changes; change += 1) {
+    // Some changes come in a hurry: before the last one has taken effect.
+    atMs += prng.chance(0.3) ? prng.int(0, 3_000) : prng.int(0, durationMs / 2);
+    if (atMs >= durationMs) break;
+    steps.push(drawStep(prng, steps.at(-1), source, atMs, change));
+  }
+  return { name: `${kind}-${index}`, kind, source, graceSeconds, image, steps };
+}
+
+function drawStep(
+  prng: Prng,
+  last: SimPodStep | undefined,
+  source: SimPodPlan["source"],
+  atMs: number,
+  revision: number,
+): SimPodStep {
+  const isAway = last?.kind === "forceDelete" || (last?.kind === "delete" && source === "file");
+  if (isAway) return { atMs, kind: "add", revision: prng.chance(0.5) ? revision : 0 };
+  const draw = prng.next();
+  if (draw < 0.5) return { atMs, kind: "edit", revision };
+  if (draw < 0.8 || source === "file") return { atMs, kind: "delete", graceSeconds: prng.pick([0, 1, 5, 30]) };
+  return { atMs, kind: "forceDelete" };
+}
+
+/** The manifest of a pod as its owner writes it. Revisions differ in their environment, those of API pods in their image. */
+export function podManifest({ name, kind, source, graceSeconds, image }: SimPodPlan, revision: number): Fields {
+  const tagged = source === "api" ? `${image}.${revision}` : image;
+  const { containers, ...spec } = (POD_KINDS[kind] ?? POD_KINDS["steady"])?.spec(tagged) ?? {};
+  const env = source === "api" ? {} : { env: [{ name: "REVISION", value: String(revision) }] };
+  const revised = (containers as readonly Fields[]).map((each) => ({ ...each, ...env }));
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: SIM_NAMESPACE },
+    spec: { terminationGracePeriodSeconds: graceSeconds, ...spec, containers: revised },
+  };
+}
+
+/** The pod as an API server would hand it out. */
+export function apiPod(plan: SimPodPlan, revision: number, uid: string): Pod {
+  const { metadata: _, ...decoded } = defaultPod(podManifest(plan, revision));
+  return { ...decoded, metadata: { name: plan.name, namespace: SIM_NAMESPACE, uid } };
+}

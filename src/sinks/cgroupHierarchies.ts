@@ -1,0 +1,75 @@
+/**
+ * The cgroup hierarchies below a root directory, on cgroup v1 (controllers mounted apart or together), hybrid and v2,
+ * and which file of which hierarchy a limit is written to.
+ */
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import type { CgroupResources } from "../ports/cgroup.ts";
+
+/** One mounted tree of cgroups. */
+export interface CgroupHierarchy {
+  readonly dir: string;
+  readonly version: 1 | 2;
+}
+
+/** A value for a control file of a hierarchy. */
+export interface CgroupWrite {
+  readonly file: string;
+  readonly value: string;
+}
+
+const MIN_SHARES = 2;
+const SHARES_SPAN = 262_142;
+const WEIGHT_SPAN = 9999;
+
+const exists = (path: string): Promise<boolean> =>
+  fs.access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** All hierarchies: the root itself on v2, else every directory in it that is one (links to joint ones are not). */
+export async function findHierarchies(rootDir: string): Promise<readonly CgroupHierarchy[]> {
+  if (await exists(join(rootDir, "cgroup.controllers"))) return [{ dir: rootDir, version: 2 }];
+  const entries = await fs.readdir(rootDir, { withFileTypes: true });
+  const dirs = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(rootDir, name));
+  const found = await Promise.all(
+    dirs.sort().map(async (dir): Promise<readonly CgroupHierarchy[]> => {
+      if (!(await exists(join(dir, "cgroup.procs")))) return [];
+      return [{ dir, version: (await exists(join(dir, "cgroup.controllers"))) ? 2 : 1 }];
+    }),
+  );
+  return found.flat();
+}
+
+/** v1 CPU shares as v2 weight, the kubelet's linear way. */
+export const sharesToWeight = (shares: number): number =>
+  1 + Math.floor(((Math.max(shares, MIN_SHARES) - MIN_SHARES) * WEIGHT_SPAN) / SHARES_SPAN);
+
+const pidsText = (limit: number): string => (limit < 0 ? "max" : String(limit));
+
+/** What to write on v1, in the order the kernel wants: the period before its quota. */
+export function writesV1(resources: CgroupResources): readonly CgroupWrite[] {
+  const { cpuShares, cpuQuotaUs, cpuPeriodUs, memoryLimitBytes, pidsLimit } = resources;
+  return [
+    ...(cpuShares === undefined ? [] : [{ file: "cpu.shares", value: String(cpuShares) }]),
+    ...(cpuPeriodUs === undefined ? [] : [{ file: "cpu.cfs_period_us", value: String(cpuPeriodUs) }]),
+    ...(cpuQuotaUs === undefined ? [] : [{ file: "cpu.cfs_quota_us", value: String(cpuQuotaUs) }]),
+    ...(memoryLimitBytes === undefined ? [] : [{ file: "memory.limit_in_bytes", value: String(memoryLimitBytes) }]),
+    ...(pidsLimit === undefined ? [] : [{ file: "pids.max", value: pidsText(pidsLimit) }]),
+  ];
+}
+
+/** What to write on v2. */
+export function writesV2(resources: CgroupResources): readonly CgroupWrite[] {
+  const { cpuShares, cpuQuotaUs, cpuPeriodUs, memoryLimitBytes, pidsLimit } = resources;
+  const quota = cpuQuotaUs !== undefined && cpuQuotaUs >= 0 ? String(cpuQuotaUs) : "max";
+  const max = cpuPeriodUs === undefined ? quota : `${quota} ${cpuPeriodUs}`;
+  const memory = memoryLimitBytes !== undefined && memoryLimitBytes < 0 ? "max" : String(memoryLimitBytes);
+  return [
+    ...(cpuShares === undefined ? [] : [{ file: "cpu.weight", value: String(sharesToWeight(cpuShares)) }]),
+    ...(cpuQuotaUs === undefined && cpuPeriodUs === undefined ? [] : [{ file: "cpu.max", value: max }]),
+    ...(memoryLimitBytes === undefined ? [] : [{ file: "memory.max", value: memory }]),
+    ...(pidsLimit === undefined ? [] : [{ file: "pids.max", value: pidsText(pidsLimit) }]),
+  ];
+}

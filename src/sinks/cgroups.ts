@@ -1,0 +1,212 @@
+/**
+ * The Cgroups port on the cgroup file system, v1, hybrid or v2. Keeps no state: hierarchies are looked up per call.
+ * Bounds: a busy cgroup is tried again for two seconds. Counterparts: cgroup_manager_linux.go, opencontainers/cgroups.
+ */
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { retry, throwError, timer } from "rxjs";
+import { isKubeletError, kubeletError } from "../core/errors.ts";
+import { errnoOf, ioError } from "../core/ioError.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import type { Call } from "../ports/call.ts";
+import type { CgroupResources, Cgroups } from "../ports/cgroup.ts";
+import type { Clock } from "../ports/clock.ts";
+import { type CgroupHierarchy, findHierarchies, writesV1, writesV2 } from "./cgroupHierarchies.ts";
+
+/** What differs between the kernel's file system and a plain directory made to look like it. */
+export interface CgroupsOptions {
+  readonly clock: Pick<Clock, "scheduler">;
+  /** Default `/sys/fs/cgroup`. */
+  readonly rootDir?: string;
+  /** Ends a process at once. Default: SIGKILL. */
+  readonly kill?: (pid: number) => void;
+  /** Makes one cgroup; the kernel puts its files into it. Default: mkdir. */
+  readonly makeCgroup?: (path: string) => Promise<unknown>;
+  /** Removes one cgroup; the kernel's has its files removed with it. Default: rmdir. */
+  readonly removeCgroup?: (path: string) => Promise<void>;
+}
+
+const DEFAULT_ROOT = "/sys/fs/cgroup";
+const BUSY_RETRY_MS = 50;
+const BUSY_RETRIES = 40;
+/** Inherited by hand on v1: without them no process can enter the cgroup. */
+const CPUSET_FILES = ["cpuset.cpus", "cpuset.mems"];
+
+/** Elements of an absolute cgroup name; climbing out is refused. */
+function elementsOf(name: string): readonly string[] {
+  const elements = name.split("/").filter((element) => element !== "");
+  const isClean = elements.every((element) => element !== "." && element !== ".." && !element.includes("\0"));
+  if (!name.startsWith("/") || elements.length === 0 || !isClean) {
+    throw kubeletError("InvalidArgument", `"${name}" is no cgroup name: it must be absolute and below the root`);
+  }
+  return elements;
+}
+
+const optionalText = (path: string): Promise<string | undefined> =>
+  fs.readFile(path, "utf8").then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+
+async function inheritCpuset(parent: string, dir: string): Promise<void> {
+  for (const file of CPUSET_FILES) {
+    const inherited = await optionalText(join(parent, file));
+    if (inherited === undefined) return;
+    if (inherited === "") continue;
+    if ((await optionalText(join(dir, file))) === "") await fs.writeFile(join(dir, file), inherited);
+  }
+}
+
+/** On v2 a cgroup only has the controllers its parent hands down. */
+async function handDownControllers(parent: string): Promise<void> {
+  const available = ((await optionalText(join(parent, "cgroup.controllers"))) ?? "").split(" ").filter(Boolean);
+  const handed = ((await optionalText(join(parent, "cgroup.subtree_control"))) ?? "").split(" ");
+  const missing = available.filter((controller) => !handed.includes(controller));
+  if (missing.length === 0) return;
+  await fs.writeFile(join(parent, "cgroup.subtree_control"), missing.map((each) => `+${each}`).join(" "));
+}
+
+type Edge = Required<Pick<CgroupsOptions, "kill" | "makeCgroup" | "removeCgroup">>;
+
+/** Makes the cgroup, and those above it when they are missing: they are there for every pod but a node's first. */
+async function makeCgroup(hierarchy: CgroupHierarchy, elements: readonly string[], edge: Edge): Promise<string> {
+  const above = elements.slice(0, -1);
+  const parent = join(hierarchy.dir, ...above);
+  const dir = join(hierarchy.dir, ...elements);
+  const make = (): Promise<unknown> =>
+    edge.makeCgroup(dir).catch((thrown: unknown) => {
+      if (errnoOf(thrown) !== "EEXIST") throw ioError("make cgroup", dir, thrown);
+    });
+  try {
+    await make();
+  } catch (thrown) {
+    if (above.length === 0 || !isKubeletError(thrown) || errnoOf(thrown.cause) !== "ENOENT") throw thrown;
+    await makeCgroup(hierarchy, above, edge);
+    await make();
+  }
+  if (hierarchy.version === 2) await handDownControllers(parent);
+  else await inheritCpuset(parent, dir);
+  return dir;
+}
+
+/** A limit goes to every hierarchy that has its controller; on v1 that is where the root has the file's siblings. */
+async function hasController(hierarchy: CgroupHierarchy, dir: string, file: string): Promise<boolean> {
+  const controller = file.split(".")[0] ?? "";
+  if (hierarchy.version === 2) {
+    return ((await optionalText(join(hierarchy.dir, "cgroup.controllers"))) ?? "").split(" ").includes(controller);
+  }
+  return (await optionalText(join(dir, file))) !== undefined;
+}
+
+async function writeLimits(hierarchy: CgroupHierarchy, dir: string, resources: CgroupResources): Promise<void> {
+  const writes = hierarchy.version === 1 ? writesV1(resources) : writesV2(resources);
+  for (const { file, value } of writes) {
+    if (!(await hasController(hierarchy, dir, file))) continue;
+    await fs.writeFile(join(dir, file), value).catch((thrown: unknown) => {
+      throw ioError(`write ${value} to`, join(dir, file), thrown);
+    });
+  }
+}
+
+async function childDirs(dir: string): Promise<readonly string[]> {
+  try {
+    const entries = await fs.readdir(dir, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch (thrown) {
+    if (errnoOf(thrown) === "ENOENT") return [];
+    throw ioError("list cgroup", dir, thrown);
+  }
+}
+
+/** The cgroup and all below it, children before their parents. */
+async function withDescendants(dir: string): Promise<readonly string[]> {
+  const below = await Promise.all((await childDirs(dir)).map((name) => withDescendants(join(dir, name))));
+  return [...below.flat(), dir];
+}
+
+/** Processes in a cgroup. 0 stands for one outside our pid namespace, which cannot be named; we never end ourselves. */
+async function processesIn(dir: string): Promise<readonly number[]> {
+  const pids = ((await optionalText(join(dir, "cgroup.procs"))) ?? "").split("\n").map(Number);
+  return pids.filter((pid) => Number.isInteger(pid) && pid > 1 && pid !== process.pid);
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (thrown) {
+    if (errnoOf(thrown) !== "ESRCH") throw thrown;
+  }
+}
+
+async function killAll(dir: string, edge: Edge): Promise<void> {
+  for (const pid of await processesIn(dir)) {
+    try {
+      edge.kill(pid);
+    } catch (thrown) {
+      throw ioError(`end process ${pid} of`, dir, thrown);
+    }
+  }
+}
+
+async function destroyIn(hierarchy: CgroupHierarchy, elements: readonly string[], edge: Edge): Promise<void> {
+  const dirs = await withDescendants(join(hierarchy.dir, ...elements));
+  for (const dir of dirs) await killAll(dir, edge);
+  for (const dir of dirs) {
+    await edge.removeCgroup(dir).catch((thrown: unknown) => {
+      if (errnoOf(thrown) !== "ENOENT") throw ioError("remove cgroup", dir, thrown);
+    });
+  }
+}
+
+/** Processes that were told to end need a moment to leave their cgroup. */
+const isBusy = (error: unknown): boolean =>
+  isKubeletError(error) && ["EBUSY", "ENOTEMPTY"].includes(errnoOf(error.cause));
+
+async function onEveryHierarchy(rootDir: string, act: (hierarchy: CgroupHierarchy) => Promise<void>): Promise<void> {
+  const hierarchies = await findHierarchies(rootDir).catch((thrown: unknown) => {
+    throw ioError("read cgroup root", rootDir, thrown);
+  });
+  if (hierarchies.length === 0) throw kubeletError("NotFound", `no cgroup hierarchy is mounted below ${rootDir}`);
+  for (const hierarchy of hierarchies) await act(hierarchy);
+}
+
+/** Cgroup operations below a root. Errors are KubeletErrors naming file and errno; a read-only root: PermissionDenied. */
+export function createCgroups(options: CgroupsOptions): Cgroups {
+  const { rootDir = DEFAULT_ROOT, clock } = options;
+  const edge: Edge = {
+    kill: options.kill ?? killProcess,
+    makeCgroup: options.makeCgroup ?? fs.mkdir,
+    removeCgroup: options.removeCgroup ?? fs.rmdir,
+  };
+  const ensure = async (name: string, resources: CgroupResources): Promise<void> => {
+    const elements = elementsOf(name);
+    await onEveryHierarchy(rootDir, async (hierarchy) => {
+      const dir = await makeCgroup(hierarchy, elements, edge);
+      await writeLimits(hierarchy, dir, resources);
+    });
+  };
+  const destroy = async (name: string): Promise<void> => {
+    const elements = elementsOf(name);
+    await onEveryHierarchy(rootDir, (hierarchy) => destroyIn(hierarchy, elements, edge));
+  };
+  const list = async (name: string): Promise<readonly string[]> => {
+    const elements = elementsOf(name);
+    const names = new Set<string>();
+    await onEveryHierarchy(rootDir, async ({ dir }) => {
+      for (const child of await childDirs(join(dir, ...elements))) names.add(child);
+    });
+    return [...names].sort();
+  };
+  const destroyWhenIdle = (name: string): Call<void> =>
+    fromCall(() => destroy(name)).pipe(
+      retry({
+        delay: (error, count) =>
+          isBusy(error) && count <= BUSY_RETRIES ? timer(BUSY_RETRY_MS, clock.scheduler) : throwError(() => error),
+      }),
+    );
+  return {
+    ensure: (name, resources) => fromCall(() => ensure(name, resources)),
+    destroy: destroyWhenIdle,
+    list: (name) => fromCall(() => list(name)),
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * Tames repeated Kubernetes events: counts equal ones, folds those that differ by message alone, and limits how often
+ * one object may speak. Owns its three tables; each keeps at most `maxKeys` keys, the least recently used leave first.
+ * Time is passed in. Upstream: EventCorrelator of client-go's tools/record.
+ */
+import type { KubeletEvent } from "../core/events.ts";
+import type { MonotonicMs } from "../core/ids.ts";
+
+export interface CorrelatorLimits {
+  /** Keys per table. */
+  readonly maxKeys: number;
+  /** Distinct messages of one object and reason from which on they are folded into one. */
+  readonly maxSimilar: number;
+  /** Quiet time in milliseconds after which similar events count anew. */
+  readonly similarWindowMs: number;
+  /** Events one object may record at once, and the time in which it earns one more. */
+  readonly objectBurst: number;
+  readonly objectRefillMs: number;
+}
+
+/** Upstream's figures. */
+export const CORRELATOR_LIMITS: CorrelatorLimits = {
+  maxKeys: 4096,
+  maxSimilar: 10,
+  similarWindowMs: 600_000,
+  objectBurst: 25,
+  objectRefillMs: 300_000,
+};
+
+/** An event with the number of times it was seen, itself included. */
+export interface CorrelatedEvent {
+  readonly event: KubeletEvent;
+  readonly count: number;
+}
+
+export interface EventCorrelator {
+  /** The event to record; undefined when its object has spoken too often. */
+  correlate(event: KubeletEvent, now: MonotonicMs): CorrelatedEvent | undefined;
+}
+
+interface Similar {
+  readonly messages: Set<string>;
+  lastAt: MonotonicMs;
+}
+
+/** A token bucket: tokens at an instant. */
+export interface Tokens {
+  readonly tokens: number;
+  readonly at: MonotonicMs;
+}
+
+/** Tokens earned in many small steps may miss a whole one by this much. */
+const ROUNDING = 1e-9;
+
+/** The bucket after `now`, and whether it had a token to give. */
+export function takeToken(
+  bucket: Tokens | undefined,
+  burst: number,
+  refillMs: number,
+  now: MonotonicMs,
+): { readonly taken: boolean; readonly bucket: Tokens } {
+  const earned = bucket === undefined ? burst : Math.min(burst, bucket.tokens + (now - bucket.at) / refillMs);
+  const taken = earned >= 1 - ROUNDING;
+  return { taken, bucket: { tokens: taken ? Math.max(0, earned - 1) : earned, at: now } };
+}
+
+/** A Map that remembers use: `put` makes the key the newest and drops the oldest above the bound. */
+function put<Value>(table: Map<string, Value>, key: string, value: Value, maxKeys: number): void {
+  table.delete(key);
+  table.set(key, value);
+  if (table.size > maxKeys) {
+    const [oldest] = table.keys();
+    if (oldest !== undefined) table.delete(oldest);
+  }
+}
+
+const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);
+
+/** A correlator with empty tables. */
+export function createEventCorrelator(limits: CorrelatorLimits = CORRELATOR_LIMITS): EventCorrelator {
+  const { maxKeys, maxSimilar, similarWindowMs, objectBurst, objectRefillMs } = limits;
+  const similar = new Map<string, Similar>();
+  const counts = new Map<string, number>();
+  const buckets = new Map<string, Tokens>();
+
+  const fold = (event: KubeletEvent, now: MonotonicMs): { event: KubeletEvent; key: string } => {
+    const { kind, namespace, name, uid, fieldPath } = event.object;
+    const reasonKey = keyOf(kind, namespace, name, uid, event.type, event.reason);
+    const found = similar.get(reasonKey);
+    const isFresh = found === undefined || now - found.lastAt > similarWindowMs;
+    const record = isFresh ? { messages: new Set<string>(), lastAt: now } : found;
+    record.messages.add(event.message);
+    record.lastAt = now;
+    put(similar, reasonKey, record, maxKeys);
+    if (record.messages.size < maxSimilar) {
+      return { event, key: keyOf(kind, namespace, name, uid, fieldPath, event.type, event.reason, event.message) };
+    }
+    const [oldest] = record.messages;
+    if (oldest !== undefined) record.messages.delete(oldest);
+    return { event: { ...event, message: `(combined from similar events): ${event.message}` }, key: reasonKey };
+  };
+
+  return {
+    correlate: (given, now) => {
+      const { event, key } = fold(given, now);
+      const count = (counts.get(key) ?? 0) + 1;
+      put(counts, key, count, maxKeys);
+      const { kind, namespace, name, uid } = event.object;
+      const objectKey = keyOf(kind, namespace, name, uid);
+      const { taken, bucket } = takeToken(buckets.get(objectKey), objectBurst, objectRefillMs, now);
+      put(buckets, objectKey, bucket, maxKeys);
+      return taken ? { event, count } : undefined;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * The event sink of standalone mode: events become log lines and counts. Owns one correlator per subscription, which
+ * bounds its memory; it holds no queue and no timer. Upstream: record.EventBroadcaster with structured logging.
+ */
+import { defer, ignoreElements, type Observable, tap } from "rxjs";
+import type { KubeletEvent } from "../core/events.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Telemetry } from "../ports/telemetry.ts";
+import {
+  type CorrelatedEvent,
+  CORRELATOR_LIMITS,
+  type CorrelatorLimits,
+  createEventCorrelator,
+  takeToken,
+  type Tokens,
+} from "./eventCorrelator.ts";
+
+export interface RecordEventsOptions {
+  readonly telemetry: Telemetry;
+  /** Events per second over all objects (`eventRecordQPS`); 0 is no limit. */
+  readonly qps: number;
+  /** Events at once over all objects (`eventBurst`). */
+  readonly burst: number;
+  readonly clock: Clock;
+  readonly limits?: CorrelatorLimits;
+}
+
+/**
+ * Records every event: one line with its count so far, and `rxlet_events_total`. What the spam filter or the rate
+ * refuses is counted in `rxlet_dropped_total{queue="events"}` and not written.
+ *
+ *     events$    a  a  b  a
+ *     log        a1 a2 b1 a3
+ *
+ * Cancels: nothing is pending. Errors: passes those of events$. Bound: the correlator's tables.
+ */
+export function recordEvents(events$: Observable<KubeletEvent>, options: RecordEventsOptions): Observable<never> {
+  const { telemetry, qps, burst, clock, limits = CORRELATOR_LIMITS } = options;
+  return defer(() => {
+    const correlator = createEventCorrelator(limits);
+    let bucket: Tokens | undefined;
+    const isWithinRate = (): boolean => {
+      if (qps <= 0) return true;
+      const next = takeToken(bucket, Math.max(1, burst), 1000 / qps, clock.monotonicMs());
+      bucket = next.bucket;
+      return next.taken;
+    };
+    return events$.pipe(
+      tap((event) => {
+        const { type, reason } = event;
+        telemetry.metrics.count("rxlet_events_total", { type, reason });
+        const correlated = correlator.correlate(event, clock.monotonicMs());
+        if (correlated !== undefined && isWithinRate()) writeEvent(telemetry, correlated);
+        else telemetry.metrics.count("rxlet_dropped_total", { queue: "events" });
+      }),
+      ignoreElements(),
+    );
+  });
+}
+
+function writeEvent({ log }: Telemetry, { event, count }: CorrelatedEvent): void {
+  const { kind, namespace, name, fieldPath } = event.object;
+  const fields = {
+    logger: "events",
+    object: { namespace, name },
+    kind,
+    ...(fieldPath === "" ? {} : { fieldPath }),
+    type: event.type,
+    reason: event.reason,
+    message: event.message,
+    ...(count === 1 ? {} : { count }),
+  };
+  if (event.type === "Warning") log.warn("Event occurred", fields);
+  else log.info("Event occurred", fields);
+}

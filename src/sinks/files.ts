@@ -1,0 +1,147 @@
+/**
+ * The Files port on node:fs. Keeps no state. Bounds: one subscription is one operation; a removal is cancelled between
+ * two entries, everything else runs to its end.
+ */
+import * as fs from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { errnoOf, ioError } from "../core/ioError.ts";
+import { kubeletError } from "../core/errors.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import type { Call } from "../ports/call.ts";
+import type { FileKind, Files } from "../ports/files.ts";
+
+const MOUNT_INFO = "/proc/self/mountinfo";
+const DIRECTORY_MODE = 0o750;
+const FILE_MODE = 0o644;
+
+/** A Call whose failures name the action and the path. */
+function fileCall<T>(action: string, path: string, run: (signal: AbortSignal) => Promise<T>): Call<T> {
+  return fromCall(async (signal) => {
+    try {
+      return await run(signal);
+    } catch (thrown) {
+      throw ioError(action, path, thrown);
+    }
+  });
+}
+
+/** The umask does not apply to the directory itself; an existing one keeps its mode. */
+async function makeDirectory(path: string, mode: number): Promise<void> {
+  const made = await fs.mkdir(path, { recursive: true, mode });
+  if (made !== undefined) await fs.chmod(path, mode);
+}
+
+async function writeInPlace(path: string, content: string, mode: number): Promise<void> {
+  await fs.writeFile(path, content, { mode });
+  await fs.chmod(path, mode);
+}
+
+/** Bytes of a cut UTF-8 character at the start of `bytes`. */
+function partialCharacter(bytes: Uint8Array): number {
+  let count = 0;
+  while (count < 3 && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1;
+  return count;
+}
+
+async function readTail(path: string, maxBytes: number): Promise<string> {
+  await using file = await fs.open(path, "r");
+  const { size } = await file.stat();
+  const start = Math.max(0, size - maxBytes);
+  const { buffer, bytesRead } = await file.read(
+    Buffer.alloc(Math.min(size, maxBytes)),
+    0,
+    Math.min(size, maxBytes),
+    start,
+  );
+  const bytes = buffer.subarray(0, bytesRead);
+  return bytes.subarray(start > 0 ? partialCharacter(bytes) : 0).toString("utf8");
+}
+
+async function list(path: string): Promise<readonly string[]> {
+  try {
+    return (await fs.readdir(path)).sort();
+  } catch (thrown) {
+    if (errnoOf(thrown) === "ENOENT") return [];
+    throw thrown;
+  }
+}
+
+async function kindOf(path: string): Promise<FileKind | undefined> {
+  try {
+    const stats = await fs.stat(path);
+    if (stats.isDirectory()) return "Directory";
+    if (stats.isFile()) return "File";
+    if (stats.isSocket()) return "Socket";
+    if (stats.isCharacterDevice()) return "CharDevice";
+    return stats.isBlockDevice() ? "BlockDevice" : "unknown";
+  } catch (thrown) {
+    if (errnoOf(thrown) === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+/** Mount points of this mount namespace; none where there is no /proc. Blanks in them are octal escapes. */
+async function mountPoints(): Promise<readonly string[]> {
+  const content = await fs.readFile(MOUNT_INFO, "utf8").catch(() => "");
+  return content.split("\n").flatMap((line) => {
+    const point = line.split(" ")[4];
+    if (point === undefined) return [];
+    return point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  });
+}
+
+/** Removes what is at `path`; directories on another device are mounts made meanwhile, and are refused. */
+async function removeTree(path: string, device: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const entry = await fs.lstat(path);
+  if (!entry.isDirectory()) return fs.unlink(path);
+  if (entry.dev !== device) throw mountedError(path, path);
+  for (const name of await fs.readdir(path)) await removeTree(join(path, name), device, signal);
+  await fs.rmdir(path);
+}
+
+const mountedError = (path: string, point: string) =>
+  kubeletError("Io", `cannot remove ${path}: ${point} is a mount point`);
+
+async function remove(path: string, signal: AbortSignal): Promise<void> {
+  try {
+    const parent = await fs.realpath(dirname(path));
+    const real = join(parent, basename(path));
+    const mounted = (await mountPoints()).find((point) => point === real || point.startsWith(`${real}/`));
+    if (mounted !== undefined) throw mountedError(path, mounted);
+    await removeTree(real, (await fs.lstat(parent)).dev, signal);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== "ENOENT") throw thrown;
+  }
+}
+
+/** A link of another target is replaced by rename, so that readers always find one of the two. */
+async function symlink(target: string, path: string): Promise<void> {
+  try {
+    await fs.symlink(target, path);
+    return;
+  } catch (thrown) {
+    if (errnoOf(thrown) !== "EEXIST") throw thrown;
+  }
+  if ((await fs.readlink(path).catch(() => undefined)) === target) return;
+  const aside = `${path}.rxlet-${process.pid}`;
+  await fs.rm(aside, { force: true });
+  await fs.symlink(target, aside);
+  try {
+    await fs.rename(aside, path);
+  } catch (thrown) {
+    await fs.rm(aside, { force: true });
+    throw thrown;
+  }
+}
+
+/** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
+export const createFiles = (): Files => ({
+  makeDirectory: (path, mode = DIRECTORY_MODE) => fileCall("make directory", path, () => makeDirectory(path, mode)),
+  writeFile: (path, content, mode = FILE_MODE) => fileCall("write", path, () => writeInPlace(path, content, mode)),
+  readTail: (path, maxBytes) => fileCall("read", path, () => readTail(path, maxBytes)),
+  list: (path) => fileCall("list", path, () => list(path)),
+  kindOf: (path) => fileCall("examine", path, () => kindOf(path)),
+  remove: (path) => fileCall("remove", path, (signal) => remove(path, signal)),
+  symlink: (target, path) => fileCall("link", path, () => symlink(target, path)),
+});

@@ -1,0 +1,193 @@
+/**
+ * Binds a generated service definition to a channel: unary rpcs become cold Calls, server streams Observables.
+ * Owns nothing: each subscription owns its request. Bound: the deadline each call is given.
+ */
+import { Metadata } from "@grpc/grpc-js";
+import type { Client, CallOptions as GrpcOptions, ServiceError } from "@grpc/grpc-js";
+import { Observable } from "rxjs";
+import { kubeletError, toKubeletError } from "../core/errors.ts";
+import type { ErrorCode, KubeletError } from "../core/errors.ts";
+import { errorCodeOfStatus } from "../core/grpcStatus.ts";
+import type { CallOptions } from "../ports/call.ts";
+import type { Clock } from "../ports/clock.ts";
+
+interface MessageCodec {
+  encode(message: unknown): { finish(): Uint8Array };
+  decode(input: Uint8Array): unknown;
+}
+interface MethodDefinition {
+  readonly name: string;
+  readonly requestType: MessageCodec;
+  readonly responseType: MessageCodec;
+  readonly responseStream: boolean;
+}
+
+/** As ts-proto generates it. */
+export interface ServiceDefinition {
+  readonly fullName: string;
+  readonly methods: Readonly<Record<string, MethodDefinition>>;
+}
+
+/** How one request ended. */
+export interface GrpcCallRecord {
+  /** Rpc as the protocol spells it. */
+  readonly method: string;
+  readonly request: unknown;
+  /** On the clock's monotonic time. */
+  readonly durationMs: number;
+  /** `Cancelled` also when the subscriber left. */
+  readonly code: "Ok" | ErrorCode;
+}
+
+/** What a service is bound to. */
+export interface GrpcBinding {
+  readonly client: Client;
+  /** Named in errors. */
+  readonly endpoint: string;
+  /** Has to run in real time: gRPC's own timers do. */
+  readonly clock: Clock;
+  /** Deadline in milliseconds when the caller gives none; `undefined` for endless streams. */
+  readonly deadlineMs: (method: string, request: unknown) => number | undefined;
+  /** Called once per request, when it ended. Must not throw. */
+  readonly onCall?: (record: GrpcCallRecord) => void;
+}
+
+/** `cause` of the KubeletErrors from here: the status as the server, or gRPC itself, gave it. */
+export interface GrpcFailure {
+  readonly endpoint: string;
+  readonly method: string;
+  readonly status: number;
+  readonly details: string;
+}
+
+/**
+ * The port of a service; `Port` is the ServicePort of that definition. Errors are KubeletErrors that name the rpc and
+ * keep the server's text.
+ */
+export function bindService<Port>(definition: ServiceDefinition, binding: GrpcBinding): Port {
+  const bound = Object.entries(definition.methods).map(([name, method]) => {
+    const rpc = new Rpc(`/${definition.fullName}/${method.name}`, method, binding);
+    return [name, (request: unknown, options?: CallOptions) => rpc.call(request, options)];
+  });
+  return Object.fromEntries(bound) as Port;
+}
+
+/** Where a request of either kind reports; calls after the end are ignored. */
+interface Outcome {
+  /** One message of a stream. */
+  item(message: unknown): void;
+  /** The answer of a unary call, which ends it. */
+  answer(message: unknown): void;
+  complete(): void;
+  fail(error: KubeletError): void;
+}
+
+const NO_METADATA = new Metadata();
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const identity = (bytes: Buffer): Buffer => bytes;
+
+/** One rpc of a bound service. */
+class Rpc {
+  readonly #path: string;
+  readonly #method: MethodDefinition;
+  readonly #binding: GrpcBinding;
+  readonly #decode: (bytes: Buffer) => unknown;
+
+  constructor(path: string, method: MethodDefinition, binding: GrpcBinding) {
+    this.#path = path;
+    this.#method = method;
+    this.#binding = binding;
+    this.#decode = (bytes) => method.responseType.decode(bytes);
+  }
+
+  call(request: unknown, options: CallOptions = {}): Observable<unknown> {
+    return new Observable<unknown>((subscriber) => {
+      const { clock, onCall } = this.#binding;
+      const startedAt = clock.monotonicMs();
+      let ended = false;
+      const ends = (code: GrpcCallRecord["code"]): boolean => {
+        if (ended) return false;
+        ended = true;
+        onCall?.({ method: this.#method.name, request, durationMs: clock.monotonicMs() - startedAt, code });
+        return true;
+      };
+      const cancel = this.#start(request, options, {
+        item: (message) => subscriber.next(message),
+        answer: (message) => {
+          // Ended before `next`: a subscriber that leaves on the answer did not cancel anything.
+          if (!ends("Ok")) return;
+          subscriber.next(message);
+          subscriber.complete();
+        },
+        complete: () => {
+          if (ends("Ok")) subscriber.complete();
+        },
+        fail: (error) => {
+          if (ends(error.code)) subscriber.error(error);
+        },
+      });
+      return () => {
+        if (ends("Cancelled")) cancel();
+      };
+    });
+  }
+
+  /** Sends the request; the result cancels it. */
+  #start(request: unknown, options: CallOptions, outcome: Outcome): () => void {
+    const { name, requestType, responseStream } = this.#method;
+    let bytes: Buffer;
+    try {
+      bytes = asBuffer(requestType.encode(request).finish());
+    } catch (thrown) {
+      const message = `${name}: request cannot be encoded: ${toKubeletError(thrown).message}`;
+      outcome.fail(kubeletError("InvalidArgument", message, { cause: thrown }));
+      return () => undefined;
+    }
+    const { clock, deadlineMs, endpoint } = this.#binding;
+    const timeoutMs = options.deadlineMs ?? deadlineMs(name, request);
+    // gRPC turns the instant back into a duration at once, so a later step of the wall clock does no harm.
+    const grpcOptions: GrpcOptions = timeoutMs === undefined ? {} : { deadline: clock.wallTime() + timeoutMs };
+    try {
+      return responseStream ? this.#stream(bytes, grpcOptions, outcome) : this.#unary(bytes, grpcOptions, outcome);
+    } catch (thrown) {
+      const message = `${name} at ${endpoint}: ${toKubeletError(thrown).message}`;
+      outcome.fail(kubeletError("Unavailable", message, { cause: thrown }));
+      return () => undefined;
+    }
+  }
+
+  #unary(bytes: Buffer, options: GrpcOptions, outcome: Outcome): () => void {
+    const { client } = this.#binding;
+    const call = client.makeUnaryRequest(
+      this.#path,
+      identity,
+      this.#decode,
+      bytes,
+      NO_METADATA,
+      options,
+      (failure, message) => {
+        if (failure === null) outcome.answer(message);
+        else outcome.fail(this.#failed(failure));
+      },
+    );
+    return () => call.cancel();
+  }
+
+  #stream(bytes: Buffer, options: GrpcOptions, outcome: Outcome): () => void {
+    const { client } = this.#binding;
+    const stream = client.makeServerStreamRequest(this.#path, identity, this.#decode, bytes, NO_METADATA, options);
+    stream.on("data", outcome.item);
+    stream.on("error", (failure: ServiceError) => outcome.fail(this.#failed(failure)));
+    stream.on("end", outcome.complete);
+    return () => stream.cancel();
+  }
+
+  #failed(failure: ServiceError): KubeletError {
+    const { endpoint } = this.#binding;
+    const method = this.#method.name;
+    const code = errorCodeOfStatus(failure.code);
+    const cause: GrpcFailure = { endpoint, method, status: failure.code, details: failure.details };
+    const where = code === "Unavailable" ? ` at ${endpoint}` : "";
+    return kubeletError(code, `${method}${where}: ${failure.details}`, { cause });
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * The metrics of the table on a registry of their own (never the library's global one). Owns all series; label values
+ * come from closed sets, which bounds them. A sample that does not fit its row is counted, never thrown.
+ * Upstream: component-base/metrics.
+ */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { MetricPage } from "../core/telemetry/metricRow.ts";
+import { type MetricName, type MetricRow, metricTable } from "../core/telemetry/metricTable.ts";
+import type { MetricLabels, Metrics, MetricsPage } from "../ports/telemetry.ts";
+import { processMetrics } from "../core/telemetry/processMetrics.ts";
+import { type LagTotals, watchLoopLag } from "./loopLag.ts";
+import { readProcessFigures } from "./processFigures.ts";
+
+interface Series {
+  readonly counters: ReadonlyMap<string, Counter>;
+  readonly gauges: ReadonlyMap<string, Gauge>;
+  readonly histograms: ReadonlyMap<string, Histogram>;
+}
+
+const LAG: MetricName = "rxlet_event_loop_lag_seconds";
+const MISUSES: MetricName = "rxlet_metric_misuses_total";
+/** Tells a scraper of any page when counting began. */
+const ON_EVERY_PAGE: ReadonlySet<string> = new Set<MetricName>(["process_start_time_seconds"]);
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+function createSeries(registry: Registry): Series {
+  const counters = new Map<string, Counter>();
+  const gauges = new Map<string, Gauge>();
+  const histograms = new Map<string, Histogram>();
+  for (const [name, row] of Object.entries<MetricRow>(metricTable)) {
+    const options = { name, help: row.help, labelNames: [...row.labels], registers: [registry] };
+    if (row.type === "counter") counters.set(name, new Counter(options));
+    else if (row.type === "gauge") gauges.set(name, new Gauge(options));
+    else histograms.set(name, new Histogram({ ...options, buckets: [...(row.buckets ?? [])] }));
+  }
+  return { counters, gauges, histograms };
+}
+
+/** A label left out would make a series of its own kind: every label of the row is there, and no other. */
+function checkLabels(name: MetricName, labels: MetricLabels): void {
+  const wanted = metricTable[name].labels;
+  const given = Object.keys(labels);
+  if (given.length !== wanted.length || !wanted.every((label) => typeof labels[label] === "string")) {
+    throw new Error(`metric ${name} takes the labels ${wanted.join(", ")}, not ${given.join(", ")}`);
+  }
+}
+
+function seriesOf<T>(map: ReadonlyMap<string, T>, name: MetricName, labels: MetricLabels): T {
+  const found = map.get(name);
+  if (found === undefined) throw new Error(`metric ${name} is a ${metricTable[name].type}`);
+  checkLabels(name, labels);
+  return found;
+}
+
+/** Metrics, their page, and an end to the sampling behind them. */
+export type MetricsSink = Metrics & MetricsPage & { close(): void };
+
+/** All metrics of the table, at zero where they have no labels. `close` ends the event loop sampler. */
+export function createMetrics(): MetricsSink {
+  const registry = new Registry();
+  const { counters, gauges, histograms } = createSeries(registry);
+  const lag = watchLoopLag(metricTable[LAG]);
+  showLag(histograms.get(LAG), () => lag.read());
+  const guarded = (name: MetricName, write: () => void): void => {
+    try {
+      write();
+    } catch {
+      counters.get(MISUSES)?.inc({ metric: String(name) });
+    }
+  };
+  return {
+    count: (name, labels = {}, by = 1) => guarded(name, () => seriesOf(counters, name, labels).inc(labels, by)),
+    gauge: (name, value, labels = {}) => guarded(name, () => seriesOf(gauges, name, labels).set(labels, value)),
+    dropGauge: (name, labels) => guarded(name, () => seriesOf(gauges, name, labels).remove(labels)),
+    drop: (name, labels) =>
+      guarded(name, () => {
+        checkLabels(name, labels);
+        const series = counters.get(name) ?? gauges.get(name) ?? histograms.get(name);
+        series?.remove(labels);
+      }),
+    observe: (name, value, labels = {}) =>
+      guarded(name, () => seriesOf(histograms, name, labels).observe(labels, value)),
+    render: async (page) => {
+      await updateProcessFigures({ counters, gauges, histograms });
+      return { contentType: CONTENT_TYPE, body: await renderRegistry(registry, page) };
+    },
+    close: () => lag.stop(),
+  };
+}
+
+async function updateProcessFigures({ counters, gauges }: Series): Promise<void> {
+  const figures: Readonly<Record<string, number>> = await readProcessFigures();
+  for (const name of Object.keys(processMetrics)) {
+    const value = figures[name];
+    const series = gauges.get(name) ?? counters.get(name);
+    series?.remove({});
+    if (value !== undefined) series?.inc(value);
+  }
+}
+
+/** The lag histogram shows totals kept elsewhere instead of values observed here. */
+function showLag(histogram: Histogram | undefined, read: () => LagTotals): void {
+  if (histogram === undefined) return;
+  const row: MetricRow = metricTable[LAG];
+  histogram.get = () => {
+    const { counts, sum } = read();
+    let upTo = 0;
+    const buckets = counts.map((count, index) => {
+      upTo += count;
+      return { labels: { le: row.buckets?.[index] ?? "+Inf" }, value: upTo, metricName: `${LAG}_bucket` };
+    });
+    const values = [
+      ...buckets,
+      { labels: {}, value: sum, metricName: `${LAG}_sum` },
+      { labels: {}, value: upTo, metricName: `${LAG}_count` },
+    ];
+    return Promise.resolve({ name: LAG, help: row.help, type: "histogram", values, aggregator: "sum" } as never);
+  };
+}
+
+/** The page in the text format, by name; a metric without a sample is left out, as upstream leaves it out. */
+async function renderRegistry(registry: Registry, page: MetricPage | undefined): Promise<string> {
+  const isOnPage = ([name, row]: readonly [string, MetricRow]): boolean =>
+    row.page === page || (page !== undefined && ON_EVERY_PAGE.has(name));
+  const names = Object.entries<MetricRow>(metricTable)
+    .filter(isOnPage)
+    .map(([name]) => name)
+    .sort();
+  const families = await Promise.all(names.map((name) => registry.getSingleMetricAsString(name)));
+  const known = families.filter((family) => family.split("\n").some((line) => line !== "" && !line.startsWith("#")));
+  return known.map((family) => `${family.trimEnd()}\n`).join("");
+}

@@ -1,0 +1,160 @@
+/**
+ * One GET as probes and hooks make it: a connection of its own, no proxy, no check of certificates, redirects followed
+ * on the same host. Keeps nothing. Bound: 10 KiB of body, ten requests; time is the caller's. Upstream: pkg/probe/http.
+ */
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP } from "node:net";
+import { type HttpTarget, joinHostPort } from "../../core/probe/probeTarget.ts";
+import { dialError, isPlainAnswer, readError } from "./netError.ts";
+
+/** How much of a body is looked at, in bytes. */
+export const MAX_BODY_BYTES = 10 * 1024;
+const MAX_REQUESTS = 10;
+const MAX_HEADER_BYTES = 1 << 20;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Headers the connection decides on. */
+const NOT_SENT: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "trailer", "connection", "host"]);
+
+export interface HttpReply {
+  readonly status: number;
+  /** At most MAX_BODY_BYTES. */
+  readonly body: string;
+}
+
+/** How far a GET has come, for whoever ends it. */
+export interface GetProgress {
+  /** Of the request under way. */
+  url: string;
+  address: string;
+  stage: "dial" | "headers" | "body";
+}
+
+/** A GET without an answer. */
+export class GetFailure extends Error {
+  readonly stage: GetProgress["stage"];
+  /** HTTPS was spoken to a server that speaks HTTP. */
+  readonly isPlainAnswer: boolean;
+
+  constructor(stage: GetProgress["stage"], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.stage = stage;
+    this.isPlainAnswer = isPlainAnswer(cause);
+  }
+}
+
+interface Hop extends HttpTarget {
+  /** Value of the Host header. */
+  readonly authority: string;
+}
+
+export const newProgress = (): GetProgress => ({ url: "", address: "", stage: "dial" });
+
+/** Gets `target`. Rejects with a GetFailure; `progress` is kept up to date until then. */
+export async function httpGet(target: HttpTarget, signal: AbortSignal, progress: GetProgress): Promise<HttpReply> {
+  const given = target.headers.find(([name]) => name.toLowerCase() === "host")?.[1] ?? "";
+  let hop: Hop = { ...target, authority: given === "" ? joinHostPort(target.host, target.port) : given };
+  for (let made = 1; ; made += 1) {
+    const response = await send(hop, signal, progress);
+    const next = redirected(hop, response, given);
+    if (next === undefined || next.host.toLowerCase() !== target.host.toLowerCase()) {
+      return { status: response.statusCode ?? 0, body: await readBody(response, progress) };
+    }
+    response.destroy();
+    if (made >= MAX_REQUESTS) {
+      throw new GetFailure("headers", `Get ${JSON.stringify(progress.url)}: stopped after ${MAX_REQUESTS} redirects`);
+    }
+    hop = next;
+  }
+}
+
+/** Sends one request; resolves when the head of the answer is there. */
+function send(hop: Hop, signal: AbortSignal, progress: GetProgress): Promise<IncomingMessage> {
+  progress.address = joinHostPort(hop.host, hop.port);
+  progress.url = `${hop.scheme}://${progress.address}${hop.path}`;
+  progress.stage = "dial";
+  const refused = (thrown: unknown): GetFailure => {
+    const text = progress.stage === "dial" ? dialError(progress.address, thrown) : readError(progress.address, thrown);
+    return new GetFailure(progress.stage, `Get ${JSON.stringify(progress.url)}: ${text}`, thrown);
+  };
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const request = start(hop, signal);
+    request.on("socket", (socket) => socket.once("connect", () => (progress.stage = "headers")));
+    request.on("error", (thrown) => reject(refused(thrown)));
+    request.on("response", resolve);
+    // An answer of 101 has no body to wait for.
+    request.on("upgrade", (response: IncomingMessage, socket) => {
+      socket.destroy();
+      resolve(response);
+    });
+    request.end();
+  }).catch((thrown: unknown) => {
+    throw thrown instanceof GetFailure ? thrown : refused(thrown);
+  });
+}
+
+function start(hop: Hop, signal: AbortSignal): ClientRequest {
+  const { scheme, host, port, path } = hop;
+  const sent = hop.headers.filter(
+    ([name, value]) => !NOT_SENT.has(name.toLowerCase()) && !(name.toLowerCase() === "user-agent" && value === ""),
+  );
+  const options = {
+    host,
+    port,
+    path,
+    method: "GET",
+    // A flat list keeps repeated names; `agent: false` closes the connection after the answer.
+    headers: ["Host", hop.authority, ...sent.flat(), "Connection", "close"],
+    agent: false as const,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    signal,
+  };
+  if (scheme === "http") return httpRequest(options);
+  return httpsRequest({ ...options, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : "" });
+}
+
+/** Where the answer sends us; undefined when it is the last word. */
+function redirected(hop: Hop, response: IncomingMessage, givenHost: string): Hop | undefined {
+  const { location } = response.headers;
+  if (!REDIRECTS.has(response.statusCode ?? 0) || location === undefined || location === "") return undefined;
+  const from = `${hop.scheme}://${joinHostPort(hop.host, hop.port)}${hop.path}`;
+  if (!URL.canParse(location, from)) {
+    throw new GetFailure("headers", `Get ${JSON.stringify(from)}: failed to parse Location header ${location}`);
+  }
+  const url = new URL(location, from);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    const scheme = url.protocol.slice(0, -1);
+    throw new GetFailure("headers", `Get ${JSON.stringify(location)}: unsupported protocol scheme "${scheme}"`);
+  }
+  const scheme = url.protocol === "https:" ? "https" : "http";
+  const isRelative = !URL.canParse(location) && !location.startsWith("//");
+  const toldReferer = hop.headers.filter(([name]) => name.toLowerCase() !== "referer");
+  const refers = hop.scheme !== "https" || scheme === "https";
+  return {
+    scheme,
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(url.port) || (scheme === "https" ? 443 : 80),
+    path: `${url.pathname}${url.search}`,
+    headers: refers ? [...toldReferer, ["Referer", from]] : hop.headers,
+    authority: isRelative && givenHost !== "" ? givenHost : url.host,
+  };
+}
+
+/** The first bytes of the body; the rest is not waited for. */
+async function readBody(response: IncomingMessage, progress: GetProgress): Promise<string> {
+  progress.stage = "body";
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= MAX_BODY_BYTES) break;
+    }
+  } catch (thrown) {
+    throw new GetFailure("body", readError(progress.address, thrown), thrown);
+  } finally {
+    response.destroy();
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString("utf8");
+}

@@ -1,0 +1,17 @@
+/** The probers of a node: HTTP, TCP and gRPC from its own network, commands through the runtime. */
+import type { Clock } from "../../ports/clock.ts";
+import type { RuntimeService } from "../../ports/cri.ts";
+import type { Probers } from "../../ports/probers.ts";
+import { createExecProbe } from "./exec.ts";
+import { grpcProbe } from "./grpc.ts";
+import { httpHook, httpProbe } from "./http.ts";
+import { tcpProbe } from "./tcp.ts";
+
+/** `clock` has to run in real time: the network does. */
+export const createProbers = (runtime: Pick<RuntimeService, "execSync">, clock: Clock): Probers => ({
+  http: (request) => httpProbe(request, clock),
+  tcp: (request) => tcpProbe(request, clock),
+  grpc: (request) => grpcProbe(request, clock),
+  exec: createExecProbe(runtime),
+  httpHook: (target) => httpHook(target, clock),
+});

@@ -1,0 +1,110 @@
+/**
+ * The runtime's event stream as hints: `GetContainerEvents` where the runtime has it, else containerd's own event
+ * service on the same socket, else nothing. Reopened whenever it breaks. Counterpart: pleg/evented.go.
+ */
+import {
+  catchError,
+  concat,
+  defer,
+  filter,
+  ignoreElements,
+  map,
+  mergeWith,
+  type Observable,
+  of,
+  repeat,
+  switchMap,
+  takeWhile,
+  timer,
+} from "rxjs";
+import { toKubeletError } from "../core/errors.ts";
+import { type ContainerId, podUid } from "../core/ids.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { RuntimeService } from "../ports/cri.ts";
+import type { RuntimeSignal } from "../ports/kubeletPorts.ts";
+
+/** Delay before a broken stream is opened again. */
+const REOPEN_MS = 200;
+/** A stream that has not failed for this long is open. */
+const PROVED_MS = 500;
+/** A runtime without events may be upgraded under us: it is asked again this often. */
+const ASK_AGAIN_MS = 60_000;
+
+/** What the source reads. */
+export interface EventedPlegPorts {
+  readonly runtime: Pick<RuntimeService, "getContainerEvents">;
+  /** containerd's own events, where the endpoint may be containerd. */
+  readonly containerdHints$: Observable<{ readonly kind: string; readonly containerId: ContainerId }> | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * Signals of one event stream after the other. A stream counts as open after its first event, or when it has not
+ * failed for a while: opening one gives no answer of its own.
+ *
+ *     GetContainerEvents   (500 ms) e---e--#  (200 ms) #  (200 ms)  (500 ms) e
+ *     output               o------s-h---h--l--------------------------------s-h    o opening, s streaming, l lost
+ *
+ * Cancels: the open stream. Errors: never, nor does it complete. Bound: nothing is buffered.
+ */
+export function eventedPleg({ runtime, containerdHints$, clock }: EventedPlegPorts): Observable<RuntimeSignal> {
+  const unsupported$: Observable<RuntimeSignal> = concat(
+    of<RuntimeSignal>({ kind: "unsupported" }),
+    timer(ASK_AGAIN_MS, clock.scheduler).pipe(ignoreElements()),
+  );
+  const opened = (
+    via: "cri" | "containerd",
+    hints$: Observable<RuntimeSignal>,
+    otherwise$: Observable<RuntimeSignal>,
+  ): Observable<RuntimeSignal> => {
+    const streaming: RuntimeSignal = { kind: "streaming", via };
+    const proved$ = timer(PROVED_MS, clock.scheduler).pipe(map(() => streaming));
+    const heard$ = hints$.pipe(switchMap((heard) => of(streaming, heard)));
+    const ended$ = of<RuntimeSignal>({ kind: "lost", reason: "the runtime ended the stream" });
+    return concat(heard$, ended$).pipe(
+      mergeWith(proved$),
+      takeWhile((signal) => signal.kind !== "lost", true),
+      catchError((thrown: unknown) => {
+        const error = toKubeletError(thrown);
+        return error.code === "Unimplemented" ? otherwise$ : of<RuntimeSignal>({ kind: "lost", reason: error.message });
+      }),
+    );
+  };
+  const viaContainerd$ =
+    containerdHints$ === undefined
+      ? unsupported$
+      : opened(
+          "containerd",
+          containerdHints$.pipe(map(({ kind, containerId }) => hint(undefined, containerId, kind === "exit"))),
+          unsupported$,
+        );
+  const viaCri$ = defer(() => runtime.getContainerEvents({})).pipe(
+    map((event) => hint(event.podSandboxStatus?.metadata?.uid, event.containerId)),
+  );
+  const streams$ = opened("cri", viaCri$, viaContainerd$).pipe(
+    repeat({ delay: () => timer(REOPEN_MS, clock.scheduler) }),
+  );
+  return concat(of<RuntimeSignal>({ kind: "opening" }), streams$).pipe(changesAndHints);
+}
+
+/** Hints pass; of the other signals only those that say something new. */
+function changesAndHints(signals$: Observable<RuntimeSignal>): Observable<RuntimeSignal> {
+  return defer(() => {
+    let said = "";
+    return signals$.pipe(
+      filter((signal) => {
+        if (signal.kind === "hint") return true;
+        const isNew = signal.kind !== said;
+        said = signal.kind;
+        return isNew;
+      }),
+    );
+  });
+}
+
+const hint = (uid: string | undefined, containerId: string, aheadOfStatus = false): RuntimeSignal => ({
+  kind: "hint",
+  podUid: uid === undefined || uid === "" ? undefined : podUid(uid),
+  containerId,
+  aheadOfStatus,
+});

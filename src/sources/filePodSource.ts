@@ -1,0 +1,205 @@
+/**
+ * Static pods from a directory or a file: looks at once, at every hint of a change, and at least every audit period.
+ * What a look means is decided in core/pod/manifest/manifestFiles.ts; its memory lives in one subscription.
+ * Bounds: one look at a time, READS_AT_ONCE files at once. Counterpart: pkg/kubelet/config/file.go.
+ */
+import {
+  catchError,
+  concat,
+  defer,
+  distinctUntilChanged,
+  filter,
+  from,
+  map,
+  merge,
+  type Observable,
+  of,
+  retry,
+  Subject,
+  switchMap,
+  tap,
+  throwError,
+  toArray,
+} from "rxjs";
+import { kubeletError, toKubeletError, type KubeletError } from "../core/errors.ts";
+import {
+  applyLook,
+  type FileRead,
+  filesToRead,
+  isKnownContent,
+  type ManifestFiles,
+  type ManifestListing,
+  NO_MANIFEST_FILES,
+  type SettleTimes,
+} from "../core/pod/manifest/manifestFiles.ts";
+import { manifestNote } from "../core/pod/manifest/podClashes.ts";
+import { type ManifestReading, readManifest } from "../core/pod/manifest/readManifest.ts";
+import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import type { Digest } from "../core/pod/staticPod.ts";
+import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
+import { conflateMap } from "../operators/conflateMap.ts";
+import { deadline } from "../operators/deadline.ts";
+import { longTimer } from "../operators/longTimer.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { ManifestDirectory } from "../ports/manifestDirectory.ts";
+import { parseManifest } from "./parseManifest.ts";
+
+export interface FilePodSourceOptions {
+  /** The manifest directory or file, for messages. */
+  readonly path: string;
+  readonly directory: ManifestDirectory;
+  readonly nodeName: string;
+  /** `fileCheckFrequency` in milliseconds. */
+  readonly auditPeriodMs: number;
+  readonly clock: Clock;
+  readonly digest: Digest;
+  /** Feature gate PreventStaticPodAPIReferences; on by default. */
+  readonly preventApiReferences?: boolean;
+}
+
+/** How long doubt lasts; see SettleTimes. */
+export const FILE_SETTLE_TIMES: SettleTimes = { contentMs: 200, removalMs: 20, longestMs: 2000, versionMs: 2000 };
+const READS_AT_ONCE = 8;
+const MAX_FILES = 10_000;
+/** A file system that does not answer for this long is reported; the next look tries again. */
+const CALL_DEADLINE_MS = 10_000;
+const NOTHING: ManifestReading = { pods: [], problems: [], failed: new Set(), hasNamelessFailure: false };
+
+/**
+ * Everything the manifests want, whenever that or its problems changed.
+ *
+ *     changes     ------x----x(bad)----------x(deleted)--
+ *     snapshots   s-----s---------200ms s-----20ms s------
+ *
+ * Cancels: the look under way. Errors: never, nor does it complete; a broken watch is a warning in the snapshot and is
+ * started again after an audit period. Bound: one look at a time, hints meanwhile lead to one more.
+ */
+export function filePodSource(options: FilePodSourceOptions): Observable<SourceSnapshot> {
+  const { auditPeriodMs, clock, directory } = options;
+  return defer(() => {
+    let files = NO_MANIFEST_FILES;
+    let watchProblem: KubeletError | undefined;
+    const looked$ = new Subject<number>();
+    const again$ = looked$.pipe(switchMap((ms) => longTimer(clock, ms)));
+    const hints$ = defer(() => directory.changes$).pipe(
+      tap(() => {
+        watchProblem = undefined;
+      }),
+      watchAgain(clock, auditPeriodMs, (problem) => {
+        watchProblem = problem;
+      }),
+    );
+    const look = () => {
+      const notes = () =>
+        watchProblem === undefined ? [] : [manifestNote(options.path, watchWarning(watchProblem, auditPeriodMs))];
+      return listing(options).pipe(
+        switchMap((found) => readFiles(files, found, options).pipe(map((reads) => ({ found, reads })))),
+        map(({ found, reads }) => {
+          const now = clock.monotonicMs();
+          const after = applyLook(
+            files,
+            { path: options.path, listing: found, reads, notes: notes(), now },
+            FILE_SETTLE_TIMES,
+          );
+          files = after.files;
+          looked$.next(Math.min(auditPeriodMs, Math.max(1, (after.wakeAt ?? Infinity) - now)));
+          return files.snapshot;
+        }),
+      );
+    };
+    // The first look comes last: it may be over before this line is, and then again$ must be listening.
+    return merge(again$, hints$, of(undefined)).pipe(
+      conflateMap(look),
+      filter((snapshot) => snapshot !== undefined),
+      distinctUntilChanged(),
+    );
+  });
+}
+
+const watchWarning = (problem: KubeletError, auditPeriodMs: number): string =>
+  `cannot be watched (${problem.message}); it is read every ${auditPeriodMs / 1000} s instead`;
+
+/** Starts a watch that ended or failed anew after `periodMs`, with a hint of its own, since changes went unseen. */
+function watchAgain<T>(clock: Clock, periodMs: number, onLost: (problem: KubeletError) => void) {
+  return (watch$: Observable<T>): Observable<unknown> => {
+    const lost$ = new Subject<void>();
+    const endless$ = watch$.pipe(
+      endIsFailure,
+      retry({
+        delay: (thrown: unknown) => {
+          onLost(toKubeletError(thrown));
+          lost$.next();
+          return longTimer(clock, periodMs);
+        },
+      }),
+    );
+    return merge(lost$, endless$);
+  };
+}
+
+const endIsFailure = <T>(watch$: Observable<T>): Observable<T> =>
+  concat(
+    watch$,
+    throwError(() => kubeletError("Unavailable", "the watch ended")),
+  );
+
+function listing({ directory, clock, path }: FilePodSourceOptions): Observable<ManifestListing> {
+  return defer(() => directory.list()).pipe(
+    deadline(CALL_DEADLINE_MS, clock, () =>
+      kubeletError("DeadlineExceeded", `listing ${path} took longer than ${CALL_DEADLINE_MS} ms`),
+    ),
+    catchError((thrown: unknown) =>
+      of<ManifestListing>({ kind: "unreadable", reason: toKubeletError(thrown).message }),
+    ),
+  );
+}
+
+function readFiles(
+  files: ManifestFiles,
+  found: ManifestListing,
+  options: FilePodSourceOptions,
+): Observable<readonly FileRead[]> {
+  const paths = filesToRead(files, found, options.clock.monotonicMs(), FILE_SETTLE_TIMES);
+  return from(paths).pipe(
+    boundedMergeMap((path) => readFile(files, path, options), { limit: READS_AT_ONCE, queueLimit: MAX_FILES }),
+    toArray(),
+  );
+}
+
+function readFile(files: ManifestFiles, path: string, options: FilePodSourceOptions): Observable<FileRead> {
+  const { directory, clock, digest } = options;
+  return defer(() => directory.read(path)).pipe(
+    deadline(CALL_DEADLINE_MS, clock, () =>
+      kubeletError("DeadlineExceeded", `cannot be read: no answer within ${CALL_DEADLINE_MS} ms`),
+    ),
+    map((bytes): FileRead => {
+      const content = digest([new TextDecoder("latin1").decode(bytes)]);
+      return { path, content, reading: isKnownContent(files, path, content) ? NOTHING : parse(bytes, path, options) };
+    }),
+    catchError((thrown: unknown) => of<FileRead>(unreadFile(path, toKubeletError(thrown)))),
+  );
+}
+
+function parse(bytes: Uint8Array, path: string, options: FilePodSourceOptions): ManifestReading {
+  const { nodeName, digest, clock, preventApiReferences = true } = options;
+  const readAt = clock.wallTime();
+  return readManifest(parseManifest(bytes), {
+    source: "file",
+    origin: path,
+    nodeName,
+    digest,
+    readAt,
+    preventApiReferences,
+  });
+}
+
+/** A file that cannot be read keeps its last good pods, unless it is gone. */
+function unreadFile(path: string, problem: KubeletError): FileRead {
+  if (problem.code === "NotFound") return { path, gone: true };
+  const reading: ManifestReading = {
+    ...NOTHING,
+    problems: [{ ...manifestNote(path, problem.message), severity: "error" }],
+    hasNamelessFailure: true,
+  };
+  return { path, content: `unread: ${problem.message}`, reading, again: true };
+}

@@ -1,0 +1,156 @@
+/**
+ * Facts about this machine, read once. What a system does not have is empty or undefined; what must be there and is
+ * not is an error. Counterparts: cadvisor's machine info, pkg/util/node, k8s.io/apimachinery/pkg/util/net.
+ */
+import * as fs from "node:fs/promises";
+import * as os from "node:os";
+import { parseResolvConf } from "../core/container/resolvConf.ts";
+import { kubeletError } from "../core/errors.ts";
+import { ioError } from "../core/ioError.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import type { Call } from "../ports/call.ts";
+import type { HugepageSize, Machine } from "../ports/host.ts";
+
+/** Where to look, for tests and unusual nodes. */
+export interface MachineOptions {
+  /** Empty: pods get no resolver settings of the node. Default `/etc/resolv.conf`. */
+  readonly resolvConfPath?: string;
+  /** Directory on the file system to measure. Default `/`. */
+  readonly rootDir?: string;
+  /** Directory the absolute paths below hang off. Default: none. */
+  readonly prefix?: string;
+}
+
+const KIB = 1024n;
+const UNITS = ["KB", "MB", "GB", "TB"];
+const BINARY_UNITS = ["Ki", "Mi", "Gi", "Ti"];
+const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
+  ["x64", "amd64"],
+  ["ia32", "386"],
+  ["ppc64", "ppc64le"],
+]);
+
+type ReadText = (path: string) => Promise<string | undefined>;
+
+/** A line `Name:   123 kB` of /proc/meminfo in bytes. */
+function meminfoBytes(meminfo: string, name: string): bigint | undefined {
+  const match = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(meminfo);
+  return match?.[1] === undefined ? undefined : BigInt(match[1]) * KIB;
+}
+
+/** A page size in the units cgroups and resources use: the largest that leaves a whole number. */
+function hugepageSize(kib: bigint, count: bigint): HugepageSize {
+  let size = kib;
+  let unit = 0;
+  while (size >= KIB && unit < UNITS.length - 1) {
+    size /= KIB;
+    unit += 1;
+  }
+  return { bytes: kib * KIB, unit: `${size}${UNITS[unit]}`, resource: `hugepages-${size}${BINARY_UNITS[unit]}`, count };
+}
+
+async function readHugepages(prefix: string, text: ReadText): Promise<readonly HugepageSize[]> {
+  const dir = "/sys/kernel/mm/hugepages";
+  const names = await fs.readdir(prefix + dir).catch(() => []);
+  const sizes = await Promise.all(
+    names.map(async (name): Promise<readonly HugepageSize[]> => {
+      const kib = /^hugepages-(\d+)kB$/.exec(name)?.[1];
+      if (kib === undefined) return [];
+      const count = (await text(`${dir}/${name}/nr_hugepages`)) ?? "0";
+      return [hugepageSize(BigInt(kib), /^\d+$/.test(count) ? BigInt(count) : 0n)];
+    }),
+  );
+  return sizes.flat().sort((a, b) => (a.bytes < b.bytes ? -1 : 1));
+}
+
+/** Interface of the IPv4 default route with the least metric. */
+function defaultInterface(routes: string): string | undefined {
+  const candidates = routes.split("\n").flatMap((line) => {
+    const [name, destination, , flags = "0", , , metric = "0"] = line.split(/\s+/);
+    const isUp = (Number.parseInt(flags, 16) & 1) === 1;
+    return name !== undefined && destination === "00000000" && isUp ? [{ name, metric: Number(metric) }] : [];
+  });
+  return candidates.sort((a, b) => a.metric - b.metric)[0]?.name;
+}
+
+type Interfaces = ReturnType<typeof os.networkInterfaces>;
+
+/** One address per family of the interface, or of the first that has one; loopback when there is nothing else. */
+function primaryIps(interfaces: Interfaces, preferred: string | undefined): readonly string[] {
+  const chosen = preferred === undefined ? undefined : interfaces[preferred];
+  const all = chosen ?? Object.values(interfaces).flatMap((addresses) => addresses ?? []);
+  const usable = all.filter(({ internal, address }) => !internal && !address.startsWith("fe80:"));
+  const ofFamily = (family: "IPv4" | "IPv6"): readonly string[] =>
+    usable
+      .filter((each) => each.family === family)
+      .map(({ address }) => address)
+      .slice(0, 1);
+  const ips = [...ofFamily("IPv4"), ...ofFamily("IPv6")];
+  if (ips.length > 0) return ips;
+  return chosen === undefined ? ["127.0.0.1"] : primaryIps(interfaces, undefined);
+}
+
+/** The value of a `NAME="value"` line of os-release. */
+const osReleaseName = (content: string): string | undefined => /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(content)?.[1];
+
+async function readCgroups(text: ReadText): Promise<Pick<Machine, "cgroupVersion" | "swapControllerAvailable">> {
+  if ((await text("/sys/fs/cgroup/cgroup.controllers")) !== undefined) {
+    const own = /^0::(.*)$/m.exec((await text("/proc/self/cgroup")) ?? "")?.[1] ?? "";
+    const swap = await text(`/sys/fs/cgroup${own === "/" ? "" : own}/memory.swap.max`);
+    return { cgroupVersion: 2, swapControllerAvailable: swap !== undefined };
+  }
+  const hasV1 = (await text("/sys/fs/cgroup/memory/cgroup.procs")) !== undefined;
+  const swap = await text("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes");
+  return { cgroupVersion: hasV1 ? 1 : undefined, swapControllerAvailable: swap !== undefined };
+}
+
+async function readResolvConf(path: string): Promise<Machine["resolvConf"]> {
+  if (path === "") return undefined;
+  const content = await fs.readFile(path, "utf8").catch((thrown: unknown) => {
+    throw ioError("read resolver settings", path, thrown);
+  });
+  return parseResolvConf(content);
+}
+
+async function rootFsBytes(dir: string): Promise<bigint | undefined> {
+  const stats = await fs.statfs(dir, { bigint: true }).catch(() => undefined);
+  return stats === undefined ? undefined : stats.blocks * stats.bsize;
+}
+
+function ownHostname(): string {
+  const hostname = os.hostname().trim().toLowerCase();
+  if (hostname === "") throw kubeletError("InvalidArgument", "this machine has no hostname");
+  return hostname;
+}
+
+async function read(options: MachineOptions): Promise<Machine> {
+  const { resolvConfPath = "/etc/resolv.conf", rootDir = "/", prefix = "" } = options;
+  const text: ReadText = (path) =>
+    fs.readFile(prefix + path, "utf8").then(
+      (content) => content.trim(),
+      () => undefined,
+    );
+  const meminfo = (await text("/proc/meminfo")) ?? "";
+  const machineId = (await text("/etc/machine-id")) || (await text("/var/lib/dbus/machine-id")) || "";
+  return {
+    hostname: ownHostname(),
+    ips: primaryIps(os.networkInterfaces(), defaultInterface((await text("/proc/net/route")) ?? "")),
+    cpuCount: Math.max(1, os.cpus().length),
+    memoryBytes: meminfoBytes(meminfo, "MemTotal") ?? BigInt(os.totalmem()),
+    swapBytes: meminfoBytes(meminfo, "SwapTotal") ?? 0n,
+    rootFsBytes: await rootFsBytes(prefix + rootDir),
+    hugepages: await readHugepages(prefix, text),
+    bootId: (await text("/proc/sys/kernel/random/boot_id")) ?? "",
+    machineId,
+    systemUuid: (await text("/sys/class/dmi/id/product_uuid")) || machineId,
+    kernelVersion: os.release(),
+    osImage: osReleaseName((await text("/etc/os-release")) ?? "") ?? `${os.type()} ${os.release()}`,
+    operatingSystem: process.platform,
+    architecture: ARCHITECTURES.get(process.arch) ?? process.arch,
+    resolvConf: await readResolvConf(resolvConfPath === "" ? "" : prefix + resolvConfPath),
+    ...(await readCgroups(text)),
+  };
+}
+
+/** Reads the machine. Errors: KubeletError when resolver settings are wanted and not there, or there is no hostname. */
+export const readMachine = (options: MachineOptions = {}): Call<Machine> => fromCall(() => read(options));

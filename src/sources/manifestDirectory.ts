@@ -1,0 +1,194 @@
+/**
+ * The manifest directory on a real file system: chokidar for hints, stat for versions. Owns its watcher while
+ * `changes$` is subscribed. Bounds: `maxBytes` per file, MAX_ENTRIES entries.
+ * Counterpart: pkg/kubelet/config/file_linux.go.
+ */
+import { type BigIntStats, statSync } from "node:fs";
+import { lstat, open, readdir, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import { type FSWatcher, watch } from "chokidar";
+import { Observable } from "rxjs";
+import { isKubeletError, type KubeletError, kubeletError } from "../core/errors.ts";
+import { isIgnoredName, type ManifestEntry, type ManifestListing } from "../core/pod/manifest/manifestFiles.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import type { ManifestDirectory } from "../ports/manifestDirectory.ts";
+
+/**
+ * Differs from upstream: a manifest is at most 1 MiB instead of 10, since no API server takes a larger pod and parsing
+ * one would stop everything else for seconds.
+ */
+export const MAX_MANIFEST_BYTES = 1024 * 1024;
+/** More entries than this in the directory are not looked at. */
+const MAX_ENTRIES = 10_000;
+/** Files examined at once. */
+const STATS_AT_ONCE = 16;
+const CHUNK_BYTES = 16 * 1024;
+
+const codeOf = (thrown: unknown): string => (thrown instanceof Error && "code" in thrown ? String(thrown.code) : "");
+const isMissing = (thrown: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(thrown));
+const ioError = (what: string, thrown: unknown): KubeletError =>
+  kubeletError(isMissing(thrown) ? "NotFound" : "Io", `${what}: ${codeOf(thrown) || String(thrown)}`, {
+    cause: thrown,
+  });
+
+/** Told by every listing which directory is at the place now; NO_DIRECTORY when none is. */
+type Sighting = (identity: string) => void;
+const NO_DIRECTORY = "none";
+
+/** The manifests at `path`, a directory or one file; either may come and go. */
+export function manifestDirectory(path: string, maxBytes = MAX_MANIFEST_BYTES): ManifestDirectory {
+  const place = resolve(path);
+  const watches = new Set<Sighting>();
+  return {
+    changes$: changesAt(place, watches),
+    list: () =>
+      fromCall(async () => {
+        const { listing, identity } = await list(place);
+        for (const sighted of watches) sighted(identity);
+        return listing;
+      }),
+    read: (file) => fromCall(() => read(file, maxBytes)),
+  };
+}
+
+/**
+ * Raw events too: chokidar drops changes that follow each other within 50 ms, and here each is only a hint. A file, or
+ * a place that is missing, is watched through the closest directory above it, since a watch of its own is lost when it
+ * is replaced. A watch of a directory is lost with it, silently when another takes its place; so whenever a listing
+ * finds another directory than the watched one, or one where none was, the watch starts anew.
+ */
+function changesAt(place: string, watches: Set<Sighting>): Observable<unknown> {
+  return new Observable<unknown>((subscriber) => {
+    let current: PlaceWatch | undefined;
+    const start = () => {
+      void current?.watcher.close();
+      const { watcher, target, identity } = watchPlace(place);
+      current = { watcher, target, identity };
+      const isDirectory = identity !== NO_DIRECTORY;
+      watcher.on("all", (event, changed) => {
+        const path = resolve(changed);
+        const isStep = event === "addDir" || (event === "unlinkDir" && path === target);
+        if (isDirectory || path === place || isStep) subscriber.next(event);
+        if (isStep && !isDirectory && watcher === current?.watcher) start();
+      });
+      watcher.on("raw", (event, name) => {
+        if (isDirectory || name === basename(place)) subscriber.next(event);
+      });
+      watcher.on("ready", () => subscriber.next("ready"));
+      watcher.on("error", (thrown) => subscriber.error(ioError(`watching ${place}`, thrown)));
+    };
+    const sighted: Sighting = (identity) => {
+      if (identity !== current?.identity) start();
+    };
+    watches.add(sighted);
+    start();
+    return () => {
+      watches.delete(sighted);
+      void current?.watcher.close();
+    };
+  });
+}
+
+interface PlaceWatch {
+  readonly watcher: FSWatcher;
+  readonly target: string;
+  /** Of the directory that is watched; NO_DIRECTORY when it is one above the place. */
+  readonly identity: string;
+}
+
+function watchPlace(place: string): PlaceWatch {
+  const identity = directoryNow(place);
+  const isDirectory = identity !== NO_DIRECTORY;
+  let target = isDirectory ? place : dirname(place);
+  while (directoryNow(target) === NO_DIRECTORY && target !== dirname(target)) target = dirname(target);
+  const leadsThere = (path: string): boolean => place === path || place.startsWith(path === sep ? sep : path + sep);
+  const watcher = watch(target, {
+    ignoreInitial: true,
+    depth: 0,
+    atomic: false,
+    ignorePermissionErrors: true,
+    ...(isDirectory ? {} : { ignored: (path: string) => !leadsThere(resolve(path)) }),
+  });
+  return { watcher, target, identity };
+}
+
+/** Inode numbers are reused at once, so the moment of birth belongs to an identity. */
+const identityOf = (stats: BigIntStats): string =>
+  stats.isDirectory() ? `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` : NO_DIRECTORY;
+
+function directoryNow(path: string): string {
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? NO_DIRECTORY : identityOf(stats);
+  } catch {
+    return NO_DIRECTORY;
+  }
+}
+
+interface Listed {
+  readonly listing: ManifestListing;
+  readonly identity: string;
+}
+
+async function list(place: string): Promise<Listed> {
+  let identity = NO_DIRECTORY;
+  try {
+    identity = identityOf(await stat(place, { bigint: true }));
+    if (identity === NO_DIRECTORY) {
+      const entry = await examine(place);
+      return { listing: entry === undefined ? { kind: "missing" } : { kind: "found", entries: [entry] }, identity };
+    }
+    const names = (await readdir(place)).filter((name) => !isIgnoredName(name)).sort();
+    const entries: ManifestEntry[] = [];
+    for (let from = 0; from < Math.min(names.length, MAX_ENTRIES); from += STATS_AT_ONCE) {
+      const some = names.slice(from, Math.min(from + STATS_AT_ONCE, MAX_ENTRIES));
+      const examined = await Promise.all(some.map((name) => examine(join(place, name))));
+      entries.push(...examined.filter((entry) => entry !== undefined));
+    }
+    return { listing: { kind: "found", entries }, identity };
+  } catch (thrown) {
+    if (isMissing(thrown)) return { listing: { kind: "missing" }, identity: NO_DIRECTORY };
+    const reason = `cannot be read: ${codeOf(thrown) || String(thrown)}`;
+    return { listing: { kind: "unreadable", reason }, identity };
+  }
+}
+
+/** undefined: it is gone since the directory was listed. */
+async function examine(path: string): Promise<ManifestEntry | undefined> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs, ...stats } = await stat(path, { bigint: true });
+    const version = [dev, ino, size, mtimeNs, ctimeNs].join(":");
+    const { mode } = stats;
+    return { path, version, kind: kindOf(Number(mode)) };
+  } catch (thrown) {
+    if (isMissing(thrown) && (await isGone(path))) return undefined;
+    return { path, version: "", kind: "unreadable" };
+  }
+}
+
+/** True when not even a link that leads nowhere is there. */
+const isGone = (path: string): Promise<boolean> => lstat(path).then(() => false, isMissing);
+
+/** From the type bits of a file's mode. */
+function kindOf(mode: number): ManifestEntry["kind"] {
+  const type = mode & 0o170000;
+  if (type === 0o100000) return "file";
+  return type === 0o040000 ? "directory" : "other";
+}
+
+async function read(path: string, maxBytes: number): Promise<Uint8Array> {
+  try {
+    await using file = await open(path, "r");
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for (;;) {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(CHUNK_BYTES));
+      if (bytesRead === 0) return Buffer.concat(chunks, length);
+      chunks.push(buffer.subarray(0, bytesRead));
+      length += bytesRead;
+      if (length > maxBytes) throw kubeletError("ResourceExhausted", `is larger than ${maxBytes} bytes`);
+    }
+  } catch (thrown) {
+    throw isKubeletError(thrown) ? thrown : ioError("cannot be read", thrown);
+  }
+}

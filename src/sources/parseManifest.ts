@@ -1,0 +1,182 @@
+/**
+ * Manifest bytes to plain documents: YAML as upstream reads it (1.1: `yes` is true, 0644 is octal, `<<` merges; but
+ * no dates and no base-60 numbers), JSON, several documents. Line numbers are worked out only when asked for.
+ * Differs from upstream: duplicate keys in YAML are refused instead of the last one winning.
+ * Bounds: MAX_DOCUMENTS documents, MAX_ALIASES aliases; the caller bounds the size.
+ */
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags, visit } from "yaml";
+import type { ManifestDocument, ManifestText, TextFault } from "../core/pod/manifest/readManifest.ts";
+
+const MAX_DOCUMENTS = 1000;
+const MAX_ALIASES = 1000;
+const MAX_FAULTS_PER_DOCUMENT = 3;
+const STRUCTURED_TAGS = /:(timestamp|binary|omap|pairs|set)$/;
+
+/** Parses a manifest. Never throws: what cannot be read is a fault. */
+export function parseManifest(bytes: Uint8Array): ManifestText {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return unreadable("is not UTF-8 text");
+  }
+  if (text.includes("\0")) return unreadable("is a binary file: it holds a NUL character");
+  return parseJson(text) ?? parseYaml(text);
+}
+
+const unreadable = (reason: string, line?: number): ManifestText => ({ documents: [], faults: [{ line, reason }] });
+
+/** JSON is worth a parser of its own for its speed; undefined when the text is not JSON. */
+function parseJson(text: string): ManifestText | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    const lineOf = lineFinder(() => {
+      const { documents, counter } = parseDocuments(text);
+      return { document: documents[0], counter };
+    });
+    return { documents: [{ value, lineOf }], faults: [] };
+  } catch {
+    return undefined;
+  }
+}
+
+interface Parsed {
+  readonly documents: readonly Document[];
+  readonly counter: LineCounter;
+}
+
+/** Tags as upstream knows them: without dates, sets and base-60 numbers. */
+function upstreamTags(tags: Tags): Tags {
+  return tags.filter(
+    (tag) => typeof tag === "string" || !(STRUCTURED_TAGS.test(tag.tag) || ("format" in tag && tag.format === "TIME")),
+  );
+}
+
+function parseDocuments(text: string): Parsed {
+  const counter = new LineCounter();
+  const parsed = parseAllDocuments(text, {
+    version: "1.1",
+    customTags: upstreamTags,
+    uniqueKeys: false, // ours below: the parser's takes time by the square of the keys
+    strict: true,
+    prettyErrors: false,
+    logLevel: "silent",
+    lineCounter: counter,
+  });
+  return { documents: Array.isArray(parsed) ? parsed : [], counter };
+}
+
+function parseYaml(text: string): ManifestText {
+  let parsed: Parsed;
+  try {
+    parsed = parseDocuments(text);
+  } catch (thrown) {
+    return unreadable(`cannot be parsed: ${thrown instanceof RangeError ? "it is nested too deeply" : String(thrown)}`);
+  }
+  const documents: ManifestDocument[] = [];
+  const faults: TextFault[] = [];
+  for (const document of parsed.documents.slice(0, MAX_DOCUMENTS)) {
+    const { errors } = document;
+    for (const { code, message, pos } of errors.slice(0, MAX_FAULTS_PER_DOCUMENT)) {
+      const reason = code === "RESOURCE_EXHAUSTION" ? "it is nested too deeply" : message;
+      faults.push({ line: parsed.counter.linePos(pos[0]).line, reason: `is not valid YAML: ${reason}` });
+    }
+    if (errors.length > 0) continue;
+    const repeated = structuralFault(document, parsed.counter);
+    if (repeated !== undefined) {
+      faults.push(repeated);
+      continue;
+    }
+    try {
+      const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+      documents.push({ value, lineOf: lineFinder(() => ({ document, counter: parsed.counter })) });
+    } catch (thrown) {
+      const reason = thrown instanceof RangeError ? "it is nested too deeply" : String((thrown as Error).message);
+      const line =
+        document.range === null || document.range === undefined
+          ? undefined
+          : parsed.counter.linePos(document.range[0]).line;
+      faults.push({ line, reason: `cannot be read: ${reason}` });
+    }
+  }
+  if (parsed.documents.length > MAX_DOCUMENTS) {
+    faults.push({ line: undefined, reason: `holds more than ${MAX_DOCUMENTS} documents; the rest is not read` });
+  }
+  return { documents, faults };
+}
+
+/** The first key that stands twice in one map, or too many aliases: resolving each takes time by the document's size. */
+function structuralFault(document: Document, counter: LineCounter): TextFault | undefined {
+  let fault: TextFault | undefined;
+  let aliases = 0;
+  const stop = (offset: number | undefined, reason: string): symbol => {
+    fault = { line: offset === undefined ? undefined : counter.linePos(offset).line, reason };
+    return visit.BREAK;
+  };
+  visit(document, {
+    Alias: (_key, alias) => {
+      aliases += 1;
+      return aliases > MAX_ALIASES ? stop(alias.range?.[0], `holds more than ${MAX_ALIASES} aliases`) : undefined;
+    },
+    Map: (_key, map) => {
+      const keys = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        const isMerge = name === "<<" && key.type === "PLAIN";
+        if (keys.has(name) && !isMerge)
+          return stop(key.range?.[0], `is not valid YAML: the key ${JSON.stringify(name)} stands twice in one map`);
+        keys.add(name);
+      }
+      return undefined;
+    },
+  });
+  return fault;
+}
+
+/** Lines by path; the steps of a path are joined by NUL, which no manifest holds. */
+type Lines = ReadonlyMap<string, number>;
+
+const STEP = "\0";
+/** No field of a pod lies deeper. */
+const MAX_LINE_DEPTH = 20;
+
+/** Answers questions about lines from a table made at the first question. */
+function lineFinder(parse: () => { readonly document: Document | undefined; readonly counter: LineCounter }) {
+  let lines: Lines | undefined;
+  return (path: string): number | undefined => {
+    lines ??= linesOf(parse);
+    const steps = [...path.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map(
+      ([, inBrackets, plain = ""]) => inBrackets ?? plain,
+    );
+    for (let count = steps.length; count >= 0; count -= 1) {
+      const line = lines.get(steps.slice(0, count).join(STEP));
+      if (line !== undefined) return line;
+    }
+    return undefined;
+  };
+}
+
+function linesOf(parse: () => { readonly document: Document | undefined; readonly counter: LineCounter }): Lines {
+  const lines = new Map<string, number>();
+  const walk = (node: unknown, path: readonly string[], counter: LineCounter, keyAt?: number): void => {
+    const offset = keyAt ?? (isNode(node) ? node.range?.[0] : undefined);
+    if (offset !== undefined) lines.set(path.join(STEP), counter.linePos(offset).line);
+    if (path.length >= MAX_LINE_DEPTH) return;
+    if (isMap(node)) {
+      for (const { key, value } of node.items) {
+        if (isScalar(key)) walk(value, [...path, String(key.value)], counter, key.range?.[0]);
+      }
+    } else if (isSeq(node)) {
+      for (const [index, item] of node.items.entries()) walk(item, [...path, String(index)], counter);
+    }
+  };
+  try {
+    const { document, counter } = parse();
+    walk(document?.contents, [], counter);
+  } catch {
+    // JSON nested too deeply for the YAML parser: a problem without a line is still a problem.
+  }
+  return lines;
+}

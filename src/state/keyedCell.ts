@@ -1,0 +1,55 @@
+/** A table of cells with one writer: readers follow one key without being woken by the others. */
+import { Observable, Subject } from "rxjs";
+
+/** Read side. */
+export interface ReadonlyKeyedCell<K, V> {
+  get(key: K): V | undefined;
+  /** Current values in insertion order. */
+  values(): readonly V[];
+  readonly size: number;
+  /** The current value of `key` if there is one, then every new one. Completes never; a deletion is not announced. */
+  changes$(key: K): Observable<V>;
+  /** Emits after any change of the table. */
+  readonly anyChange$: Observable<void>;
+}
+
+/** Write side; keep it with the owner. */
+export interface KeyedCell<K, V> extends ReadonlyKeyedCell<K, V> {
+  set(key: K, value: V): void;
+  delete(key: K): void;
+}
+
+/** Makes an empty table. Bound: the owner deletes keys; followers of a key keep one Subject alive while subscribed. */
+export function createKeyedCell<K, V>(): KeyedCell<K, V> {
+  const values = new Map<K, V>();
+  const followers = new Map<K, Subject<V>>();
+  const any = new Subject<void>();
+  return {
+    get: (key) => values.get(key),
+    values: () => [...values.values()],
+    get size() {
+      return values.size;
+    },
+    anyChange$: any.asObservable(),
+    changes$: (key) =>
+      new Observable<V>((subscriber) => {
+        const subject = followers.get(key) ?? new Subject<V>();
+        followers.set(key, subject);
+        // Listening before the current value is told: what that sets off may change the value, or other followers.
+        subscriber.add(subject.subscribe(subscriber));
+        const current = values.get(key);
+        if (current !== undefined) subscriber.next(current);
+        return () => {
+          if (!subject.observed && followers.get(key) === subject) followers.delete(key);
+        };
+      }),
+    set(key, value) {
+      values.set(key, value);
+      followers.get(key)?.next(value);
+      any.next();
+    },
+    delete(key) {
+      if (values.delete(key)) any.next();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * The cells of the node and their one writer each: the map of the house. Readers take the read-only face.
+ *
+ *     cell           writer                       says
+ *     listing        pipelines/runtimeStatus      which pods the runtime has: at the last audit, less those found gone
+ *     auditedAt      pipelines/runtimeStatus      when that was
+ *     statuses       pipelines/runtimeStatus      each pod in the runtime, as last inspected
+ *     runtimeState   pipelines/runtimeState       is the runtime up, is its network
+ *     registry       pipelines/podLifecycle       which pods the node has and the phase of each
+ *     podStatuses    pipelines/podStatus          API status of each pod
+ *     sourcesSeen    pipelines/podConfig          which sources have reported
+ *     problems       pipelines/podConfig          manifests that cannot be used, by source
+ */
+import type { PodStatus } from "../core/api.ts";
+import type { MonotonicMs, PodUid } from "../core/ids.ts";
+import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
+import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
+import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import type { RuntimeListing } from "../core/runtime/runtimeListing.ts";
+import { type RuntimeState, unknownRuntimeState } from "../core/runtime/runtimeState.ts";
+import { type Cell, createCell } from "./cell.ts";
+import { createKeyedCell, type KeyedCell } from "./keyedCell.ts";
+import { createSequence, type Sequence } from "./sequence.ts";
+
+export interface NodeState {
+  /** undefined until the runtime was listed once. */
+  readonly listing: Cell<RuntimeListing | undefined>;
+  /** When the last audit succeeded. */
+  readonly auditedAt: Cell<MonotonicMs | undefined>;
+  readonly statuses: KeyedCell<PodUid, PodRuntimeStatus>;
+  readonly runtimeState: Cell<RuntimeState>;
+  readonly registry: Cell<Registry>;
+  readonly podStatuses: KeyedCell<PodUid, PodStatus>;
+  readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
+  readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
+  /** Orders inspections and effects. */
+  readonly sequence: Sequence;
+}
+
+/** Fresh state of a node. */
+export function createNodeState(): NodeState {
+  return {
+    listing: createCell<RuntimeListing | undefined>(undefined),
+    auditedAt: createCell<MonotonicMs | undefined>(undefined),
+    statuses: createKeyedCell(),
+    runtimeState: createCell(unknownRuntimeState),
+    registry: createCell(emptyRegistry),
+    podStatuses: createKeyedCell(),
+    sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
+    problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
+    sequence: createSequence(),
+  };
+}

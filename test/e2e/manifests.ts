@@ -1,0 +1,30 @@
+/** Manifests for pods of shell scripts. */
+import type { Container, Pod } from "../../src/core/api.ts";
+import { BUSYBOX_IMAGE } from "../support/images.ts";
+
+/** Runs until it is told to end, then ends at once with exit code 0. */
+export const UNTIL_TERM = "trap 'exit 0' TERM; while :; do sleep 3600 & wait $!; done";
+
+/** A container that runs a script. */
+export const script = (name: string, text: string, more: Partial<Container> = {}): Container => ({
+  name,
+  image: BUSYBOX_IMAGE,
+  command: ["/bin/sh", "-c", text],
+  ...more,
+});
+
+/** A container that runs until it is told to end; `before` runs first. */
+export const server = (name = "main", before = ":", more: Partial<Container> = {}): Container =>
+  script(name, `${before}; ${UNTIL_TERM}`, more);
+
+/** A manifest; whoever ignores TERM is killed after a second. */
+export const manifest = (
+  name: string,
+  spec: Partial<Pod["spec"]>,
+  metadata: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, ...metadata },
+  spec: { terminationGracePeriodSeconds: 1, dnsPolicy: "Default", ...spec },
+});

@@ -1,0 +1,167 @@
+/** The npm package as a user gets it: packed, installed into a directory of its own, and run from there. */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Pod } from "../../src/core/api.ts";
+import { isAlive, kill } from "../support/kernelState.ts";
+import { waitFor } from "../support/waitFor.ts";
+
+const run = promisify(execFile);
+const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
+/** Packing compiles everything, installing unpacks all dependencies. */
+const INSTALL_MS = 180_000;
+
+const manifest = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8")) as { readonly version: string };
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+describe("the npm package", () => {
+  let folder: string;
+  let packed: Packed;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "rxlet-package-"));
+    const pack = ["pack", "--json", "--silent", "--pack-destination", folder];
+    const { stdout } = await run("npm", pack, { cwd: REPOSITORY }).catch((thrown: { readonly stdout?: string }) => {
+      throw new Error(`npm pack failed: ${thrown.stdout}`, { cause: thrown });
+    });
+    packed = (JSON.parse(stdout) as readonly [Packed])[0];
+    const options = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+    await run("npm", ["install", "--prefix", folder, ...options, join(folder, packed.filename)], { cwd: folder });
+  }, INSTALL_MS);
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** The command as npm links it, run by this Node. */
+  const command = (): string => join(folder, "node_modules", ".bin", "rxlet");
+  const environment = (): NodeJS.ProcessEnv => ({
+    ...process.env,
+    PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
+    TMPDIR: join(folder, "tmp"),
+  });
+
+  it("holds the compiled program, the examples and the documents, and nothing else", () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect([...new Set(paths.map((path) => path.split("/")[0]))].sort()).toEqual([
+      "LICENSE",
+      "README.md",
+      "bin",
+      "dist",
+      "docs",
+      "examples",
+      "package.json",
+      "packaging",
+    ]);
+    expect(paths.filter((path) => path.startsWith("dist/") && !path.endsWith(".js"))).toEqual([]);
+  });
+
+  it("tells its version", async () => {
+    expect(await run(command(), ["--version"], { env: environment() })).toEqual({
+      stdout: `rxlet ${manifest.version}\n`,
+      stderr: "",
+    });
+  });
+
+  it("tells its flags and commands", async () => {
+    const { stdout } = await run(command(), ["--help"], { env: environment() });
+    expect(stdout).toMatch(/^Usage: rxlet .*^ {2}--config .*^ {2}dev .*^ {2}runtime /ms);
+  });
+
+  it("says so when Node is too old, and does not start", async () => {
+    const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.9.0" } })`;
+    const args = ["--import", `data:text/javascript,${encodeURIComponent(old)}`, command(), "--version"];
+    await expect(run(process.execPath, args)).rejects.toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "rxlet: needs Node 24 or later, this is 20.9.0\n",
+    });
+  });
+
+  it("runs the examples, and leaves neither a process nor a file behind on SIGINT", async () => {
+    await mkdir(join(folder, "tmp"));
+    const port = await freePort();
+    const child = spawn(command(), ["dev", "--node-name=laptop", `--read-only-port=${port}`], {
+      cwd: folder,
+      env: environment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const said = collectOutput(child);
+    let started: readonly number[] = [];
+    onTestFinished(() => [child.pid ?? 0, ...started].filter((pid) => pid > 0 && isAlive(pid)).forEach(kill));
+
+    const ip = await waitFor("the web pod to run", () => podIp(port, "web-laptop"), 40_000).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${said()}`);
+    });
+    const answer = await waitFor("the web server to listen", () => fetch(`http://${ip}:8080/x`));
+    expect(await answer.text()).toBe("hello from web-laptop, you asked for /x\n");
+
+    started = descendantsOf(child.pid ?? 0);
+    if (process.platform === "linux") expect(started.length).toBeGreaterThan(0);
+    const ended = once(child, "exit");
+    child.kill("SIGINT");
+    expect({ ended: await ended, said: said().split("Stopping pods...").length }).toEqual({
+      ended: [0, null],
+      said: 2,
+    });
+    expect(started.filter(isAlive)).toEqual([]);
+    expect(await readdir(join(folder, "tmp"))).toEqual([]);
+  });
+});
+
+/** What a process has said so far. */
+function collectOutput(child: ChildProcess): () => string {
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  return () => text;
+}
+
+/** The address of a pod once it runs. */
+async function podIp(port: number, name: string): Promise<string | undefined> {
+  const { items } = (await (await fetch(`http://127.0.0.1:${port}/pods`)).json()) as { readonly items: readonly Pod[] };
+  const status = items.find(({ metadata }) => metadata.name === name)?.status;
+  return status?.phase === "Running" ? status.podIP : undefined;
+}
+
+/** All processes below one; on Linux alone. */
+function descendantsOf(pid: number): readonly number[] {
+  if (process.platform !== "linux") return [];
+  const children = new Map<number, number[]>();
+  for (const id of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const parent = parentOf(id);
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(id)]);
+  }
+  const below = (parent: number): readonly number[] =>
+    (children.get(parent) ?? []).flatMap((child) => [child, ...below(child)]);
+  return below(pid);
+}
+
+/** The fourth field of `stat`, after the program's name, which may hold anything. */
+function parentOf(id: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${id}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A port nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

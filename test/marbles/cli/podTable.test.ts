@@ -1,0 +1,158 @@
+import { of } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { podTable } from "../../../src/cli/podTable.ts";
+import type { Pod, PodStatus } from "../../../src/core/api.ts";
+import { marbles, TEST_EPOCH_MS } from "../../support/marbles.ts";
+import { screenAfter } from "../../support/virtualTerminal.ts";
+
+const header = {
+  manifests: "examples/first-pods",
+  api: "http://127.0.0.1:10255",
+  metrics: "http://127.0.0.1:10255/metrics",
+  log: "/tmp/rxlet.log",
+};
+const HEAD = [
+  "Manifests  examples/first-pods  (edit, add or remove files: pods follow)",
+  "API        http://127.0.0.1:10255/pods",
+  "Metrics    http://127.0.0.1:10255/metrics",
+  "Log        /tmp/rxlet.log",
+  "Ctrl-C     stops the pods and leaves nothing behind",
+];
+
+const pod = (name: string, status: PodStatus, namespace = "default"): Pod => ({
+  metadata: { name, namespace, uid: `${name}-uid`, creationTimestamp: new Date(TEST_EPOCH_MS - 5000).toISOString() },
+  spec: { containers: [{ name: "a", image: "i" }] },
+  status,
+});
+const pending = pod("web", { phase: "Pending" });
+const running = pod("web", {
+  phase: "Running",
+  podIPs: [{ ip: "10.0.0.2" }],
+  containerStatuses: [
+    {
+      name: "a",
+      image: "i",
+      imageID: "i",
+      ready: true,
+      restartCount: 1,
+      state: { running: {} },
+      lastState: { terminated: { exitCode: 1, finishedAt: new Date(TEST_EPOCH_MS - 3000).toISOString() } },
+    },
+  ],
+});
+const job = pod("job", { phase: "Succeeded", reason: "Completed" }, "batch");
+
+const CHANGES: Readonly<Record<string, readonly Pod[]>> = {
+  e: [],
+  p: [pending],
+  r: [running],
+  b: [running, job],
+  j: [job],
+};
+
+describe("podTable in a pipe", () => {
+  const line = (second: number, text: string) => `2026-01-01T00:00:0${second}Z  ${text}\n`;
+
+  it(
+    "prints the header, then one line per pod that changed or left, and nothing else as time passes",
+    marbles(({ hot, clock, expectObservable }) => {
+      const changes$ = hot("p 999ms r 999ms r 999ms b 999ms j 4999ms |", CHANGES);
+      const output$ = podTable({ changes$, clock, header, terminal$: undefined });
+      expectObservable(output$).toBe("(hp) 996ms r 1999ms b 999ms j 4999ms |", {
+        h: `${HEAD.join("\n")}\n`,
+        p: line(0, "web                       0/1    Pending             0 restarts   <none>"),
+        r: line(1, "web                       1/1    Running             1 restart    10.0.0.2"),
+        b: line(3, "batch/job                 0/1    Completed           0 restarts   <none>"),
+        j: line(4, "web                       removed"),
+      });
+    }),
+  );
+
+  it(
+    "has no escape sequences, whatever a pod says",
+    marbles(({ hot, clock, expectObservable }) => {
+      const evil = pod("web", { phase: "Failed", reason: "\u001b[2Jx\ny" });
+      const output$ = podTable({ changes$: hot("a---|", { a: [evil] }), clock, header, terminal$: undefined });
+      expectObservable(output$).toBe("(ha)|", {
+        h: `${HEAD.join("\n")}\n`,
+        a: line(0, "web                       0/1    ?[2Jx?y             0 restarts   <none>"),
+      });
+    }),
+  );
+
+  it(
+    "leaves out addresses of servers that are off",
+    marbles(({ clock, expectObservable }) => {
+      const off = { manifests: "m", api: undefined, metrics: undefined, log: "/tmp/rxlet.log" };
+      const output$ = podTable({ changes$: of(), clock, header: off, terminal$: undefined });
+      expectObservable(output$).toBe("(h|)", {
+        h: "Manifests  m  (edit, add or remove files: pods follow)\nLog        /tmp/rxlet.log\nCtrl-C     stops the pods and leaves nothing behind\n",
+      });
+    }),
+  );
+});
+
+describe("podTable on a terminal", () => {
+  const SIZES = { w: { columns: 100, rows: 30 }, n: { columns: 20, rows: 30 } };
+
+  it(
+    "redraws in place: on changes, and once a second because of the ages",
+    marbles(({ hot, clock, at, flush }) => {
+      const chunks: string[] = [];
+      const screens: (readonly string[])[] = [];
+      const options = { clock, header, terminal$: hot("w", SIZES), changes$: hot("e 499ms b", CHANGES) };
+      const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
+      for (const ms of [1, 501, 1001]) at(ms, () => screens.push(screenAfter(...chunks)));
+      at(1500, () => subscription.unsubscribe());
+      flush();
+      const rows = (age: string, restarted: string) => [
+        ...HEAD,
+        "",
+        "NAME        READY   STATUS      RESTARTS     AGE   IP",
+        `web         1/1     Running     1 (${restarted} ago)   ${age}    10.0.0.2`,
+        `batch/job   0/1     Completed   0            ${age}    <none>`,
+      ];
+      expect(screens).toEqual([[...HEAD, "", "No pods yet."], rows("5s", "3s"), rows("6s", "4s")]);
+    }),
+  );
+
+  it(
+    "draws at most every 100 ms, the newest state last",
+    marbles(({ hot, clock, at, flush }) => {
+      const frames: string[] = [];
+      const options = { clock, header, terminal$: of(SIZES.w), changes$: hot("eprbprb", CHANGES) };
+      const subscription = podTable(options).subscribe((chunk) => frames.push(`${clock.monotonicMs()} ${chunk}`));
+      at(500, () => subscription.unsubscribe());
+      flush();
+      expect([frames.map((frame) => frame.split(" ")[0]), frames.at(-1)?.includes("batch/job")]).toEqual([
+        ["0", "100"],
+        true,
+      ]);
+    }),
+  );
+
+  it(
+    "redraws at the new width after a resize",
+    marbles(({ hot, clock, at, flush }) => {
+      const chunks: string[] = [];
+      const options = { clock, header, terminal$: hot("w 299ms n", SIZES), changes$: hot("j", CHANGES) };
+      const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
+      at(500, () => subscription.unsubscribe());
+      flush();
+      expect(screenAfter(chunks.at(-1) ?? "").map((line) => line.length <= 20)).toEqual(Array(8).fill(true));
+    }),
+  );
+
+  it(
+    "draws nothing while nothing changed: no pods, no redraw",
+    marbles(({ hot, clock, expectObservable }) => {
+      const options = { clock, header, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
+      expectObservable(podTable(options), "5s !").toBe("a", {
+        a: [...HEAD, "", "No pods yet."]
+          .map((line) => `${line}\u001b[K\n`)
+          .join("")
+          .concat("\u001b[J"),
+      });
+    }),
+  );
+});

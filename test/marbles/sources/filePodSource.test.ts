@@ -1,0 +1,373 @@
+import { map, NEVER, type Observable, of, throwError } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../src/core/errors.ts";
+import type { ManifestListing } from "../../../src/core/pod/manifest/manifestFiles.ts";
+import type { SourceSnapshot } from "../../../src/core/pod/sourceSnapshot.ts";
+import { filePodSource } from "../../../src/sources/filePodSource.ts";
+import { podYaml, problemLines, testDigest } from "../../support/manifests.ts";
+import { type Marbles, marbles } from "../../support/marbles.ts";
+import { type VirtualManifests, virtualManifests } from "../../support/virtualManifests.ts";
+
+/** A snapshot as text: `name@image` of each pod, then problems; `not ready` in front when it is not. */
+const summary = (snapshot: SourceSnapshot): string => {
+  const pods = snapshot.pods.map(
+    (pod) => `${pod.metadata.name.replace("-node-1", "")}@${pod.spec.containers[0]?.image}`,
+  );
+  const ready = snapshot.ready === false ? ["not ready"] : [];
+  const problems = snapshot.problems.map(
+    (problem) => `${problem.origin}: ${problemLines({ problems: [problem] }).join("")}`,
+  );
+  return [...ready, ...pods, ...problems].join(" | ");
+};
+
+const source = (directory: VirtualManifests, { clock }: Pick<Marbles, "clock">): Observable<string> =>
+  filePodSource({ path: "/m", directory, nodeName: "node-1", auditPeriodMs: 20_000, clock, digest: testDigest }).pipe(
+    map(summary),
+  );
+
+const BROKEN = "apiVersion: v1\nkind: Pod\nmetadata: {name: a\n";
+const BROKEN_PROBLEM =
+  "/m/a.yaml: 4: is not valid YAML: Flow map in block collection must be sufficiently indented and end with a }";
+
+/** Runs edits by frame against a directory prepared by `before`, and expects snapshots. */
+function rule(
+  edits: Readonly<Record<number, (directory: VirtualManifests) => void>>,
+  diagram: string,
+  values: Readonly<Record<string, string>>,
+  {
+    before = () => {},
+    end = "----------- 60s !",
+    counts,
+  }: {
+    readonly before?: (directory: VirtualManifests) => void;
+    readonly end?: string;
+    readonly counts?: Partial<VirtualManifests["counts"]>;
+  } = {},
+): () => void {
+  return marbles((helpers) => {
+    const directory = virtualManifests();
+    before(directory);
+    for (const [ms, edit] of Object.entries(edits)) helpers.at(Number(ms), () => edit(directory));
+    helpers.expectObservable(source(directory, helpers), end).toBe(diagram, values);
+    helpers.flush();
+    if (counts !== undefined) expect(directory.counts).toEqual({ ...directory.counts, ...counts });
+  });
+}
+
+const withA = (directory: VirtualManifests) => directory.write("a.yaml", podYaml("a", "app:1"), { hint: false });
+
+describe("filePodSource", () => {
+  it("tells of an empty directory at once", rule({}, "e", { e: "" }));
+  it(
+    "tells of a missing path as no pods, with a warning",
+    rule(
+      {},
+      "e",
+      { e: "/m: warning does not exist; no pods come from it" },
+      { before: (m) => m.list$(of({ kind: "missing" })) },
+    ),
+  );
+  it(
+    "takes new, changed and renamed files in the frame of the hint",
+    rule(
+      {
+        5: (m) => m.write("a.yaml", podYaml("a", "app:2")),
+        9: (m) => m.write("b.yaml", podYaml("b", "app:1")),
+      },
+      "x----y---z",
+      { x: "a@app:1", y: "a@app:2", z: "a@app:2 | b@app:1" },
+      { before: withA },
+    ),
+  );
+  it(
+    "says nothing when a file changed without meaning something else",
+    rule(
+      { 5: (m) => m.hint(), 9: (m) => m.write("a.yaml", `# comment\n${podYaml("a", "app:1")}`) },
+      "x",
+      { x: "a@app:1" },
+      { before: withA },
+    ),
+  );
+  it(
+    "lets a file that is gone be replaced within 20 ms, then gives up its pods",
+    rule(
+      {
+        5: (m) => m.remove("a.yaml"),
+        15: (m) => m.write("a.yaml", podYaml("a", "app:2")),
+        50: (m) => m.remove("a.yaml"),
+      },
+      "x 14ms y 54ms z",
+      { x: "a@app:1", y: "a@app:2", z: "" },
+      { before: withA },
+    ),
+  );
+  it(
+    "keeps the last good pod of a broken file and reports it once, after 200 ms",
+    rule(
+      { 5: (m) => m.write("a.yaml", BROKEN), 400: (m) => m.hint() },
+      "x 204ms y",
+      { x: "a@app:1", y: `a@app:1 | ${BROKEN_PROBLEM}` },
+      { before: withA },
+    ),
+  );
+  it(
+    "reports a file that is broken from the start at once, and recovers at once",
+    rule(
+      { 5: (m) => m.write("a.yaml", podYaml("a", "app:1")) },
+      "x----y",
+      { x: BROKEN_PROBLEM, y: "a@app:1" },
+      { before: (m) => m.write("a.yaml", BROKEN, { hint: false }) },
+    ),
+  );
+  it(
+    "never sees a file that is truncated and then written",
+    rule(
+      {
+        5: (m) => m.write("a.yaml", ""),
+        6: (m) => m.write("a.yaml", podYaml("a", "app:2").slice(0, 40)),
+        60: (m) => m.write("a.yaml", podYaml("a", "app:2")),
+      },
+      "x 59ms y",
+      { x: "a@app:1", y: "a@app:2" },
+      { before: withA },
+    ),
+  );
+  it(
+    "starts the wait anew with each half of a file, but not beyond 2 s",
+    rule(
+      Object.fromEntries(
+        Array.from({ length: 30 }, (_, index) => [
+          10 + index * 150,
+          (m: VirtualManifests) => m.write("a.yaml", `${"#".repeat(index)}\n${BROKEN}`),
+        ]),
+      ),
+      "x 2109ms y",
+      { x: "a@app:1", y: `a@app:1 | ${BROKEN_PROBLEM.replace("4:", "5:")}` },
+      { before: withA, end: "4100ms !" },
+    ),
+  );
+  it(
+    "believes an emptied file after 200 ms",
+    rule(
+      { 5: (m) => m.write("a.yaml", "# nothing any more\n") },
+      "x 204ms y",
+      { x: "a@app:1", y: "" },
+      { before: withA },
+    ),
+  );
+  it(
+    "takes the good documents of a file and keeps the last good pod of the bad one",
+    rule(
+      { 5: (m) => m.write("a.yaml", `${podYaml("a", "app:2")}---\n${podYaml("b", '""')}`) },
+      "x 204ms y",
+      {
+        x: "a@app:1 | b@app:1",
+        y: "a@app:2 | b@app:1 | /m/a.yaml: 17 spec.containers[0].image: Required value",
+      },
+      { before: (m) => m.write("a.yaml", `${podYaml("a", "app:1")}---\n${podYaml("b", "app:1")}`, { hint: false }) },
+    ),
+  );
+  it(
+    "prefers the first file of two with one pod, and the other when that is gone",
+    rule(
+      { 5: (m) => m.write("a.yaml", podYaml("x", "app:1")), 50: (m) => m.remove("a.yaml") },
+      "x----y 64ms x",
+      {
+        x: "x@app:2",
+        y: "x@app:1 | /m/b.yaml: pod default/x-node-1 is already defined in /m/a.yaml, which is the one used",
+      },
+      { before: (m) => m.write("b.yaml", podYaml("x", "app:2"), { hint: false }) },
+    ),
+  );
+  it(
+    "notes what is no file",
+    rule(
+      { 5: (m) => m.place("pipe", "other"), 9: (m) => m.place("link", "unreadable") },
+      "x----y---z",
+      {
+        x: "/m/sub: warning is a directory; only the files directly in the manifest directory are read",
+        y: "/m/pipe: warning is neither a file nor a directory; it is ignored | /m/sub: warning is a directory; only the files directly in the manifest directory are read",
+        z: "/m/link: warning cannot be examined; is it a link that leads nowhere? | /m/pipe: warning is neither a file nor a directory; it is ignored | /m/sub: warning is a directory; only the files directly in the manifest directory are read",
+      },
+      { before: (m) => m.place("sub", "directory") },
+    ),
+  );
+  it(
+    "refuses binary files and other encodings",
+    rule(
+      {},
+      "x",
+      { x: "/m/a: is a binary file: it holds a NUL character | /m/b: is not UTF-8 text" },
+      {
+        before: (m) => {
+          m.write("a", "\u0000\u0001", { hint: false });
+          m.write("b", new Uint8Array([0xff, 0xfe, 0x41]), { hint: false });
+        },
+      },
+    ),
+  );
+  it(
+    "finds by its audit what no hint told",
+    rule(
+      { 5: (m) => m.write("a.yaml", podYaml("a", "app:2"), { hint: false }) },
+      "x 19999ms y",
+      { x: "a@app:1", y: "a@app:2" },
+      { before: withA },
+    ),
+  );
+  it(
+    "finds by its audit an edit that left size and times of the file as they were",
+    rule(
+      { 5: (m) => m.write("a.yaml", podYaml("a", "app:2"), { hint: false, version: "same" }) },
+      "x 19999ms y",
+      { x: "a@app:1", y: "a@app:2" },
+      { before: (m) => m.write("a.yaml", podYaml("a", "app:1"), { hint: false, version: "same" }), end: "30s !" },
+    ),
+  );
+  it(
+    "reads a file that does not change twice, however often it looks",
+    rule({}, "x", { x: "a@app:1" }, { before: withA, end: "100001ms !", counts: { lists: 6, reads: 2, watches: 1 } }),
+  );
+  it(
+    "keeps the pods of a file that cannot be read any more, and reads it again at every look",
+    rule(
+      {
+        5: (m) => {
+          m.failRead("a.yaml", "cannot be read: EACCES");
+          m.write("a.yaml", podYaml("a", "app:2"));
+        },
+        300: (m) => m.failRead("a.yaml", undefined),
+      },
+      "x 204ms y 19999ms z",
+      { x: "a@app:1", y: "a@app:1 | /m/a.yaml: cannot be read: EACCES", z: "a@app:2" },
+      { before: withA, end: "30s !" },
+    ),
+  );
+  it(
+    "reports a read that hangs and keeps the pods",
+    rule(
+      {
+        5: (m) => {
+          m.failRead("a.yaml", "hangs");
+          m.write("a.yaml", podYaml("a", "app:2"));
+        },
+        10_010: (m) => m.failRead("a.yaml", undefined),
+      },
+      "x 10204ms y",
+      { x: "a@app:1", y: "a@app:2" },
+      { before: withA, end: "15s !" },
+    ),
+  );
+  it(
+    "is not ready, but says why, while the place cannot be listed at all",
+    rule(
+      { 5: (m) => m.list$(undefined) },
+      "x 19999ms y",
+      { x: "not ready | /m: cannot be read: EACCES", y: "a@app:1" },
+      {
+        before: (m) => {
+          withA(m);
+          m.list$(throwError(() => kubeletError("Io", "cannot be read: EACCES")));
+        },
+        end: "30s !",
+      },
+    ),
+  );
+  it(
+    "keeps every pod while the place does not answer, and says so",
+    rule(
+      {
+        5: (m) => {
+          m.list$(NEVER);
+          m.hint();
+        },
+      },
+      "x 10004ms y",
+      { x: "a@app:1", y: "a@app:1 | /m: listing /m took longer than 10000 ms" },
+      { before: withA, end: "11s !" },
+    ),
+  );
+  it(
+    "says that the watch broke, looks again at once and by audit, and watches anew after an audit period",
+    rule(
+      {
+        5: (m) => m.loseWatch("no more watches"),
+        30_000: (m) => m.write("a.yaml", podYaml("a", "app:2")),
+      },
+      "x----y 29994ms z",
+      {
+        x: "a@app:1",
+        y: "a@app:1 | /m: warning cannot be watched (no more watches); it is read every 20 s instead",
+        z: "a@app:2",
+      },
+      { before: withA, end: "35s !", counts: { watches: 2 } },
+    ),
+  );
+});
+
+describe("the end of the source", () => {
+  it(
+    "cancels the look under way and closes the watch",
+    marbles((helpers) => {
+      const changes$ = helpers.hot("--x-----");
+      const listing$ = helpers.cold<ManifestListing>("----x");
+      const directory = { ...virtualManifests(), changes$, list: () => listing$ };
+      helpers.expectObservable(source(directory, helpers), "---!").toBe("---");
+      helpers.expectSubscriptions(changes$).toBe("^--!");
+      helpers.expectSubscriptions(listing$).toBe("^--!");
+    }),
+  );
+  it(
+    "looks once more for all hints that came during a look",
+    marbles((helpers) => {
+      const changes$ = helpers.hot("-x-xx-------");
+      const listing$ = helpers.cold<ManifestListing>("-----(x|)", { x: { kind: "missing" } });
+      const directory = { ...virtualManifests(), changes$, list: () => listing$ };
+      helpers
+        .expectObservable(source(directory, helpers), "20ms !")
+        .toBe("-----x", { x: "/m: warning does not exist; no pods come from it" });
+      helpers.expectSubscriptions(listing$).toBe("^----!", "-----^----!");
+    }),
+  );
+});
+
+describe("what a snapshot keeps", () => {
+  it(
+    "the pod objects of files that did not change, and the moment a stated UID was first seen",
+    marbles((helpers) => {
+      const directory = virtualManifests();
+      const stated = podYaml("b").replace("metadata:\n", "metadata:\n  uid: mine\n");
+      directory.write("a.yaml", podYaml("a"), { hint: false });
+      directory.write("b.yaml", stated, { hint: false });
+      helpers.at(5, () => directory.write("b.yaml", stated.replace("app:1", "app:2")));
+      const snapshots: SourceSnapshot[] = [];
+      const { clock } = helpers;
+      const options = { path: "/m", directory, nodeName: "node-1", auditPeriodMs: 20_000, clock, digest: testDigest };
+      const seen$ = filePodSource(options).pipe(map((snapshot) => snapshots.push(snapshot)));
+      helpers.expectObservable(seen$, "100ms !").toBe("x----y", { x: 1, y: 2 });
+      helpers.flush();
+      const [first, second] = snapshots;
+      expect(second?.pods[0]).toBe(first?.pods[0]);
+      expect(second?.pods[1]?.spec.containers[0]?.image).toBe("app:2");
+      expect(second?.pods[1]?.metadata.annotations).toEqual(first?.pods[1]?.metadata.annotations);
+    }),
+  );
+  it(
+    "problem objects until the file's content changes, with the UID of the pod that runs on",
+    marbles((helpers) => {
+      const directory = virtualManifests();
+      directory.write("a.yaml", podYaml("a"), { hint: false });
+      helpers.at(5, () => directory.write("a.yaml", podYaml("a", '""')));
+      helpers.at(300, () => directory.write("b.yaml", podYaml("b")));
+      const snapshots: SourceSnapshot[] = [];
+      const { clock } = helpers;
+      const options = { path: "/m", directory, nodeName: "node-1", auditPeriodMs: 20_000, clock, digest: testDigest };
+      const seen$ = filePodSource(options).pipe(map((snapshot) => snapshots.push(snapshot)));
+      helpers.expectObservable(seen$, "500ms !").toBe("x 204ms y 94ms z", { x: 1, y: 2, z: 3 });
+      helpers.flush();
+      const [first, second, third] = snapshots;
+      expect(second?.problems[0]?.pod?.uid).toBe(first?.pods[0]?.metadata.uid);
+      expect(third?.problems[0]).toBe(second?.problems[0]);
+    }),
+  );
+});

@@ -1,0 +1,176 @@
+import { delay, map, NEVER, type Observable, of, throwError } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../src/core/errors.ts";
+import type { SourceSnapshot } from "../../../src/core/pod/sourceSnapshot.ts";
+import type { ManifestConditions, ManifestResponse } from "../../../src/ports/manifestServer.ts";
+import { httpPodSource } from "../../../src/sources/httpPodSource.ts";
+import { bytesOf, podYaml, problemLines, testDigest } from "../../support/manifests.ts";
+import { marbles } from "../../support/marbles.ts";
+
+const URL_TEXT = "http://manifests/pods";
+const answer = (body: string, more: Partial<ManifestResponse> = {}): Observable<ManifestResponse> =>
+  of({ status: 200, body: bytesOf(body), etag: undefined, lastModified: undefined, ...more });
+const status = (code: number): Observable<ManifestResponse> => answer("", { status: code });
+const refused = throwError(() => kubeletError("Unavailable", "no answer: ECONNREFUSED"));
+
+const summary = (snapshot: SourceSnapshot): string => {
+  const pods = snapshot.pods.map(
+    (pod) => `${pod.metadata.name.replace("-node-1", "")}@${pod.spec.containers[0]?.image}`,
+  );
+  return [...(snapshot.ready === false ? ["not ready"] : []), ...pods, ...problemLines(snapshot)].join(" | ");
+};
+
+/** Answers one request every 10 ms with these, the last one for ever, and expects snapshots and conditions. */
+function rule(
+  answers: readonly Observable<ManifestResponse>[],
+  diagram: string,
+  values: Readonly<Record<string, string>>,
+  {
+    conditions,
+    end = "- 100ms !",
+  }: { readonly conditions?: readonly ManifestConditions[]; readonly end?: string } = {},
+): () => void {
+  return marbles(({ clock, expectObservable, flush }) => {
+    const asked: ManifestConditions[] = [];
+    const server = {
+      get: (given: ManifestConditions) => {
+        asked.push(given);
+        return answers[asked.length - 1] ?? answers.at(-1) ?? NEVER;
+      },
+    };
+    const options = {
+      url: URL_TEXT,
+      server,
+      nodeName: "node-1",
+      periodMs: 10,
+      timeoutMs: 50,
+      clock,
+      digest: testDigest,
+    };
+    expectObservable(httpPodSource(options).pipe(map(summary)), end).toBe(diagram, values);
+    flush();
+    if (conditions !== undefined) expect(asked.slice(0, conditions.length)).toEqual(conditions);
+  });
+}
+
+const A1 = answer(podYaml("a", "app:1"));
+const A2 = answer(podYaml("a", "app:2"));
+const LIST = answer(
+  '{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"a"},"spec":{"containers":[{"name":"m","image":"i"}]}},{"metadata":{"name":"b"},"spec":{"containers":[{"name":"m","image":"i"}]}}]}',
+);
+
+describe("httpPodSource", () => {
+  it(
+    "asks at once and again a period after each answer",
+    rule([A1, A2], "x---------y", { x: "a@app:1", y: "a@app:2" }),
+  );
+  it("reads a PodList", rule([LIST], "x", { x: "a@i | b@i" }));
+  it("says nothing when the same content comes again", rule([A1, A1, A1], "x", { x: "a@app:1" }));
+  it(
+    "asks conditionally, and takes 304 as no news",
+    rule(
+      [
+        answer(podYaml("a", "app:1"), { etag: '"1"', lastModified: "Thu, 01 Jan 2026 00:00:00 GMT" }),
+        status(304),
+        answer(podYaml("a", "app:2"), { etag: '"2"' }),
+        status(304),
+      ],
+      "x 19ms y",
+      { x: "a@app:1", y: "a@app:2" },
+      {
+        conditions: [
+          { etag: undefined, lastModified: undefined },
+          { etag: '"1"', lastModified: "Thu, 01 Jan 2026 00:00:00 GMT" },
+          { etag: '"1"', lastModified: "Thu, 01 Jan 2026 00:00:00 GMT" },
+          { etag: '"2"', lastModified: undefined },
+        ],
+      },
+    ),
+  );
+  it(
+    "keeps the last good pods through failures, tells of each once, and of the end of it",
+    rule([A1, status(500), status(500), refused, A1], "x---------y 19ms z---------x", {
+      x: "a@app:1",
+      y: "a@app:1 | answered with status 500",
+      z: "a@app:1 | no answer: ECONNREFUSED",
+    }),
+  );
+  it(
+    "is not ready, but says why, until the first answer",
+    rule([refused, status(404), A1], "x---------y---------z", {
+      x: "not ready | no answer: ECONNREFUSED",
+      y: "not ready | answered with status 404",
+      z: "a@app:1",
+    }),
+  );
+  it(
+    "takes an empty body for no pods, as upstream, and complains",
+    rule([A1, answer(""), A1], "x---------y---------x", { x: "a@app:1", y: "zero-length data received" }),
+  );
+  it(
+    "keeps the last good pod of content that cannot be used",
+    rule([A1, answer(podYaml("a", '""')), answer("{"), A2], "x---------y---------z---------w", {
+      x: "a@app:1",
+      y: "a@app:1 | 8 spec.containers[0].image: Required value",
+      z: "a@app:1 | 1: is not valid YAML: Flow map must end with a }",
+      w: "a@app:2",
+    }),
+  );
+  it(
+    "is not ready after a first page that cannot be used, as upstream",
+    rule([answer("kind: Pod\n"), A1], "x---------y", { x: "not ready | 1 apiVersion: Required value", y: "a@app:1" }),
+  );
+  it(
+    "uses the first of two pods with one name",
+    rule([answer(`${podYaml("a", "app:1")}---\n${podYaml("a", "app:2")}`)], "x", {
+      x: "a@app:1 | pod default/a-node-1 is already defined earlier in the same manifest, which is the one used",
+    }),
+  );
+  it(
+    "gives a request that hangs its time, then asks again after a period",
+    rule([NEVER, A1], "50ms x---------y", {
+      x: "not ready | no answer within 50 ms",
+      y: "a@app:1",
+    }),
+  );
+  it(
+    "cancels the request under way when it is no longer wanted",
+    marbles(({ clock, cold, expectObservable, expectSubscriptions }) => {
+      const request = cold<ManifestResponse>("----------------x");
+      const options = {
+        url: URL_TEXT,
+        server: { get: () => request },
+        nodeName: "n",
+        periodMs: 10,
+        clock,
+        digest: testDigest,
+      };
+      expectObservable(httpPodSource(options), "-----!").toBe("------");
+      expectSubscriptions(request).toBe("^----!");
+    }),
+  );
+  it(
+    "never has two requests at once, however slow the answers",
+    marbles(({ clock, scheduler, expectObservable, flush }) => {
+      let open = 0;
+      let most = 0;
+      const server = {
+        get: () => {
+          open += 1;
+          most = Math.max(most, open);
+          return A1.pipe(
+            delay(25, scheduler),
+            map((response) => {
+              open -= 1;
+              return response;
+            }),
+          );
+        },
+      };
+      const options = { url: URL_TEXT, server, nodeName: "node-1", periodMs: 10, clock, digest: testDigest };
+      expectObservable(httpPodSource(options).pipe(map(summary)), "200ms !").toBe("25ms x", { x: "a@app:1" });
+      flush();
+      expect(most).toBe(1);
+    }),
+  );
+});

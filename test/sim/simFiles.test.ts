@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/simClock.ts";
+import { createSimFiles, type SimFilesOptions } from "../../src/sim/simFiles.ts";
+import type { Observable } from "rxjs";
+
+function createFixture(options: Omit<SimFilesOptions, "clock"> = {}) {
+  const scheduler = createHeapScheduler();
+  const files = createSimFiles({ clock: createSimClock(scheduler), ...options });
+  /** The value of a call, or the code of its error. */
+  const run = (call: Observable<unknown>): unknown => {
+    let outcome: unknown = "no answer";
+    call.subscribe({
+      next: (value) => (outcome = value),
+      error: (error: { readonly code: string; readonly message: string }) =>
+        (outcome = `${error.code}: ${error.message}`),
+    });
+    scheduler.runUntilIdle(10);
+    return outcome;
+  };
+  return { scheduler, files, run };
+}
+
+describe("createSimFiles", () => {
+  it("makes directories with their parents, writes, lists, reads and removes", () => {
+    const { files, run } = createFixture();
+    run(files.makeDirectory("/var/lib/pods", 0o700));
+    run(files.makeDirectory("/var/lib"));
+    run(files.writeFile("/var/lib/pods/b", "two"));
+    run(files.writeFile("/var/lib/pods/a", "one", 0o600));
+    run(files.writeFile("/var/lib/pods/a", "one more"));
+    expect(run(files.list("/var/lib/pods"))).toEqual(["a", "b"]);
+    expect(run(files.list("/var/lib"))).toEqual(["pods"]);
+    expect(run(files.readTail("/var/lib/pods/a", 4))).toBe("more");
+    expect(files.at("/var/lib/pods")).toEqual({ kind: "directory", mode: 0o700 });
+    run(files.remove("/var/lib/pods"));
+    expect(files.paths()).toEqual(["/", "/var", "/var/lib"]);
+  });
+
+  it("answers as the real file system does to what is missing or of another kind", () => {
+    const { files, run } = createFixture();
+    files.put("/a/file", "x");
+    expect({
+      listMissing: run(files.list("/nowhere")),
+      listFile: run(files.list("/a/file")),
+      readMissing: run(files.readTail("/nowhere", 10)),
+      readDirectory: run(files.readTail("/a", 10)),
+      writeWithoutParent: run(files.writeFile("/b/file", "x")),
+      writeOverDirectory: run(files.writeFile("/a", "x")),
+      makeOverFile: run(files.makeDirectory("/a/file/b")),
+      removeMissing: run(files.remove("/nowhere")),
+    }).toEqual({
+      listMissing: [],
+      listFile: "Io: cannot list /a/file: ENOTDIR",
+      readMissing: "NotFound: cannot read /nowhere: ENOENT",
+      readDirectory: "Io: cannot read /a: EISDIR",
+      writeWithoutParent: "NotFound: cannot write /b/file: ENOENT",
+      writeOverDirectory: "Io: cannot write /a: EISDIR",
+      makeOverFile: "Io: cannot make directory /a/file/b: ENOTDIR",
+      removeMissing: undefined,
+    });
+  });
+
+  it("follows links when reading and writing, and replaces or removes the link itself", () => {
+    const { files, run } = createFixture();
+    files.put("/logs/pod/0.log", "line");
+    run(files.makeDirectory("/links"));
+    run(files.symlink("/elsewhere", "/links/current"));
+    run(files.symlink("../logs/pod", "/links/current"));
+    expect(run(files.readTail("/links/current/0.log", 100))).toBe("line");
+    run(files.writeFile("/links/current/1.log", "next"));
+    expect(files.read("/logs/pod/1.log")).toBe("next");
+    run(files.remove("/links/current"));
+    expect([files.at("/links/current"), files.read("/logs/pod/0.log")]).toEqual([undefined, "line"]);
+    run(files.symlink("loop", "/links/loop"));
+    expect(run(files.readTail("/links/loop", 1))).toBe("Io: cannot follow /links/loop: ELOOP");
+  });
+
+  it("does not cut a character at the start of a tail", () => {
+    const { files, run } = createFixture();
+    files.put("/f", "äöü");
+    expect(run(files.readTail("/f", 3))).toBe("ü");
+    expect(run(files.readTail("/f", 4))).toBe("öü");
+  });
+
+  it("takes its time, does nothing when left before, and fails as told", () => {
+    const { files, scheduler, run } = createFixture({
+      latencyMs: 5,
+      fault: (operation) => (operation === "symlink" ? "ResourceExhausted" : undefined),
+    });
+    const writing = files.writeFile("/f", "x").subscribe({ next: () => {} });
+    scheduler.advanceTo(4);
+    writing.unsubscribe();
+    scheduler.advanceTo(10);
+    expect(files.paths()).toEqual(["/"]);
+    expect(run(files.symlink("/a", "/b"))).toBe("ResourceExhausted: cannot symlink /b: injected fault");
+    expect(scheduler.now()).toBe(15);
+  });
+});

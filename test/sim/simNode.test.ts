@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { createSimNode } from "../../src/sim/simNode.ts";
+import { simImage } from "../../src/sim/simImageCalls.ts";
+import type { SimObservation } from "../../src/sim/simObservation.ts";
+import { runsForever } from "../../src/sim/simProgram.ts";
+import { containerOf, podOf } from "../support/pods.ts";
+import { manifestOf } from "../support/simWorkload.ts";
+
+const APP = "registry.example/app:1";
+const web = manifestOf("web", { dnsPolicy: "Default", containers: [{ name: "app", image: APP }] });
+const options = { seed: "node", images: [simImage(APP)], programs: () => runsForever, latency: () => 2 } as const;
+const API_POD = podOf({ name: "api", spec: { dnsPolicy: "Default", containers: [containerOf({ name: "app" })] } });
+
+describe("createSimNode", () => {
+  it("tells the life of a pod in its trace: calls, changes, statuses, events, and what its driver did", () => {
+    const node = createSimNode({ ...options, manifests: { "web.yaml": web } });
+    node.runFor(1_000);
+    const kinds = ["call", "change", "status"];
+    const told = node.trace.lines.filter((line) => kinds.includes(line.slice(13, 20).trim()));
+    const withoutIds = told.map((line) => line.slice(13).replace(/ [0-9a-f]{13}$/, ""));
+    expect(withoutIds).toEqual([
+      "call    - GetContainerEvents",
+      "status  demo/web-sim-node Pending app=ContainerCreating#0",
+      "call    demo/web-sim-node RunPodSandbox",
+      "change  demo/web-sim-node sandbox created",
+      "status  demo/web-sim-node Pending app=ContainerCreating#0",
+      "call    demo/web-sim-node/app#0 CreateContainer",
+      "change  demo/web-sim-node/app#0 container created",
+      "call    demo/web-sim-node/app#0 StartContainer",
+      "change  demo/web-sim-node/app#0 container started",
+      "status  demo/web-sim-node Running app=running+#0",
+    ]);
+  });
+
+  it("takes pods from a control plane beside those from manifests, and gives them up", () => {
+    const node = createSimNode({ ...options, manifests: { "web.yaml": web }, pods: [API_POD] });
+    node.runFor(1_000);
+    const before = node.running();
+    node.dropPod("uid-1");
+    node.runFor(1_000);
+    node.putPod({ ...API_POD, metadata: { ...API_POD.metadata, uid: "uid-2" } });
+    node.dropManifest("web.yaml");
+    node.runFor(1_000);
+    expect([before, node.running(), node.pods().map(({ metadata }) => metadata.uid)]).toEqual([
+      ["demo/api/app#0", "demo/web-sim-node/app#0"],
+      ["demo/api/app#0"],
+      ["uid-2"],
+    ]);
+  });
+
+  it("makes accidents when told, now or at an instant to come", () => {
+    const node = createSimNode({ ...options, manifests: { "web.yaml": web } });
+    node.at(5_000, () => node.kill("demo/web-sim-node/app"));
+    expect(node.runUntil(() => node.running().includes("demo/web-sim-node/app#1"), 10_000)).toBe(true);
+    const restartedAt = node.clock.monotonicMs();
+    expect([restartedAt > 5_000, restartedAt < 5_100, node.kill("demo/none/app")]).toEqual([true, true, false]);
+    expect(node.killSandbox("demo/web-sim-node")).toBe(true);
+    expect(node.runUntil(() => node.running().includes("demo/web-sim-node/app#2"), 30_000)).toBe(true);
+    expect(() => node.at(0, () => {})).toThrow("in the past");
+  });
+
+  it("says nothing while its kubelet is crashed, and the same as before once it is back", () => {
+    const node = createSimNode({ ...options, manifests: { "web.yaml": web } });
+    node.runFor(1_000);
+    const [pods, ids] = [node.pods(), node.runtime.containers().map(({ id }) => id)];
+    node.crashKubelet();
+    node.runFor(60_000);
+    expect([node.pods(), node.kubelet, node.running()]).toEqual([[], undefined, ["demo/web-sim-node/app#0"]]);
+    node.restartKubelet();
+    node.runFor(1_000);
+    expect(node.runtime.containers().map(({ id }) => id)).toEqual(ids);
+    const told = (of: typeof pods) =>
+      of.map(({ status }) => [status?.phase, status?.startTime, status?.containerStatuses]);
+    expect(told(node.pods())).toEqual(told(pods));
+  });
+
+  it("keeps what its checkers find, and shows them everything in order", () => {
+    const kinds: SimObservation["kind"][] = [];
+    const checker = {
+      name: "noStarts",
+      check(observation: SimObservation) {
+        kinds.push(observation.kind);
+        return observation.kind === "call" && observation.rpc === "StartContainer" ? "a start" : undefined;
+      },
+    };
+    const node = createSimNode({ ...options, manifests: { "web.yaml": web }, checkers: [checker] });
+    node.runFor(1_000);
+    expect([node.violations.map(({ checker: name, message }) => [name, message]), kinds[0]]).toEqual([
+      [["noStarts", "a start"]],
+      "kubelet",
+    ]);
+  });
+
+  it("stops when its time stands still", () => {
+    const node = createSimNode(options);
+    const again = (): void => void node.scheduler.schedule(again);
+    again();
+    expect(() => node.runFor(1_000)).toThrow("time stands still at 0 ms of the node of seed node");
+  });
+});

@@ -1,0 +1,84 @@
+/**
+ * Finds what a private containerd needs on this machine, and says loudly what is missing. RXLET_CONTAINERD names
+ * another containerd binary; its shim, ctr and runc are looked for beside it first. RXLET_E2E=required turns
+ * "cannot run here" from a skip into a failure.
+ */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { describe, it } from "vitest";
+import { findProgram } from "./findProgram.ts";
+
+export interface ContainerdInstallation {
+  readonly containerd: string;
+  readonly ctr: string;
+  readonly runc: string;
+  /** Directories to search for the shim, before PATH. */
+  readonly programFolder: string;
+  /** Directory of the CNI plugins. */
+  readonly cniFolder: string;
+}
+
+/** The installation, or the reasons why there is none. */
+export type ContainerdSearch =
+  | { readonly found: true; readonly installation: ContainerdInstallation }
+  | { readonly found: false; readonly missing: readonly string[] };
+
+const CNI_FOLDERS = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
+const CNI_PLUGINS = ["bridge", "host-local", "loopback"];
+
+/** Looks, and changes nothing. */
+export function findContainerd(): ContainerdSearch {
+  const missing: string[] = [];
+  if (process.platform !== "linux") missing.push("Linux");
+  if (process.getuid?.() !== 0) missing.push("root");
+  const named = process.env["RXLET_CONTAINERD"];
+  const beside = named === undefined ? [] : [dirname(named)];
+  const program = (name: string, debianPackage: string): string => {
+    const file = findProgram(name, beside);
+    if (file === undefined) missing.push(`${name} (Debian: ${debianPackage})`);
+    return file ?? "";
+  };
+  const containerd = named ?? program("containerd", "containerd");
+  if (named !== undefined && !existsSync(named)) missing.push(`RXLET_CONTAINERD=${named}`);
+  program("containerd-shim-runc-v2", "containerd");
+  program("busybox", "busybox-static");
+  program("ip", "iproute2");
+  const cniFolder = CNI_FOLDERS.find((folder) => CNI_PLUGINS.every((plugin) => existsSync(`${folder}/${plugin}`)));
+  if (cniFolder === undefined) missing.push("CNI plugins (Debian: containernetworking-plugins)");
+  const installation: ContainerdInstallation = {
+    containerd,
+    ctr: program("ctr", "containerd"),
+    runc: program("runc", "runc"),
+    programFolder: dirname(containerd),
+    cniFolder: cniFolder ?? "",
+  };
+  return missing.length === 0 ? { found: true, installation } : { found: false, missing };
+}
+
+/** True when suites that cannot run here have to fail. */
+const required = (): boolean => process.env["RXLET_E2E"] === "required";
+
+/**
+ * `describe` for suites on a real containerd. Where it cannot run, the reason is printed and the suite skipped, or
+ * failed with RXLET_E2E=required.
+ */
+export function describeOnContainerd(title: string, suite: (installation: ContainerdInstallation) => void): void {
+  const search = findContainerd();
+  if (search.found) {
+    describe(title, () => suite(search.installation));
+    return;
+  }
+  const reason = `${title} cannot run here, missing: ${search.missing.join(", ")}`;
+  if (required()) {
+    describe(title, () => {
+      it("can run on this machine", () => {
+        throw new Error(reason);
+      });
+    });
+    return;
+  }
+  process.stderr.write(`\nSKIPPED ${reason} (RXLET_E2E=required makes this a failure)\n`);
+  describe.skip(reason, () => {
+    it("needs a containerd", () => undefined);
+  });
+}

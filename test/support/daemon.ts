@@ -1,0 +1,244 @@
+/** The daemon as a user runs it: a process of its own, its configuration in a folder, asked over its own HTTP servers. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Pod } from "../../src/core/api.ts";
+import { waitFor } from "./waitFor.ts";
+
+const SOURCES = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+export interface DaemonOptions {
+  /** Everything of the daemon goes below it. */
+  readonly folder: string;
+  readonly endpoint: string;
+  /** Parent of all cgroups; absent: no cgroups per pod. */
+  readonly cgroupRoot?: string;
+  /** More KubeletConfiguration fields. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Main module to run; default: the sources. */
+  readonly main?: string;
+}
+
+/** One line of its log. */
+export interface LogEntry {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** A Kubernetes event as the log tells it. */
+export interface LoggedEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  /** Of the pod's object: `spec.containers{name}` or nothing. */
+  readonly fieldPath?: string;
+  /** How often until then; absent for once. */
+  readonly count?: number;
+}
+
+/** A running daemon. */
+export interface Daemon {
+  readonly folder: string;
+  readonly manifests: string;
+  readonly nodeName: string;
+  readonly pid: number;
+  readonly readOnlyUrl: string;
+  readonly healthzUrl: string;
+  /** Writes a manifest beside and renames it into place. */
+  put(name: string, manifest: unknown): Promise<void>;
+  /** Writes a manifest where it is, as an editor without a temporary file does. */
+  overwrite(name: string, manifest: unknown): Promise<void>;
+  /** Removes a manifest. */
+  drop(name: string): Promise<void>;
+  /** Removes all manifests. */
+  dropAll(): Promise<void>;
+  pods(): Promise<readonly Pod[]>;
+  /** A pod by the name in its manifest. */
+  pod(name: string): Promise<Pod | undefined>;
+  /** Waits until the pod is as `wanted`; fails with its last status. */
+  until(name: string, wanted: (pod: Pod) => boolean, what?: string): Promise<Pod>;
+  untilGone(name: string): Promise<void>;
+  metrics(): Promise<string>;
+  /** Value of one sample, by name and labels as they are printed; undefined when there is none. */
+  metric(sample: string): Promise<number | undefined>;
+  log(): Promise<string>;
+  /** The log, line by line. */
+  logEntries(): Promise<readonly LogEntry[]>;
+  /** Events of a pod so far, by the name in its manifest. */
+  events(name: string): Promise<readonly LoggedEvent[]>;
+  /** Ends the process and waits for it; pods go on. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same disk and configuration. */
+  restart(): Promise<void>;
+}
+
+const NODE_NAME = "test-node";
+/** What takes longer on a busy machine is broken. */
+const DAEMON_WAIT_MS = 40_000;
+
+/** Starts one; resolves when it answers. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { folder } = options;
+  const manifests = join(folder, "manifests");
+  const logFile = join(folder, "rxlet.log");
+  await mkdir(manifests, { recursive: true });
+  const [readOnlyPort, healthzPort] = [await freePort(), await freePort()];
+  const configFile = join(folder, "config.json");
+  await writeFile(configFile, JSON.stringify(configuration(options, manifests, readOnlyPort, healthzPort)));
+  const readOnlyUrl = `http://127.0.0.1:${readOnlyPort}`;
+  const args = [
+    options.main ?? SOURCES,
+    "--config",
+    configFile,
+    "--root-dir",
+    join(folder, "kubelet"),
+    "--hostname-override",
+    NODE_NAME,
+  ];
+  let child = await launch(args, logFile, readOnlyUrl);
+
+  const pods = async (): Promise<readonly Pod[]> => {
+    const answer = await fetch(`${readOnlyUrl}/pods`);
+    return ((await answer.json()) as { readonly items: readonly Pod[] }).items;
+  };
+  const pod = async (name: string): Promise<Pod | undefined> =>
+    (await pods()).find(({ metadata }) => metadata.name === `${name}-${NODE_NAME}`);
+  const metrics = async (): Promise<string> => (await fetch(`${readOnlyUrl}/metrics`)).text();
+  const logEntries = async (): Promise<readonly LogEntry[]> => {
+    const lines = (await readFile(logFile, "utf8")).split("\n");
+    return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as LogEntry);
+  };
+  return {
+    folder,
+    manifests,
+    nodeName: NODE_NAME,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    readOnlyUrl,
+    healthzUrl: `http://127.0.0.1:${healthzPort}`,
+    put: async (name, manifest) => {
+      await writeFile(join(folder, `${name}.new`), contentOf(manifest));
+      await rename(join(folder, `${name}.new`), join(manifests, name));
+    },
+    overwrite: (name, manifest) => writeFile(join(manifests, name), contentOf(manifest)),
+    drop: (name) => rm(join(manifests, name)),
+    dropAll: async () => {
+      for (const name of await readdir(manifests)) await rm(join(manifests, name), { recursive: true });
+    },
+    pods,
+    pod,
+    until: async (name, wanted, what = "as wanted") => {
+      let last: Pod | undefined;
+      const check = async (): Promise<Pod | undefined> => {
+        last = await pod(name);
+        return last !== undefined && wanted(last) ? last : undefined;
+      };
+      return waitFor(`pod ${name} to be ${what}`, check, DAEMON_WAIT_MS).catch(async (error: unknown) => {
+        const log = (await readFile(logFile, "utf8")).slice(-6000);
+        throw new Error(`${String(error)}\nlast status: ${JSON.stringify(last?.status)}\n${log}`);
+      });
+    },
+    untilGone: async (name) => {
+      await waitFor(`pod ${name} to be gone`, async () => (await pod(name)) === undefined, DAEMON_WAIT_MS);
+    },
+    metrics,
+    metric: async (sample) => {
+      const line = (await metrics()).split("\n").find((text) => text.startsWith(`${sample} `));
+      return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+    },
+    log: () => readFile(logFile, "utf8"),
+    logEntries,
+    events: async (name) => {
+      // An event leaves its queue a turn after the status it goes with; by the time of another answer it is written.
+      await fetch(`${readOnlyUrl}/healthz`).catch(() => undefined);
+      return (await logEntries()).flatMap((entry) => {
+        const { name: podName } = (entry["object"] ?? {}) as { readonly name?: string };
+        return entry["logger"] === "events" && podName === `${name}-${NODE_NAME}` ? [eventOf(entry)] : [];
+      });
+    },
+    kill: (signal = "SIGKILL") => end(child, signal),
+    restart: async () => {
+      child = await launch(args, logFile, readOnlyUrl);
+    },
+  };
+}
+
+/** Text as it is, everything else as JSON. */
+const contentOf = (manifest: unknown): string | Uint8Array =>
+  typeof manifest === "string" || manifest instanceof Uint8Array ? manifest : JSON.stringify(manifest);
+
+const eventOf = (entry: LogEntry): LoggedEvent => {
+  const { type, reason, message, fieldPath, count } = entry as unknown as LoggedEvent;
+  return {
+    type,
+    reason,
+    message,
+    ...(fieldPath === undefined ? {} : { fieldPath }),
+    ...(count === undefined ? {} : { count }),
+  };
+};
+
+function configuration(
+  { folder, endpoint, cgroupRoot, config = {} }: DaemonOptions,
+  manifests: string,
+  readOnlyPort: number,
+  healthzPort: number,
+): Readonly<Record<string, unknown>> {
+  const cgroups =
+    cgroupRoot === undefined
+      ? { cgroupsPerQOS: false, enforceNodeAllocatable: [] }
+      : { cgroupsPerQOS: true, cgroupRoot };
+  return {
+    apiVersion: "kubelet.config.k8s.io/v1beta1",
+    kind: "KubeletConfiguration",
+    address: "127.0.0.1",
+    readOnlyPort,
+    healthzPort,
+    containerRuntimeEndpoint: endpoint,
+    staticPodPath: manifests,
+    podLogsDir: join(folder, "logs", "pods"),
+    failSwapOn: false,
+    logging: { format: "json" },
+    ...cgroups,
+    ...config,
+  };
+}
+
+async function launch(args: readonly string[], logFile: string, readOnlyUrl: string): Promise<ChildProcess> {
+  const log = await open(logFile, "a");
+  const child = spawn(process.execPath, [...args], { stdio: ["ignore", log.fd, log.fd] });
+  await log.close();
+  try {
+    await waitFor("the daemon to answer", async () => {
+      if (child.exitCode !== null) throw new Error(`it exited with ${child.exitCode}`);
+      return (await fetch(`${readOnlyUrl}/healthz`)).status === 200;
+    });
+  } catch (error) {
+    await end(child, "SIGKILL");
+    throw new Error(`${String(error)}\n${await readFile(logFile, "utf8")}`);
+  }
+  return child;
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill(signal);
+  await ended;
+}
+
+/** A port nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,132 @@
+/** Images for tests, built from what is installed: busybox-static and, for the pause process, the C compiler. */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { findProgram } from "./findProgram.ts";
+import { tarArchive } from "./tarArchive.ts";
+import type { TarEntry } from "./tarArchive.ts";
+
+const run = promisify(execFile);
+
+/** All of busybox's programs in /bin; users root and nobody; CMD sh. */
+export const BUSYBOX_IMAGE = "rxlet.test/busybox:1";
+/** The process that holds a sandbox's namespaces. */
+export const PAUSE_IMAGE = "rxlet.test/pause:1";
+
+/** An image as one file, to be loaded with `ctr images import`. */
+export interface ImageArchive {
+  readonly name: string;
+  /** OCI image layout in a tar archive. */
+  readonly archive: Buffer;
+}
+
+interface ImageProcess {
+  readonly Entrypoint?: readonly string[];
+  readonly Cmd?: readonly string[];
+  readonly Env?: readonly string[];
+  readonly User?: string;
+}
+
+const PATH = "PATH=/bin:/sbin:/usr/bin:/usr/sbin";
+
+/** Builds BUSYBOX_IMAGE. Needs a static busybox in PATH. */
+export async function busyboxImage(): Promise<ImageArchive> {
+  const busybox = findProgram("busybox");
+  if (busybox === undefined) throw new Error("no busybox in PATH (Debian: busybox-static)");
+  const { stdout } = await run(busybox, ["--list"]);
+  const applets = stdout.split("\n").filter((name) => name !== "" && name !== "busybox");
+  return ociArchive(BUSYBOX_IMAGE, { Cmd: ["sh"], Env: [PATH] }, [
+    ...["bin", "etc", "root", "proc", "sys", "dev", "var"].map(directory),
+    { kind: "directory", path: "tmp", mode: 0o1777 },
+    text("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"),
+    text("etc/group", "root:x:0:\nnogroup:x:65534:\n"),
+    { kind: "file", path: "bin/busybox", content: await readFile(busybox), mode: 0o755 },
+    ...applets.map((name): TarEntry => ({ kind: "symlink", path: `bin/${name}`, target: "busybox" })),
+  ]);
+}
+
+const PAUSE_SOURCE = `
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void leave(int signal) { (void)signal; _exit(0); }
+static void reap(int signal) { (void)signal; while (waitpid(-1, NULL, WNOHANG) > 0); }
+int main(void) {
+  signal(SIGINT, leave);
+  signal(SIGTERM, leave);
+  signal(SIGCHLD, reap);
+  for (;;) pause();
+}
+`;
+
+/** Builds PAUSE_IMAGE: a small static program if there is a C compiler, else a busybox script. */
+export async function pauseImage(): Promise<ImageArchive> {
+  const compiler = findProgram("cc");
+  if (compiler === undefined) return busyboxPause();
+  const folder = await mkdtemp(join(tmpdir(), "rxlet-pause-"));
+  try {
+    await writeFile(join(folder, "pause.c"), PAUSE_SOURCE);
+    await run(compiler, ["-static", "-Os", "-s", "-o", join(folder, "pause"), join(folder, "pause.c")]);
+    const content = await readFile(join(folder, "pause"));
+    return ociArchive(PAUSE_IMAGE, { Entrypoint: ["/pause"] }, [{ kind: "file", path: "pause", content, mode: 0o755 }]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function busyboxPause(): Promise<ImageArchive> {
+  const busybox = findProgram("busybox");
+  if (busybox === undefined) throw new Error("neither cc nor busybox in PATH");
+  const script = "trap 'exit 0' TERM INT; while :; do sleep 3600 & wait $!; done";
+  return ociArchive(PAUSE_IMAGE, { Entrypoint: ["/bin/sh", "-c", script], Env: [PATH] }, [
+    directory("bin"),
+    { kind: "file", path: "bin/busybox", content: await readFile(busybox), mode: 0o755 },
+    { kind: "symlink", path: "bin/sh", target: "busybox" },
+    { kind: "symlink", path: "bin/sleep", target: "busybox" },
+  ]);
+}
+
+const directory = (path: string): TarEntry => ({ kind: "directory", path });
+const text = (path: string, content: string): TarEntry => ({ kind: "file", path, content: Buffer.from(content) });
+const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** One layer as an OCI image layout, named so that containerd finds the name. */
+export function ociArchive(name: string, process_: ImageProcess, entries: readonly TarEntry[]): ImageArchive {
+  const blobs: TarEntry[] = [];
+  const blob = (mediaType: string, content: Buffer): { mediaType: string; digest: string; size: number } => {
+    const digest = digestOf(content);
+    blobs.push({ kind: "file", path: `blobs/sha256/${digest}`, content });
+    return { mediaType: `application/vnd.oci.image.${mediaType}`, digest: `sha256:${digest}`, size: content.length };
+  };
+  const layer = blob("layer.v1.tar", tarArchive(entries));
+  const config = blob(
+    "config.v1+json",
+    json({
+      architecture: process.arch === "x64" ? "amd64" : process.arch,
+      os: "linux",
+      config: process_,
+      rootfs: { type: "layers", diff_ids: [layer.digest] },
+    }),
+  );
+  const manifestType = "application/vnd.oci.image.manifest.v1+json";
+  const manifest = blob(
+    "manifest.v1+json",
+    json({ schemaVersion: 2, mediaType: manifestType, config, layers: [layer] }),
+  );
+  const index = {
+    schemaVersion: 2,
+    manifests: [{ ...manifest, annotations: { "io.containerd.image.name": name } }],
+  };
+  const archive = tarArchive([
+    text("oci-layout", JSON.stringify({ imageLayoutVersion: "1.0.0" })),
+    text("index.json", JSON.stringify(index)),
+    directory("blobs"),
+    directory("blobs/sha256"),
+    ...blobs,
+  ]);
+  return { name, archive };
+}

@@ -1,0 +1,91 @@
+/** What a container runtime leaves in the kernel, found and removed by where it belongs: mounts, cgroups, processes. */
+import { existsSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+/** Mount points at or below a directory, deepest last mounted first. */
+export function mountsBelow(folder: string): readonly string[] {
+  return readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[4] ?? "")
+    .map((path) => path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8))))
+    .filter((path) => path === folder || path.startsWith(`${folder}/`))
+    .reverse();
+}
+
+/** Unmounts everything at or below a directory, busy or not. */
+export function unmountBelow(folder: string): void {
+  for (const path of mountsBelow(folder)) execFileSync("umount", ["-l", path], { stdio: "ignore" });
+}
+
+/** Where the cgroup hierarchies are mounted: one for cgroup v2, one per controller for v1. */
+function cgroupRoots(): readonly string[] {
+  return readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .filter((line) => / - cgroup2? /.test(line))
+    .map((line) => line.split(" ")[4] ?? "");
+}
+
+/** Directories of a cgroup (`/name`) in every hierarchy that has it. */
+export function cgroupFolders(cgroup: string): readonly string[] {
+  return cgroupRoots()
+    .map((root) => join(root, cgroup))
+    .filter((folder) => existsSync(folder));
+}
+
+/** Processes in a cgroup and below it. */
+export function processesInCgroup(cgroup: string): readonly number[] {
+  const pids = cgroupFolders(cgroup)
+    .flatMap(treeOf)
+    .flatMap((folder) => lines(join(folder, "cgroup.procs")))
+    .map(Number);
+  return [...new Set(pids)];
+}
+
+/** Removes a cgroup and those below it. Throws while one still has processes. */
+export function removeCgroup(cgroup: string): void {
+  for (const folder of cgroupFolders(cgroup)) for (const child of treeOf(folder)) rmdirSync(child);
+}
+
+/** Shims that report to the containerd at this socket. */
+export function shimsOf(socket: string): readonly number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid))
+    .filter((pid) => {
+      const [program = "", ...args] = (lines(`/proc/${pid}/cmdline`)[0] ?? "").split("\0");
+      return program.includes("containerd-shim") && args.includes(socket);
+    });
+}
+
+/** True while a process exists and is no zombie. */
+export function isAlive(pid: number): boolean {
+  return lines(`/proc/${pid}/status`).some((line) => /^State:\s+[^ZX]/.test(line));
+}
+
+/** Ends a process at once; one that is gone is fine. */
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Gone already.
+  }
+}
+
+/** Children first. */
+const treeOf = (folder: string): readonly string[] => [
+  ...readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap((entry) => treeOf(join(folder, entry.name))),
+  folder,
+];
+
+function lines(file: string): readonly string[] {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => line !== "");
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,29 @@
+/** A node as CRI configs see it: cgroup v1 with 24684096 KiB of memory, a cluster DNS server, no services. */
+import type { NodeContext } from "../../src/core/container/nodeContext.ts";
+
+/** The node, with what a test is about given by it. */
+export const nodeContextOf = (more: Partial<NodeContext> = {}): NodeContext => ({
+  directories: {
+    rootDir: "/var/lib/kubelet",
+    podLogsDir: "/var/log/pods",
+    containerLogsDir: "/var/log/containers",
+  },
+  nodeIps: ["192.0.2.10"],
+  clusterDns: ["10.2.0.10"],
+  clusterDomain: "cluster.local",
+  cgroupRoot: "/",
+  cgroupsPerQos: true,
+  cpuCfsQuota: true,
+  cpuCfsPeriodUs: 100_000,
+  seccompDefault: false,
+  resolvConf: { nameservers: ["192.0.2.53"], searches: [], options: [] },
+  services: [],
+  cgroupVersion: 1,
+  swapControllerAvailable: true,
+  singleProcessOomKill: true,
+  memoryBytes: 24_684_096n * 1024n,
+  hugepageSizes: ["2MB", "1GB"],
+  allocatable: { cpu: "2", memory: "24581696Ki", "ephemeral-storage": "267847642337" },
+  selinuxEnabled: false,
+  ...more,
+});

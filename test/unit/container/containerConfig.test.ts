@@ -1,0 +1,325 @@
+import { describe, expect, it } from "vitest";
+import type { Container, PodSpec } from "../../../src/core/api.ts";
+import { type ContainerConfigInput, buildContainerConfig } from "../../../src/core/container/containerConfig.ts";
+import type { NodeContext } from "../../../src/core/container/nodeContext.ts";
+import { stopSignal } from "../../../src/core/container/stopSignal.ts";
+import { ContainerConfig, NamespaceMode, SecurityProfile_ProfileType, Signal } from "../../../src/gen/cri.ts";
+import { nodeContextOf } from "../../support/nodeContext.ts";
+import { containerOf, podOf } from "../../support/pods.ts";
+
+const BUSYBOX = "registry.k8s.io/e2e-test-images/busybox:1.37.0-1";
+const IMAGE_REF = "sha256:0000000000000000000000000000000000000000000000000000000000000002";
+const POD_DIR = "/var/lib/kubelet/pods/uid-1";
+const ROOT = { uid: 0n, username: "" };
+
+interface Case {
+  readonly spec?: Partial<PodSpec>;
+  readonly input?: Partial<ContainerConfigInput>;
+  readonly node?: Partial<NodeContext>;
+}
+
+function build(container: Container, { spec = {}, input = {}, node = {} }: Case = {}) {
+  return buildContainerConfig({
+    pod: podOf({ spec: { containers: [container], ...spec } }),
+    container,
+    restartCount: 0,
+    imageRef: IMAGE_REF,
+    imageUser: ROOT,
+    podIps: ["10.1.0.192"],
+    terminationLogPath: `${POD_DIR}/containers/${container.name}/0a1b2c3d`,
+    node: nodeContextOf(node),
+    ...input,
+  });
+}
+
+type Partially = Parameters<typeof ContainerConfig.fromPartial>[0];
+const ok = (config: Partially) => ({ ok: true, value: ContainerConfig.fromPartial(config) });
+const env = (pairs: Readonly<Record<string, string>>) =>
+  Object.entries(pairs).map(([key, value]) => ({ key, value: new TextEncoder().encode(value) }));
+
+const HUGEPAGES = [{ pageSize: "2MB" }, { pageSize: "1GB" }];
+const SECURITY = {
+  namespaceOptions: { pid: NamespaceMode.CONTAINER, usernsOptions: { mode: NamespaceMode.NODE } },
+  runAsUser: { value: 0n },
+  maskedPaths: [
+    "/proc/asound",
+    "/proc/acpi",
+    "/proc/interrupts",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/sys/firmware",
+    "/sys/devices/virtual/powercap",
+  ],
+  readonlyPaths: ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"],
+  seccomp: { profileType: SecurityProfile_ProfileType.Unconfined },
+};
+const ANNOTATIONS = {
+  "io.kubernetes.container.hash": "a785d335",
+  "io.kubernetes.container.restartCount": "0",
+  "io.kubernetes.container.terminationMessagePath": "/dev/termination-log",
+  "io.kubernetes.container.terminationMessagePolicy": "File",
+  "io.kubernetes.pod.terminationGracePeriod": "30",
+};
+const BEST_EFFORT = { cpuPeriod: 100_000n, cpuShares: 2n, oomScoreAdj: 1000n, hugepageLimits: HUGEPAGES };
+
+/** The config of container main of a pod without requests, with `more` over it. */
+const mainConfig = (more: Partially = {}): Partially => ({
+  metadata: { name: "main" },
+  image: { image: IMAGE_REF, userSpecifiedImage: BUSYBOX },
+  mounts: [
+    { containerPath: "/etc/hosts", hostPath: `${POD_DIR}/etc-hosts` },
+    { containerPath: "/dev/termination-log", hostPath: `${POD_DIR}/containers/main/0a1b2c3d` },
+  ],
+  labels: {
+    "io.kubernetes.container.name": "main",
+    "io.kubernetes.pod.name": "plain",
+    "io.kubernetes.pod.namespace": "demo",
+    "io.kubernetes.pod.uid": "uid-1",
+  },
+  annotations: ANNOTATIONS,
+  logPath: "main/0.log",
+  linux: { resources: BEST_EFFORT, securityContext: SECURITY },
+  ...more,
+});
+const main = (more: Partial<Container> = {}) => containerOf({ image: BUSYBOX, ...more });
+
+describe("buildContainerConfig", () => {
+  it("makes of a plain container what upstream makes of it", () => {
+    const command = ["sh", "-c", "trap exit TERM; while :; do sleep 1; done"];
+    expect(build(main({ command }))).toEqual(ok(mainConfig({ command })));
+  });
+
+  it("makes of a guaranteed container what upstream makes of it", () => {
+    const amounts = { cpu: "100m", memory: "64Mi" };
+    expect(build(main({ resources: { limits: amounts, requests: amounts } }))).toEqual(
+      ok(
+        mainConfig({
+          linux: {
+            resources: {
+              cpuPeriod: 100_000n,
+              cpuQuota: 10_000n,
+              cpuShares: 102n,
+              memoryLimitInBytes: 67_108_864n,
+              oomScoreAdj: -997n,
+              hugepageLimits: HUGEPAGES,
+              memorySwapLimitInBytes: 67_108_864n,
+            },
+            securityContext: SECURITY,
+          },
+        }),
+      ),
+    );
+  });
+
+  it("makes of a container with limits, ports, volumes and a security context what upstream makes of it", () => {
+    const web = containerOf({
+      name: "web",
+      image: "registry.k8s.io/e2e-test-images/agnhost:2.63.0",
+      args: ["netexec", "--http-port=8080"],
+      ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
+      env: [
+        { name: "A", value: "b" },
+        { name: "IP", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "status.podIP" } } },
+      ],
+      resources: {
+        limits: { cpu: "200m", "ephemeral-storage": "1Gi", memory: "128Mi" },
+        requests: { cpu: "50m", "ephemeral-storage": "1Gi", memory: "32Mi" },
+      },
+      volumeMounts: [{ name: "data", mountPath: "/data" }],
+      securityContext: {
+        capabilities: { add: ["NET_BIND_SERVICE"], drop: ["ALL"] },
+        readOnlyRootFilesystem: true,
+        allowPrivilegeEscalation: false,
+        seccompProfile: { type: "RuntimeDefault" },
+      },
+    });
+    const spec: Partial<PodSpec> = {
+      volumes: [{ name: "data", emptyDir: { sizeLimit: "10Mi" } }],
+      securityContext: { runAsUser: 1000, fsGroup: 2000 },
+    };
+    const data = { containerPath: "/data", hostPath: `${POD_DIR}/volumes/kubernetes.io~empty-dir/data` };
+    expect(build(web, { spec })).toEqual(
+      ok({
+        metadata: { name: "web" },
+        image: { image: IMAGE_REF, userSpecifiedImage: "registry.k8s.io/e2e-test-images/agnhost:2.63.0" },
+        args: ["netexec", "--http-port=8080"],
+        envs: env({ A: "b", IP: "10.1.0.192" }),
+        mounts: [
+          data,
+          { containerPath: "/etc/hosts", hostPath: `${POD_DIR}/etc-hosts` },
+          { containerPath: "/dev/termination-log", hostPath: `${POD_DIR}/containers/web/0a1b2c3d` },
+        ],
+        labels: { ...mainConfig().labels, "io.kubernetes.container.name": "web" },
+        annotations: {
+          ...ANNOTATIONS,
+          "io.kubernetes.container.hash": "c57b0f17",
+          "io.kubernetes.container.ports": '[{"name":"http","containerPort":8080,"protocol":"TCP"}]',
+        },
+        logPath: "web/0.log",
+        linux: {
+          resources: {
+            cpuPeriod: 100_000n,
+            cpuQuota: 20_000n,
+            cpuShares: 51n,
+            memoryLimitInBytes: 134_217_728n,
+            oomScoreAdj: 999n,
+            hugepageLimits: HUGEPAGES,
+            memorySwapLimitInBytes: 134_217_728n,
+          },
+          securityContext: {
+            ...SECURITY,
+            capabilities: { addCapabilities: ["NET_BIND_SERVICE"], dropCapabilities: ["ALL"] },
+            runAsUser: { value: 1000n },
+            readonlyRootfs: true,
+            supplementalGroups: [2000n],
+            noNewPrivs: true,
+            seccomp: { profileType: SecurityProfile_ProfileType.RuntimeDefault },
+          },
+        },
+      }),
+    );
+  });
+
+  it("counts attempts in metadata, annotation and log file", () => {
+    const annotations = { ...ANNOTATIONS, "io.kubernetes.container.restartCount": "3" };
+    expect(build(main(), { input: { restartCount: 3 } })).toEqual(
+      ok(mainConfig({ metadata: { name: "main", attempt: 3 }, annotations, logPath: "main/3.log" })),
+    );
+  });
+
+  it("expands command and arguments, passes on directory, terminal, input and stop signal", () => {
+    const container = main({
+      command: ["$(BIN)", "$$(BIN)"],
+      args: ["$(NONE)"],
+      env: [{ name: "BIN", value: "/bin/x" }],
+      workingDir: "/work",
+      stdin: true,
+      stdinOnce: true,
+      tty: true,
+      lifecycle: { stopSignal: "SIGUSR1" },
+    });
+    expect(build(container)).toEqual(
+      ok(
+        mainConfig({
+          command: ["/bin/x", "$(BIN)"],
+          args: ["$(NONE)"],
+          envs: env({ BIN: "/bin/x" }),
+          workingDir: "/work",
+          stdin: true,
+          stdinOnce: true,
+          tty: true,
+          stopSignal: Signal.SIGUSR1,
+        }),
+      ),
+    );
+  });
+
+  const resources = (container: Container, more: Case = {}) => {
+    const built = build(container, more);
+    return built.ok ? built.value.linux?.resources : built;
+  };
+
+  it("limits swap and kills whole containers on cgroup v2", () => {
+    const node = { cgroupVersion: 2, singleProcessOomKill: false } as const;
+    const unified = { "memory.oom.group": "1", "memory.swap.max": "0" };
+    const limits = { memory: "64Mi" };
+    expect(resources(main({ resources: { limits } }), { node })).toEqual(
+      ContainerConfig.fromPartial({
+        linux: {
+          resources: { ...BEST_EFFORT, oomScoreAdj: 999n, memoryLimitInBytes: 67_108_864n, unified },
+        },
+      }).linux?.resources,
+    );
+  });
+
+  it("limits no swap where it cannot be, and limits huge pages of every size of the node", () => {
+    const limits = { cpu: "2", "hugepages-2Mi": "4Mi", "hugepages-64Ki": "1Mi" };
+    expect(resources(main({ resources: { limits } }), { node: { swapControllerAvailable: false } })).toEqual(
+      ContainerConfig.fromPartial({
+        linux: {
+          resources: {
+            ...BEST_EFFORT,
+            cpuShares: 2048n,
+            cpuQuota: 200_000n,
+            oomScoreAdj: 999n,
+            hugepageLimits: [{ pageSize: "2MB", limit: 4_194_304n }, { pageSize: "1GB" }],
+          },
+        },
+      }).linux?.resources,
+    );
+  });
+
+  it("limits a container without limits to the pod's", () => {
+    const spec = { resources: { limits: { cpu: "1", memory: "1Gi" } } };
+    expect(resources(main({ resources: { limits: { cpu: "500m" } } }), { spec })).toEqual(
+      ContainerConfig.fromPartial({
+        linux: {
+          resources: {
+            ...BEST_EFFORT,
+            cpuShares: 512n,
+            cpuQuota: 50_000n,
+            oomScoreAdj: 999n,
+            memoryLimitInBytes: 1_073_741_824n,
+            memorySwapLimitInBytes: 1_073_741_824n,
+          },
+        },
+      }).linux?.resources,
+    );
+  });
+
+  it.each<[Partial<Container>, Case, string, string]>([
+    [
+      { lifecycle: { stopSignal: "TERM" } },
+      {},
+      "CreateContainerConfigError",
+      'pod "plain_demo(uid-1)": container "main": lifecycle.stopSignal: unknown signal "TERM"',
+    ],
+    [
+      { env: [{ name: "X", valueFrom: { fieldRef: { fieldPath: "no" } } }] },
+      {},
+      "CreateContainerConfigError",
+      'pod "plain_demo(uid-1)": container "main": env X: unsupported fieldPath: no',
+    ],
+    [
+      { volumeMounts: [{ name: "none", mountPath: "/m" }] },
+      {},
+      "FailedMount",
+      'pod "plain_demo(uid-1)": container "main": volumeMount "none" at /m: the pod has no volume of this name',
+    ],
+    [
+      { securityContext: { runAsNonRoot: true } },
+      {},
+      "CreateContainerConfigError",
+      'container has runAsNonRoot and image will run as root (pod: "plain_demo(uid-1)", container: main)',
+    ],
+  ])("refuses %j", (container, more, reason, message) => {
+    expect(build(main(container), more)).toEqual({
+      ok: false,
+      error: {
+        code: "InvalidArgument",
+        reason,
+        message,
+        retryable: false,
+      },
+    });
+  });
+});
+
+describe("stopSignal", () => {
+  it.each([
+    [undefined, Signal.RUNTIME_DEFAULT],
+    ["SIGTERM", Signal.SIGTERM],
+    ["SIGRTMIN+15", Signal.SIGRTMINPLUS15],
+    ["SIGRTMAX-2", Signal.SIGRTMAXMINUS2],
+    ["SIGRTMAX", Signal.SIGRTMAX],
+    ["RUNTIME_DEFAULT", undefined],
+    ["SIGNONE", undefined],
+  ])("%s", (name, expected) => {
+    expect(stopSignal(name)).toBe(expected);
+  });
+});

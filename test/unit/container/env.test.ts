@@ -1,0 +1,190 @@
+import { describe, expect, it } from "vitest";
+import type { Container } from "../../../src/core/api.ts";
+import { containerEnvironment } from "../../../src/core/container/env.ts";
+import { expand } from "../../../src/core/container/expansion.ts";
+import { formatStringMap, sortPodIps } from "../../../src/core/container/fieldRef.ts";
+import { type ServiceForEnv, serviceEnvironment } from "../../../src/core/container/serviceEnv.ts";
+import { containerOf, podOf, type PodParts } from "../../support/pods.ts";
+
+const kubernetes: ServiceForEnv = {
+  name: "kubernetes",
+  namespace: "default",
+  clusterIp: "10.2.0.1",
+  ports: [{ name: "https", port: 443, protocol: "TCP" }],
+};
+const KUBERNETES_ENV = [
+  { name: "KUBERNETES_SERVICE_HOST", value: "10.2.0.1" },
+  { name: "KUBERNETES_SERVICE_PORT", value: "443" },
+  { name: "KUBERNETES_SERVICE_PORT_HTTPS", value: "443" },
+  { name: "KUBERNETES_PORT", value: "tcp://10.2.0.1:443" },
+  { name: "KUBERNETES_PORT_443_TCP", value: "tcp://10.2.0.1:443" },
+  { name: "KUBERNETES_PORT_443_TCP_PROTO", value: "tcp" },
+  { name: "KUBERNETES_PORT_443_TCP_PORT", value: "443" },
+  { name: "KUBERNETES_PORT_443_TCP_ADDR", value: "10.2.0.1" },
+];
+
+describe("expand", () => {
+  const values: Readonly<Record<string, string>> = { A: "1", "B-B": "two", EMPTY: "" };
+  it.each([
+    ["$(A)-$(B-B)", "1-two"],
+    ["[$(EMPTY)]", "[]"],
+    ["$(NONE) stays", "$(NONE) stays"],
+    ["$$(A)", "$(A)"],
+    ["$$$(A)", "$1"],
+    ["$A $ $", "$A $ $"],
+    ["$(A", "$(A"],
+    ["$(outer $(A))", "$(outer $(A))"],
+  ])("%s becomes %s", (text, expected) => {
+    expect(expand(text, (name) => values[name])).toBe(expected);
+  });
+});
+
+describe("serviceEnvironment", () => {
+  const redis = { name: "redis-main", namespace: "demo", clusterIp: "10.2.0.7", ports: [{ port: 6379 }] };
+  const others: readonly ServiceForEnv[] = [
+    { ...redis, name: "other", namespace: "elsewhere" },
+    { ...redis, name: "headless", clusterIp: "None" },
+    { ...redis, name: "portless", ports: [] },
+  ];
+
+  it("always tells of the API server, of others only in the pod's namespace and if wanted", () => {
+    expect(serviceEnvironment([kubernetes, redis, ...others], "demo", false)).toEqual(KUBERNETES_ENV);
+    expect(serviceEnvironment([redis, ...others], "demo", true)).toEqual([
+      { name: "REDIS_MAIN_SERVICE_HOST", value: "10.2.0.7" },
+      { name: "REDIS_MAIN_SERVICE_PORT", value: "6379" },
+      { name: "REDIS_MAIN_PORT", value: "tcp://10.2.0.7:6379" },
+      { name: "REDIS_MAIN_PORT_6379_TCP", value: "tcp://10.2.0.7:6379" },
+      { name: "REDIS_MAIN_PORT_6379_TCP_PROTO", value: "tcp" },
+      { name: "REDIS_MAIN_PORT_6379_TCP_PORT", value: "6379" },
+      { name: "REDIS_MAIN_PORT_6379_TCP_ADDR", value: "10.2.0.7" },
+    ]);
+  });
+});
+
+type EnvVars = NonNullable<Container["env"]>;
+interface EnvCase {
+  readonly pod?: PodParts;
+  readonly container?: Partial<Container>;
+  readonly services?: readonly ServiceForEnv[];
+}
+const environment = (env: EnvVars, { pod = {}, container = {}, services = [] }: EnvCase = {}) => {
+  const main = containerOf({ env, ...container });
+  return containerEnvironment({
+    pod: podOf({ ...pod, spec: { containers: [main], ...pod.spec } }),
+    container: main,
+    addresses: { podIps: ["10.1.0.5", "2001:db8::5"], nodeIps: ["192.0.2.10", "2001:db8::1"] },
+    node: { services, allocatable: { cpu: "2", memory: "4Gi", pods: "110" } },
+  });
+};
+const ok = (pairs: Readonly<Record<string, string>>) => ({
+  ok: true,
+  value: Object.entries(pairs).map(([name, value]) => ({ name, value })),
+});
+const refused = (message: string, code = "InvalidArgument") => ({
+  ok: false,
+  error: {
+    code,
+    reason: "CreateContainerConfigError",
+    message: `pod "plain_demo(uid-1)": container "main": ${message}`,
+    retryable: false,
+  },
+});
+
+describe("containerEnvironment", () => {
+  it("keeps the declared order; later variables see earlier ones, and a repeated one its last value", () => {
+    const env = [
+      { name: "A", value: "1" },
+      { name: "B", value: "$(A)$(C)" },
+      { name: "C", value: "3" },
+      { name: "A", value: "$(A)0" },
+      { name: "D" },
+    ];
+    expect(environment(env)).toEqual(ok({ A: "10", B: "1$(C)", C: "3", D: "" }));
+  });
+
+  it("adds services after, unless the container sets the variable itself; references see them", () => {
+    const env = [
+      { name: "API", value: "$(KUBERNETES_SERVICE_HOST)" },
+      { name: "KUBERNETES_PORT", value: "mine" },
+    ];
+    const rest = KUBERNETES_ENV.filter(({ name }) => name !== "KUBERNETES_PORT");
+    expect(environment(env, { services: [kubernetes] })).toEqual({
+      ok: true,
+      value: [{ name: "API", value: "10.2.0.1" }, { name: "KUBERNETES_PORT", value: "mine" }, ...rest],
+    });
+  });
+
+  it.each([
+    ["metadata.name", "plain"],
+    ["metadata.namespace", "demo"],
+    ["metadata.uid", "uid-1"],
+    ["metadata.labels['app.example/x']", "y"],
+    ["metadata.labels['none']", ""],
+    ["metadata.annotations['note']", "it's"],
+    ["metadata.annotations", 'note="it\'s"'],
+    ["spec.nodeName", "node-1"],
+    ["spec.serviceAccountName", "robot"],
+    ["status.hostIP", "192.0.2.10"],
+    ["status.hostIPs", "192.0.2.10,2001:db8::1"],
+    ["status.podIP", "10.1.0.5"],
+    ["status.podIPs", "10.1.0.5,2001:db8::5"],
+  ])("reads field %s", (fieldPath, expected) => {
+    const pod = {
+      labels: { "app.example/x": "y" },
+      annotations: { note: "it's" },
+      spec: { nodeName: "node-1", serviceAccountName: "robot" },
+    };
+    expect(environment([{ name: "F", valueFrom: { fieldRef: { fieldPath } } }], { pod })).toEqual(ok({ F: expected }));
+  });
+
+  const limits = { cpu: "1500m", "hugepages-2Mi": "4Mi" };
+  const container = { resources: { requests: { cpu: "250m", memory: "100Mi" }, limits } };
+  it.each([
+    [{ resource: "limits.cpu" }, "2"],
+    [{ resource: "limits.cpu", divisor: "1m" }, "1500"],
+    [{ resource: "limits.cpu", divisor: "0" }, "2"],
+    [{ resource: "requests.memory", divisor: "1Mi" }, "100"],
+    [{ resource: "requests.memory", divisor: "1Gi" }, "1"],
+    [{ resource: "limits.memory" }, "4294967296"],
+    [{ resource: "limits.hugepages-2Mi" }, "4194304"],
+    [{ resource: "requests.ephemeral-storage" }, "0"],
+    [{ resource: "requests.cpu", containerName: "init", divisor: "1m" }, "700"],
+  ])("reads resource %j, rounded up, limits default to the node's", (resourceFieldRef, expected) => {
+    const pod = { spec: { initContainers: [containerOf({ name: "init", resources: { requests: { cpu: "700m" } } })] } };
+    const env = [{ name: "R", valueFrom: { resourceFieldRef } }];
+    expect(environment(env, { pod, container })).toEqual(ok({ R: expected }));
+  });
+
+  it.each<[EnvVars[number]["valueFrom"], string, string?]>([
+    [{ fieldRef: { fieldPath: "spec.restartPolicy" } }, "env V: unsupported fieldPath: spec.restartPolicy"],
+    [{ resourceFieldRef: { resource: "limits.gpu" } }, "env V: unsupported resourceFieldRef: limits.gpu"],
+    [
+      { resourceFieldRef: { resource: "limits.cpu", containerName: "none", divisor: "x" } },
+      "env V: unsupported resourceFieldRef: limits.cpu of container none divided by x",
+    ],
+    [{ configMapKeyRef: { key: "k" } }, "env V: valueFrom.configMapKeyRef is not served yet", "Unimplemented"],
+    [{ secretKeyRef: { key: "k" } }, "env V: valueFrom.secretKeyRef is not served yet", "Unimplemented"],
+  ])("refuses %j by name", (valueFrom, message, code) => {
+    const env = [{ name: "V", ...(valueFrom && { valueFrom }) }];
+    expect(environment(env)).toEqual(refused(message, code));
+  });
+
+  it("refuses envFrom", () => {
+    expect(environment([], { container: { envFrom: [{ configMapRef: { name: "c" } }] } })).toEqual(
+      refused("envFrom is not served yet", "Unimplemented"),
+    );
+  });
+});
+
+describe("downward API text", () => {
+  it("writes maps sorted, values quoted", () => {
+    expect(formatStringMap({ b: "2", a: "one\n" })).toBe('a="one\\n"\nb="2"');
+    expect(formatStringMap(undefined)).toBe("");
+  });
+
+  it("puts pod IPs of the node's family first", () => {
+    const podIps = ["10.1.0.5", "2001:db8::5"];
+    expect(sortPodIps({ podIps, nodeIps: ["2001:db8::1"] })).toEqual(["2001:db8::5", "10.1.0.5"]);
+    expect(sortPodIps({ podIps, nodeIps: [] })).toEqual(podIps);
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import type { Container, PodSpec } from "../../../src/core/api.ts";
+import { containerMounts, needsHostsFile } from "../../../src/core/container/mounts.ts";
+import { planVolumes } from "../../../src/core/container/volumes.ts";
+import { Mount, MountPropagation } from "../../../src/gen/cri.ts";
+import { nodeContextOf } from "../../support/nodeContext.ts";
+import { containerOf, podOf } from "../../support/pods.ts";
+
+type Volumes = NonNullable<PodSpec["volumes"]>;
+type VolumeMounts = NonNullable<Container["volumeMounts"]>;
+
+const POD_DIR = "/var/lib/kubelet/pods/uid-1";
+const LOG = `${POD_DIR}/containers/main/0a1b2c3d`;
+const volumes: Volumes = [
+  { name: "data", emptyDir: {} },
+  { name: "host", hostPath: { path: "/srv/x", type: "DirectoryOrCreate" } },
+];
+
+interface MountCase {
+  readonly spec?: Partial<PodSpec>;
+  readonly container?: Partial<Container>;
+  readonly podIps?: readonly string[];
+  readonly selinuxEnabled?: boolean;
+}
+
+function mounts(volumeMounts: VolumeMounts, more: MountCase = {}) {
+  const { spec = {}, container = {}, podIps = ["10.1.0.5"], selinuxEnabled = false } = more;
+  const main = containerOf({ volumeMounts, ...container });
+  const pod = podOf({ spec: { volumes, containers: [main], ...spec } });
+  return containerMounts({
+    pod,
+    container: main,
+    podIps,
+    terminationLogPath: LOG,
+    node: nodeContextOf({ selinuxEnabled }),
+  });
+}
+
+const HOSTS = { containerPath: "/etc/hosts", hostPath: `${POD_DIR}/etc-hosts` };
+const TERMINATION = { containerPath: "/dev/termination-log", hostPath: LOG };
+const DATA = `${POD_DIR}/volumes/kubernetes.io~empty-dir/data`;
+const ok = (list: readonly Parameters<typeof Mount.fromPartial>[0][]) => ({
+  ok: true,
+  value: list.map(Mount.fromPartial),
+});
+const refused = (message: string, code = "InvalidArgument") => ({
+  ok: false,
+  error: { code, reason: "FailedMount", message: `pod "plain_demo(uid-1)": ${message}`, retryable: false },
+});
+
+describe("containerMounts", () => {
+  it("are the volumes, the hosts file, the termination message file", () => {
+    const list = [
+      { name: "data", mountPath: "/data" },
+      { name: "host", mountPath: "x", readOnly: true, mountPropagation: "HostToContainer" },
+    ];
+    expect(mounts(list)).toEqual(
+      ok([
+        { containerPath: "/data", hostPath: DATA },
+        {
+          containerPath: "/x",
+          hostPath: "/srv/x",
+          readonly: true,
+          propagation: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
+        },
+        HOSTS,
+        TERMINATION,
+      ]),
+    );
+  });
+
+  it("leave /etc/hosts to a container that mounts it, and to pods without an address", () => {
+    expect(mounts([{ name: "host", mountPath: "/etc/hosts" }])).toEqual(
+      ok([{ containerPath: "/etc/hosts", hostPath: "/srv/x" }, TERMINATION]),
+    );
+    expect(mounts([], { podIps: [] })).toEqual(ok([TERMINATION]));
+    expect(needsHostsFile(podOf({ spec: { hostNetwork: true } }), [])).toBe(true);
+  });
+
+  it("have no termination message file when the container wants none", () => {
+    expect(mounts([], { container: { terminationMessagePath: "" } })).toEqual(ok([HOSTS]));
+  });
+
+  it("are relabelled for SELinux unless they are the host's", () => {
+    const list = [
+      { name: "data", mountPath: "/data" },
+      { name: "host", mountPath: "/x" },
+    ];
+    expect(mounts(list, { selinuxEnabled: true })).toEqual(
+      ok([
+        { containerPath: "/data", hostPath: DATA, selinuxRelabel: true },
+        { containerPath: "/x", hostPath: "/srv/x" },
+        { ...HOSTS, selinuxRelabel: true },
+        { ...TERMINATION, selinuxRelabel: true },
+      ]),
+    );
+  });
+
+  const where = (name: string) => `container "main": volumeMount "${name}" at /m:`;
+  it.each<[VolumeMounts[number], string, string?]>([
+    [{ name: "none", mountPath: "/m" }, `${where("none")} the pod has no volume of this name`],
+    [{ name: "data", mountPath: "/m", subPath: "s" }, `${where("data")} subPath is not served yet`, "Unimplemented"],
+    [{ name: "data", mountPath: "/m", mountPropagation: "Up" }, `${where("data")} invalid mountPropagation "Up"`],
+    [
+      { name: "data", mountPath: "/m", readOnly: true, recursiveReadOnly: "Enabled" },
+      `${where("data")} recursiveReadOnly Enabled is not served yet`,
+      "Unimplemented",
+    ],
+  ])("refuse %j by name", (mount, message, code) => {
+    expect(mounts([mount])).toEqual(refused(message, code));
+  });
+
+  it("refuse block devices", () => {
+    expect(mounts([], { container: { volumeDevices: [{ name: "d", devicePath: "/dev/x" }] } })).toEqual(
+      refused('container "main": volumeDevices are not served yet', "Unimplemented"),
+    );
+  });
+});
+
+describe("planVolumes", () => {
+  const plan = (list: Volumes, mounted: readonly string[]) => {
+    const volumeMounts = mounted.map((name) => ({ name, mountPath: `/${name}` }));
+    const spec = {
+      volumes: list,
+      containers: [containerOf()],
+      initContainers: [containerOf({ name: "i", volumeMounts })],
+    };
+    return planVolumes(podOf({ spec }), { rootDir: "/var/lib/kubelet" });
+  };
+
+  it("says what to make for the volumes some container mounts", () => {
+    const unused = { name: "unused", secret: { secretName: "s" } };
+    expect(plan([...volumes, unused], ["host", "data"])).toEqual({
+      ok: true,
+      value: [
+        { kind: "emptyDir", name: "data", path: DATA, mode: 0o777 },
+        { kind: "hostPath", name: "host", path: "/srv/x", type: "DirectoryOrCreate" },
+      ],
+    });
+  });
+
+  it.each<[Volumes[number], string]>([
+    [{ name: "v", configMap: { name: "c" } }, 'volume "v": kind configMap is not served yet'],
+    [{ name: "v", projected: {} }, 'volume "v": kind projected is not served yet'],
+    [{ name: "v", emptyDir: { medium: "Memory" } }, 'volume "v": emptyDir medium Memory is not served yet'],
+    [{ name: "v" }, 'volume "v": kind without a source is not served yet'],
+  ])("refuses %j by kind", (volume, message) => {
+    expect(plan([volume], ["v"])).toEqual(refused(message, "Unimplemented"));
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_IMAGE_PULL_POLICY, NO_BACKOFFS, registerFailure } from "../../../../src/core/backoff.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { podUid } from "../../../../src/core/ids.ts";
+import {
+  decidePull,
+  imageBackoffKey,
+  inspectFailure,
+  pulledEvent,
+  pullFailedEvent,
+  pullFailure,
+  type PullInput,
+} from "../../../../src/core/image/pullDecision.ts";
+import { mono } from "../samples.ts";
+
+const KEY = imageBackoffKey(podUid("uid"), "app:1");
+const base: PullInput = {
+  image: "app:1",
+  policy: "IfNotPresent",
+  present: false,
+  backoffs: NO_BACKOFFS,
+  backoffKey: KEY,
+  backoffPolicy: DEFAULT_IMAGE_PULL_POLICY,
+  lastFailure: undefined,
+  now: mono(100),
+};
+const pull = (image: string, pullName = image) => ({
+  kind: "pull",
+  pullName,
+  event: { type: "Normal", reason: "Pulling", message: `Pulling image "${image}"` },
+});
+const present = (image: string) => ({
+  kind: "present",
+  event: {
+    type: "Normal",
+    reason: "Pulled",
+    message: `Container image "${image}" already present on machine and can be accessed by the pod`,
+  },
+});
+const neverText = 'Container image "app:1" is not present with pull policy of Never';
+const never = {
+  kind: "refuse",
+  error: kubeletError("Rejected", neverText, { reason: "ErrImageNeverPull" }),
+  event: { type: "Warning", reason: "ErrImageNeverPull", message: neverText },
+};
+const invalidText =
+  'Failed to apply default image tag "A B": couldn\'t parse image name "A B": invalid reference format';
+const failedAt100 = registerFailure(NO_BACKOFFS, KEY, mono(100), DEFAULT_IMAGE_PULL_POLICY);
+const lastFailure = kubeletError("NotFound", "rpc error: code = NotFound desc = not found", { reason: "ErrImagePull" });
+const backingOff = (message: string) => ({
+  kind: "wait",
+  until: mono(110),
+  error: kubeletError("Backoff", message, { reason: "ImagePullBackOff" }),
+  event: { type: "Normal", reason: "BackOff", message: 'Back-off pulling image "app:1"' },
+});
+
+describe("decidePull", () => {
+  const rows: readonly (readonly [string, Partial<PullInput>, object])[] = [
+    ["IfNotPresent pulls what is missing", {}, pull("app:1")],
+    ["IfNotPresent uses what is there", { present: true }, present("app:1")],
+    ["Always pulls what is there, too", { policy: "Always", present: true }, pull("app:1")],
+    ["Never uses what is there", { policy: "Never", present: true }, present("app:1")],
+    ["Never refuses what is missing", { policy: "Never" }, never],
+    ["without a policy a fixed tag is kept", { policy: undefined, present: true }, present("app:1")],
+    [
+      "without a policy latest is pulled",
+      { image: "app", policy: undefined, present: true },
+      pull("app", "app:latest"),
+    ],
+    [
+      "a name that is none is refused, whatever the policy",
+      { image: "A B", policy: "Never", present: true },
+      {
+        kind: "refuse",
+        error: kubeletError("InvalidArgument", invalidText, { reason: "InvalidImageName" }),
+        event: { type: "Warning", reason: "InspectFailed", message: invalidText },
+      },
+    ],
+    [
+      "after a failure it waits, and says why",
+      { backoffs: failedAt100, lastFailure, now: mono(105) },
+      backingOff('Back-off pulling image "app:1": ErrImagePull: rpc error: code = NotFound desc = not found'),
+    ],
+    [
+      "it waits also when the cause is forgotten",
+      { backoffs: failedAt100, now: mono(100) },
+      backingOff('Back-off pulling image "app:1"'),
+    ],
+    ["the wait ends on its instant", { backoffs: failedAt100, lastFailure, now: mono(110) }, pull("app:1")],
+    ["what is there needs no wait", { backoffs: failedAt100, lastFailure, present: true }, present("app:1")],
+    ["the failure of another pod holds nobody back", { backoffs: failedAt100, backoffKey: "other" }, pull("app:1")],
+  ];
+  it.each(rows)("%s", (_title, input, decision) => {
+    expect(decidePull({ ...base, ...input })).toEqual(decision);
+  });
+});
+
+describe("failures of pulls", () => {
+  it.each([
+    ["any", "rpc error: code = NotFound desc = nope", "ErrImagePull", "rpc error: code = NotFound desc = nope"],
+    [
+      "a registry out of reach",
+      "RegistryUnavailable: connection refused",
+      "RegistryUnavailable",
+      "image pull failed for app:1 because the registry is unavailable: connection refused",
+    ],
+    [
+      "a bad signature, in the words of gRPC",
+      "rpc error: code = Unknown desc = SignatureValidationFailed: untrusted",
+      "SignatureValidationFailed",
+      "image pull failed for app:1 because the signature validation failed: untrusted",
+    ],
+    ["a mark that is not at the start", "pulling: RegistryUnavailable", "ErrImagePull", "pulling: RegistryUnavailable"],
+  ])("%s", (_title, message, reason, text) => {
+    expect(pullFailure("app:1", kubeletError("Unknown", message))).toEqual(kubeletError("Unknown", text, { reason }));
+  });
+});
+
+describe("events of images", () => {
+  it("a pull that succeeded tells both times in whole milliseconds, and the size", () => {
+    expect(pulledEvent("app:1", 1200.9, 61_234, 53_625_741n)).toEqual({
+      type: "Normal",
+      reason: "Pulled",
+      message: 'Successfully pulled image "app:1" in 1.2s (1m1.234s including waiting). Image size: 53625741 bytes.',
+    });
+  });
+  it("a pull that failed tells the runtime's words", () => {
+    expect(pullFailedEvent("app:1", kubeletError("NotFound", "nope"))).toEqual({
+      type: "Warning",
+      reason: "Failed",
+      message: 'Failed to pull image "app:1": nope',
+    });
+  });
+  it("a lookup that failed is told as such", () => {
+    const message = 'Failed to inspect image "app:1": gone';
+    expect(inspectFailure("app:1", kubeletError("Unavailable", "gone"))).toEqual({
+      error: kubeletError("Unavailable", message, { reason: "ImageInspectError" }),
+      event: { type: "Warning", reason: "InspectFailed", message },
+    });
+  });
+});

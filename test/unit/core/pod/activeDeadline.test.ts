@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { epochMs, podUid } from "../../../../src/core/ids.ts";
+import { activeDeadlineLeftMs } from "../../../../src/core/pod/activeDeadline.ts";
+import { advanceRegistry, emptyRegistry, type RegistryInput } from "../../../../src/core/pod/podRegistry.ts";
+import { emptyRuntimeStatus } from "../../../../src/core/runtime/podRuntimeStatus.ts";
+import { podOf } from "../../../support/pods.ts";
+import { TEST_EPOCH_MS } from "../../../support/marbles.ts";
+
+const pod = podOf({ spec: { activeDeadlineSeconds: 60 } });
+const START = "2026-01-01T00:00:00Z";
+const at = (seconds: number) => epochMs(TEST_EPOCH_MS + seconds * 1000);
+const runtime = emptyRuntimeStatus(podUid("uid-1"), "plain", "demo", 1);
+
+describe("activeDeadlineLeftMs", () => {
+  it("counts from the start time told, then from that of the pod object", () => {
+    const previous = { startTime: START };
+    const fromApi = { ...pod, status: { startTime: "2026-01-01T00:00:30Z" } };
+    expect([
+      activeDeadlineLeftMs({ pod, runtime, previous, now: at(45) }),
+      activeDeadlineLeftMs({ pod: fromApi, runtime, previous: undefined, now: at(45) }),
+      activeDeadlineLeftMs({ pod, runtime, previous, now: at(61) }),
+    ]).toEqual([15_000, 45_000, -1_000]);
+  });
+
+  it("counts from the oldest sandbox when nothing was told, and from now when there is none", () => {
+    const sandbox = { createdAt: at(20) } as (typeof runtime.sandboxes)[number];
+    const withSandbox = { ...runtime, sandboxes: [sandbox] };
+    expect([
+      activeDeadlineLeftMs({ pod, runtime: withSandbox, previous: undefined, now: at(30) }),
+      activeDeadlineLeftMs({ pod, runtime, previous: undefined, now: at(30) }),
+    ]).toEqual([50_000, 60_000]);
+  });
+
+  it("does not grow when the start seems to lie in the future", () => {
+    expect(activeDeadlineLeftMs({ pod, runtime, previous: { startTime: START }, now: at(-100) })).toBe(60_000);
+  });
+
+  it("is undefined without a deadline", () => {
+    expect(activeDeadlineLeftMs({ pod: podOf(), runtime, previous: { startTime: START }, now: at(1) })).toBeUndefined();
+  });
+});
+
+describe("registry", () => {
+  it("stops a pod whose deadline has passed, and says why", () => {
+    const context = { admit: () => ({ admitted: true, preempt: [] }) as const, runtimePods: [] };
+    const added: RegistryInput = { kind: "update", update: { op: "ADD", source: "api", pods: [pod] } };
+    const { registry } = advanceRegistry(emptyRegistry, added, context);
+    const step = advanceRegistry(registry, { kind: "deadlineExceeded", uid: podUid("uid-1") }, context);
+    expect(step.commands).toEqual([
+      {
+        phase: "terminating",
+        identity: { uid: "uid-1", name: "plain", namespace: "demo" },
+        pod,
+        graceSeconds: 30,
+        override: {
+          phase: "Failed",
+          reason: "DeadlineExceeded",
+          message: "Pod was active on the node longer than the specified deadline",
+        },
+      },
+    ]);
+  });
+});

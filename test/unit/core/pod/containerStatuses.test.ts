@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { containerStatuses } from "../../../../src/core/pod/containerStatuses.ts";
+import type { RuntimeContainer } from "../../../../src/core/runtime/podRuntimeStatus.ts";
+import { container, exited, instance, pod, runtime } from "../samples.ts";
+
+const statusesOf = (instances: readonly RuntimeContainer[], restartCountBefore?: number) => {
+  const before = {
+    name: "web",
+    image: "web",
+    imageID: "",
+    ready: false,
+    restartCount: restartCountBefore ?? 0,
+    state: { running: { startedAt: "2026-01-01T00:00:00Z" } },
+  };
+  const input = {
+    pod: pod(),
+    runtime: runtime(instances),
+    failures: new Map(),
+    verdicts: new Map(),
+    context: { runtimeName: "containerd", recursiveReadOnly: false },
+  };
+  const known = restartCountBefore === undefined ? [] : [before];
+  return containerStatuses(input, [container("web")], "regular", known).map(({ restartCount, state, lastState }) => ({
+    restartCount,
+    state: Object.keys(state ?? {}),
+    lastExitCode: lastState?.terminated?.exitCode,
+  }));
+};
+
+describe("containerStatuses", () => {
+  it("tells the last end of an instance that ran, past those that never did", () => {
+    const made = (restartCount: number) => instance("web", { restartCount, state: "created" });
+    expect(statusesOf([made(3), made(2), exited("web", 7, { restartCount: 1 })])).toEqual([
+      { restartCount: 3, state: ["waiting"], lastExitCode: 7 },
+    ]);
+  });
+
+  it("never lets a restart count shrink when a look misses the newest instance", () => {
+    expect(statusesOf([exited("web", 1, { restartCount: 1 })], 3)).toEqual([
+      { restartCount: 3, state: ["terminated"], lastExitCode: undefined },
+    ]);
+  });
+});

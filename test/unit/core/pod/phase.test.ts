@@ -1,0 +1,200 @@
+import { describe, expect, it } from "vitest";
+import type { ApiContainerStatus, Pod } from "../../../../src/core/api.ts";
+import { podPhase } from "../../../../src/core/pod/phase.ts";
+import { container, pod, sidecar } from "../samples.ts";
+
+type State = NonNullable<ApiContainerStatus["state"]>;
+
+const RUNNING: State = { running: { startedAt: "2026-01-01T00:00:00Z" } };
+const WAITING: State = { waiting: { reason: "ContainerCreating" } };
+const ended = (exitCode: number): State => ({ terminated: { exitCode } });
+
+const status = (name: string, state: State, more: Partial<ApiContainerStatus> = {}): ApiContainerStatus => ({
+  name,
+  state,
+  lastState: {},
+  ready: false,
+  restartCount: 0,
+  image: "",
+  imageID: "",
+  ...more,
+});
+const inLoop = (name: string, exitCode: number): ApiContainerStatus =>
+  status(name, { waiting: { reason: "CrashLoopBackOff" } }, { lastState: ended(exitCode) });
+
+interface Situation {
+  readonly pod: Pod;
+  readonly init?: readonly ApiContainerStatus[];
+  readonly regular: readonly ApiContainerStatus[];
+  readonly terminal?: boolean;
+}
+
+const two = [container("a"), container("b")];
+const staticPod = pod(
+  {},
+  {
+    metadata: {
+      name: "web",
+      namespace: "default",
+      uid: "uid",
+      annotations: { "kubernetes.io/config.source": "file" },
+    },
+  },
+);
+const withInit = pod({ initContainers: [container("i")] });
+const withSidecar = pod({ initContainers: [sidecar("s")] });
+const always = (containers = two) => pod({ containers });
+const onFailure = pod({ restartPolicy: "OnFailure", containers: two });
+const never = pod({ restartPolicy: "Never", containers: two });
+const ruled = pod({
+  restartPolicy: "Never",
+  containers: [
+    container("a", {
+      restartPolicy: "Never",
+      restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In", values: [42] } }],
+    }),
+  ],
+});
+
+describe("podPhase", () => {
+  const rows: readonly (readonly [string, Situation, string])[] = [
+    ["no status at all is Pending", { pod: always(), regular: [] }, "Pending"],
+    ["a waiting container is Pending", { pod: pod(), regular: [status("web", WAITING)] }, "Pending"],
+    ["all running is Running", { pod: always(), regular: [status("a", RUNNING), status("b", RUNNING)] }, "Running"],
+    [
+      "one waiting, one running is Pending",
+      { pod: always(), regular: [status("a", RUNNING), status("b", WAITING)] },
+      "Pending",
+    ],
+    ["one missing, one running is Pending", { pod: always(), regular: [status("a", RUNNING)] }, "Pending"],
+    [
+      "one running, one crashed is Running",
+      { pod: always(), regular: [status("a", RUNNING), status("b", ended(1))] },
+      "Running",
+    ],
+    [
+      "one running, one in a crash loop is Running",
+      { pod: always(), regular: [status("a", RUNNING), inLoop("b", 1)] },
+      "Running",
+    ],
+    [
+      "Always: all ended is Running, they restart",
+      { pod: always(), regular: [status("a", ended(0)), status("b", ended(1))] },
+      "Running",
+    ],
+    ["Always: a crash loop is Running", { pod: pod(), regular: [inLoop("web", 1)] }, "Running"],
+    [
+      "OnFailure: all succeeded is Succeeded",
+      { pod: onFailure, regular: [status("a", ended(0)), status("b", ended(0))] },
+      "Succeeded",
+    ],
+    [
+      "OnFailure: one failed is Running, it restarts",
+      { pod: onFailure, regular: [status("a", ended(0)), status("b", ended(1))] },
+      "Running",
+    ],
+    [
+      "OnFailure: one in a crash loop is Running",
+      { pod: onFailure, regular: [status("a", ended(0)), inLoop("b", 1)] },
+      "Running",
+    ],
+    [
+      "Never: all succeeded is Succeeded",
+      { pod: never, regular: [status("a", ended(0)), status("b", ended(0))] },
+      "Succeeded",
+    ],
+    ["Never: one failed is Failed", { pod: never, regular: [status("a", ended(0)), status("b", ended(1))] }, "Failed"],
+    [
+      "Never: one failed, one running is Running",
+      { pod: never, regular: [status("a", RUNNING), status("b", ended(1))] },
+      "Running",
+    ],
+    ["a rule that restarts keeps the pod Running", { pod: ruled, regular: [status("a", ended(42))] }, "Running"],
+    ["an exit no rule matches is Failed", { pod: ruled, regular: [status("a", ended(1))] }, "Failed"],
+    [
+      "terminal: all succeeded is Succeeded under Always",
+      { pod: always(), regular: [status("a", ended(0)), status("b", ended(0))], terminal: true },
+      "Succeeded",
+    ],
+    [
+      "terminal: one failed is Failed under Always",
+      { pod: always(), regular: [status("a", ended(0)), status("b", ended(137))], terminal: true },
+      "Failed",
+    ],
+    [
+      "terminal: a static pod has no final phase",
+      { pod: staticPod, regular: [status("web", ended(0))], terminal: true },
+      "Running",
+    ],
+    [
+      "an init container that waits is Pending",
+      { pod: withInit, init: [status("i", WAITING)], regular: [status("web", WAITING)] },
+      "Pending",
+    ],
+    [
+      "an init container that runs is Pending",
+      { pod: withInit, init: [status("i", RUNNING)], regular: [status("web", WAITING)] },
+      "Pending",
+    ],
+    [
+      "an init container in a crash loop is Pending",
+      { pod: withInit, init: [inLoop("i", 1)], regular: [status("web", WAITING)] },
+      "Pending",
+    ],
+    [
+      "Never: a failed init container is Failed",
+      {
+        pod: pod({ restartPolicy: "Never", initContainers: [container("i")] }),
+        init: [status("i", ended(1))],
+        regular: [status("web", WAITING)],
+      },
+      "Failed",
+    ],
+    [
+      "an initialized pod that runs is Running",
+      { pod: withInit, init: [status("i", ended(0))], regular: [status("web", RUNNING)] },
+      "Running",
+    ],
+    [
+      "an init container forgotten by the runtime does not matter once the pod ran",
+      { pod: withInit, init: [], regular: [status("web", RUNNING)] },
+      "Running",
+    ],
+    [
+      "a sidecar that has not started holds the pod in Pending",
+      { pod: withSidecar, init: [status("s", RUNNING, { started: false })], regular: [status("web", WAITING)] },
+      "Pending",
+    ],
+    [
+      "a sidecar that restarts does not take a running pod back",
+      { pod: withSidecar, init: [status("s", ended(1))], regular: [status("web", RUNNING)] },
+      "Running",
+    ],
+    [
+      "a sidecar in a crash loop does not either",
+      { pod: withSidecar, init: [inLoop("s", 1)], regular: [status("web", RUNNING)] },
+      "Running",
+    ],
+    [
+      "a running sidecar keeps a pod of ended containers Running",
+      {
+        pod: pod({ restartPolicy: "Never", initContainers: [sidecar("s")] }),
+        init: [status("s", RUNNING, { started: true })],
+        regular: [status("web", ended(0))],
+      },
+      "Running",
+    ],
+    [
+      "with the sidecar stopped it is Succeeded, whatever the sidecar's code",
+      {
+        pod: pod({ restartPolicy: "Never", initContainers: [sidecar("s")] }),
+        init: [status("s", ended(137))],
+        regular: [status("web", ended(0))],
+      },
+      "Succeeded",
+    ],
+  ];
+  it.each(rows)("%s", (_title, { pod: subject, init = [], regular, terminal = false }, phase) => {
+    expect(podPhase({ pod: subject, initStatuses: init, regularStatuses: regular, terminal })).toBe(phase);
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import type { Container, Pod } from "../../../../src/core/api.ts";
+import { containerId, sandboxId } from "../../../../src/core/ids.ts";
+import { containerGraceSeconds, remainingGraceSeconds } from "../../../../src/core/pod/gracePeriod.ts";
+import type { ContainerKill } from "../../../../src/core/pod/podActionsTypes.ts";
+import * as events from "../../../../src/core/pod/podEvents.ts";
+import { type ContainerStop, planPodKill } from "../../../../src/core/pod/podKill.ts";
+import { container, exited, instance, pod, runtime, sandbox, sidecar } from "../samples.ts";
+
+const stop = (name: string, graceSeconds: number): ContainerStop => ({
+  containerId: containerId(`${name}-0`),
+  name,
+  message: `Stopping container ${name}`,
+  reason: "PodShouldStop",
+  graceSeconds,
+});
+const deleted = (seconds: number, spec: Partial<Pod["spec"]> = {}): Pod =>
+  pod(spec, { metadata: { name: "web", namespace: "default", uid: "uid", deletionGracePeriodSeconds: seconds } });
+
+describe("planPodKill", () => {
+  const subject = pod({
+    terminationGracePeriodSeconds: 20,
+    initContainers: [sidecar("s1"), container("i"), sidecar("s2")],
+    containers: [container("a"), container("b")],
+  });
+  it("stops regular containers together, then sidecars one by one in reverse, then the sandboxes", () => {
+    const status = runtime(
+      [instance("a"), instance("s2"), instance("b"), instance("s1"), exited("i", 0)],
+      [sandbox(), sandbox({ id: sandboxId("old"), ready: false })],
+    );
+    expect(planPodKill(subject, status, undefined)).toEqual({
+      stages: [[stop("a", 20), stop("b", 20)], [stop("s2", 20)], [stop("s1", 20)]],
+      sandboxes: ["sb", "old"],
+    });
+  });
+  it("stops an init container at work in the first stage", () => {
+    expect(planPodKill(subject, runtime([instance("i"), instance("s1")]), 5)).toEqual({
+      stages: [[stop("i", 5)], [stop("s1", 5)]],
+      sandboxes: ["sb"],
+    });
+  });
+  it("stops what may be running, and nothing that cannot", () => {
+    const status = runtime([instance("a", { state: "unknown" }), instance("b", { state: "created" })]);
+    expect(planPodKill(subject, status, undefined)).toEqual({ stages: [[stop("a", 20)]], sandboxes: ["sb"] });
+  });
+  it("stops an orphan with the default grace", () => {
+    expect(planPodKill(undefined, runtime([instance("s1"), instance("a")]), undefined)).toEqual({
+      stages: [[stop("s1", 30), stop("a", 30)]],
+      sandboxes: ["sb"],
+    });
+  });
+  it("gives at least two seconds", () => {
+    expect(planPodKill(subject, runtime([instance("a")]), 0).stages).toEqual([[stop("a", 2)]]);
+  });
+  it("has nothing to do for a pod the runtime does not know", () => {
+    expect(planPodKill(subject, runtime([], []), 5)).toEqual({ stages: [], sandboxes: [] });
+  });
+});
+
+describe("containerGraceSeconds", () => {
+  const probe = { exec: { command: ["true"] }, terminationGracePeriodSeconds: 7 };
+  const probed = container("web", {
+    livenessProbe: probe,
+    startupProbe: { ...probe, terminationGracePeriodSeconds: 9 },
+  });
+  const plain = pod({ terminationGracePeriodSeconds: 40 });
+  const rows: readonly (readonly [
+    string,
+    Pod | undefined,
+    Container | undefined,
+    ContainerKill["reason"],
+    number | undefined,
+    number,
+  ])[] = [
+    ["the pod's", plain, container("web"), "SpecChanged", undefined, 40],
+    ["the failed liveness probe's own", plain, probed, "LivenessProbe", undefined, 7],
+    ["the failed startup probe's own", plain, probed, "StartupProbe", undefined, 9],
+    ["the pod's when the probe is not the cause", plain, probed, "SpecChanged", undefined, 40],
+    ["the deletion's before a probe's", deleted(3), probed, "LivenessProbe", undefined, 3],
+    ["an override before everything", deleted(3), probed, "LivenessProbe", 1, 1],
+    ["the default for an orphan", undefined, undefined, "PodShouldStop", undefined, 30],
+    ["never below zero", deleted(-5), undefined, "PodShouldStop", undefined, 0],
+  ];
+  it.each(rows)("%s", (_title, subject, spec, reason, override, seconds) => {
+    expect(containerGraceSeconds(subject, spec, reason, override)).toBe(seconds);
+  });
+  it.each([
+    ["what the hook left", 30, 10.9, 20],
+    ["two seconds after a hook that took everything", 30, 30, 2],
+    ["two seconds when there was less", 1, 0, 2],
+  ])("leaves for the signal %s", (_title, grace, elapsed, seconds) => {
+    expect(remainingGraceSeconds(grace, elapsed)).toBe(seconds);
+  });
+});
+
+describe("pod events", () => {
+  const subject = pod({ initContainers: [container("i")], ephemeralContainers: [{ name: "e" }] });
+  const object = { kind: "Pod", namespace: "default", name: "web", uid: "uid" };
+  it.each([
+    ["web", "spec.containers{web}"],
+    ["i", "spec.initContainers{i}"],
+    ["e", "spec.ephemeralContainers{e}"],
+  ])("the path of %s names its list", (name, fieldPath) => {
+    expect(events.podEventObject(subject, name)).toEqual({ ...object, fieldPath });
+  });
+  const onWeb = { ...object, fieldPath: "spec.containers{web}" };
+  const onPod = { ...object, fieldPath: "" };
+  it.each([
+    [events.createdEvent(subject, "web"), "Normal", "Created", "Container created", onWeb],
+    [events.startedEvent(subject, "web"), "Normal", "Started", "Container started", onWeb],
+    [events.failedEvent(subject, "web", "ErrImagePull"), "Warning", "Failed", "Error: ErrImagePull", onWeb],
+    [
+      events.killingEvent(subject, "web", "Stopping container web"),
+      "Normal",
+      "Killing",
+      "Stopping container web",
+      onWeb,
+    ],
+    [
+      events.backOffEvent(subject, "web"),
+      "Warning",
+      "BackOff",
+      "Back-off restarting failed container web in pod web_default(uid)",
+      onWeb,
+    ],
+    [
+      events.sandboxChangedEvent(subject),
+      "Normal",
+      "SandboxChanged",
+      "Pod sandbox changed, it will be killed and re-created.",
+      onPod,
+    ],
+    [
+      events.failedCreateSandboxEvent(subject, "no network"),
+      "Warning",
+      "FailedCreatePodSandBox",
+      "Failed to create pod sandbox: no network",
+      onPod,
+    ],
+  ])("%#: type, reason, text and object", (event, type, reason, message, target) => {
+    expect(event).toEqual({ type, reason, message, object: target });
+  });
+});

@@ -1,0 +1,484 @@
+import { describe, expect, it } from "vitest";
+import type { AdmissionResult } from "../../../../src/core/admission/admit.ts";
+import type { Pod } from "../../../../src/core/api.ts";
+import { type PodUid, podUid } from "../../../../src/core/ids.ts";
+import {
+  advanceRegistry,
+  emptyRegistry,
+  type PodCommand,
+  type PodRecord,
+  type Registry,
+  type RegistryContext,
+  type RegistryInput,
+  type RegistryStep,
+} from "../../../../src/core/pod/podRegistry.ts";
+import type { PodOperation } from "../../../../src/core/pod/podUpdate.ts";
+import type { ListedPod } from "../../../../src/core/runtime/runtimeListing.ts";
+import { podOf } from "../../../support/pods.ts";
+
+const ADMIT: AdmissionResult = { admitted: true, preempt: [] };
+const REFUSE: AdmissionResult = { admitted: false, reason: "OutOfpods", message: "full" };
+
+/** A pod whose image tells one version of it from another. */
+const version = (uid: string, more: Parameters<typeof podOf>[0] = {}, image = "one"): Pod =>
+  podOf({
+    uid,
+    name: "web",
+    ...more,
+    spec: { terminationGracePeriodSeconds: 30, containers: [{ name: "main", image }], ...more.spec },
+  });
+const update = (op: PodOperation, ...pods: readonly Pod[]): RegistryInput => ({
+  kind: "update",
+  update: { op, source: "file", pods },
+});
+const said = (kind: "finished" | "stopped" | "removed", uid = "a"): RegistryInput => ({ kind, uid: podUid(uid) });
+const listed = (uid: string, more: Partial<ListedPod> = {}): ListedPod => ({
+  podUid: podUid(uid),
+  name: "web",
+  namespace: "demo",
+  running: true,
+  print: "",
+  ...more,
+});
+
+/** A registry that is told one input after the other; `last` is what came of the newest. */
+function node(context: Partial<RegistryContext> = {}) {
+  let registry: Registry = emptyRegistry;
+  let last: RegistryStep | undefined;
+  const self = {
+    context: { admit: (): AdmissionResult => ADMIT, runtimePods: [] as readonly ListedPod[], ...context },
+    tell(...inputs: readonly RegistryInput[]) {
+      for (const input of inputs) {
+        last = advanceRegistry(registry, input, self.context);
+        registry = last.registry;
+      }
+      return self;
+    },
+    record: (uid: string): PodRecord | undefined => registry.records.get(podUid(uid)),
+    /** `a:syncing b:waiting`, in order. */
+    states: (): string => [...registry.records].map(([uid, { state }]) => `${uid}:${state}`).join(" "),
+    commands: (): readonly string[] => (last?.commands ?? []).map(short),
+    step: (): RegistryStep => last as RegistryStep,
+    holders: (): Readonly<Record<string, PodUid>> => Object.fromEntries(registry.holders),
+  };
+  return self;
+}
+
+/** `sync a one`, `terminating a 30`, `remove a`, `keep a`. */
+function short(command: PodCommand): string {
+  const { uid } = command.identity;
+  switch (command.phase) {
+    case "sync":
+      return `sync ${uid} ${command.pod.spec.containers[0]?.image}`;
+    case "terminating":
+      return `terminating ${uid} ${command.graceSeconds ?? "default"}`;
+    case "terminated":
+      return `${command.remove ? "remove" : "keep"} ${uid}`;
+  }
+}
+
+const add = update("ADD", version("a"));
+const remove = update("REMOVE", version("a"));
+
+/** Ways into each state of pod `a`; where it takes another pod, that one is `z`. */
+const WAYS = {
+  absent: [],
+  waiting: [update("ADD", version("z")), add],
+  rejected: [add],
+  syncing: [add],
+  "terminating wanted": [add, said("finished")],
+  "terminating unwanted": [add, remove],
+  "terminating with successor": [add, remove, update("ADD", version("a", {}, "next"))],
+  "terminated wanted": [add, said("finished"), said("stopped")],
+  "terminated unwanted": [add, remove, said("stopped")],
+  "terminated with successor": [add, remove, said("stopped"), update("ADD", version("a", {}, "next"))],
+} as const satisfies Readonly<Record<string, readonly RegistryInput[]>>;
+
+const INPUTS = {
+  ADD: update("ADD", version("a", {}, "two")),
+  UPDATE: update("UPDATE", version("a", {}, "two")),
+  RECONCILE: update("RECONCILE", version("a", {}, "two")),
+  DELETE: update("DELETE", version("a", { deletionGracePeriodSeconds: 5 }, "two")),
+  REMOVE: remove,
+  finished: said("finished"),
+  stopped: said("stopped"),
+  removed: said("removed"),
+  audit: { kind: "audit" },
+  drain: { kind: "drain" },
+} as const satisfies Readonly<Record<string, RegistryInput>>;
+
+/** State of `a` afterwards, its image, `+` and the successor's image, and what is told: commands, `dropped`. */
+type Expected = Readonly<Record<keyof typeof INPUTS, string>>;
+
+const TABLE: Readonly<Record<keyof typeof WAYS, Expected>> = {
+  absent: {
+    ADD: "syncing two | sync a two",
+    UPDATE: "absent",
+    RECONCILE: "absent",
+    DELETE: "absent",
+    REMOVE: "absent",
+    finished: "absent",
+    stopped: "absent",
+    removed: "absent",
+    audit: "absent",
+    drain: "absent",
+  },
+  waiting: {
+    ADD: "waiting two",
+    UPDATE: "waiting two",
+    RECONCILE: "waiting two",
+    DELETE: "waiting two",
+    REMOVE: "absent | dropped a",
+    finished: "waiting one",
+    stopped: "waiting one",
+    removed: "waiting one",
+    audit: "waiting one",
+    drain: "absent | terminating z 30, dropped a",
+  },
+  rejected: {
+    ADD: "rejected two",
+    UPDATE: "rejected two",
+    RECONCILE: "rejected two",
+    DELETE: "rejected two",
+    REMOVE: "absent | dropped a",
+    finished: "rejected one",
+    stopped: "rejected one",
+    removed: "rejected one",
+    audit: "rejected one",
+    drain: "absent | dropped a",
+  },
+  syncing: {
+    ADD: "syncing two | sync a two",
+    UPDATE: "syncing two | sync a two",
+    RECONCILE: "syncing two | sync a two",
+    DELETE: "terminating two | sync a two, terminating a 5",
+    REMOVE: "terminating one unwanted | terminating a 30",
+    finished: "terminating one | terminating a 30",
+    stopped: "syncing one",
+    removed: "syncing one",
+    audit: "syncing one",
+    drain: "terminating one unwanted | terminating a 30",
+  },
+  "terminating wanted": {
+    ADD: "terminating one + two",
+    UPDATE: "terminating two",
+    RECONCILE: "terminating two",
+    DELETE: "terminating two | terminating a 5",
+    REMOVE: "terminating one unwanted",
+    finished: "terminating one",
+    stopped: "terminated one | keep a",
+    removed: "terminating one",
+    audit: "terminating one",
+    drain: "terminating one unwanted",
+  },
+  "terminating unwanted": {
+    ADD: "terminating one unwanted + two",
+    UPDATE: "terminating two unwanted",
+    RECONCILE: "terminating two unwanted",
+    DELETE: "terminating two unwanted | terminating a 5",
+    REMOVE: "terminating one unwanted",
+    finished: "terminating one unwanted",
+    stopped: "terminated one unwanted | remove a",
+    removed: "terminating one unwanted",
+    audit: "terminating one unwanted",
+    drain: "terminating one unwanted",
+  },
+  "terminating with successor": {
+    ADD: "terminating one unwanted + two",
+    UPDATE: "terminating one unwanted + two",
+    RECONCILE: "terminating one unwanted + two",
+    DELETE: "terminating one unwanted + two | terminating a 5",
+    REMOVE: "terminating one unwanted",
+    finished: "terminating one unwanted + next",
+    stopped: "terminated one unwanted + next | remove a",
+    removed: "terminating one unwanted + next",
+    audit: "terminating one unwanted + next",
+    drain: "terminating one unwanted",
+  },
+  "terminated wanted": {
+    ADD: "terminated one + two",
+    UPDATE: "terminated two",
+    RECONCILE: "terminated two",
+    DELETE: "terminated two",
+    REMOVE: "terminated one unwanted | remove a",
+    finished: "terminated one",
+    stopped: "terminated one",
+    removed: "terminated one",
+    audit: "terminated one",
+    drain: "terminated one unwanted | remove a",
+  },
+  "terminated unwanted": {
+    ADD: "terminated one unwanted + two",
+    UPDATE: "terminated two unwanted",
+    RECONCILE: "terminated two unwanted",
+    DELETE: "terminated two unwanted",
+    REMOVE: "terminated one unwanted",
+    finished: "terminated one unwanted",
+    stopped: "terminated one unwanted",
+    removed: "absent",
+    audit: "terminated one unwanted",
+    drain: "terminated one unwanted",
+  },
+  "terminated with successor": {
+    ADD: "terminated one unwanted + two",
+    UPDATE: "terminated one unwanted + two",
+    RECONCILE: "terminated one unwanted + two",
+    DELETE: "terminated one unwanted + two",
+    REMOVE: "terminated one unwanted",
+    finished: "terminated one unwanted + next",
+    stopped: "terminated one unwanted + next",
+    removed: "syncing next | sync a next",
+    audit: "terminated one unwanted + next",
+    drain: "terminated one unwanted",
+  },
+};
+
+function describeRecord(record: PodRecord | undefined): string {
+  if (record === undefined) return "absent";
+  const image = (pod: Pod | undefined): string => pod?.spec.containers[0]?.image ?? "no pod";
+  const successor = record.successor === undefined ? "" : ` + ${image(record.successor)}`;
+  return `${record.state} ${image(record.pod)}${record.wanted ? "" : " unwanted"}${successor}`;
+}
+
+describe("advanceRegistry: every state and every input", () => {
+  const rows = (Object.keys(TABLE) as (keyof typeof TABLE)[]).flatMap((state) =>
+    (Object.keys(INPUTS) as (keyof typeof INPUTS)[]).map((input) => [state, input, TABLE[state][input]] as const),
+  );
+  it.each(rows)("%s, then %s: %s", (state, input, expected) => {
+    const registry = node({ admit: () => (state === "rejected" ? REFUSE : ADMIT) });
+    registry.tell(...WAYS[state]).tell(INPUTS[input]);
+    const told = [...registry.commands(), ...registry.step().dropped.map((uid) => `dropped ${uid}`)];
+    const after = describeRecord(registry.record("a"));
+    expect(told.length === 0 ? after : `${after} | ${told.join(", ")}`).toBe(expected);
+  });
+
+  it("never changes the registry it was given", () => {
+    const before = node().tell(add).step().registry;
+    const records = [...before.records];
+    const holders = [...before.holders];
+    advanceRegistry(before, remove, { admit: () => ADMIT, runtimePods: [] });
+    expect([[...before.records], [...before.holders]]).toEqual([records, holders]);
+  });
+});
+
+describe("advanceRegistry: one incarnation of a full name at a time", () => {
+  it("starts waiting incarnations in the order in which they came, each when the one before is gone", () => {
+    const registry = node().tell(...["a", "b", "c"].map((uid) => update("ADD", version(uid))));
+    expect([registry.states(), registry.holders()]).toEqual(["a:syncing b:waiting c:waiting", { web_demo: "a" }]);
+    registry.tell(remove, said("stopped"));
+    expect(registry.states()).toBe("a:terminated b:waiting c:waiting");
+    registry.tell(said("removed"));
+    expect([registry.states(), registry.commands()]).toEqual(["b:syncing c:waiting", ["sync b one"]]);
+    registry.tell(update("REMOVE", version("b")), said("stopped", "b"), said("removed", "b"));
+    expect([registry.states(), registry.holders()]).toEqual(["c:syncing", { web_demo: "c" }]);
+  });
+
+  it("starts a waiting incarnation with the newest version of it", () => {
+    const registry = node().tell(add, update("ADD", version("b")), update("UPDATE", version("b", {}, "two")));
+    registry.tell(remove, said("stopped"), said("removed"));
+    expect(registry.commands()).toEqual(["sync b two"]);
+  });
+
+  it("passes the name on when the one whose turn it is has left or is refused", () => {
+    const registry = node({ admit: (pod) => (pod.metadata.uid === "c" ? REFUSE : ADMIT) });
+    registry.tell(...["a", "b", "c", "d"].map((uid) => update("ADD", version(uid))));
+    registry.tell(update("REMOVE", version("b")), remove, said("stopped"), said("removed"));
+    expect([registry.states(), registry.commands()]).toEqual(["c:rejected d:syncing", ["sync d one"]]);
+    expect(registry.step().rejections.map(({ pod }) => pod.metadata.uid)).toEqual(["c"]);
+  });
+
+  it("keeps pods of other names and namespaces out of it", () => {
+    const registry = node().tell(
+      add,
+      update("ADD", version("b", { namespace: "other" })),
+      update("ADD", version("c", { name: "api" })),
+    );
+    expect(registry.states()).toBe("a:syncing b:syncing c:syncing");
+  });
+
+  it("a finished pod keeps its name until it is removed", () => {
+    const registry = node().tell(add, said("finished"), said("stopped"), update("ADD", version("b")));
+    expect(registry.states()).toBe("a:terminated b:waiting");
+  });
+
+  it("starts over under the same UID once the first life is cleaned up, with the newest version", () => {
+    const registry = node().tell(add, remove, INPUTS.ADD, update("UPDATE", version("a", {}, "three")));
+    registry.tell(said("stopped"), said("removed"));
+    expect([registry.states(), registry.commands(), registry.step().restarted]).toEqual([
+      "a:syncing",
+      ["sync a three"],
+      ["a"],
+    ]);
+  });
+
+  it("removes everything of the first life only once, however often the source changes its mind", () => {
+    const registry = node().tell(add, remove, said("stopped"));
+    expect(registry.commands()).toEqual(["remove a"]);
+    for (const input of [INPUTS.ADD, remove, INPUTS.ADD]) expect(registry.tell(input).commands()).toEqual([]);
+    expect(registry.tell(said("removed")).commands()).toEqual(["sync a two"]);
+  });
+
+  it("a late word about an earlier life under this UID changes nothing of the new one", () => {
+    const dropped = node({ admit: () => REFUSE }).tell(add, remove);
+    dropped.context = { ...dropped.context, admit: () => ADMIT };
+    dropped.tell(add, said("removed"));
+    expect([dropped.states(), dropped.commands()]).toEqual(["a:syncing", []]);
+  });
+});
+
+describe("advanceRegistry: grace periods", () => {
+  const deleteWithin = (seconds: number) => update("DELETE", version("a", { deletionGracePeriodSeconds: seconds }));
+
+  it("only ever shrink while the pod terminates", () => {
+    const registry = node().tell(add, deleteWithin(20));
+    const told = [40, 20, 10, 15, 1, 0].map((seconds) => registry.tell(deleteWithin(seconds)).commands());
+    expect(told).toEqual([[], [], ["terminating a 10"], [], ["terminating a 1"], ["terminating a 0"]]);
+    expect(registry.record("a")?.graceSeconds).toBe(0);
+  });
+
+  it("start from the spec's when the source does not say, and then shrink only", () => {
+    const registry = node().tell(add, remove);
+    expect(registry.commands()).toEqual(["terminating a 30"]);
+    expect(registry.tell(deleteWithin(60)).commands()).toEqual([]);
+    expect(registry.tell(deleteWithin(5)).commands()).toEqual(["terminating a 5"]);
+  });
+
+  it("may be longer than the spec's when the deletion says so from the start", () => {
+    expect(node().tell(add, deleteWithin(60)).commands()).toEqual(["sync a one", "terminating a 60"]);
+  });
+
+  it("of a pod that ends by itself shrink when it is deleted meanwhile", () => {
+    expect(node().tell(add, said("finished"), deleteWithin(3)).commands()).toEqual(["terminating a 3"]);
+  });
+});
+
+describe("advanceRegistry: pods of earlier processes", () => {
+  it("stops and removes a pod that only the runtime knows, at an audit", () => {
+    const registry = node({ runtimePods: [listed("old")] }).tell({ kind: "audit" });
+    expect([registry.states(), registry.commands(), registry.step().orphans]).toEqual([
+      "old:terminating",
+      ["terminating old default"],
+      ["old"],
+    ]);
+    expect(registry.record("old")).toEqual({
+      identity: { uid: "old", name: "web", namespace: "demo" },
+      pod: undefined,
+      state: "terminating",
+      wanted: false,
+      graceSeconds: undefined,
+      successor: undefined,
+    });
+    expect(registry.tell({ kind: "audit" }).commands()).toEqual([]);
+    expect(registry.tell(said("stopped", "old")).commands()).toEqual(["remove old"]);
+    registry.context = { ...registry.context, runtimePods: [] };
+    expect(registry.tell(said("removed", "old")).states()).toBe("");
+  });
+
+  it("adopts a wanted pod that runs without asking admission again", () => {
+    const registry = node({ runtimePods: [listed("a")], admit: () => REFUSE }).tell(add, { kind: "audit" });
+    expect([registry.states(), registry.commands()]).toEqual(["a:syncing", []]);
+  });
+
+  it("asks admission about a wanted pod of which only dead containers are left", () => {
+    const registry = node({ runtimePods: [listed("a", { running: false })], admit: () => REFUSE }).tell(add);
+    expect(registry.states()).toBe("a:rejected");
+  });
+
+  it("ends an older incarnation that still runs before the new one starts", () => {
+    const registry = node({ runtimePods: [listed("old"), listed("other", { name: "api" })] }).tell(add);
+    expect([registry.states(), registry.commands()]).toEqual([
+      "a:waiting old:terminating",
+      ["terminating old default"],
+    ]);
+    registry.tell(said("stopped", "old"));
+    registry.context = { ...registry.context, runtimePods: [listed("other", { name: "api" })] };
+    registry.tell(said("removed", "old"));
+    expect([registry.states(), registry.commands()]).toEqual(["a:syncing", ["sync a one"]]);
+  });
+
+  it("starts only after every older incarnation is gone", () => {
+    const registry = node({ runtimePods: [listed("old"), listed("older")] }).tell(add);
+    expect(registry.commands()).toEqual(["terminating old default", "terminating older default"]);
+    registry.context = { ...registry.context, runtimePods: [] };
+    registry.tell(said("stopped", "old"), said("removed", "old"));
+    expect([registry.states(), registry.holders()]).toEqual(["a:waiting older:terminating", { web_demo: "older" }]);
+    registry.tell(said("stopped", "older"), said("removed", "older"));
+    expect([registry.states(), registry.holders()]).toEqual(["a:syncing", { web_demo: "a" }]);
+  });
+
+  it("starts an orphan's UID over when its source turns out to want it", () => {
+    const registry = node({ runtimePods: [listed("a")] }).tell({ kind: "audit" }, add);
+    expect([registry.states(), registry.commands()]).toEqual(["a:terminating", []]);
+    registry.tell(said("stopped"));
+    registry.context = { ...registry.context, runtimePods: [] };
+    expect(registry.tell(said("removed")).commands()).toEqual(["sync a one"]);
+  });
+});
+
+describe("advanceRegistry: admission", () => {
+  it("refuses with reason and message; the pod stays refused until its source takes it back", () => {
+    const registry = node({ admit: () => REFUSE }).tell(add);
+    expect(registry.step().rejections).toEqual([{ pod: version("a"), reason: "OutOfpods", message: "full" }]);
+    registry.context = { ...registry.context, admit: () => ADMIT };
+    expect(registry.tell(INPUTS.UPDATE).states()).toBe("a:rejected");
+    expect(registry.tell(remove, add).states()).toBe("a:syncing");
+  });
+
+  it("counts pods that sync or terminate, and no others, as active", () => {
+    const asked: string[][] = [];
+    const registry = node({
+      admit: (pod, active) => {
+        asked.push([pod.metadata.uid, ...active.map(({ metadata }) => metadata.uid)]);
+        return pod.metadata.uid === "refused" ? REFUSE : ADMIT;
+      },
+    });
+    const named = (uid: string) => update("ADD", version(uid, { name: uid }));
+    registry.tell(
+      named("syncs"),
+      named("ends"),
+      named("over"),
+      named("refused"),
+      update("ADD", version("waits", { name: "syncs" })),
+    );
+    registry.tell(said("finished", "ends"), said("finished", "over"), said("stopped", "over"));
+    asked.length = 0;
+    registry.tell(named("new"));
+    expect(asked).toEqual([["new", "syncs", "ends"]]);
+  });
+
+  it("ends the pods that give way to a critical one, telling why, and starts it", () => {
+    const registry = node().tell(update("ADD", version("small", { name: "small" })));
+    registry.context = { ...registry.context, admit: () => ({ admitted: true, preempt: [podUid("small")] }) };
+    registry.tell(update("ADD", version("critical", { name: "critical" })));
+    expect(registry.states()).toBe("small:terminating critical:syncing");
+    expect(registry.step().commands[0]).toEqual({
+      phase: "terminating",
+      identity: { uid: "small", name: "small", namespace: "demo" },
+      pod: version("small", { name: "small" }),
+      graceSeconds: 30,
+      override: { phase: "Failed", reason: "Preempting", message: "Preempted in order to admit critical pod" },
+    });
+    expect(registry.commands()).toEqual(["terminating small 30", "sync critical one"]);
+  });
+});
+
+describe("advanceRegistry: draining", () => {
+  it("ends what runs, drops what waits, removes what is over, and starts nothing in place of it", () => {
+    const registry = node({ admit: (pod) => (pod.metadata.uid === "refused" ? REFUSE : ADMIT) });
+    const named = (uid: string) => update("ADD", version(uid, { name: uid }));
+    registry.tell(named("runs"), update("ADD", version("waits", { name: "runs" })), named("refused"), named("over"));
+    registry.tell(said("finished", "over"), said("stopped", "over"), { kind: "drain" });
+    expect([registry.states(), registry.commands(), registry.step().dropped]).toEqual([
+      "runs:terminating over:terminated",
+      ["terminating runs 30", "remove over"],
+      ["waits", "refused"],
+    ]);
+    registry.tell(said("removed", "over"), said("stopped", "runs"), said("removed", "runs"));
+    expect([registry.states(), registry.holders()]).toEqual(["", {}]);
+  });
+
+  it("forgets successors", () => {
+    const registry = node().tell(add, remove, INPUTS.ADD, { kind: "drain" }, said("stopped"), said("removed"));
+    expect(registry.states()).toBe("");
+  });
+});

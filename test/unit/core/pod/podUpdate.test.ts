@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../../../../src/core/api.ts";
+import { diffSource, podsByUid } from "../../../../src/core/pod/podUpdate.ts";
+import { podOf } from "../../../support/pods.ts";
+
+const base = podOf({ uid: "a", labels: { app: "web" }, annotations: { note: "one" } });
+const withMeta = (more: Partial<Pod["metadata"]>): Pod => ({ ...base, metadata: { ...base.metadata, ...more } });
+
+/** What comes of `before` turning into `after`, as `OP uid,uid`. */
+const diff = (before: readonly Pod[], after: readonly Pod[]): readonly string[] =>
+  diffSource(podsByUid(before), podsByUid(after), "file").map(
+    ({ op, pods }) => `${op} ${pods.map(({ metadata }) => metadata.uid).join(",")}`,
+  );
+
+describe("diffSource", () => {
+  const changes: readonly (readonly [string, Pod, readonly string[]])[] = [
+    ["the object alone", podOf({ uid: "a", labels: { app: "web" }, annotations: { note: "one" } }), []],
+    ["the spec", { ...base, spec: { ...base.spec, restartPolicy: "Never" } }, ["UPDATE a"]],
+    [
+      "a container's image",
+      podOf({ ...base.metadata, spec: { containers: [{ name: "main", image: "two" }] } }),
+      ["UPDATE a"],
+    ],
+    ["a label", withMeta({ labels: { app: "api" } }), ["UPDATE a"]],
+    ["one label more", withMeta({ labels: { app: "web", tier: "front" } }), ["UPDATE a"]],
+    ["no labels any more", withMeta({ labels: {} }), ["UPDATE a"]],
+    ["an annotation", withMeta({ annotations: { note: "two" } }), ["UPDATE a"]],
+    ["the moment it was seen", withMeta({ annotations: { note: "one", "kubernetes.io/config.seen": "now" } }), []],
+    ["the source it came from", withMeta({ annotations: { note: "one", "kubernetes.io/config.source": "http" } }), []],
+    ["the resource version", withMeta({ resourceVersion: "2" }), []],
+    ["the wish to keep it", withMeta({ deletionTimestamp: "2026-01-01T00:00:00Z" }), ["DELETE a"]],
+    ["the status", { ...base, status: { phase: "Failed" } }, ["RECONCILE a"]],
+    ["spec and status", { ...base, spec: { ...base.spec, restartPolicy: "Never" }, status: {} }, ["UPDATE a"]],
+  ];
+  it.each(changes)("by meaning, when %s changes", (_what, after, expected) => {
+    expect(diff([base], [after])).toEqual(expected);
+  });
+
+  it("a shorter grace of a pod being deleted is a DELETE again", () => {
+    const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
+    const sooner = { ...deleted, deletionGracePeriodSeconds: 1 };
+    expect(diff([withMeta(deleted)], [withMeta(sooner)])).toEqual(["DELETE a"]);
+    expect(diff([withMeta(deleted)], [withMeta(deleted)])).toEqual([]);
+  });
+
+  it("absent and empty labels and annotations mean the same, and so do keys in another order", () => {
+    const bare = podOf({ uid: "a" });
+    expect(diff([bare], [podOf({ uid: "a", labels: {}, annotations: {} })])).toEqual([]);
+    expect(diff([withMeta({ labels: { a: "1", b: "2" } })], [withMeta({ labels: { b: "2", a: "1" } })])).toEqual([]);
+  });
+
+  it("tells removals first, then deletions, additions, updates and status changes, each in the source's order", () => {
+    const pods = (...uids: readonly string[]) => uids.map((uid) => podOf({ uid }));
+    const [keeps, changes, status, deleted] = pods("keeps", "changes", "status", "deleted") as [Pod, Pod, Pod, Pod];
+    const after = [
+      ...pods("new1"),
+      { ...status, status: { phase: "Running" } },
+      { ...changes, spec: { ...changes.spec, restartPolicy: "Never" } },
+      keeps,
+      { ...deleted, metadata: { ...deleted.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+      ...pods("new2"),
+    ];
+    expect(diff([...pods("gone1"), keeps, changes, status, deleted, ...pods("gone2")], after)).toEqual([
+      "REMOVE gone1,gone2",
+      "DELETE deleted",
+      "ADD new1,new2",
+      "UPDATE changes",
+      "RECONCILE status",
+    ]);
+  });
+
+  it("carries the new version of a pod, but the last known one of a removed pod, and the source's name", () => {
+    const after = withMeta({ labels: { app: "api" } });
+    expect(diffSource(podsByUid([base]), podsByUid([after]), "http")).toEqual([
+      { op: "UPDATE", source: "http", pods: [after] },
+    ]);
+    expect(diffSource(podsByUid([base]), podsByUid([]), "http")).toEqual([
+      { op: "REMOVE", source: "http", pods: [base] },
+    ]);
+  });
+});
+
+describe("podsByUid", () => {
+  it("keeps the source's order, and of two pods with one UID the first", () => {
+    const [a, b, again] = [podOf({ uid: "a" }), podOf({ uid: "b" }), podOf({ uid: "a", name: "again" })];
+    expect([...podsByUid([b, a, again])]).toEqual([
+      ["b", b],
+      ["a", a],
+    ]);
+  });
+});

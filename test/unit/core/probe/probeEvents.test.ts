@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { attemptEvent, erroredEvent } from "../../../../src/core/probe/probeEvents.ts";
+import { podOf } from "../../../support/pods.ts";
+
+const pod = podOf();
+const object = { kind: "Pod", namespace: "demo", name: "plain", uid: "uid-1", fieldPath: "spec.containers{main}" };
+
+describe("events of probes", () => {
+  it("say nothing of a success", () => {
+    expect(attemptEvent(pod, "main", "liveness", { result: "success", output: "fine" })).toBeUndefined();
+  });
+
+  it("tell of failures, warnings and errors in upstream's words", () => {
+    const failure = { result: "failure", output: "HTTP probe failed with statuscode: 500" } as const;
+    const warning = { result: "warning", output: "Probe terminated redirects, Response body: " } as const;
+    const error = kubeletError("InvalidArgument", "invalid port number: 0");
+    expect([
+      attemptEvent(pod, "main", "liveness", failure),
+      attemptEvent(pod, "main", "readiness", warning),
+      erroredEvent(pod, "main", "startup", error),
+    ]).toEqual([
+      {
+        type: "Warning",
+        reason: "Unhealthy",
+        message: "Liveness probe failed: HTTP probe failed with statuscode: 500",
+        object,
+      },
+      {
+        type: "Warning",
+        reason: "ProbeWarning",
+        message: "Readiness probe warning: Probe terminated redirects, Response body: ",
+        object,
+      },
+      {
+        type: "Warning",
+        reason: "Unhealthy",
+        message: "Startup probe errored and resulted in unknown state: invalid port number: 0",
+        object,
+      },
+    ]);
+  });
+});

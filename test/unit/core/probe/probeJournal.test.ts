@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { containerId } from "../../../../src/core/ids.ts";
+import { decodeProbeJournal, encodeProbeJournal } from "../../../../src/core/probe/probeJournal.ts";
+
+const verdict = { started: true, ready: false, live: false, containerId: containerId("c1") };
+
+describe("probe journal", () => {
+  it("gives back what was written, but for liveness, which is asked anew", () => {
+    const text = encodeProbeJournal(new Map([["web", verdict]]));
+    expect(text).toBe('{"version":1,"containers":[{"name":"web","id":"c1","started":true,"ready":false}]}\n');
+    expect(decodeProbeJournal(text)).toEqual(new Map([["web", { ...verdict, live: true }]]));
+  });
+
+  it("writes no verdict without an instance", () => {
+    expect(encodeProbeJournal(new Map([["web", { started: true, ready: true, live: true }]]))).toBe(
+      '{"version":1,"containers":[]}\n',
+    );
+  });
+
+  it.each([
+    "",
+    "{",
+    "null",
+    "[]",
+    '{"version":2,"containers":[]}',
+    '{"version":1}',
+    '{"version":1,"containers":[null]}',
+    '{"version":1,"containers":[{"name":"web","id":"c1","started":true}]}',
+    '{"version":1,"containers":[{"name":"web","id":7,"started":true,"ready":true}]}',
+    '{"version":1,"containers":[{"name":"web","id":"c1","started":true,"rea',
+  ])("is none: %j", (text) => {
+    expect(decodeProbeJournal(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { Client, credentials, Server, ServerCredentials, type ServiceError, status } from "@grpc/grpc-js";
+import { expect, it, onTestFinished } from "vitest";
+import { ContainerEventResponse, GetEventsRequest, RuntimeServiceDefinition } from "../../../src/gen/cri.ts";
+import { grpcService, type ServiceHandlers } from "../../../src/embeddedRuntime/grpcService.ts";
+
+type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
+
+async function serve(handlers: Handlers): Promise<Client> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), "rxg-"));
+  const server = new Server();
+  const { definition, implementation } = grpcService(RuntimeServiceDefinition, handlers);
+  server.addService(definition, implementation);
+  const address = `unix:${path.join(dir, "s")}`;
+  await new Promise((resolve) => server.bindAsync(address, ServerCredentials.createInsecure(), resolve));
+  const client = new Client(address, credentials.createInsecure());
+  onTestFinished(() => {
+    client.close();
+    server.forceShutdown();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return client;
+}
+
+const openEvents = (client: Client) =>
+  client.makeServerStreamRequest(
+    "/runtime.v1.RuntimeService/GetContainerEvents",
+    (message: GetEventsRequest) => Buffer.from(GetEventsRequest.encode(message).finish()),
+    (bytes) => ContainerEventResponse.decode(bytes),
+    {},
+  );
+
+const version = (client: Client): Promise<ServiceError | null> =>
+  new Promise((resolve) => {
+    client.makeUnaryRequest(
+      "/runtime.v1.RuntimeService/Version",
+      () => Buffer.alloc(0),
+      (bytes) => bytes,
+      {},
+      (error) => resolve(error),
+    );
+  });
+
+it("cuts off a subscriber that is too far behind, once, and releases it", async () => {
+  let released = 0;
+  const client = await serve({
+    getContainerEvents: (_request, sink) => {
+      for (let count = 0; count < 5000; count++) sink.send(ContainerEventResponse.create());
+      return () => void released++;
+    },
+  });
+  const stream = openEvents(client);
+  let received = 0;
+  stream.on("data", () => void received++);
+  const error = await new Promise<ServiceError>((resolve) => stream.once("error", resolve));
+  expect([error.code, error.details, received <= 1024, released]).toEqual([
+    status.RESOURCE_EXHAUSTED,
+    "GetContainerEvents: the subscriber is 1024 messages behind and is cut off; open it again and list",
+    true,
+    1,
+  ]);
+});
+
+it("releases a subscriber that leaves", async () => {
+  const left = Promise.withResolvers<string>();
+  const client = await serve({ getContainerEvents: () => () => left.resolve("released") });
+  const stream = openEvents(client);
+  stream.on("error", () => {});
+  await new Promise((resolve) => stream.once("metadata", resolve));
+  stream.cancel();
+  expect(await left.promise).toBe("released");
+});
+
+it("answers INTERNAL with the text of what a handler throws, UNIMPLEMENTED where there is none", async () => {
+  const throwing = await serve({
+    version: () => {
+      throw new Error("the disk is gone");
+    },
+  });
+  const empty = await serve({});
+  expect([await version(throwing), await version(empty)]).toMatchObject([
+    { code: status.INTERNAL, details: "the disk is gone" },
+    { code: status.UNIMPLEMENTED, details: "Version: not implemented by the embedded runtime of rxlet" },
+  ]);
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import type { ErrorCode } from "../../src/core/errors.ts";
+import { GrpcStatus, errorCodeOfStatus, statusOfErrorCode } from "../../src/core/grpcStatus.ts";
+
+describe("grpcStatus", () => {
+  it("gives every failing status an error code", () => {
+    const { ok: _, ...failing } = GrpcStatus;
+    expect(Object.entries(failing).map(([name, status]) => `${status} ${name} ${errorCodeOfStatus(status)}`)).toEqual([
+      "1 cancelled Cancelled",
+      "2 unknown Unknown",
+      "3 invalidArgument InvalidArgument",
+      "4 deadlineExceeded DeadlineExceeded",
+      "5 notFound NotFound",
+      "6 alreadyExists AlreadyExists",
+      "7 permissionDenied PermissionDenied",
+      "8 resourceExhausted ResourceExhausted",
+      "9 failedPrecondition Unknown",
+      "10 aborted Unknown",
+      "11 outOfRange InvalidArgument",
+      "12 unimplemented Unimplemented",
+      "13 internal Unknown",
+      "14 unavailable Unavailable",
+      "15 dataLoss Io",
+      "16 unauthenticated PermissionDenied",
+    ]);
+  });
+
+  it("answers with a status that maps back to the same code, where gRPC has one", () => {
+    const codes: readonly ErrorCode[] = [
+      "Cancelled",
+      "Unknown",
+      "InvalidArgument",
+      "DeadlineExceeded",
+      "NotFound",
+      "AlreadyExists",
+      "PermissionDenied",
+      "ResourceExhausted",
+      "Unimplemented",
+      "Unavailable",
+      "Io",
+    ];
+    expect(codes.map((code) => errorCodeOfStatus(statusOfErrorCode(code)))).toEqual(codes);
+    expect([statusOfErrorCode("Backoff"), statusOfErrorCode("Rejected")]).toEqual([2, 2]);
+  });
+
+  it("calls a status of no known number Unknown", () => {
+    expect(errorCodeOfStatus(99)).toBe("Unknown");
+  });
+});

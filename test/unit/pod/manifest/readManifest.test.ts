@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { podYaml, problemLines, readText } from "../../../support/manifests.ts";
+
+const namesOf = (text: string) => readText(text).pods.map((pod) => `${pod.metadata.namespace}/${pod.metadata.name}`);
+
+describe("documents of a manifest", () => {
+  it.each([
+    ["one pod", podYaml("a"), ["default/a-node-1"]],
+    ["several documents", `${podYaml("a")}---\n${podYaml("b")}`, ["default/a-node-1", "default/b-node-1"]],
+    [
+      "a PodList, whose items need no kind",
+      "apiVersion: v1\nkind: PodList\nitems:\n- metadata: {name: a}\n  spec: {containers: [{name: m, image: i}]}\n",
+      ["default/a-node-1"],
+    ],
+    [
+      "a List",
+      `apiVersion: v1\nkind: List\nitems:\n- ${podYaml("a").trimEnd().replaceAll("\n", "\n  ")}\n`,
+      ["default/a-node-1"],
+    ],
+    [
+      "JSON",
+      '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n"},"spec":{"containers":[{"name":"m","image":"i"}]}}',
+      ["n/a-node-1"],
+    ],
+    ["nothing", "", []],
+    ["comments only", "# nothing\n# here\n", []],
+    ["empty documents", `---\n---\n${podYaml("a")}---\n# x\n`, ["default/a-node-1"]],
+    ["an empty list", "apiVersion: v1\nkind: PodList\nitems: []\n", []],
+  ])("%s", (_title, text, expected) => {
+    expect([namesOf(text), problemLines(readText(text))]).toEqual([expected, []]);
+  });
+});
+
+describe("problems of a manifest", () => {
+  it.each([
+    [
+      "another kind",
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+      ['2 kind: Unsupported value: "ConfigMap": supported values: "Pod", "PodList", "List"'],
+    ],
+    [
+      "another API version",
+      "apiVersion: v2\nkind: Pod\n",
+      ['1 apiVersion: Unsupported value: "v2": supported values: "v1"'],
+    ],
+    ["neither", "metadata: {name: a}\n", ["1 kind: Required value", "1 apiVersion: Required value"]],
+    ["a scalar", "hello\n", ["1: must be a map with apiVersion and kind, as a Pod is"]],
+    ["a list", "- a\n", ["1: must be a map with apiVersion and kind, as a Pod is"]],
+    [
+      "no name",
+      "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: a, image: b}]}\n",
+      ["1 metadata.name: Required value: name is needed for the pod"],
+    ],
+    [
+      "broken YAML",
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: a\nspec:\n",
+      ["4: is not valid YAML: Flow map in block collection must be sufficiently indented and end with a }"],
+    ],
+    [
+      "a key twice",
+      `${podYaml("a")}    image: other\n`,
+      ['9: is not valid YAML: the key "image" stands twice in one map'],
+    ],
+    [
+      "an item that is no pod",
+      "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n",
+      ['5 items[0].kind: Unsupported value: "Service": supported values: "Pod"'],
+    ],
+    ["items that are no list", "apiVersion: v1\nkind: PodList\nitems: {}\n", ["3 items: must be a list"]],
+    [
+      "an item of a list by its own line",
+      "apiVersion: v1\nkind: PodList\nitems:\n- metadata:\n    name: a\n  spec:\n    containers:\n    - name: B\n      image: c\n",
+      [
+        "8 items[0].spec.containers[0].name: Invalid value: \"B\": a lowercase RFC 1123 label holds lower case letters, digits and '-', and starts and ends with a letter or digit",
+      ],
+    ],
+    [
+      "a wrong type",
+      `${podYaml("a")}    env:\n    - name: PORT\n      value: 80\n`,
+      ["11 spec.containers[0].env[0].value: must be a string (put it in quotes), not the number 80"],
+    ],
+    [
+      "a missing field by the line of its parent",
+      "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: a\n",
+      ["7 spec.containers[0].image: Required value"],
+    ],
+    [
+      "a reference to the API",
+      `${podYaml("a")}  serviceAccountName: sa\n`,
+      ["9 spec.serviceAccountName: Forbidden: static pods may not reference serviceaccounts"],
+    ],
+    [
+      "JSON by its lines",
+      '{\n"apiVersion": "v1",\n"kind": "Pod",\n"metadata": {"name": "a"},\n"spec": {\n"containers": []}}',
+      ["6 spec.containers: Required value"],
+    ],
+  ])("%s", (_title, text, expected) => {
+    expect([namesOf(text), problemLines(readText(text))]).toEqual([[], expected]);
+  });
+  it("accepts references to the API when the gate is off, except claims and trust bundles", () => {
+    const text = `${podYaml("a")}  serviceAccountName: sa\n  resourceClaims:\n  - name: c\n    resourceClaimName: x\n`;
+    expect(problemLines(readText(text, { preventApiReferences: false }))).toEqual([
+      "11 spec.resourceClaims[0]: Forbidden: static pods may not reference resourceclaims",
+    ]);
+  });
+  it("runs a pod with unknown fields and warns", () => {
+    const reading = readText(`${podYaml("a")}    imagePullPolcy: Never\n`);
+    expect([reading.pods.length, problemLines(reading)]).toEqual([
+      1,
+      ['warning 9 spec.containers[0].imagePullPolcy: unknown field; it is ignored (did you mean "imagePullPolicy"?)'],
+    ]);
+  });
+  it("names the pods that failed, and says when a name is unknown", () => {
+    const named = readText(`${podYaml("a")}---\n${podYaml("b", '""')}`);
+    expect([[...named.failed], named.hasNamelessFailure, named.pods.length]).toEqual([["b-node-1_default"], false, 1]);
+    const nameless = readText(`${podYaml("a")}---\nkind: Pod\n`);
+    expect([[...nameless.failed], nameless.hasNamelessFailure, nameless.pods.length]).toEqual([[], true, 1]);
+  });
+  it("tells which pod a problem belongs to", () => {
+    const [problem] = readText(podYaml("a", '" "')).problems;
+    expect(problem).toEqual({
+      severity: "error",
+      origin: "/manifests/pod.yaml",
+      line: 8,
+      field: "spec.containers[0].image",
+      reason: 'Invalid value: " ": must not have leading or trailing whitespace',
+      pod: { name: "a-node-1", namespace: "default", uid: expect.stringMatching(/^\d{32}$/) as unknown },
+    });
+  });
+  it("reads at most 1000 pods of one list", () => {
+    const items = Array.from({ length: 1100 }, (_, index) => ({
+      metadata: { name: `p${index}` },
+      spec: { containers: [{ name: "m", image: "i" }] },
+    }));
+    const reading = readText(JSON.stringify({ apiVersion: "v1", kind: "PodList", items }));
+    expect([reading.pods.length, problemLines(reading)]).toEqual([
+      1000,
+      ["more than 1000 pods in one manifest; the rest is not read"],
+    ]);
+  });
+  it("makes another pod of another content, and the same of another comment", () => {
+    const uidOf = (text: string) => readText(text).pods[0]?.metadata.uid;
+    expect(uidOf(`# hello\n${podYaml("a")}`)).toBe(uidOf(podYaml("a")));
+    expect(uidOf(podYaml("a", "app:2"))).not.toBe(uidOf(podYaml("a")));
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import {
+  kubepodsCgroupName,
+  kubepodsCgroupResources,
+  parsePodCgroupName,
+  podCgroupName,
+  podCgroupResources,
+  qosCgroupName,
+  qosCgroupResources,
+} from "../../../src/core/resources/podCgroup.ts";
+import { parseResourceList } from "../../../src/core/resources/resourceList.ts";
+import { containerOf, podOf } from "../../support/pods.ts";
+
+const limits = { cpu: "200m", memory: "128Mi" };
+const burstable = podOf({ spec: { containers: [containerOf({ resources: { requests: { cpu: "50m" }, limits } })] } });
+const guaranteed = podOf({ spec: { containers: [containerOf({ resources: { requests: limits, limits } })] } });
+const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0 };
+const naming = { cgroupRoot: "/", cgroupsPerQos: true };
+
+describe("pod cgroup names", () => {
+  it.each([
+    [podOf(), naming, "/kubepods/besteffort/poduid-1"],
+    [burstable, naming, "/kubepods/burstable/poduid-1"],
+    [guaranteed, naming, "/kubepods/poduid-1"],
+    [podOf(), { ...naming, cgroupRoot: "" }, "/kubepods/besteffort/poduid-1"],
+    [podOf(), { ...naming, cgroupRoot: "/node/" }, "/node/kubepods/besteffort/poduid-1"],
+    [podOf(), { ...naming, cgroupsPerQos: false }, ""],
+  ])("case %#", (pod, parent, expected) => {
+    expect(podCgroupName(pod, parent)).toBe(expected);
+  });
+
+  it("names the parents", () => {
+    expect([
+      kubepodsCgroupName(naming),
+      qosCgroupName(naming, "Guaranteed"),
+      qosCgroupName(naming, "Burstable"),
+      qosCgroupName(naming, "BestEffort"),
+    ]).toEqual(["/kubepods", "/kubepods", "/kubepods/burstable", "/kubepods/besteffort"]);
+  });
+
+  it("reads the pod back from the last element", () => {
+    expect(["poduid-1", "burstable", "pod"].map(parsePodCgroupName)).toEqual(["uid-1", undefined, undefined]);
+  });
+});
+
+describe("pod cgroup limits", () => {
+  it.each([
+    ["BestEffort weighs least and has no limits", podOf(), config, { cpuShares: 2 }],
+    [
+      "limits hold for the pod when every container has them",
+      burstable,
+      config,
+      { cpuShares: 51, cpuQuotaUs: 20_000, cpuPeriodUs: 100_000, memoryLimitBytes: 134_217_728 },
+    ],
+    [
+      "a container without limits leaves the pod without",
+      podOf({ spec: { ...burstable.spec, initContainers: [containerOf({ name: "init" })] } }),
+      config,
+      { cpuShares: 51 },
+    ],
+    [
+      "pod-level limits need no container's",
+      podOf({ spec: { resources: { limits: { memory: "1Gi" } } } }),
+      config,
+      { cpuShares: 2, memoryLimitBytes: 1_073_741_824 },
+    ],
+    [
+      "without CFS quota the CPU is not limited",
+      guaranteed,
+      { ...config, cpuCfsQuota: false },
+      { cpuShares: 204, cpuQuotaUs: -1, cpuPeriodUs: 100_000, memoryLimitBytes: 134_217_728 },
+    ],
+    [
+      "processes are limited when configured",
+      podOf(),
+      { ...config, podPidsLimit: 99 },
+      { cpuShares: 2, pidsLimit: 99 },
+    ],
+  ])("%s", (_, pod, how, expected) => {
+    expect(podCgroupResources(pod, how)).toEqual(expected);
+  });
+
+  it("weighs a QoS class by what its pods request", () => {
+    const pods = [burstable, burstable, guaranteed, podOf()];
+    expect(qosCgroupResources("Burstable", pods)).toEqual({ cpuShares: 102 });
+    expect(qosCgroupResources("BestEffort", pods)).toEqual({ cpuShares: 2 });
+  });
+
+  it("limits all pods to what is left of the node", () => {
+    const left = parseResourceList({ cpu: "2", memory: "1Gi" });
+    expect(kubepodsCgroupResources(left)).toEqual({ cpuShares: 2048, memoryLimitBytes: 1_073_741_824 });
+    expect(kubepodsCgroupResources(parseResourceList({ cpu: "2" }))).toEqual({ cpuShares: 2048 });
+  });
+});

@@ -1,0 +1,220 @@
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../../../src/core/api.ts";
+import { podUid } from "../../../src/core/ids.ts";
+import { emptyRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
+import type { HealthCheck, KubeletQueries } from "../../../src/ports/kubeletQueries.ts";
+import { pathBucket, requestLabels } from "../../../src/server/countRequests.ts";
+import { READ_ONLY_PATHS, readOnlyApp } from "../../../src/server/readOnlyServer.ts";
+import { realClock } from "../../support/realClock.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+
+const POD: Pod = {
+  metadata: { name: "web", namespace: "demo", uid: "u" },
+  spec: { containers: [{ name: "a", image: "i" }] },
+  status: { phase: "Running" },
+};
+
+const HEALTHY: readonly HealthCheck[] = ["ping", "log", "syncloop"].map((name) => ({ name, problem: undefined }));
+const STALLED: readonly HealthCheck[] = HEALTHY.map((check) =>
+  check.name === "syncloop" ? { ...check, problem: "no relist for 3m0s" } : check,
+);
+
+function appWith(more: Partial<KubeletQueries> = {}) {
+  const telemetry = recordingTelemetry();
+  const queries: KubeletQueries = {
+    pods: () => [POD],
+    runtimePods: () => [
+      {
+        ...emptyRuntimeStatus(podUid("u"), "web", "demo", 1),
+        sandboxes: [
+          {
+            id: "s" as never,
+            attempt: 0,
+            ready: true,
+            createdAt: 1 as never,
+            ips: [],
+            hostNetwork: false,
+            labels: {},
+            annotations: {},
+          },
+        ],
+      },
+    ],
+    health: () => HEALTHY,
+    ...more,
+  };
+  const metricsPage = {
+    render: (page = "main") =>
+      Promise.resolve({ contentType: "text/plain; version=0.0.4", body: page === "main" ? "up 1\n" : `${page} 1\n` }),
+  };
+  return { telemetry, app: readOnlyApp({ queries, metricsPage, telemetry, clock: realClock }) };
+}
+
+async function answer(path: string, init: RequestInit = {}, more: Partial<KubeletQueries> = {}) {
+  const response = await appWith(more).app.request(path, init);
+  return { status: response.status, type: response.headers.get("content-type"), body: await response.text() };
+}
+
+const TEXT = "text/plain; charset=UTF-8";
+const HEALTH_TEXT = "text/plain; charset=utf-8";
+
+describe("readOnlyApp", () => {
+  it.each(["/pods", "/pods/"])("answers %s with the pod list", async (path) => {
+    const body = JSON.stringify({
+      kind: "PodList",
+      apiVersion: "v1",
+      metadata: {},
+      items: [{ metadata: POD.metadata, spec: POD.spec, status: POD.status }],
+    });
+    expect(await answer(path)).toEqual({ status: 200, type: "application/json", body });
+  });
+
+  it.each(["/runningpods", "/runningpods/"])("answers %s with the pods of the runtime", async (path) => {
+    const body = JSON.stringify({
+      kind: "PodList",
+      apiVersion: "v1",
+      metadata: {},
+      items: [{ metadata: { name: "web", namespace: "demo", uid: "u" }, spec: { containers: null }, status: {} }],
+    });
+    expect(await answer(path)).toEqual({ status: 200, type: "application/json", body });
+  });
+
+  it("answers /metrics with the page and its type", async () => {
+    expect(await answer("/metrics")).toEqual({ status: 200, type: "text/plain; version=0.0.4", body: "up 1\n" });
+  });
+
+  it("answers /metrics/probes with the page of the probes", async () => {
+    const body = "probes 1\n";
+    expect(await answer("/metrics/probes")).toEqual({ status: 200, type: "text/plain; version=0.0.4", body });
+  });
+
+  it.each([
+    ["/healthz", 200, "ok"],
+    ["/healthz?verbose", 200, "[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n"],
+    [
+      "/healthz?verbose=true&exclude=log",
+      200,
+      "[+]ping ok\n[+]log excluded: ok\n[+]syncloop ok\nhealthz check passed\n",
+    ],
+    ["/healthz/ping", 200, "ok"],
+    ["/healthz/log", 200, "ok"],
+    ["/healthz/syncloop", 200, "ok"],
+  ])("answers %s with %d when all is well", async (path, status, body) => {
+    expect(await answer(path)).toEqual({ status, type: HEALTH_TEXT, body });
+  });
+
+  it.each([
+    ["/healthz", 500, "[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n"],
+    ["/healthz?exclude=syncloop", 200, "ok"],
+    [
+      "/healthz?exclude=nothing",
+      500,
+      '[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nwarn: some health checks cannot be excluded: no matches for "nothing"\nhealthz check failed\n',
+    ],
+    ["/healthz/ping", 200, "ok"],
+    ["/healthz/syncloop", 500, "internal server error: no relist for 3m0s\n"],
+  ])("answers %s with %d when the sync loop stalls", async (path, status, body) => {
+    expect(await answer(path, {}, { health: () => STALLED })).toEqual({ status, type: HEALTH_TEXT, body });
+  });
+
+  it.each(["/", "/nope", "/healthz/nope", "/healthz/", "/metrics/", "/pods/default", "/PODS", "/%2e%2e/etc/passwd"])(
+    "answers %s with a plain 404",
+    async (path) => {
+      expect(await answer(path)).toEqual({ status: 404, type: TEXT, body: "404: Page Not Found" });
+    },
+  );
+
+  it.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])(
+    "answers %s with 405 and what is allowed",
+    async (method) => {
+      const response = await appWith().app.request("/pods", { method });
+      expect([response.status, response.headers.get("allow"), await response.text()]).toEqual([
+        405,
+        "GET, HEAD",
+        "405: Method Not Allowed",
+      ]);
+    },
+  );
+
+  it.each([
+    "/run/a/b/c",
+    "/exec/a/b/c",
+    "/attach/a/b/c",
+    "/portForward/a/b",
+    "/containerLogs/a/b/c",
+    "/debug/pprof/",
+    "/logs/",
+  ])("says of %s that debugging is off", async (path) => {
+    expect(await answer(path)).toEqual({ status: 405, type: TEXT, body: "Debug endpoints are disabled.\n" });
+  });
+
+  it("answers HEAD with the headers of GET and no body", async () => {
+    expect(await answer("/healthz", { method: "HEAD" })).toEqual({ status: 200, type: HEALTH_TEXT, body: "" });
+  });
+
+  it("refuses bodies and ends the connection", async () => {
+    const response = await appWith().app.request("/pods", {
+      method: "POST",
+      headers: { "content-length": "5" },
+      body: "hello",
+    });
+    expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
+  });
+
+  it("answers a failing handler with 500, without its reason, and logs it", async () => {
+    const { app, telemetry } = appWith({
+      pods: () => {
+        throw new Error("broken");
+      },
+    });
+    const response = await app.request("/pods");
+    const [line] = telemetry.lines;
+    expect([response.status, await response.text(), line?.level, line?.fields["path"]]).toEqual([
+      500,
+      "500: Internal Server Error",
+      "error",
+      "/pods",
+    ]);
+  });
+
+  it("counts requests by method, path, server and kind, and ends with none in flight", async () => {
+    const { app, telemetry } = appWith();
+    await app.request("/pods");
+    await app.request("/pods");
+    await app.request("/nope", { method: "BREW" });
+    const pods = '{method="GET",path="pods",server_type="readonly",long_running="false"}';
+    const other = '{method="other",path="other",server_type="readonly",long_running="false"}';
+    expect(Object.fromEntries(telemetry.samples)).toEqual({
+      [`kubelet_http_requests_total${pods}`]: 2,
+      [`kubelet_http_inflight_requests${pods}`]: 0,
+      [`kubelet_http_requests_duration_seconds${pods} observed`]: 2,
+      [`kubelet_http_requests_total${other}`]: 1,
+      [`kubelet_http_inflight_requests${other}`]: 0,
+      [`kubelet_http_requests_duration_seconds${other} observed`]: 1,
+    });
+  });
+});
+
+describe("labels of requests", () => {
+  it.each([
+    ["/pods", "pods"],
+    ["/pods/", "pods"],
+    ["/healthz/ping", "healthz"],
+    ["/metrics", "metrics"],
+    ["/metrics/cadvisor", "metrics/cadvisor"],
+    ["/metrics/x", "other"],
+    ["/exec/ns/pod/c", "exec"],
+    ["", "other"],
+    ["/", "other"],
+    ["//pods", "other"],
+  ])("puts %j into %s", (path, bucket) => {
+    expect(pathBucket(path, READ_ONLY_PATHS)).toBe(bucket);
+  });
+
+  it("knows long-running requests as upstream does", () => {
+    const long = ["/exec/a", "/attach/a", "/portForward/a", "/pods"].map(
+      (path) => requestLabels("GET", path, READ_ONLY_PATHS, "readwrite").long_running,
+    );
+    expect(long).toEqual(["true", "true", "false", "false"]);
+  });
+});

@@ -1,0 +1,227 @@
+import { connect } from "node:net";
+import { firstValueFrom, type Observable, type Subscription } from "rxjs";
+import { afterEach, describe, expect, it } from "vitest";
+import type { KubeletError } from "../../../src/core/errors.ts";
+import type { KubeletQueries } from "../../../src/ports/kubeletQueries.ts";
+import { baseApp } from "../../../src/server/baseApp.ts";
+import { healthzServer } from "../../../src/server/healthzServer.ts";
+import { readOnlyServer } from "../../../src/server/readOnlyServer.ts";
+import {
+  type ListeningAddress,
+  listenError,
+  SERVER_LIMITS,
+  serve,
+  type ServerLimits,
+} from "../../../src/server/serve.ts";
+import { realClock } from "../../support/realClock.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+
+const queries: KubeletQueries = {
+  pods: () => [],
+  runtimePods: () => [],
+  health: () => [{ name: "ping", problem: undefined }],
+};
+const address = "127.0.0.1";
+const telemetry = recordingTelemetry();
+const metricsPage = { render: () => Promise.resolve({ contentType: "text/plain", body: "up 1\n" }) };
+
+const running: Subscription[] = [];
+afterEach(() => {
+  for (const subscription of running.splice(0)) subscription.unsubscribe();
+});
+
+/** Subscribes until the end of the test; resolves with the address. */
+function started(server$: Observable<ListeningAddress>): Promise<ListeningAddress & { readonly stop: () => void }> {
+  return new Promise((resolve, reject) => {
+    const subscription = server$.subscribe({
+      next: (listening) => resolve({ ...listening, stop: () => subscription.unsubscribe() }),
+      error: reject,
+    });
+    running.push(subscription);
+  });
+}
+
+const readOnly = (limits: Partial<ServerLimits> = {}) =>
+  started(
+    readOnlyServer({
+      address,
+      port: 0,
+      queries,
+      metricsPage,
+      telemetry,
+      clock: realClock,
+      limits: { ...SERVER_LIMITS, ...limits },
+    }),
+  );
+
+/** Sends raw bytes and resolves with everything received until the server ends the connection. */
+function raw(port: number, ...chunks: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    let received = "";
+    const socket = connect(port, address, () => {
+      for (const chunk of chunks) socket.write(chunk);
+    });
+    socket.on("data", (data) => {
+      received += data.toString();
+    });
+    // A reset is an end as well: what counts is what was answered before it.
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(received));
+  });
+}
+
+const statusLine = (response: string): string => response.split("\r\n")[0] ?? "";
+
+describe("serve", () => {
+  it("takes a free port when asked for 0, says which, and answers there", async () => {
+    const { port, address: host } = await readOnly();
+    const response = await fetch(`http://${host}:${port}/pods`);
+    const document: unknown = await response.json();
+    expect([host, port > 0, document]).toEqual([
+      address,
+      true,
+      { kind: "PodList", apiVersion: "v1", metadata: {}, items: [] },
+    ]);
+  });
+
+  it("stops listening with the subscription", async () => {
+    const { port, stop } = await readOnly();
+    await fetch(`http://${address}:${port}/healthz`);
+    stop();
+    const refused = await fetch(`http://${address}:${port}/healthz`).catch(() => "refused");
+    expect(refused).toBe("refused");
+  });
+
+  it("ends open connections when it stops", async () => {
+    const { port, stop } = await readOnly();
+    const open = raw(port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", "GET /healthz");
+    await fetch(`http://${address}:${port}/healthz`);
+    stop();
+    expect(statusLine(await open)).toMatch(/^(HTTP\/1.1 200 OK)?$/);
+  });
+
+  it("serves the same port again after it stopped", async () => {
+    const first = await readOnly();
+    first.stop();
+    const app = baseApp(telemetry.log);
+    const again = await started(serve({ app, address, port: first.port }));
+    expect(again.port).toBe(first.port);
+  });
+
+  it("errors with address, port and reason when the port is taken", async () => {
+    const { port } = await readOnly();
+    const app = baseApp(telemetry.log);
+    const thrown = await firstValueFrom(serve({ app, address, port })).catch((error: KubeletError) => error);
+    const { cause: _cause, ...error } = thrown as KubeletError;
+    expect(error).toEqual({
+      code: "Unavailable",
+      reason: "ListenFailed",
+      message: `cannot listen on 127.0.0.1:${port}: another process uses this port (EADDRINUSE)`,
+      retryable: true,
+    });
+  });
+
+  it.each([
+    [
+      "192.0.2.1",
+      "EADDRNOTAVAIL",
+      "cannot listen on 192.0.2.1:80: this machine does not have that address (EADDRNOTAVAIL)",
+    ],
+    ["::1", "EACCES", "cannot listen on [::1]:80: this port needs more privileges (EACCES)"],
+    ["a", "ENFILE", "cannot listen on a:80: boom (ENFILE)"],
+  ])("says what is wrong with %s: %s", (host, code, message) => {
+    const error = Object.assign(new Error("boom"), { code });
+    expect(listenError(host, 80, error).message).toBe(message);
+  });
+});
+
+describe("healthzServer", () => {
+  it("has health and nothing else", async () => {
+    const { port } = await started(healthzServer({ address, port: 0, queries, telemetry }));
+    const get = async (path: string) => (await fetch(`http://${address}:${port}${path}`)).status;
+    expect(await Promise.all(["/healthz", "/healthz/ping", "/pods", "/metrics", "/"].map(get))).toEqual([
+      200, 200, 404, 404, 404,
+    ]);
+  });
+});
+
+describe("hostile clients", () => {
+  it.each([
+    ["headers beyond the limit", [`GET /pods HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`], "431"],
+    ["a method that is none", ["GET@ /pods HTTP/1.1\r\nHost: a\r\n\r\n"], "400"],
+    ["a request that is none", ["\u0016\u0003\u0001\u0002\u0000\r\n\r\n"], "400"],
+    ["two lengths", ["POST /pods HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"], "400"],
+    [
+      "a length and chunks",
+      ["POST /pods HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"],
+      "400",
+    ],
+    ["a host that is none", ["GET /pods HTTP/1.1\r\nHost: a b/../\r\nConnection: close\r\n\r\n"], "400"],
+    ["no host", ["GET /pods HTTP/1.1\r\n\r\n"], "400"],
+    ["a huge body announced", ["POST /pods HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\nx"], "413"],
+    ["an endless body", ["POST /pods HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"], "413"],
+    ["a body on GET", ["GET /pods HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"], "413"],
+    ["TRACE", ["TRACE /pods HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"], "405"],
+    [
+      "an upgrade nobody offers",
+      ["GET /pods HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n"],
+      "200",
+    ],
+    ["an encoded path that is broken", ["GET /healthz/%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"], "404"],
+  ])("answers %s and ends the connection", async (_what, chunks, status) => {
+    const { port } = await readOnly({ idleTimeoutMs: 2_000 });
+    expect(statusLine(await raw(port, ...chunks))).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+
+  it("ends a client that is slow with its headers", async () => {
+    const { port } = await readOnly({ headersTimeoutMs: 100, requestTimeoutMs: 200 });
+    expect(statusLine(await raw(port, "GET /pods HTTP/1.1\r\nHost: a\r\nX-Slow:"))).toBe(
+      "HTTP/1.1 408 Request Timeout",
+    );
+  });
+
+  it("ends a client that connects and says nothing", async () => {
+    const { port } = await readOnly({ headersTimeoutMs: 100, requestTimeoutMs: 200, idleTimeoutMs: 300 });
+    expect(statusLine(await raw(port))).toMatch(/^(HTTP\/1.1 408 Request Timeout)?$/);
+  });
+
+  it("ends a client that does not read its answer", async () => {
+    const page = { render: () => Promise.resolve({ contentType: "text/plain", body: "x".repeat(32 * 1024 * 1024) }) };
+    const limits = { ...SERVER_LIMITS, idleTimeoutMs: 300 };
+    const options = { address, port: 0, queries, metricsPage: page, telemetry, clock: realClock, limits };
+    const { port } = await started(readOnlyServer(options));
+    const socket = connect(port, address, () => socket.write("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"));
+    let received = 0;
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.on("error", () => undefined);
+    socket.once("data", (data) => {
+      received += data.length;
+      socket.pause();
+    });
+    // Three clients that say nothing take three times the idle time: then the one that does not read is gone as well.
+    for (let round = 0; round < 3; round += 1) await raw(port);
+    socket.on("data", (data) => {
+      received += data.length;
+    });
+    socket.resume();
+    await closed;
+    expect(received < 32 * 1024 * 1024).toBe(true);
+  });
+
+  it("ends connections beyond the limit and keeps serving those within it", async () => {
+    const { port } = await readOnly({ maxConnections: 1, idleTimeoutMs: 3_000 });
+    const first = connect(port, address);
+    await new Promise((resolve) => first.once("connect", resolve));
+    const second = await raw(port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+    const answered = new Promise<string>((resolve) => first.once("data", (data) => resolve(data.toString())));
+    first.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect([second, statusLine(await answered)]).toEqual(["", "HTTP/1.1 200 OK"]);
+    first.destroy();
+  });
+
+  it("goes on after all of them", async () => {
+    const { port } = await readOnly();
+    await Promise.all(Array.from({ length: 20 }, () => raw(port, "\u0000\u0001\r\n\r\n")));
+    expect((await fetch(`http://${address}:${port}/healthz`)).status).toBe(200);
+  });
+});

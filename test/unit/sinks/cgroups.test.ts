@@ -1,0 +1,305 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { asapScheduler, asyncScheduler, lastValueFrom, type SchedulerLike } from "rxjs";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Call } from "../../../src/ports/call.ts";
+import { findHierarchies, sharesToWeight, writesV1, writesV2 } from "../../../src/sinks/cgroupHierarchies.ts";
+import { type CgroupsOptions, createCgroups } from "../../../src/sinks/cgroups.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+
+const done = <T>(call: Call<T>): Promise<T> => lastValueFrom(call);
+const failure = (call: Call<unknown>) =>
+  done(call).then(
+    () => "no failure",
+    ({ code, message }: { code: string; message: string }) => ({ code, message }),
+  );
+const read = (path: string): Promise<string> => fs.readFile(path, "utf8");
+
+/** Files the kernel puts into a new cgroup, by hierarchy. */
+const KERNEL_FILES: Readonly<Record<string, readonly string[]>> = {
+  "cpu,cpuacct": ["cgroup.procs", "cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_period_us"],
+  cpuset: ["cgroup.procs", "cpuset.cpus", "cpuset.mems"],
+  memory: ["cgroup.procs", "memory.limit_in_bytes"],
+  pids: ["cgroup.procs", "pids.max"],
+  systemd: ["cgroup.procs"],
+  unified: ["cgroup.procs", "cgroup.controllers", "cgroup.subtree_control"],
+};
+
+/** Waits take no time, and are counted. */
+function countingScheduler(): { scheduler: SchedulerLike; delays: number[] } {
+  const delays: number[] = [];
+  const scheduler: SchedulerLike = {
+    now: () => 0,
+    schedule(work, delay, state) {
+      delays.push(delay ?? 0);
+      return asapScheduler.schedule(work as never, 0, state as never);
+    },
+  };
+  return { scheduler, delays };
+}
+
+/** A directory that looks like a cgroup file system, and cgroups on it. */
+function fakeCgroups(rootDir: string, more: Partial<CgroupsOptions> = {}) {
+  const { scheduler, delays } = countingScheduler();
+  const killed: number[] = [];
+  const hierarchyOf = (path: string): string => path.slice(rootDir.length + 1).split("/")[0] ?? "";
+  const makeCgroup = async (path: string): Promise<void> => {
+    await fs.mkdir(path);
+    const names = KERNEL_FILES[hierarchyOf(path)] ?? KERNEL_FILES.unified ?? [];
+    for (const name of names) await fs.writeFile(join(path, name), "");
+  };
+  const removeCgroup = async (path: string): Promise<void> => {
+    const entries = await fs.readdir(path, { withFileTypes: true });
+    for (const entry of entries) if (entry.isFile()) await fs.unlink(join(path, entry.name));
+    await fs.rmdir(path);
+  };
+  const cgroups = createCgroups({
+    rootDir,
+    clock: { scheduler },
+    kill: (pid) => killed.push(pid),
+    makeCgroup,
+    removeCgroup,
+    ...more,
+  });
+  return { cgroups, killed, delays, makeCgroup, removeCgroup };
+}
+
+async function makeV1Root(rootDir: string): Promise<void> {
+  for (const [hierarchy, names] of Object.entries(KERNEL_FILES)) {
+    await fs.mkdir(join(rootDir, hierarchy));
+    for (const name of names) await fs.writeFile(join(rootDir, hierarchy, name), "");
+  }
+  await fs.symlink("cpu,cpuacct", join(rootDir, "cpu"));
+  await fs.mkdir(join(rootDir, "other"));
+  await fs.writeFile(join(rootDir, "cpuset", "cpuset.cpus"), "0-1\n");
+  await fs.writeFile(join(rootDir, "cpuset", "cpuset.mems"), "0\n");
+}
+
+const LIMITS = {
+  cpuShares: 102,
+  cpuQuotaUs: 10_000,
+  cpuPeriodUs: 100_000,
+  memoryLimitBytes: 67_108_864,
+  pidsLimit: 50,
+};
+
+describe("cgroup limits", () => {
+  it("are written in v1 units, the period before the quota", () => {
+    expect(writesV1(LIMITS)).toEqual([
+      { file: "cpu.shares", value: "102" },
+      { file: "cpu.cfs_period_us", value: "100000" },
+      { file: "cpu.cfs_quota_us", value: "10000" },
+      { file: "memory.limit_in_bytes", value: "67108864" },
+      { file: "pids.max", value: "50" },
+    ]);
+  });
+
+  it("are converted for v2", () => {
+    expect(writesV2(LIMITS)).toEqual([
+      { file: "cpu.weight", value: "4" },
+      { file: "cpu.max", value: "10000 100000" },
+      { file: "memory.max", value: "67108864" },
+      { file: "pids.max", value: "50" },
+    ]);
+  });
+
+  it("say no limit in the words of each version", () => {
+    const none = { cpuQuotaUs: -1, memoryLimitBytes: -1, pidsLimit: -1 };
+    expect(writesV1(none).map(({ value }) => value)).toEqual(["-1", "-1", "max"]);
+    expect(writesV2(none).map(({ value }) => value)).toEqual(["max", "max", "max"]);
+  });
+
+  it("that are absent are left as they are", () => {
+    expect([writesV1({}), writesV2({})]).toEqual([[], []]);
+  });
+
+  it.each([
+    [2, 1],
+    [28, 1],
+    [29, 2],
+    [245, 10],
+    [1024, 39],
+    [262_144, 10_000],
+  ])("%d shares weigh %d", (shares, weight) => {
+    expect(sharesToWeight(shares)).toBe(weight);
+  });
+});
+
+describe("cgroups v1", () => {
+  const root = temporaryDirectory();
+
+  it("finds every hierarchy once, joint controllers and the unified one of hybrids included", async () => {
+    await makeV1Root(root());
+    expect(await findHierarchies(root())).toEqual(
+      ["cpu,cpuacct", "cpuset", "memory", "pids", "systemd", "unified"].map((name) => ({
+        dir: join(root(), name),
+        version: name === "unified" ? 2 : 1,
+      })),
+    );
+  });
+
+  it("makes the cgroup in every hierarchy, writes limits where their controller is, hands cpusets down", async () => {
+    await makeV1Root(root());
+    const { cgroups } = fakeCgroups(root());
+    await done(cgroups.ensure("/kubepods/burstable/pod1", LIMITS));
+    await done(cgroups.ensure("/kubepods/burstable/pod1", { cpuShares: 51 }));
+    const pod = (file: string) => read(join(root(), file.replace(":", "/kubepods/burstable/pod1/")));
+    const wanted = {
+      "cpu,cpuacct:cpu.shares": "51",
+      "cpu,cpuacct:cpu.cfs_quota_us": "10000",
+      "cpu,cpuacct:cpu.cfs_period_us": "100000",
+      "memory:memory.limit_in_bytes": "67108864",
+      "pids:pids.max": "50",
+      "cpuset:cpuset.cpus": "0-1",
+      "cpuset:cpuset.mems": "0",
+      "systemd:cgroup.procs": "",
+      "unified:cgroup.procs": "",
+    };
+    const found = Object.keys(wanted).map(async (file) => [file, await pod(file)] as const);
+    expect(Object.fromEntries(await Promise.all(found))).toEqual(wanted);
+  });
+
+  it("lists children by last element, sorted, of whatever hierarchy", async () => {
+    await makeV1Root(root());
+    const { cgroups } = fakeCgroups(root());
+    await done(cgroups.ensure("/kubepods/podb", {}));
+    await done(cgroups.ensure("/kubepods/poda", {}));
+    await fs.mkdir(join(root(), "memory/kubepods/podc"));
+    expect(await done(cgroups.list("/kubepods"))).toEqual(["poda", "podb", "podc"]);
+    expect(await done(cgroups.list("/none"))).toEqual([]);
+  });
+
+  it("removes the cgroup with its children and ends what is left in them; a missing one is fine", async () => {
+    await makeV1Root(root());
+    const { cgroups, killed, delays } = fakeCgroups(root());
+    await done(cgroups.ensure("/kubepods/pod1/c1", {}));
+    // 0 is a process outside our pid namespace, and this process ends nobody it is itself.
+    await fs.writeFile(join(root(), "memory/kubepods/pod1/c1/cgroup.procs"), `4242\n0\n${process.pid}\n`);
+    await done(cgroups.destroy("/kubepods/pod1"));
+    await done(cgroups.destroy("/kubepods/pod1"));
+    expect([killed, delays, await done(cgroups.list("/kubepods"))]).toEqual([[4242], [], []]);
+  });
+
+  it("tries a busy cgroup again, ending its processes each time", async () => {
+    await makeV1Root(root());
+    const plain = fakeCgroups(root());
+    let busy = 2;
+    const removeCgroup = async (path: string): Promise<void> => {
+      if (path.endsWith("memory/pod1") && busy-- > 0) throw Object.assign(new Error("busy"), { code: "EBUSY" });
+      await plain.removeCgroup(path);
+    };
+    const { cgroups, killed, delays } = fakeCgroups(root(), { removeCgroup });
+    await done(cgroups.ensure("/pod1", {}));
+    await fs.writeFile(join(root(), "memory/pod1/cgroup.procs"), "4242\n");
+    await done(cgroups.destroy("/pod1"));
+    expect([killed, delays, await done(cgroups.list("/" + "pod1"))]).toEqual([[4242, 4242, 4242], [50, 50], []]);
+  });
+
+  it("gives up on a cgroup that stays busy for two seconds, naming it", async () => {
+    await makeV1Root(root());
+    const removeCgroup = () => Promise.reject(Object.assign(new Error("busy"), { code: "EBUSY" }));
+    const { cgroups, delays } = fakeCgroups(root(), { removeCgroup });
+    await done(cgroups.ensure("/pod1", {}));
+    expect(await failure(cgroups.destroy("/pod1"))).toEqual({
+      code: "Io",
+      message: `cannot remove cgroup ${root()}/cpu,cpuacct/pod1: EBUSY`,
+    });
+    expect(delays).toEqual(Array.from({ length: 40 }, () => 50));
+  });
+
+  it("does not try again what is not busy", async () => {
+    await makeV1Root(root());
+    const removeCgroup = () => Promise.reject(Object.assign(new Error("no"), { code: "EACCES" }));
+    const { cgroups, delays } = fakeCgroups(root(), { removeCgroup });
+    await done(cgroups.ensure("/pod1", {}));
+    expect([await failure(cgroups.destroy("/pod1")), delays]).toEqual([
+      { code: "PermissionDenied", message: `cannot remove cgroup ${root()}/cpu,cpuacct/pod1: EACCES` },
+      [],
+    ]);
+  });
+
+  it("says so where cgroups cannot be written", async () => {
+    await makeV1Root(root());
+    const makeCgroup = () => Promise.reject(Object.assign(new Error("no"), { code: "EROFS" }));
+    const { cgroups } = fakeCgroups(root(), { makeCgroup });
+    expect(await failure(cgroups.ensure("/kubepods", {}))).toEqual({
+      code: "PermissionDenied",
+      message: `cannot make cgroup ${root()}/cpu,cpuacct/kubepods: EROFS`,
+    });
+  });
+
+  it.each(["kubepods", "/", "/a/../b", "/a/./b", ""])("refuses the name %j", async (name) => {
+    await makeV1Root(root());
+    const refusal = {
+      code: "InvalidArgument",
+      message: `"${name}" is no cgroup name: it must be absolute and below the root`,
+    };
+    const { cgroups } = fakeCgroups(root());
+    const failures = [failure(cgroups.ensure(name, {})), failure(cgroups.destroy(name)), failure(cgroups.list(name))];
+    expect(await Promise.all(failures)).toEqual([refusal, refusal, refusal]);
+  });
+
+  it("says so where no cgroups are", async () => {
+    const { cgroups } = fakeCgroups(root());
+    expect(await failure(cgroups.list("/kubepods"))).toEqual({
+      code: "NotFound",
+      message: `no cgroup hierarchy is mounted below ${root()}`,
+    });
+    expect(await failure(fakeCgroups(join(root(), "none")).cgroups.list("/kubepods"))).toEqual({
+      code: "NotFound",
+      message: `cannot read cgroup root ${root()}/none: ENOENT`,
+    });
+  });
+});
+
+describe("cgroups v2", () => {
+  const root = temporaryDirectory();
+
+  it("hands controllers down every level and writes converted limits of those there are", async () => {
+    await fs.writeFile(join(root(), "cgroup.controllers"), "cpu memory io\n");
+    await fs.writeFile(join(root(), "cgroup.subtree_control"), "io\n");
+    const makeCgroup = async (path: string): Promise<void> => {
+      await fs.mkdir(path);
+      await fs.writeFile(join(path, "cgroup.controllers"), "cpu memory\n");
+    };
+    const { cgroups } = fakeCgroups(root(), { makeCgroup });
+    await done(cgroups.ensure("/kubepods/pod1", LIMITS));
+    const pod = join(root(), "kubepods/pod1");
+    expect(await read(join(root(), "cgroup.subtree_control"))).toBe("+cpu +memory");
+    expect(await read(join(root(), "kubepods/cgroup.subtree_control"))).toBe("+cpu +memory");
+    expect(await fs.readdir(pod)).toEqual(["cgroup.controllers", "cpu.max", "cpu.weight", "memory.max"]);
+    expect([
+      await read(join(pod, "cpu.weight")),
+      await read(join(pod, "cpu.max")),
+      await read(join(pod, "memory.max")),
+    ]).toEqual(["4", "10000 100000", "67108864"]);
+  });
+});
+
+describe("cgroups of this machine", () => {
+  const name = `/rxlet-test-${process.pid}`;
+  const cgroups = createCgroups({ clock: { scheduler: asyncScheduler } });
+
+  afterEach(async () => {
+    await done(cgroups.destroy(name)).catch(() => undefined);
+  });
+
+  it("hold a process until they are destroyed, or say that they cannot be written", async () => {
+    const made = await failure(cgroups.ensure(`${name}/pod1`, { cpuShares: 51, pidsLimit: 64 }));
+    if (made !== "no failure") {
+      expect(made).toMatchObject({ code: expect.stringMatching(/^(PermissionDenied|NotFound)$/) });
+      return;
+    }
+    const child = spawn("sleep", ["60"], { stdio: "ignore" });
+    const exit = once(child, "exit");
+    for (const { dir } of await findHierarchies("/sys/fs/cgroup")) {
+      await fs.writeFile(join(dir, name, "pod1/cgroup.procs"), String(child.pid));
+    }
+    expect(await done(cgroups.list(name))).toEqual(["pod1"]);
+    await done(cgroups.destroy(name));
+    expect(await exit).toEqual([null, "SIGKILL"]);
+    expect(await done(cgroups.list(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { firstValueFrom, lastValueFrom } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { createFiles } from "../../../src/sinks/files.ts";
+import type { Call } from "../../../src/ports/call.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+
+const files = createFiles();
+const done = <T>(call: Call<T>): Promise<T> => lastValueFrom(call);
+const modeOf = async (path: string) => (await fs.stat(path)).mode & 0o7777;
+const failure = (call: Call<unknown>) =>
+  firstValueFrom(call).then(
+    () => "no failure",
+    ({ code, message }: { code: string; message: string }) => ({ code, message }),
+  );
+
+describe("files", () => {
+  const dir = temporaryDirectory();
+
+  it("does nothing until subscribed", async () => {
+    files.makeDirectory(join(dir(), "never"));
+    expect(await fs.readdir(dir())).toEqual([]);
+  });
+
+  it("makes a directory with its parents and the mode asked for, umask or not", async () => {
+    const path = join(dir(), "a", "b");
+    await done(files.makeDirectory(path, 0o777));
+    expect(await modeOf(path)).toBe(0o777);
+    await done(files.makeDirectory(join(dir(), "c")));
+    expect(await modeOf(join(dir(), "c"))).toBe(0o750);
+  });
+
+  it("leaves a directory that is there as it is", async () => {
+    await done(files.makeDirectory(join(dir(), "a"), 0o700));
+    await done(files.makeDirectory(join(dir(), "a"), 0o777));
+    expect(await modeOf(join(dir(), "a"))).toBe(0o700);
+  });
+
+  it("writes in place: same inode, new content and mode", async () => {
+    const path = join(dir(), "hosts");
+    await done(files.writeFile(path, "a long first content", 0o666));
+    const before = await fs.stat(path);
+    expect([await modeOf(path), await fs.readFile(path, "utf8")]).toEqual([0o666, "a long first content"]);
+    await done(files.writeFile(path, "short"));
+    expect([(await fs.stat(path)).ino, await modeOf(path), await fs.readFile(path, "utf8")]).toEqual([
+      before.ino,
+      0o644,
+      "short",
+    ]);
+  });
+
+  it("tells what kind of thing is at a path, links followed", async () => {
+    await fs.mkdir(join(dir(), "folder"));
+    await fs.writeFile(join(dir(), "file"), "");
+    await fs.symlink("folder", join(dir(), "link"));
+    await fs.symlink("nowhere", join(dir(), "dangling"));
+    const paths = [
+      join(dir(), "folder"),
+      join(dir(), "file"),
+      join(dir(), "link"),
+      join(dir(), "dangling"),
+      "/dev/null",
+    ];
+    const kinds = await Promise.all(paths.map((path) => done(files.kindOf(path))));
+    expect(kinds).toEqual(["Directory", "File", "Directory", undefined, "CharDevice"]);
+  });
+
+  it("reads the end of a file, whole characters only", async () => {
+    const path = join(dir(), "log");
+    await fs.writeFile(path, "123€45");
+    const tails = [100, 5, 4, 3, 2, 0].map((bytes) => done(files.readTail(path, bytes)));
+    expect(await Promise.all(tails)).toEqual(["123€45", "€45", "45", "45", "45", ""]);
+  });
+
+  it("tells which file is not there", async () => {
+    const path = join(dir(), "none");
+    expect(await failure(files.readTail(path, 10))).toEqual({
+      code: "NotFound",
+      message: `cannot read ${path}: ENOENT`,
+    });
+    expect(await failure(files.writeFile(join(path, "x"), ""))).toEqual({
+      code: "NotFound",
+      message: `cannot write ${path}/x: ENOENT`,
+    });
+  });
+
+  it("lists names sorted, and nothing where there is no directory", async () => {
+    for (const name of ["b", "a", "c"]) await fs.writeFile(join(dir(), name), "");
+    expect(await done(files.list(dir()))).toEqual(["a", "b", "c"]);
+    expect(await done(files.list(join(dir(), "none")))).toEqual([]);
+  });
+
+  it("removes a tree, what links point to stays, and a missing one is fine", async () => {
+    const [tree, kept] = [join(dir(), "tree"), join(dir(), "kept")];
+    await fs.mkdir(join(tree, "sub"), { recursive: true });
+    await fs.mkdir(kept);
+    await fs.writeFile(join(kept, "file"), "");
+    await fs.writeFile(join(tree, "sub", "file"), "");
+    await fs.symlink(kept, join(tree, "sub", "link"));
+    await done(files.remove(tree));
+    await done(files.remove(tree));
+    await fs.symlink(kept, tree);
+    await done(files.remove(tree));
+    expect([await fs.readdir(dir()), await fs.readdir(kept)]).toEqual([["kept"], ["file"]]);
+  });
+
+  it("refuses to remove what is, or holds, a mount", async () => {
+    expect(await failure(files.remove("/proc"))).toEqual({
+      code: "Io",
+      message: "cannot remove /proc: /proc is a mount point",
+    });
+  });
+
+  it("stops removing when nobody wants it any more", async () => {
+    await fs.mkdir(join(dir(), "tree"));
+    files
+      .remove(join(dir(), "tree"))
+      .subscribe({ error: () => undefined })
+      .unsubscribe();
+    await done(files.list(dir()));
+    await done(files.list(dir()));
+    expect(await fs.readdir(dir())).toEqual(["tree"]);
+  });
+
+  it("makes and replaces links, and leaves nothing beside them", async () => {
+    const path = join(dir(), "link");
+    await done(files.symlink("/one", path));
+    await done(files.symlink("/one", path));
+    await done(files.symlink("/two", path));
+    expect([await fs.readlink(path), await fs.readdir(dir())]).toEqual(["/two", ["link"]]);
+  });
+
+  it("does not put a link over a directory", async () => {
+    const path = join(dir(), "held");
+    await fs.mkdir(join(path, "x"), { recursive: true });
+    expect(await failure(files.symlink("/one", path))).toEqual({ code: "Io", message: `cannot link ${path}: EISDIR` });
+    expect(await fs.readdir(dir())).toEqual(["held"]);
+  });
+});

@@ -1,0 +1,108 @@
+import * as fs from "node:fs/promises";
+import * as os from "node:os";
+import { dirname, join } from "node:path";
+import { lastValueFrom } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { Machine } from "../../../src/ports/host.ts";
+import { type MachineOptions, readMachine } from "../../../src/sources/machine.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+
+const V1_FILES = {
+  "/proc/meminfo": "MemTotal:       24684096 kB\nMemFree: 1 kB\nSwapTotal:        1024 kB\n",
+  "/proc/sys/kernel/random/boot_id": "boot-1\n",
+  "/etc/machine-id": "machine-1\n",
+  "/sys/class/dmi/id/product_uuid": "system-1\n",
+  "/etc/os-release": 'NAME="Example"\nPRETTY_NAME="Example Linux 1"\n',
+  "/etc/resolv.conf": "nameserver 192.0.2.53\nsearch lan\n",
+  "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n",
+  "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages": "3\n",
+  "/sys/fs/cgroup/memory/cgroup.procs": "",
+  "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes": "1\n",
+};
+
+describe("readMachine", () => {
+  const root = temporaryDirectory();
+
+  async function machineWith(tree: Readonly<Record<string, string>>, options: MachineOptions = {}): Promise<Machine> {
+    for (const [path, content] of Object.entries(tree)) {
+      await fs.mkdir(dirname(join(root(), path)), { recursive: true });
+      await fs.writeFile(join(root(), path), content);
+    }
+    return lastValueFrom(readMachine({ prefix: root(), ...options }));
+  }
+
+  it("reads every fact from where the system keeps it", async () => {
+    const { ips, cpuCount, rootFsBytes, ...machine } = await machineWith(V1_FILES);
+    expect(machine).toEqual({
+      hostname: os.hostname().toLowerCase(),
+      memoryBytes: 24_684_096n * 1024n,
+      swapBytes: 1024n * 1024n,
+      hugepages: [
+        { bytes: 2_097_152n, unit: "2MB", resource: "hugepages-2Mi", count: 3n },
+        { bytes: 1_073_741_824n, unit: "1GB", resource: "hugepages-1Gi", count: 0n },
+      ],
+      bootId: "boot-1",
+      machineId: "machine-1",
+      systemUuid: "system-1",
+      kernelVersion: os.release(),
+      osImage: "Example Linux 1",
+      operatingSystem: process.platform,
+      architecture: process.arch === "x64" ? "amd64" : process.arch,
+      resolvConf: { nameservers: ["192.0.2.53"], searches: ["lan"], options: [] },
+      cgroupVersion: 1,
+      swapControllerAvailable: true,
+    });
+    expect([ips.length > 0, cpuCount >= 1, (rootFsBytes ?? 0n) > 0n]).toEqual([true, true, true]);
+  });
+
+  it("leaves empty what the system does not have", async () => {
+    const machine = await machineWith({}, { resolvConfPath: "" });
+    expect(machine).toMatchObject({
+      memoryBytes: BigInt(os.totalmem()),
+      swapBytes: 0n,
+      hugepages: [],
+      bootId: "",
+      machineId: "",
+      systemUuid: "",
+      osImage: `${os.type()} ${os.release()}`,
+      resolvConf: undefined,
+      cgroupVersion: undefined,
+      swapControllerAvailable: false,
+    });
+  });
+
+  it("knows cgroup v2, and swap of the cgroup it is in itself", async () => {
+    const machine = await machineWith({
+      "/etc/resolv.conf": "",
+      "/sys/fs/cgroup/cgroup.controllers": "cpu memory\n",
+      "/proc/self/cgroup": "0::/system.slice/rxlet\n",
+      "/sys/fs/cgroup/system.slice/rxlet/memory.swap.max": "max\n",
+    });
+    expect([machine.cgroupVersion, machine.swapControllerAvailable]).toEqual([2, true]);
+  });
+
+  it("uses the interface of the default route with the least metric", async () => {
+    const name = Object.entries(os.networkInterfaces()).find(([, list]) => list?.some((each) => !each.internal))?.[0];
+    const route =
+      `Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\n` +
+      `gone0\t00000000\t01020304\t0003\t0\t0\t500\n${name ?? "lo"}\t00000000\t01020304\t0003\t0\t0\t10\n`;
+    const { ips } = await machineWith({ "/proc/net/route": route, "/etc/resolv.conf": "" });
+    const own = (name === undefined ? [] : (os.networkInterfaces()[name] ?? [])).filter(
+      ({ address }) => !address.startsWith("fe80:"),
+    );
+    const first = (family: string) =>
+      own
+        .filter((each) => each.family === family)
+        .slice(0, 1)
+        .map(({ address }) => address);
+    expect(ips).toEqual(name === undefined ? ["127.0.0.1"] : [...first("IPv4"), ...first("IPv6")]);
+  });
+
+  it("fails when resolver settings are wanted and not there", async () => {
+    const missing = join(root(), "/etc/none");
+    await expect(machineWith({}, { resolvConfPath: "/etc/none" })).rejects.toMatchObject({
+      code: "NotFound",
+      message: `cannot read resolver settings ${missing}: ENOENT`,
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { type MetricRow, metricTable } from "../../../src/core/telemetry/metricTable.ts";
+
+const rows = Object.entries<MetricRow>(metricTable);
+const line = ([name, row]: readonly [string, MetricRow]): string =>
+  `${name} ${row.type} ${[...row.labels].sort().join(",")}`;
+
+/** As a running kubelet 1.36 shows them. */
+const UPSTREAM = `
+kubelet_active_pods gauge static
+kubelet_admission_rejections_total counter reason
+kubelet_cgroup_manager_duration_seconds histogram operation_type
+kubelet_cgroup_version gauge
+kubelet_containers_per_pod_count histogram
+kubelet_desired_pods gauge static
+kubelet_evented_pleg_connection_error_count counter
+kubelet_evented_pleg_connection_latency_seconds histogram
+kubelet_evented_pleg_connection_success_count counter
+kubelet_http_inflight_requests gauge long_running,method,path,server_type
+kubelet_http_requests_duration_seconds histogram long_running,method,path,server_type
+kubelet_http_requests_total counter long_running,method,path,server_type
+kubelet_image_manager_ensure_image_requests_total counter present_locally,pull_policy,pull_required
+kubelet_image_pull_duration_seconds histogram image_size_in_bytes
+kubelet_lifecycle_handler_http_fallbacks_total counter
+kubelet_mirror_pods gauge
+kubelet_node_name gauge node
+kubelet_orphaned_runtime_pods_total counter
+kubelet_pleg_discard_events counter
+kubelet_pleg_last_seen_seconds gauge
+kubelet_pleg_relist_duration_seconds histogram
+kubelet_pleg_relist_interval_seconds histogram
+kubelet_pod_start_duration_seconds histogram
+kubelet_pod_start_sli_duration_seconds histogram
+kubelet_pod_start_total_duration_seconds histogram
+kubelet_pod_status_sync_duration_seconds histogram
+kubelet_pod_worker_duration_seconds histogram operation_type
+kubelet_pod_worker_start_duration_seconds histogram
+kubelet_restarted_pods_total counter static
+kubelet_run_podsandbox_duration_seconds histogram runtime_handler
+kubelet_run_podsandbox_errors_total counter runtime_handler
+kubelet_running_containers gauge container_state
+kubelet_running_pods gauge
+kubelet_runtime_operations_duration_seconds histogram operation_type
+kubelet_runtime_operations_errors_total counter operation_type
+kubelet_runtime_operations_total counter operation_type
+kubelet_sleep_action_terminated_early_total counter
+kubelet_started_containers_errors_total counter code,container_type
+kubelet_started_containers_total counter container_type
+kubelet_started_pods_errors_total counter
+kubelet_started_pods_total counter
+kubelet_started_user_namespaced_pods_errors_total counter
+kubelet_started_user_namespaced_pods_total counter
+kubelet_terminated_containers_total counter container_type,exit_code,reason
+kubelet_working_pods gauge config,lifecycle,static
+kubernetes_build_info gauge build_date,compiler,git_commit,git_tree_state,git_version,go_version,major,minor,platform
+kubernetes_feature_enabled gauge name,stage
+process_cpu_seconds_total counter
+process_max_fds gauge
+process_network_receive_bytes_total counter
+process_network_transmit_bytes_total counter
+process_open_fds gauge
+process_resident_memory_bytes gauge
+process_start_time_seconds gauge
+process_virtual_memory_bytes gauge
+process_virtual_memory_max_bytes gauge
+prober_probe_duration_seconds histogram container,namespace,pod,probe_type
+prober_probe_total counter container,namespace,pod,pod_uid,probe_type,result`
+  .trim()
+  .split("\n");
+
+describe("metricTable", () => {
+  it("has upstream's names, types and labels for everything that is not rxlet's own", () => {
+    const shared = rows.filter(([name]) => !name.startsWith("rxlet_")).map((row) => line(row).trim());
+    expect(shared.sort()).toEqual([...UPSTREAM].sort());
+  });
+
+  it("gives bounds to histograms alone, in ascending order", () => {
+    const wrong = rows.filter(([, { type, buckets }]) =>
+      type === "histogram"
+        ? buckets === undefined || buckets.some((bound, index) => bound <= (buckets[index - 1] ?? -1))
+        : buckets !== undefined,
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("times runtime calls with upstream's bounds: 5 ms times 2.5 to the power of n", () => {
+    const { buckets } = metricTable.kubelet_runtime_operations_duration_seconds;
+    const powers = Array.from({ length: 14 }, (_, n) => 0.005 * 2.5 ** n);
+    expect(buckets.map((bound) => bound.toPrecision(12))).toEqual(powers.map((bound) => bound.toPrecision(12)));
+  });
+
+  it("names counters of its own *_total and durations *_seconds", () => {
+    const own = rows.filter(([name]) => name.startsWith("rxlet_"));
+    const odd = own.filter(
+      ([name, { type }]) =>
+        (type === "counter") !== name.endsWith("_total") || (type === "histogram") !== name.endsWith("_seconds"),
+    );
+    expect(odd).toEqual([]);
+  });
+
+  it("explains every metric in one sentence", () => {
+    expect(rows.filter(([, { help }]) => !/^[A-Z0-9].*\.$/.test(help))).toEqual([]);
+  });
+});

@@ -1,7 +1,7 @@
 /**
  * Sees to it that an image is there: one shared pull per image among all who wait, paced, with backoff per pod and
- * image. Owns the pulls under way and the backoffs. Bound: `maxParallel` pulls; backoff entries of pods that have gone
- * are pruned. Counterpart: pkg/kubelet/images image_manager.go, puller.go.
+ * image. Owns the pulls under way and the backoffs. Bound: `maxParallel` pulls, and those that hang beside them; backoff
+ * entries of pods that have gone are pruned. Counterpart: pkg/kubelet/images image_manager.go, puller.go.
  */
 import { catchError, concat, defer, finalize, map, type Observable, of, switchMap } from "rxjs";
 import type { Container, Pod } from "../core/api.ts";
@@ -27,6 +27,12 @@ import { tokenBucket } from "../operators/tokenBucket.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 
 type Ports = Pick<KubeletPorts, "images" | "clock" | "telemetry">;
+
+/**
+ * A pull that takes longer makes room for the next, so that one registry that hangs does not hold up all pods.
+ * Upstream's serialized pulls wait for ever.
+ */
+const PULL_PATIENCE_MS = 10 * 60_000;
 
 export interface ImageRequest {
   readonly pod: Pod;
@@ -89,30 +95,32 @@ export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"
   };
 }
 
-/** Pulls by image name, shared among waiters, paced by rate and number. */
+/** Pulls by image name, shared among waiters, paced by rate and number; each answers how long the runtime took, in ms. */
 function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig["imagePull"]) {
   const pace = tokenBucket({ qps: config.qps, burst: config.burst, clock });
-  const slots = createSemaphore(config.maxParallel);
+  const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
   const sandboxes = new Map<string, PodSandboxConfig>();
-  const request = (image: string): Observable<string> =>
+  const request = (image: string): Observable<number> =>
     defer(() => {
       const startedAt = clock.monotonicMs();
       const spec = ImageSpec.fromPartial({ image });
       return images.pullImage({ image: spec, auth: undefined, sandboxConfig: sandboxes.get(image) }).pipe(
-        map(({ imageRef }) => {
-          const seconds = (clock.monotonicMs() - startedAt) / 1000;
-          telemetry.metrics.observe("kubelet_image_pull_duration_seconds", seconds, { image_size_in_bytes: "N/A" });
-          return imageRef;
+        map(() => {
+          const tookMs = clock.monotonicMs() - startedAt;
+          telemetry.metrics.observe("kubelet_image_pull_duration_seconds", tookMs / 1000, {
+            image_size_in_bytes: "N/A",
+          });
+          return tookMs;
         }),
       );
     });
-  const runs = shareByKey<string, string>({
+  const runs = shareByKey<string, number>({
     start: (image) =>
       slots
         .run(pace.acquire().pipe(switchMap(() => request(image))))
         .pipe(finalize(() => void sandboxes.delete(image))),
   });
-  return (image: string, { sandboxConfig }: ImageRequest): Observable<string> =>
+  return (image: string, { sandboxConfig }: ImageRequest): Observable<number> =>
     defer(() => {
       sandboxes.set(image, sandboxConfig);
       return runs.join(image);
@@ -147,7 +155,7 @@ function decide(
 
 function pullAndLook(
   request: ImageRequest,
-  pull$: Observable<string>,
+  pull$: Observable<number>,
   failures: Failures,
   ports: Ports,
   config: KubeletConfig["imagePull"],
@@ -159,12 +167,12 @@ function pullAndLook(
   return defer(() => {
     const startedAt = clock.monotonicMs();
     return pull$.pipe(
-      switchMap(() => statusOf(ports, request)),
-      switchMap((found) => {
+      switchMap((pullMs) => statusOf(ports, request).pipe(map((found) => ({ pullMs, found })))),
+      switchMap(({ pullMs, found }) => {
         failures.last.delete(key);
-        const tookMs = clock.monotonicMs() - startedAt;
+        const totalMs = clock.monotonicMs() - startedAt;
         if (found === undefined) throw toKubeletError(new Error(`image "${image}" is missing after its pull`));
-        return of(eventStep(pulledEvent(image, tookMs, tookMs, found.size)), { kind: "ready", image: found } as const);
+        return of(eventStep(pulledEvent(image, pullMs, totalMs, found.size)), { kind: "ready", image: found } as const);
       }),
       catchError((thrown: unknown) => {
         const error = toKubeletError(thrown);

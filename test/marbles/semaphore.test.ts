@@ -93,6 +93,19 @@ describe("createSemaphore", () => {
   });
 
   it(
+    "a call that outlasts the patience makes room, once, and runs on",
+    marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
+      const gate = createSemaphore(1, { ms: 3, clock });
+      const [slow, next, last] = [cold("------a|"), cold("------b|"), cold("-c|")];
+      expectObservable(gate.run(slow)).toBe("------a|");
+      expectObservable(gate.run(next)).toBe("---------b|");
+      expectObservable(gate.run(last)).toBe("-------c|");
+      expectSubscriptions(next).toBe("---^------!");
+      expectSubscriptions(last).toBe("------^-!");
+    }),
+  );
+
+  it(
     "is not taken before it is subscribed",
     marbles(({ cold, expectObservable }) => {
       const gate = createSemaphore(1);

@@ -23,11 +23,11 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
     telemetry,
     statusFails: false,
     pullsKeepNothing: false,
-    ensure: (image: string, uid = "u1", policy?: string): Observable<string> => {
-      const container = containerOf({ image, ...(policy === undefined ? {} : { imagePullPolicy: policy }) });
-      const sandboxConfig = cri.PodSandboxConfig.create({ hostname: uid });
-      return images.ensure({ pod: podOf({ uid }), container, sandboxConfig }).pipe(map(short));
-    },
+    ensure: (image: string, uid = "u1", policy?: string): Observable<string> =>
+      ask(image, uid, policy).pipe(map(short)),
+    /** What its events say. */
+    messages: (image: string): Observable<string> =>
+      ask(image, "u1").pipe(map((step) => (step.kind === "event" ? step.event.message : ""))),
   };
   const service = {
     imageStatus: ({ image }: cri.ImageStatusRequest) =>
@@ -50,6 +50,11 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
       }),
   } as unknown as ImageService;
   const images = createImagePulls({ images: service, clock: m.clock, telemetry }, { ...CONFIG, ...config });
+  const ask = (image: string, uid: string, policy?: string): Observable<ImageStep> => {
+    const container = containerOf({ image, ...(policy === undefined ? {} : { imagePullPolicy: policy }) });
+    const sandboxConfig = cri.PodSandboxConfig.create({ hostname: uid });
+    return images.ensure({ pod: podOf({ uid }), container, sandboxConfig });
+  };
   return self;
 }
 
@@ -188,6 +193,18 @@ describe("createImagePulls: sharing", () => {
 });
 
 describe("createImagePulls: pace", () => {
+  it(
+    "tells the time of the pull apart from the time that includes waiting",
+    marbles((m) => {
+      const world = node(m, { "a:1": m.cold("2s (x|)"), "b:1": m.cold("3s (x|)") });
+      const said: string[] = [];
+      const told = (image: string) => world.messages(image).pipe(map((message) => void said.push(message)));
+      m.expectObservable(merge(told("a:1"), told("b:1")).pipe(ignoreElements())).toBe("5s |");
+      m.flush();
+      expect(said).toContain('Successfully pulled image "b:1" in 3s (5s including waiting). Image size: 7 bytes.');
+    }),
+  );
+
   const three = (m: Marbles) => ({ "a:1": m.cold("--(x|)"), "b:1": m.cold("--(x|)"), "c:1": m.cold("--(x|)") });
   const ends = (world: ReturnType<typeof node>, names: readonly string[]) =>
     merge(...names.map((name, index) => world.ensure(name, `u${index}`).pipe(map(() => name))));
@@ -199,6 +216,16 @@ describe("createImagePulls: pace", () => {
       m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe("------|");
       m.flush();
       expect(world.asked).toEqual(["0 a:1 u0", "2 b:1 u1", "4 c:1 u2"]);
+    }),
+  );
+
+  it(
+    "waits for a pull that hangs for ten minutes, then goes on beside it",
+    marbles((m) => {
+      const world = node(m, { ...three(m), "hangs:1": m.cold("20m (x|)") });
+      m.expectObservable(ends(world, ["hangs:1", "a:1", "b:1"]).pipe(ignoreElements())).toBe("20m |");
+      m.flush();
+      expect(world.asked).toEqual(["0 hangs:1 u0", "600000 a:1 u1", "600002 b:1 u2"]);
     }),
   );
 

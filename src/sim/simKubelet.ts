@@ -2,8 +2,9 @@
  * The production kubelet in a simulation, one life after the other: started, crashed between any two actions, started
  * again on the same disk and runtime. Owns the life under way; telemetry and memory die with it, as in a process.
  */
-import { concat, ignoreElements, merge, type Observable, type Subscription, tap } from "rxjs";
+import { concat, ignoreElements, merge, type Observable, Subscription, tap } from "rxjs";
 import type { Pod, PodStatus } from "../core/api.ts";
+import { isKubeletError, type KubeletError } from "../core/errors.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
@@ -20,14 +21,12 @@ import { createSimTelemetry, type SimTelemetry } from "./simTelemetry.ts";
 export type CreateKubelet = typeof createKubelet;
 
 export interface SimKubelet {
-  /** Not started, or crashed. */
-  readonly isRunning: boolean;
   /** Of the life under way, or of the last one. */
   readonly telemetry: SimTelemetry;
   /** Undefined before the first start and after a crash. */
   readonly kubelet: Kubelet | undefined;
   start(): void;
-  /** Ends it at once; nothing is said to anyone. */
+  /** Ends it at once, and its supervisor does not start it again; nothing is said to anyone. */
   crash(): void;
   /** Tells of the statuses that changed since the last call; cheap when none did. Throws what ended the kubelet. */
   look(): void;
@@ -52,6 +51,9 @@ interface Life {
   readonly subscription: Subscription;
 }
 
+/** `RestartSec` of packaging/rxlet.service. */
+const RESTART_MS = 2_000;
+
 /** Makes a kubelet that is not running yet. */
 export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
   const { ports, see } = options;
@@ -60,30 +62,41 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
   let telemetry = createSimTelemetry(ports.clock, options.maxLogLines);
   let mayHaveChanged = false;
   let ended: { readonly thrown: unknown } | undefined;
+  let restart: Subscription | undefined;
   const seen = new Map<string, Seen>();
 
+  /** It cannot start for a reason outside of it: it ends, and its supervisor tries again. */
+  const giveUp = (thrown: KubeletError): void => {
+    life = undefined;
+    mayHaveChanged = false;
+    see({ kind: "kubelet", what: "failed to start", reason: thrown.message });
+    restart = ports.clock.scheduler.schedule(start, RESTART_MS);
+  };
   const start = (): void => {
     invariant(life === undefined, "the simulated kubelet is started while it runs");
+    restart?.unsubscribe();
     lives += 1;
     telemetry = createSimTelemetry(ports.clock, options.maxLogLines);
     const create = options.createKubelet ?? createKubelet;
     const kubelet = create(options.config, portsOf(options, telemetry, lives));
     see({ kind: "kubelet", what: "started" });
-    const run$ = concat(makeDirectories(options), kubelet.run$);
-    const subscription = merge(run$, kubelet.podsChanged$).subscribe({
-      next: () => {
-        mayHaveChanged = true;
-      },
-      error: (thrown: unknown) => {
-        ended = { thrown };
-      },
-    });
+    let hasStarted = false;
+    const directories$ = makeDirectories(options).pipe(tap({ complete: () => (hasStarted = true) }));
+    const subscription = new Subscription();
     life = { kubelet, subscription };
+    subscription.add(
+      merge(concat(directories$, kubelet.run$), kubelet.podsChanged$).subscribe({
+        next: () => {
+          mayHaveChanged = true;
+        },
+        error: (thrown: unknown) => {
+          if (hasStarted || !isKubeletError(thrown)) ended = { thrown };
+          else giveUp(thrown);
+        },
+      }),
+    );
   };
   return {
-    get isRunning() {
-      return life !== undefined;
-    },
     get telemetry() {
       return telemetry;
     },
@@ -92,7 +105,9 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
     },
     start,
     crash() {
-      life?.subscription.unsubscribe();
+      restart?.unsubscribe();
+      if (life === undefined) return;
+      life.subscription.unsubscribe();
       life = undefined;
       mayHaveChanged = false;
       see({ kind: "kubelet", what: "crashed" });

@@ -373,7 +373,7 @@ function hands({ life, runtime, cgroups, manifests, apiPods, see }: World) {
     },
     powerOff() {
       note("machine went down");
-      if (life.isRunning) life.crash();
+      life.crash();
       runtime.crash("die");
       cgroups.clear();
     },

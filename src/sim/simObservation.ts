@@ -38,6 +38,7 @@ export type SimSight =
   /** The kubelet has removed a pod's directory, or its cgroup. */
   | { readonly kind: "removed"; readonly what: "directory" | "cgroup"; readonly podUid: string }
   | { readonly kind: "kubelet"; readonly what: "started" | "crashed" }
+  | { readonly kind: "kubelet"; readonly what: "failed to start"; readonly reason: string }
   /** The simulation did something to the node: an accident, a heal, an edit. */
   | { readonly kind: "action"; readonly text: string };
 

@@ -162,7 +162,7 @@ function* life({ node, owners, durationMs, dice, heal, stepsUntil, blame }: Life
 function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const { seed, durationMs, createKubelet, watch } = options;
   const draws = createPrng(`${seed}/node`);
-  const disk = createDiskSpace();
+  const disk = createDiskSpace((path) => node.files.at(path)?.kind === "directory");
   const calls = createCallFaults(dice, (afterMs, prng) => accidents.crashKubelet(afterMs, prng));
   const config = { maxPods: draws.pick([110, 110, 20]) };
   /** Made after the node it watches. */

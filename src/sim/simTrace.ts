@@ -87,7 +87,7 @@ function textOf(observation: SimObservation): string {
     case "removed":
       return `${observation.what} of pod ${observation.podUid}`;
     case "kubelet":
-      return observation.what;
+      return "reason" in observation ? `${observation.what}: ${observation.reason}` : observation.what;
     case "action":
       return observation.text;
     default:

@@ -2,6 +2,7 @@
  * What befalls a node as time goes by: kubelet, runtime and machine go down and come back, disk and network fail for a
  * while, clocks step, containers end, manifests are spoiled. All of it is settled at the start: see FaultDice.
  */
+import type { Files } from "../../ports/files.ts";
 import type { Prng } from "../prng.ts";
 import type { SimFilesOptions } from "../simFiles.ts";
 import type { SimNode } from "../simNode.ts";
@@ -17,12 +18,13 @@ export interface SimDiskSpace {
   readonly fault: NonNullable<SimFilesOptions["fault"]>;
 }
 
-/** Makes a disk with room on it. */
-export function createDiskSpace(): SimDiskSpace {
-  const writes: ReadonlySet<string> = new Set(["makeDirectory", "writeFile", "symlink"]);
+/** Makes a disk with room on it. A full one does not mind being asked for a directory it has. */
+export function createDiskSpace(hasDirectory: (path: string) => boolean): SimDiskSpace {
+  const takesRoom = (operation: keyof Files, path: string): boolean =>
+    operation === "writeFile" || operation === "symlink" || (operation === "makeDirectory" && !hasDirectory(path));
   const space: SimDiskSpace = {
     isFull: false,
-    fault: (operation) => (space.isFull && writes.has(operation) ? "ResourceExhausted" : undefined),
+    fault: (operation, path) => (space.isFull && takesRoom(operation, path) ? "ResourceExhausted" : undefined),
   };
   return space;
 }

@@ -47,7 +47,6 @@ export const DEFAULT_FILE_SYSTEMS: readonly SimFileSystem[] = [
 /** Files in memory never come near this much: with more free than that nobody has to count them. */
 const AMPLE_BYTES = 256 * 2 ** 20;
 const AMPLE_INODES = 100_000;
-const WRITES: readonly (keyof Files)[] = ["makeDirectory", "writeFile", "symlink"];
 
 const isOn = (mountPoint: string, path: string): boolean =>
   mountPoint === "/" || path === mountPoint || path.startsWith(`${mountPoint}/`);
@@ -76,6 +75,11 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
     });
     return { bytes: sizes.reduce((total, size) => total + size, 0), inodes: paths.length };
   };
+  /** A directory that is there already is asked for in vain, but not refused. */
+  const takesRoom = (operation: keyof Files, path: string): boolean =>
+    operation === "writeFile" ||
+    operation === "symlink" ||
+    (operation === "makeDirectory" && files().at(path)?.kind !== "directory");
   const isFull = (fileSystem: SimFileSystem): boolean => {
     const others = filled(fileSystem);
     const left = { bytes: fileSystem.capacityBytes - others.bytes, inodes: fileSystem.inodes - others.inodes };
@@ -104,6 +108,6 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
         inodesFree: BigInt(fileSystem.inodes - usedInodes),
       };
     },
-    fault: (operation, path) => (WRITES.includes(operation) && isFull(of(path)) ? "ResourceExhausted" : undefined),
+    fault: (operation, path) => (takesRoom(operation, path) && isFull(of(path)) ? "ResourceExhausted" : undefined),
   };
 }

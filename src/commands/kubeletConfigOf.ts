@@ -11,11 +11,9 @@ import type { Machine } from "../ports/host.ts";
 
 const UPSTREAM_POD_LOGS = "/var/log/pods";
 const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
-/** Upstream's longest delay of a crash-looping container. */
-const MAX_RESTART_DELAY_MS = 300_000;
 
 /** Puts the configuration together. */
-export function kubeletConfigOf({ flags, config }: KubeletOptions, machine: Machine): KubeletConfig {
+export function kubeletConfigOf({ flags, config, featureGates }: KubeletOptions, machine: Machine): KubeletConfig {
   const nodeName = (flags.hostnameOverride || machine.hostname).toLowerCase();
   const capacity = machineCapacity(machine, config.maxPods);
   const { kubeReserved, systemReserved, evictionHard } = config;
@@ -39,7 +37,10 @@ export function kubeletConfigOf({ flags, config }: KubeletOptions, machine: Mach
     joinDeadlineMs: 10_000,
     maxPods: config.maxPods,
     podsPerCore: config.podsPerCore,
-    containerBackoff: crashLoopPolicy(config.crashLoopBackOff.maxContainerRestartPeriod ?? MAX_RESTART_DELAY_MS),
+    containerBackoff: crashLoopPolicy(
+      config.crashLoopBackOff.maxContainerRestartPeriod,
+      featureGates.get("ReduceDefaultCrashLoopBackOffDecay") === true,
+    ),
     imagePull: {
       maxParallel: config.serializeImagePulls ? 1 : (config.maxParallelImagePulls ?? Number.POSITIVE_INFINITY),
       qps: config.registryPullQPS,

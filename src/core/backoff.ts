@@ -31,13 +31,18 @@ export const DEFAULT_CRASH_LOOP_POLICY: BackoffPolicy = { initialMs: 10_000, max
 /** Image pulls: the same curve, counted from the last failed pull. */
 export const DEFAULT_IMAGE_PULL_POLICY: BackoffPolicy = DEFAULT_CRASH_LOOP_POLICY;
 
+/** Crash loops under the gate ReduceDefaultCrashLoopBackOffDecay: 1 s doubling to 60 s. */
+const REDUCED_CRASH_LOOP_POLICY: BackoffPolicy = { initialMs: 1_000, maxMs: 60_000, resetAfterMs: 600_000 };
+
 /**
- * Crash-loop policy of a node with its own maximum in milliseconds (`crashLoopBackOff.maxContainerRestartPeriod`):
- * a maximum below the first delay lowers that too; the quiet time that forgets stays 10 minutes.
+ * Crash-loop policy of a node. Its own maximum in milliseconds (`crashLoopBackOff.maxContainerRestartPeriod`) wins over
+ * that of the gate, and one below the first delay lowers that too; the quiet time that forgets stays 10 minutes.
+ * Upstream: newCrashLoopBackOff.
  */
-export function crashLoopPolicy(maxMs: number): BackoffPolicy {
-  const { initialMs, resetAfterMs } = DEFAULT_CRASH_LOOP_POLICY;
-  return { initialMs: Math.min(initialMs, maxMs), maxMs, resetAfterMs };
+export function crashLoopPolicy(ownMaxMs: number | undefined, isReduced = false): BackoffPolicy {
+  const usual = isReduced ? REDUCED_CRASH_LOOP_POLICY : DEFAULT_CRASH_LOOP_POLICY;
+  const maxMs = ownMaxMs ?? usual.maxMs;
+  return { ...usual, initialMs: Math.min(usual.initialMs, maxMs), maxMs };
 }
 
 /** Key of a container in the crash-loop table: a changed definition starts afresh. */

@@ -7,7 +7,7 @@ import { catchError, concat, defer, finalize, map, type Observable, of, switchMa
 import type { Container, Pod } from "../core/api.ts";
 import { type ContainerBackoffs, NO_BACKOFFS, pruneBackoffs, registerFailure } from "../core/backoff.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
-import { type MonotonicMs, monotonicMs, podUid } from "../core/ids.ts";
+import { type MonotonicMs, monotonicMs, type PodUid, podUid } from "../core/ids.ts";
 import {
   decidePull,
   type ImageEvent,
@@ -49,6 +49,8 @@ export type ImageStep =
 export interface ImagePulls {
   /** Unsubscribing gives up the wait, and the pull itself when nobody else waits for it. Never errors. */
   ensure(request: ImageRequest): Observable<ImageStep>;
+  /** Forgets the backoffs of a pod: its next pulls are not held back. */
+  forget(uid: PodUid): void;
 }
 
 interface Failures {
@@ -64,6 +66,11 @@ export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"
   const failures: Failures = { backoffs: NO_BACKOFFS, last: new Map() };
   const pull = sharedPulls(ports, config);
   return {
+    forget: (uid) => {
+      const isOthers = (key: string): boolean => !key.startsWith(imageBackoffKey(uid, ""));
+      failures.backoffs = new Map([...failures.backoffs].filter(([key]) => isOthers(key)));
+      for (const key of [...failures.last.keys()]) if (!isOthers(key)) failures.last.delete(key);
+    },
     ensure: (request) =>
       statusOf(ports, request).pipe(
         switchMap((image) => {

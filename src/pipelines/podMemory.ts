@@ -15,6 +15,10 @@ export interface PodMemory {
   readonly verdicts: Cell<ReadonlyMap<string, ProbeVerdict>>;
   /** Crash-loop backoff by container and spec hash. */
   backoffs: ContainerBackoffs;
+  /** The last request to retry at once (`rxlet.dev/retry-at`) that was heeded, or found at first. */
+  retryRequest: string | undefined;
+  /** What was found wrong with the pod's own backoff and told. */
+  toldProblems: readonly string[];
   /** Only an inspection drawn after this has seen all our effects. */
   requiredSequence: number;
   /** The `requiredSequence` of the last look we asked for. */
@@ -49,6 +53,8 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     failures: createCell<ReadonlyMap<string, KubeletError>>(new Map()),
     verdicts: createCell<ReadonlyMap<string, ProbeVerdict>>(new Map()),
     backoffs: NO_BACKOFFS,
+    retryRequest: undefined,
+    toldProblems: [],
     requiredSequence: 0,
     askedSequence: 0,
     done: undefined,

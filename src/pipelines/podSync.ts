@@ -15,6 +15,7 @@ import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { Result } from "../core/result.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import { inSequence } from "../operators/inSequence.ts";
+import { steer, steeredPolicy } from "./crashLoopSteering.ts";
 import { killContainer, killRunningPod } from "./killPod.ts";
 import { eventOutput, type PodContext, podEvent, podFields } from "./podContext.ts";
 import { noteFailure, type PodMemory, wakeBy } from "./podMemory.ts";
@@ -44,9 +45,9 @@ export function syncPod(
   command: PodCommand & { readonly phase: "sync" },
   stop: AbortSignal,
 ): Observable<PodOutput> {
-  const { memory, config, ports } = context;
+  const { memory, ports } = context;
   const { pod } = command;
-  return podRound(context, {
+  const round$ = podRound(context, {
     plan: (runtime) => ({
       pod,
       runtimeState: context.runtimeState.value,
@@ -55,7 +56,7 @@ export function syncPod(
         runtime,
         verdicts: memory.verdicts.value,
         backoffs: memory.backoffs,
-        backoffPolicy: config.containerBackoff,
+        backoffPolicy: steeredPolicy(context, pod),
         now: ports.clock.monotonicMs(),
       }),
     }),
@@ -76,6 +77,7 @@ export function syncPod(
       ).pipe(measureRun(context, operation));
     },
   });
+  return concat(steer(context, pod), round$);
 }
 
 /** Attempts are counted on by what a failed try leaves behind: a plan that differs in them alone is the same plan. */
@@ -173,19 +175,14 @@ function startEach(run: SyncRun, starts: readonly ContainerStart[]): Observable<
 
 function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observable<PodOutput> {
   const { context, pod, stop } = run;
-  const { memory, config, ports } = context;
+  const { memory, ports } = context;
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   const container = [...initContainers, ...containers, ...ephemeralContainers].find(({ name }) => name === start.name);
   if (container === undefined) return EMPTY;
   if (start.backoff !== undefined) {
     const { key, exitedAt } = start.backoff;
-    memory.backoffs = registerRestart(
-      memory.backoffs,
-      key,
-      exitedAt,
-      ports.clock.monotonicMs(),
-      config.containerBackoff,
-    );
+    const now = ports.clock.monotonicMs();
+    memory.backoffs = registerRestart(memory.backoffs, key, exitedAt, now, steeredPolicy(context, pod));
   }
   return startContainer({
     context,

@@ -108,7 +108,9 @@ describeOnContainerd("restart policies on containerd", (installation) => {
     const { uid } = waiting.metadata;
     const name = `crashing-test-node_default(${uid})`;
     expect(statusOf(waiting)?.state?.waiting?.message).toMatch(
-      new RegExp(`^back-off \\S+ restarting failed container=main pod=${name.replace(/[()]/g, "\\$&")}$`),
+      new RegExp(
+        `^back-off \\S+ restarting failed container=main pod=${name.replace(/[()]/g, "\\$&")} next-try=\\S+Z$`,
+      ),
     );
     expect(statusOf(waiting)?.lastState?.terminated).toMatchObject({ exitCode: 7, reason: "Error" });
     const restarts = statusOf(waiting)?.restartCount ?? 0;

@@ -7,8 +7,9 @@ import { backoffUntil, containerBackoffKey } from "../backoff.ts";
 import { formatDuration } from "../config/duration.ts";
 import { containerSpecHash } from "../container/specHash.ts";
 import { kubeletError } from "../errors.ts";
-import type { MonotonicMs } from "../ids.ts";
+import { epochMs, type MonotonicMs } from "../ids.ts";
 import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import { formatInstant } from "../telemetry/civilTime.ts";
 import type { ContainerKind, ContainerStart, ContainerWait, PodActionsInput } from "./podActionsTypes.ts";
 
 /** A pod as messages name it: `name_namespace(uid)`. */
@@ -31,11 +32,20 @@ function replacedBy(input: PodActionsInput, name: string): Pick<ContainerStart, 
   return made.length === 0 ? {} : { replaces: made };
 }
 
-function crashLoopWait(input: PodActionsInput, name: string, key: string, until: MonotonicMs): ContainerWait {
-  const delay = formatDuration(input.backoffs.get(key)?.delayMs ?? 0);
-  const message = `back-off ${delay} restarting failed container=${name} pod=${describePod(input.pod)}`;
+/**
+ * Upstream's words, then when the next try comes: counted from the end that the status shows, so that the text stays
+ * the same while the container waits.
+ */
+function crashLoopWait(input: PodActionsInput, last: RuntimeContainer, key: string, until: MonotonicMs): ContainerWait {
+  const { name, finishedAt } = last;
+  const delayMs = input.backoffs.get(key)?.delayMs ?? 0;
+  const upstream = `back-off ${formatDuration(delayMs)} restarting failed container=${name} pod=${describePod(input.pod)}`;
+  const message = finishedAt === undefined ? upstream : `${upstream} next-try=${secondAfter(finishedAt + delayMs)}`;
   return { name, until, error: kubeletError("Backoff", message, { reason: "CrashLoopBackOff" }) };
 }
+
+/** The whole second at which an instant has passed. */
+const secondAfter = (at: number): string => formatInstant(epochMs(Math.ceil(at / 1000) * 1000));
 
 /** Decides on one container; `history` holds the instances whose exits count, newest first. */
 export function crashLoopGate(
@@ -46,12 +56,13 @@ export function crashLoopGate(
 ): GateResult {
   const { name } = spec;
   const restartCount = nextRestartCount(input, name);
-  const exitedAt = history.find((each) => each.name === name && each.state === "exited")?.exitedAt;
+  const last = history.find((each) => each.name === name && each.state === "exited");
   const plain: ContainerStart = { name, kind, restartCount, ...replacedBy(input, name) };
-  if (exitedAt === undefined) return { kind: "start", start: plain };
+  if (last?.exitedAt === undefined) return { kind: "start", start: plain };
+  const { exitedAt } = last;
   const key = containerBackoffKey(name, containerSpecHash(spec));
   const until = backoffUntil(input.backoffs, key, exitedAt, input.backoffPolicy);
   return until !== undefined && until > input.now
-    ? { kind: "wait", wait: crashLoopWait(input, name, key, until) }
+    ? { kind: "wait", wait: crashLoopWait(input, last, key, until) }
     : { kind: "start", start: { ...plain, backoff: { key, exitedAt } } };
 }

@@ -5,6 +5,7 @@
 import type { Pod } from "../api.ts";
 import { type EpochMs, type PodFullName, podFullName } from "../ids.ts";
 import { civilTime, formatInstant } from "../telemetry/civilTime.ts";
+import { RETRY_AT } from "./crashLoopSteering.ts";
 import type { DecodedPod } from "./defaults.ts";
 
 /** Makes a UID: 32 lower-case hexadecimal digits from the parts in order. Equal parts, equal UID. */
@@ -29,16 +30,23 @@ export const staticFullName = (name: string, namespace: string | undefined, node
 
 /**
  * The UID a manifest states, else a digest of its content and origin: an edit makes another pod, the same text
- * elsewhere as well, a changed comment does not.
+ * elsewhere as well, a changed comment does not, and neither does a request to retry at once.
  * Differs from upstream: the digest is of the manifest before defaulting, so that a new default in a later version does
  * not restart every static pod; and it cannot equal upstream's, which hashes a memory layout.
  */
 export function staticPodUid(pod: DecodedPod, { source, origin, nodeName }: StaticOrigin, digest: Digest): string {
   const stated = pod.metadata?.uid ?? "";
   if (stated !== "") return stated;
-  const { status: _, ...content } = pod;
+  const { status: _, ...content } = withoutRetryRequest(pod);
   const place = source === "file" ? [`host:${nodeName}`, `file:${origin}`] : [`url:${origin}`];
   return digest([stableJson(content), ...place]);
+}
+
+function withoutRetryRequest(pod: DecodedPod): DecodedPod {
+  const { annotations, ...metadata } = pod.metadata ?? {};
+  if (annotations?.[RETRY_AT] === undefined) return pod;
+  const { [RETRY_AT]: _, ...kept } = annotations;
+  return { ...pod, metadata: Object.keys(kept).length === 0 ? metadata : { ...metadata, annotations: kept } };
 }
 
 /**

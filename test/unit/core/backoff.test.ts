@@ -45,6 +45,12 @@ describe("the crash-loop curve", () => {
   it("starts at the maximum when that is below 10 s", () => {
     expect(crashLoop(crashLoopPolicy(2_000), 1, 4)).toEqual([0, 2, 2, 2]);
   });
+  it("starts at 1 s and ends at 60 s under ReduceDefaultCrashLoopBackOffDecay", () => {
+    expect(crashLoop(crashLoopPolicy(undefined, true), 1, 9)).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+  it("lets a configured maximum win over that gate's, but not over its first delay", () => {
+    expect(crashLoop(crashLoopPolicy(300_000, true), 1, 11)).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
+  });
   it("forgets a container that ran more than 10 minutes", () => {
     expect(crashLoop(DEFAULT_CRASH_LOOP_POLICY, 601, 3)).toEqual([0, 0, 0]);
   });

@@ -28,6 +28,18 @@ describe("staticPodUid", () => {
     };
     expect(staticPodUid(turned, FILE, parts)).toBe(staticPodUid(WEB, FILE, parts));
   });
+  it.each([
+    ["alone", {}],
+    ["among others", { a: "b" }],
+  ])("does not depend on a request to retry at once: %s", (_title, annotations) => {
+    const kept = Object.keys(annotations).length === 0 ? {} : { annotations };
+    const plain: DecodedPod = { ...WEB, metadata: { name: "web", ...kept } };
+    const asked: DecodedPod = {
+      ...WEB,
+      metadata: { name: "web", annotations: { ...annotations, "rxlet.dev/retry-at": "now" } },
+    };
+    expect(staticPodUid(asked, FILE, parts)).toBe(staticPodUid(plain, FILE, parts));
+  });
   it("is the manifest's own when it states one", () => {
     expect(staticPodUid({ metadata: { uid: "mine" } }, FILE, parts)).toBe("mine");
   });

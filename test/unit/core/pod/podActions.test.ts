@@ -17,7 +17,8 @@ import type {
   ProbeVerdict,
 } from "../../../../src/core/pod/podActionsTypes.ts";
 import type { RuntimeSandbox } from "../../../../src/core/runtime/podRuntimeStatus.ts";
-import { container, exited, instance, mono, pod, runtime, sandbox, sidecar } from "../samples.ts";
+import { formatInstant } from "../../../../src/core/telemetry/civilTime.ts";
+import { container, exited, instance, mono, pod, runtime, sandbox, sidecar, wall } from "../samples.ts";
 
 const IDLE: PodActions = {
   killPod: false,
@@ -219,9 +220,11 @@ describe("sandbox", () => {
           {
             name: "web",
             until: mono(105),
-            error: kubeletError("Backoff", "back-off 10s restarting failed container=web pod=web_default(uid)", {
-              reason: "CrashLoopBackOff",
-            }),
+            error: kubeletError(
+              "Backoff",
+              "back-off 10s restarting failed container=web pod=web_default(uid) next-try=2026-01-01T00:01:45Z",
+              { reason: "CrashLoopBackOff" },
+            ),
           },
         ],
       },
@@ -693,13 +696,11 @@ describe("sidecars", () => {
 describe("crash loops", () => {
   const backoffs = (delayMs: number, name = "web"): ContainerBackoffs =>
     new Map([[keyOf(container(name)), { delayMs, updatedAt: mono(0) }]]);
-  const wait = (name: string, untilS: number, delay: string) => ({
-    name,
-    until: mono(untilS),
-    error: kubeletError("Backoff", `back-off ${delay} restarting failed container=${name} pod=web_default(uid)`, {
-      reason: "CrashLoopBackOff",
-    }),
-  });
+  const wait = (name: string, untilS: number, delay: string) => {
+    const nextTry = `next-try=${formatInstant(wall(untilS))}`;
+    const message = `back-off ${delay} restarting failed container=${name} pod=web_default(uid) ${nextTry}`;
+    return { name, until: mono(untilS), error: kubeletError("Backoff", message, { reason: "CrashLoopBackOff" }) };
+  };
   check([
     [
       "the first restart is immediate",

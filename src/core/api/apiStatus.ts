@@ -43,3 +43,13 @@ export function apiError(status: ApiStatus): KubeletError {
     ...(retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * MS_PER_SECOND }),
   });
 }
+
+/** 504 of a request at a version that the server asked has not reached yet; see client-go's isTooLargeResourceVersionError. */
+export function isTooLargeResourceVersion({ cause }: KubeletError): boolean {
+  const { details, message = "" } = (cause ?? {}) as ApiStatus;
+  const causes = Array.isArray(details?.causes) ? details.causes : [];
+  return (
+    causes.some(({ reason }) => reason === "ResourceVersionTooLarge") ||
+    (typeof message === "string" && message.startsWith("Too large resource version"))
+  );
+}

@@ -11,6 +11,7 @@
  *     [name] is a queue: a loop never re-enters the stage that feeds it.
  */
 import {
+  combineLatest,
   filter,
   ignoreElements,
   map,
@@ -104,9 +105,10 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     }),
   );
 
-  // Pods start once the runtime was listed: what runs is adopted, never started a second time.
-  const listed$ = state.listing.changes$.pipe(
-    filter((listing) => listing !== undefined),
+  // Pods start once the runtime was listed, so that what runs is adopted and never started a second time, and has said
+  // what it can do, which admission asks.
+  const listed$ = combineLatest([state.listing.changes$, state.runtimeState.changes$]).pipe(
+    filter(([listing, { handlers }]) => listing !== undefined && handlers !== undefined),
     take(1),
   );
   const node = nodeContext(config, ports.machine);
@@ -115,7 +117,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     switchMap(() =>
       podLifecycle(
         { registry$: loops.registry.values$ },
-        { config, ports, node, images, state, admit: nodeAdmission(config, ports.machine) },
+        { config, ports, node, images, state, admit: nodeAdmission(config, ports.machine, state.runtimeState) },
       ),
     ),
     tap((output) => routePodOutput(output, loops)),

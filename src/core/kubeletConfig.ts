@@ -55,6 +55,8 @@ export interface KubeletConfig {
   readonly cpuCfsQuota: boolean;
   readonly cpuCfsPeriodUs: number;
   readonly seccompDefault: boolean;
+  /** Kernel settings pods may ask for beside the safe ones; a trailing `*` matches the rest. */
+  readonly allowedUnsafeSysctls: readonly string[];
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** Resources pods may use together, as Kubernetes quantities by resource name. */

@@ -3,7 +3,10 @@ import { admitPod, effectiveMaxPods } from "../core/admission/admit.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { RegistryContext } from "../core/pod/podRegistry.ts";
+import { safeSysctls, sysctlAllowlist } from "../core/pod/sysctls.ts";
+import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import type { Machine } from "../ports/host.ts";
+import type { ReadonlyCell } from "../state/cell.ts";
 
 /** What CRI configs need of the node. */
 export const nodeContext = (config: KubeletConfig, machine: Machine): NodeContext => ({
@@ -15,13 +18,20 @@ export const nodeContext = (config: KubeletConfig, machine: Machine): NodeContex
   singleProcessOomKill: false,
   memoryBytes: machine.memoryBytes,
   hugepageSizes: machine.hugepages.map(({ unit }) => unit),
-  selinuxEnabled: false,
+  selinuxEnabled: machine.selinuxEnabled,
+  thermalThrottlePaths: machine.thermalThrottlePaths,
 });
 
 /** Admission of pods to this node. */
-export const nodeAdmission =
-  (config: KubeletConfig, machine: Machine): RegistryContext["admit"] =>
-  (pod, activePods) =>
+export function nodeAdmission(
+  config: KubeletConfig,
+  machine: Machine,
+  runtimeState: ReadonlyCell<RuntimeState>,
+): RegistryContext["admit"] {
+  const { operatingSystem: os, kernelVersion, appArmorEnabled } = machine;
+  const sysctls = sysctlAllowlist([...safeSysctls(os, kernelVersion), ...config.allowedUnsafeSysctls]);
+  const maxPods = effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount);
+  return (pod, activePods) =>
     admitPod({
       pod,
       activePods,
@@ -29,9 +39,12 @@ export const nodeAdmission =
         name: config.nodeName,
         labels: config.nodeLabels,
         taints: [],
-        os: machine.operatingSystem,
-        supplementalGroupsPolicy: false,
+        os,
+        supplementalGroupsPolicy: runtimeState.value.supplementalGroupsPolicy,
+        sysctls,
+        appArmor: os === "linux" ? appArmorEnabled : undefined,
       },
       allocatable: config.allocatable,
-      maxPods: effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount),
+      maxPods,
     });
+}

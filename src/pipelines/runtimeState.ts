@@ -24,7 +24,7 @@ export function runtimeState(
       switchMap((answer) => {
         const name = state.value.runtimeName;
         const known = name === "" ? ports.runtime.version({ version: "v1" }).pipe(map((v) => v.runtimeName)) : of(name);
-        return known.pipe(map((runtimeName) => runtimeStateOf(answer.status?.conditions ?? [], runtimeName)));
+        return known.pipe(map((runtimeName) => runtimeStateOf(answer, runtimeName)));
       }),
       catchError((thrown: unknown) => of(runtimeDown(state.value, toKubeletError(thrown).message))),
     );

@@ -43,6 +43,12 @@ export interface Machine {
   readonly cgroupVersion: 1 | 2 | undefined;
   /** Whether swap of cgroups can be limited. */
   readonly swapControllerAvailable: boolean;
+  /** Directories that tell of the heat of each CPU, which no container is to see. */
+  readonly thermalThrottlePaths: readonly string[];
+  /** Whether the kernel enforces AppArmor profiles. */
+  readonly appArmorEnabled: boolean;
+  /** Whether files and processes have SELinux labels. */
+  readonly selinuxEnabled: boolean;
 }
 
 /** Reads the machine. Errors: KubeletError naming the file that should be there. */

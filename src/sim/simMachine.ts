@@ -22,5 +22,8 @@ export const simMachine = (more: Partial<Machine> = {}): Machine => ({
   resolvConf: { nameservers: ["192.0.2.53"], searches: [], options: [] },
   cgroupVersion: 2,
   swapControllerAvailable: true,
+  thermalThrottlePaths: [],
+  appArmorEnabled: false,
+  selinuxEnabled: false,
   ...more,
 });

@@ -104,6 +104,35 @@ async function readCgroups(text: ReadText): Promise<Pick<Machine, "cgroupVersion
   return { cgroupVersion: hasV1 ? 1 : undefined, swapControllerAvailable: swap !== undefined };
 }
 
+async function readThermalThrottlePaths(prefix: string): Promise<readonly string[]> {
+  const dir = "/sys/devices/system/cpu";
+  const numbers = (await fs.readdir(prefix + dir).catch(() => []))
+    .flatMap((name) => /^cpu(\d+)$/.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+  const paths = numbers.map((number) => `${dir}/cpu${number}/thermal_throttle`);
+  const present = await Promise.all(
+    paths.map((path) =>
+      fs.access(prefix + path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return paths.filter((_, index) => present[index]);
+}
+
+/** Counterparts: IsEnabled of runc's apparmor package and GetEnabled of go-selinux. */
+async function readSecurityModules(text: ReadText): Promise<Pick<Machine, "appArmorEnabled" | "selinuxEnabled">> {
+  const isLoaded = (await text("/sys/module/apparmor/parameters/enabled"))?.startsWith("Y") === true;
+  // Without a policy every process still has the label of the kernel.
+  const label = (await text("/proc/self/attr/current"))?.replaceAll("\0", "");
+  return {
+    appArmorEnabled: isLoaded && (await text("/sys/kernel/security/apparmor/profiles")) !== undefined,
+    selinuxEnabled: (await text("/sys/fs/selinux/enforce")) !== undefined && label !== "kernel",
+  };
+}
+
 async function readResolvConf(path: string): Promise<Machine["resolvConf"]> {
   if (path === "") return undefined;
   const content = await fs.readFile(path, "utf8").catch((thrown: unknown) => {
@@ -149,6 +178,8 @@ async function read(options: MachineOptions): Promise<Machine> {
     architecture: ARCHITECTURES.get(process.arch) ?? process.arch,
     resolvConf: await readResolvConf(resolvConfPath === "" ? "" : prefix + resolvConfPath),
     ...(await readCgroups(text)),
+    ...(await readSecurityModules(text)),
+    thermalThrottlePaths: await readThermalThrottlePaths(prefix),
   };
 }
 

@@ -25,5 +25,6 @@ export const nodeContextOf = (more: Partial<NodeContext> = {}): NodeContext => (
   hugepageSizes: ["2MB", "1GB"],
   allocatable: { cpu: "2", memory: "24581696Ki", "ephemeral-storage": "267847642337" },
   selinuxEnabled: false,
+  thermalThrottlePaths: [],
   ...more,
 });

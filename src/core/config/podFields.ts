@@ -129,6 +129,7 @@ export const POD_FIELDS = {
   }),
   allowedUnsafeSysctls: field("[]string", undefined, "Unsafe sysctls pods may set; a trailing * matches the rest", {
     flag: "allowed-unsafe-sysctls",
+    effective: true,
   }),
   singleProcessOOMKill: field("bool?", undefined, "On out of memory kill one process, not the whole container"),
   crashLoopBackOff: field("object", undefined, "Waiting between restarts of a crashing container"),

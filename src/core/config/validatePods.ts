@@ -1,4 +1,5 @@
 /** Checks across fields: image pulls, log directory, crash-loop backoff, image garbage collection. */
+import { sysctlPatternFault } from "../pod/sysctls.ts";
 import type { ConfigProblem } from "./configProblem.ts";
 import type { GateEnabled } from "./defaultConfiguration.ts";
 import { formatDuration } from "./duration.ts";
@@ -19,6 +20,7 @@ export function validatePods(config: KubeletConfiguration, isOn: GateEnabled): r
     ...imageCollection(config),
     ...podLogs(config.podLogsDir),
     ...crashLoop(config, isOn),
+    ...unsafeSysctls(config.allowedUnsafeSysctls),
     ...(config.containerRuntimeEndpoint === ""
       ? [{ path: ["containerRuntimeEndpoint"], reason: "must not be empty" }]
       : []),
@@ -102,4 +104,11 @@ function crashLoop(config: KubeletConfiguration, isOn: GateEnabled): readonly Co
   if (isOn("KubeletCrashLoopBackOffMax") || config.crashLoopBackOff.maxContainerRestartPeriod === undefined) return [];
   const reason = "must not be set while the feature gate KubeletCrashLoopBackOffMax is off";
   return [{ path: ["crashLoopBackOff", "maxContainerRestartPeriod"], reason }];
+}
+
+function unsafeSysctls(patterns: readonly string[]): readonly ConfigProblem[] {
+  return patterns.flatMap((pattern, index) => {
+    const reason = sysctlPatternFault(pattern);
+    return reason === undefined ? [] : [{ path: ["allowedUnsafeSysctls", index], reason }];
+  });
 }

@@ -33,4 +33,6 @@ export interface NodeContext
   /** Amounts pods may use; what a container without a limit reads as its limit. */
   readonly allocatable: ResourceAmounts;
   readonly selinuxEnabled: boolean;
+  /** What containers must not see of the heat of CPUs. */
+  readonly thermalThrottlePaths: readonly string[];
 }

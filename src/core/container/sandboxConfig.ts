@@ -3,6 +3,7 @@ import type { Pod } from "../api.ts";
 import { PodSandboxConfig } from "../../gen/cri.ts";
 import { withReason } from "../errors.ts";
 import { podLogDir } from "../paths.ts";
+import { dottedSysctl } from "../pod/sysctls.ts";
 import { podCgroupName } from "../resources/podCgroup.ts";
 import { type Result, err, ok } from "../result.ts";
 import { podDns } from "./dns.ts";
@@ -48,7 +49,7 @@ export function buildSandboxConfig({ pod, attempt, node }: SandboxConfigInput): 
       linux: {
         cgroupParent: podCgroupName(pod, node),
         securityContext: securityContext.value,
-        sysctls: Object.fromEntries(sysctls.map((each) => [each.name, each.value])),
+        sysctls: Object.fromEntries(sysctls.map((each) => [dottedSysctl(each.name), each.value])),
         overhead: sandboxOverhead(pod, node),
         resources: sandboxResources(pod, node),
       },

@@ -13,13 +13,14 @@ import {
 import { seccompProfilesDir } from "../paths.ts";
 import { kubeletError } from "../errors.ts";
 import { type Result, err, ok } from "../result.ts";
+import { appArmorProfile } from "./appArmorProfile.ts";
 import { containerConfigError, podText, sandboxConfigError } from "./configError.ts";
 import { containerNamespaces, podNamespaces } from "./namespaces.ts";
 import type { NodeContext } from "./nodeContext.ts";
 
 type PodSecurityContext = NonNullable<Pod["spec"]["securityContext"]>;
 type ContainerSecurityContext = NonNullable<Container["securityContext"]>;
-type SecurityNode = Pick<NodeContext, "seccompDefault" | "directories">;
+type SecurityNode = Pick<NodeContext, "seccompDefault" | "directories" | "thermalThrottlePaths">;
 
 /** The user an image runs as, when the container does not say: a number, else a name. */
 export interface ImageUser {
@@ -139,7 +140,7 @@ interface Apparmor {
 }
 
 function apparmorOf({ pod, container }: ContainerSecurityInput): Result<Apparmor> {
-  const wanted = container.securityContext?.appArmorProfile ?? pod.spec.securityContext?.appArmorProfile;
+  const wanted = appArmorProfile(pod, container);
   if (wanted === undefined) return ok({});
   const profile = securityProfile(wanted, "");
   if (profile !== undefined) return ok({ apparmor: profile, apparmorProfile: legacyApparmor(wanted) });
@@ -189,7 +190,7 @@ export function containerSecurityContext(input: ContainerSecurityInput): Result<
       supplementalGroups: groups(ofPod),
       supplementalGroupsPolicy: policy,
       seccomp: seccomp.value,
-      maskedPaths: isUnmasked ? [] : MASKED_PATHS,
+      maskedPaths: isUnmasked ? [] : [...MASKED_PATHS, ...input.node.thermalThrottlePaths],
       readonlyPaths: isUnmasked ? [] : READONLY_PATHS,
     }),
   );

@@ -1,5 +1,12 @@
-/** Whether the runtime can be worked with. Counterpart: pkg/kubelet/runtime.go runtimeState. */
-import type { RuntimeCondition } from "../../gen/cri.ts";
+/** Whether the runtime can be worked with, and what it can do. Counterpart: pkg/kubelet/runtime.go runtimeState. */
+import type { StatusResponse } from "../../gen/cri.ts";
+
+/** What pods can have under one handler of the runtime; the empty name is the default one. */
+export interface RuntimeHandlerState {
+  readonly name: string;
+  readonly recursiveReadOnlyMounts: boolean;
+  readonly userNamespaces: boolean;
+}
 
 export interface RuntimeState {
   /** Empty when pods can be synced; upstream's texts otherwise. */
@@ -7,6 +14,10 @@ export interface RuntimeState {
   /** Empty when pods that need the pod network can be synced. */
   readonly networkProblems: readonly string[];
   readonly runtimeName: string;
+  /** undefined until the runtime has answered once; empty when it does not tell. */
+  readonly handlers: readonly RuntimeHandlerState[] | undefined;
+  /** Whether it can keep groups of the image out of a container. */
+  readonly supplementalGroupsPolicy: boolean;
 }
 
 /** Before the runtime has answered once. */
@@ -14,10 +25,16 @@ export const unknownRuntimeState: RuntimeState = {
   runtimeProblems: ["container runtime status check may not have completed yet"],
   networkProblems: [],
   runtimeName: "",
+  handlers: undefined,
+  supplementalGroupsPolicy: false,
 };
 
 /** The state after a Status answer. */
-export function runtimeStateOf(conditions: readonly RuntimeCondition[], runtimeName: string): RuntimeState {
+export function runtimeStateOf(
+  { status, runtimeHandlers, features }: StatusResponse,
+  runtimeName: string,
+): RuntimeState {
+  const conditions = status?.conditions ?? [];
   const problem = (type: string, text: string): readonly string[] => {
     const condition = conditions.find((known) => known.type === type);
     if (condition?.status === true) return [];
@@ -27,6 +44,12 @@ export function runtimeStateOf(conditions: readonly RuntimeCondition[], runtimeN
     runtimeProblems: problem("RuntimeReady", "container runtime not ready: RuntimeReady"),
     networkProblems: problem("NetworkReady", "container runtime network not ready: NetworkReady"),
     runtimeName,
+    handlers: runtimeHandlers.map((handler) => ({
+      name: handler.name,
+      recursiveReadOnlyMounts: handler.features?.recursiveReadOnlyMounts ?? false,
+      userNamespaces: handler.features?.userNamespaces ?? false,
+    })),
+    supplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
   };
 }
 

@@ -9,7 +9,13 @@ import { createCell } from "../../../src/state/cell.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
-const READY: RuntimeState = { runtimeProblems: [], networkProblems: [], runtimeName: "sim" };
+const READY: RuntimeState = {
+  runtimeProblems: [],
+  networkProblems: [],
+  runtimeName: "sim",
+  handlers: [{ name: "", recursiveReadOnlyMounts: true, userNamespaces: false }],
+  supplementalGroupsPolicy: true,
+};
 const NO_NETWORK: RuntimeState = {
   ...READY,
   networkProblems: ["container runtime network not ready: NetworkReady: ready:false reason:NoCni message:no config"],
@@ -41,7 +47,13 @@ function fake({ clock }: Marbles, latencyMs = 0) {
         defer(() => {
           self.asked.push(clock.monotonicMs());
           if (self.answer === "down") return throwError(() => kubeletError("Unavailable", "connection refused"));
-          return late(cri.StatusResponse.create({ status: { conditions: conditions(self.answer === "ready") } }));
+          return late(
+            cri.StatusResponse.create({
+              status: { conditions: conditions(self.answer === "ready") },
+              runtimeHandlers: [{ name: "", features: { recursiveReadOnlyMounts: true, userNamespaces: false } }],
+              features: { supplementalGroupsPolicy: true },
+            }),
+          );
         }),
       version: () =>
         defer(() => {

@@ -6,6 +6,7 @@ import {
   admitPod,
   effectiveMaxPods,
 } from "../../../src/core/admission/admit.ts";
+import { sysctlAllowlist } from "../../../src/core/pod/sysctls.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 
 const NODE: NodeInfoForAdmission = {
@@ -14,6 +15,8 @@ const NODE: NodeInfoForAdmission = {
   taints: [],
   os: "linux",
   supplementalGroupsPolicy: true,
+  sysctls: sysctlAllowlist(["kernel.shm_rmid_forced", "net.ipv4.*"]),
+  appArmor: false,
 };
 
 const admit = (pod: Pod, more: Partial<AdmissionInput> = {}) =>
@@ -61,6 +64,48 @@ describe("admitPod: the node's system", () => {
     expect(withSpec({ securityContext: { supplementalGroupsPolicy: "Strict" } }, { node })).toEqual(
       refused("SupplementalGroupsPolicyNotSupported", "SupplementalGroupsPolicy=Strict is not supported in this node"),
     );
+  });
+});
+
+describe("admitPod: what the kernel would not do", () => {
+  const sysctl = (name: string, more: Partial<PodSpec> = {}): Partial<PodSpec> => ({
+    securityContext: { sysctls: [{ name, value: "1" }] },
+    ...more,
+  });
+  const profile: Partial<PodSpec> = { securityContext: { appArmorProfile: { type: "RuntimeDefault" } } };
+  const UNENFORCED = refused("AppArmor", "Cannot enforce AppArmor: AppArmor is not enabled on the host");
+
+  it.each<[string, Partial<PodSpec>, Partial<NodeInfoForAdmission>, object]>([
+    ["a setting it allows", sysctl("net.ipv4.tcp_rmem"), {}, ADMITTED],
+    [
+      "a setting it does not allow",
+      sysctl("kernel.msgmax"),
+      {},
+      refused("SysctlForbidden", 'forbidden sysctl: "kernel.msgmax" not allowlisted'),
+    ],
+    [
+      "a forbidden setting before any other reason",
+      sysctl("kernel.msgmax", { os: { name: "windows" }, nodeName: "node-2" }),
+      {},
+      refused("SysctlForbidden", 'forbidden sysctl: "kernel.msgmax" not allowlisted'),
+    ],
+    ["a profile without AppArmor", profile, { appArmor: false }, UNENFORCED],
+    ["a profile with AppArmor", profile, { appArmor: true }, ADMITTED],
+    ["a profile on a system that knows none", profile, { appArmor: undefined }, ADMITTED],
+    [
+      "another reason before the profile",
+      { ...profile, nodeName: "node-2" },
+      { appArmor: false },
+      refused("NodeName", "Predicate NodeName failed: node(s) didn't match the requested node name"),
+    ],
+  ])("%s", (_, spec, more, expected) => {
+    expect(withSpec(spec, { node: { ...NODE, ...more } })).toEqual(expected);
+  });
+
+  it("stops nobody for a critical pod whose profile cannot be enforced", () => {
+    const filler = asking({ cpu: "2" }, "filler");
+    const critical = asking({ cpu: "1" }, "critical", { ...profile, priority: 2_000_000_000 });
+    expect(admit(critical, { activePods: [filler] })).toEqual(UNENFORCED);
   });
 });
 

@@ -56,7 +56,7 @@ describe("the field table", () => {
   it("marks what exists so far as effective", () => {
     const effective = CONFIG_PATHS.filter((path) => CONFIG_FIELDS[path].effective !== false).toSorted();
     expect(effective).toEqual(
-      `address cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain containerRuntimeEndpoint cpuCFSQuota
+      `address allowedUnsafeSysctls cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain containerRuntimeEndpoint cpuCFSQuota
        cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod enforceNodeAllocatable eventBurst eventRecordQPS
        evictionHard featureGates fileCheckFrequency healthzBindAddress healthzPort httpCheckFrequency
        imageServiceEndpoint kubeReserved logging.format logging.verbosity maxParallelImagePulls maxPods

@@ -91,6 +91,10 @@ describe("rules of single fields", () => {
       "userNamespaces.idsPerPod: must be a multiple of 65536 above 0, got 1000",
     ],
     [
+      { allowedUnsafeSysctls: ["net.*", "vm.swappiness"] },
+      'allowedUnsafeSysctls[1]: must be a sysctl known to be namespaced, got "vm.swappiness"',
+    ],
+    [
       { tracing: { samplingRatePerMillion: 1_000_001 } },
       "tracing.samplingRatePerMillion: must be between 0 and 1000000, got 1000001",
     ],

@@ -136,7 +136,7 @@ describe("buildSandboxConfig", () => {
         supplementalGroups: [4000, 5000],
         supplementalGroupsPolicy: "Strict",
         seLinuxOptions: { level: "s0:c1,c2" },
-        sysctls: [{ name: "net.ipv4.ip_forward", value: "1" }],
+        sysctls: [{ name: "net/ipv4/conf/eth0.1/rp_filter", value: "1" }],
       },
     };
     expect(build(podOf({ spec }))).toEqual(
@@ -144,7 +144,7 @@ describe("buildSandboxConfig", () => {
         plainConfig(
           {},
           {
-            sysctls: { "net.ipv4.ip_forward": "1" },
+            sysctls: { "net.ipv4.conf.eth0/1.rp_filter": "1" },
             overhead: { cpuPeriod: 100_000n, cpuQuota: 10_000n, cpuShares: 102n, memoryLimitInBytes: 10_485_760n },
             securityContext: {
               namespaceOptions: { pid: NamespaceMode.POD, usernsOptions: { mode: NamespaceMode.NODE } },

@@ -79,6 +79,11 @@ describe("containerSecurityContext", () => {
     ["an unmasked /proc", { own: { procMount: "Unmasked" } }, { maskedPaths: [], readonlyPaths: [] }],
     ["a default /proc", { own: { procMount: "Default" } }, {}],
     [
+      "the heat of CPUs is hidden",
+      { node: { thermalThrottlePaths: ["/sys/devices/system/cpu/cpu0/thermal_throttle"] } },
+      { maskedPaths: [...plain().maskedPaths, "/sys/devices/system/cpu/cpu0/thermal_throttle"] },
+    ],
+    [
       "SELinux of the container over the pod's",
       { own: { seLinuxOptions: { level: "s1" } }, ofPod: { seLinuxOptions: { level: "s0", user: "u" } } },
       { selinuxOptions: { level: "s1" } },

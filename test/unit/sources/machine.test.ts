@@ -51,6 +51,9 @@ describe("readMachine", () => {
       resolvConf: { nameservers: ["192.0.2.53"], searches: ["lan"], options: [] },
       cgroupVersion: 1,
       swapControllerAvailable: true,
+      appArmorEnabled: false,
+      selinuxEnabled: false,
+      thermalThrottlePaths: [],
     });
     expect([ips.length > 0, cpuCount >= 1, (rootFsBytes ?? 0n) > 0n]).toEqual([true, true, true]);
   });
@@ -79,6 +82,30 @@ describe("readMachine", () => {
       "/sys/fs/cgroup/system.slice/rxlet/memory.swap.max": "max\n",
     });
     expect([machine.cgroupVersion, machine.swapControllerAvailable]).toEqual([2, true]);
+  });
+
+  const APPARMOR = { "/sys/module/apparmor/parameters/enabled": "Y\n", "/sys/kernel/security/apparmor/profiles": "" };
+  const SELINUX = { "/sys/fs/selinux/enforce": "1", "/proc/self/attr/current": "system_u:system_r:kubelet_t:s0\0" };
+
+  it.each<[string, Readonly<Record<string, string>>, boolean, boolean]>([
+    ["AppArmor", APPARMOR, true, false],
+    ["AppArmor turned off", { ...APPARMOR, "/sys/module/apparmor/parameters/enabled": "N\n" }, false, false],
+    ["AppArmor without its file system", { "/sys/module/apparmor/parameters/enabled": "Y\n" }, false, false],
+    ["SELinux", SELINUX, false, true],
+    ["SELinux without a policy", { ...SELINUX, "/proc/self/attr/current": "kernel\0" }, false, false],
+  ])("sees %s", async (_, files, appArmorEnabled, selinuxEnabled) => {
+    const machine = await machineWith(files, { resolvConfPath: "" });
+    expect(machine).toMatchObject({ appArmorEnabled, selinuxEnabled });
+  });
+
+  it("finds the CPUs that tell of their heat, in order", async () => {
+    const dir = "/sys/devices/system/cpu";
+    const cool = { [`${dir}/cpu3/online`]: "1", [`${dir}/cpufreq/thermal_throttle/x`]: "" };
+    const hot = Object.fromEntries(
+      [10, 2].map((cpu) => [`${dir}/cpu${cpu}/thermal_throttle/core_throttle_count`, "0"]),
+    );
+    const machine = await machineWith({ ...cool, ...hot }, { resolvConfPath: "" });
+    expect(machine.thermalThrottlePaths).toEqual([`${dir}/cpu2/thermal_throttle`, `${dir}/cpu10/thermal_throttle`]);
   });
 
   it("uses the interface of the default route with the least metric", async () => {

@@ -54,5 +54,5 @@ function workload(replay: SimReplay): readonly string[] {
           ...keptFaults.slice(0, NAMED_FAULTS),
           ...(keptFaults.length > NAMED_FAULTS ? [`and ${keptFaults.length - NAMED_FAULTS} more`] : []),
         ];
-  return [`pods         ${pods.join(", ")}`, `faults       ${faults.join("; ")}`];
+  return [`pods         ${pods.join(", ") || "none"}`, `faults       ${faults.join("; ") || "none"}`];
 }

@@ -9,7 +9,8 @@ import { ioError } from "../core/ioError.ts";
 import { type FaultRates, readFaultRates } from "../sim/faults/faultKinds.ts";
 import { createChromeTrace } from "../sim/chromeTrace.ts";
 import { readReplay, replayText, type SimReplay } from "../sim/simReplay.ts";
-import { simulateSeed, type SimulateResult } from "../sim/simulateSeed.ts";
+import type { CreateKubelet } from "../sim/simKubelet.ts";
+import { simulateSeed, type SimulateOptions, type SimulateResult } from "../sim/simulateSeed.ts";
 import type { SimOutcome } from "../sim/simRun.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { systemRandom } from "../sources/systemRandom.ts";
@@ -19,13 +20,16 @@ import { simSummary } from "./simSummary.ts";
 /** Exit code by outcome. */
 const EXIT_CODES: Readonly<Record<SimOutcome, number>> = { ok: 0, correctness: 2, liveness: 3, crash: 4 };
 
-/** Simulates and answers the exit code. Throws a KubeletError when a file cannot be read or written. */
-export function simulate(flags: SimulateFlags, screen: SimScreen): number {
+/**
+ * Simulates and answers the exit code. Throws a KubeletError when a file cannot be read or written. `createKubelet`:
+ * another kubelet than the production one.
+ */
+export function simulate(flags: SimulateFlags, screen: SimScreen, createKubelet?: CreateKubelet): number {
   const faults = faultsOf(flags.faults);
   const replay = flags.replay === "" ? undefined : replayOf(flags.replay);
   const first = flags.seed === "" ? systemRandom.uuid().slice(0, 8) : flags.seed;
   for (let run = 0; flags.runs === 0 || run < flags.runs; run += 1) {
-    const result = simulateOne(flags, seedOf(first, run), faults, replay, screen);
+    const result = simulateOne(flags, { seed: seedOf(first, run), faults, replay, createKubelet }, screen);
     if (result.outcome === "ok") continue;
     if (flags.saveReplay !== "") {
       write(flags.saveReplay, replayText(result.replay));
@@ -38,21 +42,17 @@ export function simulate(flags: SimulateFlags, screen: SimScreen): number {
 
 function simulateOne(
   { pods, durationMs, nodes, trace, shrink }: SimulateFlags,
-  seed: string,
-  faults: "default" | "none" | FaultRates,
-  replay: SimReplay | undefined,
+  which: Pick<SimulateOptions, "seed" | "faults" | "replay" | "createKubelet">,
   screen: SimScreen,
 ): SimulateResult {
   const chrome = trace === "" ? undefined : createChromeTrace();
-  const progress = createSimProgress(screen, systemClock, replay?.seed ?? seed);
+  const progress = createSimProgress(screen, systemClock, which.replay?.seed ?? String(which.seed));
   const result = simulateSeed({
-    seed,
+    ...which,
     pods,
     durationMs,
-    faults,
     nodes,
-    replay,
-    shrinkRuns: replay === undefined ? shrink : 0,
+    shrinkRuns: which.replay === undefined ? shrink : 0,
     realMs: () => systemClock.monotonicMs(),
     onProgress: (state) => progress.show(state),
     ...(chrome === undefined ? {} : { watch: (observation, node) => chrome.see(observation, node) }),

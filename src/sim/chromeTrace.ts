@@ -1,6 +1,7 @@
 /**
- * What happened on simulated nodes in the Chrome trace format, for any viewer of it: a process per node, a track per
- * pod, bars for sandboxes and containers, marks for calls, events and statuses. Owns all it was shown, unbounded.
+ * What happened on simulated nodes in the Chrome trace format, for any viewer of it: a process per node, a track per pod
+ * with its sandboxes and with marks for calls, events and statuses, below it one per container. Entries are in order of
+ * time, bars of one track nest. Owns all it was shown, unbounded.
  */
 import type { SimObservation } from "./simObservation.ts";
 import { traceLine } from "./simTrace.ts";
@@ -16,63 +17,77 @@ interface Track {
   readonly tid: number;
 }
 
-interface Bar extends Track {
-  readonly name: string;
-  readonly startUs: number;
-}
-
 /** Track of what concerns the node as a whole. */
 const NODE_TRACK = "node";
+/** Room for the tracks below one pod, in the order of tracks. */
+const TRACKS_PER_POD = 100;
+/** Where the text of a line begins, after time and kind. */
+const LINE_TEXT = 21;
 
 /** Makes an empty trace. */
 export function createChromeTrace(): ChromeTrace {
   const entries: string[] = [];
-  const tracks = new Map<string, Track>();
-  const bars = new Map<string, Bar>();
-  let lastUs = 0;
   const add = (entry: object): void => void entries.push(JSON.stringify(entry));
-  const trackOf = (node: number, pod: string): Track => {
-    const key = `${node} ${pod}`;
-    const known = tracks.get(key);
-    if (known !== undefined) return known;
-    const track = { pid: node + 1, tid: tracks.size + 1 };
-    tracks.set(key, track);
-    add({ ph: "M", name: "process_name", pid: track.pid, args: { name: `node ${node}` } });
-    add({ ph: "M", name: "thread_name", ...track, args: { name: pod } });
-    return track;
+  const trackOf = createTracks(add);
+  /** Tracks with a bar on them, by what the bar is. */
+  const bars = new Map<string, Track>();
+  let lastUs = 0;
+  const begin = (id: string, name: string, node: number, pod: string, container?: string): void => {
+    const taken = new Set(bars.values());
+    let track: Track;
+    let copy = 0;
+    do {
+      copy += 1;
+      const below = container ?? (copy === 1 ? undefined : "sandbox");
+      track = trackOf(node, pod, below === undefined || copy === 1 ? below : `${below} (${copy})`);
+    } while (taken.has(track));
+    bars.set(id, track);
+    add({ ph: "B", name, ...track, ts: lastUs });
   };
-  const end = (id: string, atUs: number): void => {
-    const bar = bars.get(id);
-    if (bar === undefined || !bars.delete(id)) return;
-    const { name, pid, tid, startUs } = bar;
-    add({ ph: "X", name, pid, tid, ts: startUs, dur: Math.max(1, atUs - startUs) });
-  };
-  const seeChange = ({ change }: SimObservation & { readonly kind: "change" }, node: number, atUs: number): void => {
-    const { kind, id, name } = change;
-    const [namespace = "", pod = "", container] = name.split("/");
-    const key = `${node} ${id}`;
-    if (kind === "container started" || kind === "sandbox created") {
-      const track = trackOf(node, `${namespace}/${pod}`);
-      bars.set(key, { ...track, name: container ?? "sandbox", startUs: atUs });
-    }
-    if (kind === "container exited" || kind === "sandbox stopped" || kind === "sandbox removed") end(key, atUs);
+  const end = (id: string): void => {
+    const track = bars.get(id);
+    if (track !== undefined && bars.delete(id)) add({ ph: "E", ...track, ts: lastUs });
   };
   return {
     see(observation, node) {
-      const atUs = Math.round(observation.atMs * 1000);
-      lastUs = Math.max(lastUs, atUs);
-      if (observation.kind === "change") seeChange(observation, node, atUs);
-      else {
-        const pod = podOf(observation);
-        // The part of the line after time and kind.
-        const name = traceLine(observation).slice(21);
-        add({ ph: "i", s: "t", cat: observation.kind, name, ...trackOf(node, pod), ts: atUs });
+      lastUs = Math.max(lastUs, Math.round(observation.atMs * 1000));
+      if (observation.kind !== "change") {
+        const name = traceLine(observation).slice(LINE_TEXT);
+        add({ ph: "i", s: "t", cat: observation.kind, name, ...trackOf(node, podOf(observation)), ts: lastUs });
+        return;
       }
+      const { kind, id, name } = observation.change;
+      const [namespace = "", pod = "", instance = ""] = name.split("/");
+      const key = `${node} ${id}`;
+      if (kind === "sandbox created") begin(key, "sandbox", node, `${namespace}/${pod}`);
+      if (kind === "container started") begin(key, instance, node, `${namespace}/${pod}`, instance.split("#")[0]);
+      if (kind === "container exited" || kind === "sandbox stopped" || kind === "sandbox removed") end(key);
     },
     text() {
-      for (const id of [...bars.keys()]) end(id, lastUs);
+      for (const id of [...bars.keys()]) end(id);
       return `{"displayTimeUnit":"ms","traceEvents":[\n${entries.join(",\n")}\n]}\n`;
     },
+  };
+}
+
+/** Finds the track of a pod, or one below it; adds its names the first time. */
+function createTracks(add: (entry: object) => void) {
+  const tracks = new Map<string, Track>();
+  const pods = new Map<string, { readonly index: number; tracks: number }>();
+  return (node: number, pod: string, below?: string): Track => {
+    const key = `${node} ${pod} ${below ?? ""}`;
+    const known = tracks.get(key);
+    if (known !== undefined) return known;
+    const group = pods.get(`${node} ${pod}`) ?? { index: pods.size, tracks: 0 };
+    pods.set(`${node} ${pod}`, group);
+    const track = { pid: node + 1, tid: tracks.size + 1 };
+    tracks.set(key, track);
+    const name = below === undefined ? pod : `${pod} ${below}`;
+    const order = group.index * TRACKS_PER_POD + (below === undefined ? 0 : (group.tracks += 1));
+    add({ ph: "M", name: "process_name", pid: track.pid, args: { name: `node ${node}` } });
+    add({ ph: "M", name: "thread_name", ...track, args: { name } });
+    add({ ph: "M", name: "thread_sort_index", ...track, args: { sort_index: order } });
+    return track;
   };
 }
 

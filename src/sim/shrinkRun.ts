@@ -7,14 +7,11 @@ import type { SimRun } from "./simRun.ts";
 /** Runs to its end; the caller makes it from the replay. */
 export type PlayReplay = (replay: SimReplay) => Pick<SimRun, "outcome" | "violations" | "dice">;
 
-export interface Shrunk {
-  readonly replay: SimReplay;
-  /** Runs it took. */
-  readonly runs: number;
-}
-
-/** Shrinks with at most `maxRuns` further runs. What it answers fails, and breaks the rule the given one broke first. */
-export function shrinkRun(replay: SimReplay, play: PlayReplay, maxRuns: number): Shrunk {
+/**
+ * Shrinks with at most `maxRuns` tries, and a handful of runs around them. What it answers fails, and breaks the rule
+ * the given one broke first.
+ */
+export function shrinkRun(replay: SimReplay, play: PlayReplay, maxRuns: number): SimReplay {
   const budget: ShrinkBudget = { runs: maxRuns };
   const first = play(replay);
   const rule = first.violations[0]?.checker;
@@ -40,5 +37,5 @@ export function shrinkRun(replay: SimReplay, play: PlayReplay, maxRuns: number):
     const faults = shrinkList(best.keptFaults ?? left, (kept) => failsAlike({ ...best, keptFaults: kept }), budget);
     best = { ...best, keptFaults: faults };
   }
-  return { replay: best, runs: maxRuns - budget.runs + 2 };
+  return best;
 }

@@ -56,12 +56,13 @@ export function readReplay(text: string): Result<SimReplay> {
   }
   if (typeof seed !== "string") return invalid("seed must be a text");
   if (!Number.isSafeInteger(pods) || Number(pods) < 0) return invalid("pods must be a whole number of at least 0");
-  if (!Number.isSafeInteger(durationMs) || Number(durationMs) < 0) return invalid("durationMs must be at least 0");
+  if (!Number.isSafeInteger(durationMs) || Number(durationMs) < 0)
+    return invalid("durationMs must be a whole number of at least 0");
   if (typeof isCalm !== "boolean") return invalid("isCalm must be true or false");
   if (keptPods !== undefined && !isTexts(keptPods)) return invalid("keptPods must be a list of names");
   if (keptFaults !== undefined && !isTexts(keptFaults)) return invalid("keptFaults must be a list of faults");
   const read = readFaultRates(JSON.stringify(rates ?? null));
-  if (!read.ok) return read;
+  if (!read.ok) return invalid(read.error.message);
   return ok({
     version: REPLAY_VERSION,
     seed,

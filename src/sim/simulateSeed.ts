@@ -132,7 +132,7 @@ function shrunk(result: SimulateResult, options: SimulateOptions, maxRuns: numbe
     while (run.advance());
     return run;
   };
-  const { replay } = shrinkRun(result.replay, playToEnd, maxRuns);
+  const replay = shrinkRun(result.replay, playToEnd, maxRuns);
   const small = playToEnd(replay);
   return { ...result, replay, violations: small.violations, lines: small.node.trace.lines.slice(-TOLD_LINES) };
 }

@@ -1,0 +1,181 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { runProgram } from "../../src/cli/program.ts";
+import type { SimulateFlags } from "../../src/cli/simulateFlags.ts";
+import { simulate } from "../../src/commands/simulate.ts";
+import { toKubeletError } from "../../src/core/errors.ts";
+import { noFaults } from "../../src/sim/faults/faultKinds.ts";
+import type { CreateKubelet } from "../../src/sim/simKubelet.ts";
+import { simulateSeed } from "../../src/sim/simulateSeed.ts";
+import { fragileKubelet, hastyKubelet, untidyKubelet } from "../support/brokenKubelets.ts";
+import { temporaryDirectory } from "../support/temporaryDirectory.ts";
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const SMALL = ["--pods", "5", "--duration", "10m"];
+/** Long enough, and with rates at which a hasty kubelet is caught. */
+const LARGE = ["--pods", "10", "--duration", "1h"];
+const LOSSY = JSON.stringify({ criReplyLost: 0.3, containerExits: 120 });
+
+/** The invocation of a command line. */
+const invocationOf = (args: readonly string[]) => runProgram(["simulate", ...args], { version: "0" });
+
+/** The command as main runs it: exit code, or what it threw, and what it wrote. */
+async function simulated(args: readonly string[], createKubelet?: CreateKubelet) {
+  const invocation = await invocationOf(args);
+  if (invocation.command !== "simulate") throw new Error(JSON.stringify(invocation));
+  const flags: SimulateFlags = invocation;
+  let text = "";
+  const screen = { write: (more: string) => (text += more) };
+  try {
+    return { code: simulate(flags, screen, createKubelet), text };
+  } catch (thrown) {
+    return { error: toKubeletError(thrown).message, text };
+  }
+}
+
+const lineOf = (text: string, name: string): string | undefined =>
+  text
+    .split("\n")
+    .find((line) => line.startsWith(name))
+    ?.slice(13);
+
+describe("rxlet simulate", () => {
+  const directory = temporaryDirectory();
+
+  it.each<[string, number, string, CreateKubelet | undefined]>([
+    ["a kubelet that keeps the rules", 0, "ok", undefined],
+    ["two containers of one name", 2, "a rule was broken", hastyKubelet],
+    ["something left over", 3, "what is wanted did not come about", untidyKubelet],
+    ["a broken invariant", 4, "the kubelet ended", fragileKubelet],
+  ])("answers %s with exit code %i: %s", async (_, code, outcome, createKubelet) => {
+    const rates = `${directory()}/rates.json`;
+    writeFileSync(rates, LOSSY);
+    const result = await simulated([...LARGE, "--seed", "5", "--shrink", "0", "--faults", rates], createKubelet);
+    expect([result.code, lineOf(result.text, "outcome"), lineOf(result.text, "seed  ")]).toEqual([code, outcome, "5"]);
+  });
+
+  it("writes a failure, shrunk, to a file that repeats it", async () => {
+    const [rates, replay] = [`${directory()}/rates.json`, `${directory()}/failure.json`];
+    writeFileSync(rates, LOSSY);
+    const options = [...LARGE, "--seed", "5", "--faults", rates, "--save-replay", replay];
+    const first = await simulated(options, hastyKubelet);
+    const again = await simulated(["--replay", replay], hastyKubelet);
+    expect([first.code, again.code]).toEqual([2, 2]);
+    const told = (text: string) => text.slice(text.indexOf("\n\n")).replace(/replay written.*\n/, "");
+    expect(told(again.text)).toBe(told(first.text));
+    expect(first.text).toMatch(/\nreplay written to .*failure\.json\n$/);
+    expect(JSON.parse(readFileSync(replay, "utf8"))).toMatchObject({ seed: "5", keptFaults: [expect.any(String)] });
+  });
+
+  it("tells of a failure the seed, the rule, and what is left of the workload", async () => {
+    const rates = `${directory()}/rates.json`;
+    writeFileSync(rates, LOSSY);
+    const args = [...LARGE, "--seed", "5", "--faults", rates];
+    const { text } = await simulated([...args, "--shrink", "0"], hastyKubelet);
+    expect(text).toMatch(
+      /^\d+\.\d{3} s {2}oneLiveInstance: demo\/\S+ started while [0-9a-f]{13} of the same name runs$/m,
+    );
+    expect(lineOf(text, "violations")).toBe("1");
+    expect(text).toMatch(/\npods {9}(\S+ \((file|api|http)\)(, )?){10}\nfaults {7}all that the seed gives\n/);
+    const shrunk = await simulated(args, hastyKubelet);
+    expect(shrunk.text).toMatch(
+      /\npods {9}\S+ \((file|api|http)\)\nfaults {7}criReplyLost StartContainer demo\/\S+ \d+\n/,
+    );
+  });
+
+  it("tells the last 200 lines of a failure, the newest last", async () => {
+    const args = [...SMALL, "--seed", "5", "--faults", "none", "--shrink", "0"];
+    const { text } = await simulated(args, untidyKubelet);
+    const [title, ...lines] = text.slice(text.indexOf("the last")).trimEnd().split("\n");
+    const times = lines.map((line) => Number(line.slice(0, 11)));
+    expect([title, lines.length, times]).toEqual(["the last 200 lines:", 200, times.toSorted((a, b) => a - b)]);
+  });
+
+  it("goes on with the next seed until the runs are over, counting numbers up and numbering texts", async () => {
+    const seeds = async (seed: string) => {
+      const { text } = await simulated([...SMALL, "--faults", "none", "--seed", seed, "--runs", "3"]);
+      return text.split("\n").flatMap((line) => (line.startsWith("seed  ") ? [line.slice(13)] : []));
+    };
+    expect([await seeds("9"), await seeds("a")]).toEqual([
+      ["9", "10", "11"],
+      ["a", "a-1", "a-2"],
+    ]);
+  });
+
+  it("stops at the first run that fails", async () => {
+    const { code, text } = await simulated([...SMALL, "--faults", "none", "--runs", "0"], fragileKubelet);
+    expect([code, text.match(/^seed {9}/gm)?.length]).toEqual([4, 1]);
+  });
+
+  it("draws a seed when none is given, and says which", async () => {
+    const seeds = await Promise.all([1, 2].map(() => simulated(["--pods", "0", "--duration", "1s"])));
+    const told = seeds.map(({ text }) => lineOf(text, "seed  "));
+    expect(told).toEqual([expect.stringMatching(/^[0-9a-f]{8}$/), expect.stringMatching(/^[0-9a-f]{8}$/)]);
+    expect(told[0]).not.toBe(told[1]);
+  });
+
+  it("writes a Chrome trace", async () => {
+    const path = `${directory()}/trace.json`;
+    const { code } = await simulated([...SMALL, "--seed", "1", "--trace", path]);
+    const { traceEvents } = JSON.parse(readFileSync(path, "utf8")) as { readonly traceEvents: readonly unknown[] };
+    expect([code, traceEvents.length > 100]).toEqual([0, true]);
+  });
+
+  it.each([
+    ["--faults", "{", "fault rates: is not JSON"],
+    ["--faults", '{"criFails": 2}', "fault rates: criFails must be a number from 0 to 1 (per call), got 2"],
+    ["--faults", '{"flood": 1}', "fault rates: flood is no fault; there are criFails, "],
+    ["--replay", '{"version": 0}', "replay: version is 0, this rxlet replays version 1"],
+    ["--replay", JSON.stringify({ version: 1, seed: "1", pods: "3" }), "replay: pods must be a whole number"],
+    [
+      "--replay",
+      JSON.stringify({ version: 1, seed: "1", pods: 1, durationMs: 1, isCalm: true, rates: { ...noFaults(), x: 1 } }),
+      "replay: fault rates: x is no fault",
+    ],
+  ])("refuses %s with a file of %s, naming the file, the field and the reason", async (flag, content, why) => {
+    const path = `${directory()}/given.json`;
+    writeFileSync(path, content);
+    const { error = "", text } = await simulated([flag, path]);
+    expect([error.slice(0, path.length + 2 + why.length), text]).toEqual([`${path}: ${why}`, ""]);
+  });
+
+  it.each([
+    ["--faults", "read"],
+    ["--replay", "read"],
+    ["--trace", "write"],
+  ])("says which file of %s it cannot %s", async (flag, action) => {
+    const path = `${directory()}/none/file.json`;
+    const { error } = await simulated(["--pods", "0", "--duration", "1s", flag, path]);
+    expect(error).toBe(`cannot ${action} ${path}: ENOENT`);
+  });
+
+  it.each([
+    [["--pods", "-1"], "--pods: must be between 0 and 1000, got -1"],
+    [["--pods", "many"], '--pods: must be a whole number, got "many"'],
+    [["--nodes", "0"], "--nodes: must be between 1 and 10000, got 0"],
+    [["--duration", "0"], "--duration: must be more than 0"],
+    [["--trace", "t.json", "--runs", "2"], "--trace: tells of one run, not of several"],
+    [["--replay", "r.json", "--runs", "0"], "--replay: repeats one run, not several"],
+    [["--sed", "1"], "--sed"],
+  ])("refuses %j", async (args, why) => {
+    const invocation = await invocationOf(args);
+    expect(invocation.command === "error" ? invocation.errors.join("\n") : invocation).toContain(why);
+  });
+
+  it("is the same run in another time zone, locale and directory", () => {
+    const { traceHash } = simulateSeed({ seed: "zone", pods: 5, durationMs: 10 * 60_000 });
+    const elsewhere = { ...process.env, TZ: "Pacific/Kiritimati", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" };
+    const args = [MAIN, "simulate", "--seed", "zone", ...SMALL];
+    const { status, stdout } = spawnSync(process.execPath, args, { env: elsewhere, cwd: tmpdir(), encoding: "utf8" });
+    expect([status, lineOf(stdout, "trace")]).toEqual([0, traceHash]);
+  });
+
+  it("ends a process with 1 and a line on stderr for a file that cannot be used", () => {
+    const args = [MAIN, "simulate", "--replay", "/nowhere/replay.json"];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    expect([status, stdout, stderr]).toEqual([1, "", "rxlet: cannot read /nowhere/replay.json: ENOENT\n"]);
+  });
+});

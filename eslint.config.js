@@ -129,7 +129,7 @@ export default tseslint.config(
     files: ["src/sim/**"],
     rules: { "max-lines-per-function": ["error", { max: 110, skipBlankLines: true, skipComments: true }] },
   },
-  { files: ["src/cli/**", "bench/**", "scripts/**"], rules: { "no-console": "off" } },
+  { files: ["src/cli/**", "bench/**", "scripts/**", "test/sim/scenarios/**"], rules: { "no-console": "off" } },
   {
     files: ["test/**/*.ts", "bench/**/*.ts"],
     rules: {

@@ -8,9 +8,10 @@ import type { SimExit, SimProgram } from "./simProgram.ts";
 import type { SimContainer, SimEnd } from "./simRecords.ts";
 import type { SimWorld } from "./simWorld.ts";
 
-const DEFAULT_TERM: SimExit = { afterMs: 5, code: 143 };
+/** TERM, for a program that says nothing of it. */
+export const DEFAULT_TERM: SimExit = { afterMs: 5, code: 143 };
 /** KILL by the kernel, and containerd noticing it. */
-const KILLED: SimExit = { afterMs: 2, code: 137 };
+export const KILLED: SimExit = { afterMs: 2, code: 137 };
 
 /** Where the termination message file of a container is on the host; undefined without one. */
 export function terminationMessageFile({ config }: SimContainer): string | undefined {

@@ -17,7 +17,8 @@ export interface SimTrace {
   write(observation: SimObservation): void;
 }
 
-const READS: ReadonlySet<CriRpc> = new Set<CriRpc>([
+/** Requests that change nothing. */
+export const READS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "Version",
   "Status",
   "RuntimeConfig",

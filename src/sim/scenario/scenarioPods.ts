@@ -1,0 +1,63 @@
+/** Pods of a scenario: manifests as data, by default static pods, or handed out by an API server. */
+import type { Container, Pod, PodSpec } from "../../core/api.ts";
+import { defaultPod } from "../../core/pod/defaults.ts";
+import { ScenarioError } from "./scenarioTime.ts";
+
+/** A pod as its owner writes it, in JSON. Fields that are left out get their defaults. */
+export interface PodManifest {
+  readonly apiVersion?: "v1";
+  readonly kind?: "Pod";
+  readonly metadata: {
+    readonly name: string;
+    /** Default: `default`. */
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: Partial<PodSpec>;
+}
+
+/** A pod that comes from an API server. */
+export interface ApiPod {
+  readonly source: "api";
+  readonly manifest: PodManifest;
+}
+
+/** A static pod, or one of an API server. */
+export type ScenarioPod = PodManifest | ApiPod;
+
+/** A manifest. `name` is `web`, or `demo/web` in a namespace. */
+export function pod(name: string, spec: Partial<PodSpec>): PodManifest {
+  const parts = name.split("/");
+  const [namespace, own] = parts.length === 2 ? parts : ["default", name];
+  if (namespace === undefined || own === undefined || namespace === "" || own === "" || parts.length > 2) {
+    throw new ScenarioError(`pod ${JSON.stringify(name)}: must be a name like web or demo/web`);
+  }
+  return { apiVersion: "v1", kind: "Pod", metadata: { name: own, namespace }, spec };
+}
+
+/** A container with an image every registry of a simulation has. */
+export const container = (name: string, more: Partial<Container> = {}): Container => ({
+  name,
+  image: "registry.example/app:1",
+  ...more,
+});
+
+/** The pod comes from an API server: it has a UID of its own and can be deleted with a grace period. */
+export const fromApi = (manifest: PodManifest): ApiPod => ({ source: "api", manifest });
+
+/** `namespace/name` of a pod. */
+export const fullNameOf = ({ metadata: { name, namespace = "default" } }: PodManifest): string =>
+  `${namespace}/${name}`;
+
+/** File name of a static pod. */
+export const manifestFileOf = (manifest: PodManifest): string => `${fullNameOf(manifest).replace("/", "-")}.json`;
+
+/** The document of a static pod. */
+export const manifestDocument = (manifest: PodManifest): object => ({ apiVersion: "v1", kind: "Pod", ...manifest });
+
+/** The object an API server hands out: defaults applied, with a UID. */
+export function apiObject(manifest: PodManifest, uid: string): Pod {
+  const { spec } = defaultPod({ spec: { containers: [], ...manifest.spec } });
+  return { metadata: { namespace: "default", ...manifest.metadata, uid }, spec };
+}

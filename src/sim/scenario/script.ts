@@ -1,0 +1,178 @@
+/** The script of a scenario: steps as data, each an action and when it is taken. */
+import type { CriRpc } from "../../core/criOperations.ts";
+import type { SimExec } from "../simProgram.ts";
+import type { SimNode } from "../simNode.ts";
+import type { ScenarioPod } from "./scenarioPods.ts";
+import { type CommandOutcome, execOf } from "./scenarioPrograms.ts";
+import { type Duration, milliseconds } from "./scenarioTime.ts";
+
+/** How a request to the runtime goes wrong: an error, an error though it happened, no answer, an answer that is late. */
+export type CallTrouble = "fail" | "loseReply" | "hang" | "delay";
+
+/** What is done to the node. Names are as the scenario says them. */
+export type ScenarioAction =
+  | { readonly kind: "kill"; readonly container: string; readonly code: number; readonly reason?: string }
+  | { readonly kind: "killSandbox"; readonly pod: string }
+  | { readonly kind: "wedge"; readonly container: string; readonly forMs: number }
+  | { readonly kind: "put"; readonly pod: ScenarioPod }
+  | { readonly kind: "delete"; readonly pod: string; readonly graceSeconds: number | undefined }
+  | { readonly kind: "forceDelete"; readonly pod: string }
+  | { readonly kind: "putManifest"; readonly file: string; readonly manifest: string | object }
+  | { readonly kind: "dropManifest"; readonly file: string }
+  | { readonly kind: "crashKubelet"; readonly forMs: number | undefined }
+  | { readonly kind: "restartKubelet" }
+  | { readonly kind: "crashRuntime"; readonly containers: "stay" | "die"; readonly forMs: number | undefined }
+  | { readonly kind: "restartRuntime" }
+  | { readonly kind: "reboot"; readonly forMs: number }
+  | {
+      readonly kind: "troubleCalls";
+      readonly rpc: CriRpc;
+      readonly how: CallTrouble;
+      readonly pod: string | undefined;
+      readonly forMs: number;
+      readonly delayMs: number;
+    }
+  | {
+      readonly kind: "answer";
+      readonly container: string;
+      readonly command: string | undefined;
+      readonly exec: SimExec;
+    }
+  | { readonly kind: "stepWallClock"; readonly byMs: number }
+  | { readonly kind: "fillDisk"; readonly forMs: number }
+  | { readonly kind: "loseNetwork"; readonly forMs: number }
+  | { readonly kind: "act"; readonly text: string; readonly act: (node: SimNode) => void };
+
+/** When a step is taken. */
+export type ScenarioWhen =
+  | { readonly kind: "at"; readonly atMs: number }
+  | { readonly kind: "every"; readonly periodMs: number; readonly fromMs: number; readonly toMs: number | undefined }
+  /** While the n-th such request is on its way to the runtime, before it takes effect. */
+  | { readonly kind: "during"; readonly rpc: CriRpc; readonly pod: string | undefined; readonly nth: number };
+
+/** One line of a script. */
+export interface ScenarioStep {
+  readonly when: ScenarioWhen;
+  readonly action: ScenarioAction;
+}
+
+/** Which requests to the runtime are meant. */
+export interface CallsOf {
+  /** Only those about this pod. */
+  readonly of?: string;
+  readonly for: Duration;
+}
+
+/** What can be done at some time. Every verb gives one step of the script. */
+export interface Verbs {
+  /** Ends a running container; default: as KILL would, code 137. */
+  kill(container: string, end?: { readonly code?: number; readonly reason?: string }): ScenarioStep;
+  /** Ends the pause process of a pod. */
+  killSandbox(pod: string): ScenarioStep;
+  /** No signal, not even KILL, reaches the container for so long. */
+  wedge(container: string, time: Duration): ScenarioStep;
+  /** Adds a pod, or changes the one of that name. */
+  put(pod: ScenarioPod): ScenarioStep;
+  /** Deletes a static pod's manifest, or an API pod with a grace period (default: the pod's own). */
+  delete(pod: string, how?: { readonly grace?: Duration }): ScenarioStep;
+  /** Takes an API pod away at once. */
+  forceDelete(pod: string): ScenarioStep;
+  /** Writes a file of the manifest directory as it is, good or bad. */
+  putManifest(file: string, manifest: string | object): ScenarioStep;
+  dropManifest(file: string): ScenarioStep;
+  /** Ends the kubelet; with a time it is started again so much later. */
+  crashKubelet(time?: Duration): ScenarioStep;
+  restartKubelet(): ScenarioStep;
+  /** Ends the runtime; with a time it is started again so much later. By default containers run on. */
+  crashRuntime(time?: Duration, containers?: "stay" | "die"): ScenarioStep;
+  restartRuntime(): ScenarioStep;
+  /** The machine is off for so long. Disk and images stay. */
+  reboot(time: Duration): ScenarioStep;
+  /** Requests of that kind are answered with an error, and nothing happens. */
+  failCalls(rpc: CriRpc, which: CallsOf): ScenarioStep;
+  /** Requests of that kind take effect, but are answered with an error. */
+  loseReplies(rpc: CriRpc, which: CallsOf): ScenarioStep;
+  /** Requests of that kind are never answered, and nothing happens. */
+  hangCalls(rpc: CriRpc, which: CallsOf): ScenarioStep;
+  /** Requests of that kind take so much longer. */
+  delayCalls(rpc: CriRpc, which: CallsOf & { readonly by: Duration }): ScenarioStep;
+  /** From now on commands run inside end so: those of exec probes and hooks, all or by first word. */
+  answer(container: string, outcome: CommandOutcome & { readonly command?: string }): ScenarioStep;
+  /** Somebody sets the wall clock; `-1h` sets it back. */
+  stepWallClock(by: Duration): ScenarioStep;
+  /** Nothing can be written to disk for so long. */
+  fillDisk(time: Duration): ScenarioStep;
+  /** The runtime says that its network is not ready for so long. */
+  loseNetwork(time: Duration): ScenarioStep;
+  /** Anything else; `text` is what the trace says of it. */
+  act(text: string, act: (node: SimNode) => void): ScenarioStep;
+}
+
+/** The verbs at that time. */
+export function verbsAt(when: ScenarioWhen, what: string): Verbs {
+  const step = (action: ScenarioAction): ScenarioStep => ({ when, action });
+  const ms = (time: Duration, verb: string): number => milliseconds(time, `${what}.${verb}`);
+  const optionalMs = (time: Duration | undefined, verb: string): number | undefined =>
+    time === undefined ? undefined : ms(time, verb);
+  const trouble = (how: CallTrouble, verb: string, rpc: CriRpc, which: CallsOf, by: Duration = "0s"): ScenarioStep =>
+    step({
+      kind: "troubleCalls",
+      rpc,
+      how,
+      pod: which.of,
+      forMs: ms(which.for, verb),
+      delayMs: ms(by, verb),
+    });
+  return {
+    kill: (container, { code = 137, reason } = {}) =>
+      step({ kind: "kill", container, code, ...(reason === undefined ? {} : { reason }) }),
+    killSandbox: (pod) => step({ kind: "killSandbox", pod }),
+    wedge: (container, time) => step({ kind: "wedge", container, forMs: ms(time, "wedge") }),
+    put: (pod) => step({ kind: "put", pod }),
+    delete: (pod, { grace } = {}) =>
+      step({
+        kind: "delete",
+        pod,
+        graceSeconds: grace === undefined ? undefined : Math.ceil(ms(grace, "delete") / 1000),
+      }),
+    forceDelete: (pod) => step({ kind: "forceDelete", pod }),
+    putManifest: (file, manifest) => step({ kind: "putManifest", file, manifest }),
+    dropManifest: (file) => step({ kind: "dropManifest", file }),
+    crashKubelet: (time) => step({ kind: "crashKubelet", forMs: optionalMs(time, "crashKubelet") }),
+    restartKubelet: () => step({ kind: "restartKubelet" }),
+    crashRuntime: (time, containers = "stay") =>
+      step({ kind: "crashRuntime", containers, forMs: optionalMs(time, "crashRuntime") }),
+    restartRuntime: () => step({ kind: "restartRuntime" }),
+    reboot: (time) => step({ kind: "reboot", forMs: ms(time, "reboot") }),
+    failCalls: (rpc, which) => trouble("fail", "failCalls", rpc, which),
+    loseReplies: (rpc, which) => trouble("loseReply", "loseReplies", rpc, which),
+    hangCalls: (rpc, which) => trouble("hang", "hangCalls", rpc, which),
+    delayCalls: (rpc, which) => trouble("delay", "delayCalls", rpc, which, which.by),
+    answer: (container, { command, ...outcome }) => step({ kind: "answer", container, command, exec: execOf(outcome) }),
+    stepWallClock: (by) => step({ kind: "stepWallClock", byMs: signedMs(by, `${what}.stepWallClock`) }),
+    fillDisk: (time) => step({ kind: "fillDisk", forMs: ms(time, "fillDisk") }),
+    loseNetwork: (time) => step({ kind: "loseNetwork", forMs: ms(time, "loseNetwork") }),
+    act: (text, act) => step({ kind: "act", text, act }),
+  };
+}
+
+const signedMs = (by: Duration, what: string): number =>
+  by.startsWith("-") ? -milliseconds(by.slice(1), what) : milliseconds(by, what);
+
+/** Verbs again and again, from the first period on; `to` is the last instant, by default the end. */
+export function every(
+  period: Duration,
+  { from, to }: { readonly from?: Duration; readonly to?: Duration } = {},
+): Verbs {
+  const what = `every(${period})`;
+  const periodMs = Math.max(1, milliseconds(period, what));
+  const fromMs = from === undefined ? periodMs : milliseconds(from, what);
+  return verbsAt(
+    { kind: "every", periodMs, fromMs, toMs: to === undefined ? undefined : milliseconds(to, what) },
+    what,
+  );
+}
+
+/** Verbs in the middle of a request to the runtime: the first of that kind, or the `nth` (from 1), about that pod. */
+export const during = (rpc: CriRpc, { of, nth = 1 }: { readonly of?: string; readonly nth?: number } = {}): Verbs =>
+  verbsAt({ kind: "during", rpc, pod: of, nth }, `during(${rpc})`);

@@ -1,0 +1,132 @@
+/**
+ * The life of a container as text. A timeline says states and how long they lasted, `w2s R5s R5s b10s R5s`; a diagram
+ * draws them to scale, one letter per slice of time, as marble diagrams do: `wwRRRRR|RRRR|bbbbbbbbbRRRR`.
+ */
+import type { ApiContainerStatus, PodStatus } from "../../core/api.ts";
+import type { History } from "./history.ts";
+import { podOfContainer } from "./scenarioNames.ts";
+import { shortDuration } from "./scenarioTime.ts";
+
+/** The letters of container states, as the kubelet tells them. */
+export const STATE_LETTERS = {
+  R: "running and ready",
+  r: "running, not ready",
+  w: "waiting for its turn, its sandbox or its image",
+  i: "waiting: its image cannot be pulled",
+  b: "waiting in CrashLoopBackOff",
+  c: "ended with code 0",
+  x: "ended with another code",
+  "-": "the kubelet knows no such pod",
+  "?": "the kubelet is down",
+} as const;
+
+/** One of the letters. */
+export type StateLetter = keyof typeof STATE_LETTERS;
+
+/** A state that lasted. */
+export interface Span {
+  readonly state: StateLetter;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Restarts by then: two spans of running are two instances when it differs. */
+  readonly restarts: number;
+}
+
+const PULL_REASONS = ["ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError"];
+
+/** The status of a container; undefined when the pod has none of that name. */
+export const statusOfContainer = (status: PodStatus | undefined, name: string): ApiContainerStatus | undefined =>
+  [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ].find((each) => each.name === name);
+
+/** The letter of a container's status. */
+export function letterOf(status: ApiContainerStatus | undefined): StateLetter {
+  if (status === undefined) return "-";
+  const { running, terminated, waiting } = status.state ?? {};
+  if (running !== undefined) return status.ready ? "R" : "r";
+  if (terminated !== undefined) return terminated.exitCode === 0 ? "c" : "x";
+  if (waiting?.reason === "CrashLoopBackOff") return "b";
+  return PULL_REASONS.includes(waiting?.reason ?? "") ? "i" : "w";
+}
+
+/** States of a container from the start to the end of a run, without gaps. */
+export function spansOf({ pods, kubeletDown, endMs }: History, container: string): readonly Span[] {
+  const pod = podOfContainer(container);
+  const name = container.slice(pod.length + 1);
+  const told = (pods.get(pod) ?? []).map(({ atMs, status }) => {
+    const found = statusOfContainer(status, name);
+    return { fromMs: atMs, state: letterOf(found), restarts: found?.restartCount ?? 0 };
+  });
+  const lost = kubeletDown.filter(({ fromMs, toMs }) => toMs > fromMs);
+  // At one instant the kubelet first comes up, then tells, then goes down.
+  const points: readonly Omit<Span, "toMs">[] = [
+    { fromMs: 0, state: "-" as const, restarts: 0 },
+    ...lost.map(({ toMs }) => ({ fromMs: toMs, state: "-" as const, restarts: 0 })),
+    ...told,
+    ...lost.map(({ fromMs }) => ({ fromMs, state: "?" as const, restarts: 0 })),
+  ].sort((a, b) => a.fromMs - b.fromMs);
+  const spans = points.map((point, index) => ({ ...point, toMs: points[index + 1]?.fromMs ?? endMs }));
+  return joined(spans.filter(({ fromMs, toMs }) => toMs > fromMs));
+}
+
+function joined(spans: readonly Span[]): readonly Span[] {
+  const done: Span[] = [];
+  for (const span of spans) {
+    const last = done.at(-1);
+    const goesOn = last?.state === span.state && last.restarts === span.restarts;
+    if (goesOn) done[done.length - 1] = { ...last, toMs: span.toMs };
+    else done.push(span);
+  }
+  return done;
+}
+
+/** The timeline: states that lasted at least half of `precisionMs`, their lengths rounded to it. */
+export function timelineText(spans: readonly Span[], precisionMs = 1_000): string {
+  const long = joined(spans.filter(({ fromMs, toMs }) => toMs - fromMs >= precisionMs / 2));
+  return long
+    .map(
+      ({ state, fromMs, toMs }) => `${state}${shortDuration(Math.round((toMs - fromMs) / precisionMs) * precisionMs)}`,
+    )
+    .join(" ");
+}
+
+/** The diagram: per slice the state that filled most of it; `|` where an instance ended. */
+export function diagramText(spans: readonly Span[], sliceMs: number): string {
+  const endMs = spans.at(-1)?.toMs ?? 0;
+  const ends = new Set(
+    spans.flatMap((span, index) => (instanceEnds(span, spans[index + 1]) ? [Math.floor(span.toMs / sliceMs)] : [])),
+  );
+  return Array.from({ length: Math.ceil(endMs / sliceMs) }, (_, slice) =>
+    ends.has(slice) ? "|" : longestIn(spans, slice * sliceMs, (slice + 1) * sliceMs),
+  ).join("");
+}
+
+const isRunning = ({ state }: Span): boolean => state === "R" || state === "r";
+
+/** It ran and ended there, and did not only change its readiness or went out of sight. */
+const instanceEnds = (span: Span, next: Span | undefined): boolean =>
+  isRunning(span) && next !== undefined && next.state !== "?" && (!isRunning(next) || next.restarts !== span.restarts);
+
+function longestIn(spans: readonly Span[], fromMs: number, toMs: number): StateLetter {
+  let [best, bestMs]: [StateLetter, number] = ["-", 0];
+  for (const span of spans) {
+    const ms = Math.min(span.toMs, toMs) - Math.max(span.fromMs, fromMs);
+    if (ms > bestMs) [best, bestMs] = [span.state, ms];
+  }
+  return best;
+}
+
+/** Names of all containers there ever were, `pod/container`, in the order in which they appeared. */
+export function containersOf({ pods }: History): readonly string[] {
+  const names = new Set<string>();
+  for (const [pod, moments] of pods) {
+    for (const { status } of moments) {
+      const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};
+      for (const { name } of [...initContainerStatuses, ...containerStatuses]) names.add(`${pod}/${name}`);
+    }
+  }
+  return [...names];
+}

@@ -1,0 +1,302 @@
+import { describe, expect, it } from "vitest";
+import {
+  at,
+  between,
+  by,
+  commands,
+  container,
+  deafToTerm,
+  diagram,
+  during,
+  every,
+  exits,
+  fromApi,
+  inOrder,
+  never,
+  pod,
+  runScenario,
+  type Scenario,
+  type ScenarioResult,
+  simulate,
+  stopsIn,
+  story,
+  timeline,
+} from "rxlet/sim";
+
+const web = pod("web", { terminationGracePeriodSeconds: 10, containers: [container("app")] });
+
+/** A scenario of that pod whose calls take 10 ms, and its image a second. */
+const play = (more: Scenario): ScenarioResult =>
+  runScenario({ pods: [web], latency: "10ms", pull: "1s", until: "1m", ...more });
+
+/** What the faults of a run say, in short. */
+const faultsOf = ({ faults }: ScenarioResult): readonly string[] =>
+  faults.map(({ expected, found }) => `${expected} | ${found}`);
+
+describe("a scenario", () => {
+  it("is the same run whenever it is the same scenario, and another one with another seed", () => {
+    const run = (seed: number): string =>
+      runScenario({ pods: [web], seed, script: [at("10s").kill("web/app")] }).fingerprint;
+    expect([run(1) === run(1), run(1) === run(2)]).toEqual([true, false]);
+  });
+
+  it("runs until it is told, else a minute past the last time it names", () => {
+    const endOf = (more: Scenario): string => simulate({ pods: [web], ...more }).timeline("web/app");
+    expect([
+      endOf({ until: "20s" }),
+      endOf({ script: [at("30s").kill("web/app")], expect: [by("40s").pod("web").isReady()] }),
+    ]).toEqual(["w2s R18s", "w2s R28s R1m10s"]);
+  });
+
+  it("throws what it found, and in what it was wrong, with the last lines before that", () => {
+    const expected = [at("15s").container("web/app").is("running"), by("20s").event("web", "Killing")];
+    const wrong = (): unknown =>
+      simulate({ pods: [web], latency: "10ms", programs: { app: exits(1, "5s") }, expect: expected });
+    const found = "at 15s: container web/app is running\nfound     waiting CrashLoopBackOff, not ready, 1 restarts";
+    expect(wrong).toThrow(found);
+    expect(wrong).toThrow(/an event Killing of pod web\nfound +events .*Pulled, Created, Started, BackOff\n/);
+    expect(wrong).toThrow(/the last 20 lines up to 15s:\n(.*\n)*.*Running app=CrashLoopBackOff#1/);
+  });
+
+  it("fails when a rule of the simulation is broken, or the kubelet ends", () => {
+    const noStarts = {
+      name: "noStarts",
+      check: ({ kind }: { kind: string }) => (kind === "change" ? "no" : undefined),
+    };
+    const broken = play({ node: { checkers: [noStarts] } });
+    expect(faultsOf(broken)[0]).toBe("rule noStarts | no");
+    const createKubelet = (): never => {
+      throw new Error("no kubelet");
+    };
+    expect(() => play({ node: { createKubelet } })).toThrow("no kubelet");
+  });
+
+  it("refuses what makes no sense, saying where", () => {
+    expect(() => at("soon")).toThrow('at: "soon" is no duration like 500ms, 10s or 1m30s');
+    expect(() => at("10s").reboot("-1s")).toThrow('at 10s.reboot: "-1s" is no duration');
+    expect(() => pod("a/b/c", {})).toThrow('pod "a/b/c": must be a name like web or demo/web');
+    expect(() => play({ expect: [at("1s").container("web").isReady()] })).toThrow(
+      '"web" is no name like web/app or demo/web/app',
+    );
+    expect(() => play({ until: "1 m" })).toThrow("until:");
+    expect(() => story("web", { only: /x/g }, [])).toThrow("global");
+  });
+});
+
+describe("the verbs of a script", () => {
+  const timelineAfter = (more: Scenario): string => {
+    const result = play(more);
+    expect(faultsOf(result)).toEqual([]);
+    return result.timeline("web/app");
+  };
+
+  it.each<readonly [string, Scenario, string]>([
+    ["kill ends a container", { script: [at("10s").kill("web/app")] }, "w1s R9s R50s"],
+    [
+      "every does so again and again",
+      { script: [every("20s", { to: "40s" }).kill("web/app")] },
+      "w1s R19s R20s b10s R10s",
+    ],
+    ["killSandbox ends all of a pod", { script: [at("10s").killSandbox("web")] }, "w1s R9s R50s"],
+    ["crashKubelet takes it away for a time", { script: [at("10s").crashKubelet("5s")] }, "w1s R9s ?5s R45s"],
+    [
+      "crashKubelet and restartKubelet are two steps without a time",
+      { script: [at("10s").crashKubelet(), at("20s").restartKubelet()] },
+      "w1s R9s ?10s R40s",
+    ],
+    [
+      "during does it in the middle of a call",
+      { script: [during("StartContainer", { of: "web" }).crashKubelet("5s")], abandonedCalls: "complete" },
+      "w1s ?5s R54s",
+    ],
+    [
+      "crashRuntime leaves containers alone unless they die with it",
+      { script: [at("10s").crashRuntime("5s"), at("30s").crashRuntime("5s", "die")] },
+      "w1s R34s R25s",
+    ],
+    ["reboot ends all", { script: [at("10s").reboot("20s")] }, "w1s R9s ?20s R30s"],
+    ["delete drops the manifest of a static pod", { script: [at("10s").delete("web")] }, "w1s R9s -50s"],
+    ["failCalls keeps things from happening", { script: [at("0s").failCalls("RunPodSandbox", { for: "20s" })] }, ""],
+    ["stepWallClock moves no duration", { script: [at("10s").stepWallClock("-1h")] }, "w1s R59s"],
+  ])("%s", (_, scenario, expected) => {
+    const found = timelineAfter(scenario);
+    if (expected === "") expect(found).toMatch(/^w2\ds R\d\ds$/);
+    else expect(found).toBe(expected);
+  });
+
+  it("delete gives an API pod its grace period, and its object goes when all has ended", () => {
+    const result = simulate({
+      pods: [fromApi(web)],
+      latency: "10ms",
+      programs: { app: deafToTerm },
+      script: [at("10s").delete("web", { grace: "5s" })],
+      expect: [
+        inOrder("web/app StopContainer within 5 s", "web/app exited code 137", "web sandbox removed"),
+        at("14s").container("web/app").is("running"),
+        by("16s").pod("web").isGone(),
+      ],
+    });
+    expect(result.pods).toEqual([]);
+  });
+
+  it("put makes a new incarnation of a static pod, and another spec of an API pod", () => {
+    const newer = pod("web", { containers: [container("app", { image: "registry.example/app:2" })] });
+    const imageOf = ({ pods }: ScenarioResult): unknown => pods[0]?.spec.containers[0]?.image;
+    const uidOf = ({ pods }: ScenarioResult): unknown => pods[0]?.metadata.uid;
+    const file = play({ script: [at("10s").put(newer)] });
+    const api = play({ pods: [fromApi(web)], script: [at("10s").put(fromApi(newer))] });
+    expect([imageOf(file), imageOf(api), uidOf(file) === uidOf(play({})), uidOf(api)]).toEqual([
+      "registry.example/app:2",
+      "registry.example/app:2",
+      false,
+      "web-uid-1",
+    ]);
+  });
+
+  it("wedge holds back every signal, until it is over", () => {
+    const script = [at("10s").wedge("web/app", "20s"), at("15s").delete("web")];
+    expect(play({ script }).timeline("web/app")).toBe("w1s R29s -30s");
+  });
+
+  it("answer changes what commands inside say, and so the probes", () => {
+    const readinessProbe = { exec: { command: ["ready"] }, periodSeconds: 1, failureThreshold: 1 };
+    simulate({
+      pods: [pod("web", { containers: [container("app", { readinessProbe })] })],
+      programs: { app: commands({ ready: { code: 1 } }) },
+      script: [
+        at("10s").answer("web/app", { command: "ready", code: 0 }),
+        at("20s").answer("web/app", { command: "other", code: 1 }),
+        at("30s").answer("web/app", { code: 1 }),
+        at("40s").answer("web/app", { command: "ready", code: 1, output: "not well" }),
+      ],
+      expect: [
+        at("9s").pod("web").isNotReady(),
+        between("12s", "45s").event("web", "Unhealthy", "not well"),
+        between("12s", "40s").pod("web").isReady(),
+        by("42s").pod("web").isNotReady(),
+      ],
+    });
+  });
+
+  it("putManifest writes what may be bad, and dropManifest takes it away", () => {
+    const result = play({
+      script: [at("5s").putManifest("bad.yaml", "kind: [Pod"), at("10s").dropManifest("bad.yaml")],
+      expect: [between("2s", "1m").pod("web").isReady()],
+    });
+    expect(faultsOf(result)).toEqual([]);
+  });
+
+  it("hangCalls, delayCalls, loseReplies, fillDisk and loseNetwork hold a pod up for as long as they last", () => {
+    const script = [
+      at("20ms").fillDisk("10s"),
+      at("0s").loseNetwork("10s"),
+      at("0s").delayCalls("CreateContainer", { of: "web", by: "5s", for: "1m" }),
+      at("0s").loseReplies("StartContainer", { of: "web", for: "20s" }),
+    ];
+    const result = play({ script, until: "2m", expect: [by("2m").pod("web").isReady()] });
+    expect(faultsOf(result)).toEqual([]);
+    expect(Number(/^w(\d+)s /.exec(result.timeline("web/app"))?.[1])).toBeGreaterThan(14);
+    const hung = play({ script: [at("0s").hangCalls("RunPodSandbox", { for: "1s" })], until: "10m" });
+    expect(hung.timeline("web/app")).toMatch(/^w4m\d+s R5m\d+s$/);
+  });
+
+  it("act does anything else, and says so in the trace", () => {
+    const { trace } = play({
+      script: [at("10s").act("streams break", (node) => node.runtime.breakEventStreams("reset"))],
+    });
+    expect(trace.filter((line) => line.includes("streams break"))).toEqual(["     10.000  action  streams break"]);
+  });
+
+  it("that find nothing to act on fail the scenario", () => {
+    const script = [
+      at("10s").kill("web/none"),
+      at("10s").killSandbox("none"),
+      at("10s").delete("none"),
+      at("10s").forceDelete("web"),
+      at("10s").dropManifest("none.yaml"),
+      at("10s").restartKubelet(),
+      at("10s").restartRuntime(),
+    ];
+    expect(play({ script }).faults.map(({ found }) => found)).toEqual([
+      "kill web/none: it does not run",
+      "kill the sandbox of none: there is none",
+      "delete none: there is no pod of that name",
+      "delete web by force: there is no API pod of that name",
+      "drop manifest none.yaml: there is none",
+      "restart the kubelet: it runs",
+      "restart the runtime: it runs",
+    ]);
+  });
+});
+
+describe("expectations", () => {
+  const crashing: Scenario = { programs: { app: exits(1, "5s") } };
+
+  it.each<readonly [string, Scenario["expect"], readonly string[]]>([
+    ["at an instant", [at("3s").container("web/app").isReady()], []],
+    [
+      "at an instant it is not so",
+      [at("15s").container("web/app").isReady()],
+      ["at 15s: container web/app is ready | waiting CrashLoopBackOff, not ready, 1 restarts"],
+    ],
+    ["by an instant: once before is enough", [by("15s").container("web/app").hasExited(1)], []],
+    [
+      "by an instant it has never been so",
+      [by("15s").container("web/app").hasRestarts(2)],
+      ["by 15s: container web/app has 2 restarts | waiting CrashLoopBackOff, not ready, 1 restarts"],
+    ],
+    [
+      "between two instants it stops being so",
+      [between("3s", "8s").pod("web").isReady()],
+      ["between 3s and 8s: pod web is ready | Running, not ready"],
+    ],
+    [
+      "never, but once",
+      [never.container("web/app").is("CrashLoopBackOff")],
+      ["never: container web/app is CrashLoopBackOff | waiting CrashLoopBackOff, not ready, 1 restarts"],
+    ],
+    [
+      "an event that never comes, but does",
+      [never.event("web", "BackOff")],
+      [
+        "never: no event BackOff of pod web | BackOff: Back-off restarting failed container app in pod web-sim-node_default(*)",
+      ],
+    ],
+    [
+      "of a pod that never was",
+      [never.pod("wbe").is("Failed")],
+      ["never: pod wbe is Failed | nothing: there never was a pod for wbe, only web"],
+    ],
+    ["an order", [inOrder("web/app#0 exited code 1", "web/app#1 started", "web/app exited")], []],
+    [
+      "another order",
+      [inOrder("web/app#1 started", "web/app#0 exited")],
+      ["in order: web/app#1 started, web/app#0 exited | no web/app#0 exited after web/app#1 started at *s"],
+    ],
+    ["a timeline, and so on", [timeline("web/app", "w1s R5s R5s b10s ...")], []],
+    ["a timeline, finer", [timeline("web/app", "w1.1s R5s R5s ...", { precision: "100ms" })], []],
+    [
+      "another timeline",
+      [timeline("web/app", "w1s R5s b10s ...")],
+      ["timeline of web/app: w1s R5s b10s ... | w1s R5s R5s b10s R5s b20s R5s b9s"],
+    ],
+    ["a diagram", [diagram("5s", { "web/app": "R || bR | bbbR | b" })], []],
+    ["another diagram", [diagram("30s", { "web/app": "|b" })], ["diagram in steps of 30s: web/app  |b | web/app  ||"]],
+    ["a story", [story("web", { only: /exited/, since: "5s" }, ["800ms app#0 exited code 1"])], ["*"]],
+  ])("%s", (_, expected = [], faults) => {
+    const found = faultsOf(play({ ...crashing, expect: expected })).map((text) => text.replace(/\s+/g, " "));
+    expect(found).toHaveLength(faults.length);
+    faults.forEach((fault, index) => {
+      const parts = fault.replace(/\s+/g, " ").split("*");
+      for (const part of parts) expect(found[index]).toContain(part);
+    });
+  });
+
+  it("tell stories to a tenth of a second, counted from where they begin", () => {
+    const result = play({ programs: { app: stopsIn("2500ms") }, script: [at("10s").delete("web")] });
+    expect(result.story("web", /StopContainer|exited/, "10s")).toEqual([
+      "0s app#0 StopContainer within 10 s",
+      "2.5s app#0 exited code 0",
+    ]);
+  });
+});

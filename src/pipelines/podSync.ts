@@ -83,13 +83,15 @@ export function syncPod(
 /** Attempts are counted on by what a failed try leaves behind: a plan that differs in them alone is the same plan. */
 function essenceOf(actions: PodActions): unknown {
   const { killPod, createSandbox, containersToKill, waits } = actions;
-  const starts = [
-    ...actions.initContainersToStart,
-    ...actions.ephemeralContainersToStart,
-    ...actions.containersToStart,
-  ].map(({ name, backoff }) => ({ name, backoff }));
+  const starts = startsOf(actions).map(({ name, backoff }) => ({ name, backoff }));
   return { killPod, createSandbox, containersToKill, waits, starts };
 }
+
+const startsOf = (actions: PodActions): readonly ContainerStart[] => [
+  ...actions.initContainersToStart,
+  ...actions.ephemeralContainersToStart,
+  ...actions.containersToStart,
+];
 
 function operationOf(memory: PodMemory, command: PodCommand): "create" | "update" | "sync" {
   const { synced } = memory;
@@ -133,7 +135,7 @@ function killUnwantedContainers(run: SyncRun): Observable<PodOutput> {
   );
 }
 
-/** Step 4: the sandbox to run in. */
+/** Step 4: the sandbox to run in, if anything is to be started. */
 function provideSandbox(run: SyncRun): Observable<PodOutput> {
   const { context, pod, runtime, actions } = run;
   const provided = (outcome: Result<Sandbox>): void => {
@@ -142,7 +144,8 @@ function provideSandbox(run: SyncRun): Observable<PodOutput> {
     run.halted = !outcome.ok;
   };
   if (!actions.createSandbox) {
-    if (actions.sandboxId !== undefined) provided(existingSandbox(context, pod, runtime, actions.sandboxId));
+    if (actions.sandboxId !== undefined && startsOf(actions).length > 0)
+      provided(existingSandbox(context, pod, runtime, actions.sandboxId));
     return EMPTY;
   }
   const problems = context.runtimeState.value.networkProblems;

@@ -2,22 +2,9 @@
  * The way of a simulated rpc: half of its time on the way there, then its effect at one instant, the rest on the way
  * back; a deadline over all. `intercept` is where faults come in.
  */
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  ignoreElements,
-  NEVER,
-  Observable,
-  of,
-  type Subscription,
-  throwError,
-} from "rxjs";
+import { concat, defer, ignoreElements, NEVER, Observable, of, type Subscriber, Subscription, throwError } from "rxjs";
 import { type CriRpc, criDeadlineMs } from "../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
-import { deadline } from "../operators/deadline.ts";
-import { longTimer } from "../operators/longTimer.ts";
 import type { Call, CallOptions } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 
@@ -65,91 +52,87 @@ export type SimUnary = <Request, Response>(
 
 /**
  * The maker of unary rpcs. Unsubscribing before the effect prevents it, unless `goesOn` says otherwise; later it only
- * loses the answer.
+ * loses the answer. One Observable with plain actions of the scheduler: calls are most of what a simulation does.
  */
 export function simUnary(settings: SimCallSettings): SimUnary {
   const { clock, latency, intercept, goesOn, died$, defaultDeadlineMs } = settings;
-  const wait = (ms: number): Observable<never> => longTimer(clock, ms).pipe(ignoreElements());
-  return (rpc, effect) => (request, options) =>
-    defer(() => {
-      const action = intercept(rpc, request);
-      const wholeMs = latency(rpc);
-      const backMs = Math.floor(wholeMs / 2);
-      const thereMs = wholeMs - backMs + (action.kind === "delay" ? action.ms : 0);
-      const happen = (): ReturnType<typeof effect> => {
-        switch (action.kind) {
-          case "hang":
-            return NEVER;
-          case "fail":
-            return throwError(() => action.error);
-          case "loseReply":
-            return concat(
-              effect(request).pipe(ignoreElements()),
-              throwError(() => action.error),
-            );
-          case "proceed":
-          case "delay":
-            return effect(request);
-        }
-      };
-      const deadlineMs = options?.deadlineMs ?? criDeadlineMs(rpc, request, defaultDeadlineMs) ?? Infinity;
-      return concat(wait(thereMs), defer(happen)).pipe(
-        concatMap((response) => concat(wait(backMs), of(response))),
-        catchError((thrown: unknown) =>
-          concat(
-            wait(backMs),
-            throwError(() => thrown),
-          ),
-        ),
-        untilDeath(died$),
-        leftAlone(() => goesOn(rpc, request)),
-        deadline(deadlineMs, clock, () =>
-          kubeletError("DeadlineExceeded", `${rpc}: no answer within ${deadlineMs} ms`),
-        ),
-      );
-    });
+  return <Request, Response>(rpc: CriRpc, effect: (request: Request) => Call<Response>) =>
+    (request: Request, options?: CallOptions) =>
+      new Observable<Response>((caller) => {
+        const action = intercept(rpc, request);
+        const wholeMs = latency(rpc);
+        const backMs = Math.floor(wholeMs / 2);
+        const thereMs = wholeMs - backMs + (action.kind === "delay" ? action.ms : 0);
+        /** What the request holds on its way; closed once it is answered. */
+        const way = new Subscription();
+        const goOn = (ms: number, work: () => void): void => way.add(clock.scheduler.schedule(work, ms));
+        const answer = (tell: () => void): void => {
+          way.unsubscribe();
+          tell();
+        };
+        const happen = (): void =>
+          way.add(
+            defer(() => outcome(action, () => effect(request))).subscribe({
+              next: (response) =>
+                goOn(backMs, () =>
+                  answer(() => {
+                    caller.next(response);
+                    caller.complete();
+                  }),
+                ),
+              error: (thrown: unknown) => goOn(backMs, () => answer(() => caller.error(thrown))),
+              complete: () => {},
+            }),
+          );
+        const die = (error: unknown): void => answer(() => caller.error(error));
+        way.add(died$.subscribe({ next: die, error: die, complete: () => {} }));
+        goOn(thereMs, happen);
+        const deadlineMs = options?.deadlineMs ?? criDeadlineMs(rpc, request, defaultDeadlineMs) ?? Infinity;
+        const expire = (): void =>
+          caller.error(kubeletError("DeadlineExceeded", `${rpc}: no answer within ${deadlineMs} ms`));
+        if (deadlineMs < Infinity) caller.add(clock.scheduler.schedule(expire, deadlineMs));
+        return () => {
+          if (!way.closed && !goesOn(rpc, request)) way.unsubscribe();
+        };
+      });
 }
 
-/** A call that fails, and has no more effect, when the runtime's process ends. */
-const untilDeath =
-  (died$: Observable<KubeletError>) =>
-  <T>(call: Call<T>): Call<T> =>
-    new Observable<T>((caller) => {
-      caller.add(
-        died$.subscribe({
-          next: (error) => caller.error(error),
-          error: (thrown: unknown) => caller.error(thrown),
-          complete: () => {},
-        }),
+/** What becomes of a request when it has arrived; `effect` emits one value. */
+function outcome<Response>(action: SimAction, effect: () => Call<Response>): Call<Response> {
+  switch (action.kind) {
+    case "hang":
+      return NEVER;
+    case "fail":
+      return throwError(() => action.error);
+    case "loseReply":
+      return concat(
+        effect().pipe(ignoreElements()),
+        throwError(() => action.error),
       );
-      caller.add(call.subscribe(caller));
-    });
-
-/** A call that decides for itself, when its caller leaves, whether it goes on alone. */
-const leftAlone =
-  (goesOn: () => boolean) =>
-  <T>(call: Call<T>): Call<T> =>
-    new Observable<T>((caller) => {
-      let ended = false;
-      // Not the caller's own subscriber: that would end the call with it.
-      const inner: Subscription = call.subscribe({
-        next: (value) => caller.next(value),
-        error: (thrown: unknown) => {
-          ended = true;
-          caller.error(thrown);
-        },
-        complete: () => {
-          ended = true;
-          caller.complete();
-        },
-      });
-      return () => {
-        if (ended || !goesOn()) inner.unsubscribe();
-      };
-    });
+    case "proceed":
+    case "delay":
+      return effect();
+  }
+}
 
 /** An effect that happens at once; what it throws becomes the call's error. */
-export const atOnce = <T>(effect: () => T): Call<T> => defer(() => of(effect()));
+export const atOnce = <T>(effect: () => T): Call<T> => new Observable((caller) => settle(caller, effect));
+
+/** An effect that happens `ms` later, at one instant. Unsubscribing before prevents it. */
+export const later = <T>(clock: Clock, ms: number, effect: () => T): Call<T> =>
+  new Observable((caller) => clock.scheduler.schedule(() => settle(caller, effect), ms));
+
+function settle<T>(caller: Subscriber<T>, effect: () => T): void {
+  let value: T;
+  try {
+    value = effect();
+  } catch (thrown) {
+    caller.error(thrown);
+    return;
+  }
+  caller.next(value);
+  caller.complete();
+}
 
 /** A wait, then a value. */
 export const after = <T>(waited$: Observable<unknown>, value: () => T): Call<T> =>

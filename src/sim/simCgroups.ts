@@ -1,11 +1,9 @@
 /** The Cgroups port in memory: names and limits. Owns the hierarchy. */
-import { concat, ignoreElements } from "rxjs";
 import { type ErrorCode, kubeletError } from "../core/errors.ts";
-import { longTimer } from "../operators/longTimer.ts";
 import type { Call } from "../ports/call.ts";
 import type { CgroupResources, Cgroups } from "../ports/cgroup.ts";
 import type { Clock } from "../ports/clock.ts";
-import { atOnce } from "./simCall.ts";
+import { later } from "./simCall.ts";
 
 /** The port, and a window for checkers. */
 export interface SimCgroups extends Cgroups {
@@ -26,14 +24,11 @@ export interface SimCgroupsOptions {
 export function createSimCgroups({ clock, latencyMs = 0, fault }: SimCgroupsOptions): SimCgroups {
   const groups = new Map<string, CgroupResources>();
   const call = <T>(operation: keyof Cgroups, name: string, effect: () => T): Call<T> =>
-    concat(
-      longTimer(clock, latencyMs).pipe(ignoreElements()),
-      atOnce(() => {
-        const code = fault?.(operation, name);
-        if (code !== undefined) throw kubeletError(code, `cannot ${operation} cgroup ${name}: injected fault`);
-        return effect();
-      }),
-    );
+    later(clock, latencyMs, () => {
+      const code = fault?.(operation, name);
+      if (code !== undefined) throw kubeletError(code, `cannot ${operation} cgroup ${name}: injected fault`);
+      return effect();
+    });
   const ensure = (name: string, resources: CgroupResources) => {
     let parent = "";
     for (const part of name.split("/").slice(1, -1)) {

@@ -2,13 +2,11 @@
  * The Files port in memory: a tree of directories, files and symbolic links. Owns the tree; its size is what is written
  * to it. The host side of the simulation reads and writes it directly.
  */
-import { concat, ignoreElements } from "rxjs";
 import { type ErrorCode, kubeletError } from "../core/errors.ts";
-import { longTimer } from "../operators/longTimer.ts";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Files } from "../ports/files.ts";
-import { atOnce } from "./simCall.ts";
+import { later } from "./simCall.ts";
 import { createSimTree, normalized, parentOf, type SimNode } from "./simTree.ts";
 
 /** The port, and the host's view of the same tree. */
@@ -40,14 +38,11 @@ const FILE_MODE = 0o644;
 export function createSimFiles({ clock, latencyMs = 0, fault }: SimFilesOptions): SimFiles {
   const tree = createSimTree();
   const call = <T>(operation: keyof Files, path: string, effect: () => T): Call<T> =>
-    concat(
-      longTimer(clock, latencyMs).pipe(ignoreElements()),
-      atOnce(() => {
-        const code = fault?.(operation, path);
-        if (code !== undefined) throw kubeletError(code, `cannot ${operation} ${path}: injected fault`);
-        return effect();
-      }),
-    );
+    later(clock, latencyMs, () => {
+      const code = fault?.(operation, path);
+      if (code !== undefined) throw kubeletError(code, `cannot ${operation} ${path}: injected fault`);
+      return effect();
+    });
   return {
     makeDirectory: (path, mode = DIRECTORY_MODE) => call("makeDirectory", path, () => tree.makeDirectory(path, mode)),
     writeFile: (path, content, mode = FILE_MODE) => call("writeFile", path, () => tree.writeFile(path, content, mode)),

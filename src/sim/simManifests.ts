@@ -1,11 +1,10 @@
 /** A manifest directory in memory that tells of its changes a moment later. Owned by whoever makes it. */
-import { concat, delay, ignoreElements, type Observable, Subject } from "rxjs";
+import { delay, type Observable, Subject } from "rxjs";
 import { kubeletError } from "../core/errors.ts";
-import { longTimer } from "../operators/longTimer.ts";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ManifestDirectory } from "../ports/manifestDirectory.ts";
-import { atOnce } from "./simCall.ts";
+import { later } from "./simCall.ts";
 
 /** A manifest: its text, or the object whose JSON is the text. */
 export type SimManifest = string | object;
@@ -34,7 +33,7 @@ export function createSimManifests({ clock, path, noticeMs = 5 }: SimManifestsOp
   const changes = new Subject<void>();
   const encoder = new TextEncoder();
   let versions = 0;
-  const call = <T>(effect: () => T): Call<T> => concat(longTimer(clock, 0).pipe(ignoreElements()), atOnce(effect));
+  const call = <T>(effect: () => T): Call<T> => later(clock, 0, effect);
   const names = (): readonly string[] => [...files.keys()].sort();
   const changes$: Observable<unknown> = changes.pipe(delay(noticeMs, clock.scheduler));
   return {

@@ -5,11 +5,11 @@
 import { concat, defer, ignoreElements, type Observable, of } from "rxjs";
 import type { ProbeOutcome } from "../core/probe/probeTypes.ts";
 import { deadline } from "../operators/deadline.ts";
-import { longTimer } from "../operators/longTimer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { Probers } from "../ports/probers.ts";
 import { createExecProbe } from "../sinks/probers/exec.ts";
+import { later } from "./simCall.ts";
 
 /** How something on the network answers. */
 export interface SimAnswer extends ProbeOutcome {
@@ -32,7 +32,7 @@ export function createSimProbers({ clock, runtime, answers = () => YES }: SimPro
   const ask = (url: string): Observable<ProbeOutcome> =>
     defer(() => {
       const { result, output, afterMs } = answers(url);
-      return concat(longTimer(clock, afterMs).pipe(ignoreElements()), of<ProbeOutcome>({ result, output }));
+      return later(clock, afterMs, () => ({ result, output }));
     });
   return {
     http: ({ target: { scheme, host, port, path }, timeoutMs }) =>

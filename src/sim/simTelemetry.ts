@@ -22,11 +22,11 @@ export interface SimTelemetry extends Telemetry {
   sum(name: MetricName, labels?: MetricLabels): number;
 }
 
-const seriesName = (name: string, labels: MetricLabels = {}): string =>
-  `${name}{${Object.entries(labels)
-    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
-    .sort()
-    .join(",")}}`;
+function seriesName(name: string, labels?: MetricLabels): string {
+  if (labels === undefined) return name;
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return `${name}{${(pairs.length > 1 ? pairs.sort() : pairs).join("\n")}}`;
+}
 
 /** Makes telemetry that keeps at least the last `maxLines` lines, and all series. */
 export function createSimTelemetry(clock: Clock, maxLines = 100_000): SimTelemetry {

@@ -32,20 +32,11 @@ export interface ResourceFitInput {
   readonly maxPods: number;
 }
 
-/** Every pod is judged beside all others, so each one's sum is worked out once. */
-const knownRequests = new WeakMap<Pod, ResourceList>();
-
-function requestsOf(pod: Pod): ResourceList {
-  const requests = knownRequests.get(pod) ?? podRequests(pod);
-  knownRequests.set(pod, requests);
-  return requests;
-}
-
 /** Everything the node has too little of for this pod; empty when it fits. */
 export function insufficientResources(input: ResourceFitInput): readonly InsufficientResource[] {
   const { pod, activePods, allocatable, maxPods } = input;
-  const requests = requestsOf(pod);
-  const used = activePods.reduce<ResourceList>((sum, each) => addResources(sum, requestsOf(each)), new Map());
+  const requests = podRequests(pod);
+  const used = activePods.reduce<ResourceList>((sum, each) => addResources(sum, podRequests(each)), new Map());
   const podCount = BigInt(activePods.length);
   const tooMany = podCount + 1n > BigInt(maxPods);
   const pods = tooMany ? [{ name: "pods", requested: 1n, used: podCount, capacity: BigInt(maxPods) }] : [];

@@ -3,6 +3,7 @@
  * restarts what the other started. Counterpart: HashContainer in pkg/kubelet/container/helpers.go.
  */
 import type { Container } from "../api.ts";
+import { perObject } from "../perObject.ts";
 import { goJson } from "./goJson.ts";
 
 const FNV_OFFSET = 0x811c9dc5;
@@ -16,8 +17,8 @@ function fnv32a(text: string): number {
 }
 
 /** The hash as written to the `io.kubernetes.container.hash` annotation: hex, no leading zeros. */
-export function containerSpecHash(container: Pick<Container, "name" | "image">): string {
+export const containerSpecHash = perObject((container: Pick<Container, "name" | "image">): string => {
   const json = utf8.encode(goJson({ image: container.image ?? "", name: container.name }));
   // Upstream hashes the Go dump of the JSON's bytes, not the bytes themselves.
   return fnv32a(`([]uint8)[${json.join(" ")}]`).toString(16);
-}
+});

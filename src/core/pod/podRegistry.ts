@@ -112,6 +112,10 @@ export const emptyRegistry: Registry = { records: new Map(), holders: new Map() 
 
 /** Advances the registry by one input. Never throws. */
 export function advanceRegistry(registry: Registry, input: RegistryInput, context: RegistryContext): RegistryStep {
+  // The usual audit finds nothing, and wakes nobody.
+  if (input.kind === "audit" && context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid))) {
+    return { registry, commands: [], rejections: [], dropped: [], orphans: [], restarted: [] };
+  }
   const draft = new RegistryDraft(registry, context);
   switch (input.kind) {
     case "update":

@@ -3,6 +3,7 @@
  * Upstream: resourcehelper.PodRequests and PodLimits, convertContainerStatusResources.
  */
 import type { Container, Pod } from "../api.ts";
+import { perObject } from "../perObject.ts";
 import { addQuantity, compareQuantity, formatQuantity, parseQuantity, type Quantity } from "../quantity.ts";
 import { isSidecar } from "./restartRules.ts";
 
@@ -71,8 +72,10 @@ const section = (limits: ResourceAmounts, requests: ResourceAmounts): StatusReso
 });
 
 /** `resources` of a container status. */
-export const containerStatusResources = ({ resources }: Container): StatusResources =>
-  section(printed(parsed(resources?.limits)), printed(parsed(resources?.requests)));
+export const containerStatusResources = perObject(
+  ({ resources }: Container): StatusResources =>
+    section(printed(parsed(resources?.limits)), printed(parsed(resources?.requests))),
+);
 
 /** `allocatedResources` and `resources` of a pod status, from the spec alone. */
 export interface PodStatusResources {
@@ -83,10 +86,10 @@ export interface PodStatusResources {
 const computeOnly = (sums: Sums): Sums => new Map([...sums].filter(([name]) => name === "cpu" || name === "memory"));
 
 /** Resources of a pod whose cgroup was not read. */
-export function podStatusResources(pod: Pod): PodStatusResources {
+export const podStatusResources = perObject((pod: Pod): PodStatusResources => {
   const requests = podSums(pod, "requests");
   return {
     ...(requests.size === 0 ? {} : { allocatedResources: printed(requests) }),
     resources: section(printed(computeOnly(podSums(pod, "limits"))), printed(computeOnly(requests))),
   };
-}
+});

@@ -1,5 +1,6 @@
 /** QoS class of a pod, from cpu and memory of its containers alone. Counterpart: pkg/apis/core/v1/helper/qos. */
 import type { Container, Pod } from "../api.ts";
+import { perObject } from "../perObject.ts";
 import { type Quantity, compareQuantity, parseQuantity } from "../quantity.ts";
 
 export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
@@ -31,9 +32,10 @@ function classOf(requirements: Requirements | undefined): QosClass {
  * The QoS class the spec asks for. Pod-level resources alone decide when they are set; else all containers and init
  * containers must agree, or the pod is Burstable. Texts that are no quantity count as not set.
  */
-export function podQosClass(pod: Pick<Pod, "spec">): QosClass {
-  const { resources, containers, initContainers = [] } = pod.spec;
+export const podQosClass = ({ spec }: Pick<Pod, "spec">): QosClass => specQosClass(spec);
+
+const specQosClass = perObject(({ resources, containers, initContainers = [] }: Pod["spec"]): QosClass => {
   if (resources !== undefined) return classOf(resources);
   const [first = "BestEffort", ...rest] = [...containers, ...initContainers].map((each) => classOf(each.resources));
   return rest.every((each) => each === first) ? first : "Burstable";
-}
+});

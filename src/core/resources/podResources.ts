@@ -3,6 +3,7 @@
  * overhead. The rule is part of the API. Counterpart: k8s.io/component-helpers/resource.
  */
 import type { Container, Pod } from "../api.ts";
+import { perObject } from "../perObject.ts";
 import { addQuantity } from "../quantity.ts";
 import { type ResourceList, addResources, maxResources, parseResourceList } from "./resourceList.ts";
 
@@ -20,10 +21,9 @@ export interface PodResourcesOptions {
 export const isSidecar = (container: Pick<Container, "restartPolicy">): boolean => container.restartPolicy === "Always";
 
 /** Requests of one container. */
-export const containerRequests = (container: Container): ResourceList =>
-  parseResourceList(container.resources?.requests);
+export const containerRequests: ResourcesOf = perObject(({ resources }) => parseResourceList(resources?.requests));
 /** Limits of one container. */
-export const containerLimits = (container: Container): ResourceList => parseResourceList(container.resources?.limits);
+export const containerLimits: ResourcesOf = perObject(({ resources }) => parseResourceList(resources?.limits));
 
 const isPodLevelResource = (name: string): boolean =>
   name === "cpu" || name === "memory" || name.startsWith("hugepages-");
@@ -58,10 +58,18 @@ function aggregate(pod: PodSpecOf, of: ResourcesOf): ResourceList {
 export const aggregateContainerRequests = (pod: PodSpecOf): ResourceList => aggregate(pod, containerRequests);
 
 /** Total requests of a pod: what admission and cgroups count. */
-export function podRequests(pod: PodSpecOf, options: PodResourcesOptions = {}): ResourceList {
-  const requests = new Map([...aggregateContainerRequests(pod), ...podLevelRequests(pod)]);
-  return options.excludeOverhead ? requests : addResources(requests, parseResourceList(pod.spec.overhead));
-}
+export const podRequests = (
+  { spec }: PodSpecOf,
+  { excludeOverhead = false }: PodResourcesOptions = {},
+): ResourceList => (excludeOverhead ? ownRequests(spec) : requestsWithOverhead(spec));
+
+const ownRequests = (spec: Pod["spec"]): ResourceList =>
+  new Map([...aggregateContainerRequests({ spec }), ...podLevelRequests({ spec })]);
+
+/** Every pod is judged beside all others, so each one's sum is worked out once. */
+const requestsWithOverhead = perObject(
+  (spec: Pod["spec"]): ResourceList => addResources(ownRequests(spec), parseResourceList(spec.overhead)),
+);
 
 /** Total limits of a pod. Overhead only adds to limits that are there: no limit stays no limit. */
 export function podLimits(pod: PodSpecOf, options: PodResourcesOptions = {}): ResourceList {

@@ -353,6 +353,12 @@ describe("advanceRegistry: grace periods", () => {
 });
 
 describe("advanceRegistry: pods of earlier processes", () => {
+  it("is the same registry after an audit that finds nothing, so that nobody who follows it is woken", () => {
+    const context: RegistryContext = { admit: () => ADMIT, runtimePods: [listed("a")] };
+    const { registry } = advanceRegistry(emptyRegistry, update("ADD", version("a")), context);
+    expect(advanceRegistry(registry, { kind: "audit" }, context).registry).toBe(registry);
+  });
+
   it("stops and removes a pod that only the runtime knows, at an audit", () => {
     const registry = node({ runtimePods: [listed("old")] }).tell({ kind: "audit" });
     expect([registry.states(), registry.commands(), registry.step().orphans]).toEqual([

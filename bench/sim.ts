@@ -1,0 +1,142 @@
+/**
+ * What virtual time costs: one node for a day, and fleets of nodes that live at the same time, beside the floor: the
+ * scheduler's own events, measured in the same run. `node bench/sim.ts`; takes a few minutes. Each figure has a process of
+ * its own, so that memory is its own too. Times are CPU time, so that neighbours count less; where it matters real time
+ * stands beside it.
+ */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { noFaults } from "../src/sim/faults/faultKinds.ts";
+import { createHeapScheduler } from "../src/sim/heapScheduler.ts";
+import { simulateSeed } from "../src/sim/simulateSeed.ts";
+import { createSimRun, type SimRun } from "../src/sim/simRun.ts";
+import { drawWorkload } from "../src/sim/workload.ts";
+import { printFigure } from "./figures.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+const MINUTE_MS = 60_000;
+const FLEETS = [100, 300, 1_000];
+const FLEET_PODS = 10;
+/** All pods have started after the first few minutes; what fails is retried at its slowest pace after ten. */
+const START_MINUTES = 5;
+const FLEET_MINUTES = 15;
+
+interface Day {
+  readonly realSeconds: number;
+  readonly seconds: number;
+  readonly events: number;
+  readonly rssMib: number;
+}
+
+interface Fleet {
+  /** Of CPU for the first START_MINUTES, and for the minutes after them. */
+  readonly startSeconds: number;
+  readonly steadySeconds: number;
+  readonly steadyEvents: number;
+  readonly rssMib: number;
+}
+
+const cpuSeconds = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+};
+const peakRssMib = (): number => process.resourceUsage().maxRSS / 1024;
+
+/** Microseconds of one event that does nothing but come back, with as many pending as a small fleet has. */
+function emptyEventUs(): number {
+  const PENDING = 1_000;
+  const EVENTS = 2_000_000;
+  const scheduler = createHeapScheduler();
+  for (let each = 0; each < PENDING; each += 1) {
+    scheduler.schedule(function () {
+      this.schedule(undefined, 1 + (each % 97));
+    });
+  }
+  const start = cpuSeconds();
+  scheduler.runUntilIdle(EVENTS);
+  return ((cpuSeconds() - start) * 1e6) / EVENTS;
+}
+
+function day(): Day {
+  const [start, realStart] = [cpuSeconds(), performance.now()];
+  const { outcome, events } = simulateSeed({ seed: "1", pods: 110, durationMs: DAY_MS, faults: "none" });
+  if (outcome !== "ok") throw new Error(`the day ended with ${outcome}`);
+  const realSeconds = (performance.now() - realStart) / 1000;
+  return { seconds: cpuSeconds() - start, realSeconds, events, rssMib: peakRssMib() };
+}
+
+function fleet(nodes: number): Fleet {
+  const runs = Array.from({ length: nodes }, (_, node) => fleetNode(`1/${node}`));
+  const pass = (minutes: number): number => {
+    const start = cpuSeconds();
+    for (let minute = 0; minute < minutes; minute += 1) {
+      for (const run of runs) if (!run.advance()) throw new Error(`a node ended with ${run.outcome}`);
+    }
+    return cpuSeconds() - start;
+  };
+  const eventsSoFar = (): number => runs.reduce((sum, { events }) => sum + events, 0);
+  const startSeconds = pass(START_MINUTES);
+  const before = eventsSoFar();
+  const steadySeconds = pass(FLEET_MINUTES - START_MINUTES);
+  return { startSeconds, steadySeconds, steadyEvents: eventsSoFar() - before, rssMib: peakRssMib() };
+}
+
+/** As `rxlet simulate --faults none` makes its nodes. */
+function fleetNode(seed: string): SimRun {
+  // Longer than what is looked at: what comes after, the removal of all pods, is no part of it.
+  const durationMs = 2 * FLEET_MINUTES * MINUTE_MS;
+  const pods = drawWorkload(seed, { pods: FLEET_PODS, durationMs, isCalm: true });
+  return createSimRun({ seed, pods, durationMs, rates: noFaults(), maxTraceLines: 200 });
+}
+
+/** Measures in a process of its own. */
+function measured<T>(...args: readonly string[]): T {
+  const text = execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...args], { encoding: "utf8" });
+  return JSON.parse(text) as T;
+}
+
+function printAll(): void {
+  const floorUs = emptyEventUs();
+  printFigure("floor: one event of the scheduler that does nothing", floorUs * 1000, "ns");
+
+  const { seconds, realSeconds, events, rssMib } = measured<Day>("day");
+  console.log("\none node, 110 pods, 24 h of virtual time, no faults");
+  printFigure("real time", realSeconds, "s", "aim: 60");
+  printFigure("CPU time", seconds, "s");
+  printFigure("times real time", DAY_MS / 1000 / seconds, "x");
+  printFigure("an event, ratio to the floor", (seconds * 1e6) / events / floorUs, "x");
+  printFigure("peak RSS", rssMib, "MiB");
+
+  const fleets = FLEETS.map((nodes) => ({ nodes, ...measured<Fleet>("fleet", String(nodes)) }));
+  for (const { nodes, startSeconds, steadySeconds, steadyEvents, rssMib: peak } of fleets) {
+    const isLargest = nodes === Math.max(...FLEETS);
+    const steadyMinutes = FLEET_MINUTES - START_MINUTES;
+    console.log(`\n${nodes} nodes of ${FLEET_PODS} pods, ${FLEET_MINUTES} min of virtual time, all alive`);
+    printFigure(
+      "times real time once all was started",
+      (steadyMinutes * 60) / steadySeconds,
+      "x",
+      isLargest ? "aim: 100" : "",
+    );
+    printFigure(
+      "times real time, start of all pods included",
+      (FLEET_MINUTES * 60) / (startSeconds + steadySeconds),
+      "x",
+    );
+    printFigure("cost per node of its start", (startSeconds * 1000) / nodes, "ms");
+    printFigure(
+      "cost per node and minute after it",
+      (steadySeconds * 1000) / nodes / steadyMinutes,
+      "ms",
+      "aim: the same",
+    );
+    printFigure("an event, ratio to the floor", (steadySeconds * 1e6) / steadyEvents / floorUs, "x");
+    printFigure("peak RSS", peak, "MiB", isLargest ? "aim: 2048" : "");
+    printFigure("peak RSS per node", peak / nodes, "MiB");
+  }
+}
+
+const [part, nodes] = process.argv.slice(2);
+if (part === "day") console.log(JSON.stringify(day()));
+else if (part === "fleet") console.log(JSON.stringify(fleet(Number(nodes))));
+else printAll();

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -18,7 +18,8 @@ const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 /** Packing compiles everything, installing unpacks all dependencies. */
 const INSTALL_MS = 180_000;
 
-const manifest = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8")) as { readonly version: string };
+const textOf = (path: string): string => readFileSync(join(REPOSITORY, path), "utf8");
+const manifest = JSON.parse(textOf("package.json")) as { readonly version: string };
 
 interface Packed {
   readonly filename: string;
@@ -62,7 +63,7 @@ describe("the npm package", () => {
       "package.json",
       "packaging",
     ]);
-    expect(paths.filter((path) => path.startsWith("dist/") && !path.endsWith(".js"))).toEqual([]);
+    expect(paths.filter((path) => path.startsWith("dist/") && !/\.(js|d\.ts)$/.test(path))).toEqual([]);
   });
 
   it("tells its version", async () => {
@@ -75,6 +76,19 @@ describe("the npm package", () => {
   it("tells its flags and commands", async () => {
     const { stdout } = await run(command(), ["--help"], { env: environment() });
     expect(stdout).toMatch(/^Usage: rxlet .*^ {2}--config .*^ {2}dev .*^ {2}runtime /ms);
+  });
+
+  it("exports scenarios to whoever has installed it, with types", async () => {
+    const script = join(folder, "scenario.ts");
+    await writeFile(script, textOf("test/sim/scenarios/nodeReboot.ts"));
+    const { stdout } = await run(process.execPath, [script], { cwd: folder });
+    expect(textOf("docs/simulation.md")).toContain(`\`\`\`\n${stdout}\`\`\``);
+    const compiler = join(REPOSITORY, "node_modules", "typescript", "bin", "tsc");
+    const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2024"];
+    await writeFile(script, 'import { at } from "rxlet/sim";\nat("1s").kill(7);\n');
+    await expect(run(process.execPath, [compiler, ...options, script], { cwd: folder })).rejects.toMatchObject({
+      stdout: expect.stringContaining("Argument of type 'number' is not assignable to parameter of type 'string'"),
+    });
   });
 
   it("says so when Node is too old, and does not start", async () => {

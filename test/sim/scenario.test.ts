@@ -25,9 +25,8 @@ import {
 
 const web = pod("web", { terminationGracePeriodSeconds: 10, containers: [container("app")] });
 
-/** A scenario of that pod whose calls take 10 ms, and its image a second. */
-const play = (more: Scenario): ScenarioResult =>
-  runScenario({ pods: [web], latency: "10ms", pull: "1s", until: "1m", ...more });
+/** A minute of that pod. */
+const play = (more: Scenario): ScenarioResult => runScenario({ pods: [web], until: "1m", ...more });
 
 /** What the faults of a run say, in short. */
 const faultsOf = ({ faults }: ScenarioResult): readonly string[] =>
@@ -45,13 +44,12 @@ describe("a scenario", () => {
     expect([
       endOf({ until: "20s" }),
       endOf({ script: [at("30s").kill("web/app")], expect: [by("40s").pod("web").isReady()] }),
-    ]).toEqual(["w2s R18s", "w2s R28s R1m10s"]);
+    ]).toEqual(["w1s R19s", "w1s R29s R1m10s"]);
   });
 
   it("throws what it found, and in what it was wrong, with the last lines before that", () => {
     const expected = [at("15s").container("web/app").is("running"), by("20s").event("web", "Killing")];
-    const wrong = (): unknown =>
-      simulate({ pods: [web], latency: "10ms", programs: { app: exits(1, "5s") }, expect: expected });
+    const wrong = (): unknown => simulate({ pods: [web], programs: { app: exits(1, "5s") }, expect: expected });
     const found = "at 15s: container web/app is running\nfound     waiting CrashLoopBackOff, not ready, 1 restarts";
     expect(wrong).toThrow(found);
     expect(wrong).toThrow(/an event Killing of pod web\nfound +events .*Pulled, Created, Started, BackOff\n/);
@@ -127,7 +125,6 @@ describe("the verbs of a script", () => {
   it("delete gives an API pod its grace period, and its object goes when all has ended", () => {
     const result = simulate({
       pods: [fromApi(web)],
-      latency: "10ms",
       programs: { app: deafToTerm },
       script: [at("10s").delete("web", { grace: "5s" })],
       expect: [

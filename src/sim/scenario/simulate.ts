@@ -32,11 +32,11 @@ export interface Scenario {
   /** What runs in the containers; default: all run until they are stopped. */
   readonly programs?: ScenarioPrograms;
   readonly config?: Partial<KubeletConfig>;
-  /** Where latencies, jitter and IDs come from; default 1. */
+  /** Where jitter and IDs come from; default 1. */
   readonly seed?: string | number;
-  /** What every request to the runtime takes; default: drawn from the seed, as on a small machine. */
+  /** What every request to the runtime takes; default `10ms`. */
   readonly latency?: Duration;
-  /** What every image pull takes; default: drawn from the seed, 0.3 to 3 s. No host below `.invalid` has any image. */
+  /** What every image pull takes; default `1s`. No host below `.invalid` has any image. */
   readonly pull?: Duration;
   /** Whether the runtime ends a request whose caller has gone, or drops it (default), as far as it has no effect yet. */
   readonly abandonedCalls?: "complete" | "drop";
@@ -60,7 +60,7 @@ export interface ScenarioResult {
   readonly trace: readonly string[];
   /** Equal runs have equal fingerprints. */
   readonly fingerprint: string;
-  /** The timeline of a container, as `w2s R5s b10s`; see STATE_LETTERS. */
+  /** The timeline of a container, as `w1s R5s b10s`; see STATE_LETTERS. */
   timeline(container: string): string;
   /** The diagram of all containers, one letter per slice. */
   diagram(slice: Duration): string;
@@ -128,7 +128,7 @@ interface Setup {
 }
 
 function setUp(
-  { programs = {}, config, latency, pull, node: more, manifests, abandonedCalls }: Scenario,
+  { programs = {}, config, latency = "10ms", pull = "1s", node: more, manifests, abandonedCalls }: Scenario,
   seed: string | number,
 ): Setup {
   const { nodeName } = simKubeletConfig(simMachine(more?.machine), config);
@@ -141,10 +141,10 @@ function setUp(
     () => made.node?.clock.monotonicMs() ?? 0,
     (path) => made.node?.files.at(path)?.kind === "directory",
   );
-  const latencyMs = latency === undefined ? undefined : milliseconds(latency, "latency");
+  const latencyMs = milliseconds(latency, "latency");
   const node = createSimNode({
-    ...(latencyMs === undefined ? {} : { latency: () => latencyMs }),
-    ...(pull === undefined ? {} : { registry: registryOf(seed, milliseconds(pull, "pull")) }),
+    latency: () => latencyMs,
+    registry: registryOf(seed, milliseconds(pull, "pull")),
     goesOn: () => abandonedCalls === "complete",
     ...more,
     seed,

@@ -9,7 +9,7 @@ import { diagramText, spansOf, timelineText } from "./timeline.ts";
 const AND_SO_ON = "...";
 
 /**
- * The timeline of a container (see STATE_LETTERS), as `w2s R5s b10s`. States shorter than half of `precision` (default
+ * The timeline of a container (see STATE_LETTERS), as `w1s R5s b10s`. States shorter than half of `precision` (default
  * 1s) are left out; `...` at the end stands for anything.
  */
 export function timeline(

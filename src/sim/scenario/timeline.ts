@@ -1,5 +1,5 @@
 /**
- * The life of a container as text. A timeline says states and how long they lasted, `w2s R5s R5s b10s R5s`; a diagram
+ * The life of a container as text. A timeline says states and how long they lasted, `w1s R5s R5s b10s R5s`; a diagram
  * draws them to scale, one letter per slice of time, as marble diagrams do: `wwRRRRR|RRRR|bbbbbbbbbRRRR`.
  */
 import type { ApiContainerStatus, PodStatus } from "../../core/api.ts";

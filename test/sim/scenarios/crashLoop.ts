@@ -10,7 +10,7 @@ const result = simulate({
   expect: [
     timeline(
       "web/app",
-      `w2s R5s R5s b10s R5s b20s R5s b40s R5s b1m20s R5s b2m40s R5s b5m R5s b5m
+      `w1s R5s R5s b10s R5s b20s R5s b40s R5s b1m20s R5s b2m40s R5s b5m R5s b5m
        R11m R5s b10s R5s b20s ...`,
     ),
   ],

@@ -4,7 +4,7 @@
  */
 import type { Pod } from "../api.ts";
 import { type EpochMs, type PodFullName, podFullName } from "../ids.ts";
-import { civilTime, formatInstant } from "../telemetry/civilTime.ts";
+import { rfc3339Nano } from "../telemetry/civilTime.ts";
 import { RETRY_AT } from "./crashLoopSteering.ts";
 import type { DecodedPod } from "./defaults.ts";
 
@@ -95,13 +95,6 @@ function withNoExecute(tolerations: readonly Toleration[]): readonly Toleration[
   return tolerations.some(matches)
     ? tolerations.map((toleration) => (matches(toleration) ? NO_EXECUTE : toleration))
     : [...tolerations, NO_EXECUTE];
-}
-
-/** RFC 3339 with as many digits of a second as it takes. */
-function rfc3339Nano(at: EpochMs): string {
-  const { micros } = civilTime(at);
-  const fraction = micros === 0 ? "" : `.${String(micros).padStart(6, "0").replace(/0+$/, "")}`;
-  return formatInstant(at).replace("Z", `${fraction}Z`);
 }
 
 /** JSON with sorted keys, so that the order of fields in a manifest means nothing. */

@@ -76,3 +76,10 @@ export function formatInstant(at: EpochMs): string {
   const date = `${padded(t.year, 4)}-${padded(t.month, 2)}-${padded(t.day, 2)}`;
   return `${date}T${padded(t.hour, 2)}:${padded(t.minute, 2)}:${padded(t.second, 2)}Z`;
 }
+
+/** RFC 3339 with as many digits of a second as it takes. */
+export function rfc3339Nano(at: EpochMs): string {
+  const { micros } = civilTime(at);
+  const fraction = micros === 0 ? "" : `.${String(micros).padStart(6, "0").replace(/0+$/, "")}`;
+  return formatInstant(at).replace("Z", `${fraction}Z`);
+}

@@ -1,0 +1,69 @@
+/**
+ * What the API source wants of this node: the pods of the last state the server told, each read once. An object that
+ * cannot be read is a problem of its own and disturbs no other; of a pod already known its last good form stays. Bound:
+ * one reading per object.
+ */
+import type { Wire, Pod } from "../api.ts";
+import type { V1Pod } from "@kubernetes/client-node";
+import type { EpochMs } from "../ids.ts";
+import { isMirrorPod, readApiPod } from "./apiPod.ts";
+import type { ManifestProblem, SourceSnapshot } from "./sourceSnapshot.ts";
+
+type ApiObject = Wire<V1Pod>;
+
+interface Reading {
+  readonly object: ApiObject;
+  /** Of the last object of this UID that could be read. */
+  readonly pod: Pod | undefined;
+  readonly seenAt: EpochMs;
+  readonly problems: readonly ManifestProblem[];
+}
+
+/** What was read, by the key of the object. */
+export type ApiPods = ReadonlyMap<string, Reading>;
+
+/** Nothing read yet. */
+export const NO_API_PODS: ApiPods = new Map();
+
+/** The readings after the server told this state at `now`; objects that did not change are not read again. */
+export function readApiPods(known: ApiPods, objects: ReadonlyMap<string, ApiObject>, now: EpochMs): ApiPods {
+  const readings = new Map<string, Reading>();
+  for (const [key, object] of objects) {
+    if (isMirrorPod(object)) continue;
+    const before = known.get(key);
+    readings.set(key, before?.object === object ? before : read(key, object, sameUid(before, object), now));
+  }
+  return readings;
+}
+
+/** The snapshot of these readings. */
+export function apiSnapshot(pods: ApiPods): SourceSnapshot {
+  const readings = [...pods.values()];
+  return {
+    source: "api",
+    pods: readings.flatMap(({ pod }) => (pod === undefined ? [] : [pod])),
+    problems: readings.flatMap(({ problems }) => problems),
+  };
+}
+
+const sameUid = (before: Reading | undefined, { metadata }: ApiObject): Reading | undefined =>
+  before?.object.metadata?.uid === metadata?.uid ? before : undefined;
+
+function read(key: string, object: ApiObject, before: Reading | undefined, now: EpochMs): Reading {
+  const seenAt = before?.seenAt ?? now;
+  const { pod, problems } = readApiPod(object, seenAt);
+  const { name = "", namespace = "", uid = "" } = object.metadata ?? {};
+  return {
+    object,
+    pod: pod ?? before?.pod,
+    seenAt,
+    problems: problems.map(({ severity, field, reason }) => ({
+      severity,
+      origin: `API server: ${key}`,
+      line: undefined,
+      field: field === "" ? undefined : field,
+      reason,
+      pod: { name, namespace, uid },
+    })),
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * The pods the API server has placed on this node, as snapshots. Says nothing before the server has told them once, so
+ * that nothing is cleaned up by a source that does not know. Bounds: those of the reflector; one reading per object.
+ * Counterpart: NewSourceApiserver of pkg/kubelet/config/apiserver.go.
+ */
+import { distinctUntilChanged, filter, map, type Observable, scan, tap } from "rxjs";
+import type { KubeletError } from "../core/errors.ts";
+import { apiSnapshot, NO_API_PODS, readApiPods } from "../core/pod/apiPods.ts";
+import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import { reflect, type ReflectorOptions } from "./reflector.ts";
+
+export interface ApiPodSourceOptions extends Omit<ReflectorOptions<"pods">, "resource" | "selection"> {
+  readonly nodeName: string;
+  /** Health as a value: why the server cannot be followed; undefined once it can be. */
+  readonly onHealth?: (problem: KubeletError | undefined) => void;
+}
+
+/**
+ * Everything the API server wants of this node, whenever that changed.
+ *
+ *     reflected   ?!-----{a}--{a}!--{ab}--{b}--      ! with a problem, ? not known yet
+ *     snapshots   -------a----------ab----b----
+ *
+ * Mirror pods are left out: they are pictures of the pods of other sources. Cancels: the reflector. Errors: only
+ * InvariantError; it never completes. Bound: that of the reflector.
+ */
+export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOptions): Observable<SourceSnapshot> {
+  const { clock } = options;
+  const selection = { fieldSelector: `spec.nodeName=${nodeName}` };
+  return reflect({ ...options, resource: "pods", selection }).pipe(
+    tap(({ problem }) => onHealth?.(problem)),
+    map(({ objects }) => objects),
+    filter((objects) => objects !== undefined),
+    distinctUntilChanged(),
+    scan((pods, objects) => readApiPods(pods, objects, clock.wallTime()), NO_API_PODS),
+    map(apiSnapshot),
+  );
+}

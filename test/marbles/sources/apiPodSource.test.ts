@@ -1,0 +1,84 @@
+import { map, NEVER } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { ApiObjects } from "../../../src/core/api/apiResources.ts";
+import { type KubeletError, kubeletError } from "../../../src/core/errors.ts";
+import type { SourceSnapshot } from "../../../src/core/pod/sourceSnapshot.ts";
+import type { ApiListOptions, ApiServer, ApiWatchEvent } from "../../../src/ports/apiServer.ts";
+import { apiPodSource } from "../../../src/sources/apiPodSource.ts";
+import { fixedRng } from "../../support/fixedRng.ts";
+import { type Marbles, marbles } from "../../support/marbles.ts";
+import { podOf } from "../../support/pods.ts";
+
+type Pod = ApiObjects["pods"];
+
+const AWAY = kubeletError("Unavailable", "connection refused");
+const a = podOf({ name: "a", uid: "u-a" });
+const b = podOf({ name: "b", uid: "u-b" });
+const LINES: Readonly<Record<string, ApiWatchEvent<Pod>>> = {
+  a: { type: "ADDED", object: a },
+  b: { type: "ADDED", object: b },
+  q: { type: "MODIFIED", object: { ...b, spec: { ...b.spec, containers: [] } } },
+  d: { type: "DELETED", object: a },
+  n: { type: "BOOKMARK", object: { metadata: { resourceVersion: "9" } } },
+  e: {
+    type: "BOOKMARK",
+    object: { metadata: { resourceVersion: "2", annotations: { "k8s.io/initial-events-end": "true" } } },
+  },
+};
+const shown = ({ pods, problems, ready }: SourceSnapshot): string =>
+  [...pods.map(({ metadata }) => metadata.name), ...problems.map(({ field }) => `${field}!`), ready ?? ""]
+    .join(" ")
+    .trim();
+
+/** The source against one watch after the other. */
+function source({ cold, clock }: Marbles, watches: readonly string[]) {
+  const asked: (string | undefined)[] = [];
+  const health: (string | undefined)[] = [];
+  const api = {
+    watch: (_resource: string, { fieldSelector }: ApiListOptions) => {
+      asked.push(fieldSelector);
+      return cold(watches[asked.length - 1] ?? "", LINES, AWAY);
+    },
+    list: () => NEVER,
+  } as unknown as ApiServer;
+  const onHealth = (problem: KubeletError | undefined): void => void health.push(problem?.code);
+  const snapshots$ = apiPodSource({ api, nodeName: "n-1", clock, rng: fixedRng(), onHealth }).pipe(map(shown));
+  return { snapshots$, asked, health };
+}
+
+describe("apiPodSource", () => {
+  it(
+    "says nothing before the server has told all pods of the node once, and then every change",
+    marbles((helpers) => {
+      const { snapshots$, asked } = source(helpers, ["a-b-e-d-"]);
+      helpers.expectObservable(snapshots$, "- 7ms !").toBe("----x-y-", { x: "a b", y: "b" });
+      helpers.flush();
+      expect(asked).toEqual(["spec.nodeName=n-1"]);
+    }),
+  );
+  it(
+    "keeps its pods while the server is away, and tells that as health alone",
+    marbles((helpers) => {
+      const { snapshots$, health } = source(helpers, ["ae-#", "-n-d-"]);
+      helpers.expectObservable(snapshots$, "- 810ms !").toBe("-x 804ms y", { x: "a", y: "" });
+      helpers.flush();
+      expect(health).toEqual([undefined, "Unavailable", undefined, undefined]);
+    }),
+  );
+  it(
+    "keeps the last good form of a pod that can no longer be read, and names what is wrong",
+    marbles((helpers) => {
+      const { snapshots$ } = source(helpers, ["abe-q-d-"]);
+      helpers
+        .expectObservable(snapshots$, "- 7ms !")
+        .toBe("--x-y-z-", { x: "a b", y: "a b spec.containers!", z: "b spec.containers!" });
+    }),
+  );
+  it(
+    "wants nothing when the server has nothing for the node: that is an answer too",
+    marbles((helpers) => {
+      const { snapshots$ } = source(helpers, ["e-"]);
+      helpers.expectObservable(snapshots$, "-!").toBe("x-", { x: "" });
+    }),
+  );
+});

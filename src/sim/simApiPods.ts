@@ -1,4 +1,4 @@
-/** Pods as a control plane wants them on the node, complete and defaulted: a source without a server behind it. */
+/** Pods handed to the kubelet directly, complete and defaulted, as no server would: for tests of what it does with them. */
 import { map, type Observable, observeOn } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";

@@ -2,9 +2,10 @@
  * A whole node in virtual time: the production kubelet on a simulated runtime, disk, cgroups and pod sources. A run is
  * its options: same seed, same trace, on any machine. Everything that happens is seen by trace and checkers, in order.
  */
-import { merge, type Observable, type Subscription, tap } from "rxjs";
+import { defer, merge, type Observable, type Subscription, tap } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { invariant } from "../core/invariant.ts";
+import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
 import { podsDir } from "../core/paths.ts";
@@ -13,8 +14,10 @@ import type { StopContainerRequest } from "../gen/cri.ts";
 import type { Kubelet } from "../kubelet.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { Machine } from "../ports/host.ts";
+import { apiPodSource } from "../sources/apiPodSource.ts";
 import { filePodSource } from "../sources/filePodSource.ts";
 import { manifestDigest } from "../sources/manifestDigest.ts";
+import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { usualCheckers } from "./checkers/usualCheckers.ts";
 import { createHeapScheduler, type HeapScheduler } from "./heapScheduler.ts";
 import { createPrng, type Prng } from "./prng.ts";
@@ -51,8 +54,12 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly seed: string | number;
   /** Static pods: file name in the manifest directory to content. */
   readonly manifests?: Readonly<Record<string, SimManifest>>;
-  /** Pods as a control plane wants them: complete, defaults applied. */
+  /** Pods handed to the kubelet directly: complete, defaults applied. Not with `api`. */
   readonly pods?: readonly Pod[];
+  /** Where the pods of the API come from; it runs on `scheduler`. Many nodes may share one. */
+  readonly api?: SimApiServer;
+  /** Virtual time shared with others; default: the node's own. */
+  readonly scheduler?: HeapScheduler;
   readonly config?: Partial<KubeletConfig>;
   readonly machine?: Partial<Machine>;
   readonly fileFault?: SimFilesOptions["fault"];
@@ -83,7 +90,9 @@ export interface SimNode {
   readonly files: SimFiles;
   readonly cgroups: SimCgroups;
   readonly manifests: SimManifests;
+  /** The pods handed over directly, on a node without `api`. */
   readonly apiPods: SimApiPods;
+  readonly api: SimApiServer | undefined;
   /** Of the kubelet that runs, or ran last. */
   readonly telemetry: SimTelemetry;
   /** Undefined while it is crashed. */
@@ -205,7 +214,7 @@ export function createSimNode(options: SimNodeOptions): SimNode {
 interface World
   extends Pick<
     SimNode,
-    "prng" | "clock" | "scheduler" | "config" | "runtime" | "files" | "cgroups" | "manifests" | "apiPods"
+    "prng" | "clock" | "scheduler" | "config" | "runtime" | "files" | "cgroups" | "manifests" | "apiPods" | "api"
   > {
   readonly life: SimKubelet;
   see(sight: SimSight): void;
@@ -214,7 +223,7 @@ interface World
 
 function createWorld(options: SimNodeOptions): World {
   const prng = createPrng(options.seed);
-  const scheduler = createHeapScheduler();
+  const { scheduler = createHeapScheduler(), api } = options;
   const clock = createSimClock(scheduler);
   const machine = simMachine(options.machine);
   const config = simKubeletConfig(machine, options.config);
@@ -245,6 +254,7 @@ function createWorld(options: SimNodeOptions): World {
   runtime.changes$.subscribe({ next: (change) => see({ kind: "change", change }) });
   const manifests = createSimManifests({ clock, path: SIM_MANIFESTS });
   for (const [name, manifest] of Object.entries(initial)) manifests.put(name, manifest);
+  invariant(api === undefined || pods === undefined, "pods come from the API server, or directly: not both");
   const apiPods = createSimApiPods(clock, pods);
   const ports = {
     clock,
@@ -254,7 +264,10 @@ function createWorld(options: SimNodeOptions): World {
     runtime: options.adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime,
     images: runtime.images,
   };
-  const snapshots$ = merge(staticPods(config, clock, manifests), apiPods.snapshots$);
+  const snapshots$ = merge(
+    staticPods(config, clock, manifests),
+    wantedByApi(options.api, config, clock, prng) ?? apiPods.snapshots$,
+  );
   const maxLogLines = options.maxLogLines ?? 10_000;
   const life = createSimKubelet({
     config,
@@ -275,6 +288,7 @@ function createWorld(options: SimNodeOptions): World {
     cgroups,
     manifests,
     apiPods,
+    api,
     life,
     see,
     watch(next) {
@@ -314,7 +328,11 @@ const seenCgroups = (cgroups: SimCgroups, see: World["see"]): SimCgroups => ({
 /** `fileCheckFrequency` as it is by default. */
 const AUDIT_PERIOD_MS = 20_000;
 
-const staticPods = ({ nodeName }: KubeletConfig, clock: SimClock, directory: SimManifests): Observable<FileSnapshot> =>
+const staticPods = (
+  { nodeName }: KubeletConfig,
+  clock: SimClock,
+  directory: SimManifests,
+): Observable<SourceSnapshot> =>
   filePodSource({
     path: SIM_MANIFESTS,
     directory,
@@ -323,7 +341,22 @@ const staticPods = ({ nodeName }: KubeletConfig, clock: SimClock, directory: Sim
     clock,
     digest: manifestDigest,
   });
-type FileSnapshot = ReturnType<typeof filePodSource> extends Observable<infer Snapshot> ? Snapshot : never;
+
+/** The pods a server has placed on the node; each life of the kubelet asks it anew. */
+function wantedByApi(
+  server: SimApiServer | undefined,
+  { nodeName }: KubeletConfig,
+  clock: SimClock,
+  prng: Prng,
+): Observable<SourceSnapshot> | undefined {
+  if (server === undefined) return undefined;
+  const api = server.client({ kind: "node", nodeName });
+  let lives = 0;
+  return defer(() => {
+    lives += 1;
+    return apiPodSource({ api, nodeName, clock, rng: prng.fork(`api ${lives}`) });
+  });
+}
 
 /** What the driver can do to the node, each told in the trace. */
 function hands({ life, runtime, cgroups, manifests, apiPods, see }: World) {

@@ -3,7 +3,9 @@
  * healed and what is wanted has to come about, then nothing is wanted and nothing may be left. Owns node and faults.
  */
 import { InvariantError } from "../core/invariant.ts";
+import { createSimApiServer } from "./apiServer/simApiServer.ts";
 import { createAccidents, createDiskSpace } from "./faults/accidents.ts";
+import { createApiFaults } from "./faults/apiFaults.ts";
 import { createCallFaults } from "./faults/callFaults.ts";
 import { withEventFaults } from "./faults/eventFaults.ts";
 import { createFaultDice, type FaultDice } from "./faults/faultDice.ts";
@@ -11,8 +13,10 @@ import type { FaultRates } from "./faults/faultKinds.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { openDesires } from "./checkers/desiredState.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
+import { createHeapScheduler } from "./heapScheduler.ts";
 import { createPrng } from "./prng.ts";
 import type { SimViolation } from "./simChecker.ts";
+import { createSimClock } from "./simClock.ts";
 import type { CreateKubelet } from "./simKubelet.ts";
 import { createSimNode, type SimNode } from "./simNode.ts";
 import type { SimObservation } from "./simObservation.ts";
@@ -165,11 +169,20 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const disk = createDiskSpace((path) => node.files.at(path)?.kind === "directory");
   const calls = createCallFaults(dice, (afterMs, prng) => accidents.crashKubelet(afterMs, prng));
   const config = { maxPods: draws.pick([110, 110, 20]) };
+  const api = createApiFaults();
+  const scheduler = createHeapScheduler();
+  const server = createSimApiServer({
+    clock: createSimClock(scheduler),
+    prng: createPrng(`${seed}/api`),
+    ...api.hooks,
+  });
   /** Made after the node it watches. */
   const watcher: { owners?: WorkloadOwners } = {};
   const node = createSimNode({
     seed,
     config,
+    scheduler,
+    api: server,
     modern: draws.chance(0.85),
     programs: withProgramFaults(workloadPrograms, dice),
     registry: withPullFaults(usualRegistry(draws.fork("registry")), dice),
@@ -185,9 +198,9 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     ...(options.maxTraceLines === undefined ? {} : { maxTraceLines: options.maxTraceLines }),
     ...(createKubelet === undefined ? {} : { createKubelet }),
   });
-  const owners = createWorkloadOwners(node, options.pods);
+  const owners = createWorkloadOwners(node, server, options.pods);
   watcher.owners = owners;
-  const accidents = createAccidents(node, owners, disk, dice, durationMs);
+  const accidents = createAccidents(node, owners, disk, { server, faults: api }, dice, durationMs);
   return {
     node,
     owners,

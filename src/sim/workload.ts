@@ -2,8 +2,6 @@
  * Pods of every kind a node sees, drawn from a seed, and how the people who own them change their minds over time. Plain
  * data: any pod can be left out and the others stay as they are.
  */
-import type { Pod } from "../core/api.ts";
-import { defaultPod } from "../core/pod/defaults.ts";
 import { createPrng, type Prng } from "./prng.ts";
 import { exitsWith, ignoresTerm, runsForever, type SimProgram, type SimPrograms } from "./simProgram.ts";
 
@@ -153,6 +151,15 @@ export interface SimPodPlan {
   readonly steps: readonly SimPodStep[];
 }
 
+/** A pod that has to be there. */
+export interface WantedPod {
+  readonly plan: SimPodPlan;
+  /** As the kubelet calls it. */
+  readonly name: string;
+  /** Of an API pod. */
+  readonly uid: string | undefined;
+}
+
 /** Namespace of all pods of a workload. */
 export const SIM_NAMESPACE = "demo";
 
@@ -222,10 +229,4 @@ export function podManifest({ name, kind, source, graceSeconds, image }: SimPodP
     metadata: { name, namespace: SIM_NAMESPACE },
     spec: { terminationGracePeriodSeconds: graceSeconds, ...spec, containers: revised },
   };
-}
-
-/** The pod as an API server would hand it out. */
-export function apiPod(plan: SimPodPlan, revision: number, uid: string): Pod {
-  const { metadata: _, ...decoded } = defaultPod(podManifest(plan, revision));
-  return { ...decoded, metadata: { name: plan.name, namespace: SIM_NAMESPACE, uid } };
 }

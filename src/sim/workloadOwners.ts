@@ -1,24 +1,14 @@
 /**
  * The people and controllers who own the pods of a workload: they add, edit and delete them, as manifests or as objects
- * of an API server that keeps what the kubelet says of them. Owns what is wanted of the node at any moment.
+ * of the API server. Owns what is wanted of the node at any moment.
  */
-import type { Pod } from "../core/api.ts";
-import { invariant } from "../core/invariant.ts";
 import { staticPodName } from "../core/pod/staticPod.ts";
-import { formatInstant } from "../core/telemetry/civilTime.ts";
+import { createApiOwners } from "./apiOwners.ts";
+import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { Prng } from "./prng.ts";
 import type { SimNode } from "./simNode.ts";
 import type { SimObservation } from "./simObservation.ts";
-import { apiPod, podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep } from "./workload.ts";
-
-/** A pod that has to be there. */
-export interface WantedPod {
-  readonly plan: SimPodPlan;
-  /** As the kubelet calls it. */
-  readonly name: string;
-  /** Of an API pod. */
-  readonly uid: string | undefined;
-}
+import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
 
 export interface WorkloadOwners {
   /** What a status says reaches the API server a moment later. */
@@ -27,6 +17,8 @@ export interface WorkloadOwners {
   spoilManifest(how: "cut" | "away", forMs: number, prng: Prng): boolean;
   /** Deletes an API pod by force and makes it again; false when there is none. */
   replacePod(prng: Prng): boolean;
+  /** Somebody else writes to an API pod; false when there is none. */
+  annotatePod(prng: Prng): boolean;
   /** Every manifest is as its owner wants it. */
   heal(): void;
   /** Nobody wants anything any more. */
@@ -34,15 +26,14 @@ export interface WorkloadOwners {
   wanted(): readonly WantedPod[];
 }
 
-/** From a status to the API server knowing it. */
-const REPORT_MS = 100;
-/** An API pod that is to go is looked at this often. */
-const REAP_MS = 5_000;
-
-/** Lets the owners of these pods loose on a node. */
-export function createWorkloadOwners(node: SimNode, plans: readonly SimPodPlan[]): WorkloadOwners {
+/** Lets the owners of these pods loose on a node and the API server it takes pods from. */
+export function createWorkloadOwners(
+  node: SimNode,
+  server: SimApiServer,
+  plans: readonly SimPodPlan[],
+): WorkloadOwners {
   const files = createManifestOwners(node);
-  const api = createApiOwners(node);
+  const api = createApiOwners(node, server);
   const owners = { file: files, api };
   for (const plan of plans) {
     for (const step of plan.steps) node.at(step.atMs, () => owners[plan.source].take(plan, step));
@@ -52,6 +43,7 @@ export function createWorkloadOwners(node: SimNode, plans: readonly SimPodPlan[]
     look: (observation) => api.look(observation),
     spoilManifest: (how, forMs, prng) => !hasLeft && files.spoil(how, forMs, prng),
     replacePod: (prng) => !hasLeft && api.replace(prng),
+    annotatePod: (prng) => !hasLeft && api.annotate(prng),
     heal: () => files.heal(),
     leave() {
       hasLeft = true;
@@ -107,110 +99,6 @@ function createManifestOwners(node: SimNode) {
         name: staticPodName(plan.name, node.config.nodeName),
         uid: undefined,
       })),
-  };
-}
-
-interface ApiObject {
-  readonly plan: SimPodPlan;
-  readonly revision: number;
-  readonly pod: Pod;
-  /** Made again once this one is gone. */
-  readonly successor: number | undefined;
-}
-
-function createApiOwners(node: SimNode) {
-  const { clock, scheduler } = node;
-  const objects = new Map<string, ApiObject>();
-  const incarnations = new Map<string, number>();
-  const isDeleting = ({ pod }: ApiObject): boolean => pod.metadata.deletionTimestamp !== undefined;
-  const store = (object: ApiObject): void => {
-    objects.set(object.plan.name, object);
-    node.putPod(object.pod);
-  };
-  const create = (plan: SimPodPlan, revision: number): void => {
-    const incarnation = (incarnations.get(plan.name) ?? 0) + 1;
-    incarnations.set(plan.name, incarnation);
-    const pod = apiPod(plan, revision, `${plan.name}-uid-${incarnation}`);
-    store({ plan, revision, pod, successor: undefined });
-  };
-  const forget = ({ plan, pod, successor }: ApiObject): void => {
-    objects.delete(plan.name);
-    node.dropPod(pod.metadata.uid);
-    if (successor !== undefined) create(plan, successor);
-  };
-  /** Nothing of it runs, and the kubelet says so. */
-  const hasStopped = ({ pod }: ApiObject): boolean => {
-    const { uid } = pod.metadata;
-    const parts = node.runtime.sandboxes().filter(({ config }) => config.metadata?.uid === uid);
-    const ids = new Set(parts.map(({ id }) => id));
-    const runs = node.runtime
-      .containers()
-      .some(({ sandboxId, phase }) => ids.has(sandboxId) && phase.kind === "running");
-    const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
-    const isSaidToRun = [...initContainerStatuses, ...containerStatuses].some(
-      ({ state }) => state?.running !== undefined,
-    );
-    return node.kubelet !== undefined && !runs && !isSaidToRun;
-  };
-  const reap = (uid: string): void => {
-    const object = [...objects.values()].find(({ pod }) => pod.metadata.uid === uid);
-    if (object === undefined) return;
-    if (hasStopped(object)) forget(object);
-    else scheduler.schedule(() => reap(uid), REAP_MS);
-  };
-  const remove = (object: ApiObject, graceSeconds: number): void => {
-    const now = formatInstant(clock.wallTime());
-    const { metadata } = object.pod;
-    const marked = { ...metadata, deletionTimestamp: now, deletionGracePeriodSeconds: graceSeconds };
-    store({ ...object, pod: { ...object.pod, metadata: marked } });
-    scheduler.schedule(() => reap(metadata.uid), REAP_MS);
-  };
-  const edit = (object: ApiObject, revision: number): void => {
-    const { metadata, status } = object.pod;
-    const { spec } = apiPod(object.plan, revision, metadata.uid);
-    store({ ...object, revision, pod: { ...object.pod, spec, ...(status === undefined ? {} : { status }) } });
-  };
-  return {
-    take(plan: SimPodPlan, step: SimPodStep): void {
-      const object = objects.get(plan.name);
-      switch (step.kind) {
-        case "add":
-        case "edit":
-          if (object === undefined) create(plan, step.revision);
-          else if (isDeleting(object)) objects.set(plan.name, { ...object, successor: step.revision });
-          else edit(object, step.revision);
-          break;
-        case "delete":
-          if (object !== undefined) remove(object, step.graceSeconds);
-          break;
-        case "forceDelete":
-          if (object !== undefined) forget({ ...object, successor: undefined });
-          break;
-      }
-    },
-    look(observation: SimObservation): void {
-      if (observation.kind !== "status" || observation.after === undefined) return;
-      const { podUid, after } = observation;
-      scheduler.schedule(() => {
-        const object = [...objects.values()].find(({ pod }) => pod.metadata.uid === podUid);
-        if (object !== undefined) store({ ...object, pod: { ...object.pod, status: after } });
-      }, REPORT_MS);
-    },
-    replace(prng: Prng): boolean {
-      const candidates = [...objects.keys()].sort();
-      if (candidates.length === 0) return false;
-      const object = objects.get(prng.pick(candidates));
-      invariant(object !== undefined, "a pod that was just listed is gone");
-      forget({ ...object, successor: object.revision });
-      return true;
-    },
-    leave(): void {
-      for (const object of [...objects.values()]) forget({ ...object, successor: undefined });
-    },
-    wanted: (): readonly WantedPod[] =>
-      [...objects.values()]
-        .filter((object) => !isDeleting(object))
-        .map(({ plan, pod }) => ({ plan, name: pod.metadata.name, uid: pod.metadata.uid })),
   };
 }
 

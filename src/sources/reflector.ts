@@ -4,6 +4,7 @@
  * Bounds: one request at a time, two timers, the objects selected. Counterpart: client-go's Reflector.
  */
 import {
+  auditTime,
   catchError,
   concat,
   defer,
@@ -84,11 +85,11 @@ const BRIEF_MS = 1_000;
  *     requests    stream(a)----b----#  800 ms  watch--a'--
  *     reflected   -----{a}----{ab}--{ab}!-----------{a'b}-      ! with a problem
  *
- * Changes of one object keep their order; a consumer that takes its time finds the newest map. Cancels: the request or
- * pause under way. Errors: only InvariantError; it never completes. Bound: one request; a copy of the map per change.
+ * Changes of one object keep their order; of those that come at once only the last state is told. Cancels: the request
+ * or pause under way. Errors: only InvariantError; it never completes. Bound: one request; a copy of the map per change.
  */
 export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>): Observable<Reflected<ApiObjects[R]>> {
-  const { usesStreams = true } = options;
+  const { usesStreams = true, clock } = options;
   return defer(() => {
     let reflection: Reflection<ApiObjects[R]> = startReflection(usesStreams);
     const pause = createPauses(options);
@@ -107,6 +108,8 @@ export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>)
       }),
       filter(({ objects, problem }) => objects !== undefined || problem !== undefined),
       distinctUntilChanged((before, after) => before.objects === after.objects && before.problem === after.problem),
+      // A watch that is resumed tells what it missed all at once.
+      auditTime(0, clock.scheduler),
       map(({ objects, problem }) => ({ objects, problem })),
     );
   });

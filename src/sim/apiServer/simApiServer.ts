@@ -4,6 +4,7 @@
  */
 import type { Observable } from "rxjs";
 import type { ApiObjects, ApiResourceName } from "../../core/api/apiResources.ts";
+import type { PodStatus } from "../../core/api.ts";
 import { jsonMergePatch } from "../../core/api/jsonMergePatch.ts";
 import type { ApiDeleteOptions, ApiServer, ObjectRef } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -14,6 +15,7 @@ import { createApiClient } from "./apiClient.ts";
 import { deleteObject } from "./deletion.ts";
 import { ADMIN, type ApiIdentity } from "./identity.ts";
 import { createNetwork, type NetworkState } from "./network.ts";
+import { notFound } from "./refusals.ts";
 import { bindPod, type SimAccess } from "./subresources.ts";
 import type { StoreChange } from "./store.ts";
 import { keyOf, refOf, typed, untyped } from "./storedObject.ts";
@@ -58,6 +60,8 @@ export interface SimApiServer {
   /** Creates an object, or merges it into the one of its name (JSON merge patch: null removes). */
   put<R extends ApiResourceName>(resource: R, object: ApiObjects[R]): ApiObjects[R];
   delete(resource: ApiResourceName, ref: ObjectRef, options?: ApiDeleteOptions): void;
+  /** Replaces the status of a pod, as its kubelet does. */
+  setStatus(pod: ObjectRef, status: PodStatus): void;
   /** Binds a pod to a node, as the scheduler does. */
   schedule(pod: ObjectRef, nodeName: string): void;
   /** Approves a request for a certificate and issues it, as the signer does; PEM as base64. */
@@ -139,6 +143,11 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
       return typed<R>(updateObject(world, request, jsonMergePatch(old, given)));
     },
     delete: (resource, ref, how = {}) => void deleteObject(world, resource, ref, how),
+    setStatus(pod, status) {
+      const old = world.store.get("pods", keyOf(pod));
+      if (old === undefined) throw notFound("pods", pod.name);
+      updateObject(world, { resource: "pods", identity: ADMIN, subresource: "status" }, { ...old, status });
+    },
     schedule: (pod, nodeName) => void bindPod(world, pod, nodeName),
     signCertificate: (name, certificate) => signCertificate(world, name, certificate),
     cutWatches: (resource) => endWatches("broken", resource),

@@ -2,8 +2,7 @@
 import type { Pod } from "../../core/api.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimNode } from "../simNode.ts";
-import { POD_KINDS, SIM_NAMESPACE } from "../workload.ts";
-import type { WantedPod } from "../workloadOwners.ts";
+import { POD_KINDS, SIM_NAMESPACE, type WantedPod } from "../workload.ts";
 
 /** One sentence per pod that is not there yet, or still there. */
 export function openDesires(node: SimNode, wanted: readonly WantedPod[]): readonly string[] {

@@ -3,10 +3,12 @@
  * while, clocks step, containers end, manifests are spoiled. All of it is settled at the start: see FaultDice.
  */
 import type { Files } from "../../ports/files.ts";
+import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import type { Prng } from "../prng.ts";
 import type { SimFilesOptions } from "../simFiles.ts";
 import type { SimNode } from "../simNode.ts";
 import type { WorkloadOwners } from "../workloadOwners.ts";
+import type { ApiFaults } from "./apiFaults.ts";
 import type { FaultDice } from "./faultDice.ts";
 import type { FaultKind } from "./faultKinds.ts";
 
@@ -41,6 +43,7 @@ export function createAccidents(
   node: SimNode,
   owners: WorkloadOwners,
   disk: SimDiskSpace,
+  { server, faults: api }: { readonly server: SimApiServer; readonly faults: ApiFaults },
   dice: FaultDice,
   durationMs: number,
 ): Accidents {
@@ -116,6 +119,7 @@ export function createAccidents(
     manifestHalfWritten: (prng) => owners.spoilManifest("cut", prng.int(10, MINUTE_MS), prng),
     manifestVanishes: (prng) => owners.spoilManifest("away", prng.int(10, 2 * MINUTE_MS), prng),
     podReplaced: (prng) => owners.replacePod(prng),
+    ...api.happenings({ server, later, note: node.note, annotatePod: owners.annotatePod }),
   };
   for (const [kind, happen] of Object.entries(happenings) as [FaultKind, (prng: Prng) => void][]) {
     for (let minute = 0; minute * MINUTE_MS < durationMs; minute += 1) {
@@ -130,6 +134,7 @@ export function createAccidents(
     heal() {
       isOff = false;
       disk.isFull = false;
+      api.heal(server);
       node.runtime.setCondition("NetworkReady", "");
       // Calls that would never have answered end here.
       if (!node.runtime.isDown) node.crashRuntime("stay");

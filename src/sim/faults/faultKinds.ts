@@ -9,8 +9,6 @@ interface FaultKindInfo {
   /** Highest rate the default draws. */
   readonly highest: number;
   readonly about: string;
-  /** Nothing suffers it yet: it waits for the API server as a pod source. */
-  readonly isUnused?: true;
 }
 
 /** The kinds. */
@@ -44,10 +42,10 @@ export const FAULT_KINDS = {
   manifestHalfWritten: { per: "hour", highest: 6, about: "a manifest is cut short for up to 1 min" },
   manifestVanishes: { per: "hour", highest: 6, about: "a manifest is away for up to 2 min" },
   podReplaced: { per: "hour", highest: 6, about: "an API pod is deleted by force and made again under its name" },
-  apiOutage: { per: "hour", highest: 2, about: "the API server does not answer", isUnused: true },
-  apiWatchGap: { per: "hour", highest: 4, about: "a watch misses events and ends", isUnused: true },
-  apiGone: { per: "hour", highest: 2, about: "a watch is told 410 Gone", isUnused: true },
-  apiConflict: { per: "call", highest: 0.3, about: "somebody else wrote the object first", isUnused: true },
+  apiOutage: { per: "hour", highest: 4, about: "the API server refuses, fails, hangs or is slow for up to 10 min" },
+  apiWatchGap: { per: "hour", highest: 12, about: "the watches of pods end, maybe before an event they should tell" },
+  apiGone: { per: "hour", highest: 4, about: "the API server forgets its history: 410 Gone" },
+  apiConflict: { per: "hour", highest: 20, about: "somebody else writes to an API pod" },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */
@@ -70,10 +68,10 @@ export const noFaults = (): FaultRates => ratesOf(() => 0);
 export function drawFaultRates(prng: Prng): FaultRates {
   const share = prng.pick([0.15, 0.4, 0.7]);
   return ratesOf((kind) => {
-    const { highest, isUnused } = infoOf(kind);
+    const { highest } = infoOf(kind);
     const isOn = prng.chance(share);
     const part = prng.next() ** 2;
-    return isOn && isUnused !== true ? highest * part : 0;
+    return isOn ? highest * part : 0;
   });
 }
 

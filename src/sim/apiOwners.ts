@@ -1,0 +1,168 @@
+/**
+ * The users and controllers who own the API pods of a workload, all of it through the API server: they create, place,
+ * edit and delete them, and make them again under one name. Owns what it made; the server's rules say when it is gone.
+ */
+import type { Wire } from "../core/api.ts";
+import type { V1Pod } from "@kubernetes/client-node";
+import { invariant } from "../core/invariant.ts";
+import { toKubeletError } from "../core/errors.ts";
+import type { SimApiServer } from "./apiServer/simApiServer.ts";
+import type { Prng } from "./prng.ts";
+import type { SimNode } from "./simNode.ts";
+import type { SimObservation } from "./simObservation.ts";
+import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
+
+type ApiPod = Wire<V1Pod>;
+
+interface Made {
+  readonly plan: SimPodPlan;
+  readonly revision: number;
+  /** Made again once this one is gone. */
+  readonly successor: number | undefined;
+}
+
+/** From a status to the API server knowing it. */
+const REPORT_MS = 100;
+/** A pod that is to go is looked at this often. */
+const FINALIZE_MS = 5_000;
+
+const manifestOf = (plan: SimPodPlan, revision: number): ApiPod => podManifest(plan, revision);
+const refOf = (name: string) => ({ namespace: SIM_NAMESPACE, name });
+
+/** Lets them loose on a node and its server. */
+export function createApiOwners(node: SimNode, server: SimApiServer) {
+  const { nodeName } = node.config;
+  const made = new Map<string, Made>();
+  let notes = 0;
+  if (server.object("namespaces", { name: SIM_NAMESPACE }) === undefined) {
+    server.put("namespaces", { metadata: { name: SIM_NAMESPACE } });
+  }
+  const podOf = (name: string): ApiPod | undefined => server.object("pods", refOf(name));
+  const create = (plan: SimPodPlan, revision: number): void => {
+    node.note(`create pod ${plan.name}`);
+    made.set(plan.name, { plan, revision, successor: undefined });
+    server.put("pods", manifestOf(plan, revision));
+    server.schedule(refOf(plan.name), nodeName);
+  };
+  const edit = ({ plan }: Made, revision: number): void => {
+    node.note(`edit pod ${plan.name}`);
+    const { containers, initContainers } = manifestOf(plan, revision).spec ?? { containers: [] };
+    made.set(plan.name, { plan, revision, successor: undefined });
+    const spec = { containers, ...(initContainers === undefined ? {} : { initContainers }) };
+    server.put("pods", { metadata: refOf(plan.name), spec });
+  };
+  const remove = (name: string, graceSeconds: number): void => {
+    node.note(`delete pod ${name}, grace ${graceSeconds} s`);
+    server.delete("pods", refOf(name), { gracePeriodSeconds: graceSeconds });
+    const { plan, successor } = made.get(name) ?? {};
+    if (podOf(name) !== undefined || plan === undefined) return;
+    made.delete(name);
+    if (successor !== undefined) create(plan, successor);
+  };
+  const finalizer = createFinalizer(node, podOf, (name) => remove(name, 0));
+  const pick = (prng: Prng): Made | undefined => {
+    const names = [...made.keys()].sort();
+    return names.length === 0 ? undefined : made.get(prng.pick(names));
+  };
+  return {
+    take(plan: SimPodPlan, step: SimPodStep): void {
+      const known = made.get(plan.name);
+      switch (step.kind) {
+        case "add":
+        case "edit":
+          if (known === undefined) create(plan, step.revision);
+          else if (isDeleting(podOf(plan.name))) made.set(plan.name, { ...known, successor: step.revision });
+          else edit(known, step.revision);
+          break;
+        case "delete":
+          if (known === undefined) break;
+          remove(plan.name, step.graceSeconds);
+          finalizer.watch(plan.name);
+          break;
+        case "forceDelete":
+          if (known === undefined) break;
+          made.set(plan.name, { ...known, successor: undefined });
+          remove(plan.name, 0);
+          break;
+      }
+    },
+    look: (observation: SimObservation) => reportStatus(node, server, observation),
+    replace(prng: Prng): boolean {
+      const known = pick(prng);
+      if (known === undefined) return false;
+      made.set(known.plan.name, { ...known, successor: known.revision });
+      remove(known.plan.name, 0);
+      return true;
+    },
+    annotate(prng: Prng): boolean {
+      const known = pick(prng);
+      if (known === undefined) return false;
+      notes += 1;
+      const annotations = { "demo/writer": String(notes) };
+      server.put("pods", { metadata: { ...refOf(known.plan.name), annotations } });
+      return true;
+    },
+    leave(): void {
+      for (const [name, known] of [...made]) {
+        made.set(name, { ...known, successor: undefined });
+        remove(name, 0);
+      }
+    },
+    wanted: (): readonly WantedPod[] =>
+      [...made.values()].flatMap(({ plan }) => {
+        const pod = podOf(plan.name);
+        invariant(pod !== undefined, `pod ${plan.name} is gone and its owner does not know`);
+        return isDeleting(pod) ? [] : [{ plan, name: plan.name, uid: pod.metadata?.uid }];
+      }),
+  };
+}
+
+const isDeleting = (pod: ApiPod | undefined): boolean => pod?.metadata?.deletionTimestamp !== undefined;
+
+/**
+ * Stands in for the kubelet's status writer, which is not there yet: what the kubelet says of a pod reaches the server a
+ * moment later, whatever the network is like.
+ */
+function reportStatus(node: SimNode, server: SimApiServer, observation: SimObservation): void {
+  if (observation.kind !== "status" || observation.after === undefined) return;
+  const { podUid, after, subject } = observation;
+  const ref = refOf(subject.slice(subject.indexOf("/") + 1));
+  const isThere = (): boolean => server.object("pods", ref)?.metadata?.uid === podUid;
+  if (!isThere()) return;
+  node.scheduler.schedule(() => {
+    if (!isThere()) return;
+    try {
+      server.setStatus(ref, after);
+    } catch (thrown) {
+      node.note(`the server refuses a status: ${toKubeletError(thrown).message}`);
+    }
+  }, REPORT_MS);
+}
+
+/** Stands in for the status writer as well: removes a deleted pod once the kubelet has let go of it. */
+function createFinalizer(node: SimNode, podOf: (name: string) => ApiPod | undefined, remove: (name: string) => void) {
+  const look = (name: string, uid: string | undefined): void => {
+    const pod = podOf(name);
+    if (pod === undefined || pod.metadata?.uid !== uid) return;
+    if (hasStopped(node, pod)) remove(name);
+    else node.scheduler.schedule(() => look(name, uid), FINALIZE_MS);
+  };
+  return {
+    watch(name: string): void {
+      const uid = podOf(name)?.metadata?.uid;
+      if (uid !== undefined) node.scheduler.schedule(() => look(name, uid), FINALIZE_MS);
+    },
+  };
+}
+
+/** Nothing of it runs, and the kubelet says so. */
+function hasStopped(node: SimNode, { metadata, status }: ApiPod): boolean {
+  const parts = node.runtime.sandboxes().filter(({ config }) => config.metadata?.uid === metadata?.uid);
+  const ids = new Set(parts.map(({ id }) => id));
+  const runs = node.runtime.containers().some(({ sandboxId, phase }) => ids.has(sandboxId) && phase.kind === "running");
+  const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};
+  const isSaidToRun = [...initContainerStatuses, ...containerStatuses].some(
+    ({ state }) => state?.running !== undefined,
+  );
+  return node.kubelet !== undefined && !runs && !isSaidToRun;
+}

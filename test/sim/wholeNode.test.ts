@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { at, between, container, deafToTerm, exits, pod, simulate, story, timeline } from "rxlet/sim";
 import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
-import { KINDS, manifestOf, workload, workloadPrograms } from "../support/simWorkload.ts";
+import { workload, workloadPrograms } from "../support/simWorkload.ts";
 import { leftovers, unmetGoals } from "../support/simGoals.ts";
 import { realClock } from "../support/realClock.ts";
 
@@ -84,49 +84,39 @@ describe("a node of 50 pods", () => {
 
 describe("one pod on the node", () => {
   it("restarts a crashing container at once, then 10, 20, 40, 80, 160 and ever 300 s after its exit", () => {
-    const node = createSimNode({
-      seed: "crash",
-      manifests: { "crash.yaml": manifestOf("crash", KINDS["crash"] ?? {}) },
-      programs: workloadPrograms,
-      images: [simImage("registry.example/app:1")],
-      latency: () => 0,
+    const waits = ["b10s", "b20s", "b40s", "b1m20s", "b2m40s", "b5m", "b5m", "b5m", "b5m"];
+    simulate({
+      pods: [pod("web", { containers: [container("app")] })],
+      programs: { app: exits(1, "2s") },
+      until: "1h",
+      expect: [timeline("web/app", `w1s R2s ${waits.map((wait) => `R2s ${wait}`).join(" ")} ...`)],
     });
-    const exits: number[] = [];
-    const starts: number[] = [];
-    node.runtime.changes$.subscribe({
-      next: ({ kind, atMs }) => {
-        if (kind === "container exited") exits.push(atMs);
-        if (kind === "container started") starts.push(atMs);
-      },
-    });
-    node.runFor(HOUR_MS);
-    const waits = exits.map((exitAt, index) => Math.round(((starts[index + 1] ?? NaN) - exitAt) / 1000));
-    expect(waits.slice(0, 10)).toEqual([0, 10, 20, 40, 80, 160, 300, 300, 300, 300]);
-    expect(node.violations).toEqual([]);
   });
 
   it("ends the earlier incarnation of an edited manifest before the next one begins", () => {
-    const manifest = (image: string) => manifestOf("web", { containers: [{ name: "stubborn", image }] });
-    const node = createSimNode({
-      seed: "edit",
-      manifests: { "web.yaml": manifest("registry.example/app:1") },
-      programs: workloadPrograms,
+    const web = (tag: number) =>
+      pod("web", {
+        terminationGracePeriodSeconds: 10,
+        containers: [container("app", { image: `registry.example/app:${tag}` })],
+      });
+    // Every edit finds the first incarnation still ending.
+    const { pods } = simulate({
+      pods: [web(1)],
+      programs: { app: deafToTerm },
+      script: [at("60s").put(web(2)), at("64s").put(web(3)), at("68s").put(web(4))],
+      until: "3m",
+      expect: [
+        story("web", { only: /#\d+ (started|exited)|sandbox/, since: "60s" }, [
+          "10s app#0 exited code 137",
+          "10s sandbox stopped",
+          "10s sandbox removed",
+          "10s sandbox created",
+          "11.1s app#0 started",
+        ]),
+        between("72s", "3m").container("web/app").isReady(),
+      ],
     });
-    node.runFor(MINUTE_MS);
-    for (let edit = 2; edit < 8; edit += 1) {
-      node.putManifest("web.yaml", manifest(`registry.example/app:${edit}`));
-      node.runFor(4_000);
-    }
-    expect(node.runUntil(() => node.running().length === 1 && node.runtime.sandboxes().length === 1, MINUTE_MS)).toBe(
-      true,
-    );
-    node.runFor(MINUTE_MS);
-    const [container] = node.runtime.containers().filter(({ phase }) => phase.kind === "running");
-    expect([node.running(), container?.image.repoTags]).toEqual([
-      ["demo/web-sim-node/stubborn#0"],
-      ["registry.example/app:7"],
-    ]);
-    expect(node.violations).toEqual([]);
+    expect(pods.map(({ spec }) => spec.containers[0]?.image)).toEqual(["registry.example/app:4"]);
   });
 });
 

@@ -48,6 +48,9 @@ export interface ContainerClaims {
   is(state: string): Expectation;
   isReady(): Expectation;
   isNotReady(): Expectation;
+  /** Its startup probe and its postStart hook are through. */
+  isStarted(): Expectation;
+  isNotStarted(): Expectation;
   /** Its restart count. */
   hasRestarts(count: number): Expectation;
   /** Its state is terminated, with this exit code. */
@@ -101,6 +104,8 @@ export const subjectsAt = (time: ClaimTime): Subjects => ({
       is: (state) => claim(`is ${state}`, (status) => stateWords(status).includes(state)),
       isReady: () => claim("is ready", ({ ready }) => ready),
       isNotReady: () => claim("is not ready", ({ ready }) => !ready),
+      isStarted: () => claim("is started", ({ started }) => started === true),
+      isNotStarted: () => claim("is not started", ({ started }) => started !== true),
       hasRestarts: (count) => claim(`has ${count} restarts`, ({ restartCount }) => restartCount === count),
       hasExited: (code) => claim(`has exited with ${code}`, ({ state }) => state?.terminated?.exitCode === code),
     };

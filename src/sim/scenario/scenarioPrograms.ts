@@ -12,8 +12,8 @@ import { createScenarioNames, podOfContainer } from "./scenarioNames.ts";
 import { type Duration, milliseconds } from "./scenarioTime.ts";
 
 /**
- * Programs by container, `app` in every pod or `web/app`; a list is one program per attempt, the last for all further
- * ones. What is not named runs until it is stopped.
+ * Programs by container, `app` in every pod or `web/app`, `*` for all others; a list is one program per attempt, the
+ * last for all further ones. What is not named runs until it is stopped.
  */
 export type ScenarioPrograms = Readonly<Record<string, SimProgram | readonly SimProgram[]>>;
 
@@ -57,7 +57,7 @@ export function programsOf(programs: ScenarioPrograms, nodeName: string): SimPro
   const names = createScenarioNames(nodeName);
   return (input) => {
     const name = names.shown(containerName(input));
-    const found = programs[name] ?? programs[name.slice(podOfContainer(name).length + 1)] ?? runs;
+    const found = programs[name] ?? programs[name.slice(podOfContainer(name).length + 1)] ?? programs["*"] ?? runs;
     if (!isList(found)) return found;
     return found[input.container.metadata?.attempt ?? 0] ?? found.at(-1) ?? runs;
   };

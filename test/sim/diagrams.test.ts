@@ -1,0 +1,180 @@
+/** The life of pods as marble diagrams: one letter per slice of virtual time (docs/simulation.md has the letters). */
+import { describe, it } from "vitest";
+import {
+  at,
+  commands,
+  container,
+  deafToTerm,
+  diagram,
+  exits,
+  fromApi,
+  pod,
+  runs,
+  type Scenario,
+  simulate,
+  stopsIn,
+} from "rxlet/sim";
+
+/** A pod of these containers, and its course. */
+const draw = (slice: string, lines: Readonly<Record<string, string>>, scenario: Scenario) =>
+  simulate({ ...scenario, expect: [diagram(slice, lines)] });
+
+const sidecar = (name: string) => container(name, { restartPolicy: "Always" });
+
+describe("crash loops", () => {
+  const web = pod("web", { containers: [container("app")] });
+
+  it("wait 10 s and twice that each time, up to 5 min", () => {
+    const crashing = { pods: [web], programs: { app: exits(1, "5s") } };
+    draw(
+      "1s",
+      { "web/app": "wRRRRR|RRRR|bbbbbbbbbRRRRR|bbbbbbbbbbbbbbbbbbbRRRRR|bbbbbbbb" },
+      { ...crashing, until: "1m" },
+    );
+    draw(
+      "30s",
+      { "web/app": "||b|bb|bbbb|bbbbbbbbb|bbbbbbbbb|bbbbbbbbbb|bbbbbbbbb|bbbbbbb" },
+      { ...crashing, until: "30m" },
+    );
+  });
+
+  it("begin anew after ten minutes without a crash", () => {
+    const crash = exits(1, "5s");
+    draw(
+      "1m",
+      { "web/app": "||bRRRRRRRRRR||||bb|" },
+      {
+        pods: [web],
+        programs: { app: [crash, crash, crash, crash, crash, exits(1, "11m"), crash] },
+        until: "20m",
+      },
+    );
+  });
+
+  it("end with the pod when it is to be restarted only on failure", () => {
+    draw(
+      "5s",
+      { "job/work": "R||bR|cccc" },
+      {
+        pods: [pod("job", { restartPolicy: "OnFailure", containers: [container("work")] })],
+        programs: { work: [exits(1, "5s"), exits(1, "5s"), exits(0, "5s")] },
+        until: "50s",
+      },
+    );
+  });
+});
+
+describe("the start of a pod", () => {
+  it("runs init containers one after the other, sidecars on, and containers at last", () => {
+    draw(
+      "1s",
+      {
+        "web/setup": "wrrr|cccccccccc",
+        "web/proxy": "wwwwRRRRRRRRRRR",
+        "web/check": "wwwwrr|cccccccc",
+        "web/app": "wwwwwwRRRRRRRRR",
+      },
+      {
+        pods: [
+          pod("web", {
+            initContainers: [container("setup"), sidecar("proxy"), container("check")],
+            containers: [container("app")],
+          }),
+        ],
+        programs: { setup: exits(0, "3s"), check: exits(0, "2s") },
+        until: "15s",
+      },
+    );
+  });
+
+  it("waits for the startup probe of a sidecar, and is ready when its readiness probe says so", () => {
+    const probe = (command: string) => ({ exec: { command: [command] }, periodSeconds: 1, failureThreshold: 60 });
+    draw(
+      "1s",
+      { "web/proxy": "wrrrrrrRRRRRRRRRRRRR", "web/app": "wwwwwwwrrrrrrRRRRRRR" },
+      {
+        pods: [
+          pod("web", {
+            initContainers: [container("proxy", { restartPolicy: "Always", startupProbe: probe("up") })],
+            containers: [container("app", { readinessProbe: probe("ready") })],
+          }),
+        ],
+        programs: { "*": commands({ up: { code: 1 }, ready: { code: 1 } }) },
+        script: [
+          at("6s").answer("web/proxy", { command: "up", code: 0 }),
+          at("12s").answer("web/app", { command: "ready", code: 0 }),
+        ],
+        until: "20s",
+      },
+    );
+  });
+});
+
+describe("the end of a pod", () => {
+  const preStop = (takes: string) => ({ lifecycle: { preStop: { exec: { command: [takes] } } } });
+  const hooks = commands({ flush: { takes: "4s" }, forever: { takes: "10m" } });
+
+  it("runs preStop hooks first, all within one grace period, and KILL ends what is left then", () => {
+    draw(
+      "1s",
+      {
+        "web/polite": "wRRRRRRRRRR|ccc-----",
+        "web/stubborn": "wRRRRRRRRRRRRRR|----",
+        "web/hanging": "wRRRRRRRRRRRRRR|----",
+      },
+      {
+        pods: [
+          fromApi(
+            pod("web", {
+              containers: [
+                container("polite", preStop("flush")),
+                container("stubborn", preStop("flush")),
+                container("hanging", preStop("forever")),
+              ],
+            }),
+          ),
+        ],
+        programs: {
+          polite: { ...stopsIn("2s"), ...hooks },
+          stubborn: { ...deafToTerm, ...hooks },
+          hanging: { ...runs, ...hooks },
+        },
+        script: [at("5s").delete("web", { grace: "10s" })],
+        until: "20s",
+      },
+    );
+  });
+
+  it("stops sidecars after the main containers, the last one first", () => {
+    draw(
+      "1s",
+      {
+        "web/proxy": "wRRRRRRRRRRRR|------",
+        "web/logs": "wRRRRRRRRRR|c-------",
+        "web/app": "wRRRRRRRR|ccc-------",
+      },
+      {
+        pods: [
+          fromApi(pod("web", { initContainers: [sidecar("proxy"), sidecar("logs")], containers: [container("app")] })),
+        ],
+        programs: { "*": stopsIn("2s"), app: stopsIn("4s") },
+        script: [at("5s").delete("web", { grace: "30s" })],
+        until: "20s",
+      },
+    );
+  });
+
+  it("leaves sidecars of a job to be stopped when its work is done", () => {
+    draw(
+      "1s",
+      { "job/proxy": "wRRRRRRRR|ccccc", "job/work": "wRRRRRR|ccccccc" },
+      {
+        pods: [
+          pod("job", { restartPolicy: "Never", initContainers: [sidecar("proxy")], containers: [container("work")] }),
+        ],
+        programs: { proxy: stopsIn("2s"), work: exits(0, "6s") },
+        until: "15s",
+      },
+    );
+  });
+});

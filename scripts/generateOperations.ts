@@ -4,6 +4,7 @@
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { EXPLAIN_FLAGS } from "../src/cli/explainFlags.ts";
 import type { FlagSpec } from "../src/cli/flagSpec.ts";
 import { OWN_FLAGS } from "../src/cli/ownFlags.ts";
 import { DEV_FLAGS, RUNTIME_FLAGS } from "../src/cli/subCommands.ts";
@@ -69,6 +70,7 @@ const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["fields", fields],
   ["own flags", () => flags(OWN_FLAGS.filter(({ group }) => group === "rxlet"))],
   ["dev flags", () => flags(DEV_FLAGS)],
+  ["explain flags", () => flags(EXPLAIN_FLAGS)],
   ["runtime flags", () => flags(RUNTIME_FLAGS)],
 ]);
 

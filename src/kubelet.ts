@@ -12,6 +12,7 @@
  */
 import {
   combineLatest,
+  connect,
   filter,
   ignoreElements,
   map,
@@ -41,12 +42,15 @@ import { podConfig } from "./pipelines/podConfig.ts";
 import { podLifecycle } from "./pipelines/podLifecycle.ts";
 import type { PodOutput } from "./pipelines/podOutputs.ts";
 import { podStatus } from "./pipelines/podStatus.ts";
+import { podTimeline } from "./pipelines/podTimeline.ts";
 import { createQueries } from "./pipelines/queries.ts";
 import { runtimeState } from "./pipelines/runtimeState.ts";
 import { runtimeStatus } from "./pipelines/runtimeStatus.ts";
+import { timelineQueries } from "./pipelines/timelineQueries.ts";
+import type { Clock } from "./ports/clock.ts";
 import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
-import { createNodeState } from "./state/nodeState.ts";
+import { createNodeState, type NodeState } from "./state/nodeState.ts";
 
 /** A kubelet that runs while `run$` is subscribed. */
 export interface Kubelet {
@@ -123,7 +127,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     tap((output) => routePodOutput(output, loops)),
   );
 
-  const statuses$ = podStatus({ outputs$: lifecycle$ }, state.podStatuses);
+  const told$ = lifecycle$.pipe(connect((outputs$) => keepTold(outputs$, state, clock)));
   const swept$ = housekeeping(
     { ready$: listed$.pipe(switchMap(() => state.sourcesSeen.changes$.pipe(filter(allSourcesSeen), take(1)))) },
     ports,
@@ -137,14 +141,14 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       ports.recordEvents(loops.events.values$),
       up$.pipe(ignoreElements()),
       runtime$.pipe(ignoreElements()),
-      statuses$.pipe(ignoreElements()),
+      told$.pipe(ignoreElements()),
       swept$,
       nodeCgroups(state, ports, config),
       nodeGauges(state, ports),
       config$.pipe(ignoreElements()),
     ),
     podsChanged$: merge(state.registry.changes$, state.podStatuses.anyChange$).pipe(map(() => undefined)),
-    queries: createQueries(state, clock, config),
+    queries: { ...createQueries(state, clock, config), ...timelineQueries(state, clock, images) },
     drain: (deadlineMs) => {
       draining$.next();
       loops.registry.push({ kind: "drain" });
@@ -163,6 +167,13 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   };
 }
 
+/** What is kept of what the workers say. Both follow one run of them. */
+const keepTold = (outputs$: Observable<PodOutput>, state: NodeState, clock: Clock): Observable<unknown> =>
+  merge(
+    podTimeline({ registry$: state.registry.changes$, outputs$ }, clock, state.timelines),
+    podStatus({ outputs$ }, state.podStatuses),
+  );
+
 /** Where each word of a pod worker goes. */
 function routePodOutput(output: PodOutput, loops: Loops): void {
   switch (output.kind) {
@@ -179,6 +190,7 @@ function routePodOutput(output: PodOutput, loops: Loops): void {
       loops.events.push(output.event);
       break;
     case "status":
+    case "fact":
       break;
     default:
       unreachable(output);

@@ -38,6 +38,11 @@ async function main(invocation: Invocation): Promise<void> {
       run(dev(invocation, merge(signals$, outputGone$), process.stdout));
       break;
     }
+    case "explain": {
+      const { explain } = await import("./commands/explain.ts");
+      run(explain(invocation, process.stdout));
+      break;
+    }
     case "simulate": {
       const { simulate } = await import("./commands/simulate.ts");
       process.exitCode = simulate(invocation, process.stdout);

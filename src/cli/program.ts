@@ -1,9 +1,10 @@
 /**
- * The command line of rxlet: the daemon (no sub-command), `rxlet dev`, `rxlet simulate` and `rxlet runtime`. Turns argv
+ * The command line of rxlet: the daemon (no sub-command), `rxlet dev`, `rxlet explain`, `rxlet simulate` and `rxlet runtime`. Turns argv
  * into what to do, as a value; it neither prints nor exits. Exit code 1 goes with `error`, 0 with `help` and `version`.
  */
 import { closestName } from "../core/config/closestName.ts";
 import { type ConfigReaders, nodeConfigReaders } from "./configReaders.ts";
+import { EXPLAIN_FLAGS, type ExplainOptions, readExplainFlags } from "./explainFlags.ts";
 import { flagCommand } from "./flagCommand.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import { KUBELET_FLAGS } from "./flags.ts";
@@ -17,6 +18,7 @@ import { readSimulateFlags, SIMULATE_FLAGS, type SimulateFlags } from "./simulat
 export type Invocation =
   | { readonly command: "kubelet"; readonly options: KubeletOptions }
   | ({ readonly command: "dev" } & DevOptions)
+  | ({ readonly command: "explain" } & ExplainOptions)
   | ({ readonly command: "runtime" } & RuntimeOptions)
   | ({ readonly command: "simulate" } & SimulateFlags)
   | { readonly command: "help"; readonly text: string }
@@ -36,6 +38,7 @@ const ABOUT = {
     "Most settings belong into the KubeletConfiguration file of --config; flags override it. A flag marked\n" +
     "`file: field` is deprecated: set that field in the file.",
   dev: "Run pods from a directory with the built-in runtime, without containers or root, and show them live",
+  explain: "Tell what happened to a pod of a running rxlet, what it waits for now, and what comes next",
   simulate:
     "Run whole simulated nodes in virtual time, with faults drawn from a seed, and check every rule at every step.\n" +
     "Exits with 2 when a rule was broken, 3 when what is wanted did not come about, 4 when the kubelet ended.",
@@ -45,12 +48,13 @@ const ABOUT = {
 function rootCommand() {
   const root = flagCommand("rxlet", ABOUT.kubelet, KUBELET_FLAGS).usage("[command] [flags]");
   root.addCommand(flagCommand("dev", ABOUT.dev, DEV_FLAGS).usage("[DIR] [flags]"));
+  root.addCommand(flagCommand("explain", ABOUT.explain, EXPLAIN_FLAGS).usage("POD [flags]"));
   root.addCommand(flagCommand("simulate", ABOUT.simulate, SIMULATE_FLAGS));
   root.addCommand(flagCommand("runtime", ABOUT.runtime, RUNTIME_FLAGS));
   return root;
 }
 
-const SUB_COMMANDS = ["dev", "simulate", "runtime"] as const;
+const SUB_COMMANDS = ["dev", "explain", "simulate", "runtime"] as const;
 type SubCommand = (typeof SUB_COMMANDS)[number];
 const isSubCommand = (text: string | undefined): text is SubCommand => SUB_COMMANDS.some((name) => name === text);
 
@@ -93,6 +97,7 @@ function unexpectedArgument(text: string): string {
 
 const SUB_COMMAND_FLAGS: Readonly<Record<SubCommand, readonly FlagSpec[]>> = {
   dev: DEV_FLAGS,
+  explain: EXPLAIN_FLAGS,
   simulate: SIMULATE_FLAGS,
   runtime: RUNTIME_FLAGS,
 };
@@ -100,6 +105,10 @@ const SUB_COMMAND_FLAGS: Readonly<Record<SubCommand, readonly FlagSpec[]>> = {
 function runSubCommand(command: SubCommand, argv: readonly string[]): Invocation {
   const parsed = parseFlags(argv, SUB_COMMAND_FLAGS[command]);
   if (parsed.help) return { command: "help", text: helpText(command) };
+  if (command === "explain") {
+    const asked = readExplainFlags(parsed);
+    return asked.ok ? { command, ...asked.options } : { command: "error", errors: asked.errors };
+  }
   const allowed = command === "dev" ? 1 : 0;
   const extra = parsed.positional.slice(allowed).map(unexpectedArgument);
   const all = { ...parsed, errors: [...parsed.errors, ...extra] };

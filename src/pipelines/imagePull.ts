@@ -19,6 +19,7 @@ import {
   pullFailedEvent,
   pullFailure,
 } from "../core/image/pullDecision.ts";
+import type { PullInLine } from "../core/timeline/podWaits.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { type Image, ImageSpec, type PodSandboxConfig } from "../gen/cri.ts";
 import { createSemaphore } from "../operators/semaphore.ts";
@@ -51,6 +52,8 @@ export interface ImagePulls {
   ensure(request: ImageRequest): Observable<ImageStep>;
   /** Forgets the backoffs of a pod: its next pulls are not held back. */
   forget(uid: PodUid): void;
+  /** Pulls under way and those waiting for their turn, in order. */
+  line(): readonly PullInLine[];
 }
 
 interface Failures {
@@ -64,8 +67,9 @@ const eventStep = (event: ImageEvent): ImageStep => ({ kind: "event", event });
 /** Makes the node's image pulls. */
 export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"]): ImagePulls {
   const failures: Failures = { backoffs: NO_BACKOFFS, last: new Map() };
-  const pull = sharedPulls(ports, config);
+  const pulls = sharedPulls(ports, config);
   return {
+    line: pulls.line,
     forget: (uid) => {
       const isOthers = (key: string): boolean => !key.startsWith(imageBackoffKey(uid, ""));
       failures.backoffs = new Map([...failures.backoffs].filter(([key]) => isOthers(key)));
@@ -90,7 +94,7 @@ export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"
             case "pull":
               return concat(
                 of(eventStep(decision.event)),
-                pullAndLook(request, pull(decision.pullName, request), failures, ports, config),
+                pullAndLook(request, pulls.join(decision.pullName, request), failures, ports, config),
               );
           }
         }),
@@ -106,12 +110,15 @@ export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"
 function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig["imagePull"]) {
   const pace = tokenBucket({ qps: config.qps, burst: config.burst, clock });
   const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
-  const sandboxes = new Map<string, PodSandboxConfig>();
+  /** In the order of their turns. */
+  const line = new Map<string, PullInLine & { readonly sandboxConfig: PodSandboxConfig }>();
   const request = (image: string): Observable<number> =>
     defer(() => {
       const startedAt = clock.monotonicMs();
       const spec = ImageSpec.fromPartial({ image });
-      return images.pullImage({ image: spec, auth: undefined, sandboxConfig: sandboxes.get(image) }).pipe(
+      const asked = line.get(image);
+      if (asked !== undefined) line.set(image, { ...asked, startedAt });
+      return images.pullImage({ image: spec, auth: undefined, sandboxConfig: asked?.sandboxConfig }).pipe(
         map(() => {
           const tookMs = clock.monotonicMs() - startedAt;
           telemetry.metrics.observe("kubelet_image_pull_duration_seconds", tookMs / 1000, {
@@ -123,15 +130,15 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
     });
   const runs = shareByKey<string, number>({
     start: (image) =>
-      slots
-        .run(pace.acquire().pipe(switchMap(() => request(image))))
-        .pipe(finalize(() => void sandboxes.delete(image))),
+      slots.run(pace.acquire().pipe(switchMap(() => request(image)))).pipe(finalize(() => void line.delete(image))),
   });
-  return (image: string, { sandboxConfig }: ImageRequest): Observable<number> =>
+  const join = (image: string, { sandboxConfig }: ImageRequest): Observable<number> =>
     defer(() => {
-      sandboxes.set(image, sandboxConfig);
+      const { askedAt, startedAt } = line.get(image) ?? { askedAt: clock.monotonicMs(), startedAt: undefined };
+      line.set(image, { image, askedAt, startedAt, sandboxConfig });
       return runs.join(image);
     });
+  return { join, line: (): readonly PullInLine[] => [...line.values()] };
 }
 
 function statusOf({ images }: Ports, { container }: ImageRequest): Observable<Image | undefined> {

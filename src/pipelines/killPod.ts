@@ -18,6 +18,8 @@ import {
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { type KubeletError, withReason } from "../core/errors.ts";
+import { monotonicMs } from "../core/ids.ts";
+import type { Due } from "../core/timeline/timelineTypes.ts";
 import { containerGraceSeconds, remainingGraceSeconds } from "../core/pod/gracePeriod.ts";
 import type { ContainerKill } from "../core/pod/podActionsTypes.ts";
 import { containerFieldPath } from "../core/pod/podEvents.ts";
@@ -50,8 +52,9 @@ export function killContainer(
 ): Observable<PodOutput> {
   const { clock } = context.ports;
   const path = pod === undefined ? `spec.containers{${kill.name}}` : containerFieldPath(pod, kill.name);
+  const killAt = (seconds: number): Due => ({ what: "KILL", at: monotonicMs(clock.monotonicMs() + seconds * 1000) });
   const signal = (timeoutSeconds: number): Observable<PodOutput> =>
-    effect(context, () =>
+    effect(context, { name: "StopContainer", container: kill.name, due: killAt(timeoutSeconds) }, () =>
       context.ports.runtime.stopContainer({ containerId: kill.containerId, timeout: BigInt(timeoutSeconds) }),
     ).pipe(
       switchMap((result) => {
@@ -124,7 +127,7 @@ export function killRunningPod(
 }
 
 function stopSandbox(context: PodContext, podSandboxId: string, errors: KubeletError[]): Observable<PodOutput> {
-  return effect(context, () => context.ports.runtime.stopPodSandbox({ podSandboxId })).pipe(
+  return effect(context, { name: "StopPodSandbox" }, () => context.ports.runtime.stopPodSandbox({ podSandboxId })).pipe(
     switchMap((result) => {
       if (!result.ok && result.error.code !== "NotFound") {
         errors.push(withReason(result.error, "KillPodSandboxError"));

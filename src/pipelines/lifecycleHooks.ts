@@ -8,12 +8,17 @@ import { kubeletError, toKubeletError } from "../core/errors.ts";
 import { hookFailure, type LifecycleHandler } from "../core/pod/hookMessages.ts";
 import { httpTarget, joinHostPort } from "../core/probe/probeTarget.ts";
 import { PROBER_VERSION } from "../core/probe/probeTypes.ts";
+import type { Due } from "../core/timeline/timelineTypes.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { PodContext } from "./podContext.ts";
+import { stage } from "./podStage.ts";
 
 /** A hook and where it runs. */
 export interface HookTask {
+  readonly hook: "PostStartHook" | "PreStopHook";
+  /** When it is cut off, if it is. */
+  readonly due?: Due;
   readonly pod: Pod;
   readonly container: Container;
   readonly containerId: string;
@@ -30,6 +35,12 @@ export interface HookDone {
 
 /** Runs the hook; emits once, never errors. A failure's message is meant for the container's status. */
 export function runHook(context: PodContext, task: HookTask): Observable<Result<HookDone>> {
+  const { hook: name, container, due } = task;
+  const about = { name, container: container.name, ...(due === undefined ? {} : { due }) };
+  return stage(context.memory, about, handle(context, task));
+}
+
+function handle(context: PodContext, task: HookTask): Observable<Result<HookDone>> {
   const { pod, container, handler } = task;
   const failed = (what: string, thrown: unknown): Result<never> =>
     err(kubeletError("Unknown", hookFailure(pod, container.name, what, toKubeletError(thrown).message)));

@@ -7,6 +7,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { PodIdentity } from "../core/pod/podRegistry.ts";
 import type { Result } from "../core/result.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import type { Stage } from "../core/timeline/timelineTypes.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -14,6 +15,7 @@ import type { ReadonlyCell } from "../state/cell.ts";
 import type { Sequence } from "../state/sequence.ts";
 import type { ImagePulls } from "./imagePull.ts";
 import type { PodMemory } from "./podMemory.ts";
+import { stage } from "./podStage.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
 export interface PodContext {
@@ -40,8 +42,8 @@ export function seesOwnEffects(context: PodContext): boolean {
  * Lets a mutating call loose and turns its end into a Result. However it ends, its effect may have happened: nothing is
  * decided from an inspection that began before.
  */
-export function effect<T>(context: PodContext, call: () => Call<T>): Observable<Result<T>> {
-  return defer(() => {
+export function effect<T>(context: PodContext, about: Stage, call: () => Call<T>): Observable<Result<T>> {
+  const done$ = defer(() => {
     let isSettled = false;
     const settle = (): void => {
       if (isSettled) return;
@@ -55,6 +57,7 @@ export function effect<T>(context: PodContext, call: () => Call<T>): Observable<
       finalize(settle),
     );
   });
+  return stage(context.memory, about, done$);
 }
 
 /** Asks for a look at the pod. */

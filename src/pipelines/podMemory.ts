@@ -1,6 +1,8 @@
 /** What a pod worker remembers between two syncs. One per worker, written by it alone, gone with it. */
+import { Subject } from "rxjs";
 import { NO_BACKOFFS, type ContainerBackoffs } from "../core/backoff.ts";
 import type { PodStatus } from "../core/api.ts";
+import type { PodFact } from "../core/timeline/timelineTypes.ts";
 import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { StatusOverride } from "../core/pod/status.ts";
@@ -8,9 +10,19 @@ import type { KubeletError } from "../core/errors.ts";
 import type { ContainerId, MonotonicMs } from "../core/ids.ts";
 import { type Cell, createCell } from "../state/cell.ts";
 
+/** Why a container does not run, and when another try is due, if that is known. */
+export interface NotedFailure {
+  readonly error: KubeletError;
+  readonly retryAt: MonotonicMs | undefined;
+}
+
 export interface PodMemory {
   /** Why a container does not run, by container name; shown as its waiting reason. */
-  readonly failures: Cell<ReadonlyMap<string, KubeletError>>;
+  readonly failures: Cell<ReadonlyMap<string, NotedFailure>>;
+  /** What the pod's timeline is told beside events and statuses; see podFacts. */
+  readonly facts: Subject<PodFact>;
+  /** How many stages were begun: the next one's number. */
+  stagesBegun: number;
   /** What the probes of each container say, by container name; those without probes have no entry. */
   readonly verdicts: Cell<ReadonlyMap<string, ProbeVerdict>>;
   /** Crash-loop backoff by container and spec hash. */
@@ -50,7 +62,9 @@ export interface PodMemory {
 
 export function createPodMemory(startedAt: MonotonicMs): PodMemory {
   return {
-    failures: createCell<ReadonlyMap<string, KubeletError>>(new Map()),
+    failures: createCell<ReadonlyMap<string, NotedFailure>>(new Map()),
+    facts: new Subject(),
+    stagesBegun: 0,
     verdicts: createCell<ReadonlyMap<string, ProbeVerdict>>(new Map()),
     backoffs: NO_BACKOFFS,
     retryRequest: undefined,
@@ -73,11 +87,16 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
 }
 
 /** Notes why a container does not run; undefined forgets it. */
-export function noteFailure(memory: PodMemory, name: string, error: KubeletError | undefined): void {
+export function noteFailure(
+  memory: PodMemory,
+  name: string,
+  error: KubeletError | undefined,
+  retryAt?: MonotonicMs,
+): void {
   const failures = new Map(memory.failures.value);
   if (error === undefined) {
     if (!failures.delete(name)) return;
-  } else failures.set(name, error);
+  } else failures.set(name, { error, retryAt });
   memory.failures.set(failures);
 }
 

@@ -2,10 +2,13 @@
 import type { PodStatus } from "../core/api.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
+import type { PodFact } from "../core/timeline/timelineTypes.ts";
 
 export type PodOutput =
   | { readonly kind: "status"; readonly uid: PodUid; readonly status: PodStatus }
   | { readonly kind: "event"; readonly event: KubeletEvent }
+  /** For the pod's timeline alone. */
+  | { readonly kind: "fact"; readonly uid: PodUid; readonly fact: PodFact }
   /** One of our own CRI calls has ended: look at the pod. */
   | { readonly kind: "inspect"; readonly uid: PodUid }
   /** The pod has run to its end by itself. */

@@ -53,6 +53,8 @@ export function podRound<P>(
       const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));
       memory.done = { essential, againAt };
       if (errors.length > 0 || untilShown === true) wakeBy(memory, againAt);
+      const failures = errors.map(({ reason, message }) => `${reason}: ${message}`);
+      memory.facts.next({ kind: "round", failures, againAt: memory.wakeAt });
       return EMPTY;
     });
     return concat(acted$, settled$);

@@ -64,7 +64,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   const generated = generatePodStatus({
     pod: command.pod,
     runtime,
-    failures: memory.failures.value,
+    failures: new Map([...memory.failures.value].map(([name, { error }]) => [name, error])),
     verdicts: withHooksRunning(memory.verdicts.value, memory.postStarting.value),
     previous: memory.status,
     now: ports.clock.wallTime(),

@@ -215,7 +215,7 @@ function conclude({ context, pod, actions, errors }: SyncRun): Observable<PodOut
   const outputs: PodOutput[] = [];
   memory.restarting.set(false);
   for (const wait of actions.waits) {
-    if (memory.failures.value.get(wait.name)?.message !== wait.error.message) {
+    if (memory.failures.value.get(wait.name)?.error.message !== wait.error.message) {
       outputs.push(eventOutput(backOffEvent(pod, wait.name)));
       const inMs = Math.round(wait.until - ports.clock.monotonicMs());
       ports.telemetry.log.info("Container waits to be restarted", {
@@ -224,7 +224,7 @@ function conclude({ context, pod, actions, errors }: SyncRun): Observable<PodOut
         inMs,
       });
     }
-    noteFailure(memory, wait.name, wait.error);
+    noteFailure(memory, wait.name, wait.error, wait.until);
     wakeBy(memory, wait.until);
   }
   if (errors.length > 0) ports.telemetry.log.warn("Pod sync ended with errors", { ...podFields(context), errors });

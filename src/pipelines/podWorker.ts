@@ -23,6 +23,7 @@ import type { ImagePulls } from "./imagePull.ts";
 import { deadlineLeftMs } from "./activeDeadline.ts";
 import { cleanUpPod } from "./podCleanup.ts";
 import { type PodContext, podFields } from "./podContext.ts";
+import { podFacts } from "./podFacts.ts";
 import { createPodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { wakeAfter } from "./podRound.ts";
@@ -78,7 +79,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
     const journal = { uid, memory, config, ports };
     // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
     const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
-    const running$ = merge(phases$, statuses$, probes$, keepVerdicts(journal, commanded$));
+    const running$ = merge(podFacts(uid, memory), phases$, statuses$, probes$, keepVerdicts(journal, commanded$));
     return concat(restored$, running$).pipe(takeWhile((output) => output.kind !== "removed", true));
   });
 }

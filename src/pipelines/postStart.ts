@@ -44,7 +44,8 @@ export function postStart(task: PostStartTask): Observable<PodOutput> {
   const { context, pod, container, containerId, podIp, stop } = task;
   const handler = container.lifecycle?.postStart;
   if (handler === undefined) return EMPTY;
-  const hook$ = runHook(context, { pod, container, containerId, handler, podIp }).pipe(takeUntil(aborted(stop)));
+  const hooked = { hook: "PostStartHook", pod, container, containerId, handler, podIp } as const;
+  const hook$ = runHook(context, hooked).pipe(takeUntil(aborted(stop)));
   return hook$.pipe(
     switchMap((result): Observable<PodOutput> => {
       if (!result.ok) return endContainer(task, result.error);

@@ -4,7 +4,7 @@
  */
 import { concatAll, defer, EMPTY, from, map, type Observable, takeUntil, tap } from "rxjs";
 import type { Pod } from "../core/api.ts";
-import { containerId } from "../core/ids.ts";
+import { containerId, monotonicMs } from "../core/ids.ts";
 import { hookFailedEvent, hookFallbackEvent } from "../core/pod/hookMessages.ts";
 import type { ContainerKill } from "../core/pod/podActionsTypes.ts";
 import { podAddresses } from "../core/pod/podAddresses.ts";
@@ -39,7 +39,9 @@ export function preStop(
     const late$ = longTimer(ports.clock, graceSeconds * 1000).pipe(
       tap(() => ports.telemetry.log.warn("PreStop hook did not end within the grace period", fields)),
     );
-    const hook$ = runHook(context, { pod, container, containerId: id, handler, podIp }).pipe(takeUntil(late$));
+    const due = { what: "cut off", at: monotonicMs(ports.clock.monotonicMs() + graceSeconds * 1000) };
+    const task = { hook: "PreStopHook", pod, container, containerId: id, handler, podIp, due } as const;
+    const hook$ = runHook(context, task).pipe(takeUntil(late$));
     return hook$.pipe(
       map((result) => {
         if (result.ok) {

@@ -14,7 +14,7 @@ export function createQueries(
   state: NodeState,
   clock: Clock,
   config: Pick<KubeletConfig, "auditPeriodMs">,
-): KubeletQueries {
+): Pick<KubeletQueries, "pods" | "health" | "runtimePods"> {
   const startedAt = clock.monotonicMs();
   const pods = (): readonly Pod[] => {
     const found: Pod[] = [];

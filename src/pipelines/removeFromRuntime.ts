@@ -20,14 +20,16 @@ export function removeFromRuntime(
     if (error.code !== "NotFound") errors.push(withReason(error, "FailedRemove"));
   };
   const removeContainer = (container: RuntimeContainer): Observable<PodOutput> =>
-    effect(context, () => runtime.removeContainer({ containerId: container.id })).pipe(
+    effect(context, { name: "RemoveContainer", container: container.name }, () =>
+      runtime.removeContainer({ containerId: container.id }),
+    ).pipe(
       switchMap((result) => {
         if (!result.ok) failed(result.error);
         return removeLogs(context, container);
       }),
     );
   const removeSandbox = (sandbox: RuntimeSandbox): Observable<PodOutput> =>
-    effect(context, () => runtime.removePodSandbox({ podSandboxId: sandbox.id })).pipe(
+    effect(context, { name: "RemovePodSandbox" }, () => runtime.removePodSandbox({ podSandboxId: sandbox.id })).pipe(
       switchMap((result) => {
         if (!result.ok) failed(result.error);
         return EMPTY;

@@ -109,7 +109,7 @@ function run(context: PodContext, config: PodSandboxConfig): Observable<Result<S
   return defer(() => {
     const startedAt = clock.monotonicMs();
     const runtimeHandler = "";
-    return effect(context, () => runtime.runPodSandbox({ config, runtimeHandler })).pipe(
+    return effect(context, { name: "RunPodSandbox" }, () => runtime.runPodSandbox({ config, runtimeHandler })).pipe(
       switchMap((made) => {
         const seconds = (clock.monotonicMs() - startedAt) / 1000;
         telemetry.metrics.observe("kubelet_run_podsandbox_duration_seconds", seconds, {

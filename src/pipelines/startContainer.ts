@@ -70,7 +70,7 @@ export function startContainer(task: StartTask): Observable<PodOutput> {
 
 function fail(task: StartTask, error: KubeletError, retryAt?: MonotonicMs): Observable<PodOutput> {
   const { context, pod, container, failed } = task;
-  noteFailure(context.memory, container.name, error);
+  noteFailure(context.memory, container.name, error, retryAt);
   failed(error, retryAt);
   context.ports.telemetry.metrics.count("kubelet_started_containers_errors_total", {
     container_type: containerType(task),
@@ -111,7 +111,9 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
   const { context, pod, container, sandbox, start } = task;
   const { runtime } = context.ports;
   const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
-  return effect(context, () => runtime.createContainer(request)).pipe(
+  return effect(context, { name: "CreateContainer", container: container.name }, () =>
+    runtime.createContainer(request),
+  ).pipe(
     switchMap((created) => {
       if (!created.ok) {
         return concat(fail(task, withReason(created.error, "CreateContainerError")), of(inspect(context)));
@@ -136,7 +138,9 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
 function startCreated(task: StartTask, containerId: string): Observable<PodOutput> {
   const { context, pod, container } = task;
   const { runtime, telemetry } = context.ports;
-  return effect(context, () => runtime.startContainer({ containerId })).pipe(
+  return effect(context, { name: "StartContainer", container: container.name }, () =>
+    runtime.startContainer({ containerId }),
+  ).pipe(
     switchMap((started) => {
       if (!started.ok) {
         // It may run all the same, and then without a hook, as after a restart of the kubelet.

@@ -2,6 +2,8 @@
 import type { Pod } from "../core/api.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 
+import type { TimelineView } from "../core/timeline/timelineView.ts";
+
 export interface HealthCheck {
   readonly name: string;
   /** undefined when well, else the reason why not. */
@@ -13,6 +15,10 @@ export interface KubeletQueries {
   pods(): readonly Pod[];
   /** Pods with something in the runtime, as last inspected. */
   runtimePods(): readonly PodRuntimeStatus[];
+  /** What happened to a pod and what it waits for now; undefined when no such pod is, or lately was, here. */
+  timeline(namespace: string, name: string): TimelineView | undefined;
+  /** The pods that have a timeline, as `namespace/name`. */
+  timelineNames(): readonly string[];
   /** Checks in upstream's order: ping, log, syncloop. */
   health(): readonly HealthCheck[];
 }

@@ -1,5 +1,5 @@
 /**
- * The read-only server: pods, health and metrics over plain HTTP without authentication. Debugging routes exist on the
+ * The read-only server: pods, their timelines, health and metrics over plain HTTP without authentication. Debugging routes exist on the
  * authenticated server only and say so here.
  * Differs from upstream: `/runningpods/` is served here too, since there is no authenticated server beside it yet.
  */
@@ -13,6 +13,7 @@ import { countRequests } from "./countRequests.ts";
 import { addHealthzRoutes } from "./healthzRoutes.ts";
 import { addMetricsRoute } from "./metricsRoute.ts";
 import { addPodsRoute, addRunningPodsRoute } from "./podRoutes.ts";
+import { addTimelineRoute } from "./timelineRoute.ts";
 import { type ListeningAddress, serve, type ServerLimits } from "./serve.ts";
 
 export interface ReadOnlyServerOptions {
@@ -53,6 +54,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addHealthzRoutes(app, queries, telemetry.log);
   addPodsRoute(app, queries);
   addRunningPodsRoute(app, queries);
+  addTimelineRoute(app, queries);
   addMetricsRoute(app, metricsPage);
   for (const route of DEBUG_ROUTES) {
     app.all(`/${route}/*`, (context) => context.text("Debug endpoints are disabled.\n", 405));

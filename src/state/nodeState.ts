@@ -8,6 +8,7 @@
  *     runtimeState   pipelines/runtimeState       is the runtime up, is its network
  *     registry       pipelines/podLifecycle       which pods the node has and the phase of each
  *     podStatuses    pipelines/podStatus          API status of each pod
+ *     timelines      pipelines/podTimeline        what happened to each pod, and what it is busy with
  *     sourcesSeen    pipelines/podConfig          which sources have reported
  *     problems       pipelines/podConfig          manifests that cannot be used, by source
  */
@@ -18,6 +19,7 @@ import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { RuntimeListing } from "../core/runtime/runtimeListing.ts";
 import { type RuntimeState, unknownRuntimeState } from "../core/runtime/runtimeState.ts";
+import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
 import { type Cell, createCell } from "./cell.ts";
 import { createKeyedCell, type KeyedCell } from "./keyedCell.ts";
 import { createSequence, type Sequence } from "./sequence.ts";
@@ -31,6 +33,7 @@ export interface NodeState {
   readonly runtimeState: Cell<RuntimeState>;
   readonly registry: Cell<Registry>;
   readonly podStatuses: KeyedCell<PodUid, PodStatus>;
+  readonly timelines: KeyedCell<PodUid, PodTimeline>;
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
   /** Orders inspections and effects. */
@@ -46,6 +49,7 @@ export function createNodeState(): NodeState {
     runtimeState: createCell(unknownRuntimeState),
     registry: createCell(emptyRegistry),
     podStatuses: createKeyedCell(),
+    timelines: createKeyedCell(),
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
     sequence: createSequence(),

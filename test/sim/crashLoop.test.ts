@@ -63,7 +63,7 @@ describe("the crash-loop curve (2 s a character)", () => {
   it("begins anew when rxlet.dev/retry-at changes, also on the way", () => {
     const made = nodeOf();
     made.node.at(20_000, () => made.node.putPod(crashing({ [RETRY]: "2026-01-01T00:00:20Z" })));
-    // asked ----------------v
+    // asked ------------------v
     const diagram = "ss-----s--s-----s----------s-----------------";
     expect(starts(made, diagram)).toBe(diagram);
     expect(made.events.filter(({ what }) => what.startsWith("RetryNow"))).toHaveLength(1);

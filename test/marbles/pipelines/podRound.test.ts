@@ -67,11 +67,11 @@ describe("podRound: when it may decide", () => {
     marbles((m) => {
       const { context, inspectNow } = pod(m);
       const { run, said } = rounds(context);
-      effect(context, () => of(1)).subscribe({});
+      effect(context, { name: "StopContainer" }, () => of(1)).subscribe({});
       inspect(context);
       run();
       expect(said).toEqual([]);
-      effect(context, () => NEVER)
+      effect(context, { name: "StopContainer" }, () => NEVER)
         .subscribe({})
         .unsubscribe();
       run();
@@ -88,7 +88,7 @@ describe("podRound: when it may decide", () => {
     marbles((m) => {
       const { context, inspectNow, memory } = pod(m);
       const { run, said } = rounds(context);
-      const call = effect(context, () => concat(of(1), NEVER)).subscribe({});
+      const call = effect(context, { name: "StopContainer" }, () => concat(of(1), NEVER)).subscribe({});
       run();
       expect(said).toEqual(["inspect"]);
       inspectNow();
@@ -182,7 +182,7 @@ describe("podRound: doing the same again", () => {
     marbles((m) => {
       const { context, inspectNow } = pod(m);
       rounds(context, { untilShown: true }).run();
-      effect(context, () => of(1)).subscribe({});
+      effect(context, { name: "StopContainer" }, () => of(1)).subscribe({});
       expect(wakeAfter(context)).toBe(undefined);
       inspectNow();
       expect(wakeAfter(context)).toBe(10_000);
@@ -233,11 +233,15 @@ describe("effect", () => {
       const throwing = () => {
         throw error.cause;
       };
-      m.expectObservable(effect(context, () => m.cold("--(v|)"))).toBe("--(v|)", { v: { ok: true, value: "v" } });
-      m.expectObservable(effect(context, () => m.cold("--#", {}, refused))).toBe("--(e|)", {
+      m.expectObservable(effect(context, { name: "StopContainer" }, () => m.cold("--(v|)"))).toBe("--(v|)", {
+        v: { ok: true, value: "v" },
+      });
+      m.expectObservable(effect(context, { name: "StopContainer" }, () => m.cold("--#", {}, refused))).toBe("--(e|)", {
         e: { ok: false, error: refused },
       });
-      m.expectObservable(effect(context, throwing)).toBe("(e|)", { e: { ok: false, error } });
+      m.expectObservable(effect(context, { name: "StopContainer" }, throwing)).toBe("(e|)", {
+        e: { ok: false, error },
+      });
     }),
   );
 
@@ -247,8 +251,13 @@ describe("effect", () => {
       const { context, memory } = pod(m);
       const required: number[] = [];
       const note = finalize<unknown>(() => required.push(memory.requiredSequence));
-      m.expectObservable(effect(context, () => m.cold("--(v|)")).pipe(ignoreElements(), note)).toBe("--|");
-      m.expectObservable(effect(context, () => m.cold("----------v")).pipe(note), "----!").toBe("-----");
+      m.expectObservable(
+        effect(context, { name: "StopContainer" }, () => m.cold("--(v|)")).pipe(ignoreElements(), note),
+      ).toBe("--|");
+      m.expectObservable(
+        effect(context, { name: "StopContainer" }, () => m.cold("----------v")).pipe(note),
+        "----!",
+      ).toBe("-----");
       m.flush();
       expect(required).toEqual([1, 2]);
     }),

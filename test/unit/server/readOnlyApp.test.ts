@@ -41,6 +41,8 @@ function appWith(more: Partial<KubeletQueries> = {}) {
       },
     ],
     health: () => HEALTHY,
+    timeline: () => undefined,
+    timelineNames: () => [],
     ...more,
   };
   const metricsPage = {

@@ -17,6 +17,8 @@ import { realClock } from "../../support/realClock.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 const queries: KubeletQueries = {
+  timeline: () => undefined,
+  timelineNames: () => [],
   pods: () => [],
   runtimePods: () => [],
   health: () => [{ name: "ping", problem: undefined }],

@@ -1,0 +1,199 @@
+/** The reducer of a pod's timeline: one input in, the next timeline out; the same one when nothing is worth keeping. */
+import type { KubeletEvent } from "../events.ts";
+import { unreachable } from "../invariant.ts";
+import type { PodIdentity } from "../pod/podRegistry.ts";
+import { statusEntries } from "./statusEntries.ts";
+import {
+  type Instant,
+  MAX_ENTRIES,
+  MAX_MESSAGE,
+  type Outcome,
+  type PodTimeline,
+  type Stage,
+  type StageUnderWay,
+  type TimelineEntry,
+  type TimelineInput,
+} from "./timelineTypes.ts";
+
+/** A timeline in which nothing has happened. */
+export const emptyTimeline = (identity: PodIdentity, now: Instant): PodTimeline => ({
+  identity,
+  pod: undefined,
+  state: "waiting",
+  since: now,
+  behind: undefined,
+  status: undefined,
+  underWay: new Map(),
+  failures: new Map(),
+  failedRound: undefined,
+  entries: [],
+  dropped: 0,
+});
+
+/** Takes one input. Never throws. */
+export function advanceTimeline(timeline: PodTimeline, input: TimelineInput, now: Instant): PodTimeline {
+  switch (input.kind) {
+    case "stageBegan":
+      return begin(timeline, input.id, input.stage, now);
+    case "stageEnded":
+      return end(timeline, input.id, now, input.cutOff === true ? "cut off" : undefined, input.failure);
+    case "failures":
+      return { ...timeline, failures: datedFailures(timeline, input.failures, now) };
+    case "round": {
+      const { failures, againAt } = input;
+      if (failures.length === 0)
+        return timeline.failedRound === undefined ? timeline : { ...timeline, failedRound: undefined };
+      return { ...timeline, failedRound: { failures, againAt, since: timeline.failedRound?.since ?? now } };
+    }
+    case "event":
+      return takeEvent(timeline, input.event, now);
+    case "status":
+      return append(
+        { ...timeline, status: input.status },
+        ...statusEntries(timeline.status, input.status).map((entry) => ({ at: now.wall, ...entry })),
+      );
+    case "record":
+      return takeRecord(timeline, input, now);
+    case "gone":
+      return leaveState(timeline, "gone", now, "Removed");
+    default:
+      return unreachable(input);
+  }
+}
+
+function begin(timeline: PodTimeline, id: number | string, stage: Stage, since: Instant): PodTimeline {
+  return { ...timeline, underWay: new Map(timeline.underWay).set(id, { stage, since }) };
+}
+
+function end(
+  timeline: PodTimeline,
+  id: number | string,
+  now: Instant,
+  outcome: Outcome | undefined,
+  failure?: string,
+): PodTimeline {
+  const ended = timeline.underWay.get(id);
+  if (ended === undefined) return timeline;
+  const underWay = new Map(timeline.underWay);
+  underWay.delete(id);
+  return append({ ...timeline, underWay }, stageEntry(ended, now, failure === undefined ? outcome : "failed", failure));
+}
+
+const stageEntry = (
+  { stage: { name, container }, since }: StageUnderWay,
+  now: Instant,
+  outcome: Outcome | undefined,
+  failure: string | undefined,
+): TimelineEntry => ({
+  at: since.wall,
+  what: name,
+  ...(container === undefined ? {} : { container }),
+  tookMs: now.mono - since.mono,
+  ...(outcome === undefined ? {} : { outcome }),
+  ...(failure === undefined ? {} : { message: failure }),
+});
+
+function datedFailures(
+  { failures: before }: PodTimeline,
+  failures: (TimelineInput & { readonly kind: "failures" })["failures"],
+  now: Instant,
+): PodTimeline["failures"] {
+  return new Map(
+    [...failures].map(([name, failure]) => {
+      const known = before.get(name);
+      return [name, { ...failure, since: known?.reason === failure.reason ? known.since : now }];
+    }),
+  );
+}
+
+/** Events that say what stages and statuses say already. */
+const SAID_ELSEWHERE: ReadonlySet<string> = new Set(["Created", "Started", "Pulled", "Failed", "BackOff"]);
+
+/** The pull of a container's image is a stage whose begin and end are events. */
+function takeEvent(timeline: PodTimeline, { reason, type, message, object }: KubeletEvent, now: Instant): PodTimeline {
+  const container = /\{(.*)\}$/.exec(object.fieldPath)?.[1];
+  const pullId = `pull ${container ?? ""}`;
+  if (reason === "Pulling") {
+    return begin(timeline, pullId, { name: IMAGE_PULL, ...(container === undefined ? {} : { container }) }, now);
+  }
+  if (timeline.underWay.has(pullId) && (reason === "Pulled" || reason === "Failed")) {
+    return end(timeline, pullId, now, undefined, reason === "Failed" ? message : undefined);
+  }
+  if (SAID_ELSEWHERE.has(reason)) return timeline;
+  return append(timeline, {
+    at: now.wall,
+    what: reason,
+    ...(container === undefined ? {} : { container }),
+    ...(type === "Warning" ? { outcome: "warning" } : {}),
+    message,
+  });
+}
+
+/** Name of the stage in which an image is pulled, its wait for a turn included. */
+export const IMAGE_PULL = "ImagePull";
+
+const STATE_TITLES = {
+  waiting: "Waiting",
+  rejected: "Rejected",
+  syncing: "Accepted",
+  terminating: "Terminating",
+  terminated: "Terminated",
+} as const;
+
+function takeRecord(
+  timeline: PodTimeline,
+  { pod, state, graceSeconds, behind }: TimelineInput & { readonly kind: "record" },
+  now: Instant,
+): PodTimeline {
+  const known = { ...timeline, pod: pod ?? timeline.pod, behind };
+  const isUnmoved = state === timeline.state && timeline.entries.length > 0;
+  if (isUnmoved) {
+    if (state === "syncing" && pod !== timeline.pod) return append(known, { at: now.wall, what: "Updated" });
+    return known;
+  }
+  const message = {
+    waiting: behind === undefined ? undefined : `for the pod of the same name with UID ${behind}`,
+    terminating: graceSeconds === undefined ? undefined : `within ${graceSeconds} s`,
+  }[state as string];
+  return leaveState(known, state, now, STATE_TITLES[state], message);
+}
+
+/** A pull is given up when the pod's phase changes; whatever else is under way says itself how it ends. */
+function leaveState(
+  timeline: PodTimeline,
+  state: PodTimeline["state"],
+  now: Instant,
+  what: string,
+  message?: string,
+): PodTimeline {
+  const pulls = [...timeline.underWay.keys()].filter((id) => typeof id === "string");
+  const left = pulls.reduce<PodTimeline>((pulled, id) => end(pulled, id, now, "cut off"), timeline);
+  const entry = { at: now.wall, what, ...(message === undefined ? {} : { message }) };
+  return append({ ...left, state, since: now, failures: new Map(), failedRound: undefined }, entry);
+}
+
+/** Adds entries, counts equal ones in a row, and drops the oldest beyond the bound. */
+function append(timeline: PodTimeline, ...added: readonly TimelineEntry[]): PodTimeline {
+  if (added.length === 0) return timeline;
+  const entries = [...timeline.entries];
+  for (const entry of added.map(bounded)) {
+    const last = entries.at(-1);
+    if (last !== undefined && isSame(last, entry)) {
+      entries[entries.length - 1] = { ...last, count: (last.count ?? 1) + 1, lastAt: entry.at };
+    } else entries.push(entry);
+  }
+  const excess = Math.max(0, entries.length - MAX_ENTRIES);
+  return { ...timeline, entries: entries.slice(excess), dropped: timeline.dropped + excess };
+}
+
+const isSame = (a: TimelineEntry, b: TimelineEntry): boolean =>
+  a.tookMs === undefined &&
+  b.tookMs === undefined &&
+  a.what === b.what &&
+  a.container === b.container &&
+  a.message === b.message;
+
+const bounded = (entry: TimelineEntry): TimelineEntry =>
+  entry.message === undefined || entry.message.length <= MAX_MESSAGE
+    ? entry
+    : { ...entry, message: `${entry.message.slice(0, MAX_MESSAGE - 3)}...` };

@@ -1,0 +1,165 @@
+/** What a pod waits for now, and what ends each wait: from its timeline and what the node as a whole is busy with. */
+import type { ApiContainerStatus, Pod } from "../api.ts";
+import { parseImageRef } from "../image/imageRef.ts";
+import type { MonotonicMs } from "../ids.ts";
+import { parseInstant } from "../telemetry/civilTime.ts";
+import { IMAGE_PULL } from "./advanceTimeline.ts";
+import type { Due, Instant, PodTimeline, StageUnderWay } from "./timelineTypes.ts";
+
+/** One wait. */
+export interface PodWait {
+  /** The stage under way, or what holds the pod back: `Backoff`, `Retry`, `InitContainer`, `PodName`, `Runtime`. */
+  readonly what: string;
+  readonly container?: string;
+  /** Why, and behind whom. */
+  readonly cause?: string;
+  /** Whose turn comes first, in order. */
+  readonly ahead?: readonly string[];
+  /** For how long already, in milliseconds; undefined when nobody noted it. */
+  readonly forMs: number | undefined;
+  /** The next timer; absent when something else ends the wait. */
+  readonly next?: Due;
+}
+
+/** One image in the line of pulls, in order of their turns. */
+export interface PullInLine {
+  readonly image: string;
+  readonly askedAt: MonotonicMs;
+  /** Undefined while it waits for its turn. */
+  readonly startedAt: MonotonicMs | undefined;
+}
+
+/** What the node as a whole is busy with. */
+export interface NodeBusiness {
+  readonly now: Instant;
+  readonly pulls: readonly PullInLine[];
+  /** Why the runtime cannot be used now; empty when it can. */
+  readonly runtimeProblems: readonly string[];
+}
+
+/** The waits of a pod, the ones that hold back the rest first. Empty: it runs, or is over. */
+export function podWaits(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
+  if (timeline.state === "gone" || timeline.state === "rejected") return [];
+  return [
+    ...nameWait(timeline, node),
+    ...runtimeWait(timeline, node),
+    ...[...timeline.underWay.values()].map((underWay) => stageWait(timeline, underWay, node)),
+    ...failureWaits(timeline, node),
+    ...roundWait(timeline, node),
+    ...statusWaits(timeline, node),
+  ];
+}
+
+const lasting = ({ now }: NodeBusiness, since: Instant): number => now.mono - since.mono;
+
+function nameWait(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
+  if (timeline.state !== "waiting") return [];
+  const { behind, since } = timeline;
+  const cause = behind === undefined ? "not accepted yet" : `the pod of the same name with UID ${behind} has not ended`;
+  return [{ what: "PodName", cause, forMs: lasting(node, since) }];
+}
+
+function runtimeWait({ state }: PodTimeline, node: NodeBusiness): readonly PodWait[] {
+  if (node.runtimeProblems.length === 0 || state === "waiting" || state === "terminated") return [];
+  return [{ what: "Runtime", cause: node.runtimeProblems.join("; "), forMs: undefined }];
+}
+
+function stageWait({ pod }: PodTimeline, { stage, since }: StageUnderWay, node: NodeBusiness): PodWait {
+  const { name, container, due } = stage;
+  return {
+    what: name,
+    ...(container === undefined ? {} : { container }),
+    ...(name === IMAGE_PULL ? pullCause(pod, container, node) : {}),
+    forMs: lasting(node, since),
+    ...(due === undefined ? {} : { next: due }),
+  };
+}
+
+function pullCause(pod: Pod | undefined, container: string | undefined, node: NodeBusiness): Partial<PodWait> {
+  const image = specsOf(pod).find(({ name }) => name === container)?.image;
+  const at = node.pulls.findIndex((pull) => isImage(pull.image, image));
+  const own = node.pulls[at];
+  if (own === undefined) return image === undefined ? {} : { cause: image };
+  const name = image ?? own.image;
+  if (own.startedAt !== undefined) {
+    return { cause: `${name}, pulling for ${seconds(node.now.mono - own.startedAt)}` };
+  }
+  const before = node.pulls.slice(0, at);
+  const ahead = before.map(({ image: other }) => other);
+  if (ahead.length === 0) return { cause: `${name}, next in line, held back by the rate of pulls` };
+  const told = before.slice(0, TOLD_AHEAD).map(({ image: other, startedAt }) => {
+    return startedAt === undefined ? other : `${other} (pulling for ${seconds(node.now.mono - startedAt)})`;
+  });
+  const more = before.length > TOLD_AHEAD ? ` and ${before.length - TOLD_AHEAD} more` : "";
+  return { cause: `${name}, ${ordinal(ahead.length + 1)} in line behind ${told.join(", ")}${more}`, ahead };
+}
+
+/** Images named in the text of a wait; the list has all of them. */
+const TOLD_AHEAD = 3;
+
+/** Pulls go by the full name of an image, pods may write it short. */
+function isImage(pulled: string, written: string | undefined): boolean {
+  const ref = parseImageRef(written ?? "");
+  return ref.ok && ref.value.pullName === pulled;
+}
+
+const specsOf = (pod: Pod | undefined) => [
+  ...(pod?.spec.initContainers ?? []),
+  ...(pod?.spec.containers ?? []),
+  ...(pod?.spec.ephemeralContainers ?? []),
+];
+
+function failureWaits(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
+  const busy = new Set([...timeline.underWay.values()].map(({ stage }) => stage.container));
+  return [...timeline.failures].flatMap(([container, { reason, message, retryAt, since }]): readonly PodWait[] => {
+    const at = retryAt ?? timeline.failedRound?.againAt;
+    if (at === undefined || busy.has(container)) return [];
+    const next = { what: "next try", at };
+    return [{ what: reason, container, cause: message, forMs: lasting(node, since), next }];
+  });
+}
+
+/** A failed round, unless it failed for a container that says so itself. */
+function roundWait({ failedRound, failures, underWay }: PodTimeline, node: NodeBusiness): readonly PodWait[] {
+  if (failedRound === undefined || underWay.size > 0) return [];
+  const told = new Set([...failures.values()].map(({ reason, message }) => `${reason}: ${message}`));
+  const untold = failedRound.failures.filter((failure) => !told.has(failure));
+  if (untold.length === 0) return [];
+  const next = failedRound.againAt === undefined ? {} : { next: { what: "next try", at: failedRound.againAt } };
+  return [{ what: "Retry", cause: untold.join("; "), forMs: lasting(node, failedRound.since), ...next }];
+}
+
+function statusWaits({ state, status, pod, underWay }: PodTimeline, node: NodeBusiness): readonly PodWait[] {
+  if (state !== "syncing") return [];
+  const busy = new Set([...underWay.values()].map(({ stage }) => stage.container));
+  const isSidecar = (name: string): boolean =>
+    pod?.spec.initContainers?.some((spec) => spec.name === name && spec.restartPolicy === "Always") === true;
+  const of = (what: string, { name, state: is }: ApiContainerStatus, cause: string): PodWait => {
+    const startedAt = parseInstant(is?.running?.startedAt);
+    const forMs = startedAt === undefined ? undefined : Math.max(0, node.now.wall - startedAt);
+    return { what, container: name, cause, forMs };
+  };
+  const probed = (container: ApiContainerStatus): readonly PodWait[] => {
+    if (container.state?.running === undefined || busy.has(container.name)) return [];
+    if (container.started !== true) return [of("StartupProbe", container, "has not succeeded yet")];
+    return container.ready ? [] : [of("ReadinessProbe", container, "does not succeed")];
+  };
+  const inits = (status?.initContainerStatuses ?? []).flatMap((container): readonly PodWait[] => {
+    if (isSidecar(container.name)) return probed(container);
+    if (container.state?.running === undefined) return [];
+    return [of("InitContainer", container, "has not ended yet")];
+  });
+  return [...inits, ...(status?.containerStatuses ?? []).flatMap(probed)];
+}
+
+const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))}s`;
+
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+
+/** `third`; beyond ten `11th`, `12th`, `21st`. */
+export function ordinal(place: number): string {
+  const word = ORDINALS[place - 1];
+  if (word !== undefined) return word;
+  const isTeen = place % 100 >= 11 && place % 100 <= 13;
+  return `${place}${isTeen ? "th" : (["th", "st", "nd", "rd"][place % 10] ?? "th")}`;
+}

@@ -1,0 +1,78 @@
+/** What became of a pod and its containers between two of its statuses, as entries without their instant. */
+import type { ApiContainerStatus, PodStatus } from "../api.ts";
+import { parseInstant } from "../telemetry/civilTime.ts";
+import type { TimelineEntry } from "./timelineTypes.ts";
+
+type Entry = Omit<TimelineEntry, "at">;
+type Terminated = NonNullable<NonNullable<ApiContainerStatus["state"]>["terminated"]>;
+
+/** Waiting reasons that say no more than that the pod is on its way. */
+const ON_ITS_WAY: ReadonlySet<string> = new Set(["", "ContainerCreating", "PodInitializing"]);
+
+/** The differences that matter; none when the status says the same. */
+export function statusEntries(before: PodStatus | undefined, after: PodStatus): readonly Entry[] {
+  const known = new Map(containersOf(before).map((container) => [container.name, container]));
+  return [
+    ...containersOf(after).flatMap((container) => containerEntries(known.get(container.name), container)),
+    ...podEntries(before, after),
+  ];
+}
+
+const containersOf = (status: PodStatus | undefined): readonly ApiContainerStatus[] => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+  ...(status?.ephemeralContainerStatuses ?? []),
+];
+
+function containerEntries(before: ApiContainerStatus | undefined, after: ApiContainerStatus): readonly Entry[] {
+  const container = after.name;
+  const found: Entry[] = [];
+  const exit = exitBetween(before, after);
+  if (exit !== undefined) found.push({ container, ...exitEntry(exit) });
+  const { running, waiting } = after.state ?? {};
+  if (running !== undefined && (before?.state?.running === undefined || before.containerID !== after.containerID)) {
+    const message = after.restartCount > 0 ? { message: `restart ${after.restartCount}` } : {};
+    found.push({ container, what: "Running", ...message });
+  }
+  const { reason = "", message } = waiting ?? {};
+  if (
+    !ON_ITS_WAY.has(reason) &&
+    (before?.state?.waiting?.reason !== reason || before.state.waiting.message !== message)
+  ) {
+    found.push({ container, what: reason, outcome: "failed", ...(message === undefined ? {} : { message }) });
+  }
+  const wasReady = before?.ready === true;
+  if (after.ready && !wasReady && running !== undefined) found.push({ container, what: "Ready" });
+  if (!after.ready && wasReady && running !== undefined)
+    found.push({ container, what: "NotReady", outcome: "warning" });
+  return found;
+}
+
+/** The end that is new: shown as the state, or already as the last state when the next instance came at once. */
+function exitBetween(before: ApiContainerStatus | undefined, after: ApiContainerStatus): Terminated | undefined {
+  const known = new Set([before?.state?.terminated?.containerID, before?.lastState?.terminated?.containerID]);
+  const now = after.state?.terminated;
+  if (now !== undefined)
+    return before?.state?.terminated === undefined && !known.has(now.containerID ?? "") ? now : undefined;
+  const last = after.lastState?.terminated;
+  const isNew = last !== undefined && before !== undefined && !known.has(last.containerID);
+  return isNew ? last : undefined;
+}
+
+function exitEntry({ exitCode, reason, message, startedAt, finishedAt }: Terminated): Entry {
+  const began = parseInstant(startedAt);
+  const ended = parseInstant(finishedAt);
+  const told = [`code ${exitCode}`, reason, message?.trim()].filter((part) => part !== undefined && part !== "");
+  return {
+    what: "Exited",
+    message: told.join(", "),
+    ...(exitCode === 0 ? {} : { outcome: "failed" as const }),
+    ...(began === undefined || ended === undefined ? {} : { tookMs: ended - began }),
+  };
+}
+
+function podEntries(before: PodStatus | undefined, after: PodStatus): readonly Entry[] {
+  if (after.phase === undefined || after.phase === before?.phase) return [];
+  const told = [after.phase, after.reason, after.message].filter((part) => part !== undefined && part !== "");
+  return [{ what: "Phase", message: told.join(": ") }];
+}

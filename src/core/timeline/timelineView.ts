@@ -1,0 +1,90 @@
+/**
+ * A pod's timeline as it is served: instants as RFC 3339 in UTC with milliseconds, durations in seconds. The shape is
+ * documented in docs/operations.md; fields are added, not changed.
+ */
+import { type EpochMs, epochMs } from "../ids.ts";
+import { civilTime, formatInstant, padded } from "../telemetry/civilTime.ts";
+import { type NodeBusiness, type PodWait, podWaits } from "./podWaits.ts";
+import type { Outcome, PodTimeline, TimelineEntry } from "./timelineTypes.ts";
+
+export interface TimelineView {
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
+  /** Of the pod on this node: waiting, rejected, syncing, terminating, terminated or gone. */
+  readonly state: PodTimeline["state"];
+  readonly stateSince: string;
+  /** `status.phase`; absent before the first status. */
+  readonly phase?: string;
+  /** When this was said. */
+  readonly at: string;
+  readonly waits: readonly WaitView[];
+  /** Oldest first. */
+  readonly entries: readonly EntryView[];
+  /** Older entries that are no longer kept. */
+  readonly dropped: number;
+}
+
+export interface WaitView {
+  readonly what: string;
+  readonly container?: string;
+  readonly cause?: string;
+  readonly ahead?: readonly string[];
+  /** For how long already, where that is known. */
+  readonly seconds?: number;
+  readonly next?: { readonly what: string; readonly at: string; readonly inSeconds: number };
+}
+
+export interface EntryView {
+  readonly at: string;
+  readonly what: string;
+  readonly container?: string;
+  readonly seconds?: number;
+  readonly outcome?: Outcome;
+  readonly message?: string;
+  readonly count?: number;
+  readonly lastAt?: string;
+}
+
+/** The timeline as of `node.now`. */
+export function timelineView(timeline: PodTimeline, node: NodeBusiness): TimelineView {
+  const { identity, state, since, status, entries, dropped } = timeline;
+  return {
+    pod: { namespace: identity.namespace, name: identity.name, uid: identity.uid },
+    state,
+    stateSince: instant(since.wall),
+    ...(status?.phase === undefined ? {} : { phase: status.phase }),
+    at: instant(node.now.wall),
+    waits: podWaits(timeline, node).map((wait) => waitView(wait, node)),
+    // A stage is noted when it ends and shown where it began.
+    entries: entries.toSorted((a, b) => a.at - b.at).map(entryView),
+    dropped,
+  };
+}
+
+function waitView({ forMs, next, ...wait }: PodWait, { now }: NodeBusiness): WaitView {
+  const inMs = next === undefined ? 0 : next.at - now.mono;
+  return {
+    ...wait,
+    ...(forMs === undefined ? {} : { seconds: inSeconds(forMs) }),
+    ...(next === undefined
+      ? {}
+      : { next: { what: next.what, at: instant(epochMs(now.wall + inMs)), inSeconds: inSeconds(inMs) } }),
+  };
+}
+
+function entryView({ at, what, container, tookMs, outcome, message, count, lastAt }: TimelineEntry): EntryView {
+  return {
+    at: instant(at),
+    what,
+    ...(container === undefined ? {} : { container }),
+    ...(tookMs === undefined ? {} : { seconds: inSeconds(tookMs) }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(message === undefined ? {} : { message }),
+    ...(count === undefined ? {} : { count }),
+    ...(lastAt === undefined ? {} : { lastAt: instant(lastAt) }),
+  };
+}
+
+const inSeconds = (ms: number): number => Math.max(0, Math.round(ms) / 1000);
+
+const instant = (at: EpochMs): string =>
+  formatInstant(at).replace("Z", `.${padded(Math.floor(civilTime(at).micros / 1000), 3)}Z`);

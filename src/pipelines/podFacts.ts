@@ -1,0 +1,20 @@
+/** What a pod worker tells the pod's timeline beside events and statuses: its stages, rounds and what is held back. */
+import { map, merge, type Observable, skip } from "rxjs";
+import type { PodUid } from "../core/ids.ts";
+import type { ContainerFailure, PodFact } from "../core/timeline/timelineTypes.ts";
+import type { PodMemory } from "./podMemory.ts";
+import type { PodOutput } from "./podOutputs.ts";
+
+/** Facts of one worker as its outputs. Endless, as the cell behind it. */
+export function podFacts(uid: PodUid, { facts, failures }: PodMemory): Observable<PodOutput> {
+  const held$ = failures.changes$.pipe(
+    skip(1),
+    map((failed): PodFact => {
+      const told = [...failed].map(([name, { error, retryAt }]): readonly [string, ContainerFailure] => {
+        return [name, { reason: error.reason, message: error.message, retryAt }];
+      });
+      return { kind: "failures", failures: new Map(told) };
+    }),
+  );
+  return merge(facts, held$).pipe(map((fact): PodOutput => ({ kind: "fact", uid, fact })));
+}

@@ -1,0 +1,35 @@
+/** Read access to the timelines for the servers: the view of one pod as of now. */
+import { timelineView, type TimelineView } from "../core/timeline/timelineView.ts";
+import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { NodeState } from "../state/nodeState.ts";
+import type { ImagePulls } from "./imagePull.ts";
+import { KEPT_MS } from "./podTimeline.ts";
+
+/** The queries about timelines. Of several pods with one name the one that is there comes first, then the latest. */
+export function timelineQueries(
+  state: Pick<NodeState, "timelines" | "runtimeState">,
+  clock: Clock,
+  images: Pick<ImagePulls, "line">,
+): Pick<KubeletQueries, "timeline" | "timelineNames"> {
+  const known = (): readonly PodTimeline[] => {
+    const now = clock.monotonicMs();
+    return state.timelines.values().filter(({ state: is, since }) => is !== "gone" || now - since.mono <= KEPT_MS);
+  };
+  return {
+    timeline: (namespace, name): TimelineView | undefined => {
+      const named = known().filter(({ identity }) => identity.namespace === namespace && identity.name === name);
+      const found = named.findLast(({ state: is }) => is !== "gone") ?? named.toSorted(byGone).at(-1);
+      if (found === undefined) return undefined;
+      return timelineView(found, {
+        now: { wall: clock.wallTime(), mono: clock.monotonicMs() },
+        pulls: images.line(),
+        runtimeProblems: state.runtimeState.value.runtimeProblems,
+      });
+    },
+    timelineNames: () => [...new Set(known().map(({ identity: { namespace, name } }) => `${namespace}/${name}`))],
+  };
+}
+
+const byGone = (a: PodTimeline, b: PodTimeline): number => a.since.mono - b.since.mono;

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
+import type { TimelineView } from "../../src/core/timeline/timelineView.ts";
 import { kill } from "../support/kernelState.ts";
 import { waitFor } from "../support/waitFor.ts";
 
@@ -109,6 +110,49 @@ describe("rxlet dev", () => {
     expect(await processesMentioning(folder)).toEqual([]);
   });
 
+  it("explains a crash loop, and retries at once when the manifest asks for it", async () => {
+    const crashing = (pod: Pod): boolean =>
+      pod.status?.containerStatuses?.[0]?.state?.waiting?.reason === "CrashLoopBackOff";
+    const before = await until("crasher", "in CrashLoopBackOff", (pod) => {
+      return crashing(pod) && (pod.status?.containerStatuses?.[0]?.restartCount ?? 0) >= 2;
+    });
+    const port = new URL(url).port;
+    const text = await explain("crasher-laptop", "--port", port);
+    expect(text.code).toBe(0);
+    expect(text.out).toMatch(/^default\/crasher-laptop {2}Running, syncing since /);
+    expect(text.out).toMatch(/\n {2}CrashLoopBackOff of \w+, for \S+; next try at \S+Z, in \S+\n/);
+    expect(text.out).toMatch(/\n {2}\S+Z +\S+s {2}RunPodSandbox\n/);
+    const json = await explain("crasher-laptop", "--server", url, "-o", "json");
+    const view = JSON.parse(json.out) as TimelineView;
+    expect([view.pod.uid, view.waits[0]?.what]).toEqual([before.metadata.uid, "CrashLoopBackOff"]);
+
+    const manifest = join(folder, "pods", "crasher.yaml");
+    const asked = (await readFile(manifest, "utf8")).replace(
+      /^( *)metadata:\n/m,
+      "$1metadata:\n$1  annotations: { rxlet.dev/retry-at: now }\n",
+    );
+    await writeFile(manifest, asked);
+    const restarts = (pod: Pod): number => pod.status?.containerStatuses?.[0]?.restartCount ?? 0;
+    const retried = await until("crasher", "restarted", (pod) => restarts(pod) > restarts(before));
+    expect(retried.metadata.uid).toBe(before.metadata.uid);
+    const after = JSON.parse((await explain("crasher-laptop", "--server", url, "-o", "json")).out) as TimelineView;
+    expect(after.entries.filter(({ what }) => what === "RetryNow")).toHaveLength(1);
+  });
+
+  it("says which pod may have been meant, and when nobody answers", async () => {
+    await until("web", "Running", ({ status }) => status?.phase === "Running");
+    expect(await explain("web", "--server", url)).toEqual({
+      code: 1,
+      out: "",
+      err: 'rxlet: no pod "default/web" on this node; did you mean default/web-laptop?\n',
+    });
+    const nobody = await explain("web", "--port", String(await freePort()));
+    expect([nobody.code, nobody.err]).toEqual([
+      1,
+      expect.stringMatching(/^rxlet: no rxlet answers at http:\S+ \(.*readOnlyPort/),
+    ]);
+  });
+
   it("leaves nothing behind when it is interrupted while it starts", async () => {
     await waitFor("its directory to be there", async () => (await readdir(join(folder, "tmp"))).length > 0);
     const ended = once(child, "exit");
@@ -126,6 +170,17 @@ it("rxlet dev says what is wrong with a directory that is not there, and ends", 
   expect(await once(wrong, "close")).toEqual([1, null]);
   expect(told).toBe("rxlet: /nowhere/at/all: no such directory of manifests\n");
 });
+
+/** Runs `rxlet explain` to its end. */
+async function explain(...args: readonly string[]) {
+  const asked = spawn(process.execPath, [MAIN, "explain", ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let out = "";
+  let err = "";
+  asked.stdout.on("data", (text: Buffer) => (out += text.toString()));
+  asked.stderr.on("data", (text: Buffer) => (err += text.toString()));
+  const [code] = await once(asked, "close");
+  return { code: code as number, out, err };
+}
 
 /** Command lines that name the directory, or run in an environment that does. */
 async function processesMentioning(

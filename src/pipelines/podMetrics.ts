@@ -57,6 +57,7 @@ export function countExits(
       reason: container.reason,
     });
   }
+  if (memory.seenExits.size === 0) return;
   const known = new Set(runtime.containers.map(({ id }) => id));
   for (const id of memory.seenExits) if (!known.has(id)) memory.seenExits.delete(id);
 }

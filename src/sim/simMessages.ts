@@ -1,4 +1,5 @@
 /** Records of the simulated runtime as CRI messages, with what containerd fills in. Pure. */
+import { perObject } from "../core/perObject.ts";
 import {
   Container,
   ContainerState,
@@ -46,13 +47,15 @@ export const attributesOf = (record: SimSandbox | SimContainer) =>
   "ip" in record ? sandboxIdentity(record) : containerIdentity(record);
 
 /** An item of ListPodSandbox. */
-export const sandboxMessage = (sandbox: SimSandbox): PodSandbox =>
-  PodSandbox.fromPartial({
-    ...sandboxIdentity(sandbox),
-    state: sandboxState(sandbox),
-    createdAt: sandbox.createdAt,
-    runtimeHandler: sandbox.runtimeHandler,
-  });
+export const sandboxMessage = perObject(
+  (sandbox: SimSandbox): PodSandbox =>
+    PodSandbox.fromPartial({
+      ...sandboxIdentity(sandbox),
+      state: sandboxState(sandbox),
+      createdAt: sandbox.createdAt,
+      runtimeHandler: sandbox.runtimeHandler,
+    }),
+);
 
 /** The answer of PodSandboxStatus. */
 export function sandboxStatusMessage(sandbox: SimSandbox): PodSandboxStatus {
@@ -68,16 +71,18 @@ export function sandboxStatusMessage(sandbox: SimSandbox): PodSandboxStatus {
 }
 
 /** An item of ListContainers. */
-export const containerMessage = (container: SimContainer): Container =>
-  Container.fromPartial({
-    ...containerIdentity(container),
-    podSandboxId: container.sandboxId,
-    ...(container.config.image === undefined ? {} : { image: container.config.image }),
-    imageRef: container.image.id,
-    imageId: container.image.id,
-    state: containerState(container),
-    createdAt: container.createdAt,
-  });
+export const containerMessage = perObject(
+  (container: SimContainer): Container =>
+    Container.fromPartial({
+      ...containerIdentity(container),
+      podSandboxId: container.sandboxId,
+      ...(container.config.image === undefined ? {} : { image: container.config.image }),
+      imageRef: container.image.id,
+      imageId: container.image.id,
+      state: containerState(container),
+      createdAt: container.createdAt,
+    }),
+);
 
 /** The answer of ContainerStatus; `sandbox` is where the log directory comes from. */
 export function containerStatusMessage(container: SimContainer, sandbox: SimSandbox | undefined): ContainerStatus {

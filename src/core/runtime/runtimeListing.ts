@@ -1,4 +1,5 @@
 /** What one relist says: which pods have anything in the runtime, in a form cheap to compare with the next one. */
+import { perObject } from "../perObject.ts";
 import { type PodUid, podUid } from "../ids.ts";
 import type { Container, PodSandbox } from "../../gen/cri.ts";
 import type { PodRuntimeStatus, RuntimeContainerState } from "./podRuntimeStatus.ts";
@@ -69,15 +70,20 @@ const STATE_NUMBERS: Readonly<Record<RuntimeContainerState, number>> = {
 /** What the last inspections saw, to be compared with a listing; pods of which nothing was left are not in it. */
 export function inspectedPrints(statuses: readonly PodRuntimeStatus[]): PodPrints {
   const pods = new Map<PodUid, Pick<ListedPod, "print">>();
-  for (const { podUid: uid, sandboxes, containers } of statuses) {
-    const parts = [
-      ...sandboxes.map(({ id, ready }) => `${id}=${ready ? SANDBOX_READY : SANDBOX_NOTREADY}`),
-      ...containers.map(({ id, state }) => `${id}=${STATE_NUMBERS[state]}`),
-    ];
-    if (parts.length > 0) pods.set(uid, { print: parts.sort().join(" ") });
+  for (const status of statuses) {
+    const print = inspectedPrint(status);
+    if (print !== "") pods.set(status.podUid, { print });
   }
   return { pods };
 }
+
+const inspectedPrint = perObject(({ sandboxes, containers }: PodRuntimeStatus): string => {
+  const parts = [
+    ...sandboxes.map(({ id, ready }) => `${id}=${ready ? SANDBOX_READY : SANDBOX_NOTREADY}`),
+    ...containers.map(({ id, state }) => `${id}=${STATE_NUMBERS[state]}`),
+  ];
+  return parts.sort().join(" ");
+});
 
 /** Pods that differ: came, went, or changed state. */
 export function changedPods(before: PodPrints, after: PodPrints): readonly PodUid[] {

@@ -12,6 +12,7 @@
  */
 import {
   combineLatest,
+  concat,
   connect,
   filter,
   ignoreElements,
@@ -44,6 +45,7 @@ import type { PodOutput } from "./pipelines/podOutputs.ts";
 import { podStatus } from "./pipelines/podStatus.ts";
 import { podTimeline } from "./pipelines/podTimeline.ts";
 import { createQueries } from "./pipelines/queries.ts";
+import { restoreAllocations } from "./pipelines/restoreAllocations.ts";
 import { runtimeState } from "./pipelines/runtimeState.ts";
 import { runtimeStatus } from "./pipelines/runtimeStatus.ts";
 import { timelineQueries } from "./pipelines/timelineQueries.ts";
@@ -115,13 +117,18 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     filter(([listing, { handlers }]) => listing !== undefined && handlers !== undefined),
     take(1),
   );
+  // What was granted before is known before anybody is admitted.
+  const restored$ = restoreAllocations(ports, config).pipe(
+    map((allocations): RegistryInput => ({ kind: "restored", allocations })),
+  );
   const node = nodeContext(config, ports.machine);
+  const admission = nodeAdmission(config, ports.machine, state.runtimeState);
   const images = createImagePulls(ports, config.imagePull);
   const lifecycle$ = listed$.pipe(
     switchMap(() =>
       podLifecycle(
-        { registry$: loops.registry.values$ },
-        { config, ports, node, images, state, admit: nodeAdmission(config, ports.machine, state.runtimeState) },
+        { registry$: concat(restored$, loops.registry.values$) },
+        { config, ports, node, images, state, admission, allSourcesSeen },
       ),
     ),
     tap((output) => routePodOutput(output, loops)),
@@ -179,6 +186,7 @@ function routePodOutput(output: PodOutput, loops: Loops): void {
   switch (output.kind) {
     case "finished":
     case "deadlineExceeded":
+    case "resized":
     case "stopped":
     case "removed":
       loops.registry.push(output);

@@ -53,6 +53,8 @@ export function kubeletConfigOf({ flags, config, featureGates }: KubeletOptions,
       ? kubepodsCgroupResources(resourcesForPods({ capacity, kubeReserved, systemReserved }))
       : {},
     podPidsLimit: config.podPidsLimit,
+    cpuManagerPolicy: config.cpuManagerPolicy,
+    memoryManagerPolicy: config.memoryManagerPolicy,
     cpuCfsQuota: config.cpuCFSQuota,
     cpuCfsPeriodUs: config.cpuCFSQuotaPeriod * 1_000,
     seccompDefault: config.seccompDefault,

@@ -52,6 +52,10 @@ export interface KubeletConfig {
   /** Limits of the cgroup around all pods; empty when allocatable is not enforced. */
   readonly kubepodsLimits: CgroupLimits;
   readonly podPidsLimit: number;
+  /** `none` or `static`. */
+  readonly cpuManagerPolicy: string;
+  /** `None` or `Static`. */
+  readonly memoryManagerPolicy: string;
   readonly cpuCfsQuota: boolean;
   readonly cpuCfsPeriodUs: number;
   readonly seccompDefault: boolean;

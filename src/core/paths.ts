@@ -56,6 +56,9 @@ export const podContainerDir = (roots: RootDir, uid: string, container: string):
 export const terminationLogPath = (roots: RootDir, uid: string, container: string, id: string): string =>
   `${podContainerDir(roots, uid, container)}/${id}`;
 
+/** What was granted to the pod, for the next kubelet. */
+export const podAllocationPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/allocation.json`;
+
 /** The file mounted as /etc/hosts. */
 export const etcHostsPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/etc-hosts`;
 

@@ -31,7 +31,9 @@ export function nodeCgroups(
     tolerated(() => cgroups.ensure(qosCgroupName(config, "Burstable"), qosCgroupResources("Burstable", pods)));
   const followed$ = state.registry.changes$.pipe(
     map(({ records }) =>
-      [...records.values()].flatMap(({ pod, state: is }) => (pod !== undefined && is === "syncing" ? [pod] : [])),
+      [...records.values()].flatMap(({ allocated, state: is }) =>
+        allocated !== undefined && is === "syncing" ? [allocated] : [],
+      ),
     ),
     map((pods) => ({ pods, shares: qosCgroupResources("Burstable", pods).cpuShares })),
     distinctUntilChanged((a, b) => a.shares === b.shares),

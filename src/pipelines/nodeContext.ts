@@ -1,8 +1,9 @@
 /** The node as CRI configs and admission see it: configuration and machine, put together once. */
 import { admitPod, effectiveMaxPods } from "../core/admission/admit.ts";
+import { infeasibleResize } from "../core/allocation/infeasibleResize.ts";
+import type { ResizeRules } from "../core/allocation/pendingResizes.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import type { RegistryContext } from "../core/pod/podRegistry.ts";
 import { safeSysctls, sysctlAllowlist } from "../core/pod/sysctls.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import type { Machine } from "../ports/host.ts";
@@ -22,16 +23,16 @@ export const nodeContext = (config: KubeletConfig, machine: Machine): NodeContex
   thermalThrottlePaths: machine.thermalThrottlePaths,
 });
 
-/** Admission of pods to this node. */
+/** Admission of pods, and of their resizes, to this node. */
 export function nodeAdmission(
   config: KubeletConfig,
   machine: Machine,
   runtimeState: ReadonlyCell<RuntimeState>,
-): RegistryContext["admit"] {
+): ResizeRules {
   const { operatingSystem: os, kernelVersion, appArmorEnabled } = machine;
   const sysctls = sysctlAllowlist([...safeSysctls(os, kernelVersion), ...config.allowedUnsafeSysctls]);
   const maxPods = effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount);
-  return (pod, activePods) =>
+  const admit: ResizeRules["admit"] = (pod, activePods) =>
     admitPod({
       pod,
       activePods,
@@ -47,4 +48,5 @@ export function nodeAdmission(
       allocatable: config.allocatable,
       maxPods,
     });
+  return { admit, infeasible: (desired, allocated) => infeasibleResize(desired, allocated, config) };
 }

@@ -8,10 +8,10 @@ const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 
 /** Follows the cells for as long as it is subscribed. */
 export function nodeGauges(
-  state: Pick<NodeState, "statuses" | "registry">,
+  state: Pick<NodeState, "statuses" | "registry" | "podStatuses">,
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
 ): Observable<never> {
-  return merge(state.statuses.anyChange$, state.registry.changes$).pipe(
+  return merge(state.statuses.anyChange$, state.registry.changes$, state.podStatuses.anyChange$).pipe(
     auditTime(SETTLE_MS, clock.scheduler),
     tap(() => {
       const statuses = state.statuses.values();
@@ -32,6 +32,15 @@ export function nodeGauges(
           metrics.gauge("kubelet_working_pods", count, { lifecycle, config, static: "true" });
         }
       }
+      const resizes = [...state.podStatuses.values()].flatMap(({ conditions = [] }) => conditions);
+      const isOf = (type: string, reason?: string): number =>
+        resizes.filter((each) => each.type === type && (reason === undefined || each.reason === reason)).length;
+      for (const reason of ["Deferred", "Infeasible"]) {
+        metrics.gauge("kubelet_pod_pending_resizes", isOf("PodResizePending", reason), {
+          reason: reason.toLowerCase(),
+        });
+      }
+      metrics.gauge("kubelet_pod_in_progress_resizes", isOf("PodResizeInProgress"));
       metrics.gauge("kubelet_mirror_pods", 0);
       metrics.gauge("kubelet_desired_pods", wanted.length, { static: "true" });
       metrics.gauge("kubelet_active_pods", active.length, { static: "true" });

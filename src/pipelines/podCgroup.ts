@@ -9,7 +9,9 @@ import type { PodContext } from "./podContext.ts";
 export function ensurePodCgroup({ ports, config }: PodContext, pod: Pod): Observable<void> {
   const { cgroups } = ports;
   if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
-  return timed("create", ports, () => cgroups.ensure(podCgroupName(pod, config), podCgroupResources(pod, config)));
+  return timedCgroup("create", ports, () =>
+    cgroups.ensure(podCgroupName(pod, config), podCgroupResources(pod, config)),
+  );
 }
 
 /** Removes the pod's cgroup; of a pod known from the runtime alone, whichever its QoS class had been. */
@@ -23,10 +25,11 @@ export function destroyPodCgroup(context: PodContext, pod: Pod | undefined): Obs
       : (["Guaranteed", "Burstable", "BestEffort"] as const).map(
           (qos) => `${qosCgroupName(config, qos)}/pod${identity.uid}`,
         );
-  return timed("destroy", ports, () => inSequence(names, (name) => cgroups.destroy(name)));
+  return timedCgroup("destroy", ports, () => inSequence(names, (name) => cgroups.destroy(name)));
 }
 
-function timed(
+/** Measures an operation on a pod's cgroup. */
+export function timedCgroup(
   operation: string,
   { clock, telemetry }: PodContext["ports"],
   run: () => Observable<void>,

@@ -3,13 +3,13 @@
  * Owner of the registry cell. Bound: one worker per pod. Counterpart: pod_workers.go, HandlePodAdditions and friends.
  */
 import { concatAll, connect, from, map, merge, type Observable, tap } from "rxjs";
+import type { ResizeRules } from "../core/allocation/pendingResizes.ts";
 import { type PodUid, podUid } from "../core/ids.ts";
 import { unreachable } from "../core/invariant.ts";
 import {
   advanceRegistry,
   type PodCommand,
   type PodRejection,
-  type RegistryContext,
   type RegistryInput,
   type RegistryStep,
 } from "../core/pod/podRegistry.ts";
@@ -19,11 +19,13 @@ import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import type { PodOutput } from "./podOutputs.ts";
+import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
 import { type PodWorkerDeps, podWorker } from "./podWorker.ts";
 
 export interface PodLifecycleDeps extends Omit<PodWorkerDeps, "state"> {
   readonly state: NodeState;
-  readonly admit: RegistryContext["admit"];
+  readonly admission: ResizeRules;
+  readonly allSourcesSeen: () => boolean;
 }
 
 /**
@@ -34,10 +36,15 @@ export function podLifecycle(
   inputs: { readonly registry$: Observable<RegistryInput> },
   deps: PodLifecycleDeps,
 ): Observable<PodOutput> {
-  const { state, ports, admit } = deps;
+  const { state, ports, admission, allSourcesSeen } = deps;
   const advance = (input: RegistryInput): RegistryStep => {
+    countRequestedResizes(input, state.registry.value, ports.telemetry.metrics);
     const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
-    const step = advanceRegistry(state.registry.value, input, { admit, runtimePods });
+    const step = advanceRegistry(state.registry.value, input, {
+      ...admission,
+      sourcesReady: allSourcesSeen(),
+      runtimePods,
+    });
     state.registry.set(step.registry);
     count(input, step, ports.telemetry.metrics);
     return step;
@@ -47,7 +54,7 @@ export function podLifecycle(
     connect((steps$) =>
       merge(
         steps$.pipe(
-          map((step) => from(refusals(step, deps))),
+          map((step) => from([...refusals(step, deps), ...resizeEvents(step, ports.telemetry)])),
           concatAll(),
         ),
         steps$.pipe(

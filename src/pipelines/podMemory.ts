@@ -1,7 +1,8 @@
 /** What a pod worker remembers between two syncs. One per worker, written by it alone, gone with it. */
 import { Subject } from "rxjs";
 import { NO_BACKOFFS, type ContainerBackoffs } from "../core/backoff.ts";
-import type { PodStatus } from "../core/api.ts";
+import { type ActualSizes, sizesOf } from "../core/allocation/actualSizes.ts";
+import type { Pod, PodStatus } from "../core/api.ts";
 import type { PodFact } from "../core/timeline/timelineTypes.ts";
 import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
@@ -58,6 +59,24 @@ export interface PodMemory {
   readonly preStopped: Set<ContainerId>;
   /** Exits already counted. */
   readonly seenExits: Set<ContainerId>;
+  /** The pod at its allocated size, as last commanded. */
+  allocated: Pod | undefined;
+  /** What is in force of it. */
+  sizes: ActualSizes;
+  /** A resize that was granted and is not known to be in force. */
+  readonly resizing: Cell<Resizing | undefined>;
+  /** The runtime is still to be asked which containers of an earlier kubelet have their allocated size. */
+  reportAwaited: boolean;
+  /** Content of the allocation file, once written by this worker. */
+  checkpoint: string | undefined;
+}
+
+/** A resize under way, as the PodResizeInProgress condition tells it. */
+export interface Resizing {
+  /** Of the spec it carries out. */
+  readonly generation: number | undefined;
+  /** Why it could not be put in force, so far. */
+  readonly error?: string;
 }
 
 export function createPodMemory(startedAt: MonotonicMs): PodMemory {
@@ -83,6 +102,11 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     postStarting: createCell<ReadonlyMap<string, ContainerId>>(new Map()),
     preStopped: new Set(),
     seenExits: new Set(),
+    allocated: undefined,
+    sizes: sizesOf({ containers: {} }),
+    resizing: createCell<Resizing | undefined>(undefined),
+    reportAwaited: false,
+    checkpoint: undefined,
   };
 }
 

@@ -15,6 +15,8 @@ export type PodOutput =
   | { readonly kind: "finished"; readonly uid: PodUid }
   /** The pod was active for longer than its deadline allows. */
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
+  /** The allocated size of the pod is in force. */
+  | { readonly kind: "resized"; readonly uid: PodUid }
   /** Nothing of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
   /** Nothing of the pod is left on the node; the worker ends. */

@@ -3,6 +3,7 @@
  * has run to it, or out of time. Independent of what the worker is busy with: a slow sync never holds a status back.
  */
 import { concatAll, from, map, merge, type Observable, of, switchMap } from "rxjs";
+import { atActualSize } from "../core/allocation/actualSizes.ts";
 import type { Pod } from "../core/api.ts";
 import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
@@ -26,8 +27,14 @@ export function podStatusStream(
   return commands$.pipe(
     switchMap((command) => {
       const context = contextOf(command.identity);
-      const { failures, verdicts, postStarting, restarting } = context.memory;
-      const noted$ = merge(failures.changes$, verdicts.changes$, postStarting.changes$, restarting.changes$);
+      const { failures, verdicts, postStarting, restarting, resizing } = context.memory;
+      const noted$ = merge(
+        failures.changes$,
+        verdicts.changes$,
+        postStarting.changes$,
+        restarting.changes$,
+        resizing.changes$,
+      );
       const changes$ = merge(inspected$, noted$);
       const told$ = merge(of(undefined), changes$).pipe(
         map(() => from(tell(context, command))),
@@ -60,6 +67,8 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   if (runtime === undefined || command.pod === undefined || isGoing) return [];
   countExits(context, runtime, command, memory.status === undefined);
   if (command.phase === "terminating" && command.override !== undefined) memory.override = command.override;
+  const refused = command.phase === "sync" ? command.refused : undefined;
+  const inProgress = command.phase === "sync" ? memory.resizing.value : undefined;
   const isLost = command.phase === "sync" && hasLostItsSandbox(command.pod, runtime);
   const generated = generatePodStatus({
     pod: command.pod,
@@ -70,6 +79,8 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
     now: ports.clock.wallTime(),
     node: { hostIPs: context.node.nodeIps, runtimeName: context.runtimeState.value.runtimeName },
     terminal: command.phase === "terminated" || (command.phase === "terminating" && !isRunning(runtime)),
+    resize: { refused, inProgress },
+    actual: memory.resizing.value === undefined ? command.pod : atActualSize(command.pod, runtime, memory.sizes),
     override: memory.override ?? (isLost ? SANDBOX_LOST : undefined),
   });
   // A pod that is over has an end for each of its containers, also for those the runtime has lost.

@@ -3,6 +3,7 @@
  * a failed step ends the sync and is told as the container's waiting reason. Counterpart: kuberuntime SyncPod.
  */
 import { concat, defer, EMPTY, from, type Observable, of, tap } from "rxjs";
+import type { ResizePlan } from "../core/allocation/resizePlan.ts";
 import type { Pod } from "../core/api.ts";
 import { registerRestart, syncErrorDelayMs } from "../core/backoff.ts";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
@@ -20,7 +21,9 @@ import { killContainer, killRunningPod } from "./killPod.ts";
 import { eventOutput, type PodContext, podEvent, podFields } from "./podContext.ts";
 import { noteFailure, type PodMemory, wakeBy } from "./podMemory.ts";
 import { measureRun, observeWorkerStart } from "./podMetrics.ts";
+import { keepAllocation } from "./podAllocation.ts";
 import type { PodOutput } from "./podOutputs.ts";
+import { concludeResize, resizePlanOf, resizePod } from "./podResize.ts";
 import { podRound } from "./podRound.ts";
 import { pruneContainers } from "./pruneContainers.ts";
 import { createSandbox, existingSandbox, type Sandbox } from "./sandbox.ts";
@@ -32,12 +35,16 @@ interface SyncRun {
   readonly pod: Pod;
   readonly runtime: PodRuntimeStatus;
   readonly actions: PodActions;
+  readonly resize: PodResize;
   readonly stop: AbortSignal;
   readonly errors: KubeletError[];
   sandbox: Sandbox | undefined;
   /** Set by a step that makes the following ones pointless. */
   halted: boolean;
 }
+
+/** What is to be done about the size of the pod; undefined without a live sandbox: what is made has the right size. */
+type PodResize = { readonly plan: ResizePlan | undefined } | undefined;
 
 /** Syncs once from the state as last inspected. Never errors; ends early between two effects when `stop` is aborted. */
 export function syncPod(
@@ -48,31 +55,37 @@ export function syncPod(
   const { memory, ports } = context;
   const { pod } = command;
   const round$ = podRound(context, {
-    plan: (runtime) => ({
-      pod,
-      runtimeState: context.runtimeState.value,
-      actions: computePodActions({
+    plan: (runtime) => {
+      const resizePlan = resizePlanOf(context, pod, runtime);
+      const actions = computePodActions({
         pod,
         runtime,
         verdicts: memory.verdicts.value,
+        resizeRestarts: new Set(resizePlan?.restarts),
         backoffs: memory.backoffs,
         backoffPolicy: steeredPolicy(context, pod),
         now: ports.clock.monotonicMs(),
-      }),
-    }),
+      });
+      const resize: PodResize = actions.killPod || actions.createSandbox ? undefined : { plan: resizePlan };
+      const isResizing = memory.resizing.value !== undefined;
+      return { pod, runtimeState: context.runtimeState.value, actions, resize, isResizing };
+    },
     essence: ({ actions, ...basis }) => ({ ...basis, actions: essenceOf(actions) }),
-    act: ({ actions }, runtime, errors) => {
+    act: ({ actions, resize }, runtime, errors) => {
       const operation = operationOf(memory, command);
       if (operation === "create") observeWorkerStart(context, pod);
       memory.restarting.set(actions.containersToKill.length > 0 || (actions.killPod && actions.createSandbox));
-      const run: SyncRun = { context, pod, runtime, actions, stop, errors, sandbox: undefined, halted: false };
+      const run: SyncRun = { context, pod, runtime, actions, resize, stop, errors, sandbox: undefined, halted: false };
       return concat(
+        step(run, keepSize),
         step(run, killChangedSandbox),
         step(run, killUnwantedContainers),
         step(run, provideSandbox),
+        step(run, putSizeInForce),
         step(run, startInitContainers),
         step(run, startContainers),
         step(run, pruneOldAttempts),
+        step(run, concludeSize),
         defer(() => conclude(run)),
       ).pipe(measureRun(context, operation));
     },
@@ -155,6 +168,32 @@ function provideSandbox(run: SyncRun): Observable<PodOutput> {
   run.errors.push(kubeletError("Unavailable", message, { reason: "NetworkNotReady" }));
   run.halted = true;
   return of(podEvent(context, "Warning", "NetworkNotReady", message));
+}
+
+/** Nothing has a size that a kubelet after this one would not know of. */
+function keepSize(run: SyncRun): Observable<PodOutput> {
+  const { context, pod, errors } = run;
+  return keepAllocation(context, pod, errors).pipe(
+    tap({
+      complete: () => {
+        run.halted = errors.length > 0;
+      },
+    }),
+  );
+}
+
+/** Containers that stay get their allocated size, before others start beside them. */
+function putSizeInForce({ context, pod, runtime, actions, resize, errors }: SyncRun): Observable<PodOutput> {
+  const { sandboxId } = actions;
+  if (resize?.plan === undefined || sandboxId === undefined) return EMPTY;
+  return resizePod(context, { pod, runtime, sandboxId, plan: resize.plan }, errors);
+}
+
+/** A resize is over when nothing of it was left to do. */
+function concludeSize({ context, pod, resize, errors }: SyncRun): Observable<PodOutput> {
+  if (resize === undefined || resize.plan !== undefined) return EMPTY;
+  const outputs = concludeResize(context, pod);
+  return outputs.length === 0 ? EMPTY : concat(from(outputs), keepAllocation(context, pod, errors));
 }
 
 /** Step 5: init containers, one after the other. */

@@ -22,6 +22,7 @@ import type { NodeState } from "../state/nodeState.ts";
 import type { ImagePulls } from "./imagePull.ts";
 import { deadlineLeftMs } from "./activeDeadline.ts";
 import { cleanUpPod } from "./podCleanup.ts";
+import { noteAllocation } from "./podAllocation.ts";
 import { type PodContext, podFields } from "./podContext.ts";
 import { podFacts } from "./podFacts.ts";
 import { createPodMemory } from "./podMemory.ts";
@@ -59,7 +60,10 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       runtimeStatus: () => statusOf(identity, deps.state),
     });
     const phases$ = commands$.pipe(
-      tap((command) => latest.set(command)),
+      tap((command) => {
+        noteAllocation(memory, command);
+        latest.set(command);
+      }),
       switchAndJoin<PodCommand, PodOutput>({
         key: phaseKey,
         run: (command, stop) => runPhase(contextOf(command.identity), command, stop, latest, deps),

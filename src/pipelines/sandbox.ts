@@ -2,7 +2,8 @@
  * The sandbox a pod's containers run in: made with its directories and cgroup, or the one that is there.
  * Counterpart: kuberuntime_sandbox.go createPodSandbox.
  */
-import { catchError, concat, defer, EMPTY, from, last, map, type Observable, of, switchMap } from "rxjs";
+import { catchError, concat, defer, EMPTY, from, last, map, type Observable, of, switchMap, tap } from "rxjs";
+import { allocationOf } from "../core/allocation/podAllocation.ts";
 import type { Pod } from "../core/api.ts";
 import { podDns } from "../core/container/dns.ts";
 import { buildSandboxConfig } from "../core/container/sandboxConfig.ts";
@@ -100,6 +101,9 @@ function preparePod(context: PodContext, pod: Pod): Observable<Result<undefined>
   ).pipe(
     map(() => ok(undefined)),
     last(null, ok(undefined)),
+    tap(() => {
+      context.memory.sizes = { ...context.memory.sizes, cgroup: allocationOf(pod) };
+    }),
     catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "FailedCreatePodContainer")))),
   );
 }

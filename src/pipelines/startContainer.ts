@@ -14,11 +14,12 @@ import {
   switchMap,
   takeUntil,
 } from "rxjs";
+import { withContainerSize } from "../core/allocation/actualSizes.ts";
 import type { Container, Pod } from "../core/api.ts";
 import { buildContainerConfig } from "../core/container/containerConfig.ts";
 import { imageUserOf } from "../core/container/securityContext.ts";
 import { type KubeletError, toKubeletError, withReason } from "../core/errors.ts";
-import type { MonotonicMs } from "../core/ids.ts";
+import { containerId as toContainerId, type MonotonicMs } from "../core/ids.ts";
 import { containerLogLinkPath, containerLogPath, terminationLogPath } from "../core/paths.ts";
 import type { ContainerStart } from "../core/pod/podActionsTypes.ts";
 import { createdEvent, failedEvent, podEventObject, startedEvent } from "../core/pod/podEvents.ts";
@@ -119,6 +120,8 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
         return concat(fail(task, withReason(created.error, "CreateContainerError")), of(inspect(context)));
       }
       const { containerId } = created.value;
+      const { memory } = context;
+      memory.sizes = withContainerSize(memory.sizes, toContainerId(containerId), container.resources ?? {});
       // The link is made beside the start, or a kubelet that ends after it would leave a running container without.
       notePostStart(context, container, containerId);
       const errors: KubeletError[] = [];

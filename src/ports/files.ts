@@ -9,6 +9,8 @@ export interface Files {
   makeDirectory(path: string, mode?: number): Call<void>;
   /** Replaces the whole content in place (same inode when it exists: it may be bind-mounted). Default mode 0o644. */
   writeFile(path: string, content: string, mode?: number): Call<void>;
+  /** Replaces the file: whoever reads it, also after a crash, finds the whole old or the whole new content. */
+  replaceFile(path: string, content: string, mode?: number): Call<void>;
   /** At most the last `maxBytes` of the file, as UTF-8. Missing file: NotFound. */
   readTail(path: string, maxBytes: number): Call<string>;
   /** Names in the directory, sorted. Missing directory: empty. */

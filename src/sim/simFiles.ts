@@ -46,6 +46,8 @@ export function createSimFiles({ clock, latencyMs = 0, fault }: SimFilesOptions)
   return {
     makeDirectory: (path, mode = DIRECTORY_MODE) => call("makeDirectory", path, () => tree.makeDirectory(path, mode)),
     writeFile: (path, content, mode = FILE_MODE) => call("writeFile", path, () => tree.writeFile(path, content, mode)),
+    replaceFile: (path, content, mode = FILE_MODE) =>
+      call("replaceFile", path, () => tree.writeFile(path, content, mode)),
     readTail: (path, maxBytes) => call("readTail", path, () => tree.readTail(path, maxBytes)),
     list: (path) => call("list", path, () => tree.list(path)),
     kindOf: (path) =>

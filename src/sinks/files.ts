@@ -36,6 +36,12 @@ async function writeInPlace(path: string, content: string, mode: number): Promis
   await fs.chmod(path, mode);
 }
 
+async function replaceFile(path: string, content: string, mode: number): Promise<void> {
+  const next = `${path}.new`;
+  await fs.writeFile(next, content, { mode, flush: true });
+  await fs.rename(next, path);
+}
+
 /** Bytes of a cut UTF-8 character at the start of `bytes`. */
 function partialCharacter(bytes: Uint8Array): number {
   let count = 0;
@@ -138,6 +144,7 @@ async function symlink(target: string, path: string): Promise<void> {
 /** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
 export const createFiles = (): Files => ({
   makeDirectory: (path, mode = DIRECTORY_MODE) => fileCall("make directory", path, () => makeDirectory(path, mode)),
+  replaceFile: (path, content, mode = FILE_MODE) => fileCall("write", path, () => replaceFile(path, content, mode)),
   writeFile: (path, content, mode = FILE_MODE) => fileCall("write", path, () => writeInPlace(path, content, mode)),
   readTail: (path, maxBytes) => fileCall("read", path, () => readTail(path, maxBytes)),
   list: (path) => fileCall("list", path, () => list(path)),

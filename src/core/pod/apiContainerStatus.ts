@@ -86,16 +86,17 @@ export const absentStatus = (spec: Container, waitingReason: string, context: St
   ...mountsField(spec, context),
 });
 
-/** Entry of a container as one of its instances has it; `before` is the entry told last. */
+/** Entry of a container as one of its instances has it; `before` is the entry told last, `actual` has the size in force. */
 export function presentStatus(
   spec: Container,
   container: RuntimeContainer,
   before: ApiContainerStatus | undefined,
   context: StatusContext,
+  actual: Container = spec,
 ): ApiContainerStatus {
   const containerID = `${context.runtimeName}://${container.id}`;
   const state = stateOf(container, containerID, before);
-  const resources = containerStatusResources(spec);
+  const { requests: allocated } = containerStatusResources(spec);
   const isLost = container.state === "unknown" && state.terminated !== undefined;
   return {
     name: spec.name,
@@ -106,8 +107,8 @@ export function presentStatus(
     image: container.image,
     imageID: container.imageRef,
     containerID,
-    ...(resources.requests === undefined ? {} : { allocatedResources: resources.requests }),
-    resources,
+    ...(allocated === undefined ? {} : { allocatedResources: allocated }),
+    resources: containerStatusResources(actual),
     ...mountsField(spec, context),
     ...(container.user === undefined
       ? {}

@@ -2,9 +2,11 @@
  * The conditions of a pod that the kubelet owns, in its order, after those of others. Upstream:
  * pkg/kubelet/status/generate.go and the condition part of generateAPIPodStatus.
  */
+import type { RefusedResize } from "../allocation/pendingResizes.ts";
 import type { ApiContainerStatus, Pod, PodCondition, PodStatus } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import { sameValue } from "../sameValue.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
 import { hasAnyRegularContainerStarted, type PodPhase } from "./phase.ts";
 import { isSidecar } from "./restartRules.ts";
@@ -19,6 +21,15 @@ export interface ConditionsInput {
   /** Status told before, whose transition times live on. */
   readonly previous: PodStatus | undefined;
   readonly now: EpochMs;
+  readonly resize?: ResizeState | undefined;
+}
+
+/** How the size of the pod stands: conditions are told only of what is pending or under way. */
+export interface ResizeState {
+  /** The spec asks for a size that is not granted. */
+  readonly refused?: RefusedResize | undefined;
+  /** A granted size is not in force yet. */
+  readonly inProgress?: { readonly generation: number | undefined; readonly error?: string } | undefined;
 }
 
 /** A condition before its times. */
@@ -37,6 +48,8 @@ const OWNED: ReadonlySet<string> = new Set([
   "Ready",
   "ContainersReady",
   "PodScheduled",
+  "PodResizePending",
+  "PodResizeInProgress",
 ]);
 /** Set by the kubelet once and then only carried along. */
 const CARRIED: ReadonlySet<string> = new Set(["DisruptionTarget"]);
@@ -129,6 +142,44 @@ function foreignConditions({ pod, previous }: ConditionsInput): readonly PodCond
   return [...ofOthers, ...carried];
 }
 
+/** A condition about a resize; probed and changed when it was last said in other words. */
+function resizeCondition(
+  type: string,
+  said: Pick<PodCondition, "reason" | "message" | "observedGeneration">,
+  { previous, now }: ConditionsInput,
+): PodCondition {
+  const before = previous?.conditions?.find((condition) => condition.type === type);
+  const { reason, message, observedGeneration } = before ?? {};
+  const isSaid = before !== undefined && sameValue({ reason, message, observedGeneration }, said);
+  const changedAt = before !== undefined && reason === said.reason ? before.lastTransitionTime : undefined;
+  const { observedGeneration: generation, ...why } = said;
+  return {
+    type,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    status: "True",
+    lastProbeTime: (isSaid ? before.lastProbeTime : undefined) ?? formatInstant(now),
+    lastTransitionTime: changedAt ?? formatInstant(now),
+    ...why,
+  };
+}
+
+function resizeConditions(input: ConditionsInput): readonly PodCondition[] {
+  const { refused, inProgress } = input.resize ?? {};
+  const generationOf = ({ generation }: { readonly generation?: number | undefined }) =>
+    generation === undefined ? {} : { observedGeneration: generation };
+  const conditions: PodCondition[] = [];
+  if (refused !== undefined) {
+    const { reason, message } = refused;
+    conditions.push(resizeCondition("PodResizePending", { reason, message, ...generationOf(refused) }, input));
+  }
+  if (inProgress !== undefined) {
+    const { error } = inProgress;
+    const why = error === undefined ? {} : { reason: "Error", message: error };
+    conditions.push(resizeCondition("PodResizeInProgress", { ...why, ...generationOf(inProgress) }, input));
+  }
+  return conditions;
+}
+
 /** All conditions of the pod's new status. */
 export function podConditions(input: ConditionsInput): readonly PodCondition[] {
   const others = foreignConditions(input);
@@ -140,5 +191,5 @@ export function podConditions(input: ConditionsInput): readonly PodCondition[] {
     ["ContainersReady", containersReady(input)],
     ["PodScheduled", TRUE],
   ];
-  return [...others, ...verdicts.map(([type, verdict]) => withTimes(type, verdict, input))];
+  return [...others, ...resizeConditions(input), ...verdicts.map(([type, verdict]) => withTimes(type, verdict, input))];
 }

@@ -12,6 +12,8 @@ import { isSidecar, newestContainer, shouldContainerBeRestarted } from "./restar
 
 export interface ContainerStatusesInput {
   readonly pod: Pod;
+  /** The pod at the size in force. */
+  readonly actual: Pod;
   readonly runtime: PodRuntimeStatus;
   /** Why containers could not be started last time, by container name. */
   readonly failures: ReadonlyMap<string, KubeletError>;
@@ -38,6 +40,11 @@ function statusWithoutInstance(
   return { ...carried, lastState: lostState(LOST_MESSAGE), restartCount: before.restartCount + restarts };
 }
 
+const isNamed =
+  (wanted: string) =>
+  ({ name }: Container): boolean =>
+    name === wanted;
+
 function statusFromInstances(
   input: ContainerStatusesInput,
   spec: Container,
@@ -45,7 +52,9 @@ function statusFromInstances(
 ): ApiContainerStatus {
   const newest = newestContainer(input.runtime, spec.name);
   if (newest === undefined) return statusWithoutInstance(input, spec, before);
-  const present = presentStatus(spec, newest, before, input.context);
+  const { initContainers = [], containers } = input.actual.spec;
+  const actual = newest.state === "running" ? [...initContainers, ...containers].find(isNamed(spec.name)) : undefined;
+  const present = presentStatus(spec, newest, before, input.context, actual);
   // A look may miss the newest instance when one was made, and an older one removed, between its two questions.
   const status = { ...present, restartCount: Math.max(present.restartCount, before?.restartCount ?? 0) };
   // One that never ran has no end to tell of.

@@ -48,6 +48,10 @@ function runningSidecarStep(input: PodActionsInput, spec: Container, container: 
     const message = `Init container ${spec.name} failed liveness probe`;
     return { kill: killOf(container, message, "LivenessProbe"), restart: true, completed: true };
   }
+  if (input.resizeRestarts.has(spec.name)) {
+    const message = `Container ${spec.name} resize requires restart`;
+    return { kill: killOf(container, message, "Resized"), restart: true, completed: true };
+  }
   return { completed: true };
 }
 

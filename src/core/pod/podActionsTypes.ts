@@ -23,6 +23,8 @@ export interface PodActionsInput {
   readonly pod: Pod;
   readonly runtime: PodRuntimeStatus;
   readonly verdicts: ReadonlyMap<string, ProbeVerdict>;
+  /** Running containers that have to be restarted to get their allocated size, by name. */
+  readonly resizeRestarts: ReadonlySet<string>;
   readonly backoffs: ContainerBackoffs;
   readonly backoffPolicy: BackoffPolicy;
   readonly now: MonotonicMs;
@@ -50,7 +52,14 @@ export interface ContainerKill {
   /** Why, as the Killing event says it. */
   readonly message: string;
   /** Why, for choosing the grace period and for metrics. */
-  readonly reason: "SpecChanged" | "LivenessProbe" | "StartupProbe" | "InitFailed" | "Unknown" | "PodShouldStop";
+  readonly reason:
+    | "SpecChanged"
+    | "Resized"
+    | "LivenessProbe"
+    | "StartupProbe"
+    | "InitFailed"
+    | "Unknown"
+    | "PodShouldStop";
 }
 
 /** A container that should start but must wait. */

@@ -6,100 +6,32 @@
  *                        |          finished ^  ^ REMOVE       kept until REMOVE
  *                        +-> rejected                          (same uid wanted again: starts over)
  */
+import type { AdmissionResult } from "../admission/admit.ts";
+import { type AllocationRecord, restoredSize } from "../allocation/allocationFile.ts";
+import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
+import { allocationOf, type PodAllocation, withAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
 import { type PodFullName, type PodUid, podFullName, podUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
-import type { AdmissionResult } from "../admission/admit.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
 import { containerGraceSeconds } from "./gracePeriod.ts";
+import type {
+  PodCommand,
+  PodIdentity,
+  PodRecord,
+  PodRejection,
+  Registry,
+  RegistryContext,
+  RegistryInput,
+  RegistryStep,
+} from "./podRegistryTypes.ts";
 import type { PodUpdate } from "./podUpdate.ts";
+import { judgeRecords, resizeTrigger, withRequest } from "./registryResizes.ts";
 import type { StatusOverride } from "./status.ts";
 
-export interface PodIdentity {
-  readonly uid: PodUid;
-  readonly name: string;
-  readonly namespace: string;
-}
-
-export type PodRecordState = "waiting" | "rejected" | "syncing" | "terminating" | "terminated";
-
-export interface PodRecord {
-  readonly identity: PodIdentity;
-  /** Latest spec; undefined for an orphan, known from the runtime alone. */
-  readonly pod: Pod | undefined;
-  readonly state: PodRecordState;
-  /** False once its source no longer has it: everything of it is to go. */
-  readonly wanted: boolean;
-  /** Grace in force while terminating; only ever shrinks. undefined: an orphan's default. */
-  readonly graceSeconds: number | undefined;
-  /** The same UID wanted again while its worker still ends. */
-  readonly successor: Pod | undefined;
-}
-
-/** What a worker is told. Within a phase newer commands replace older ones. */
-export type PodCommand =
-  | { readonly phase: "sync"; readonly identity: PodIdentity; readonly pod: Pod }
-  | {
-      readonly phase: "terminating";
-      readonly identity: PodIdentity;
-      readonly pod: Pod | undefined;
-      readonly graceSeconds: number | undefined;
-      /** A decision of the kubelet's own that the status tells of. */
-      readonly override: StatusOverride | undefined;
-    }
-  | {
-      readonly phase: "terminated";
-      readonly identity: PodIdentity;
-      readonly pod: Pod | undefined;
-      /** Remove containers, logs and directories, then end the worker. */
-      readonly remove: boolean;
-    };
-
-export interface PodRejection {
-  readonly pod: Pod;
-  readonly reason: string;
-  readonly message: string;
-}
-
-export type RegistryInput =
-  | { readonly kind: "update"; readonly update: PodUpdate }
-  /** Every container that should run has run to its end. */
-  | { readonly kind: "finished"; readonly uid: PodUid }
-  /** The pod was active for longer than it may be. */
-  | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
-  /** Nothing of the pod runs any more. */
-  | { readonly kind: "stopped"; readonly uid: PodUid }
-  /** The worker has removed everything and ended. */
-  | { readonly kind: "removed"; readonly uid: PodUid }
-  /** The runtime was listed while all sources were known: pods nobody wants end now. */
-  | { readonly kind: "audit" }
-  /** The node is emptied: nothing is wanted any more. */
-  | { readonly kind: "drain" };
-
-export interface RegistryContext {
-  readonly admit: (pod: Pod, active: readonly Pod[]) => AdmissionResult;
-  /** Pods with anything in the runtime, as last seen. */
-  readonly runtimePods: readonly ListedPod[];
-}
-
-export interface Registry {
-  readonly records: ReadonlyMap<PodUid, PodRecord>;
-  /** Which UID runs, or ends, under a static pod's full name. */
-  readonly holders: ReadonlyMap<PodFullName, PodUid>;
-}
-
-export interface RegistryStep {
-  readonly registry: Registry;
-  readonly commands: readonly PodCommand[];
-  readonly rejections: readonly PodRejection[];
-  /** Pods that never had a worker and are no longer wanted. */
-  readonly dropped: readonly PodUid[];
-  /** Pods of which only the runtime knew. */
-  readonly orphans: readonly PodUid[];
-  /** Pods that start over under the UID they had before. */
-  readonly restarted: readonly PodUid[];
-}
+export { emptyRegistry } from "./podRegistryTypes.ts";
+export type * from "./podRegistryTypes.ts";
 
 const ADMITTED: AdmissionResult = { admitted: true, preempt: [] };
 const PREEMPTED: StatusOverride = {
@@ -108,18 +40,31 @@ const PREEMPTED: StatusOverride = {
   message: "Preempted in order to admit critical pod",
 };
 
-export const emptyRegistry: Registry = { records: new Map(), holders: new Map() };
+const unchanged = (registry: Registry): RegistryStep => ({
+  registry,
+  commands: [],
+  rejections: [],
+  resizes: [],
+  resizeTrigger: undefined,
+  dropped: [],
+  orphans: [],
+  restarted: [],
+});
 
 /** Advances the registry by one input. Never throws. */
 export function advanceRegistry(registry: Registry, input: RegistryInput, context: RegistryContext): RegistryStep {
   // The usual audit finds nothing, and wakes nobody.
-  if (input.kind === "audit" && context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid))) {
-    return { registry, commands: [], rejections: [], dropped: [], orphans: [], restarted: [] };
-  }
+  const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
+  if (input.kind === "audit" && isKnown && registry.resizing.length === 0) return unchanged(registry);
   const draft = new RegistryDraft(registry, context);
   switch (input.kind) {
+    case "restored":
+      draft.restore(input.allocations);
+      break;
     case "update":
       applyUpdate(draft, input.update);
+      break;
+    case "resized":
       break;
     case "finished":
       draft.end(input.uid);
@@ -142,7 +87,7 @@ export function advanceRegistry(registry: Registry, input: RegistryInput, contex
     default:
       unreachable(input);
   }
-  return draft.finish();
+  return draft.finish(resizeTrigger(input));
 }
 
 function applyUpdate(draft: RegistryDraft, update: PodUpdate): void {
@@ -181,11 +126,19 @@ class RegistryDraft {
   readonly #dropped: PodUid[] = [];
   readonly #orphans: PodUid[] = [];
   readonly #restarted: PodUid[] = [];
+  #resizing: readonly PodUid[];
+  #restored: ReadonlyMap<PodUid, AllocationRecord>;
 
   constructor(registry: Registry, context: RegistryContext) {
     this.records = new Map(registry.records);
     this.#holders = new Map(registry.holders);
+    this.#resizing = registry.resizing;
+    this.#restored = registry.restored;
     this.#context = context;
+  }
+
+  restore(allocations: ReadonlyMap<PodUid, AllocationRecord>): void {
+    this.#restored = allocations;
   }
 
   add(pod: Pod): void {
@@ -207,8 +160,43 @@ class RegistryDraft {
       this.records.set(uid, { ...record, successor: pod });
       return;
     }
-    this.records.set(uid, { ...record, pod });
-    if (record.state === "syncing") this.#commands.push({ phase: "sync", identity: record.identity, pod });
+    const allocated = record.allocated && withAllocation(pod, allocationOf(record.allocated));
+    const refused = allocated === pod ? undefined : record.refused;
+    this.records.set(uid, { ...record, pod, allocated, refused });
+    if (record.state !== "syncing") return;
+    this.#resizing = withRequest(this.#resizing, uid, this.records);
+    this.#sync(uid);
+  }
+
+  /** Tells the worker of a syncing pod how things stand; in place of what this step told it before. */
+  #sync(uid: PodUid, restored?: PodAllocation): void {
+    const record = this.records.get(uid);
+    if (record?.allocated === undefined) return;
+    const { identity, allocated: pod, refused } = record;
+    const told = this.#commands.findIndex((each) => each.phase === "sync" && each.identity.uid === uid);
+    const [before] = told < 0 ? [] : this.#commands.splice(told, 1);
+    const from = restored ?? (before?.phase === "sync" ? before.restoredSize : undefined);
+    this.#commands.push({
+      phase: "sync",
+      identity,
+      pod,
+      ...(refused === undefined ? {} : { refused }),
+      ...(from === undefined ? {} : { restoredSize: from }),
+    });
+  }
+
+  /** Judges the resizes that wait. The outcomes that are news. */
+  #judgeResizes(): readonly ResizeOutcome[] {
+    const { outcomes, resizing } = judgeRecords(this.#resizing, this.records, this.#active(), this.#context);
+    this.#resizing = resizing;
+    for (const { uid, pod, refused, preempt } of outcomes) {
+      const record = this.records.get(uid);
+      if (record === undefined) continue;
+      this.records.set(uid, { ...record, allocated: refused === undefined ? pod : record.allocated, refused });
+      for (const victim of preempt) this.end(victim, { override: PREEMPTED });
+      this.#sync(uid);
+    }
+    return outcomes;
   }
 
   /** The source no longer has the pod. */
@@ -230,7 +218,7 @@ class RegistryDraft {
       case "terminated":
         // Told once: a worker that has removed everything is gone, and a second one must not begin.
         if (!record.wanted) break;
-        this.#commands.push({ phase: "terminated", identity: record.identity, pod: record.pod, remove: true });
+        this.#commands.push({ phase: "terminated", identity: record.identity, pod: sizeOf(record), remove: true });
         break;
       default:
         unreachable(record.state);
@@ -245,7 +233,8 @@ class RegistryDraft {
     const graceSeconds = Math.min(inForce, how.graceSeconds ?? inForce);
     if (record.state === "terminating" && graceSeconds === inForce) return;
     this.records.set(uid, { ...record, state: "terminating", graceSeconds });
-    const { identity, pod } = record;
+    const { identity } = record;
+    const pod = sizeOf(record);
     this.#commands.push({ phase: "terminating", identity, pod, graceSeconds, override: how.override });
   }
 
@@ -253,7 +242,8 @@ class RegistryDraft {
     const record = this.records.get(uid);
     if (record === undefined || record.state !== "terminating") return;
     this.records.set(uid, { ...record, state: "terminated" });
-    this.#commands.push({ phase: "terminated", identity: record.identity, pod: record.pod, remove: !record.wanted });
+    const { identity, wanted } = record;
+    this.#commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
   }
 
   removed(uid: PodUid): void {
@@ -308,7 +298,10 @@ class RegistryDraft {
     if (this.#holders.has(name) && this.#holders.get(name) !== uid) return;
     const running = this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
     // Differs from upstream: a pod that already runs was admitted before; a restart of the kubelet does not judge it again.
-    const verdict = running ? ADMITTED : this.#context.admit(pod, this.#active(uid));
+    const restored = this.#restored.get(uid);
+    if (restored !== undefined) this.#restored = new Map([...this.#restored].filter(([known]) => known !== uid));
+    const allocated = restored === undefined ? pod : withAllocation(pod, restored.allocation);
+    const verdict = running ? ADMITTED : this.#context.admit(allocated, [...this.#active(uid).values()]);
     if (!verdict.admitted) {
       this.records.set(uid, { ...record, state: "rejected" });
       this.#rejections.push({ pod, reason: verdict.reason, message: verdict.message });
@@ -316,11 +309,14 @@ class RegistryDraft {
     }
     for (const victim of verdict.preempt) this.end(victim, { override: PREEMPTED });
     this.#holders.set(name, uid);
-    this.records.set(uid, { ...record, state: "syncing" });
+    this.records.set(uid, { ...record, allocated, state: "syncing" });
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
     // Deleted while no kubelet was there to see it.
     if (deletionTimestamp !== undefined) this.end(uid, { graceSeconds: deletionGracePeriodSeconds });
-    else this.#commands.push({ phase: "sync", identity, pod });
+    else {
+      this.#resizing = withRequest(this.#resizing, uid, this.records);
+      this.#sync(uid, restored && restoredSize(restored));
+    }
   }
 
   /** An earlier incarnation may still run from before a restart of the kubelet: it ends first. */
@@ -331,18 +327,29 @@ class RegistryDraft {
     }
   }
 
-  #active(except: PodUid): readonly Pod[] {
-    const active: Pod[] = [];
-    for (const [uid, { state, pod }] of this.records) {
-      if (uid !== except && pod !== undefined && (state === "syncing" || state === "terminating")) active.push(pod);
+  /** Pods that use the node, at their allocated sizes. */
+  #active(except?: PodUid): ReadonlyMap<PodUid, Pod> {
+    const active = new Map<PodUid, Pod>();
+    for (const [uid, record] of this.records) {
+      const size = sizeOf(record);
+      const isActive = record.state === "syncing" || record.state === "terminating";
+      if (uid !== except && size !== undefined && isActive) active.set(uid, size);
     }
     return active;
   }
 
-  finish(): RegistryStep {
+  finish(trigger: ResizeTrigger | undefined): RegistryStep {
+    const resizes = trigger === undefined ? [] : this.#judgeResizes();
     return {
-      registry: { records: this.records, holders: this.#holders },
+      registry: {
+        records: this.records,
+        holders: this.#holders,
+        resizing: this.#resizing,
+        restored: this.#restored,
+      },
       commands: this.#commands,
+      resizes,
+      resizeTrigger: trigger,
       rejections: this.#rejections,
       dropped: this.#dropped,
       orphans: this.#orphans,
@@ -350,6 +357,9 @@ class RegistryDraft {
     };
   }
 }
+
+/** The pod at its allocated size, or as its spec has it before admission. */
+const sizeOf = ({ allocated, pod }: PodRecord): Pod | undefined => allocated ?? pod;
 
 const identityOf = (pod: Pod): PodIdentity => ({
   uid: podUid(pod.metadata.uid),
@@ -362,6 +372,8 @@ const fullNameOf = (record: PodRecord): PodFullName => podFullName(record.identi
 const freshRecord = (identity: PodIdentity): PodRecord => ({
   identity,
   pod: undefined,
+  allocated: undefined,
+  refused: undefined,
   state: "waiting",
   wanted: true,
   graceSeconds: undefined,

@@ -85,11 +85,20 @@ export interface PodStatusResources {
 
 const computeOnly = (sums: Sums): Sums => new Map([...sums].filter(([name]) => name === "cpu" || name === "memory"));
 
-/** Resources of a pod whose cgroup was not read. */
-export const podStatusResources = perObject((pod: Pod): PodStatusResources => {
+/** Of a pod as granted. */
+const granted = perObject((pod: Pod): PodStatusResources["allocatedResources"] => {
   const requests = podSums(pod, "requests");
-  return {
-    ...(requests.size === 0 ? {} : { allocatedResources: printed(requests) }),
-    resources: section(printed(computeOnly(podSums(pod, "limits"))), printed(computeOnly(requests))),
-  };
+  return requests.size === 0 ? undefined : printed(requests);
 });
+
+/** Of a pod at the size in force. */
+const inForce = perObject(
+  (pod: Pod): StatusResources =>
+    section(printed(computeOnly(podSums(pod, "limits"))), printed(computeOnly(podSums(pod, "requests")))),
+);
+
+/** Resources of a pod: those granted, and those in force. */
+export function podStatusResources(pod: Pod, actual: Pod): PodStatusResources {
+  const allocatedResources = granted(pod);
+  return { ...(allocatedResources === undefined ? {} : { allocatedResources }), resources: inForce(actual) };
+}

@@ -26,7 +26,9 @@ interface KillCause {
 function killCause(input: PodActionsInput, spec: Container, container: RuntimeContainer): KillCause | undefined {
   if (container.specHash !== containerSpecHash(spec)) return { text: "definition changed", reason: "SpecChanged" };
   const verdict = verdictOn(container, input.verdicts);
-  if (verdict?.live !== false) return undefined;
+  if (verdict?.live !== false) {
+    return input.resizeRestarts.has(spec.name) ? { text: "resize requires restart", reason: "Resized" } : undefined;
+  }
   return verdict.started
     ? { text: "failed liveness probe", reason: "LivenessProbe" }
     : { text: "failed startup probe", reason: "StartupProbe" };
@@ -55,10 +57,12 @@ export function regularContainerActions(input: PodActionsInput): RegularContaine
       keepCount += 1;
       continue;
     }
-    // A changed definition restarts whatever the restart policy says.
-    const restarts = cause.reason === "SpecChanged" || canRestart(spec, pod.spec);
+    // A changed definition, or size, restarts whatever the restart policy says.
+    const isChanged = cause.reason === "SpecChanged" || cause.reason === "Resized";
+    const restarts = isChanged || canRestart(spec, pod.spec);
     if (restarts) starts.push(index);
-    const message = `Container ${spec.name} ${cause.text}${restarts ? ", will be restarted" : ""}`;
+    const consequence = restarts && cause.reason !== "Resized" ? ", will be restarted" : "";
+    const message = `Container ${spec.name} ${cause.text}${consequence}`;
     kills.push(killOf(container, message, cause.reason));
   }
   return { starts, kills, keepCount };

@@ -8,12 +8,12 @@ import type { KubeletError } from "../errors.ts";
 import type { EpochMs } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
-import { podConditions } from "./conditions.ts";
+import { podConditions, type ResizeState } from "./conditions.ts";
 import { containerStatuses, type ContainerStatusesInput } from "./containerStatuses.ts";
 import { isTerminalPhase, type PodPhase, podPhase } from "./phase.ts";
 import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
 import { podAddresses } from "./podAddresses.ts";
-import { podStatusResources, type PodStatusResources } from "./podResources.ts";
+import { podStatusResources } from "./podResources.ts";
 import { podQosClass } from "./qos.ts";
 
 /** A decision of the kubelet that goes before what the containers say: admission, eviction, deadline. */
@@ -44,8 +44,9 @@ export interface PodStatusInput {
   /** True when no container will start again: the pod is terminating and its containers are stopped. */
   readonly terminal?: boolean;
   readonly override?: StatusOverride | undefined;
-  /** Resources read from the pod's cgroup; default those of the spec. */
-  readonly podResources?: PodStatusResources;
+  readonly resize?: ResizeState;
+  /** The pod at the size in force; default the one it is granted. */
+  readonly actual?: Pod;
 }
 
 const DEFAULT_RUNTIME_NAME = "containerd";
@@ -59,7 +60,7 @@ function statusesOf(
     runtimeName: node.runtimeName ?? DEFAULT_RUNTIME_NAME,
     recursiveReadOnly: node.recursiveReadOnly ?? false,
   };
-  const shared: ContainerStatusesInput = { pod, runtime, failures, verdicts, context };
+  const shared: ContainerStatusesInput = { pod, actual: input.actual ?? pod, runtime, failures, verdicts, context };
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   // The fields of an ephemeral container that matter here are those of any container.
   const ephemerals: readonly Container[] = ephemeralContainers;
@@ -111,9 +112,10 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     regularStatuses: regular,
     previous: before,
     now,
+    resize: input.resize,
   });
   const { generation } = pod.metadata;
-  const { allocatedResources, resources } = input.podResources ?? podStatusResources(pod);
+  const { allocatedResources, resources } = podStatusResources(pod, input.actual ?? pod);
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,

@@ -25,6 +25,14 @@ export interface RuntimeUser {
   readonly supplementalGroups: readonly number[];
 }
 
+/** Limits in force as the runtime reports them, in cgroup v1 units; 0 stands for none. */
+export interface RuntimeResources {
+  readonly cpuShares: bigint;
+  readonly cpuQuotaUs: bigint;
+  readonly cpuPeriodUs: bigint;
+  readonly memoryLimitBytes: bigint;
+}
+
 export type RuntimeContainerState = "created" | "running" | "exited" | "unknown";
 
 export interface RuntimeContainer {
@@ -56,6 +64,8 @@ export interface RuntimeContainer {
   readonly terminationMessageFile: string | undefined;
   /** User the first process runs as, where the runtime tells. */
   readonly user?: RuntimeUser;
+  /** Where the runtime tells. */
+  readonly resources?: RuntimeResources;
   readonly annotations: Readonly<Record<string, string>>;
 }
 

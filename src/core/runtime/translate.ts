@@ -13,7 +13,13 @@ import {
 } from "../../gen/cri.ts";
 import { containerId, type EpochMs, epochMs, type MonotonicMs, monotonicMs, type PodUid, sandboxId } from "../ids.ts";
 import { containerStateOf, newestFirst } from "./criOrder.ts";
-import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox, RuntimeUser } from "./podRuntimeStatus.ts";
+import type {
+  PodRuntimeStatus,
+  RuntimeContainer,
+  RuntimeResources,
+  RuntimeSandbox,
+  RuntimeUser,
+} from "./podRuntimeStatus.ts";
 
 /** One listed sandbox and its status; undefined when it was not asked for. */
 export interface SandboxAnswer {
@@ -92,6 +98,17 @@ function toUser(status: ContainerStatus | undefined): RuntimeUser | undefined {
   return { uid: Number(user.uid), gid: Number(user.gid), supplementalGroups: user.supplementalGroups.map(Number) };
 }
 
+function toResources(status: ContainerStatus | undefined): RuntimeResources | undefined {
+  const linux = status?.resources?.linux;
+  if (linux === undefined) return undefined;
+  return {
+    cpuShares: linux.cpuShares,
+    cpuQuotaUs: linux.cpuQuota,
+    cpuPeriodUs: linux.cpuPeriod,
+    memoryLimitBytes: linux.memoryLimitInBytes,
+  };
+}
+
 function restartCountOf(annotations: Readonly<Record<string, string>>, attempt: number): number {
   const text = annotations[RESTART_COUNT];
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : attempt;
@@ -120,6 +137,7 @@ function toContainer(answer: ContainerAnswer, answers: PodAnswers): RuntimeConta
   const state = containerStateOf(criState);
   const finishedAt = status === undefined ? undefined : toInstant(status.finishedAt);
   const user = toUser(status);
+  const resources = toResources(status);
   return {
     id: containerId(listed.id),
     name: labels[CONTAINER_NAME] ?? metadata?.name ?? "",
@@ -141,6 +159,7 @@ function toContainer(answer: ContainerAnswer, answers: PodAnswers): RuntimeConta
     logPath: status?.logPath ?? "",
     terminationMessageFile: terminationMessageFileOf(status),
     ...(user === undefined ? {} : { user }),
+    ...(resources === undefined ? {} : { resources }),
     annotations,
   };
 }

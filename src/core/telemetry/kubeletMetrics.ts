@@ -7,6 +7,7 @@ import {
   IMAGE_PULL_BUCKETS,
   type MetricRow,
   POD_START_BUCKETS,
+  RESIZE_BUCKETS,
   RUNTIME_CALL_BUCKETS,
 } from "./metricRow.ts";
 
@@ -21,6 +22,11 @@ export const podMetrics = {
     type: "counter",
     help: "Pods refused by admission on this node, by the reason in their status.",
     labels: ["reason"],
+  },
+  kubelet_container_requested_resizes_total: {
+    type: "counter",
+    help: "Changes of requests and limits of containers asked for: resource, requirement, and add, remove, increase or decrease.",
+    labels: ["resource", "requirement", "operation"],
   },
   kubelet_containers_per_pod_count: {
     type: "histogram",
@@ -42,6 +48,32 @@ export const podMetrics = {
     type: "counter",
     help: "Pods found in the runtime that no source knew of; each is terminated.",
     labels: [],
+  },
+  kubelet_pod_deferred_accepted_resizes_total: {
+    type: "counter",
+    help: "Resizes granted after they had to wait, by what made the kubelet look again.",
+    labels: ["retry_trigger"],
+  },
+  kubelet_pod_in_progress_resizes: {
+    type: "gauge",
+    help: "Pods whose granted resize is not in force yet.",
+    labels: [],
+  },
+  kubelet_pod_infeasible_resizes_total: {
+    type: "counter",
+    help: "Resizes this node can never grant, by why.",
+    labels: ["reason_detail"],
+  },
+  kubelet_pod_pending_resizes: {
+    type: "gauge",
+    help: "Pods with a resize that is not granted, by reason: deferred or infeasible.",
+    labels: ["reason"],
+  },
+  kubelet_pod_resize_duration_milliseconds: {
+    type: "histogram",
+    help: "Time in milliseconds it took to put a granted resize in force, and whether that succeeded.",
+    labels: ["success"],
+    buckets: RESIZE_BUCKETS,
   },
   kubelet_pod_start_duration_seconds: {
     type: "histogram",

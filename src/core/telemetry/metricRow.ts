@@ -31,5 +31,10 @@ export const IMAGE_PULL_BUCKETS = [
   1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
 ] as const;
 
+/** Bounds of the resize histogram, in milliseconds: 10 ms to ten minutes. */
+export const RESIZE_BUCKETS = [
+  10, 50, 100, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+] as const;
+
 /** Bounds of the event loop lag histogram: a missed frame to a stall that liveness probes notice. */
 export const LOOP_LAG_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;

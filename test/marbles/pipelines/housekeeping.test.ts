@@ -57,7 +57,12 @@ describe("housekeeping", () => {
         ready.next();
         const update: RegistryInput = { kind: "update", update: { op: "ADD", source: "file", pods: [podOf()] } };
         const admit = (): AdmissionResult => ({ admitted: true, preempt: [] });
-        const step = advanceRegistry(state.registry.value, update, { admit, runtimePods: [] });
+        const step = advanceRegistry(state.registry.value, update, {
+          admit,
+          infeasible: () => undefined,
+          sourcesReady: true,
+          runtimePods: [],
+        });
         m.scheduler.schedule(() => state.registry.set(step.registry));
       });
       const ports = { files, cgroups: undefined, clock: m.clock, telemetry: recordingTelemetry() };

@@ -50,6 +50,21 @@ describe("files", () => {
     ]);
   });
 
+  it("replaces a file as a whole: another inode, nothing left beside it", async () => {
+    const path = join(dir(), "allocation.json");
+    await done(files.replaceFile(path, "a long first content", 0o600));
+    const reader = await fs.open(path, "r");
+    await done(files.replaceFile(path, "short", 0o600));
+    const old = await reader.readFile("utf8");
+    await reader.close();
+    expect([old, await fs.readFile(path, "utf8"), await modeOf(path), await fs.readdir(dir())]).toEqual([
+      "a long first content",
+      "short",
+      0o600,
+      ["allocation.json"],
+    ]);
+  });
+
   it("tells what kind of thing is at a path, links followed", async () => {
     await fs.mkdir(join(dir(), "folder"));
     await fs.writeFile(join(dir(), "file"), "");

@@ -42,7 +42,8 @@ describe("activeDeadlineLeftMs", () => {
 
 describe("registry", () => {
   it("stops a pod whose deadline has passed, and says why", () => {
-    const context = { admit: () => ({ admitted: true, preempt: [] }) as const, runtimePods: [] };
+    const admit = () => ({ admitted: true, preempt: [] }) as const;
+    const context = { admit, infeasible: () => undefined, sourcesReady: true, runtimePods: [] };
     const added: RegistryInput = { kind: "update", update: { op: "ADD", source: "api", pods: [pod] } };
     const { registry } = advanceRegistry(emptyRegistry, added, context);
     const step = advanceRegistry(registry, { kind: "deadlineExceeded", uid: podUid("uid-1") }, context);

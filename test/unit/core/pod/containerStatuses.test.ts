@@ -14,6 +14,7 @@ const statusesOf = (instances: readonly RuntimeContainer[], restartCountBefore?:
   };
   const input = {
     pod: pod(),
+    actual: pod(),
     runtime: runtime(instances),
     failures: new Map(),
     verdicts: new Map(),

@@ -62,6 +62,7 @@ function check(rows: readonly Row[]): void {
       pod: pod(),
       runtime: runtime(),
       verdicts: new Map(),
+      resizeRestarts: new Set(),
       backoffs: new Map(),
       backoffPolicy: DEFAULT_CRASH_LOOP_POLICY,
       now: mono(100),

@@ -17,6 +17,7 @@ import type { ListedPod } from "../../../../src/core/runtime/runtimeListing.ts";
 import { podOf } from "../../../support/pods.ts";
 
 const ADMIT: AdmissionResult = { admitted: true, preempt: [] };
+const OPEN: RegistryContext = { admit: () => ADMIT, infeasible: () => undefined, sourcesReady: true, runtimePods: [] };
 const REFUSE: AdmissionResult = { admitted: false, reason: "OutOfpods", message: "full" };
 
 /** A pod whose image tells one version of it from another. */
@@ -46,7 +47,7 @@ function node(context: Partial<RegistryContext> = {}) {
   let registry: Registry = emptyRegistry;
   let last: RegistryStep | undefined;
   const self = {
-    context: { admit: (): AdmissionResult => ADMIT, runtimePods: [] as readonly ListedPod[], ...context },
+    context: { ...OPEN, ...context },
     tell(...inputs: readonly RegistryInput[]) {
       for (const input of inputs) {
         last = advanceRegistry(registry, input, self.context);
@@ -256,7 +257,7 @@ describe("advanceRegistry: every state and every input", () => {
     const before = node().tell(add).step().registry;
     const records = [...before.records];
     const holders = [...before.holders];
-    advanceRegistry(before, remove, { admit: () => ADMIT, runtimePods: [] });
+    advanceRegistry(before, remove, OPEN);
     expect([[...before.records], [...before.holders]]).toEqual([records, holders]);
   });
 });
@@ -354,7 +355,7 @@ describe("advanceRegistry: grace periods", () => {
 
 describe("advanceRegistry: pods of earlier processes", () => {
   it("is the same registry after an audit that finds nothing, so that nobody who follows it is woken", () => {
-    const context: RegistryContext = { admit: () => ADMIT, runtimePods: [listed("a")] };
+    const context: RegistryContext = { ...OPEN, runtimePods: [listed("a")] };
     const { registry } = advanceRegistry(emptyRegistry, update("ADD", version("a")), context);
     expect(advanceRegistry(registry, { kind: "audit" }, context).registry).toBe(registry);
   });

@@ -647,8 +647,59 @@ describe("resources of the pod", () => {
       { limits: { cpu: "3" }, requests: { cpu: "2250m", memory: "1Mi" } },
     ]);
   });
-  it("as read from the cgroup go before those of the spec", () => {
-    const podResources = { resources: { limits: { memory: "9007199254740988Ki" } } };
-    expect(statusOf({ podResources }).resources).toEqual({ limits: { memory: "9007199254740988Ki" } });
+  it("in force are told beside those granted while a resize is under way", () => {
+    const sized = (cpu: string) => pod({ containers: [container("web", { resources: resources({ cpu }, { cpu }) })] });
+    const status = statusOf({ pod: sized("2"), actual: sized("1"), runtime: runtime([instance("web")]) });
+    const told = [status, status.containerStatuses?.[0]].map((of) => [of?.allocatedResources, of?.resources]);
+    const oneCpu = { limits: { cpu: "1" }, requests: { cpu: "1" } };
+    expect(told).toEqual([
+      [{ cpu: "2" }, oneCpu],
+      [{ cpu: "2" }, oneCpu],
+    ]);
+  });
+  it("of a container that does not run are those granted", () => {
+    const sized = (cpu: string) => pod({ containers: [container("web", { resources: resources({ cpu }) })] });
+    const status = statusOf({ pod: sized("2"), actual: sized("1"), runtime: runtime([exited("web", 0)]) });
+    expect(status.containerStatuses?.[0]?.resources).toEqual({ requests: { cpu: "2" } });
+  });
+});
+
+describe("resize conditions", () => {
+  const refused = { reason: "Deferred", message: "full", generation: 3 } as const;
+  const of = (input: Partial<PodStatusInput>) =>
+    statusOf(input).conditions?.filter(({ type }) => type.startsWith("PodResize"));
+  const pending = condition("PodResizePending", "True", {
+    observedGeneration: 3,
+    lastProbeTime: NOW,
+    reason: "Deferred",
+    message: "full",
+  });
+
+  it("tell what is pending before what is in progress, each with the generation it is about", () => {
+    expect(of({ resize: { refused, inProgress: { generation: 2 } } })).toEqual([
+      pending,
+      condition("PodResizeInProgress", "True", { observedGeneration: 2, lastProbeTime: NOW }),
+    ]);
+  });
+  it("tell why a granted size is not in force", () => {
+    expect(of({ resize: { inProgress: { generation: undefined, error: "no" } } })).toEqual([
+      condition("PodResizeInProgress", "True", { lastProbeTime: NOW, reason: "Error", message: "no" }),
+    ]);
+  });
+  it("keep their times while they say the same, and that of the transition while the reason is the same", () => {
+    const previous = statusOf({ resize: { refused } });
+    const later = { previous, now: wall(200) };
+    const told = (resize: PodStatusInput["resize"]) => of({ ...later, ...(resize && { resize }) });
+    expect(told({ refused })).toEqual([pending]);
+    expect(told({ refused: { ...refused, message: "fuller" } })).toEqual([
+      { ...(pending as object), message: "fuller", lastProbeTime: "2026-01-01T00:03:20Z" },
+    ]);
+    expect(told({ refused: { ...refused, reason: "Infeasible" } })?.[0]?.lastTransitionTime).toBe(
+      "2026-01-01T00:03:20Z",
+    );
+  });
+  it("go when nothing is pending, also those an API object still has", () => {
+    const status = statusOf({ resize: { refused } });
+    expect(of({ pod: pod({}, { status }) })).toEqual([]);
   });
 });

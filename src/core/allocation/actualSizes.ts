@@ -1,0 +1,84 @@
+/**
+ * What is in force of a pod's allocation: the size each running container was last set to, and the one its cgroup was
+ * written for. The runtime is not asked: what it reports of CPU weights may be rounded. Counterpart: the actuated state
+ * of kuberuntime_manager.go.
+ */
+import type { Container, Pod } from "../api.ts";
+import type { ContainerId } from "../ids.ts";
+import { newestContainer } from "../pod/restartRules.ts";
+import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import {
+  allocationOf,
+  type PodAllocation,
+  type Requirements,
+  sameAllocation,
+  sameRequirements,
+  withAllocation,
+} from "./podAllocation.ts";
+
+/** Sizes in force, as far as this kubelet set them. */
+export interface ActualSizes {
+  /** Of container instances it made or resized. */
+  readonly containers: ReadonlyMap<ContainerId, Requirements>;
+  /** Of all others: what was allocated when they were made. */
+  readonly others: PodAllocation;
+  /** What the pod's cgroup was written for. */
+  readonly cgroup: PodAllocation;
+}
+
+/** A container that runs, and the size it has. */
+export interface SizedContainer {
+  readonly spec: Container;
+  readonly instance: RuntimeContainer;
+  readonly actual: Requirements;
+}
+
+/** Running containers of the pod, init containers first, each with the size it has. */
+export function sizedContainers(pod: Pod, runtime: PodRuntimeStatus, sizes: ActualSizes): readonly SizedContainer[] {
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((spec) => {
+    const instance = newestContainer(runtime, spec.name);
+    if (instance?.state !== "running") return [];
+    return [{ spec, instance, actual: sizes.containers.get(instance.id) ?? sizes.others.containers[spec.name] ?? {} }];
+  });
+}
+
+/** The pod at the size in force; what does not run has no size and counts at its allocated one. */
+export function atActualSize(pod: Pod, runtime: PodRuntimeStatus, sizes: ActualSizes): Pod {
+  const running = sizedContainers(pod, runtime, sizes).map(({ spec, actual }) => [spec.name, actual] as const);
+  const { pod: _, containers } = allocationOf(pod);
+  const own = sizes.cgroup.pod;
+  return withAllocation(pod, {
+    ...(own === undefined ? {} : { pod: own }),
+    containers: { ...containers, ...Object.fromEntries(running) },
+  });
+}
+
+/** Whether the pod's cgroup or a running container has another size than the allocated one. */
+export const isResizing = (pod: Pod, runtime: PodRuntimeStatus, sizes: ActualSizes): boolean =>
+  !sameAllocation(allocationOf(pod), sizes.cgroup) ||
+  sizedContainers(pod, runtime, sizes).some(({ spec, actual }) => !sameRequirements(spec.resources, actual));
+
+/** Sizes of a pod of which nothing else is known: everything has this allocation. */
+export const sizesOf = (allocation: PodAllocation): ActualSizes => ({
+  containers: new Map(),
+  others: allocation,
+  cgroup: allocation,
+});
+
+/** With the size of one instance, as it was made or last set. */
+export const withContainerSize = (sizes: ActualSizes, id: ContainerId, size: Requirements): ActualSizes => ({
+  ...sizes,
+  containers: new Map(sizes.containers).set(id, size),
+});
+
+/** Containers whose size the runtime reports as the allocated one have it: an earlier kubelet came so far. */
+export function withReportedSizes(
+  pod: Pod,
+  runtime: PodRuntimeStatus,
+  sizes: ActualSizes,
+  matches: (spec: Container, reported: RuntimeContainer) => boolean,
+): ActualSizes {
+  return sizedContainers(pod, runtime, sizes)
+    .filter(({ spec, instance }) => !sizes.containers.has(instance.id) && matches(spec, instance))
+    .reduce((known, { spec, instance }) => withContainerSize(known, instance.id, spec.resources ?? {}), sizes);
+}

@@ -1,0 +1,111 @@
+/**
+ * Which of the wanted resizes are granted now: those that ask for no more first, then by priority, QoS class and time
+ * of waiting. One pass: what an earlier one gives back, a later one may take. Counterpart: allocation_manager.go.
+ */
+import type { AdmissionResult } from "../admission/admit.ts";
+import type { Pod } from "../api.ts";
+import type { PodUid } from "../ids.ts";
+import { podQosClass } from "../pod/qos.ts";
+import { podRequests } from "../resources/podResources.ts";
+import { resourceMilli, resourceValue } from "../resources/resourceList.ts";
+import type { Infeasible } from "./infeasibleResize.ts";
+
+/** Why pending resizes are looked at again: label `retry_trigger` of kubelet_pod_deferred_accepted_resizes_total. */
+export type ResizeTrigger =
+  | "pod_updated"
+  | "pods_added"
+  | "pods_removed"
+  | "pod_terminated"
+  | "pod_resized"
+  | "periodic_retry";
+
+/** A resize that is not granted, as the PodResizePending condition tells it. */
+export interface RefusedResize {
+  readonly reason: "Deferred" | "Infeasible";
+  readonly message: string;
+  /** Of the spec that was judged. */
+  readonly generation?: number;
+}
+
+/** A pod that wants another size than it has. */
+export interface WantedResize {
+  readonly uid: PodUid;
+  /** With the resources of the spec. */
+  readonly desired: Pod;
+  /** With the resources granted so far. */
+  readonly allocated: Pod;
+  readonly refused: RefusedResize | undefined;
+}
+
+/** What became of one wanted resize. */
+export interface ResizeOutcome {
+  readonly uid: PodUid;
+  /** The spec as it was judged. */
+  readonly pod: Pod;
+  /** undefined: granted. */
+  readonly refused: RefusedResize | undefined;
+  /** Label of an infeasible one. */
+  readonly detail: string | undefined;
+  /** Granted after it had to wait. */
+  readonly wasDeferred: boolean;
+  /** Pods to stop to make room for a critical one. */
+  readonly preempt: readonly PodUid[];
+}
+
+/** How sizes are judged on this node. */
+export interface ResizeRules {
+  readonly admit: (pod: Pod, others: readonly Pod[]) => AdmissionResult;
+  readonly infeasible: (desired: Pod, allocated: Pod) => Infeasible | undefined;
+}
+
+const QOS_ORDER = ["Guaranteed", "Burstable", "BestEffort"];
+
+function asksForMore({ desired, allocated }: WantedResize): boolean {
+  const [wanted, granted] = [podRequests(desired), podRequests(allocated)];
+  return (
+    resourceValue(wanted, "memory") > resourceValue(granted, "memory") ||
+    resourceMilli(wanted, "cpu") > resourceMilli(granted, "cpu")
+  );
+}
+
+/** `waiting` in the order in which they are judged; those asked for earlier stay before equals. */
+export function inResizeOrder(waiting: readonly WantedResize[]): readonly WantedResize[] {
+  const rank = (each: WantedResize): readonly number[] => [
+    asksForMore(each) ? 1 : 0,
+    -(each.desired.spec.priority ?? 0),
+    QOS_ORDER.indexOf(podQosClass(each.desired)),
+  ];
+  const ranked = waiting.map((each) => ({ each, rank: rank(each) }));
+  ranked.sort((a, b) => a.rank.map((own, index) => own - (b.rank[index] ?? 0)).find((d) => d !== 0) ?? 0);
+  return ranked.map(({ each }) => each);
+}
+
+/** Judges all that wait, given the allocated sizes of the active pods (those that wait among them). */
+export function judgeResizes(
+  waiting: readonly WantedResize[],
+  active: ReadonlyMap<PodUid, Pod>,
+  rules: ResizeRules,
+): readonly ResizeOutcome[] {
+  const sizes = new Map(active);
+  return inResizeOrder(waiting).map((wanted) => {
+    const outcome = judge(wanted, sizes, rules);
+    if (outcome.refused === undefined) sizes.set(wanted.uid, wanted.desired);
+    return outcome;
+  });
+}
+
+function judge(wanted: WantedResize, sizes: ReadonlyMap<PodUid, Pod>, rules: ResizeRules): ResizeOutcome {
+  const { uid, desired, allocated, refused } = wanted;
+  const { generation } = desired.metadata;
+  const outcome = { uid, pod: desired, refused: undefined, detail: undefined, wasDeferred: false, preempt: [] };
+  const refusal = (reason: RefusedResize["reason"], message: string): RefusedResize =>
+    generation === undefined ? { reason, message } : { reason, message, generation };
+  const infeasible = rules.infeasible(desired, allocated);
+  if (infeasible !== undefined) {
+    return { ...outcome, refused: refusal("Infeasible", infeasible.message), detail: infeasible.detail };
+  }
+  const others = [...sizes].flatMap(([other, pod]) => (other === uid ? [] : [pod]));
+  const verdict = rules.admit(desired, others);
+  if (!verdict.admitted) return { ...outcome, refused: refusal("Deferred", verdict.message) };
+  return { ...outcome, wasDeferred: refused?.reason === "Deferred", preempt: verdict.preempt };
+}

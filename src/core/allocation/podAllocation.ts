@@ -1,0 +1,86 @@
+/**
+ * What the node has granted a pod: the resources of its containers and of the pod as a whole. The spec says what is
+ * wanted, the allocation what is promised, the runtime what is in force. Counterpart: pkg/kubelet/allocation/state.
+ */
+import type { Container, Pod } from "../api.ts";
+import { compareQuantity, type Quantity, parseQuantity } from "../quantity.ts";
+
+/** `resources` of a container, or of the pod. */
+export type Requirements = NonNullable<Container["resources"]>;
+
+/** Granted resources. */
+export interface PodAllocation {
+  /** Of the pod as a whole; absent when it states none. */
+  readonly pod?: Requirements;
+  /** By container name, init containers included. */
+  readonly containers: Readonly<Record<string, Requirements>>;
+}
+
+/** Init and regular containers: those that have an allocation. */
+const allocatedContainers = ({ spec }: Pick<Pod, "spec">): readonly Container[] => [
+  ...(spec.initContainers ?? []),
+  ...spec.containers,
+];
+
+/** The allocation that grants a pod what its spec says. */
+export function allocationOf(pod: Pick<Pod, "spec">): PodAllocation {
+  const containers = allocatedContainers(pod).map(({ name, resources }) => [name, resources ?? {}] as const);
+  const { resources } = pod.spec;
+  return { ...(resources === undefined ? {} : { pod: resources }), containers: Object.fromEntries(containers) };
+}
+
+/** No size is known of any container: whatever is granted has to be set again. */
+export const unknownAllocation = ({ containers }: PodAllocation): PodAllocation => ({
+  containers: Object.fromEntries(Object.keys(containers).map((name) => [name, {}])),
+});
+
+type Amounts = Requirements["requests"];
+
+function sameAmounts(a: Amounts, b: Amounts): boolean {
+  const names = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})]);
+  return [...names].every((name) => {
+    const [left, right] = [amount(a, name), amount(b, name)];
+    return left === undefined || right === undefined ? left === right : compareQuantity(left, right) === 0;
+  });
+}
+
+const amount = (amounts: Amounts, name: string): Quantity | undefined => {
+  const text = amounts?.[name];
+  return text === undefined ? undefined : parseQuantity(text);
+};
+
+/** Whether two sections mean the same amounts, however they are written. */
+export const sameRequirements = (a: Requirements | undefined, b: Requirements | undefined): boolean =>
+  a === b || (sameAmounts(a?.requests, b?.requests) && sameAmounts(a?.limits, b?.limits));
+
+/** Whether two allocations mean the same amounts. */
+export function sameAllocation(a: PodAllocation, b: PodAllocation): boolean {
+  const names = new Set([...Object.keys(a.containers), ...Object.keys(b.containers)]);
+  return (
+    sameRequirements(a.pod, b.pod) &&
+    [...names].every((name) => sameRequirements(a.containers[name], b.containers[name]))
+  );
+}
+
+/** The pod with the allocation in place of the resources of its spec; the very same pod when they mean the same. */
+export function withAllocation(pod: Pod, allocation: PodAllocation): Pod {
+  const isSamePod = sameRequirements(pod.spec.resources, allocation.pod);
+  const isSame = ({ name, resources }: Container): boolean => {
+    const granted = allocation.containers[name];
+    return granted === undefined || sameRequirements(resources, granted);
+  };
+  if (isSamePod && allocatedContainers(pod).every(isSame)) return pod;
+  const granted = (each: Container): Container =>
+    isSame(each) ? each : { ...each, resources: allocation.containers[each.name] ?? {} };
+  const { resources: own, initContainers, containers, ...spec } = pod.spec;
+  const resources = isSamePod ? own : allocation.pod;
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      ...(initContainers === undefined ? {} : { initContainers: initContainers.map(granted) }),
+      containers: containers.map(granted),
+      ...(resources === undefined ? {} : { resources }),
+    },
+  };
+}

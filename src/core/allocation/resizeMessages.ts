@@ -1,0 +1,47 @@
+/** Texts of the events about resizes. Counterpart: pkg/kubelet/events/resize.go. */
+import type { Pod } from "../api.ts";
+import { goJson } from "../container/goJson.ts";
+import type { KubeletEvent } from "../events.ts";
+import { podEventObject } from "../pod/podEvents.ts";
+import type { Requirements } from "./podAllocation.ts";
+
+const sorted = (amounts: Requirements["limits"]): Requirements["limits"] =>
+  amounts && Object.fromEntries(Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** Members in the order upstream writes them. */
+const inOrder = ({ limits, requests }: Requirements): Requirements => ({
+  ...(limits && { limits: sorted(limits) as Record<string, string> }),
+  ...(requests && { requests: sorted(requests) as Record<string, string> }),
+});
+
+function sizes(pod: Pod, error: string): string {
+  const told = (containers: Pod["spec"]["containers"] | undefined) =>
+    containers?.map(({ name, resources }) => ({ name, resources: inOrder(resources ?? {}) }));
+  const initContainers = told(pod.spec.initContainers);
+  return goJson({
+    ...(initContainers?.length ? { initContainers } : {}),
+    containers: told(pod.spec.containers),
+    generation: pod.metadata.generation ?? 0,
+    ...(error === "" ? {} : { error }),
+  });
+}
+
+function resizeEvent(pod: Pod, type: KubeletEvent["type"], reason: string, prefix: string, error = ""): KubeletEvent {
+  return { type, reason, message: `${prefix}: ${sizes(pod, error)}`, object: podEventObject(pod) };
+}
+
+/** The new size is granted and is being put in force. */
+export const resizeStartedEvent = (pod: Pod): KubeletEvent =>
+  resizeEvent(pod, "Normal", "ResizeStarted", "Pod resize started");
+
+/** The granted size is in force. */
+export const resizeCompletedEvent = (pod: Pod): KubeletEvent =>
+  resizeEvent(pod, "Normal", "ResizeCompleted", "Pod resize completed");
+
+/** The granted size could not be put in force. */
+export const resizeErrorEvent = (pod: Pod, error: string): KubeletEvent =>
+  resizeEvent(pod, "Warning", "ResizeError", "Pod resize error", error);
+
+/** The size is not granted: not now, or never. */
+export const resizePendingEvent = (pod: Pod, reason: "Deferred" | "Infeasible", message: string): KubeletEvent =>
+  resizeEvent(pod, "Warning", `Resize${reason}`, `Pod resize ${reason}`, message);

@@ -1,0 +1,242 @@
+/**
+ * How an allocated size is put in force: memory, then CPU; the pod's cgroup grows before its containers and shrinks
+ * after them, limits widen before requests and narrow after; containers that give back go before those that take.
+ * Upstream: computePodResizeAction and doPodResizeAction (kuberuntime_manager.go).
+ */
+import type { Container, Pod } from "../api.ts";
+import { containerResources } from "../container/resources.ts";
+import type { NodeContext } from "../container/nodeContext.ts";
+import type { LinuxContainerResources } from "../../gen/cri.ts";
+import type { ContainerId } from "../ids.ts";
+import { isSidecar } from "../pod/restartRules.ts";
+import { type CgroupLimits, type PodCgroupConfig, podCgroupResources } from "../resources/podCgroup.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import { type ActualSizes, atActualSize, isResizing, type SizedContainer, sizedContainers } from "./actualSizes.ts";
+import {
+  allocationOf,
+  type PodAllocation,
+  type Requirements,
+  sameRequirements,
+  withAllocation,
+} from "./podAllocation.ts";
+
+type Resource = "memory" | "cpu";
+
+/** One write, in the order of the list it is in. */
+export type ResizeStep =
+  | { readonly kind: "cgroup"; readonly limits: CgroupLimits }
+  | {
+      readonly kind: "container";
+      readonly name: string;
+      readonly containerId: ContainerId;
+      readonly resources: LinuxContainerResources;
+      /** What the container has once this is done. */
+      readonly requirements: Requirements;
+    };
+
+/** A memory limit that gets smaller: refused while more than that is in use. */
+export interface MemoryDecrease {
+  /** Absent: of the whole pod. */
+  readonly container?: { readonly name: string; readonly id: ContainerId };
+  readonly limitBytes: bigint;
+}
+
+/** What has to be done so that the allocated size is in force. */
+export interface ResizePlan {
+  /** Running containers that have to be restarted, by name. */
+  readonly restarts: readonly string[];
+  readonly decreases: readonly MemoryDecrease[];
+  readonly steps: readonly ResizeStep[];
+}
+
+/** Everything a plan depends on; the pod is at its allocated size. */
+export interface ResizePlanInput {
+  readonly pod: Pod;
+  readonly runtime: PodRuntimeStatus;
+  readonly sizes: ActualSizes;
+  readonly node: NodeContext;
+  readonly config: Omit<PodCgroupConfig, "cgroupRoot" | "cgroupsPerQos">;
+}
+
+/** undefined when the allocated size is in force. */
+export function planResize(input: ResizePlanInput): ResizePlan | undefined {
+  const { pod, runtime, sizes, config } = input;
+  if (!isResizing(pod, runtime, sizes)) return undefined;
+  const running = sizedContainers(pod, runtime, sizes);
+  const restarts = running.filter((each) => needsRestart(pod, each)).map(({ spec }) => spec.name);
+  const updated = running.filter(({ spec }) => !restarts.includes(spec.name));
+  const limits = {
+    from: podCgroupResources(withAllocation(pod, sizes.cgroup), config),
+    to: podCgroupResources(pod, config),
+  };
+  const actual = atActualSize(pod, runtime, sizes);
+  const grown = withMemoryOf(actual, pod);
+  const memory = containerSteps(input, updated, [actual, grown], (from, to) =>
+    order(limit(from.memoryLimitInBytes), limit(to.memoryLimitInBytes)),
+  );
+  const cpu = containerSteps(
+    input,
+    updated,
+    [grown, pod],
+    (from, to) => order(limit(from.cpuQuota), limit(to.cpuQuota)) || order(from.cpuShares, to.cpuShares),
+  );
+  const { memoryLimitBytes, cpuShares } = limits.to;
+  const isLess = (name: "memoryLimitBytes" | "cpuQuotaUs" | "cpuShares"): boolean | undefined =>
+    isDecrease(limits, name);
+  const podDecrease = isLess("memoryLimitBytes") === true ? [{ limitBytes: BigInt(memoryLimitBytes ?? 0) }] : [];
+  return {
+    restarts,
+    decreases: [...podDecrease, ...memory.filter(({ by }) => by < 0).map(({ step }) => decreaseOf(step))],
+    steps: [
+      ...around([[isLess("memoryLimitBytes"), pick({ memoryLimitBytes })]], memory),
+      ...around(
+        [
+          [isLess("cpuQuotaUs"), pick({ cpuQuotaUs: limits.to.cpuQuotaUs, cpuPeriodUs: limits.to.cpuPeriodUs })],
+          [isLess("cpuShares"), pick({ cpuShares })],
+        ],
+        cpu,
+      ),
+    ],
+  };
+}
+
+type ContainerStep = ResizeStep & { readonly kind: "container" };
+interface Ordered {
+  readonly step: ContainerStep;
+  /** Below 0: gives back. */
+  readonly by: number;
+}
+
+/** No limit is more than any. */
+const UNLIMITED = 2n ** 64n;
+const limit = (amount: bigint): bigint => (amount <= 0n ? UNLIMITED : amount);
+const order = (from: bigint, to: bigint): number => (from === to ? 0 : to > from ? 1 : -1);
+
+/** Writes to the pod's cgroup around those to its containers: what grows comes first, what shrinks last and reversed. */
+function around(
+  writes: readonly (readonly [isLess: boolean | undefined, limits: CgroupLimits])[],
+  containers: readonly Ordered[],
+): readonly ResizeStep[] {
+  const cgroup = ([, limits]: readonly [unknown, CgroupLimits]): ResizeStep => ({ kind: "cgroup", limits });
+  return [
+    ...writes.filter(([isLess]) => isLess === false).map(cgroup),
+    ...containers.map(({ step }) => step),
+    ...writes
+      .filter(([isLess]) => isLess === true)
+      .reverse()
+      .map(cgroup),
+  ];
+}
+
+/** undefined: stays as it is. A limit that is no longer asked for is left alone, as upstream does. */
+function isDecrease(
+  { from, to }: { readonly from: CgroupLimits; readonly to: CgroupLimits },
+  name: "memoryLimitBytes" | "cpuQuotaUs" | "cpuShares",
+): boolean | undefined {
+  const [held, wanted] = [from[name], to[name]];
+  if (wanted === undefined || wanted === held) return undefined;
+  return held === undefined || held < 0 || wanted < held;
+}
+
+const pick = (limits: { readonly [Name in keyof CgroupLimits]: number | undefined }): CgroupLimits =>
+  Object.fromEntries(Object.entries(limits).filter(([, amount]) => amount !== undefined));
+
+const decreaseOf = ({ name, containerId, resources }: ContainerStep): MemoryDecrease => ({
+  container: { name, id: containerId },
+  limitBytes: resources.memoryLimitInBytes,
+});
+
+/** Updates from one size to the next, those that give back first. */
+function containerSteps(
+  { node }: ResizePlanInput,
+  containers: readonly SizedContainer[],
+  [from, to]: readonly [Pod, Pod],
+  compare: (from: LinuxContainerResources, to: LinuxContainerResources) => number,
+): readonly Ordered[] {
+  const steps = containers.flatMap(({ spec, instance }): Ordered[] => {
+    const [before, after] = [containerOf(from, spec.name), containerOf(to, spec.name)];
+    const resources = containerResources(to, after, node);
+    const by = compare(containerResources(from, before, node), resources);
+    const requirements = after.resources ?? {};
+    const step: ContainerStep = {
+      kind: "container",
+      name: spec.name,
+      containerId: instance.id,
+      resources,
+      requirements,
+    };
+    return by === 0 ? [] : [{ step, by }];
+  });
+  return [...steps.filter(({ by }) => by < 0), ...steps.filter(({ by }) => by > 0)];
+}
+
+function containerOf({ spec }: Pod, name: string): Container {
+  const found = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
+  return found ?? { name };
+}
+
+/** The pod of `base` with the memory of `pod`. */
+function withMemoryOf(base: Pod, pod: Pod): Pod {
+  const mixed = (own: Requirements | undefined, other: Requirements | undefined): Requirements => ({
+    limits: memoryFrom(own?.limits, other?.limits),
+    requests: memoryFrom(own?.requests, other?.requests),
+  });
+  const [held, wanted] = [allocationOf(base), allocationOf(pod)];
+  const containers = Object.keys(wanted.containers).map((name) => [
+    name,
+    mixed(held.containers[name], wanted.containers[name]),
+  ]);
+  const own: PodAllocation["pod"] =
+    held.pod === undefined && wanted.pod === undefined ? undefined : mixed(held.pod, wanted.pod);
+  return withAllocation(base, {
+    ...(own === undefined ? {} : { pod: own }),
+    containers: Object.fromEntries(containers) as PodAllocation["containers"],
+  });
+}
+
+function memoryFrom(own: Requirements["limits"], other: Requirements["limits"]): Record<string, string> {
+  const memory = other?.["memory"];
+  return {
+    ...Object.fromEntries(Object.entries(own ?? {}).filter(([name]) => name !== "memory")),
+    ...(memory === undefined ? {} : { memory }),
+  };
+}
+
+/** Whether a resource that changes has the policy RestartContainer. Init containers that end by themselves never do. */
+function needsRestart(pod: Pod, { spec, actual }: SizedContainer): boolean {
+  const isInit = (pod.spec.initContainers ?? []).some(({ name }) => name === spec.name);
+  if (isInit && !isSidecar(spec)) return false;
+  return (["cpu", "memory"] as const).some(
+    (resource) =>
+      !sameRequirements(only(spec.resources, resource), only(actual, resource)) &&
+      (spec.resizePolicy ?? []).some(
+        ({ resourceName, restartPolicy }) => resourceName === resource && restartPolicy === "RestartContainer",
+      ),
+  );
+}
+
+function only(requirements: Requirements | undefined, resource: Resource): Requirements {
+  const part = (amounts: Requirements["limits"]): Record<string, string> => {
+    const amount = amounts?.[resource];
+    return amount === undefined ? {} : { [resource]: amount };
+  };
+  return { requests: part(requirements?.requests), limits: part(requirements?.limits) };
+}
+
+/** What the containers of a pod use, in bytes. */
+export interface MemoryUsage {
+  readonly pod: bigint | undefined;
+  readonly containers: ReadonlyMap<string, bigint>;
+}
+
+/** Why memory limits cannot be lowered now; undefined when nobody uses more than is left to it. */
+export function memoryDecreaseProblem(decreases: readonly MemoryDecrease[], usage: MemoryUsage): string | undefined {
+  const problems = decreases.flatMap(({ container, limitBytes }) => {
+    const used = container === undefined ? usage.pod : usage.containers.get(container.id);
+    if (used === undefined || used < limitBytes) return [];
+    const what = container === undefined ? "pod" : `container ${JSON.stringify(container.name)}`;
+    return [`attempting to set ${what} memory limit (${limitBytes}) below current usage (${used})`];
+  });
+  if (problems.length === 0) return undefined;
+  return `cannot decrease memory limits: ${problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`}`;
+}

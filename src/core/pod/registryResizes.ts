@@ -1,0 +1,65 @@
+/**
+ * The part of the registry that is about resizes: who asks for another size, when that is judged, and what came of it.
+ * Counterpart: the queue podsWithPendingResizes of allocation_manager.go.
+ */
+import { judgeResizes, type ResizeOutcome, type ResizeTrigger } from "../allocation/pendingResizes.ts";
+import type { Pod } from "../api.ts";
+import type { PodUid } from "../ids.ts";
+import { unreachable } from "../invariant.ts";
+import { sameValue } from "../sameValue.ts";
+import type { PodRecord, RegistryContext, RegistryInput } from "./podRegistryTypes.ts";
+
+type Records = ReadonlyMap<PodUid, PodRecord>;
+
+/** Whether, and why, pending resizes are judged after this input. */
+export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
+  switch (input.kind) {
+    case "update":
+      if (input.update.op === "REMOVE" || input.update.op === "DELETE") return "pods_removed";
+      return input.update.op === "UPDATE" || input.update.op === "RECONCILE" ? "pod_updated" : "pods_added";
+    case "stopped":
+      return "pod_terminated";
+    case "removed":
+      return "pods_removed";
+    case "resized":
+      return "pod_resized";
+    case "audit":
+      return "periodic_retry";
+    case "restored":
+    case "finished":
+    case "deadlineExceeded":
+    case "drain":
+      return undefined;
+    default:
+      return unreachable(input);
+  }
+}
+
+/** The queue with this pod at its end when its spec asks for another size than is granted; who asked before keeps its place. */
+export function withRequest(resizing: readonly PodUid[], uid: PodUid, records: Records): readonly PodUid[] {
+  const record = records.get(uid);
+  const asks = record !== undefined && record.allocated !== record.pod;
+  if (asks === resizing.includes(uid)) return resizing;
+  return asks ? [...resizing, uid] : resizing.filter((each) => each !== uid);
+}
+
+/** The outcomes that are news, and who still waits. Nobody is judged before every source has reported. */
+export function judgeRecords(
+  resizing: readonly PodUid[],
+  records: Records,
+  active: ReadonlyMap<PodUid, Pod>,
+  context: RegistryContext,
+): { readonly outcomes: readonly ResizeOutcome[]; readonly resizing: readonly PodUid[] } {
+  const waiting = resizing.flatMap((uid) => {
+    const { state, pod, allocated, refused } = records.get(uid) ?? {};
+    if (state !== "syncing" || pod === undefined || allocated === undefined) return [];
+    return [{ uid, desired: pod, allocated, refused }];
+  });
+  const queue = waiting.map(({ uid }) => uid);
+  if (queue.length === 0 || !context.sourcesReady) return { outcomes: [], resizing: queue };
+  const outcomes = judgeResizes(waiting, active, context);
+  const settled = new Set(outcomes.filter(({ refused }) => refused?.reason !== "Deferred").map(({ uid }) => uid));
+  const isNews = ({ uid, refused }: ResizeOutcome): boolean =>
+    refused === undefined || !sameValue(records.get(uid)?.refused, refused);
+  return { outcomes: outcomes.filter(isNews), resizing: queue.filter((uid) => !settled.has(uid)) };
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import type { AdmissionResult } from "../../../../src/core/admission/admit.ts";
+import { infeasibleResize, type ResizeNode } from "../../../../src/core/allocation/infeasibleResize.ts";
+import {
+  inResizeOrder,
+  judgeResizes,
+  type ResizeRules,
+  type WantedResize,
+} from "../../../../src/core/allocation/pendingResizes.ts";
+import type { Pod, PodSpec } from "../../../../src/core/api.ts";
+import { podUid } from "../../../../src/core/ids.ts";
+import { podRequests } from "../../../../src/core/resources/podResources.ts";
+import { resourceMilli } from "../../../../src/core/resources/resourceList.ts";
+import { containerOf, podOf } from "../../../support/pods.ts";
+
+const sized = (uid: string, cpu: string, spec: Partial<PodSpec> = {}, limits: Record<string, string> = {}): Pod =>
+  podOf({ uid, spec: { containers: [containerOf({ resources: { requests: { cpu }, limits } })], ...spec } });
+const wanted = (uid: string, from: string, to: string, spec: Partial<PodSpec> = {}): WantedResize => ({
+  uid: podUid(uid),
+  desired: sized(uid, to, spec),
+  allocated: sized(uid, from, spec),
+  refused: undefined,
+});
+
+describe("the order of resizes", () => {
+  const guaranteed = (cpu: string): Pod =>
+    podOf({
+      uid: "guaranteed",
+      spec: {
+        containers: [containerOf({ resources: { requests: { cpu, memory: "1" }, limits: { cpu, memory: "1" } } })],
+      },
+    });
+  it("is: who asks for no more, priority, Guaranteed pods, who asked first", () => {
+    const waiting: readonly WantedResize[] = [
+      wanted("early", "1", "2"),
+      wanted("late", "1", "2"),
+      { uid: podUid("guaranteed"), desired: guaranteed("2"), allocated: guaranteed("1"), refused: undefined },
+      wanted("important", "1", "2", { priority: 10 }),
+      wanted("smaller", "2", "1"),
+      wanted("smaller and important", "2", "1", { priority: 5 }),
+    ];
+    expect(inResizeOrder(waiting).map(({ uid }) => uid)).toEqual([
+      "smaller and important",
+      "smaller",
+      "important",
+      "guaranteed",
+      "early",
+      "late",
+    ]);
+  });
+});
+
+describe("judging resizes", () => {
+  const cpus = (pods: readonly Pod[]) => pods.reduce((sum, pod) => sum + resourceMilli(podRequests(pod), "cpu"), 0n);
+  /** A node of 4 CPUs that never takes more than 3 for one pod. */
+  const rules: ResizeRules = {
+    admit: (pod, others): AdmissionResult =>
+      cpus([pod, ...others]) <= 4000n
+        ? { admitted: true, preempt: [] }
+        : { admitted: false, reason: "OutOfcpu", message: `${cpus(others)} used` },
+    infeasible: (pod) => (cpus([pod]) > 3000n ? { message: "too large", detail: "size" } : undefined),
+  };
+  const outcomes = (...waiting: readonly WantedResize[]) => {
+    const active = new Map([...waiting.map(({ uid, allocated }) => [uid, allocated] as const)]);
+    active.set(podUid("rest"), sized("rest", "1"));
+    return judgeResizes(waiting, active, rules).map(({ uid, refused }) => [uid, refused?.reason, refused?.message]);
+  };
+
+  it("counts the others at what they are granted, and what an earlier one gives back", () => {
+    expect(outcomes(wanted("a", "1", "2"), wanted("b", "2", "1"))).toEqual([
+      ["b", undefined, undefined],
+      ["a", undefined, undefined],
+    ]);
+    expect(outcomes(wanted("a", "1", "2"), wanted("b", "1", "2"))).toEqual([
+      ["a", undefined, undefined],
+      ["b", "Deferred", "3000 used"],
+    ]);
+  });
+
+  it("tells what can never be from what must wait, with the generation it was about", () => {
+    expect(outcomes(wanted("a", "1", "3500m"))).toEqual([["a", "Infeasible", "too large"]]);
+    const { desired, ...rest } = wanted("a", "1", "3500m");
+    const newer = { ...rest, desired: { ...desired, metadata: { ...desired.metadata, generation: 4 } } };
+    expect(judgeResizes([newer], new Map(), rules)[0]?.refused?.generation).toBe(4);
+  });
+
+  it("remembers who had to wait", () => {
+    const waited: WantedResize = { ...wanted("a", "1", "2"), refused: { reason: "Deferred", message: "full" } };
+    const [first, second] = [waited, wanted("b", "1", "1")].map((each) => judgeResizes([each], new Map(), rules)[0]);
+    expect([first?.wasDeferred, second?.wasDeferred]).toEqual([true, false]);
+  });
+});
+
+describe("infeasible resizes", () => {
+  const node: ResizeNode = {
+    allocatable: { cpu: "4", memory: "4Gi" },
+    cpuManagerPolicy: "none",
+    memoryManagerPolicy: "None",
+  };
+  const guaranteed = (cpu: string, memory: string): Pod =>
+    podOf({
+      spec: { containers: [containerOf({ resources: { requests: { cpu, memory }, limits: { cpu, memory } } })] },
+    });
+  const STATIC = { "kubernetes.io/config.source": "file" };
+  const pinned = { ...node, cpuManagerPolicy: "static", memoryManagerPolicy: "Static" };
+  const rows: readonly [string, Pod, Pod, ResizeNode, string | undefined, string | undefined][] = [
+    ["one that fits", guaranteed("2", "1Gi"), guaranteed("1", "1Gi"), node, undefined, undefined],
+    [
+      "of a static pod",
+      podOf({ annotations: STATIC }),
+      podOf({ annotations: STATIC }),
+      node,
+      "In-place resize of static-pods is not supported",
+      "static_pod",
+    ],
+    [
+      "beyond the node's CPUs",
+      guaranteed("4100m", "1Gi"),
+      guaranteed("1", "1Gi"),
+      node,
+      "Node didn't have enough capacity: cpu, requested: 4100, capacity: 4000",
+      "insufficient_node_allocatable",
+    ],
+    [
+      "beyond both is told of memory",
+      guaranteed("5", "5Gi"),
+      guaranteed("1", "1Gi"),
+      node,
+      "Node didn't have enough capacity: memory, requested: 5368709120, capacity: 4294967296",
+      "insufficient_node_allocatable",
+    ],
+    [
+      "of whole CPUs",
+      guaranteed("2", "1Gi"),
+      guaranteed("1", "1Gi"),
+      pinned,
+      'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"',
+      "guaranteed_pod_cpu_manager_static_policy",
+    ],
+    [
+      "of pinned memory",
+      guaranteed("1", "2Gi"),
+      guaranteed("1", "1Gi"),
+      pinned,
+      'Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"',
+      "guaranteed_pod_memory_manager_static_policy",
+    ],
+    ["of a Burstable pod beside pinned ones", sized("a", "2"), sized("a", "1"), pinned, undefined, undefined],
+  ];
+  it.each(rows)("%s", (_title, desired, allocated, on, message, detail) => {
+    const found = infeasibleResize(desired, allocated, on);
+    expect([found?.message, found?.detail]).toEqual([message, detail]);
+  });
+});

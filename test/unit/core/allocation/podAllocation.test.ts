@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { decodeAllocation, encodeAllocation, restoredSize } from "../../../../src/core/allocation/allocationFile.ts";
+import {
+  allocationOf,
+  type PodAllocation,
+  sameAllocation,
+  withAllocation,
+} from "../../../../src/core/allocation/podAllocation.ts";
+import { requestedResizes } from "../../../../src/core/allocation/requestedResizes.ts";
+import { container, pod, sidecar } from "../samples.ts";
+
+const cpu = (amount: string) => ({ requests: { cpu: amount } });
+const web = (amount: string) => pod({ containers: [container("web", { resources: cpu(amount) })] });
+
+describe("allocations", () => {
+  it("are the resources of init and regular containers by name, and those of the pod itself", () => {
+    const all = pod({
+      initContainers: [sidecar("proxy", { resources: cpu("1") })],
+      containers: [container("web")],
+      resources: cpu("3"),
+    });
+    expect(allocationOf(all)).toEqual({ pod: cpu("3"), containers: { proxy: cpu("1"), web: {} } });
+    expect(allocationOf(web("1"))).toEqual({ containers: { web: cpu("1") } });
+  });
+
+  it("put into the pod they are of leave it as it is", () => {
+    const one = web("1");
+    expect(withAllocation(one, allocationOf(one))).toBe(one);
+    expect(withAllocation(one, { containers: { web: cpu("1000m"), gone: cpu("9") } })).toBe(one);
+  });
+
+  it("go before the resources of the spec, the rest of which is the spec's", () => {
+    const desired = { ...web("2"), metadata: { ...web("2").metadata, generation: 7 } };
+    expect(withAllocation(desired, allocationOf(web("1")))).toEqual({ ...web("1"), metadata: desired.metadata });
+  });
+
+  it("put pod-level resources in place, and take them away", () => {
+    const stated = pod({ resources: cpu("3") });
+    expect(withAllocation(pod(), allocationOf(stated))).toEqual(stated);
+    expect(withAllocation(stated, allocationOf(pod()))).toEqual(pod());
+  });
+
+  const rows: readonly [string, PodAllocation, PodAllocation, boolean][] = [
+    ["written differently", { containers: { a: cpu("1") } }, { containers: { a: cpu("1000m") } }, true],
+    ["of another amount", { containers: { a: cpu("1") } }, { containers: { a: cpu("2") } }, false],
+    ["zero and absent", { containers: { a: cpu("0") } }, { containers: { a: {} } }, false],
+    [
+      "with other limits",
+      { containers: { a: cpu("1") } },
+      { containers: { a: { ...cpu("1"), limits: { cpu: "1" } } } },
+      false,
+    ],
+    ["without and with an empty container", { containers: {} }, { containers: { a: {} } }, true],
+    ["with and without the pod's own", { containers: {}, pod: cpu("1") }, { containers: {} }, false],
+  ];
+  it.each(rows)("%s: the same or not", (_title, a, b, same) => {
+    expect([sameAllocation(a, b), sameAllocation(b, a)]).toEqual([same, same]);
+  });
+});
+
+describe("requestedResizes", () => {
+  it("tells what is added, removed, increased and decreased, and nothing of what is written differently", () => {
+    const before = { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2" } };
+    const after = { requests: { cpu: "1500m", memory: "1024Mi" }, limits: { memory: "2Gi" } };
+    const sized = (resources: typeof before | typeof after) => pod({ containers: [container("web", { resources })] });
+    expect(requestedResizes(sized(before), sized(after))).toEqual([
+      { resource: "cpu", requirement: "requests", operation: "increase" },
+      { resource: "cpu", requirement: "limits", operation: "remove" },
+      { resource: "memory", requirement: "limits", operation: "add" },
+    ]);
+    expect(requestedResizes(web("2"), web("1"))).toEqual([
+      { resource: "cpu", requirement: "requests", operation: "decrease" },
+    ]);
+  });
+});
+
+describe("the allocation file", () => {
+  const allocation = { pod: cpu("3"), containers: { web: cpu("1") } };
+
+  it("is read back as it was written", () => {
+    const record = { allocation, resizing: false };
+    expect(decodeAllocation(encodeAllocation(record))).toEqual(record);
+    expect(restoredSize(record)).toEqual(allocation);
+  });
+
+  it("written in the middle of a resize says nothing of what the containers have", () => {
+    expect(restoredSize({ allocation, resizing: true })).toEqual({ containers: { web: {} } });
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["half of it", '{"version":1,"allocation":{"conta'],
+    ["a later version", '{"version":2,"allocation":{"containers":{}},"resizing":false}'],
+    ["no allocation", '{"version":1,"resizing":false}'],
+    ["a number for an amount", '{"version":1,"allocation":{"containers":{"a":{"limits":{"cpu":1}}}},"resizing":false}'],
+    ["a list of containers", '{"version":1,"allocation":{"containers":[{}]},"resizing":false}'],
+    ["no word of a resize", '{"version":1,"allocation":{"containers":{}}}'],
+  ])("is no file with %s", (_title, text) => {
+    expect(decodeAllocation(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, it } from "vitest";
+import { sizesOf, withContainerSize, withReportedSizes } from "../../../../src/core/allocation/actualSizes.ts";
+import { allocationOf } from "../../../../src/core/allocation/podAllocation.ts";
+import {
+  resizeCompletedEvent,
+  resizeErrorEvent,
+  resizePendingEvent,
+  resizeStartedEvent,
+} from "../../../../src/core/allocation/resizeMessages.ts";
+import {
+  memoryDecreaseProblem,
+  planResize,
+  type ResizePlan,
+  type ResizeStep,
+} from "../../../../src/core/allocation/resizePlan.ts";
+import type { Container, Pod } from "../../../../src/core/api.ts";
+import { containerId } from "../../../../src/core/ids.ts";
+import { nodeContextOf } from "../../../support/nodeContext.ts";
+import { container, exited, instance, pod, runtime, sidecar } from "../samples.ts";
+
+type Amounts = Readonly<Record<string, string>>;
+const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0 };
+
+const sized = (name: string, limits: Amounts, more: Partial<Container> = {}, requests = limits): Container =>
+  container(name, { resources: { requests: { ...requests }, limits: { ...limits } }, ...more });
+const plan = (from: Pod, to: Pod, instances = to.spec.containers.map(({ name }) => instance(name))) =>
+  planResize({
+    pod: to,
+    runtime: runtime(instances),
+    sizes: sizesOf(allocationOf(from)),
+    node: nodeContextOf(),
+    config,
+  });
+
+/** `cgroup cpuShares=2048`, `web cpu=1024/200000 memory=4`. */
+function short(step: ResizeStep): string {
+  if (step.kind === "cgroup") {
+    return `cgroup ${Object.entries(step.limits)
+      .map(([name, amount]) => `${name}=${amount}`)
+      .join(" ")}`;
+  }
+  const { cpuShares, cpuQuota, memoryLimitInBytes } = step.resources;
+  return `${step.name} cpu=${cpuShares}/${cpuQuota} memory=${memoryLimitInBytes}`;
+}
+const steps = (found: ResizePlan | undefined): readonly string[] | undefined => found?.steps.map(short);
+const of = (...containers: readonly Container[]): Pod => pod({ containers });
+const SMALL = { cpu: "1", memory: "4" };
+const LARGE = { cpu: "2", memory: "8" };
+
+describe("planResize", () => {
+  it("has nothing to do when the allocated size is in force", () => {
+    expect(plan(of(sized("web", SMALL)), of(sized("web", { cpu: "1000m", memory: "4" })))).toBeUndefined();
+  });
+
+  it("grows: memory, then CPU; the pod before its container, limits before requests", () => {
+    expect(steps(plan(of(sized("web", SMALL)), of(sized("web", LARGE))))).toEqual([
+      "cgroup memoryLimitBytes=8",
+      "web cpu=1024/100000 memory=8",
+      "cgroup cpuQuotaUs=200000 cpuPeriodUs=100000",
+      "cgroup cpuShares=2048",
+      "web cpu=2048/200000 memory=8",
+    ]);
+  });
+
+  it("shrinks: the pod after its container, requests before limits", () => {
+    const found = plan(of(sized("web", LARGE)), of(sized("web", SMALL)));
+    expect(steps(found)).toEqual([
+      "web cpu=2048/200000 memory=4",
+      "cgroup memoryLimitBytes=4",
+      "web cpu=1024/100000 memory=4",
+      "cgroup cpuShares=1024",
+      "cgroup cpuQuotaUs=100000 cpuPeriodUs=100000",
+    ]);
+    expect(found?.decreases).toEqual([{ limitBytes: 4n }, { container: { name: "web", id: "web-0" }, limitBytes: 4n }]);
+  });
+
+  it("takes from one container before it gives to another", () => {
+    const found = plan(of(sized("a", SMALL), sized("b", LARGE)), of(sized("a", LARGE), sized("b", SMALL)));
+    expect(steps(found)).toEqual([
+      "b cpu=2048/200000 memory=4",
+      "a cpu=1024/100000 memory=8",
+      "b cpu=1024/100000 memory=4",
+      "a cpu=2048/200000 memory=8",
+    ]);
+  });
+
+  it("writes only what changes", () => {
+    const more = sized("web", { ...SMALL, cpu: "2" });
+    expect(steps(plan(of(sized("web", SMALL)), of(more)))).toEqual([
+      "cgroup cpuQuotaUs=200000 cpuPeriodUs=100000",
+      "cgroup cpuShares=2048",
+      "web cpu=2048/200000 memory=4",
+    ]);
+    const request = sized("web", SMALL, {}, { cpu: "500m", memory: "4" });
+    expect(steps(plan(of(sized("web", SMALL)), of(request)))).toEqual([
+      "web cpu=512/100000 memory=4",
+      "cgroup cpuShares=512",
+    ]);
+  });
+
+  it("has no step for a memory request, which no cgroup knows, and yet something to note", () => {
+    const found = plan(of(sized("web", SMALL)), of(sized("web", SMALL, {}, { cpu: "1", memory: "2" })));
+    expect(found).toEqual({ restarts: [], decreases: [], steps: [] });
+  });
+
+  it("sets the cgroup for containers that do not run", () => {
+    const found = plan(of(sized("web", SMALL)), of(sized("web", LARGE)), [exited("web", 1)]);
+    expect(steps(found)?.every((step) => step.startsWith("cgroup"))).toBe(true);
+    expect(found?.steps.length).toBe(3);
+  });
+
+  it("restarts what must not be resized while it runs, for the resource that changes", () => {
+    const restart = (resourceName: string) => ({ resizePolicy: [{ resourceName, restartPolicy: "RestartContainer" }] });
+    const found = (resourceName: string, to: Amounts) =>
+      plan(of(sized("web", SMALL)), of(sized("web", to, restart(resourceName))))?.restarts;
+    expect([found("memory", LARGE), found("cpu", LARGE)]).toEqual([["web"], ["web"]]);
+    expect(found("memory", { ...SMALL, cpu: "2" })).toEqual([]);
+    const all = plan(of(sized("web", SMALL)), of(sized("web", LARGE, restart("memory"))));
+    expect(steps(all)?.every((step) => step.startsWith("cgroup"))).toBe(true);
+  });
+
+  it("gives containers without limits of their own those of the pod", () => {
+    const own = (cpu: string) =>
+      pod({ resources: { limits: { cpu }, requests: { cpu } }, containers: [container("web")] });
+    expect(steps(plan(own("1"), own("2")))).toEqual([
+      "cgroup cpuQuotaUs=200000 cpuPeriodUs=100000",
+      "cgroup cpuShares=2048",
+      "web cpu=2048/200000 memory=0",
+    ]);
+  });
+
+  it("resizes sidecars as any container", () => {
+    const withProxy = (amounts: Amounts) =>
+      pod({ initContainers: [{ ...sidecar("proxy"), ...sized("proxy", amounts, { restartPolicy: "Always" }) }] });
+    const found = plan(withProxy(SMALL), withProxy({ ...SMALL, cpu: "2" }), [instance("proxy"), instance("web")]);
+    expect(steps(found)).toEqual(["cgroup cpuShares=2048", "proxy cpu=2048/200000 memory=4"]);
+  });
+});
+
+describe("sizes in force", () => {
+  it("of an instance go before those of an earlier kubelet", () => {
+    const to = of(sized("web", LARGE));
+    const known = withContainerSize(sizesOf(allocationOf(of(sized("web", SMALL)))), containerId("web-0"), LARGE_SIZE);
+    const found = planResize({
+      pod: to,
+      runtime: runtime([instance("web")]),
+      sizes: known,
+      node: nodeContextOf(),
+      config,
+    });
+    expect(steps(found)?.some((step) => step.startsWith("web"))).toBe(false);
+  });
+
+  it("are taken from the runtime where it reports the allocated ones", () => {
+    const to = of(sized("a", LARGE), sized("b", LARGE));
+    const at = runtime([instance("a"), instance("b")]);
+    const sizes = withReportedSizes(
+      to,
+      at,
+      sizesOf(allocationOf(of(sized("a", SMALL), sized("b", SMALL)))),
+      ({ name }) => name === "a",
+    );
+    expect([...sizes.containers]).toEqual([["a-0", LARGE_SIZE]]);
+  });
+});
+const LARGE_SIZE = { requests: LARGE, limits: LARGE };
+
+describe("memoryDecreaseProblem", () => {
+  const used = { pod: 9n, containers: new Map([["web-0", 6n]]) };
+  const web = { name: "web", id: containerId("web-0") };
+  it.each([
+    ["below what is used by nobody", [{ limitBytes: 10n }, { container: web, limitBytes: 7n }], undefined],
+    [
+      "of the pod",
+      [{ limitBytes: 9n }],
+      "cannot decrease memory limits: attempting to set pod memory limit (9) below current usage (9)",
+    ],
+    [
+      "of both",
+      [{ limitBytes: 4n }, { container: web, limitBytes: 4n }],
+      'cannot decrease memory limits: [attempting to set pod memory limit (4) below current usage (9), attempting to set container "web" memory limit (4) below current usage (6)]',
+    ],
+    [
+      "of a container nobody measured",
+      [{ container: { name: "b", id: containerId("b-0") }, limitBytes: 1n }],
+      undefined,
+    ],
+  ])("%s", (_title, decreases, message) => {
+    expect(memoryDecreaseProblem(decreases, used)).toBe(message);
+  });
+});
+
+describe("events of resizes", () => {
+  const resized: Pod = {
+    ...of(sized("web", { memory: "4", cpu: "1" })),
+    metadata: { name: "web", namespace: "default", uid: "uid", generation: 5 },
+  };
+  const size =
+    '{"containers":[{"name":"web","resources":{"limits":{"cpu":"1","memory":"4"},"requests":{"cpu":"1","memory":"4"}}}],"generation":5';
+  it.each([
+    [resizeStartedEvent(resized), "Normal", "ResizeStarted", `Pod resize started: ${size}}`],
+    [resizeCompletedEvent(resized), "Normal", "ResizeCompleted", `Pod resize completed: ${size}}`],
+    [resizeErrorEvent(resized, "no"), "Warning", "ResizeError", `Pod resize error: ${size},"error":"no"}`],
+    [
+      resizePendingEvent(resized, "Deferred", "full"),
+      "Warning",
+      "ResizeDeferred",
+      `Pod resize Deferred: ${size},"error":"full"}`,
+    ],
+    [
+      resizePendingEvent(resized, "Infeasible", "never"),
+      "Warning",
+      "ResizeInfeasible",
+      `Pod resize Infeasible: ${size},"error":"never"}`,
+    ],
+  ])("%#", (event, type, reason, message) => {
+    expect([event.type, event.reason, event.message]).toEqual([type, reason, message]);
+  });
+});

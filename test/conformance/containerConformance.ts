@@ -221,6 +221,31 @@ export function containerConformance(under: () => RuntimeUnderTest): void {
     });
   });
 
+  it("gives a running container other limits without starting it again, and tells of them", async () => {
+    const size = (factor: bigint) => ({
+      cpuShares: 256n * factor,
+      cpuPeriod: 100_000n,
+      cpuQuota: 20_000n * factor,
+      memoryLimitInBytes: 64n * 1024n * 1024n * factor,
+      memorySwapLimitInBytes: 64n * 1024n * 1024n * factor,
+    });
+    const sandbox = await under().sandbox();
+    const id = await under().run(sandbox, under().programs.runsUntilTerm(0), { linux: { resources: size(1n) } });
+    const { startedAt } = await under().status(id);
+    const sizeOf = async () => {
+      const { state, resources, ...status } = await under().status(id);
+      const { cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes } = resources?.linux ?? {};
+      return [state, status.startedAt, cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes];
+    };
+    for (const factor of [1n, 3n, 2n]) {
+      const request = cri.UpdateContainerResourcesRequest.create({ containerId: id, linux: size(factor) });
+      expect(await ending(under().runtime.updateContainerResources(request))).toEqual({ value: {} });
+      const { cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes } = size(factor);
+      const expected = [CONTAINER_RUNNING, startedAt, cpuShares, cpuPeriod, cpuQuota, memoryLimitInBytes];
+      expect(await sizeOf()).toEqual(expected);
+    }
+  });
+
   it("lists more than 4 MiB in one answer", async () => {
     const sandbox = await under().sandbox();
     const annotations = { filler: "x".repeat(1024 * 1024) };

@@ -8,6 +8,7 @@ import { containerId } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { absentStatus, lostState, presentStatus, type StatusContext, withReadiness } from "./apiContainerStatus.ts";
 import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
+import { withReportedSize } from "./reportedSize.ts";
 import { isSidecar, newestContainer, shouldContainerBeRestarted } from "./restartRules.ts";
 
 export interface ContainerStatusesInput {
@@ -53,7 +54,8 @@ function statusFromInstances(
   const newest = newestContainer(input.runtime, spec.name);
   if (newest === undefined) return statusWithoutInstance(input, spec, before);
   const { initContainers = [], containers } = input.actual.spec;
-  const actual = newest.state === "running" ? [...initContainers, ...containers].find(isNamed(spec.name)) : undefined;
+  const sized = newest.state === "running" ? [...initContainers, ...containers].find(isNamed(spec.name)) : undefined;
+  const actual = sized && withReportedSize(sized, newest.resources);
   const present = presentStatus(spec, newest, before, input.context, actual);
   // A look may miss the newest instance when one was made, and an older one removed, between its two questions.
   const status = { ...present, restartCount: Math.max(present.restartCount, before?.restartCount ?? 0) };

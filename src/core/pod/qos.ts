@@ -2,6 +2,7 @@
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
 import { type Quantity, compareQuantity, parseQuantity } from "../quantity.ts";
+import { isPodLevelResource } from "./resourceNames.ts";
 
 export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
 
@@ -28,6 +29,10 @@ function classOf(requirements: Requirements | undefined): QosClass {
   return isGuaranteed ? "Guaranteed" : "Burstable";
 }
 
+/** Whether the pod states an amount that a pod may state. */
+const statesAny = ({ requests, limits }: Requirements): boolean =>
+  [...Object.keys(requests ?? {}), ...Object.keys(limits ?? {})].some(isPodLevelResource);
+
 /**
  * The QoS class the spec asks for. Pod-level resources alone decide when they are set; else all containers and init
  * containers must agree, or the pod is Burstable. Texts that are no quantity count as not set.
@@ -35,7 +40,7 @@ function classOf(requirements: Requirements | undefined): QosClass {
 export const podQosClass = ({ spec }: Pick<Pod, "spec">): QosClass => specQosClass(spec);
 
 const specQosClass = perObject(({ resources, containers, initContainers = [] }: Pod["spec"]): QosClass => {
-  if (resources !== undefined) return classOf(resources);
+  if (resources !== undefined && statesAny(resources)) return classOf(resources);
   const [first = "BestEffort", ...rest] = [...containers, ...initContainers].map((each) => classOf(each.resources));
   return rest.every((each) => each === first) ? first : "Burstable";
 });

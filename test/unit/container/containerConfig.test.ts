@@ -254,6 +254,16 @@ describe("buildContainerConfig", () => {
     );
   });
 
+  it("sets neither quota nor period where CPU limits are not enforced, and the period asked for where they are", () => {
+    const limits = { cpu: "500m" };
+    const cpu = (node: Case["node"]) => {
+      const made = resources(main({ resources: { limits } }), node === undefined ? {} : { node });
+      return made !== undefined && "cpuQuota" in made ? [made.cpuShares, made.cpuQuota, made.cpuPeriod] : made;
+    };
+    expect(cpu({ cpuCfsQuota: false })).toEqual([512n, 0n, 0n]);
+    expect(cpu({ cpuCfsPeriodUs: 20_000 })).toEqual([512n, 10_000n, 20_000n]);
+  });
+
   it("limits a container without limits to the pod's", () => {
     const spec = { resources: { limits: { cpu: "1", memory: "1Gi" } } };
     expect(resources(main({ resources: { limits: { cpu: "500m" } } }), { spec })).toEqual(

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { withReportedSize } from "../../../../src/core/pod/reportedSize.ts";
+import type { RuntimeResources } from "../../../../src/core/runtime/podRuntimeStatus.ts";
+import { container } from "../samples.ts";
+
+const limits = { cpu: "1", memory: "1Gi" };
+const requests = { cpu: "100m", memory: "512Mi" };
+const GIB = 1024n ** 3n;
+/** What `limits` and `requests` come to. */
+const SAME: RuntimeResources = { cpuShares: 102n, cpuQuotaUs: 100_000n, cpuPeriodUs: 100_000n, memoryLimitBytes: GIB };
+const NONE: RuntimeResources = { cpuShares: 0n, cpuQuotaUs: 0n, cpuPeriodUs: 0n, memoryLimitBytes: 0n };
+
+describe("withReportedSize", () => {
+  it.each([
+    ["the same, though rounded on the way", SAME, { limits, requests }],
+    ["nothing", undefined, { limits, requests }],
+    ["no limits", NONE, { limits, requests }],
+    ["another CPU limit", { ...SAME, cpuQuotaUs: 150_000n }, { limits: { ...limits, cpu: "1500m" }, requests }],
+    ["another CPU weight", { ...SAME, cpuShares: 204n }, { limits, requests: { ...requests, cpu: "200m" } }],
+    [
+      "another memory limit",
+      { ...SAME, memoryLimitBytes: 2n * GIB },
+      { limits: { ...limits, memory: "2Gi" }, requests },
+    ],
+  ])("the runtime reports %s", (_title, reported, expected) => {
+    const sized = container("web", { resources: { limits, requests } });
+    expect(withReportedSize(sized, reported).resources).toEqual(expected);
+  });
+
+  it("tells of no amount that the spec does not state", () => {
+    const other = { ...SAME, cpuQuotaUs: 1n, memoryLimitBytes: 1n, cpuShares: 1n };
+    expect(withReportedSize(container("web", { resources: {} }), other).resources).toEqual({});
+    expect(withReportedSize(container("web"), other)).toEqual(container("web"));
+  });
+});

@@ -8,6 +8,7 @@ import { firstValueFrom } from "rxjs";
 import type { Pod } from "../src/core/api.ts";
 import { buildContainerConfig } from "../src/core/container/containerConfig.ts";
 import type { NodeContext } from "../src/core/container/nodeContext.ts";
+import { NODE_USER_NAMESPACE } from "../src/core/container/namespaces.ts";
 import { buildSandboxConfig } from "../src/core/container/sandboxConfig.ts";
 import { imageUserOf } from "../src/core/container/securityContext.ts";
 import { podDir } from "../src/core/paths.ts";
@@ -45,7 +46,9 @@ export async function startBarePod(
     metadata: { ...pod.metadata, name, uid: name },
     spec: { ...pod.spec, terminationGracePeriodSeconds: grace },
   };
-  const config = withoutOwner(valueOf(buildSandboxConfig({ pod: renamed, attempt: 0, node })));
+  const config = withoutOwner(
+    valueOf(buildSandboxConfig({ pod: renamed, attempt: 0, userNamespace: NODE_USER_NAMESPACE, node })),
+  );
   mkdirSync(config.logDirectory, { recursive: true });
   const cgroup = config.linux?.cgroupParent ?? "";
   if (cgroup !== "") await firstValueFrom(createCgroups({ clock: realClock }).ensure(cgroup, {}));
@@ -95,6 +98,8 @@ function prepared(
       restartCount: 0,
       imageRef: image.id,
       imageUser: imageUserOf(image),
+      userNamespace: NODE_USER_NAMESPACE,
+      recursiveReadOnlyMounts: false,
       podIps: podIp === "" ? [] : [podIp],
       terminationLogPath: `${podDir(node.directories, pod.metadata.uid)}/termination-log`,
       node,

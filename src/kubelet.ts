@@ -52,6 +52,7 @@ import { timelineQueries } from "./pipelines/timelineQueries.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
+import { createUserNamespaces } from "./pipelines/userNamespaces.ts";
 import { createNodeState, type NodeState } from "./state/nodeState.ts";
 
 /** A kubelet that runs while `run$` is subscribed. */
@@ -111,12 +112,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     }),
   );
 
-  // Pods start once the runtime was listed, so that what runs is adopted and never started a second time, and has said
-  // what it can do, which admission asks.
-  const listed$ = combineLatest([state.listing.changes$, state.runtimeState.changes$]).pipe(
-    filter(([listing, { handlers }]) => listing !== undefined && handlers !== undefined),
-    take(1),
-  );
+  const listed$ = runtimeKnown(state);
   // What was granted before is known before anybody is admitted.
   const restored$ = restoreAllocations(ports, config).pipe(
     map((allocations): RegistryInput => ({ kind: "restored", allocations })),
@@ -124,11 +120,15 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const node = nodeContext(config, ports.machine);
   const admission = nodeAdmission(config, ports.machine, state.runtimeState);
   const images = createImagePulls(ports, config.imagePull);
+  const userNamespaces = createUserNamespaces(ports, config, state);
   const lifecycle$ = listed$.pipe(
     switchMap(() =>
-      podLifecycle(
-        { registry$: concat(restored$, loops.registry.values$) },
-        { config, ports, node, images, state, admission, allSourcesSeen },
+      concat(
+        userNamespaces.load(),
+        podLifecycle(
+          { registry$: concat(restored$, loops.registry.values$) },
+          { config, ports, node, images, userNamespaces, state, admission, allSourcesSeen },
+        ),
       ),
     ),
     tap((output) => routePodOutput(output, loops)),
@@ -139,13 +139,14 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     { ready$: listed$.pipe(switchMap(() => state.sourcesSeen.changes$.pipe(filter(allSourcesSeen), take(1)))) },
     ports,
     config,
-    state,
+    { ...state, userNamespaces },
   );
   const up$ = runtimeState({ lookAgain$: loops.runtimeLooks.values$ }, ports, config, state.runtimeState);
 
   return {
     run$: merge(
       ports.recordEvents(loops.events.values$),
+      keepClasses(ports, state),
       up$.pipe(ignoreElements()),
       runtime$.pipe(ignoreElements()),
       told$.pipe(ignoreElements()),
@@ -174,11 +175,27 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   };
 }
 
+const keepClasses = ({ runtimeClasses$ }: KubeletPorts, { runtimeClasses }: NodeState): Observable<never> =>
+  runtimeClasses$.pipe(
+    tap((classes) => runtimeClasses.set(classes)),
+    ignoreElements(),
+  );
+
 /** What is kept of what the workers say. Both follow one run of them. */
 const keepTold = (outputs$: Observable<PodOutput>, state: NodeState, clock: Clock): Observable<unknown> =>
   merge(
     podTimeline({ registry$: state.registry.changes$, outputs$ }, clock, state.timelines),
     podStatus({ outputs$ }, state.podStatuses),
+  );
+
+/**
+ * Pods start once the runtime was listed, so that what runs is adopted and never started a second time, and has said
+ * what it can do, which admission asks.
+ */
+const runtimeKnown = ({ listing, runtimeState: runtime }: NodeState): Observable<unknown> =>
+  combineLatest([listing.changes$, runtime.changes$]).pipe(
+    filter(([listed, { handlers }]) => listed !== undefined && handlers !== undefined),
+    take(1),
   );
 
 /** Where each word of a pod worker goes. */

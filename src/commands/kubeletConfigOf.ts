@@ -7,6 +7,7 @@ import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import { machineCapacity } from "../core/resources/machineCapacity.ts";
 import { nodeAllocatable, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
 import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
+import { DEFAULT_IDS_PER_POD, idPoolOf } from "../core/userns/idRanges.ts";
 import type { Machine } from "../ports/host.ts";
 
 const UPSTREAM_POD_LOGS = "/var/log/pods";
@@ -59,6 +60,7 @@ export function kubeletConfigOf({ flags, config, featureGates }: KubeletOptions,
     cpuCfsPeriodUs: config.cpuCFSQuotaPeriod * 1_000,
     seccompDefault: config.seccompDefault,
     allowedUnsafeSysctls: config.allowedUnsafeSysctls,
+    idPool: idPoolOf(machine.subordinateIds, config.userNamespaces?.idsPerPod ?? DEFAULT_IDS_PER_POD, config.maxPods),
     clusterDns: config.clusterDNS,
     clusterDomain: config.clusterDomain,
     capacity,

@@ -124,6 +124,8 @@ function realPorts(
       eventedPleg({ runtime: client.runtime, containerdHints$: containerdEvents(client.containerdEvents), clock }),
       { clock, rng, telemetry },
     ),
+    // They are objects of the API server, and there is none.
+    runtimeClasses$: of(new Map()),
     recordEvents: (events$) =>
       recordEvents(events$, { telemetry, clock, qps: config.eventRecordQPS, burst: config.eventBurst }),
   };

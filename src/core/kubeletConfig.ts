@@ -2,6 +2,8 @@
 import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
 import type { CgroupLimits } from "./resources/podCgroup.ts";
 import type { PodSource } from "./pod/sourceSnapshot.ts";
+import type { Result } from "./result.ts";
+import type { IdPool } from "./userns/idRanges.ts";
 
 /** Where the kubelet keeps things; all absolute. */
 export interface KubeletDirectories {
@@ -61,6 +63,8 @@ export interface KubeletConfig {
   readonly seccompDefault: boolean;
   /** Kernel settings pods may ask for beside the safe ones; a trailing `*` matches the rest. */
   readonly allowedUnsafeSysctls: readonly string[];
+  /** User ids for pods that do not have those of the node; or why there are none. */
+  readonly idPool: Result<IdPool>;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** Resources pods may use together, as Kubernetes quantities by resource name. */

@@ -14,10 +14,13 @@ import { pollAfter } from "../operators/pollAfter.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
+import type { UserNamespaces } from "./userNamespaces.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
-type State = Pick<NodeState, "registry" | "listing" | "statuses">;
+interface State extends Pick<NodeState, "registry" | "listing" | "statuses"> {
+  readonly userNamespaces: Pick<UserNamespaces, "release">;
+}
 
 /** What the sources want is known before the registry has heard it: until then every pod looks like a leftover. */
 const SETTLE_MS = 1_000;
@@ -48,7 +51,7 @@ function isOrphan(uid: string, { registry, listing }: State): boolean {
 function sweepPodDirs({ files, telemetry }: Ports, { directories }: Config, state: State): Observable<never> {
   const remove = (uid: string): Observable<never> => {
     const path = podDir(directories, podUid(uid));
-    return removal(path, files.remove(path), telemetry);
+    return removal(path, concat(state.userNamespaces.release(podUid(uid)), files.remove(path)), telemetry);
   };
   return sweepEach(files.list(podsDir(directories)), (uid) => isOrphan(uid, state), remove);
 }

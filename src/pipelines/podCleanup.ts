@@ -46,6 +46,17 @@ export function cleanUpPod(
   );
 }
 
+/** A pod that is over keeps its containers and logs, not its user ids; what fails here is done again with its removal. */
+export const releaseUserNamespace = (context: PodContext): Observable<never> =>
+  context.userNamespaces.release(context.identity.uid).pipe(
+    ignoreElements(),
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      context.ports.telemetry.log.warn("Cannot take the user ids of a pod back", { ...podFields(context), error });
+      return EMPTY;
+    }),
+  );
+
 function removeFromDisk(context: PodContext, pod: Pod | undefined, errors: KubeletError[]): Observable<never> {
   const { ports, config, identity } = context;
   const attempt = (call: () => Call<void>): Observable<never> =>
@@ -60,6 +71,7 @@ function removeFromDisk(context: PodContext, pod: Pod | undefined, errors: Kubel
     attempt(() => destroyPodCgroup(context, pod)),
     attempt(() => removeLogLinks(context)),
     attempt(() => ports.files.remove(podLogDir(config.directories, identity))),
+    attempt(() => context.userNamespaces.release(identity.uid)),
     attempt(() => ports.files.remove(podDir(config.directories, identity.uid))),
   );
 }

@@ -8,6 +8,7 @@ import type { PodIdentity } from "../core/pod/podRegistry.ts";
 import type { Result } from "../core/result.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { Stage } from "../core/timeline/timelineTypes.ts";
+import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -17,6 +18,7 @@ import type { ImagePulls } from "./imagePull.ts";
 import type { PodMemory } from "./podMemory.ts";
 import { stage } from "./podStage.ts";
 import type { PodOutput } from "./podOutputs.ts";
+import type { UserNamespaces } from "./userNamespaces.ts";
 
 export interface PodContext {
   readonly identity: PodIdentity;
@@ -26,6 +28,8 @@ export interface PodContext {
   /** What CRI configs need of the node. */
   readonly node: NodeContext;
   readonly images: ImagePulls;
+  readonly userNamespaces: UserNamespaces;
+  readonly runtimeClasses: ReadonlyCell<RuntimeClasses>;
   readonly runtimeState: ReadonlyCell<RuntimeState>;
   readonly sequence: Sequence;
   /** undefined while the runtime has something of the pod that was not inspected yet. */

@@ -11,6 +11,7 @@ import { hasLostItsSandbox } from "../core/pod/newSandboxActions.ts";
 import { generatePodStatus, type StatusOverride } from "../core/pod/status.ts";
 import { terminatedPodStatus } from "../core/pod/terminatedStatus.ts";
 import { sameValue } from "../core/sameValue.ts";
+import { hasRecursiveReadOnlyMounts, runtimeHandlerOf } from "../core/runtime/runtimeHandler.ts";
 import { isRunning } from "../core/runtime/isRunning.ts";
 import { withHooksRunning } from "../core/probe/probeVerdict.ts";
 import { activeDeadline } from "./activeDeadline.ts";
@@ -70,6 +71,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   const refused = command.phase === "sync" ? command.refused : undefined;
   const inProgress = command.phase === "sync" ? memory.resizing.value : undefined;
   const isLost = command.phase === "sync" && hasLostItsSandbox(command.pod, runtime);
+  const handler = runtimeHandlerOf(command.pod, context.runtimeClasses.value);
   const generated = generatePodStatus({
     pod: command.pod,
     runtime,
@@ -77,7 +79,11 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
     verdicts: withHooksRunning(memory.verdicts.value, memory.postStarting.value),
     previous: memory.status,
     now: ports.clock.wallTime(),
-    node: { hostIPs: context.node.nodeIps, runtimeName: context.runtimeState.value.runtimeName },
+    node: {
+      hostIPs: context.node.nodeIps,
+      runtimeName: context.runtimeState.value.runtimeName,
+      recursiveReadOnly: handler.ok && hasRecursiveReadOnlyMounts(context.runtimeState.value, handler.value),
+    },
     terminal: command.phase === "terminated" || (command.phase === "terminating" && !isRunning(runtime)),
     resize: { refused, inProgress },
     actual: memory.resizing.value === undefined ? command.pod : atActualSize(command.pod, runtime, memory.sizes),

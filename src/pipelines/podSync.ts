@@ -2,7 +2,7 @@
  * One sync of a pod that should run, in the six steps of the kubelet. Decides first (computePodActions), acts after;
  * a failed step ends the sync and is told as the container's waiting reason. Counterpart: kuberuntime SyncPod.
  */
-import { concat, defer, EMPTY, from, type Observable, of, tap } from "rxjs";
+import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, tap } from "rxjs";
 import type { ResizePlan } from "../core/allocation/resizePlan.ts";
 import type { Pod } from "../core/api.ts";
 import { registerRestart, syncErrorDelayMs } from "../core/backoff.ts";
@@ -157,9 +157,8 @@ function provideSandbox(run: SyncRun): Observable<PodOutput> {
     run.halted = !outcome.ok;
   };
   if (!actions.createSandbox) {
-    if (actions.sandboxId !== undefined && startsOf(actions).length > 0)
-      provided(existingSandbox(context, pod, runtime, actions.sandboxId));
-    return EMPTY;
+    if (actions.sandboxId === undefined || startsOf(actions).length === 0) return EMPTY;
+    return existingSandbox(context, pod, runtime, actions.sandboxId).pipe(tap(provided), ignoreElements());
   }
   const problems = context.runtimeState.value.networkProblems;
   if (problems.length === 0 || pod.spec.hostNetwork === true)

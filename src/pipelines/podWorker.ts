@@ -21,7 +21,7 @@ import { createCell, type ReadonlyCell } from "../state/cell.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import type { ImagePulls } from "./imagePull.ts";
 import { deadlineLeftMs } from "./activeDeadline.ts";
-import { cleanUpPod } from "./podCleanup.ts";
+import { cleanUpPod, releaseUserNamespace } from "./podCleanup.ts";
 import { noteAllocation } from "./podAllocation.ts";
 import { type PodContext, podFields } from "./podContext.ts";
 import { podFacts } from "./podFacts.ts";
@@ -33,13 +33,15 @@ import { syncPod } from "./podSync.ts";
 import { terminatePod } from "./podTerminate.ts";
 import { keepVerdicts, restoreVerdicts } from "./probeJournal.ts";
 import { podProbes } from "./probes.ts";
+import type { UserNamespaces } from "./userNamespaces.ts";
 
 export interface PodWorkerDeps {
   readonly config: KubeletConfig;
   readonly ports: KubeletPorts;
   readonly node: NodeContext;
   readonly images: ImagePulls;
-  readonly state: Pick<NodeState, "listing" | "statuses" | "runtimeState" | "sequence">;
+  readonly userNamespaces: UserNamespaces;
+  readonly state: Pick<NodeState, "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "sequence">;
 }
 
 /** Runs one pod until it is removed. Never errors but for a broken invariant. */
@@ -55,6 +57,8 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       ports,
       node: deps.node,
       images: deps.images,
+      userNamespaces: deps.userNamespaces,
+      runtimeClasses: deps.state.runtimeClasses,
       runtimeState: deps.state.runtimeState,
       sequence: deps.state.sequence,
       runtimeStatus: () => statusOf(identity, deps.state),
@@ -135,7 +139,9 @@ function runPhase(
       // Cancelling a stop under way is safe: the next round asks again, with the grace then in force.
       return terminatePod(context, command, looked$).pipe(takeUntil(aborted(stop)));
     case "terminated":
-      return command.remove ? cleanUpPod(context, command.pod, looked$).pipe(takeUntil(aborted(stop))) : EMPTY;
+      return command.remove
+        ? cleanUpPod(context, command.pod, looked$).pipe(takeUntil(aborted(stop)))
+        : releaseUserNamespace(context);
     default:
       return unreachable(command);
   }

@@ -7,14 +7,15 @@ import { allocationOf } from "../core/allocation/podAllocation.ts";
 import type { Pod } from "../core/api.ts";
 import { podDns } from "../core/container/dns.ts";
 import { buildSandboxConfig } from "../core/container/sandboxConfig.ts";
-import { type KubeletError, kubeletError, toKubeletError, withReason } from "../core/errors.ts";
+import { type KubeletError, toKubeletError, withReason } from "../core/errors.ts";
 import { type SandboxId, sandboxId } from "../core/ids.ts";
 import { podDir, podLogDir, podPluginsDir, podVolumesDir } from "../core/paths.ts";
 import type { PodActions } from "../core/pod/podActionsTypes.ts";
 import { failedCreateSandboxEvent } from "../core/pod/podEvents.ts";
 import { err, ok, type Result } from "../core/result.ts";
+import { runtimeHandlerOf } from "../core/runtime/runtimeHandler.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
-import type { PodSandboxConfig } from "../gen/cri.ts";
+import type { PodSandboxConfig, UserNamespace } from "../gen/cri.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import { ensurePodCgroup } from "./podCgroup.ts";
 import { effect, eventOutput, inspect, type PodContext, podEvent } from "./podContext.ts";
@@ -23,7 +24,10 @@ import type { PodOutput } from "./podOutputs.ts";
 /** A sandbox to start containers in. */
 export interface Sandbox {
   readonly id: SandboxId;
+  /** The runtime's handler of the pod; empty for the default one. */
+  readonly runtimeHandler: string;
   readonly config: PodSandboxConfig;
+  readonly userNamespace: UserNamespace;
   /** Addresses of the pod, primary first; empty on the host network. */
   readonly podIps: readonly string[];
 }
@@ -34,10 +38,31 @@ export function existingSandbox(
   pod: Pod,
   runtime: PodRuntimeStatus,
   id: SandboxId,
-): Result<Sandbox> {
+): Observable<Result<Sandbox>> {
   const known = runtime.sandboxes.find((sandbox) => sandbox.id === id);
-  const config = buildSandboxConfig({ pod, attempt: known?.attempt ?? 0, node: context.node });
-  return config.ok ? ok({ id, config: config.value, podIps: known?.ips ?? [] }) : config;
+  const podIps = known?.ips ?? [];
+  return sandboxPlan(context, pod, known?.attempt ?? 0).pipe(
+    map((plan) => (plan.ok ? ok({ ...plan.value, id, podIps }) : plan)),
+  );
+}
+
+type SandboxPlan = Pick<Sandbox, "config" | "runtimeHandler" | "userNamespace">;
+
+/** What the sandbox is, or is to be; the pod has its user ids from here on. */
+function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable<Result<SandboxPlan>> {
+  return defer(() => {
+    const handler = runtimeHandlerOf(pod, context.runtimeClasses.value);
+    if (!handler.ok) return of(handler);
+    const runtimeHandler = handler.value;
+    return context.userNamespaces.provide(pod, runtimeHandler).pipe(
+      map((provided): Result<SandboxPlan> => {
+        if (!provided.ok) return provided;
+        const userNamespace = provided.value;
+        const config = buildSandboxConfig({ pod, attempt, userNamespace, node: context.node });
+        return config.ok ? ok({ config: config.value, runtimeHandler, userNamespace }) : config;
+      }),
+    );
+  });
 }
 
 /**
@@ -51,32 +76,29 @@ export function createSandbox(
   stop: AbortSignal,
   made: (outcome: Result<Sandbox>) => void,
 ): Observable<PodOutput> {
-  const { ports } = context;
+  const { metrics } = context.ports.telemetry;
+  const hasOwnUsers = pod.spec.hostUsers === false;
   const failed = (error: KubeletError): Observable<PodOutput> => {
     made(err(error));
-    ports.telemetry.metrics.count("kubelet_started_pods_errors_total");
+    metrics.count("kubelet_started_pods_errors_total");
+    if (hasOwnUsers) metrics.count("kubelet_started_user_namespaced_pods_errors_total");
     return of(eventOutput(failedCreateSandboxEvent(pod, error.message)));
   };
   return defer(() => {
-    const config = buildSandboxConfig({ pod, attempt, node: context.node });
-    if (!config.ok) return failed(config.error);
-    const { runtimeClassName } = pod.spec;
-    if (runtimeClassName !== undefined && runtimeClassName !== "") {
-      const message = `RuntimeClass "${runtimeClassName}" cannot be looked up: this node has no API server`;
-      return failed(kubeletError("Unimplemented", message, { reason: "CreatePodSandboxError" }));
-    }
+    metrics.count("kubelet_started_pods_total");
+    if (hasOwnUsers) metrics.count("kubelet_started_user_namespaced_pods_total");
     const warnings = podDns(pod, context.node).warnings.map(({ reason, message }) =>
       podEvent(context, "Warning", reason, message),
     );
     const made$ = preparePod(context, pod).pipe(
-      switchMap((prepared) => {
-        if (!prepared.ok) return failed(prepared.error);
+      switchMap((prepared) => (prepared.ok ? sandboxPlan(context, pod, attempt) : of(prepared))),
+      switchMap((plan) => {
+        if (!plan.ok) return failed(plan.error);
         if (stop.aborted) return EMPTY;
-        return run(context, config.value).pipe(
+        return run(context, plan.value).pipe(
           switchMap((outcome) => {
             if (!outcome.ok) return concat(failed(outcome.error), of(inspect(context)));
             made(outcome);
-            ports.telemetry.metrics.count("kubelet_started_pods_total");
             return of(inspect(context));
           }),
         );
@@ -108,11 +130,11 @@ function preparePod(context: PodContext, pod: Pod): Observable<Result<undefined>
   );
 }
 
-function run(context: PodContext, config: PodSandboxConfig): Observable<Result<Sandbox>> {
+function run(context: PodContext, plan: SandboxPlan): Observable<Result<Sandbox>> {
   const { runtime, clock, telemetry } = context.ports;
+  const { config, runtimeHandler } = plan;
   return defer(() => {
     const startedAt = clock.monotonicMs();
-    const runtimeHandler = "";
     return effect(context, { name: "RunPodSandbox" }, () => runtime.runPodSandbox({ config, runtimeHandler })).pipe(
       switchMap((made) => {
         const seconds = (clock.monotonicMs() - startedAt) / 1000;
@@ -129,7 +151,7 @@ function run(context: PodContext, config: PodSandboxConfig): Observable<Result<S
             const network = status?.network;
             const hostNetwork = config.linux?.securityContext?.namespaceOptions?.network === HOST_NETWORK;
             const ips = [network?.ip ?? "", ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
-            return ok({ id, config, podIps: hostNetwork ? [] : ips.filter((ip) => ip !== "") });
+            return ok({ ...plan, id, podIps: hostNetwork ? [] : ips.filter((ip) => ip !== "") });
           }),
           catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "FailedPodSandBoxStatus")))),
         );

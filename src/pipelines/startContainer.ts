@@ -23,6 +23,7 @@ import { containerId as toContainerId, type MonotonicMs } from "../core/ids.ts";
 import { containerLogLinkPath, containerLogPath, terminationLogPath } from "../core/paths.ts";
 import type { ContainerStart } from "../core/pod/podActionsTypes.ts";
 import { createdEvent, failedEvent, podEventObject, startedEvent } from "../core/pod/podEvents.ts";
+import { hasRecursiveReadOnlyMounts } from "../core/runtime/runtimeHandler.ts";
 import type { ContainerConfig, Image } from "../gen/cri.ts";
 import { aborted } from "../operators/aborted.ts";
 import { prepareContainerFiles } from "./containerFiles.ts";
@@ -97,6 +98,8 @@ function createAndStart(task: StartTask, image: Image): Observable<PodOutput> {
       restartCount: start.restartCount,
       imageRef: image.id,
       imageUser: imageUserOf(image),
+      userNamespace: sandbox.userNamespace,
+      recursiveReadOnlyMounts: hasRecursiveReadOnlyMounts(context.runtimeState.value, sandbox.runtimeHandler),
       podIps: sandbox.podIps,
       terminationLogPath: terminationLog,
       node,

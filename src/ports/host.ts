@@ -1,6 +1,7 @@
 /** What the machine is, facts read once at start; and how full it is, read again and again. */
 import type { Observable } from "rxjs";
 import type { ResolvConf } from "../core/container/resolvConf.ts";
+import type { IdRange } from "../core/userns/idRanges.ts";
 import type { Call } from "./call.ts";
 
 /** Huge pages of one size. */
@@ -43,6 +44,8 @@ export interface Machine {
   readonly cgroupVersion: 1 | 2 | undefined;
   /** Whether swap of cgroups can be limited. */
   readonly swapControllerAvailable: boolean;
+  /** Ids the system has set aside for the user `kubelet`, to give to pods; undefined when it has not. */
+  readonly subordinateIds: IdRange | undefined;
   /** Directories that tell of the heat of each CPU, which no container is to see. */
   readonly thermalThrottlePaths: readonly string[];
   /** Whether the kernel enforces AppArmor profiles. */

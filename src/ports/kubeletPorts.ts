@@ -3,6 +3,7 @@ import type { Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { Machine } from "./host.ts";
 import type { Cgroups } from "./cgroup.ts";
 import type { Clock } from "./clock.ts";
@@ -45,6 +46,8 @@ export interface KubeletPorts {
   readonly snapshots$: Observable<SourceSnapshot>;
   /** Supervised: neither errors nor completes. */
   readonly runtimeSignals$: Observable<RuntimeSignal>;
+  /** All RuntimeClasses, again whenever they change. Never errors. */
+  readonly runtimeClasses$: Observable<RuntimeClasses>;
   /** Where events go; never emits, never errors. */
   readonly recordEvents: (events$: Observable<KubeletEvent>) => Observable<never>;
 }

@@ -2,12 +2,13 @@
  * The production kubelet in a simulation, one life after the other: started, crashed between any two actions, started
  * again on the same disk and runtime. Owns the life under way; telemetry and memory die with it, as in a process.
  */
-import { concat, ignoreElements, merge, type Observable, Subscription, tap } from "rxjs";
+import { concat, ignoreElements, merge, type Observable, of, Subscription, tap } from "rxjs";
 import type { Pod, PodStatus } from "../core/api.ts";
 import { isKubeletError, type KubeletError } from "../core/errors.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -41,6 +42,8 @@ export interface SimKubeletOptions {
   /** What the pod sources say; subscribed once per life. */
   readonly snapshots$: Observable<SourceSnapshot>;
   readonly maxLogLines: number;
+  /** Default: none. */
+  readonly runtimeClasses?: RuntimeClasses | undefined;
   /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
   readonly createKubelet?: CreateKubelet | undefined;
   see(sight: SimSight): void;
@@ -135,6 +138,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
       }),
     ),
     runtimeSignals$: eventedPleg({ runtime: ports.runtime, containerdHints$: undefined, clock: ports.clock }),
+    runtimeClasses$: of(options.runtimeClasses ?? new Map()),
     recordEvents: (events$) =>
       events$.pipe(
         tap((event) => see({ kind: "event", event })),

@@ -22,6 +22,7 @@ export const simMachine = (more: Partial<Machine> = {}): Machine => ({
   resolvConf: { nameservers: ["192.0.2.53"], searches: [], options: [] },
   cgroupVersion: 2,
   swapControllerAvailable: true,
+  subordinateIds: undefined,
   thermalThrottlePaths: [],
   appArmorEnabled: false,
   selinuxEnabled: false,

@@ -8,6 +8,7 @@ import { invariant } from "../core/invariant.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
+import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import { podsDir } from "../core/paths.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { StopContainerRequest } from "../gen/cri.ts";
@@ -46,7 +47,7 @@ export type SimCallFault = (rpc: CriRpc, about: SimSubject, request: unknown) =>
 
 type RuntimeParts = Pick<
   SimRuntimeOptions,
-  "programs" | "images" | "registry" | "latency" | "intercept" | "goesOn" | "modern" | "eventLatencyMs"
+  "programs" | "images" | "registry" | "latency" | "intercept" | "goesOn" | "modern" | "handlers" | "eventLatencyMs"
 >;
 
 /** Everything but the seed has a default. */
@@ -62,6 +63,8 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly scheduler?: HeapScheduler;
   readonly config?: Partial<KubeletConfig>;
   readonly machine?: Partial<Machine>;
+  /** Default: none. */
+  readonly runtimeClasses?: RuntimeClasses;
   readonly fileFault?: SimFilesOptions["fault"];
   readonly cgroupFault?: SimCgroupsOptions["fault"];
   /** As `intercept`, knowing whom a request is about. Asked first; a `proceed` leaves the word to `intercept`. */
@@ -276,6 +279,7 @@ function createWorld(options: SimNodeOptions): World {
     snapshots$,
     maxLogLines,
     createKubelet: options.createKubelet,
+    runtimeClasses: options.runtimeClasses,
     see,
   });
   return {

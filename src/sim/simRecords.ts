@@ -1,5 +1,6 @@
 /** What a simulated runtime remembers: plain records, replaced and never changed in place. */
 import type { Observable } from "rxjs";
+import type { IdRange } from "../core/userns/idRanges.ts";
 import type { ContainerConfig, LinuxContainerResources, PodSandboxConfig } from "../gen/cri.ts";
 import type { SimExit, SimProgram } from "./simProgram.ts";
 
@@ -85,6 +86,8 @@ export interface SimChange {
   readonly podUid: string;
   /** `namespace/pod`, `namespace/pod/container#attempt` or the image's first name. */
   readonly name: string;
+  /** Of a sandbox whose pod has user ids of its own: which of the node's. */
+  readonly userIds?: IdRange;
   /** Of an exit. */
   readonly exitCode?: number;
 }

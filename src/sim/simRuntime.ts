@@ -5,6 +5,7 @@
 import { defer, map, merge, type Observable, of, Subject, throwError } from "rxjs";
 import type { CriRpc } from "../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
+import type { RuntimeHandlerState } from "../core/runtime/runtimeState.ts";
 import { CgroupDriver } from "../gen/cri.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ImageService, RuntimeService } from "../ports/cri.ts";
@@ -44,6 +45,8 @@ export interface SimRuntimeOptions {
   readonly goesOn?: SimAbandon;
   /** `false`: as containerd 1.6, without GetContainerEvents and RuntimeConfig. */
   readonly modern?: boolean;
+  /** Default: one without a name that can do everything. */
+  readonly handlers?: readonly RuntimeHandlerState[];
   readonly eventLatencyMs?: number;
   /** First three bytes of pod addresses. */
   readonly podAddresses?: string;
@@ -109,7 +112,8 @@ export const usualRegistry =
 /** Makes a runtime with nothing in it but `images`. */
 export function createSimRuntime(options: SimRuntimeOptions): SimRuntime {
   const { clock, prng = createPrng("runtime"), eventLatencyMs = 1, podAddresses = "10.1.0" } = options;
-  const world = createSimWorld(clock, prng.fork("ids"), { podAddresses, eventLatencyMs });
+  const handlers = options.handlers ?? [{ name: "", recursiveReadOnlyMounts: true, userNamespaces: true }];
+  const world = createSimWorld(clock, prng.fork("ids"), { podAddresses, eventLatencyMs, handlers });
   for (const present of options.images ?? []) world.images.set(present.id, present);
   const broken = new Subject<string>();
   const died = new Subject<KubeletError>();
@@ -179,8 +183,8 @@ function aboutTheNode(world: SimWorld, unary: SimUnary, modern: boolean) {
           })),
         },
         info: {},
-        runtimeHandlers: [{ name: "", features: { recursiveReadOnlyMounts: false, userNamespaces: false } }],
-        features: undefined,
+        runtimeHandlers: world.handlers.map(({ name, ...features }) => ({ name, features })),
+        features: { supplementalGroupsPolicy: true, userNamespacesHostNetwork: false },
       })),
     ),
     runtimeConfig: modern

@@ -24,6 +24,10 @@ export const runPodSandbox = (world: SimWorld, request: cri.RunPodSandboxRequest
   atOnce(() => {
     const config = request.config ?? PodSandboxConfig.create();
     if (config.metadata === undefined) throw kubeletError("InvalidArgument", "sandbox config must include metadata");
+    if (!world.handlers.some(({ name }) => name === request.runtimeHandler)) {
+      const handler = JSON.stringify(request.runtimeHandler);
+      throw kubeletError("Unknown", `failed to get sandbox runtime: no runtime for ${handler} is configured`);
+    }
     const networkProblem = world.conditions.get("NetworkReady") ?? "";
     const address = world.newAddress({ config });
     if (networkProblem !== "" && address !== "") {

@@ -3,6 +3,7 @@
  * (`changes$`, at once) and as a CRI event (after `eventLatencyMs`). Bound: what the kubelet creates and removes.
  */
 import { delay, type Observable, Subject } from "rxjs";
+import type { RuntimeHandlerState } from "../core/runtime/runtimeState.ts";
 import type { ContainerEventType } from "../gen/cri.ts";
 import { ContainerEventResponse, NamespaceMode } from "../gen/cri.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -13,6 +14,8 @@ import type { SimChange, SimContainer, SimImage, SimProcess, SimSandbox } from "
 /** The maps are in creation order. */
 export interface SimWorld {
   readonly clock: Clock;
+  /** What sandboxes can be run by. */
+  readonly handlers: readonly RuntimeHandlerState[];
   readonly sandboxes: Map<string, SimSandbox>;
   readonly containers: Map<string, SimContainer>;
   /** Of running containers. */
@@ -57,11 +60,18 @@ function stamps(clock: Clock): () => bigint {
   };
 }
 
+/** How a world differs from others. */
+export interface SimWorldOptions {
+  readonly podAddresses: string;
+  readonly eventLatencyMs: number;
+  readonly handlers: readonly RuntimeHandlerState[];
+}
+
 /** Makes an empty world. `podAddresses` is the first three bytes of its pod addresses, such as `10.1.0`. */
 export function createSimWorld(
   clock: Clock,
   rng: Rng,
-  { podAddresses, eventLatencyMs }: { readonly podAddresses: string; readonly eventLatencyMs: number },
+  { podAddresses, eventLatencyMs, handlers }: SimWorldOptions,
 ): SimWorld {
   const changes = new Subject<SimChange>();
   const events = new Subject<ContainerEventResponse>();
@@ -85,6 +95,7 @@ export function createSimWorld(
   };
   return {
     clock,
+    handlers,
     sandboxes,
     containers,
     processes: new Map(),
@@ -107,7 +118,9 @@ export function createSimWorld(
       return "";
     },
     sandboxChanged(kind, sandbox, ...types) {
-      tell({ kind, id: sandbox.id, podUid: podUidOf(sandbox), name: sandboxName(sandbox) });
+      const [userIds] = sandbox.config.linux?.securityContext?.namespaceOptions?.usernsOptions?.uids ?? [];
+      const ids = userIds === undefined ? {} : { userIds: { firstId: userIds.hostId, length: userIds.length } };
+      tell({ kind, id: sandbox.id, podUid: podUidOf(sandbox), name: sandboxName(sandbox), ...ids });
       for (const type of types) tellEvent(sandbox.id, sandbox.id, type);
     },
     containerChanged(kind, container, type) {

@@ -65,7 +65,10 @@ export const POD_KINDS: Readonly<Record<string, PodKind>> = {
   pair: {
     weight: 3,
     goal: "running",
-    spec: (image) => ({ containers: [container("steady", image), container("stubborn", image)] }),
+    spec: (image) => ({
+      hostUsers: false,
+      containers: [container("steady", image), container("stubborn", image)],
+    }),
   },
   leaving: { weight: 2, goal: "running", spec: (image) => ({ containers: [container("leaving", image, hooks)] }) },
   probed: { weight: 2, goal: "running", spec: (image) => ({ containers: [container("steady", image, probes)] }) },
@@ -81,7 +84,7 @@ export const POD_KINDS: Readonly<Record<string, PodKind>> = {
   job: {
     weight: 2,
     goal: "over",
-    spec: (image) => ({ restartPolicy: "Never", containers: [container("job", image)] }),
+    spec: (image) => ({ restartPolicy: "Never", hostUsers: false, containers: [container("job", image)] }),
   },
   failing: {
     weight: 1,

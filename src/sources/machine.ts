@@ -2,11 +2,14 @@
  * Facts about this machine, read once. What a system does not have is empty or undefined; what must be there and is
  * not is an error. Counterparts: cadvisor's machine info, pkg/util/node, k8s.io/apimachinery/pkg/util/net.
  */
+import { execFile } from "node:child_process";
 import * as fs from "node:fs/promises";
 import * as os from "node:os";
+import { promisify } from "node:util";
 import { parseResolvConf } from "../core/container/resolvConf.ts";
 import { kubeletError } from "../core/errors.ts";
-import { ioError } from "../core/ioError.ts";
+import { errnoOf, ioError } from "../core/ioError.ts";
+import { parseSubordinateIds } from "../core/userns/idRanges.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { HugepageSize, Machine } from "../ports/host.ts";
@@ -21,6 +24,8 @@ export interface MachineOptions {
   readonly prefix?: string;
 }
 
+const execute = promisify(execFile);
+const TOOL_TIMEOUT_MS = 10_000;
 const KIB = 1024n;
 const UNITS = ["KB", "MB", "GB", "TB"];
 const BINARY_UNITS = ["Ki", "Mi", "Gi", "Ti"];
@@ -133,6 +138,28 @@ async function readSecurityModules(text: ReadText): Promise<Pick<Machine, "appAr
   };
 }
 
+/** As upstream: nothing is set aside without a user `kubelet` or without the tool `getsubids`. */
+async function readSubordinateIds(text: ReadText): Promise<Machine["subordinateIds"]> {
+  const hasUser = /^kubelet:/m.test((await text("/etc/passwd")) ?? "");
+  if (!hasUser) return undefined;
+  const [users, groups] = await Promise.all([getsubids(["kubelet"]), getsubids(["-g", "kubelet"])]);
+  if (users === undefined || groups === undefined) return undefined;
+  if (users !== groups) throw kubeletError("InvalidArgument", 'mismatched subuids and subgids for user "kubelet"');
+  const range = parseSubordinateIds(users);
+  if (!range.ok) throw range.error;
+  return range.value;
+}
+
+/** What the tool prints; undefined when it is not installed. */
+async function getsubids(args: readonly string[]): Promise<string | undefined> {
+  try {
+    return (await execute("getsubids", args, { timeout: TOOL_TIMEOUT_MS })).stdout;
+  } catch (thrown) {
+    if (errnoOf(thrown) === "ENOENT") return undefined;
+    throw kubeletError("Io", 'error retrieving additional ids for user "kubelet"', { cause: thrown });
+  }
+}
+
 async function readResolvConf(path: string): Promise<Machine["resolvConf"]> {
   if (path === "") return undefined;
   const content = await fs.readFile(path, "utf8").catch((thrown: unknown) => {
@@ -179,6 +206,7 @@ async function read(options: MachineOptions): Promise<Machine> {
     resolvConf: await readResolvConf(resolvConfPath === "" ? "" : prefix + resolvConfPath),
     ...(await readCgroups(text)),
     ...(await readSecurityModules(text)),
+    subordinateIds: await readSubordinateIds(text),
     thermalThrottlePaths: await readThermalThrottlePaths(prefix),
   };
 }

@@ -9,6 +9,8 @@
  *     registry       pipelines/podLifecycle       which pods the node has and the phase of each
  *     podStatuses    pipelines/podStatus          API status of each pod
  *     timelines      pipelines/podTimeline        what happened to each pod, and what it is busy with
+ *     idRanges       pipelines/userNamespaces     which pod has which user ids
+ *     runtimeClasses kubelet                      which RuntimeClasses there are
  *     sourcesSeen    pipelines/podConfig          which sources have reported
  *     problems       pipelines/podConfig          manifests that cannot be used, by source
  */
@@ -18,8 +20,10 @@ import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
 import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { RuntimeListing } from "../core/runtime/runtimeListing.ts";
+import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import { type RuntimeState, unknownRuntimeState } from "../core/runtime/runtimeState.ts";
 import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
+import { type IdRanges, noIdRanges } from "../core/userns/idRanges.ts";
 import { type Cell, createCell } from "./cell.ts";
 import { createKeyedCell, type KeyedCell } from "./keyedCell.ts";
 import { createSequence, type Sequence } from "./sequence.ts";
@@ -34,6 +38,8 @@ export interface NodeState {
   readonly registry: Cell<Registry>;
   readonly podStatuses: KeyedCell<PodUid, PodStatus>;
   readonly timelines: KeyedCell<PodUid, PodTimeline>;
+  readonly idRanges: Cell<IdRanges>;
+  readonly runtimeClasses: Cell<RuntimeClasses>;
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
   /** Orders inspections and effects. */
@@ -50,6 +56,8 @@ export function createNodeState(): NodeState {
     registry: createCell(emptyRegistry),
     podStatuses: createKeyedCell(),
     timelines: createKeyedCell(),
+    idRanges: createCell(noIdRanges),
+    runtimeClasses: createCell<RuntimeClasses>(new Map()),
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
     sequence: createSequence(),

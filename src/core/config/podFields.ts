@@ -139,6 +139,7 @@ export const POD_FIELDS = {
   }),
   userNamespaces: field("object?", undefined, "User namespaces of pods"),
   "userNamespaces.idsPerPod": field("int64?", undefined, "User ids given to a pod, a multiple of 65536", {
+    effective: true,
     rule: { kind: "multipleOf", of: 65_536 },
   }),
   configMapAndSecretChangeDetectionStrategy: field("string", "Watch", "How changes of ConfigMaps and Secrets arrive", {

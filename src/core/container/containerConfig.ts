@@ -1,6 +1,6 @@
 /** The one builder of ContainerConfig. Counterpart: generateContainerConfig in kuberuntime_container.go. */
 import type { Container, Pod } from "../api.ts";
-import { ContainerConfig } from "../../gen/cri.ts";
+import { ContainerConfig, type UserNamespace } from "../../gen/cri.ts";
 import { containerLogName } from "../paths.ts";
 import { type Result, ok } from "../result.ts";
 import { containerConfigError } from "./configError.ts";
@@ -21,6 +21,10 @@ export interface ContainerConfigInput {
   /** What the pull returned: the image to run. */
   readonly imageRef: string;
   readonly imageUser: ImageUser;
+  /** That of the sandbox. */
+  readonly userNamespace: UserNamespace;
+  /** Whether the runtime can mount read-only with all that is mounted below. */
+  readonly recursiveReadOnlyMounts: boolean;
   /** Addresses of the pod, primary first. */
   readonly podIps: readonly string[];
   /** Host path of the termination message file of this attempt; it must exist before the container is made. */

@@ -6,7 +6,7 @@ import type { Container, Pod } from "../api.ts";
 import { Mount, MountPropagation } from "../../gen/cri.ts";
 import { etcHostsPath } from "../paths.ts";
 import { type Result, ok } from "../result.ts";
-import { mountError } from "./configError.ts";
+import { containerConfigError, mountError } from "./configError.ts";
 import type { NodeContext } from "./nodeContext.ts";
 import { type VolumePlan, planVolumes } from "./volumes.ts";
 
@@ -20,6 +20,8 @@ export interface MountsInput {
   readonly podIps: readonly string[];
   /** Host path of the termination message file of this attempt. */
   readonly terminationLogPath: string;
+  /** Whether the runtime can mount read-only with all that is mounted below. */
+  readonly recursiveReadOnlyMounts: boolean;
   readonly node: Pick<NodeContext, "directories" | "selinuxEnabled">;
 }
 
@@ -28,6 +30,21 @@ const PROPAGATION: ReadonlyMap<string, MountPropagation> = new Map([
   ["HostToContainer", MountPropagation.PROPAGATION_HOST_TO_CONTAINER],
   ["Bidirectional", MountPropagation.PROPAGATION_BIDIRECTIONAL],
 ]);
+
+/** Whether all that is mounted below becomes read-only too, or in upstream's words why it cannot. */
+function isRecursivelyReadOnly(mount: VolumeMount, isSupported: boolean): boolean | string {
+  const mode = mount.recursiveReadOnly ?? "Disabled";
+  if (mode === "Disabled") return false;
+  const requested = `volume ${JSON.stringify(mount.name)} requested recursive read-only mode, but it is`;
+  if (mount.readOnly !== true) return `${requested} not read-only`;
+  const { mountPropagation = "None" } = mount;
+  if (mountPropagation !== "None") {
+    return `${requested} not compatible with propagation ${JSON.stringify(mountPropagation)}`;
+  }
+  if (mode === "IfPossible") return isSupported;
+  if (mode !== "Enabled") return `unknown recursive read-only mode ${JSON.stringify(mode)}`;
+  return isSupported || `${requested} not supported by the runtime`;
+}
 
 const absolute = (path: string): string => (path.startsWith("/") ? path : `/${path}`);
 
@@ -38,8 +55,9 @@ function volumeMount(input: MountsInput, mount: VolumeMount, plans: ReadonlyMap<
   if (plan === undefined) return mountError(pod, `${where}: the pod has no volume of this name`);
   if (mount.subPath || mount.subPathExpr)
     return mountError(pod, `${where}: subPath is not served yet`, "Unimplemented");
-  if (mount.recursiveReadOnly === "Enabled") {
-    return mountError(pod, `${where}: recursiveReadOnly Enabled is not served yet`, "Unimplemented");
+  const recursive = isRecursivelyReadOnly(mount, input.recursiveReadOnlyMounts);
+  if (typeof recursive === "string") {
+    return containerConfigError(pod, container.name, `failed to resolve recursive read-only mode: ${recursive}`);
   }
   const propagation = PROPAGATION.get(mount.mountPropagation ?? "None");
   if (propagation === undefined) {
@@ -50,6 +68,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, plans: ReadonlyMap<
       containerPath: absolute(mount.mountPath),
       hostPath: plan.path,
       readonly: mount.readOnly ?? false,
+      recursiveReadOnly: recursive,
       propagation,
       selinuxRelabel: node.selinuxEnabled && plan.kind === "emptyDir",
     }),

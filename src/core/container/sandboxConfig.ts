@@ -1,6 +1,6 @@
 /** The one builder of PodSandboxConfig. Counterpart: kuberuntime_sandbox.go. */
 import type { Pod } from "../api.ts";
-import { PodSandboxConfig } from "../../gen/cri.ts";
+import { PodSandboxConfig, type UserNamespace } from "../../gen/cri.ts";
 import { withReason } from "../errors.ts";
 import { podLogDir } from "../paths.ts";
 import { dottedSysctl } from "../pod/sysctls.ts";
@@ -18,6 +18,7 @@ export interface SandboxConfigInput {
   readonly pod: Pod;
   /** Counts the sandboxes of this pod, from 0. */
   readonly attempt: number;
+  readonly userNamespace: UserNamespace;
   readonly node: NodeContext;
 }
 
@@ -30,11 +31,16 @@ function sandboxHostname(pod: Pod, clusterDomain: string): Result<string> {
 }
 
 /** The config of a pod's sandbox; fails with CreatePodSandboxError. DNS warnings are `podDns`'s. */
-export function buildSandboxConfig({ pod, attempt, node }: SandboxConfigInput): Result<PodSandboxConfig> {
+export function buildSandboxConfig({
+  pod,
+  attempt,
+  userNamespace,
+  node,
+}: SandboxConfigInput): Result<PodSandboxConfig> {
   const { name, namespace, uid } = pod.metadata;
   const hostname = sandboxHostname(pod, node.clusterDomain);
   if (!hostname.ok) return hostname;
-  const securityContext = sandboxSecurityContext(pod);
+  const securityContext = sandboxSecurityContext(pod, userNamespace);
   if (!securityContext.ok) return securityContext;
   const sysctls = pod.spec.securityContext?.sysctls ?? [];
   return ok(

@@ -9,6 +9,7 @@ import {
   SecurityProfile,
   SecurityProfile_ProfileType,
   SupplementalGroupsPolicy,
+  type UserNamespace,
 } from "../../gen/cri.ts";
 import { seccompProfilesDir } from "../paths.ts";
 import { kubeletError } from "../errors.ts";
@@ -90,11 +91,8 @@ function legacyApparmor({ type, localhostProfile = "" }: Profile): string {
 }
 
 /** Security context of a sandbox; fails with CreatePodSandboxError. */
-export function sandboxSecurityContext(pod: Pod): Result<LinuxSandboxSecurityContext> {
-  const { securityContext, hostUsers, containers, initContainers = [] } = pod.spec;
-  if (hostUsers === false) {
-    return sandboxConfigError(pod, "spec.hostUsers false: user namespaces are not served yet", "Unimplemented");
-  }
+export function sandboxSecurityContext(pod: Pod, userNamespace: UserNamespace): Result<LinuxSandboxSecurityContext> {
+  const { securityContext, containers, initContainers = [] } = pod.spec;
   const policy = groupsPolicy(securityContext);
   if (policy === undefined) {
     return sandboxConfigError(
@@ -104,7 +102,7 @@ export function sandboxSecurityContext(pod: Pod): Result<LinuxSandboxSecurityCon
   }
   return ok(
     LinuxSandboxSecurityContext.fromPartial({
-      namespaceOptions: podNamespaces(pod),
+      namespaceOptions: podNamespaces(pod, userNamespace),
       privileged: [...containers, ...initContainers].some((each) => each.securityContext?.privileged ?? false),
       ...(securityContext?.runAsUser !== undefined && { runAsUser: int64(securityContext.runAsUser) }),
       ...(securityContext?.runAsGroup !== undefined && { runAsGroup: int64(securityContext.runAsGroup) }),
@@ -120,6 +118,7 @@ export interface ContainerSecurityInput {
   readonly pod: Pod;
   readonly container: Container;
   readonly imageUser: ImageUser;
+  readonly userNamespace: UserNamespace;
   /** Container whose processes an ephemeral container joins. */
   readonly targetContainerId?: string | undefined;
   readonly node: SecurityNode;
@@ -186,7 +185,7 @@ export function containerSecurityContext(input: ContainerSecurityInput): Result<
       privileged: own.privileged ?? false,
       readonlyRootfs: own.readOnlyRootFilesystem ?? false,
       noNewPrivs: own.allowPrivilegeEscalation === false,
-      namespaceOptions: containerNamespaces(pod, input.targetContainerId),
+      namespaceOptions: containerNamespaces(pod, input.userNamespace, input.targetContainerId),
       supplementalGroups: groups(ofPod),
       supplementalGroupsPolicy: policy,
       seccomp: seccomp.value,

@@ -129,5 +129,5 @@ function* validateContainer(container: Container | EphemeralContainer, spec: Pod
   yield* validateDevices(container, spec.volumes ?? [], `${path}.volumeDevices`);
   yield* validateResources(container.resources, spec, `${path}.resources`);
   yield* validateResizePolicy(container.resizePolicy ?? [], spec.restartPolicy, `${path}.resizePolicy`);
-  yield* validateContainerSecurity(container.securityContext, `${path}.securityContext`);
+  yield* validateContainerSecurity(container.securityContext, spec.hostUsers !== false, `${path}.securityContext`);
 }

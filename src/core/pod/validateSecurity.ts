@@ -32,12 +32,19 @@ function* validateId(id: number | undefined, path: string): FieldProblems {
 }
 
 /** Validates one container's security context. */
-export function* validateContainerSecurity(context: ContainerSecurity | undefined, path: string): FieldProblems {
+export function* validateContainerSecurity(
+  context: ContainerSecurity | undefined,
+  hostUsers: boolean,
+  path: string,
+): FieldProblems {
   if (context === undefined) return;
   yield* validateId(context.runAsUser, `${path}.runAsUser`);
   yield* validateId(context.runAsGroup, `${path}.runAsGroup`);
   if (context.procMount !== undefined && !PROC_MOUNTS.includes(context.procMount)) {
     yield unsupported(`${path}.procMount`, context.procMount, PROC_MOUNTS);
+  }
+  if (context.procMount === "Unmasked" && hostUsers) {
+    yield invalid(`${path}.procMount`, context.procMount, "`hostUsers` must be false to use `Unmasked`");
   }
   yield* validateProfile(context.seccompProfile, `${path}.seccompProfile`);
   yield* validateProfile(context.appArmorProfile, `${path}.appArmorProfile`);

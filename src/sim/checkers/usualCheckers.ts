@@ -2,6 +2,7 @@
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { admittedFits } from "./admittedFits.ts";
+import { disjointUserIds } from "./disjointUserIds.ts";
 import { diskOutlivesContainers } from "./diskOutlivesContainers.ts";
 import { finalPhaseStays } from "./finalPhaseStays.ts";
 import { graceNeverGrows } from "./graceNeverGrows.ts";
@@ -19,5 +20,6 @@ export const usualCheckers = (config?: Pick<KubeletConfig, "allocatable" | "maxP
   finalPhaseStays(),
   graceNeverGrows(),
   diskOutlivesContainers(),
+  disjointUserIds(),
   ...(config === undefined ? [] : [admittedFits(config)]),
 ];

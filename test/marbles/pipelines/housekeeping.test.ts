@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AdmissionResult } from "../../../src/core/admission/admit.ts";
 import { advanceRegistry, type RegistryInput } from "../../../src/core/pod/podRegistry.ts";
 import { housekeeping } from "../../../src/pipelines/housekeeping.ts";
+import { createUserNamespaces } from "../../../src/pipelines/userNamespaces.ts";
 import { createSimFiles } from "../../../src/sim/simFiles.ts";
 import { simKubeletConfig } from "../../../src/sim/simKubeletConfig.ts";
 import { simMachine } from "../../../src/sim/simMachine.ts";
@@ -67,7 +68,10 @@ describe("housekeeping", () => {
       });
       const ports = { files, cgroups: undefined, clock: m.clock, telemetry: recordingTelemetry() };
       const config = simKubeletConfig(simMachine());
-      m.expectObservable(housekeeping({ ready$: ready }, ports, config, state), "100s !").toBe("");
+      const userNamespaces = createUserNamespaces(ports, config, state);
+      m.expectObservable(housekeeping({ ready$: ready }, ports, config, { ...state, userNamespaces }), "100s !").toBe(
+        "",
+      );
       m.flush();
       expect(files.read(mine)).toBe("precious");
     }),

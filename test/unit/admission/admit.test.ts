@@ -269,6 +269,15 @@ describe("admitPod: resources", () => {
     expect(admit(asking({ "example.com/gpu": "3" }), { allocatable })).toEqual(lacks("example.com/gpu", 3, 0, 2));
   });
 
+  it("counts the overhead of the pod and of those beside it", () => {
+    const overhead = { cpu: "250m" };
+    expect(admit(asking({ cpu: "400m" }, "u", { overhead }), { activePods: used })).toEqual(
+      lacks("cpu", 650, 1500, 2000),
+    );
+    const activePods = [asking({ cpu: "1500m" }, "other", { overhead })];
+    expect(admit(asking({ cpu: "400m" }), { activePods })).toEqual(lacks("cpu", 400, 1750, 2000));
+  });
+
   it("counts pods", () => {
     const activePods = ["a", "b", "c"].map((uid) => podOf({ uid }));
     expect(admit(podOf(), { activePods })).toEqual(lacks("pods", 1, 3, 3));

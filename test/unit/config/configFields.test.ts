@@ -62,7 +62,7 @@ describe("the field table", () => {
        imageServiceEndpoint kubeReserved logging.format logging.verbosity maxParallelImagePulls maxPods
        mergeDefaultEvictionSettings podCIDR podLogsDir podPidsLimit podsPerCore readOnlyPort registerNode registryBurst
        registryPullQPS resolvConf runtimeRequestTimeout seccompDefault serializeImagePulls staticPodPath staticPodURL
-       staticPodURLHeader syncFrequency systemReserved`
+       staticPodURLHeader syncFrequency systemReserved userNamespaces.idsPerPod`
         .split(/\s+/)
         .toSorted(),
     );

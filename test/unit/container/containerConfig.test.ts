@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "../../../src/core/api.ts";
 import { type ContainerConfigInput, buildContainerConfig } from "../../../src/core/container/containerConfig.ts";
+import { NODE_USER_NAMESPACE } from "../../../src/core/container/namespaces.ts";
 import type { NodeContext } from "../../../src/core/container/nodeContext.ts";
 import { stopSignal } from "../../../src/core/container/stopSignal.ts";
 import { ContainerConfig, NamespaceMode, SecurityProfile_ProfileType, Signal } from "../../../src/gen/cri.ts";
@@ -25,6 +26,8 @@ function build(container: Container, { spec = {}, input = {}, node = {} }: Case 
     restartCount: 0,
     imageRef: IMAGE_REF,
     imageUser: ROOT,
+    userNamespace: NODE_USER_NAMESPACE,
+    recursiveReadOnlyMounts: false,
     podIps: ["10.1.0.192"],
     terminationLogPath: `${POD_DIR}/containers/${container.name}/0a1b2c3d`,
     node: nodeContextOf(node),

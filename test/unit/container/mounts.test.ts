@@ -21,10 +21,17 @@ interface MountCase {
   readonly container?: Partial<Container>;
   readonly podIps?: readonly string[];
   readonly selinuxEnabled?: boolean;
+  readonly recursiveReadOnlyMounts?: boolean;
 }
 
 function mounts(volumeMounts: VolumeMounts, more: MountCase = {}) {
-  const { spec = {}, container = {}, podIps = ["10.1.0.5"], selinuxEnabled = false } = more;
+  const {
+    spec = {},
+    container = {},
+    podIps = ["10.1.0.5"],
+    selinuxEnabled = false,
+    recursiveReadOnlyMounts = true,
+  } = more;
   const main = containerOf({ volumeMounts, ...container });
   const pod = podOf({ spec: { volumes, containers: [main], ...spec } });
   return containerMounts({
@@ -32,6 +39,7 @@ function mounts(volumeMounts: VolumeMounts, more: MountCase = {}) {
     container: main,
     podIps,
     terminationLogPath: LOG,
+    recursiveReadOnlyMounts,
     node: nodeContextOf({ selinuxEnabled }),
   });
 }
@@ -101,13 +109,47 @@ describe("containerMounts", () => {
     [{ name: "none", mountPath: "/m" }, `${where("none")} the pod has no volume of this name`],
     [{ name: "data", mountPath: "/m", subPath: "s" }, `${where("data")} subPath is not served yet`, "Unimplemented"],
     [{ name: "data", mountPath: "/m", mountPropagation: "Up" }, `${where("data")} invalid mountPropagation "Up"`],
-    [
-      { name: "data", mountPath: "/m", readOnly: true, recursiveReadOnly: "Enabled" },
-      `${where("data")} recursiveReadOnly Enabled is not served yet`,
-      "Unimplemented",
-    ],
   ])("refuse %j by name", (mount, message, code) => {
     expect(mounts([mount])).toEqual(refused(message, code));
+  });
+
+  const rro = (mode: string, more: Partial<VolumeMounts[number]> = {}) => ({
+    name: "data",
+    mountPath: "/m",
+    readOnly: true,
+    recursiveReadOnly: mode,
+    ...more,
+  });
+  it.each<[VolumeMounts[number], boolean, boolean]>([
+    [rro("Enabled"), true, true],
+    [rro("Enabled", { mountPropagation: "None" }), true, true],
+    [rro("IfPossible"), true, true],
+    [rro("IfPossible"), false, false],
+    [rro("Disabled"), true, false],
+    [rro("Disabled", { readOnly: false, mountPropagation: "Bidirectional" }), false, false],
+  ])("%j are recursively read-only as far as the runtime can (%s): %s", (mount, recursiveReadOnlyMounts, expected) => {
+    const result = mounts([mount], { recursiveReadOnlyMounts });
+    expect(result.ok && result.value[0]?.recursiveReadOnly).toBe(expected);
+  });
+
+  it.each<[VolumeMounts[number], boolean, string]>([
+    [rro("Enabled"), false, "but it is not supported by the runtime"],
+    [rro("Enabled", { readOnly: false }), true, "but it is not read-only"],
+    [
+      rro("IfPossible", { mountPropagation: "HostToContainer" }),
+      true,
+      'but it is not compatible with propagation "HostToContainer"',
+    ],
+  ])("refuse %j when the runtime can (%s)", (mount, recursiveReadOnlyMounts, why) => {
+    expect(mounts([mount], { recursiveReadOnlyMounts })).toMatchObject({
+      ok: false,
+      error: {
+        reason: "CreateContainerConfigError",
+        message:
+          'pod "plain_demo(uid-1)": container "main": failed to resolve recursive read-only mode: ' +
+          `volume "data" requested recursive read-only mode, ${why}`,
+      },
+    });
   });
 
   it("refuse block devices", () => {

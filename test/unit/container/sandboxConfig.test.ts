@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod, PodSpec } from "../../../src/core/api.ts";
+import { NODE_USER_NAMESPACE } from "../../../src/core/container/namespaces.ts";
 import type { NodeContext } from "../../../src/core/container/nodeContext.ts";
 import { podPortMappings } from "../../../src/core/container/ports.ts";
 import { buildSandboxConfig } from "../../../src/core/container/sandboxConfig.ts";
@@ -15,7 +16,7 @@ import { nodeContextOf } from "../../support/nodeContext.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 
 const build = (pod: Pod, node: Partial<NodeContext> = {}, attempt = 0) =>
-  buildSandboxConfig({ pod, attempt, node: nodeContextOf(node) });
+  buildSandboxConfig({ pod, attempt, userNamespace: NODE_USER_NAMESPACE, node: nodeContextOf(node) });
 type Partially = Parameters<typeof PodSandboxConfig.fromPartial>[0];
 const ok = (config: Partially) => ({ ok: true, value: PodSandboxConfig.fromPartial(config) });
 const NAMESPACES = { pid: NamespaceMode.CONTAINER, usernsOptions: { mode: NamespaceMode.NODE } };
@@ -169,11 +170,6 @@ describe("buildSandboxConfig", () => {
   });
 
   it.each<[Partial<PodSpec>, string, string]>([
-    [
-      { hostUsers: false },
-      'pod "plain_demo(uid-1)": spec.hostUsers false: user namespaces are not served yet',
-      "Unimplemented",
-    ],
     [
       { securityContext: { supplementalGroupsPolicy: "Loose" } },
       'pod "plain_demo(uid-1)": unsupported supplementalGroupsPolicy: Loose',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "../../../src/core/api.ts";
+import { NODE_USER_NAMESPACE, podUserNamespace } from "../../../src/core/container/namespaces.ts";
 import type { NodeContext } from "../../../src/core/container/nodeContext.ts";
 import {
   type ImageUser,
@@ -12,6 +13,7 @@ import {
   NamespaceMode,
   SecurityProfile_ProfileType as ProfileType,
   SupplementalGroupsPolicy,
+  type UserNamespace,
 } from "../../../src/gen/cri.ts";
 import { nodeContextOf } from "../../support/nodeContext.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
@@ -25,14 +27,23 @@ interface Case {
   readonly ofPod?: OfPod;
   readonly spec?: Partial<PodSpec>;
   readonly imageUser?: ImageUser;
+  readonly userNamespace?: UserNamespace;
   readonly target?: string;
   readonly node?: Partial<NodeContext>;
 }
 
-function contextOf({ own, ofPod = {}, spec = {}, imageUser = { uid: 0n, username: "" }, target, node = {} }: Case) {
+function contextOf({ own, ofPod = {}, spec = {}, target, node = {}, ...more }: Case) {
+  const { imageUser = { uid: 0n, username: "" }, userNamespace = NODE_USER_NAMESPACE } = more;
   const container = containerOf(own === undefined ? {} : { securityContext: own });
   const pod = podOf({ spec: { containers: [container], securityContext: ofPod, ...spec } });
-  return containerSecurityContext({ pod, container, imageUser, targetContainerId: target, node: nodeContextOf(node) });
+  return containerSecurityContext({
+    pod,
+    container,
+    imageUser,
+    userNamespace,
+    targetContainerId: target,
+    node: nodeContextOf(node),
+  });
 }
 
 /** What a container without any security context gets. */
@@ -69,6 +80,14 @@ describe("containerSecurityContext", () => {
       "fsGroup before supplemental groups",
       { ofPod: { fsGroup: 1, supplementalGroups: [2, 3], supplementalGroupsPolicy: "Strict" } },
       { supplementalGroups: [1n, 2n, 3n], supplementalGroupsPolicy: SupplementalGroupsPolicy.Strict },
+    ],
+    [
+      "nothing of what concerns Windows",
+      {
+        own: { windowsOptions: { runAsUserName: "Container" } },
+        ofPod: { windowsOptions: { runAsUserName: "Pod", hostProcess: false } },
+      },
+      {},
     ],
     ["privileged", { own: { privileged: true } }, { privileged: true }],
     [
@@ -125,6 +144,20 @@ describe("containerSecurityContext", () => {
       "AppArmor turned off",
       { ofPod: { appArmorProfile: { type: "Unconfined" } } },
       { apparmor: { profileType: ProfileType.Unconfined }, apparmorProfile: "unconfined" },
+    ],
+    [
+      "user ids of its own",
+      { userNamespace: podUserNamespace({ firstId: 131_072, length: 65_536 }) },
+      {
+        namespaceOptions: {
+          pid: NamespaceMode.CONTAINER,
+          usernsOptions: {
+            mode: NamespaceMode.POD,
+            uids: [{ hostId: 131_072, containerId: 0, length: 65_536 }],
+            gids: [{ hostId: 131_072, containerId: 0, length: 65_536 }],
+          },
+        },
+      },
     ],
     [
       "the target's processes for an ephemeral container",

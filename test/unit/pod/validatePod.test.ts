@@ -646,6 +646,11 @@ describe("containers", () => {
       ['securityContext.procMount: Unsupported value: "x": supported values: "Default", "Unmasked"'],
     ],
     [
+      "an unmasked /proc without a user namespace",
+      { securityContext: { procMount: "Unmasked" } },
+      ['securityContext.procMount: Invalid value: "Unmasked": `hostUsers` must be false to use `Unmasked`'],
+    ],
+    [
       "a profile without need",
       { securityContext: { appArmorProfile: { type: "Unconfined", localhostProfile: "x" } } },
       [

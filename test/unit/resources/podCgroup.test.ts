@@ -71,6 +71,12 @@ describe("pod cgroup limits", () => {
       { cpuShares: 204, cpuQuotaUs: -1, cpuPeriodUs: 100_000, memoryLimitBytes: 134_217_728 },
     ],
     [
+      "overhead comes on top",
+      podOf({ spec: { containers: guaranteed.spec.containers, overhead: { cpu: "1", memory: "1Mi" } } }),
+      config,
+      { cpuShares: 1228, cpuQuotaUs: 120_000, cpuPeriodUs: 100_000, memoryLimitBytes: 135_266_304 },
+    ],
+    [
       "processes are limited when configured",
       podOf(),
       { ...config, podPidsLimit: 99 },

@@ -2,7 +2,7 @@ import * as fs from "node:fs/promises";
 import * as os from "node:os";
 import { dirname, join } from "node:path";
 import { lastValueFrom } from "rxjs";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Machine } from "../../../src/ports/host.ts";
 import { type MachineOptions, readMachine } from "../../../src/sources/machine.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
@@ -19,6 +19,8 @@ const V1_FILES = {
   "/sys/fs/cgroup/memory/cgroup.procs": "",
   "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes": "1\n",
 };
+
+const NO_RESOLVER = { resolvConfPath: "" };
 
 describe("readMachine", () => {
   const root = temporaryDirectory();
@@ -51,6 +53,7 @@ describe("readMachine", () => {
       resolvConf: { nameservers: ["192.0.2.53"], searches: ["lan"], options: [] },
       cgroupVersion: 1,
       swapControllerAvailable: true,
+      subordinateIds: undefined,
       appArmorEnabled: false,
       selinuxEnabled: false,
       thermalThrottlePaths: [],
@@ -59,7 +62,7 @@ describe("readMachine", () => {
   });
 
   it("leaves empty what the system does not have", async () => {
-    const machine = await machineWith({}, { resolvConfPath: "" });
+    const machine = await machineWith({}, NO_RESOLVER);
     expect(machine).toMatchObject({
       memoryBytes: BigInt(os.totalmem()),
       swapBytes: 0n,
@@ -94,8 +97,30 @@ describe("readMachine", () => {
     ["SELinux", SELINUX, false, true],
     ["SELinux without a policy", { ...SELINUX, "/proc/self/attr/current": "kernel\0" }, false, false],
   ])("sees %s", async (_, files, appArmorEnabled, selinuxEnabled) => {
-    const machine = await machineWith(files, { resolvConfPath: "" });
+    const machine = await machineWith(files, NO_RESOLVER);
     expect(machine).toMatchObject({ appArmorEnabled, selinuxEnabled });
+  });
+
+  /** Makes a program `getsubids` that prints one of these lines, and the user it is asked about. */
+  async function withSubordinateIds(users: string, groups: string): Promise<Machine> {
+    const programs = join(root(), "bin");
+    await fs.mkdir(programs, { recursive: true });
+    const text = `#!/bin/sh\nif [ "$1" = -g ]; then echo "${groups}"; else echo "${users}"; fi\n`;
+    await fs.writeFile(join(programs, "getsubids"), text, { mode: 0o755 });
+    vi.stubEnv("PATH", `${programs}:${process.env["PATH"]}`);
+    return machineWith({ "/etc/passwd": "root:x:0:0::/root:/bin/sh\nkubelet:x:990:990::/:/bin/false\n" }, NO_RESOLVER);
+  }
+  afterEach(() => vi.unstubAllEnvs());
+
+  it("knows the ids set aside for the kubelet's user", async () => {
+    const line = "0: kubelet 65536 7208960";
+    expect((await withSubordinateIds(line, line)).subordinateIds).toEqual({ firstId: 65_536, length: 7_208_960 });
+  });
+
+  it("fails when users and groups set aside are not the same ids", async () => {
+    await expect(withSubordinateIds("0: kubelet 65536 65536", "0: kubelet 131072 65536")).rejects.toMatchObject({
+      message: 'mismatched subuids and subgids for user "kubelet"',
+    });
   });
 
   it("finds the CPUs that tell of their heat, in order", async () => {
@@ -104,7 +129,7 @@ describe("readMachine", () => {
     const hot = Object.fromEntries(
       [10, 2].map((cpu) => [`${dir}/cpu${cpu}/thermal_throttle/core_throttle_count`, "0"]),
     );
-    const machine = await machineWith({ ...cool, ...hot }, { resolvConfPath: "" });
+    const machine = await machineWith({ ...cool, ...hot }, NO_RESOLVER);
     expect(machine.thermalThrottlePaths).toEqual([`${dir}/cpu2/thermal_throttle`, `${dir}/cpu10/thermal_throttle`]);
   });
 

@@ -1,0 +1,117 @@
+/**
+ * Which pod has which user and group ids of the node. No two pods share one; the first range of the node, where its own
+ * users are, is never given out. Counterpart: pkg/kubelet/userns.
+ */
+import { kubeletError } from "../errors.ts";
+import type { PodUid } from "../ids.ts";
+import { err, ok, type Result } from "../result.ts";
+
+/** Consecutive ids of the node. */
+export interface IdRange {
+  readonly firstId: number;
+  readonly length: number;
+}
+
+/** Ids to give to pods, in ranges of `idsPerPod`; both ends are multiples of it. */
+export interface IdPool extends IdRange {
+  readonly idsPerPod: number;
+}
+
+/** What is given out. */
+export interface IdRanges {
+  /** First id by pod. */
+  readonly usedBy: ReadonlyMap<PodUid, number>;
+  /** Pods that may run with ids of which we do not know, and why not. */
+  readonly unknown: ReadonlyMap<PodUid, string>;
+}
+
+export const noIdRanges: IdRanges = { usedBy: new Map(), unknown: new Map() };
+
+/** Ids given to a pod when nothing else is configured; the kernel's usual range of 16-bit ids. */
+export const DEFAULT_IDS_PER_POD = 65_536;
+const ALL_IDS = 2 ** 32;
+
+const invalid = (why: string): Result<never> => err(kubeletError("InvalidArgument", why));
+
+/**
+ * The pool: the ids subordinate to the kubelet's user if there are any, else every id but the first `idsPerPod`.
+ * Fails with InvalidArgument, in upstream's words, when they cannot be shared out among `maxPods`.
+ */
+export function idPoolOf(subordinate: IdRange | undefined, idsPerPod: number, maxPods: number): Result<IdPool> {
+  const rest = { firstId: idsPerPod, length: ALL_IDS - idsPerPod - (ALL_IDS % idsPerPod) };
+  const { firstId, length } = subordinate ?? rest;
+  if (firstId % idsPerPod !== 0)
+    return invalid(`kubelet user assigned ID ${firstId} is not a multiple of ${idsPerPod}`);
+  if (firstId < idsPerPod) {
+    return invalid(`kubelet user assigned ID ${firstId} must be greater or equal to ${idsPerPod}`);
+  }
+  if (length % idsPerPod !== 0) {
+    return invalid(`kubelet user assigned IDs length ${length} is not a multiple of ${idsPerPod}`);
+  }
+  if (length / idsPerPod < maxPods) {
+    return invalid(`kubelet user assigned IDs are not enough to support ${maxPods} pods`);
+  }
+  return ok({ firstId, length, idsPerPod });
+}
+
+/** The range `getsubids` names, `0: kubelet 65536 7208960`; fails when it names none or several. */
+export function parseSubordinateIds(output: string): Result<IdRange> {
+  const [line = "", ...more] = output.trim().split("\n");
+  const [, , firstId, length, ...rest] = line.split(/\s+/);
+  const isNumber = (text: string | undefined): boolean => text !== undefined && /^\d+$/.test(text);
+  if (more.length > 0) return invalid(`error parsing line ${JSON.stringify(output)}: it must contain only one line`);
+  if (!isNumber(firstId) || !isNumber(length) || rest.length > 0)
+    return invalid(`invalid line ${JSON.stringify(output)}`);
+  return ok({ firstId: Number(firstId), length: Number(length) });
+}
+
+const withRange = (ranges: IdRanges, uid: PodUid, firstId: number): IdRanges => ({
+  ...ranges,
+  usedBy: new Map(ranges.usedBy).set(uid, firstId),
+});
+
+/** Gives the pod the lowest free range; the one it has, if it has one. */
+export function allocateRange(
+  ranges: IdRanges,
+  pool: IdPool,
+  uid: PodUid,
+): Result<{ readonly ranges: IdRanges; readonly firstId: number }> {
+  const own = ranges.usedBy.get(uid);
+  if (own !== undefined) return ok({ ranges, firstId: own });
+  const [[unknown, why] = []] = ranges.unknown;
+  if (unknown !== undefined) {
+    const message = `no ids are given out while those of pod ${JSON.stringify(unknown)} are not known: ${why}`;
+    return err(kubeletError("ResourceExhausted", message));
+  }
+  const taken = new Set(ranges.usedBy.values());
+  for (let firstId = pool.firstId; firstId < pool.firstId + pool.length; firstId += pool.idsPerPod) {
+    if (!taken.has(firstId)) return ok({ ranges: withRange(ranges, uid, firstId), firstId });
+  }
+  return err(kubeletError("ResourceExhausted", "could not find an empty slot to allocate a user namespace"));
+}
+
+/** Notes a range that was given out earlier; fails with InvalidArgument when it could not have been, or is another's. */
+export function recordRange(ranges: IdRanges, pool: IdPool, uid: PodUid, range: IdRange): Result<IdRanges> {
+  const { firstId, length } = range;
+  if (length !== pool.idsPerPod) return invalid(`wrong user namespace length ${length}`);
+  if (firstId % pool.idsPerPod !== 0) return invalid(`wrong user namespace offset specified ${firstId}`);
+  if (firstId < pool.firstId || firstId >= pool.firstId + pool.length) return invalid(`id ${firstId} is out of range`);
+  const holder = [...ranges.usedBy].find(([, taken]) => taken === firstId)?.[0];
+  if (holder !== undefined && holder !== uid)
+    return invalid(`range picked for pod ${JSON.stringify(uid)} already taken`);
+  return ok(withRange(ranges, uid, firstId));
+}
+
+/** Notes that a pod may use any ids: until it is released nobody gets new ones. */
+export const withUnknown = (ranges: IdRanges, uid: PodUid, why: string): IdRanges => ({
+  ...ranges,
+  unknown: new Map(ranges.unknown).set(uid, why),
+});
+
+/** Takes back what the pod has; nothing when it has nothing. */
+export function releaseRange(ranges: IdRanges, uid: PodUid): IdRanges {
+  if (!ranges.usedBy.has(uid) && !ranges.unknown.has(uid)) return ranges;
+  const without = <T>(map: ReadonlyMap<PodUid, T>): ReadonlyMap<PodUid, T> =>
+    new Map([...map].filter(([other]) => other !== uid));
+  return { usedBy: without(ranges.usedBy), unknown: without(ranges.unknown) };
+}

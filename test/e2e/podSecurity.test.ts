@@ -1,0 +1,120 @@
+/** What the kernel lets a container do, told by the container itself, and pods whose wishes this node cannot grant. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { Pod } from "../../src/core/api.ts";
+import { describeOnContainerd } from "../support/containerdInstallation.ts";
+import { containerdNode } from "./containerdNode.ts";
+import { manifest, server } from "./manifests.ts";
+
+describeOnContainerd("pod security on containerd", (installation) => {
+  const node = containerdNode(installation, { config: { allowedUnsafeSysctls: ["kernel.msg*"] } });
+  const running = (name: string): Promise<Pod> =>
+    node.daemon.until(name, ({ status }) => status?.phase === "Running", "Running");
+  const put = (name: string, spec: Partial<Pod["spec"]>): Promise<void> =>
+    node.daemon.put(`${name}.json`, manifest(name, { containers: [server()], ...spec }));
+
+  it("filters system calls as the profile says: not at all, as the runtime does, by a file of the node", async () => {
+    const folder = join(node.folder, "kubelet", "seccomp");
+    await mkdir(folder, { recursive: true });
+    const noFolders = {
+      defaultAction: "SCMP_ACT_ALLOW",
+      syscalls: [{ names: ["mkdir", "mkdirat"], action: "SCMP_ACT_ERRNO", errnoRet: 38 }],
+    };
+    await writeFile(join(folder, "no-folders.json"), JSON.stringify(noFolders));
+    const tell = "grep '^Seccomp:' /proc/self/status; mkdir /tmp/x 2>&1; echo end";
+    const filtered = (name: string, seccompProfile?: { readonly type: string; readonly localhostProfile?: string }) =>
+      server(name, tell, seccompProfile === undefined ? {} : { securityContext: { seccompProfile } });
+    await put("filtered", {
+      containers: [
+        filtered("none"),
+        filtered("runtime", { type: "RuntimeDefault" }),
+        filtered("local", { type: "Localhost", localhostProfile: "no-folders.json" }),
+      ],
+    });
+    const pod = await running("filtered");
+    expect(await node.untilOutput(pod, "none", "end")).toEqual(["Seccomp:\t0", "end"]);
+    expect(await node.untilOutput(pod, "runtime", "end")).toEqual(["Seccomp:\t2", "end"]);
+    expect(await node.untilOutput(pod, "local", "end")).toEqual([
+      "Seccomp:\t2",
+      "mkdir: can't create directory '/tmp/x': Function not implemented",
+      "end",
+    ]);
+  });
+
+  it("hides what the kernel tells of the node, but not from a privileged container", async () => {
+    const tell = "wc -c </proc/timer_list; echo 1 2>&1 >/proc/sys/kernel/msgmax; grep -c . /proc/interrupts; echo end";
+    await put("open", {
+      containers: [server("usual", tell), server("privileged", tell, { securityContext: { privileged: true } })],
+    });
+    const pod = await running("open");
+    expect(await node.untilOutput(pod, "usual", "end")).toEqual([
+      "0",
+      "/bin/sh: can't create /proc/sys/kernel/msgmax: Read-only file system",
+      "0",
+      "end",
+    ]);
+    const [timers, interrupts] = await node.untilOutput(pod, "privileged", "end");
+    expect([Number(timers) > 0, Number(interrupts) > 0]).toEqual([true, true]);
+  });
+
+  it("sets kernel settings of the pod alone, in either spelling", async () => {
+    const tell = "cat /proc/sys/net/ipv4/ip_unprivileged_port_start /proc/sys/kernel/msgmax; echo end";
+    await put("tuned", {
+      securityContext: {
+        sysctls: [
+          { name: "net/ipv4/ip_unprivileged_port_start", value: "79" },
+          { name: "kernel.msgmax", value: "12345" },
+        ],
+      },
+      containers: [server("main", tell)],
+    });
+    await put("untouched", { containers: [server("main", tell)] });
+    expect(await node.untilOutput(await running("tuned"), "main", "end")).toEqual(["79", "12345", "end"]);
+    const [, msgmax] = await node.untilOutput(await running("untouched"), "main", "end");
+    expect(msgmax).not.toBe("12345");
+  });
+
+  it.each<[string, string, Partial<Pod["spec"]>, string, string]>([
+    [
+      "a kernel setting that is not allowed",
+      "sysctl",
+      { securityContext: { sysctls: [{ name: "kernel.shmmax", value: "1" }] } },
+      "SysctlForbidden",
+      'forbidden sysctl: "kernel.shmmax" not allowlisted',
+    ],
+    [
+      "groups without those of the image, which this runtime cannot do",
+      "strict",
+      { securityContext: { supplementalGroupsPolicy: "Strict" } },
+      "SupplementalGroupsPolicyNotSupported",
+      "SupplementalGroupsPolicy=Strict is not supported in this node",
+    ],
+  ])("refuses %s", async (_, name, spec, reason, message) => {
+    await put(name, spec);
+    const { status } = await node.daemon.until(name, (pod) => pod.status?.phase === "Failed", "Failed");
+    expect(status).toMatchObject({ phase: "Failed", reason, message: `Pod was rejected: ${message}` });
+    expect(await node.daemon.events(name)).toMatchObject([{ type: "Warning", reason, message }]);
+    expect(await node.sandboxes()).toEqual([]);
+  });
+
+  it.each<[string, string, Partial<Pod["spec"]>, string]>([
+    [
+      "user ids of its own, which this runtime cannot give",
+      "userns",
+      { hostUsers: false },
+      "can't set `spec.hostUsers: false`, runtime does not support user namespaces",
+    ],
+    ["a class nobody defined", "class", { runtimeClassName: "kata" }, 'runtimeclass.node.k8s.io "kata" not found'],
+  ])("says why a pod cannot have %s, and makes nothing", async (_, name, spec, message) => {
+    await put(name, spec);
+    const { status } = await node.daemon.until(name, () => true, "known");
+    await expect
+      .poll(async () => (await node.daemon.events(name)).map((event) => event.message), { timeout: 20_000 })
+      .toContainEqual(expect.stringMatching(new RegExp(`^Failed to create pod sandbox: ${escaped(message)}`)));
+    expect(status?.phase).toBe("Pending");
+    expect(await node.sandboxes()).toEqual([]);
+  });
+});
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

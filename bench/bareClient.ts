@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { firstValueFrom } from "rxjs";
 import type { Pod } from "../src/core/api.ts";
+import { NO_CONFIG_OBJECTS } from "../src/core/configObjects.ts";
 import { buildContainerConfig } from "../src/core/container/containerConfig.ts";
 import type { NodeContext } from "../src/core/container/nodeContext.ts";
 import { NODE_USER_NAMESPACE } from "../src/core/container/namespaces.ts";
@@ -102,6 +103,7 @@ function prepared(
       recursiveReadOnlyMounts: false,
       podIps: podIp === "" ? [] : [podIp],
       terminationLogPath: `${podDir(node.directories, pod.metadata.uid)}/termination-log`,
+      objects: NO_CONFIG_OBJECTS,
       node,
     }),
   );

@@ -22,6 +22,7 @@ export function podSources(
     clock: ports.clock,
     digest: manifestDigest,
     preventApiReferences: featureGates.get("PreventStaticPodAPIReferences") ?? true,
+    standalone: true,
   };
   const file$ = filePodSource({
     ...shared,

@@ -18,3 +18,7 @@ export function sameValue(left: unknown, right: unknown): boolean {
   for (const key of Object.keys(theirs)) if (theirs[key] !== undefined && member(ours, key) === undefined) return false;
   return true;
 }
+
+/** The very same items in the same order. */
+export const sameItems = (left: readonly unknown[], right: readonly unknown[]): boolean =>
+  left.length === right.length && left.every((item, index) => item === right[index]);

@@ -1,7 +1,9 @@
 /** Merges the snapshots of all pod sources into differences. Counterpart: pkg/kubelet/config PodConfig (mux). */
 import { map, type Observable, scan } from "rxjs";
+import { type ConfigObject, type ConfigObjects, configObjectsOf, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import { diffSource, type PodsByUid, type PodUpdate, podsByUid } from "../core/pod/podUpdate.ts";
 import type { PodSource, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import { sameItems } from "../core/sameValue.ts";
 
 /** What came of one snapshot. */
 export interface MergedConfig {
@@ -9,6 +11,8 @@ export interface MergedConfig {
   /** Sources that have said at least once what they want. */
   readonly seen: ReadonlySet<PodSource>;
   readonly snapshot: SourceSnapshot;
+  /** Of all sources; the same object until one of them changed. */
+  readonly configObjects: ConfigObjects;
 }
 
 /**
@@ -23,9 +27,16 @@ export interface MergedConfig {
  */
 export function mergePodConfig(snapshots$: Observable<SourceSnapshot>): Observable<MergedConfig> {
   return snapshots$.pipe(
-    scan(merge, { bySource: new Map(), updates: [], snapshot: undefined }),
-    map(({ bySource, updates, snapshot }) => ({
+    scan(merge, {
+      bySource: new Map(),
+      updates: [],
+      snapshot: undefined,
+      objects: new Map(),
+      configObjects: NO_CONFIG_OBJECTS,
+    }),
+    map(({ bySource, updates, snapshot, configObjects }) => ({
       updates,
+      configObjects,
       seen: new Set(bySource.keys()),
       snapshot: snapshot as SourceSnapshot,
     })),
@@ -37,12 +48,24 @@ interface Merged {
   readonly updates: readonly PodUpdate[];
   /** undefined before the first. */
   readonly snapshot: SourceSnapshot | undefined;
+  readonly objects: ReadonlyMap<PodSource, readonly ConfigObject[]>;
+  readonly configObjects: ConfigObjects;
 }
 
-function merge({ bySource }: Merged, snapshot: SourceSnapshot): Merged {
-  if (snapshot.ready === false) return { bySource, updates: [], snapshot };
+/** Of two objects of one name the first of these sources has the say. */
+const SOURCES: readonly PodSource[] = ["api", "file", "http"];
+
+function merge(merged: Merged, snapshot: SourceSnapshot): Merged {
+  const { bySource } = merged;
+  if (snapshot.ready === false) return { ...merged, updates: [], snapshot };
   const { source } = snapshot;
   const next = podsByUid(snapshot.pods);
   const updates = diffSource(bySource.get(source) ?? new Map(), next, source);
-  return { bySource: new Map(bySource).set(source, next), updates, snapshot };
+  return { ...withObjects(merged, snapshot), bySource: new Map(bySource).set(source, next), updates, snapshot };
+}
+
+function withObjects({ objects, configObjects }: Merged, { source, objects: fresh = [] }: SourceSnapshot) {
+  if (sameItems(objects.get(source) ?? [], fresh)) return { objects, configObjects };
+  const all = new Map(objects).set(source, fresh);
+  return { objects: all, configObjects: configObjectsOf(SOURCES.flatMap((known) => all.get(known) ?? [])) };
 }

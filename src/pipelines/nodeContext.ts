@@ -13,7 +13,6 @@ import type { ReadonlyCell } from "../state/cell.ts";
 export const nodeContext = (config: KubeletConfig, machine: Machine): NodeContext => ({
   ...config,
   resolvConf: machine.resolvConf,
-  services: [],
   cgroupVersion: machine.cgroupVersion ?? 2,
   swapControllerAvailable: machine.swapControllerAvailable,
   singleProcessOomKill: false,

@@ -1,6 +1,6 @@
 /**
- * Pod sources merged into differences, and what cannot be used reported once. Owner of the sourcesSeen and problems
- * cells. Bound: one entry per manifest. Counterpart: pkg/kubelet/config.
+ * Pod sources merged into differences, and what cannot be used reported once. Owner of the sourcesSeen, problems
+ * and configObjects cells. Bound: one entry per manifest. Counterpart: pkg/kubelet/config.
  */
 import { concatAll, from, map, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
@@ -21,7 +21,7 @@ export type PodConfigOutput =
 export function podConfig(
   inputs: { readonly snapshots$: Observable<SourceSnapshot> },
   ports: Pick<KubeletPorts, "telemetry">,
-  state: Pick<NodeState, "sourcesSeen" | "problems">,
+  state: Pick<NodeState, "sourcesSeen" | "problems" | "configObjects">,
 ): Observable<PodConfigOutput> {
   return mergePodConfig(inputs.snapshots$).pipe(
     map((merged) => from(outputsOf(merged, ports, state))),
@@ -30,9 +30,9 @@ export function podConfig(
 }
 
 function outputsOf(
-  { updates, seen, snapshot }: MergedConfig,
+  { updates, seen, snapshot, configObjects }: MergedConfig,
   { telemetry }: Pick<KubeletPorts, "telemetry">,
-  state: Pick<NodeState, "sourcesSeen" | "problems">,
+  state: Pick<NodeState, "sourcesSeen" | "problems" | "configObjects">,
 ): readonly PodConfigOutput[] {
   const { source, problems } = snapshot;
   const known = state.problems.value.get(source) ?? [];
@@ -40,6 +40,7 @@ function outputsOf(
   for (const problem of fresh) report(problem, source, telemetry);
   telemetry.metrics.gauge("rxlet_manifest_problems", problems.length, { source });
   state.problems.set(new Map(state.problems.value).set(source, problems));
+  state.configObjects.set(configObjects);
   const isNew = seen.has(source) && !state.sourcesSeen.value.has(source);
   if (isNew) state.sourcesSeen.set(seen);
   return [

@@ -1,5 +1,6 @@
 /** What every phase of a pod worker works with, and the one way it lets an effect loose on the runtime. */
 import { catchError, defer, EMPTY, finalize, map, type Observable, of, tap } from "rxjs";
+import type { ConfigObjects } from "../core/configObjects.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import { toKubeletError } from "../core/errors.ts";
 import type { KubeletEvent } from "../core/events.ts";
@@ -30,6 +31,7 @@ export interface PodContext {
   readonly images: ImagePulls;
   readonly userNamespaces: UserNamespaces;
   readonly runtimeClasses: ReadonlyCell<RuntimeClasses>;
+  readonly configObjects: ReadonlyCell<ConfigObjects>;
   readonly runtimeState: ReadonlyCell<RuntimeState>;
   readonly sequence: Sequence;
   /** undefined while the runtime has something of the pod that was not inspected yet. */

@@ -6,6 +6,7 @@ import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, tap } 
 import type { ResizePlan } from "../core/allocation/resizePlan.ts";
 import type { Pod } from "../core/api.ts";
 import { registerRestart, syncErrorDelayMs } from "../core/backoff.ts";
+import { objectsReadBy } from "../core/configObjects.ts";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
 import { type MonotonicMs, monotonicMs } from "../core/ids.ts";
 import { computePodActions } from "../core/pod/podActions.ts";
@@ -68,7 +69,8 @@ export function syncPod(
       });
       const resize: PodResize = actions.killPod || actions.createSandbox ? undefined : { plan: resizePlan };
       const isResizing = memory.resizing.value !== undefined;
-      return { pod, runtimeState: context.runtimeState.value, actions, resize, isResizing };
+      const objects = objectsReadBy(pod, context.configObjects.value);
+      return { pod, objects, runtimeState: context.runtimeState.value, actions, resize, isResizing };
     },
     essence: ({ actions, ...basis }) => ({ ...basis, actions: essenceOf(actions) }),
     act: ({ actions, resize }, runtime, errors) => {

@@ -5,7 +5,23 @@
  *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
  *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
  */
-import { concat, defer, EMPTY, filter, merge, type Observable, of, skip, takeUntil, takeWhile, tap } from "rxjs";
+import {
+  combineLatest,
+  concat,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  filter,
+  map,
+  merge,
+  type Observable,
+  of,
+  skip,
+  takeUntil,
+  takeWhile,
+  tap,
+} from "rxjs";
+import { type ConfigObjects, objectsReadBy } from "../core/configObjects.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { PodUid } from "../core/ids.ts";
 import { unreachable } from "../core/invariant.ts";
@@ -13,6 +29,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
 import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
 import { emptyRuntimeStatus, type PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import { sameValue } from "../core/sameValue.ts";
 import { aborted } from "../operators/aborted.ts";
 import { reconcile } from "../operators/reconcile.ts";
 import { switchAndJoin } from "../operators/switchAndJoin.ts";
@@ -41,7 +58,10 @@ export interface PodWorkerDeps {
   readonly node: NodeContext;
   readonly images: ImagePulls;
   readonly userNamespaces: UserNamespaces;
-  readonly state: Pick<NodeState, "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "sequence">;
+  readonly state: Pick<
+    NodeState,
+    "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "configObjects" | "sequence"
+  >;
 }
 
 /** Runs one pod until it is removed. Never errors but for a broken invariant. */
@@ -59,6 +79,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       images: deps.images,
       userNamespaces: deps.userNamespaces,
       runtimeClasses: deps.state.runtimeClasses,
+      configObjects: deps.state.configObjects,
       runtimeState: deps.state.runtimeState,
       sequence: deps.state.sequence,
       runtimeStatus: () => statusOf(identity, deps.state),
@@ -126,7 +147,8 @@ function runPhase(
     case "sync": {
       const commands$ = latest.changes$.pipe(filter((known) => known?.phase === "sync"));
       const probed$ = context.memory.verdicts.changes$.pipe(skip(1));
-      const triggers$ = merge(commands$, looked$, probed$).pipe(takeUntil(aborted(stop)));
+      const objects$ = readObjects(commands$, state.configObjects).pipe(skip(1));
+      const triggers$ = merge(commands$, looked$, probed$, objects$).pipe(takeUntil(aborted(stop)));
       return reconcile({
         triggers$,
         run: () => syncLatest(context, latest.value, stop),
@@ -155,6 +177,16 @@ const syncLatest = (context: PodContext, command: PodCommand | undefined, stop: 
   !(Number(deadlineLeftMs(context, command.pod)) <= 0)
     ? syncPod(context, command, stop)
     : EMPTY;
+
+/** What the pod's containers are configured from, again whenever that changed: one that waits for it waits no longer. */
+const readObjects = (
+  commands$: Observable<PodCommand & { readonly phase: "sync" }>,
+  objects: ReadonlyCell<ConfigObjects>,
+): Observable<unknown> =>
+  combineLatest([commands$, objects.changes$]).pipe(
+    map(([{ pod }, known]) => objectsReadBy(pod, known)),
+    distinctUntilChanged(sameValue),
+  );
 
 const canSync = ({ memory, runtimeState }: PodContext): boolean =>
   !memory.finished && runtimeState.value.runtimeProblems.length === 0;

@@ -47,6 +47,13 @@ export interface StartTask {
   readonly failed: (error: KubeletError, retryAt: MonotonicMs | undefined) => void;
 }
 
+/** Failures whose event says what is wrong; those of images are told by their reason. */
+const TOLD_IN_WORDS: ReadonlySet<string> = new Set([
+  "CreateContainerConfigError",
+  "CreateContainerError",
+  "RunContainerError",
+]);
+
 /** Starts the container; never errors. */
 export function startContainer(task: StartTask): Observable<PodOutput> {
   const { context, container, sandbox, pod, stop } = task;
@@ -80,9 +87,7 @@ function fail(task: StartTask, error: KubeletError, retryAt?: MonotonicMs): Obse
   });
   const fields = { ...podFields(context), container: container.name, error };
   if (error.code !== "Backoff") context.ports.telemetry.log.warn("Container did not start", fields);
-  // What the runtime refused is told in its own words, everything else by its reason.
-  const cause =
-    error.reason === "CreateContainerError" || error.reason === "RunContainerError" ? error.message : error.reason;
+  const cause = TOLD_IN_WORDS.has(error.reason) ? error.message : error.reason;
   return of(eventOutput(failedEvent(pod, container.name, cause)));
 }
 
@@ -102,6 +107,7 @@ function createAndStart(task: StartTask, image: Image): Observable<PodOutput> {
       recursiveReadOnlyMounts: hasRecursiveReadOnlyMounts(context.runtimeState.value, sandbox.runtimeHandler),
       podIps: sandbox.podIps,
       terminationLogPath: terminationLog,
+      objects: context.configObjects.value,
       node,
     });
     if (!built.ok) return fail(task, withReason(built.error, "CreateContainerConfigError"));

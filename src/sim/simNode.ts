@@ -268,7 +268,7 @@ function createWorld(options: SimNodeOptions): World {
     images: runtime.images,
   };
   const snapshots$ = merge(
-    staticPods(config, clock, manifests),
+    staticPods(config, clock, manifests, options.api === undefined),
     wantedByApi(options.api, config, clock, prng) ?? apiPods.snapshots$,
   );
   const maxLogLines = options.maxLogLines ?? 10_000;
@@ -336,6 +336,7 @@ const staticPods = (
   { nodeName }: KubeletConfig,
   clock: SimClock,
   directory: SimManifests,
+  standalone: boolean,
 ): Observable<SourceSnapshot> =>
   filePodSource({
     path: SIM_MANIFESTS,
@@ -344,6 +345,7 @@ const staticPods = (
     auditPeriodMs: AUDIT_PERIOD_MS,
     clock,
     digest: manifestDigest,
+    standalone,
   });
 
 /** The pods a server has placed on the node; each life of the kubelet asks it anew. */

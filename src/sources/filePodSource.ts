@@ -1,5 +1,5 @@
 /**
- * Static pods from a directory or a file: looks at once, at every hint of a change, and at least every audit period.
+ * Static pods and what configures them from a directory or a file: looks at once, at every hint of a change, and at least every audit period.
  * What a look means is decided in core/pod/manifest/manifestFiles.ts; its memory lives in one subscription.
  * Bounds: one look at a time, READS_AT_ONCE files at once. Counterpart: pkg/kubelet/config/file.go.
  */
@@ -32,8 +32,8 @@ import {
   NO_MANIFEST_FILES,
   type SettleTimes,
 } from "../core/pod/manifest/manifestFiles.ts";
-import { manifestNote } from "../core/pod/manifest/podClashes.ts";
-import { type ManifestReading, readManifest } from "../core/pod/manifest/readManifest.ts";
+import { manifestNote } from "../core/pod/manifest/manifestClashes.ts";
+import { type ManifestReading, NO_READING, readManifest } from "../core/pod/manifest/readManifest.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { Digest } from "../core/pod/staticPod.ts";
 import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
@@ -55,6 +55,8 @@ export interface FilePodSourceOptions {
   readonly digest: Digest;
   /** Feature gate PreventStaticPodAPIReferences; on by default. */
   readonly preventApiReferences?: boolean;
+  /** No API server: ConfigMaps and Secrets are manifests too; default true. */
+  readonly standalone?: boolean;
 }
 
 /** How long doubt lasts; see SettleTimes. */
@@ -63,7 +65,6 @@ const READS_AT_ONCE = 8;
 const MAX_FILES = 10_000;
 /** A file system that does not answer for this long is reported; the next look tries again. */
 const CALL_DEADLINE_MS = 10_000;
-const NOTHING: ManifestReading = { pods: [], problems: [], failed: new Set(), hasNamelessFailure: false };
 
 /**
  * Everything the manifests want, whenever that or its problems changed.
@@ -174,14 +175,18 @@ function readFile(files: ManifestFiles, path: string, options: FilePodSourceOpti
     ),
     map((bytes): FileRead => {
       const content = digest([new TextDecoder("latin1").decode(bytes)]);
-      return { path, content, reading: isKnownContent(files, path, content) ? NOTHING : parse(bytes, path, options) };
+      return {
+        path,
+        content,
+        reading: isKnownContent(files, path, content) ? NO_READING : parse(bytes, path, options),
+      };
     }),
     catchError((thrown: unknown) => of<FileRead>(unreadFile(path, toKubeletError(thrown)))),
   );
 }
 
 function parse(bytes: Uint8Array, path: string, options: FilePodSourceOptions): ManifestReading {
-  const { nodeName, digest, clock, preventApiReferences = true } = options;
+  const { nodeName, digest, clock, preventApiReferences = true, standalone = true } = options;
   const readAt = clock.wallTime();
   return readManifest(parseManifest(bytes), {
     source: "file",
@@ -190,6 +195,7 @@ function parse(bytes: Uint8Array, path: string, options: FilePodSourceOptions): 
     digest,
     readAt,
     preventApiReferences,
+    standalone,
   });
 }
 
@@ -197,7 +203,7 @@ function parse(bytes: Uint8Array, path: string, options: FilePodSourceOptions): 
 function unreadFile(path: string, problem: KubeletError): FileRead {
   if (problem.code === "NotFound") return { path, gone: true };
   const reading: ManifestReading = {
-    ...NOTHING,
+    ...NO_READING,
     problems: [{ ...manifestNote(path, problem.message), severity: "error" }],
     hasNamelessFailure: true,
   };

@@ -28,6 +28,8 @@ export interface HttpPodSourceOptions {
   readonly digest: Digest;
   /** Feature gate PreventStaticPodAPIReferences; on by default. */
   readonly preventApiReferences?: boolean;
+  /** No API server: ConfigMaps and Secrets are manifests too; default true. */
+  readonly standalone?: boolean;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -73,7 +75,7 @@ const conditionsAfter = (answer: PageAnswer, { etag, lastModified }: ManifestRes
   answer.kind === "empty" ? UNCONDITIONAL : { etag, lastModified };
 
 function answerOf(response: ManifestResponse, known: string | undefined, options: HttpPodSourceOptions): PageAnswer {
-  const { url, nodeName, digest, clock, preventApiReferences = true } = options;
+  const { url, nodeName, digest, clock, preventApiReferences = true, standalone = true } = options;
   if (response.status === 304 && known !== undefined) return { kind: "unchanged" };
   if (response.status !== 200) return { kind: "failed", reason: `answered with status ${response.status}` };
   if (response.body.length === 0) return { kind: "empty" };
@@ -86,6 +88,7 @@ function answerOf(response: ManifestResponse, known: string | undefined, options
     digest,
     readAt: clock.wallTime(),
     preventApiReferences,
+    standalone,
   } as const;
   return { kind: "content", content, reading: readManifest(parseManifest(response.body), context) };
 }

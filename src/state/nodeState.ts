@@ -12,9 +12,11 @@
  *     idRanges       pipelines/userNamespaces     which pod has which user ids
  *     runtimeClasses kubelet                      which RuntimeClasses there are
  *     sourcesSeen    pipelines/podConfig          which sources have reported
+ *     configObjects  pipelines/podConfig          ConfigMaps, Secrets and services containers are configured from
  *     problems       pipelines/podConfig          manifests that cannot be used, by source
  */
 import type { PodStatus } from "../core/api.ts";
+import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
 import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
 import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
@@ -42,6 +44,7 @@ export interface NodeState {
   readonly runtimeClasses: Cell<RuntimeClasses>;
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
+  readonly configObjects: Cell<ConfigObjects>;
   /** Orders inspections and effects. */
   readonly sequence: Sequence;
 }
@@ -60,6 +63,7 @@ export function createNodeState(): NodeState {
     runtimeClasses: createCell<RuntimeClasses>(new Map()),
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
+    configObjects: createCell(NO_CONFIG_OBJECTS),
     sequence: createSequence(),
   };
 }

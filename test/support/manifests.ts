@@ -17,6 +17,7 @@ export const FILE_CONTEXT: ManifestContext = {
   digest: testDigest,
   readAt: epochMs(1_767_225_600_000),
   preventApiReferences: true,
+  standalone: true,
 };
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

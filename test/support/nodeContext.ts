@@ -1,4 +1,4 @@
-/** A node as CRI configs see it: cgroup v1 with 24684096 KiB of memory, a cluster DNS server, no services. */
+/** A node as CRI configs see it: cgroup v1 with 24684096 KiB of memory, a cluster DNS server. */
 import type { NodeContext } from "../../src/core/container/nodeContext.ts";
 
 /** The node, with what a test is about given by it. */
@@ -17,7 +17,6 @@ export const nodeContextOf = (more: Partial<NodeContext> = {}): NodeContext => (
   cpuCfsPeriodUs: 100_000,
   seccompDefault: false,
   resolvConf: { nameservers: ["192.0.2.53"], searches: [], options: [] },
-  services: [],
   cgroupVersion: 1,
   swapControllerAvailable: true,
   singleProcessOomKill: true,

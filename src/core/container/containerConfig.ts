@@ -1,5 +1,6 @@
 /** The one builder of ContainerConfig. Counterpart: generateContainerConfig in kuberuntime_container.go. */
 import type { Container, Pod } from "../api.ts";
+import type { ConfigObjects } from "../configObjects.ts";
 import { ContainerConfig, type UserNamespace } from "../../gen/cri.ts";
 import { containerLogName } from "../paths.ts";
 import { type Result, ok } from "../result.ts";
@@ -29,6 +30,8 @@ export interface ContainerConfigInput {
   readonly podIps: readonly string[];
   /** Host path of the termination message file of this attempt; it must exist before the container is made. */
   readonly terminationLogPath: string;
+  /** ConfigMaps, Secrets and services the environment is made from. */
+  readonly objects: ConfigObjects;
   /** Container whose processes an ephemeral container joins. */
   readonly targetContainerId?: string | undefined;
   readonly node: NodeContext;
@@ -42,7 +45,7 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
   const nonRoot = verifyRunAsNonRoot(pod, container, input.imageUser);
   if (!nonRoot.ok) return nonRoot;
   const addresses = { podIps: input.podIps, nodeIps: node.nodeIps };
-  const env = containerEnvironment({ pod, container, addresses, node });
+  const env = containerEnvironment({ pod, container, addresses, objects: input.objects, node });
   if (!env.ok) return env;
   const mounts = containerMounts(input);
   if (!mounts.ok) return mounts;
@@ -62,7 +65,7 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
       command: (container.command ?? []).map(expanded),
       args: (container.args ?? []).map(expanded),
       workingDir: container.workingDir ?? "",
-      envs: env.value.map(({ name, value }) => ({ key: name, value: utf8.encode(value) })),
+      envs: env.value.map(({ name, value, bytes }) => ({ key: name, value: bytes ?? utf8.encode(value) })),
       mounts: mounts.value,
       labels: containerLabels(pod, container),
       annotations: containerAnnotations(pod, container, restartCount),

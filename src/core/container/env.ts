@@ -1,10 +1,12 @@
 /**
- * Environment of a container: its own variables in the order they are declared, then those of services it does not
- * set itself. Counterpart: makeEnvironmentVariables in kubelet_pods.go.
+ * Environment of a container: variables of whole ConfigMaps and Secrets, then its own in the order they are declared,
+ * then those of services it does not set itself. Counterpart: makeEnvironmentVariables in kubelet_pods.go.
  */
 import type { Container, Pod } from "../api.ts";
+import type { ConfigObjects } from "../configObjects.ts";
 import { type Result, ok } from "../result.ts";
 import { containerConfigError } from "./configError.ts";
+import { type EnvValue, keyRefValue, wholeSources } from "./envSources.ts";
 import { expand } from "./expansion.ts";
 import { type PodAddresses, podFieldText, resourceFieldText } from "./fieldRef.ts";
 import type { NodeContext } from "./nodeContext.ts";
@@ -16,53 +18,55 @@ export interface EnvironmentInput {
   readonly pod: Pod;
   readonly container: Container;
   readonly addresses: PodAddresses;
-  readonly node: Pick<NodeContext, "services" | "allocatable">;
+  readonly objects: ConfigObjects;
+  readonly node: Pick<NodeContext, "allocatable">;
 }
 
-function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<string> {
-  const { pod, container, addresses, node } = input;
+/** The value a variable refers to; undefined when it is optional and not there, so that there is no such variable. */
+function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<EnvValue | undefined> {
+  const { pod, container, addresses, objects, node } = input;
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = declared.valueFrom ?? {};
-  const refuse = (message: string): Result<never> =>
-    containerConfigError(pod, container.name, `env ${declared.name}: ${message}`);
+  const { namespace } = pod.metadata;
+  const textOr = (text: string | undefined, message: string): Result<EnvValue> =>
+    text === undefined ? containerConfigError(pod, container.name, `env ${declared.name}: ${message}`) : ok({ text });
   if (fieldRef !== undefined) {
-    const text = podFieldText(pod, fieldRef.fieldPath, addresses);
-    return text === undefined ? refuse(`unsupported fieldPath: ${fieldRef.fieldPath}`) : ok(text);
+    return textOr(podFieldText(pod, fieldRef.fieldPath, addresses), `unsupported fieldPath: ${fieldRef.fieldPath}`);
   }
   if (resourceFieldRef !== undefined) {
-    const text = resourceFieldText(pod, container, resourceFieldRef, node.allocatable);
     const { resource, containerName, divisor } = resourceFieldRef;
     const what = [resource, containerName && `of container ${containerName}`, divisor && `divided by ${divisor}`];
-    return text === undefined ? refuse(`unsupported resourceFieldRef: ${what.filter(Boolean).join(" ")}`) : ok(text);
+    const text = resourceFieldText(pod, container, resourceFieldRef, node.allocatable);
+    return textOr(text, `unsupported resourceFieldRef: ${what.filter(Boolean).join(" ")}`);
   }
-  const unserved =
-    (configMapKeyRef && "configMapKeyRef") || (secretKeyRef && "secretKeyRef") || (fileKeyRef && "fileKeyRef");
-  if (unserved === undefined) return ok("");
-  return containerConfigError(
-    pod,
-    container.name,
-    `env ${declared.name}: valueFrom.${unserved} is not served yet`,
-    "Unimplemented",
-  );
+  if (configMapKeyRef !== undefined) return keyRefValue("ConfigMap", namespace, configMapKeyRef, objects);
+  if (secretKeyRef !== undefined) return keyRefValue("Secret", namespace, secretKeyRef, objects);
+  if (fileKeyRef === undefined) return ok({ text: "" });
+  const message = `env ${declared.name}: valueFrom.fileKeyRef is not served yet`;
+  return containerConfigError(pod, container.name, message, "Unimplemented");
 }
 
-/** The environment of a container; fails with CreateContainerConfigError naming the variable. */
+/**
+ * The environment of a container; fails with CreateContainerConfigError. `$(NAME)` in a declared value sees the
+ * variables before it, in other values it is plain text.
+ */
 export function containerEnvironment(input: EnvironmentInput): Result<readonly EnvVar[]> {
-  const { pod, container, node } = input;
-  if ((container.envFrom ?? []).length > 0) {
-    return containerConfigError(pod, container.name, "envFrom is not served yet", "Unimplemented");
-  }
+  const { pod, container, objects } = input;
+  const { namespace } = pod.metadata;
   const { enableServiceLinks = true } = pod.spec;
-  const services = serviceEnvironment(node.services, pod.metadata.namespace, enableServiceLinks);
+  const services = serviceEnvironment(objects.services, namespace, enableServiceLinks);
   const ofServices = new Map(services.map(({ name, value }) => [name, value]));
-  const own = new Map<string, string>();
+  const whole = wholeSources(container, namespace, objects);
+  if (!whole.ok) return whole;
+  const own = new Map(whole.value);
   for (const declared of container.env ?? []) {
-    const sourced = declared.value ? ok(declared.value) : sourcedValue(declared, input);
+    if (declared.value) {
+      own.set(declared.name, { text: expand(declared.value, (name) => own.get(name)?.text ?? ofServices.get(name)) });
+      continue;
+    }
+    const sourced = sourcedValue(declared, input);
     if (!sourced.ok) return sourced;
-    const value = declared.value
-      ? expand(sourced.value, (name) => own.get(name) ?? ofServices.get(name))
-      : sourced.value;
-    own.set(declared.name, value);
+    if (sourced.value !== undefined) own.set(declared.name, sourced.value);
   }
-  const rest = [...ofServices].filter(([name]) => !own.has(name));
-  return ok([...own, ...rest].map(([name, value]) => ({ name, value })));
+  const rest = [...ofServices].filter(([name]) => !own.has(name)).map(([name, value]) => ({ name, value }));
+  return ok([...[...own].map(([name, { text, ...more }]) => ({ name, value: text, ...more })), ...rest]);
 }

@@ -2,7 +2,6 @@
 import type { KubeletConfig } from "../kubeletConfig.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import type { ResolvConf } from "./resolvConf.ts";
-import type { ServiceForEnv } from "./serviceEnv.ts";
 
 export interface NodeContext
   extends Pick<
@@ -19,8 +18,6 @@ export interface NodeContext
   > {
   /** The node's resolver settings; undefined when pods get none of them (`--resolv-conf=""`). */
   readonly resolvConf: ResolvConf | undefined;
-  /** Services pods see as environment variables; empty without an API server. */
-  readonly services: readonly ServiceForEnv[];
   readonly cgroupVersion: 1 | 2;
   /** Whether swap of cgroups can be limited. */
   readonly swapControllerAvailable: boolean;

@@ -12,6 +12,8 @@ export interface ServiceForEnv {
 export interface EnvVar {
   readonly name: string;
   readonly value: string;
+  /** The value itself when it is no UTF-8 text. */
+  readonly bytes?: Uint8Array;
 }
 
 const envName = (name: string): string => name.toUpperCase().replaceAll("-", "_");

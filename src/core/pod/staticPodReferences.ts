@@ -8,6 +8,8 @@ import type { Container, PodSpec } from "../api.ts";
 export interface ApiReference {
   readonly resource: string;
   readonly field: string;
+  /** It makes a container's environment. */
+  readonly ofEnvironment: boolean;
 }
 
 type Found = readonly [resource: string, path: string];
@@ -64,10 +66,10 @@ export function apiReferences(spec: PodSpec): readonly ApiReference[] {
   const account: readonly Found[] =
     (spec.serviceAccountName ?? "") === "" ? [] : [["serviceaccounts", "spec.serviceAccountName"]];
   const volumes = (spec.volumes ?? []).flatMap((volume, index) => ofVolume(volume, `spec.volumes[${index}]`));
-  return [...account, ...pullSecrets, ...containers, ...claims, ...volumes].map(([resource, field]) => ({
-    resource,
-    field,
-  }));
+  return [...account, ...pullSecrets, ...containers, ...claims, ...volumes].map((found) => {
+    const [resource, field] = found;
+    return { resource, field, ofEnvironment: containers.includes(found) };
+  });
 }
 
 /** What is refused even with the gate off. */

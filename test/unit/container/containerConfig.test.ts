@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "../../../src/core/api.ts";
+import { configObjectsOf, NO_CONFIG_OBJECTS } from "../../../src/core/configObjects.ts";
 import { type ContainerConfigInput, buildContainerConfig } from "../../../src/core/container/containerConfig.ts";
 import { NODE_USER_NAMESPACE } from "../../../src/core/container/namespaces.ts";
 import type { NodeContext } from "../../../src/core/container/nodeContext.ts";
@@ -30,6 +31,7 @@ function build(container: Container, { spec = {}, input = {}, node = {} }: Case 
     recursiveReadOnlyMounts: false,
     podIps: ["10.1.0.192"],
     terminationLogPath: `${POD_DIR}/containers/${container.name}/0a1b2c3d`,
+    objects: NO_CONFIG_OBJECTS,
     node: nodeContextOf(node),
     ...input,
   });
@@ -220,6 +222,29 @@ describe("buildContainerConfig", () => {
         }),
       ),
     );
+  });
+
+  it.each<[Partial<Container>, Partially]>([
+    [{}, { stdin: false, stdinOnce: false, tty: false, workingDir: "" }],
+    [{ stdin: true }, { stdin: true }],
+    [
+      { stdin: true, stdinOnce: true },
+      { stdin: true, stdinOnce: true },
+    ],
+    [{ tty: true }, { tty: true }],
+    [{ workingDir: "/srv/$(HOME)" }, { workingDir: "/srv/$(HOME)" }],
+  ])("passes on %j as it is", (more, expected) => {
+    expect(build(main(more))).toEqual(ok(mainConfig(expected)));
+  });
+
+  it("writes values of variables as UTF-8, and bytes that are none as they are", () => {
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "demo" } } as const;
+    const objects = configObjectsOf([{ ...secret, data: { RAW: "/wA=", TEXT: "w6k=" } }]);
+    const built = build(main({ envFrom: [{ secretRef: { name: "s" } }] }), { input: { objects } });
+    expect(built.ok && built.value.envs).toEqual([
+      { key: "RAW", value: Uint8Array.of(0xff, 0) },
+      { key: "TEXT", value: Uint8Array.of(0xc3, 0xa9) },
+    ]);
   });
 
   const resources = (container: Container, more: Case = {}) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Container } from "../../../src/core/api.ts";
+import { type ConfigObject, configObjectsOf } from "../../../src/core/configObjects.ts";
 import { containerEnvironment } from "../../../src/core/container/env.ts";
 import { expand } from "../../../src/core/container/expansion.ts";
 import { formatStringMap, sortPodIps } from "../../../src/core/container/fieldRef.ts";
@@ -47,6 +48,37 @@ describe("serviceEnvironment", () => {
     { ...redis, name: "portless", ports: [] },
   ];
 
+  it("names ports, writes protocols in lower case and IPv6 addresses in brackets", () => {
+    const ports = [
+      { name: "dns-udp", port: 53, protocol: "UDP" },
+      { name: "dns", port: 53 },
+    ];
+    const dns = { name: "dns", namespace: "demo", clusterIp: "fd00::a", ports };
+    expect(serviceEnvironment([dns], "demo", true)).toEqual([
+      { name: "DNS_SERVICE_HOST", value: "fd00::a" },
+      { name: "DNS_SERVICE_PORT", value: "53" },
+      { name: "DNS_SERVICE_PORT_DNS_UDP", value: "53" },
+      { name: "DNS_SERVICE_PORT_DNS", value: "53" },
+      { name: "DNS_PORT", value: "udp://[fd00::a]:53" },
+      { name: "DNS_PORT_53_UDP", value: "udp://[fd00::a]:53" },
+      { name: "DNS_PORT_53_UDP_PROTO", value: "udp" },
+      { name: "DNS_PORT_53_UDP_PORT", value: "53" },
+      { name: "DNS_PORT_53_UDP_ADDR", value: "fd00::a" },
+      { name: "DNS_PORT_53_TCP", value: "tcp://[fd00::a]:53" },
+      { name: "DNS_PORT_53_TCP_PROTO", value: "tcp" },
+      { name: "DNS_PORT_53_TCP_PORT", value: "53" },
+      { name: "DNS_PORT_53_TCP_ADDR", value: "fd00::a" },
+    ]);
+  });
+
+  it("prefers the service `kubernetes` of the pod's own namespace, if links are wanted", () => {
+    const own = { ...kubernetes, namespace: "demo", clusterIp: "10.2.0.9" };
+    const hosts = (links: boolean) =>
+      serviceEnvironment([kubernetes, own], "demo", links).find(({ name }) => name === "KUBERNETES_SERVICE_HOST")
+        ?.value;
+    expect([hosts(true), hosts(false)]).toEqual(["10.2.0.9", "10.2.0.1"]);
+  });
+
   it("always tells of the API server, of others only in the pod's namespace and if wanted", () => {
     expect(serviceEnvironment([kubernetes, redis, ...others], "demo", false)).toEqual(KUBERNETES_ENV);
     expect(serviceEnvironment([redis, ...others], "demo", true)).toEqual([
@@ -66,14 +98,16 @@ interface EnvCase {
   readonly pod?: PodParts;
   readonly container?: Partial<Container>;
   readonly services?: readonly ServiceForEnv[];
+  readonly objects?: readonly ConfigObject[];
 }
-const environment = (env: EnvVars, { pod = {}, container = {}, services = [] }: EnvCase = {}) => {
+const environment = (env: EnvVars, { pod = {}, container = {}, services = [], objects = [] }: EnvCase = {}) => {
   const main = containerOf({ env, ...container });
   return containerEnvironment({
     pod: podOf({ ...pod, spec: { containers: [main], ...pod.spec } }),
     container: main,
     addresses: { podIps: ["10.1.0.5", "2001:db8::5"], nodeIps: ["192.0.2.10", "2001:db8::1"] },
-    node: { services, allocatable: { cpu: "2", memory: "4Gi", pods: "110" } },
+    objects: configObjectsOf(objects, services),
+    node: { allocatable: { cpu: "2", memory: "4Gi", pods: "110" } },
   });
 };
 const ok = (pairs: Readonly<Record<string, string>>) => ({
@@ -162,17 +196,101 @@ describe("containerEnvironment", () => {
       { resourceFieldRef: { resource: "limits.cpu", containerName: "none", divisor: "x" } },
       "env V: unsupported resourceFieldRef: limits.cpu of container none divided by x",
     ],
-    [{ configMapKeyRef: { key: "k" } }, "env V: valueFrom.configMapKeyRef is not served yet", "Unimplemented"],
-    [{ secretKeyRef: { key: "k" } }, "env V: valueFrom.secretKeyRef is not served yet", "Unimplemented"],
+    [
+      { fileKeyRef: { key: "k", path: "p", volumeName: "v" } },
+      "env V: valueFrom.fileKeyRef is not served yet",
+      "Unimplemented",
+    ],
   ])("refuses %j by name", (valueFrom, message, code) => {
     const env = [{ name: "V", ...(valueFrom && { valueFrom }) }];
     expect(environment(env)).toEqual(refused(message, code));
   });
 
-  it("refuses envFrom", () => {
-    expect(environment([], { container: { envFrom: [{ configMapRef: { name: "c" } }] } })).toEqual(
-      refused("envFrom is not served yet", "Unimplemented"),
-    );
+  const web = { kind: "ConfigMap", metadata: { name: "web", namespace: "demo" } } as const;
+  const login = { kind: "Secret", metadata: { name: "login", namespace: "demo" } } as const;
+  const objects: readonly ConfigObject[] = [
+    { ...web, data: { MODE: "fast", "a.b-c": "$(MODE)" }, binaryData: { BLOB: "/wA=" } },
+    { ...web, metadata: { name: "web", namespace: "other" }, data: { MODE: "wrong namespace" } },
+    { ...login, data: { USER: btoa("root"), MODE: btoa("secret") } },
+  ];
+  const fromWeb = { configMapRef: { name: "web" } };
+  const fromLogin = { secretRef: { name: "login" } };
+  const lost = (message: string) => ({
+    ok: false,
+    error: { code: "NotFound", reason: "CreateContainerConfigError", message, retryable: true },
+  });
+  type EnvFrom = NonNullable<Container["envFrom"]>;
+
+  it.each<[string, EnvFrom, EnvVars, Readonly<Record<string, string>>]>([
+    [
+      "takes whole sources with any key, unexpanded, without binary data",
+      [fromWeb],
+      [],
+      { MODE: "fast", "a.b-c": "$(MODE)" },
+    ],
+    [
+      "a later source goes over an earlier one",
+      [fromWeb, fromLogin],
+      [],
+      { MODE: "secret", "a.b-c": "$(MODE)", USER: "root" },
+    ],
+    [
+      "puts the prefix before the keys",
+      [{ ...fromWeb, prefix: "WEB_" }, fromLogin],
+      [],
+      { WEB_MODE: "fast", "WEB_a.b-c": "$(MODE)", MODE: "secret", USER: "root" },
+    ],
+    [
+      "its own variables go over whole sources, and references see these",
+      [fromLogin],
+      [
+        { name: "WHO", value: "$(USER)/$(MODE)" },
+        { name: "MODE", value: "mine" },
+      ],
+      { MODE: "mine", USER: "root", WHO: "root/secret" },
+    ],
+    [
+      "takes single keys, which later variables see",
+      [],
+      [
+        { name: "M", valueFrom: { configMapKeyRef: { name: "web", key: "MODE" } } },
+        { name: "U", valueFrom: { secretKeyRef: { name: "login", key: "USER" } } },
+        { name: "BOTH", value: "$(M) $(U)" },
+      ],
+      { M: "fast", U: "root", BOTH: "fast root" },
+    ],
+    [
+      "leaves out what is optional and not there: object, key, or key of binary data",
+      [{ configMapRef: { name: "none", optional: true } }, { secretRef: { name: "none", optional: true } }],
+      [
+        { name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "k", optional: true } } },
+        { name: "B", valueFrom: { secretKeyRef: { name: "login", key: "none", optional: true } } },
+        { name: "C", valueFrom: { configMapKeyRef: { name: "web", key: "BLOB", optional: true } } },
+        { name: "D", value: "$(A)" },
+      ],
+      { D: "$(A)" },
+    ],
+  ])("%s", (_title, envFrom, env, expected) => {
+    expect(environment(env, { container: { envFrom }, objects })).toEqual(ok(expected));
+  });
+
+  it.each<[EnvFrom, EnvVars, string]>([
+    [[{ configMapRef: { name: "none" } }], [], 'configmap "none" not found'],
+    [[{ secretRef: { name: "web" } }], [], 'secret "web" not found'],
+    [[], [{ name: "V", valueFrom: { configMapKeyRef: { name: "login", key: "k" } } }], 'configmap "login" not found'],
+    [[], [{ name: "V", valueFrom: { secretKeyRef: { name: "none", key: "k" } } }], 'secret "none" not found'],
+    [
+      [],
+      [{ name: "V", valueFrom: { configMapKeyRef: { name: "web", key: "toString" } } }],
+      "couldn't find key toString in ConfigMap demo/web",
+    ],
+    [
+      [],
+      [{ name: "V", valueFrom: { secretKeyRef: { name: "login", key: "PASS" } } }],
+      "couldn't find key PASS in Secret demo/login",
+    ],
+  ])("says of %j %j what is missing as upstream does", (envFrom, env, message) => {
+    expect(environment(env, { container: { envFrom }, objects })).toEqual(lost(message));
   });
 });
 

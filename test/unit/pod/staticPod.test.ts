@@ -166,9 +166,17 @@ describe("apiReferences", () => {
     const found = apiReferences({ containers: [main], ...spec });
     expect(found.map(({ resource, field }) => `${resource} ${field}`)).toEqual(expected);
   });
+  it("knows which references make an environment, the ones manifests can serve", () => {
+    const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }];
+    const spec = { containers: [{ ...main, env }], volumes: [{ name: "v", secret: { secretName: "s" } }] };
+    expect(apiReferences(spec)).toEqual([
+      { resource: "secrets", field: "spec.containers[0].env[0].valueFrom.secretKeyRef", ofEnvironment: true },
+      { resource: "secrets", field: "spec.volumes[0].secret", ofEnvironment: false },
+    ]);
+  });
   it("refuses trust bundles and claims whatever the gate says", () => {
     const resources = ["secrets", "configmaps", "resourceclaims", "clustertrustbundles"];
-    expect(resources.filter((resource) => alwaysRefused({ resource, field: "" }))).toEqual([
+    expect(resources.filter((resource) => alwaysRefused({ resource, field: "", ofEnvironment: true }))).toEqual([
       "resourceclaims",
       "clustertrustbundles",
     ]);

@@ -21,17 +21,30 @@ const MAX_PROBLEMS = 100;
 const INT32_MAX = 2 ** 31 - 1;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
+/** How problems are worded. */
+export interface DecodeOptions {
+  /** Values are secret: only their types are told. */
+  readonly hidesValues?: boolean;
+}
+
 /** Decodes `input` as an object of schema type `type`; `T` is what the caller knows that type to be. */
-export function decodeObject<T>(type: string, input: unknown, path = ""): Decoded<T> {
+export function decodeObject<T>(
+  type: string,
+  input: unknown,
+  path = "",
+  { hidesValues = false }: DecodeOptions = {},
+): Decoded<T> {
   const problems: FieldProblem[] = [];
+  const describe = hidesValues ? (value: unknown) => `a ${typeof value}` : kindOf;
   const value = decodeStruct(type, input, path, (problem) => {
-    if (problems.length < MAX_PROBLEMS) problems.push(problem());
+    if (problems.length < MAX_PROBLEMS) problems.push(problem(describe));
   });
   return { value: (value ?? {}) as T, problems };
 }
 
+type Describe = (value: unknown) => string;
 /** Takes a function, since a manifest may hold more problems than are worth wording. */
-type Report = (problem: () => FieldProblem) => void;
+type Report = (problem: (describe: Describe) => FieldProblem) => void;
 
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "null";
@@ -45,8 +58,10 @@ function kindOf(value: unknown): string {
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const mustBe = (path: string, wanted: string, value: unknown): FieldProblem =>
-  wrongType(path, `must be ${wanted}, not ${kindOf(value)}`);
+const mustBe =
+  (path: string, wanted: string, value: unknown) =>
+  (describe: Describe): FieldProblem =>
+    wrongType(path, `must be ${wanted}, not ${describe(value)}`);
 
 const unknownField = (path: string, meant: string | undefined): FieldProblem =>
   warning(path, `unknown field; it is ignored${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`);
@@ -54,7 +69,7 @@ const unknownField = (path: string, meant: string | undefined): FieldProblem =>
 function decodeStruct(type: string, input: unknown, path: string, report: Report): unknown {
   if (input === null || input === undefined) return undefined;
   if (!isMap(input)) {
-    report(() => mustBe(path, "a map", input));
+    report(mustBe(path, "a map", input));
     return undefined;
   }
   const fields = podSchema[type] ?? {};
@@ -82,7 +97,7 @@ function decodeValue(type: string, value: unknown, path: string, report: Report)
 
 function decodeList(type: string, value: unknown, path: string, report: Report): unknown {
   if (!Array.isArray(value)) {
-    report(() => mustBe(path, "a list", value));
+    report(mustBe(path, "a list", value));
     return undefined;
   }
   return value.flatMap((item: unknown, index) => {
@@ -93,7 +108,7 @@ function decodeList(type: string, value: unknown, path: string, report: Report):
 
 function decodeMap(type: string, value: unknown, path: string, report: Report): unknown {
   if (!isMap(value)) {
-    report(() => mustBe(path, "a map", value));
+    report(mustBe(path, "a map", value));
     return undefined;
   }
   const members = Object.entries(value).flatMap(([key, item]) => {
@@ -124,7 +139,7 @@ function zeroOf(type: string): unknown {
 
 function decodeScalar(type: string, value: unknown, path: string, report: Report): unknown {
   const fail = (wanted: string): undefined => {
-    report(() => mustBe(path, wanted, value));
+    report(mustBe(path, wanted, value));
     return undefined;
   };
   switch (type) {

@@ -7,12 +7,12 @@
  *            -> read, bad or with pods missing -> held ---> settled or read again -> taken with its problems
  *     listed -> gone ----------------------------> held ---> still gone -> forgotten
  */
-import type { Pod } from "../../api.ts";
 import type { MonotonicMs } from "../../ids.ts";
+import { sameItems } from "../../sameValue.ts";
 import type { ManifestProblem, SourceSnapshot } from "../sourceSnapshot.ts";
-import { manifestNote, podClashes, remembered, wording } from "./podClashes.ts";
-import type { ManifestReading } from "./readManifest.ts";
-import { fullNameOf, takeOver } from "./takeOver.ts";
+import { manifestNote, remembered, withoutClashes, wording } from "./manifestClashes.ts";
+import type { ManifestContent, ManifestReading } from "./readManifest.ts";
+import { isDoubtful, takeOver } from "./takeOver.ts";
 
 /** One thing in the manifest directory. */
 export interface ManifestEntry {
@@ -55,13 +55,12 @@ interface Held {
   readonly since: MonotonicMs;
   readonly until: MonotonicMs;
 }
-interface FileRecord {
+interface FileRecord extends ManifestContent {
   readonly version: string;
   readonly versionSeenAt: MonotonicMs;
   readonly readAt: MonotonicMs;
   /** Digest of the content that was taken over; undefined before the first. */
   readonly content: string | undefined;
-  readonly pods: readonly Pod[];
   readonly problems: readonly ManifestProblem[];
   readonly held: Held | undefined;
   /** Until when a file that is gone is still believed in. */
@@ -135,11 +134,10 @@ export function applyLook(
   const isListed = files.isListed || look.listing.kind !== "unreadable";
   const records = look.listing.kind === "unreadable" ? files.records : recordsAfter(files, look, settle);
   const ownNotes = remembered(files.notes, [...look.notes, ...listingNotes(look.path, look.listing)]);
-  const sources = [...records].map(([origin, { pods }]) => ({ origin, pods }));
-  const { pods, clashes } = podClashes(sources);
+  const { pods, objects, clashes } = withoutClashes([...records].map(([origin, record]) => ({ ...record, origin })));
   const notes = [...ownNotes, ...remembered(files.notes, clashes)];
   const problems = [...notes, ...[...records.values()].flatMap((record) => record.problems)];
-  const fresh: SourceSnapshot = { source: "file", pods, problems, ...(isListed ? {} : { ready: false }) };
+  const fresh: SourceSnapshot = { source: "file", pods, objects, problems, ...(isListed ? {} : { ready: false }) };
   const snapshot = files.snapshot !== undefined && isSame(files.snapshot, fresh) ? files.snapshot : fresh;
   return {
     files: { records, snapshot, isListed, notes: new Map(notes.map((note) => [wording(note), note])) },
@@ -162,7 +160,8 @@ function recordsAfter(files: ManifestFiles, look: ManifestLook, settle: SettleTi
   for (const [path, known] of files.records) {
     if (records.has(path)) continue;
     const goneUntil = known.goneUntil ?? later(look.now, settle.removalMs);
-    if (known.pods.length > 0 && look.now < goneUntil) records.set(path, { ...known, goneUntil });
+    if (known.pods.length + known.objects.length > 0 && look.now < goneUntil)
+      records.set(path, { ...known, goneUntil });
   }
   return new Map([...records].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -191,13 +190,14 @@ function afterRead(
     readAt: now,
     content: known?.content,
     pods: known?.pods ?? [],
+    objects: known?.objects ?? [],
     problems: known?.problems ?? [],
     held: undefined,
     goneUntil: undefined,
   };
   if (read.content === base.content) return base;
-  const taken: FileRecord = { ...base, content: read.content, ...takeOver(base.pods, read.reading) };
-  if (isFirst || !isDoubtful(base.pods, read.reading)) return taken;
+  const taken: FileRecord = { ...base, content: read.content, ...takeOver(base, read.reading, entry.path) };
+  if (isFirst || !isDoubtful(base, read.reading)) return taken;
   const before = known?.held;
   const since = before?.since ?? now;
   const until = before?.content === read.content ? before.until : later(now, settle.contentMs);
@@ -208,13 +208,6 @@ function afterRead(
 /** True when this is the content already taken over, so that parsing it again is needless. */
 export const isKnownContent = (files: ManifestFiles, path: string, content: string): boolean =>
   files.records.get(path)?.content === content;
-
-/** A half-written file cannot be used, or lacks pods that were there. */
-function isDoubtful(before: readonly Pod[], reading: ManifestReading): boolean {
-  if (reading.hasNamelessFailure || reading.failed.size > 0) return true;
-  const names = new Set(reading.pods.map(fullNameOf));
-  return before.some((pod) => !names.has(fullNameOf(pod)));
-}
 
 function listingNotes(place: string, listing: ManifestListing): readonly ManifestProblem[] {
   if (listing.kind === "missing") return [manifestNote(place, "does not exist; no pods come from it")];
@@ -233,8 +226,8 @@ function listingNotes(place: string, listing: ManifestListing): readonly Manifes
   });
 }
 
-const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((item, index) => item === b[index]);
-
 const isSame = (a: SourceSnapshot, b: SourceSnapshot): boolean =>
-  a.ready === b.ready && sameItems(a.pods, b.pods) && sameItems(a.problems, b.problems);
+  a.ready === b.ready &&
+  sameItems(a.pods, b.pods) &&
+  sameItems(a.objects ?? [], b.objects ?? []) &&
+  sameItems(a.problems, b.problems);

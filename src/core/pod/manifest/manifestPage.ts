@@ -2,10 +2,10 @@
  * The HTTP source's memory and judgement, pure: what an answer of the manifest server means for the pods it gave.
  * Counterpart: extractFromURL of pkg/kubelet/config/http.go.
  */
-import type { Pod } from "../../api.ts";
+import { sameItems } from "../../sameValue.ts";
 import type { ManifestProblem, SourceSnapshot } from "../sourceSnapshot.ts";
-import { manifestNote, podClashes } from "./podClashes.ts";
-import type { ManifestReading } from "./readManifest.ts";
+import { manifestNote, withoutClashes } from "./manifestClashes.ts";
+import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 import { takeOver } from "./takeOver.ts";
 
 /** What one request came to. */
@@ -19,12 +19,11 @@ export type PageAnswer =
   | { readonly kind: "content"; readonly content: string; readonly reading: ManifestReading };
 
 /** The memory; opaque to its owner except for content and snapshot. */
-export interface ManifestPage {
+export interface ManifestPage extends ManifestContent {
   /** Digest of the content last taken over. */
   readonly content: string | undefined;
   /** What the server wants is known. As upstream, a first page that cannot be used at all says nothing yet. */
   readonly isReady: boolean;
-  readonly pods: readonly Pod[];
   readonly problems: readonly ManifestProblem[];
   /** The trouble with the last request; none when it was answered. */
   readonly trouble: ManifestProblem | undefined;
@@ -35,6 +34,7 @@ export const NO_MANIFEST_PAGE: ManifestPage = {
   content: undefined,
   isReady: false,
   pods: [],
+  objects: [],
   problems: [],
   trouble: undefined,
   snapshot: undefined,
@@ -51,19 +51,19 @@ export function applyAnswer(page: ManifestPage, answer: PageAnswer, url: string)
       return withSnapshot({ ...page, trouble: trouble(page, url, answer.reason) }, page);
     case "empty":
       return withSnapshot(
-        { content: "", isReady: true, pods: [], problems: [], trouble: trouble(page, url, EMPTY), snapshot: undefined },
+        { ...NO_MANIFEST_PAGE, content: "", isReady: true, trouble: trouble(page, url, EMPTY) },
         page,
       );
     case "content": {
       if (answer.content === page.content) return withSnapshot({ ...page, trouble: undefined }, page);
-      const { pods, problems } = takeOver(page.pods, answer.reading);
-      const unique = podClashes([{ origin: url, pods }]);
+      const taken = takeOver(page, answer.reading, url);
+      const { clashes, ...unique } = withoutClashes([{ ...taken, origin: url }]);
       return withSnapshot(
         {
           content: answer.content,
           isReady: page.isReady || unique.pods.length > 0 || !hasFailed(answer.reading),
-          pods: unique.pods,
-          problems: [...problems, ...unique.clashes],
+          ...unique,
+          problems: [...taken.problems, ...clashes],
           trouble: undefined,
           snapshot: undefined,
         },
@@ -79,9 +79,6 @@ const trouble = (page: ManifestPage, url: string, reason: string): ManifestProbl
 
 const hasFailed = ({ failed, hasNamelessFailure }: ManifestReading): boolean => failed.size > 0 || hasNamelessFailure;
 
-const sameItems = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((item, index) => item === b[index]);
-
 function withSnapshot(next: ManifestPage, before: ManifestPage): ManifestPage {
   const problems = next.trouble === undefined ? next.problems : [next.trouble, ...next.problems];
   const { isReady } = next;
@@ -90,9 +87,10 @@ function withSnapshot(next: ManifestPage, before: ManifestPage): ManifestPage {
     last !== undefined &&
     (last.ready !== false) === isReady &&
     sameItems(last.pods, next.pods) &&
+    sameItems(last.objects ?? [], next.objects) &&
     sameItems(last.problems, problems);
   const snapshot: SourceSnapshot = isSame
     ? last
-    : { source: "http", pods: next.pods, problems, ...(isReady ? {} : { ready: false }) };
+    : { source: "http", pods: next.pods, objects: next.objects, problems, ...(isReady ? {} : { ready: false }) };
   return { ...next, snapshot };
 }

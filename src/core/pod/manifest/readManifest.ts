@@ -1,17 +1,19 @@
 /**
- * From the documents of one manifest to pods that may run: decoded, defaulted, identified and validated, with every
- * problem by field and line. Pure; the text was parsed at the edge (src/sources/parseManifest.ts).
- * Bounds: MAX_PODS pods, MAX_PROBLEMS problems. Counterpart: tryDecodeSinglePod and tryDecodePodList of pkg/kubelet/config/common.go.
+ * From the documents of one manifest to pods that may run, and the ConfigMaps and Secrets they are configured from:
+ * decoded, defaulted, identified and validated, with every problem by field and line. Pure; the text was parsed at the edge (src/sources/parseManifest.ts).
+ * Bounds: MAX_ITEMS pods and other objects, MAX_PROBLEMS problems. Counterpart: tryDecodeSinglePod and tryDecodePodList of pkg/kubelet/config/common.go.
  */
 import type { Pod } from "../../api.ts";
+import { type ConfigObject, type ConfigObjectKey, configObjectKey } from "../../configObjects.ts";
 import type { EpochMs, PodFullName } from "../../ids.ts";
 import { type DecodedPod, defaultPod } from "../defaults.ts";
 import { type FieldProblem, forbidden, required, unsupported, wrongType } from "../fieldProblem.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 import { type Digest, type StaticOrigin, staticFullName, staticPod, staticPodUid } from "../staticPod.ts";
-import { alwaysRefused, apiReferences } from "../staticPodReferences.ts";
+import { type ApiReference, alwaysRefused, apiReferences } from "../staticPodReferences.ts";
 import { validatePod } from "../validatePod.ts";
 import { decodeObject } from "./decodeObject.ts";
+import { CONFIG_KINDS, readConfigObject } from "./readConfigObject.ts";
 
 /** One document of a manifest as plain data. */
 export interface ManifestDocument {
@@ -39,22 +41,45 @@ export interface ManifestContext extends StaticOrigin {
   readonly readAt: EpochMs;
   /** Feature gate PreventStaticPodAPIReferences: refuse Secrets, ConfigMaps, service accounts and claims. */
   readonly preventApiReferences: boolean;
+  /**
+   * Differs from upstream: without an API server ConfigMaps and Secrets may be manifests too, and static pods may make
+   * their environment from them.
+   */
+  readonly standalone: boolean;
+}
+
+/** What a manifest gives. */
+export interface ManifestContent {
+  readonly pods: readonly Pod[];
+  readonly objects: readonly ConfigObject[];
 }
 
 /** What a manifest says. */
-export interface ManifestReading {
-  readonly pods: readonly Pod[];
+export interface ManifestReading extends ManifestContent {
   readonly problems: readonly ManifestProblem[];
-  /** Pods the manifest means but that may not run as it says. */
-  readonly failed: ReadonlySet<PodFullName>;
-  /** Something failed of which even the pod's name is unknown. */
+  /** Pods and objects the manifest means but that may not be used as it says. */
+  readonly failed: ReadonlySet<PodFullName | ConfigObjectKey>;
+  /** Something failed of which even the name is unknown. */
   readonly hasNamelessFailure: boolean;
 }
 
-const MAX_PODS = 1000;
+/** Nothing at all. */
+export const NO_READING: ManifestReading = {
+  pods: [],
+  objects: [],
+  problems: [],
+  failed: new Set(),
+  hasNamelessFailure: false,
+};
+
+const MAX_ITEMS = 1000;
 const MAX_PROBLEMS = 100;
-const LIST_KINDS = ["PodList", "List"];
-const KINDS = ["Pod", ...LIST_KINDS];
+
+/** Kinds of single objects, and of lists with the kind of their items: undefined where each item says its own. */
+const objectKinds = ({ standalone }: ManifestContext): readonly string[] =>
+  standalone ? ["Pod", ...CONFIG_KINDS] : ["Pod"];
+const listKinds = (context: ManifestContext): ReadonlyMap<unknown, string | undefined> =>
+  new Map([...objectKinds(context).map((kind) => [`${kind}List`, kind] as const), ["List", undefined] as const]);
 
 interface Item {
   readonly value: unknown;
@@ -62,9 +87,14 @@ interface Item {
   readonly prefix: string;
   readonly lineOf: ManifestDocument["lineOf"];
 }
-type Outcome =
-  | { readonly pod: Pod; readonly problems: readonly ManifestProblem[] }
-  | { readonly pod: undefined; readonly name: PodFullName | undefined; readonly problems: readonly ManifestProblem[] };
+type Name = PodFullName | ConfigObjectKey;
+interface Outcome {
+  readonly pod?: Pod;
+  readonly object?: ConfigObject;
+  /** Neither pod nor object came of it. */
+  readonly failed?: { readonly name: Name | undefined };
+  readonly problems: readonly ManifestProblem[];
+}
 
 /** Reads a parsed manifest. Never throws, whatever it holds. */
 export function readManifest(text: ManifestText, context: ManifestContext): ManifestReading {
@@ -72,14 +102,15 @@ export function readManifest(text: ManifestText, context: ManifestContext): Mani
   const faults = text.faults.map(({ line, reason }) =>
     problemOf(context, { severity: "error", reason, field: "" }, line),
   );
-  const failures = outcomes.filter((outcome) => outcome.pod === undefined);
-  const surplus = outcomes.length > MAX_PODS ? [tooMany(context)] : [];
+  const used = outcomes.slice(0, MAX_ITEMS);
+  const failures = outcomes.flatMap(({ failed }) => (failed === undefined ? [] : [failed]));
+  const surplus = outcomes.length > MAX_ITEMS ? [tooMany(context)] : [];
   return {
-    pods: outcomes.slice(0, MAX_PODS).flatMap((outcome) => (outcome.pod === undefined ? [] : [outcome.pod])),
+    pods: used.flatMap(({ pod }) => (pod === undefined ? [] : [pod])),
+    objects: used.flatMap(({ object }) => (object === undefined ? [] : [object])),
     problems: atMost(MAX_PROBLEMS, [...faults, ...surplus, ...outcomes.flatMap((outcome) => outcome.problems)]),
-    failed: new Set(failures.flatMap((failure) => (failure.name === undefined ? [] : [failure.name]))),
-    hasNamelessFailure:
-      faults.length > 0 || surplus.length > 0 || failures.some((failure) => failure.name === undefined),
+    failed: new Set(failures.flatMap(({ name }) => (name === undefined ? [] : [name]))),
+    hasNamelessFailure: faults.length > 0 || surplus.length > 0 || failures.some(({ name }) => name === undefined),
   };
 }
 
@@ -92,7 +123,7 @@ function atMost(count: number, problems: readonly ManifestProblem[]): readonly M
 }
 
 const tooMany = (context: StaticOrigin): ManifestProblem =>
-  problemOf(context, wrongType("", `more than ${MAX_PODS} pods in one manifest; the rest is not read`), undefined);
+  problemOf(context, wrongType("", `more than ${MAX_ITEMS} objects in one manifest; the rest is not read`), undefined);
 
 function problemOf(
   { origin }: StaticOrigin,
@@ -129,26 +160,49 @@ function readDocument(document: ManifestDocument, context: ManifestContext): rea
     failure({ value, prefix: "", lineOf }, problems, context),
   ];
   if (!isMap(value)) return failed([wrongType("", "must be a map with apiVersion and kind, as a Pod is")]);
-  const wrong = wrongKind(value, "", KINDS);
+  const kinds = objectKinds(context);
+  const lists = listKinds(context);
+  const wrong = wrongKind(value, "", [...kinds, ...(lists.keys() as Iterable<string>)]);
   if (wrong.length > 0) return failed(wrong);
-  if (value["kind"] === "Pod") return [readPod({ value, prefix: "", lineOf }, context)];
+  if (!lists.has(value["kind"])) return [readItem({ value, prefix: "", lineOf }, value["kind"], context)];
   const items = value["items"] ?? [];
   if (!Array.isArray(items)) return failed([wrongType("items", "must be a list")]);
-  return items.slice(0, MAX_PODS + 1).map((item: unknown, index) => {
+  return items.slice(0, MAX_ITEMS + 1).map((item: unknown, index) => {
     const entry = { value: item, prefix: `items[${index}].`, lineOf };
-    // In a PodList everything is a Pod; only a List says so item by item.
-    const needsKind = value["kind"] === "List" || (isMap(item) && item["kind"] !== undefined);
     if (!isMap(item)) return failure(entry, [wrongType(`items[${index}]`, "must be a map, as a Pod is")], context);
-    const problems = needsKind ? wrongKind({ apiVersion: "v1", ...item }, entry.prefix, ["Pod"]) : [];
-    return problems.length > 0 ? failure(entry, problems, context) : readPod(entry, context);
+    const ofAll = lists.get(value["kind"]);
+    const needsKind = ofAll === undefined || item["kind"] !== undefined;
+    const problems = needsKind
+      ? wrongKind({ apiVersion: "v1", ...item }, entry.prefix, ofAll === undefined ? kinds : [ofAll])
+      : [];
+    return problems.length > 0 ? failure(entry, problems, context) : readItem(entry, ofAll ?? item["kind"], context);
   });
 }
 
-/** The name a manifest gives its pod, as far as can be told without decoding. */
-function nameOf(value: unknown, nodeName: string): PodFullName | undefined {
+/** An object whose kind is one of those we read. */
+function readItem(item: Item, kind: unknown, context: ManifestContext): Outcome {
+  const configKind = CONFIG_KINDS.find((known) => known === kind);
+  if (configKind === undefined) return readPod(item, context);
+  const { object, problems } = readConfigObject(configKind, item.value);
+  const told = withPrefix(item, problems).map((each) => problemOf(context, each, item.lineOf(each.field)));
+  if (object !== undefined) return { object, problems: told };
+  const { name, namespace } = namesIn(item.value);
+  const key = name === "" ? undefined : configObjectKey(configKind, namespace || "default", name);
+  return { failed: { name: key }, problems: told };
+}
+
+const withPrefix = ({ prefix }: Item, problems: readonly FieldProblem[]): readonly FieldProblem[] =>
+  problems.map((problem) => ({ ...problem, field: `${prefix}${problem.field}` }));
+
+/** Name and namespace a manifest gives, as far as can be told without decoding; empty where it gives none. */
+function namesIn(value: unknown): { readonly name: string; readonly namespace: string } {
   const metadata = isMap(value) && isMap(value["metadata"]) ? value["metadata"] : {};
-  const name = textOf(metadata["name"]);
-  return name === "" ? undefined : staticFullName(name, textOf(metadata["namespace"]), nodeName);
+  return { name: textOf(metadata["name"]), namespace: textOf(metadata["namespace"]) };
+}
+
+function podNameIn(value: unknown, nodeName: string): PodFullName | undefined {
+  const { name, namespace } = namesIn(value);
+  return name === "" ? undefined : staticFullName(name, namespace, nodeName);
 }
 
 function failure(
@@ -157,11 +211,10 @@ function failure(
   context: ManifestContext,
   uid = "",
 ): Outcome {
-  const name = nameOf(value, context.nodeName);
+  const name = podNameIn(value, context.nodeName);
   const pod = podReference(name, uid);
   return {
-    pod: undefined,
-    name,
+    failed: { name },
     problems: problems.map((problem) => problemOf(context, problem, lineOf(problem.field), pod)),
   };
 }
@@ -175,26 +228,27 @@ function podReference(fullName: PodFullName | undefined, uid: string): ManifestP
 
 function readPod(item: Item, context: ManifestContext): Outcome {
   const decoded = decodeObject<DecodedPod>("Pod", item.value, "");
-  const prefixed = (problems: readonly FieldProblem[]): readonly FieldProblem[] =>
-    problems.map((problem) => ({ ...problem, field: `${item.prefix}${problem.field}` }));
   const isBroken = decoded.problems.some((problem) => problem.severity === "error");
-  if (isBroken) return failure(item, prefixed(decoded.problems), context);
+  if (isBroken) return failure(item, withPrefix(item, decoded.problems), context);
 
   const uid = staticPodUid(decoded.value, context, context.digest);
   const complete = defaultPod(decoded.value);
   const pod = staticPod(complete, context, uid, context.readAt);
   const violations = violationsOf(pod, complete, context);
-  if (violations.length > 0) return failure(item, prefixed([...decoded.problems, ...violations]), context, uid);
+  if (violations.length > 0) return failure(item, withPrefix(item, [...decoded.problems, ...violations]), context, uid);
   const reference = { name: pod.metadata.name, namespace: pod.metadata.namespace, uid };
-  const warnings = prefixed(decoded.problems);
+  const warnings = withPrefix(item, decoded.problems);
   return { pod, problems: warnings.map((each) => problemOf(context, each, item.lineOf(each.field), reference)) };
 }
+
+const isServed = ({ ofEnvironment }: ApiReference, { standalone }: ManifestContext): boolean =>
+  standalone && ofEnvironment;
 
 function violationsOf(pod: Pod, complete: DecodedPod, context: ManifestContext): readonly FieldProblem[] {
   if ((complete.metadata?.name ?? "") === "") return [required("metadata.name", "name is needed for the pod")];
   const violations = validatePod(pod);
   if (violations.length > 0) return violations;
   return apiReferences(pod.spec)
-    .filter((reference) => context.preventApiReferences || alwaysRefused(reference))
+    .filter((reference) => alwaysRefused(reference) || (context.preventApiReferences && !isServed(reference, context)))
     .map(({ resource, field }) => forbidden(field, `static pods may not reference ${resource}`));
 }

@@ -1,33 +1,58 @@
-/** What runs after a manifest changed: its good pods, and the last good version of those it got wrong. */
+/** What counts after a manifest changed: its good pods and objects, and the last good version of those it got wrong. */
 import type { Pod } from "../../api.ts";
+import { keyOf } from "../../configObjects.ts";
 import { type PodFullName, podFullName } from "../../ids.ts";
 import { sameValue } from "../../sameValue.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
-import type { ManifestReading } from "./readManifest.ts";
+import { manifestNote } from "./manifestClashes.ts";
+import { immutableViolations } from "./readConfigObject.ts";
+import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 
 /** `name_namespace` of a pod. */
 export const fullNameOf = (pod: Pod): PodFullName => podFullName(pod.metadata.name, pod.metadata.namespace);
 
 /**
- * The pods to run, given those that ran from this manifest before, and its problems. As long as something failed whose
- * name is unknown, no pod that ran before is given up.
+ * The pods to run and the objects there are, given those of this manifest before, and its problems. As long as something
+ * failed whose name is unknown, nothing that was there before is given up.
  */
 export function takeOver(
-  before: readonly Pod[],
+  before: ManifestContent,
   reading: ManifestReading,
-): { readonly pods: readonly Pod[]; readonly problems: readonly ManifestProblem[] } {
-  const pods = podsAfter(before, reading);
-  return { pods, problems: aboutPods(reading.problems, pods) };
+  origin: string,
+): ManifestContent & { readonly problems: readonly ManifestProblem[] } {
+  const fresh = reading.pods.map((pod) => continued(pod, before.pods));
+  const pods = withKept(fresh, before.pods, fullNameOf, reading);
+  const refused: ManifestProblem[] = [];
+  const changed = reading.objects.map((object) => {
+    const known = before.objects.find((candidate) => keyOf(candidate) === keyOf(object));
+    if (known === undefined || sameValue(known, object)) return known ?? object;
+    const violations = [...immutableViolations(known, object)];
+    for (const { severity, field, reason } of violations) {
+      refused.push({ ...manifestNote(origin, `${keyOf(object)}: ${reason}`), severity, field });
+    }
+    return violations.length === 0 ? object : known;
+  });
+  const objects = withKept(changed, before.objects, keyOf, reading);
+  return { pods, objects, problems: [...aboutPods(reading.problems, pods), ...refused] };
 }
 
-/** Good pods of the new content, and the last good ones of those that failed. */
-function podsAfter(before: readonly Pod[], reading: ManifestReading): readonly Pod[] {
-  const names = new Set(reading.pods.map(fullNameOf));
-  const kept = before.filter((pod) => {
-    const name = fullNameOf(pod);
-    return !names.has(name) && (reading.hasNamelessFailure || reading.failed.has(name));
-  });
-  return [...reading.pods.map((pod) => continued(pod, before)), ...kept];
+/** What the new content has, and the last good ones of those that failed. */
+function withKept<T>(
+  fresh: readonly T[],
+  before: readonly T[],
+  nameOf: (one: T) => Parameters<ManifestReading["failed"]["has"]>[0],
+  { failed, hasNamelessFailure }: ManifestReading,
+): readonly T[] {
+  const names = new Set(fresh.map(nameOf));
+  const kept = before.filter((one) => !names.has(nameOf(one)) && (hasNamelessFailure || failed.has(nameOf(one))));
+  return [...fresh, ...kept];
+}
+
+/** True when what failed, or is no longer there, may just not be written yet. */
+export function isDoubtful(before: ManifestContent, reading: ManifestReading): boolean {
+  if (reading.hasNamelessFailure || reading.failed.size > 0) return true;
+  const names = new Set<string>([...reading.pods.map(fullNameOf), ...reading.objects.map(keyOf)]);
+  return [...before.pods.map(fullNameOf), ...before.objects.map(keyOf)].some((name) => !names.has(name));
 }
 
 /** The pod, with the object or at least the first sight of the one it continues. */

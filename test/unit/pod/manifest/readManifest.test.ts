@@ -35,8 +35,10 @@ describe("problems of a manifest", () => {
   it.each([
     [
       "another kind",
-      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
-      ['2 kind: Unsupported value: "ConfigMap": supported values: "Pod", "PodList", "List"'],
+      "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n",
+      [
+        '2 kind: Unsupported value: "Service": supported values: "Pod", "ConfigMap", "Secret", "PodList", "ConfigMapList", "SecretList", "List"',
+      ],
     ],
     [
       "another API version",
@@ -64,7 +66,7 @@ describe("problems of a manifest", () => {
     [
       "an item that is no pod",
       "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n",
-      ['5 items[0].kind: Unsupported value: "Service": supported values: "Pod"'],
+      ['5 items[0].kind: Unsupported value: "Service": supported values: "Pod", "ConfigMap", "Secret"'],
     ],
     ["items that are no list", "apiVersion: v1\nkind: PodList\nitems: {}\n", ["3 items: must be a list"]],
     [
@@ -135,7 +137,7 @@ describe("problems of a manifest", () => {
     const reading = readText(JSON.stringify({ apiVersion: "v1", kind: "PodList", items }));
     expect([reading.pods.length, problemLines(reading)]).toEqual([
       1000,
-      ["more than 1000 pods in one manifest; the rest is not read"],
+      ["more than 1000 objects in one manifest; the rest is not read"],
     ]);
   });
   it("makes another pod of another content, and the same of another comment", () => {

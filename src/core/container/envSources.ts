@@ -1,0 +1,84 @@
+/**
+ * Values of environment variables that come from ConfigMaps and Secrets, in upstream's words when something is missing.
+ * No message holds a value. Counterpart: makeEnvironmentVariables in kubelet_pods.go.
+ */
+import type { Container } from "../api.ts";
+import { decodeBase64 } from "../base64.ts";
+import type { ConfigObject, ConfigObjects } from "../configObjects.ts";
+import { kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+
+/** A variable's value; `bytes` when it is no UTF-8 text, which `text` then only resembles. */
+export interface EnvValue {
+  readonly text: string;
+  readonly bytes?: Uint8Array;
+}
+type ObjectRef = { readonly name?: string; readonly optional?: boolean };
+type KeyRef = ObjectRef & { readonly key: string };
+type Kind = ConfigObject["kind"];
+
+const refuse = (message: string): Result<never> =>
+  err(kubeletError("NotFound", message, { reason: "CreateContainerConfigError" }));
+
+/** The object, or undefined when it is not there and need not be. */
+function find(
+  kind: Kind,
+  namespace: string,
+  { name = "", optional = false }: ObjectRef,
+  objects: ConfigObjects,
+): Result<ConfigObject | undefined> {
+  const found = kind === "ConfigMap" ? objects.configMap(namespace, name) : objects.secret(namespace, name);
+  return found === undefined && !optional ? refuse(`${kind.toLowerCase()} "${name}" not found`) : ok(found);
+}
+
+/** Keys of `binaryData` are no variables. */
+function valueAt({ kind, data = {} }: ConfigObject, key: string): EnvValue | undefined {
+  const raw = Object.hasOwn(data, key) ? data[key] : undefined;
+  if (raw === undefined) return undefined;
+  if (kind === "ConfigMap") return { text: raw };
+  const bytes = decodeBase64(raw);
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch {
+    return { text: new TextDecoder().decode(bytes), bytes };
+  }
+}
+
+/** The value of one key; undefined when it is optional and not there. */
+export function keyRefValue(
+  kind: Kind,
+  namespace: string,
+  ref: KeyRef,
+  objects: ConfigObjects,
+): Result<EnvValue | undefined> {
+  const found = find(kind, namespace, ref, objects);
+  if (!found.ok || found.value === undefined) return found as Result<undefined>;
+  const value = valueAt(found.value, ref.key);
+  return value === undefined && ref.optional !== true
+    ? refuse(`couldn't find key ${ref.key} in ${kind} ${namespace}/${ref.name ?? ""}`)
+    : ok(value);
+}
+
+/**
+ * The variables of `envFrom`, a later source over an earlier one. As upstream since every printable name may be a
+ * variable's, no key is skipped: those of ConfigMaps and Secrets all are such names.
+ */
+export function wholeSources(
+  { envFrom = [] }: Pick<Container, "envFrom">,
+  namespace: string,
+  objects: ConfigObjects,
+): Result<ReadonlyMap<string, EnvValue>> {
+  const values = new Map<string, EnvValue>();
+  for (const { configMapRef, secretRef, prefix = "" } of envFrom) {
+    const [kind, ref] =
+      configMapRef === undefined ? (["Secret", secretRef] as const) : (["ConfigMap", configMapRef] as const);
+    if (ref === undefined) continue;
+    const found = find(kind, namespace, ref, objects);
+    if (!found.ok) return found;
+    for (const key of Object.keys(found.value?.data ?? {}).sort()) {
+      const value = found.value && valueAt(found.value, key);
+      if (value !== undefined) values.set(`${prefix}${key}`, value);
+    }
+  }
+  return ok(values);
+}

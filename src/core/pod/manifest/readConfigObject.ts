@@ -1,0 +1,116 @@
+/**
+ * A ConfigMap or Secret of a manifest: decoded, placed in a namespace and validated. No problem shows a value of a Secret.
+ * Counterparts: ValidateConfigMap and ValidateSecret of pkg/apis/core/validation.
+ */
+import type { ObjectMeta } from "../../api.ts";
+import { encodeBase64 } from "../../base64.ts";
+import type { ConfigMap, ConfigObject, Secret } from "../../configObjects.ts";
+import {
+  type FieldProblem,
+  type FieldProblems,
+  forbidden,
+  invalid,
+  invalidEach,
+  required,
+  tooLong,
+} from "../fieldProblem.ts";
+import { sameValue } from "../../sameValue.ts";
+import { configKey } from "../validateFormats.ts";
+import { validateMetadata } from "../validateMetadata.ts";
+import { decodeObject } from "./decodeObject.ts";
+
+export const CONFIG_KINDS: readonly ConfigObject["kind"][] = ["ConfigMap", "Secret"];
+
+type Data = Readonly<Record<string, string>>;
+type Raw = {
+  readonly metadata?: ObjectMeta;
+  readonly data?: Data;
+  readonly binaryData?: Data;
+  readonly stringData?: Data;
+};
+
+const MAX_BYTES = 1024 * 1024;
+
+/** Keys a Secret of a type must have: one list of each. */
+const NEEDED_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["kubernetes.io/dockercfg", [".dockercfg"]],
+  ["kubernetes.io/dockerconfigjson", [".dockerconfigjson"]],
+  ["kubernetes.io/ssh-auth", ["ssh-privatekey"]],
+  ["kubernetes.io/tls", ["tls.crt", "tls.key"]],
+]);
+
+/** Reads one object of this kind; it is there unless a problem is an error. */
+export function readConfigObject(
+  kind: ConfigObject["kind"],
+  value: unknown,
+): { readonly object: ConfigObject | undefined; readonly problems: readonly FieldProblem[] } {
+  const decoded = decodeObject<Raw>(kind, value, "", { hidesValues: kind === "Secret" });
+  const { stringData, ...raw } = decoded.value;
+  const { name = "", namespace = "" } = raw.metadata ?? {};
+  const object = {
+    ...raw,
+    kind,
+    metadata: { ...raw.metadata, name, namespace: namespace === "" ? "default" : namespace },
+    ...(stringData === undefined ? {} : { data: { ...raw.data, ...encoded(stringData) } }),
+  } as ConfigObject;
+  const isBroken = decoded.problems.some(({ severity }) => severity === "error");
+  const problems = [...decoded.problems, ...(isBroken ? [] : violationsOf(object))];
+  return { object: problems.some(({ severity }) => severity === "error") ? undefined : object, problems };
+}
+
+const encoded = (texts: Data): Data =>
+  Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, encodeBase64(new TextEncoder().encode(text))]));
+
+function* violationsOf(object: ConfigObject): FieldProblems {
+  yield* validateMetadata(object.metadata, "metadata");
+  yield* object.kind === "ConfigMap" ? configMapViolations(object) : secretViolations(object);
+}
+
+function* configMapViolations({ data = {}, binaryData = {} }: ConfigMap): FieldProblems {
+  yield* keyViolations("data", data);
+  yield* keyViolations("binaryData", binaryData);
+  for (const key of Object.keys(binaryData)) {
+    if (Object.hasOwn(data, key)) yield invalid(`binaryData[${key}]`, key, "duplicate key in both data and binaryData");
+  }
+  const texts = Object.values(data).reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+  if (texts + sizeOfBase64(binaryData) > MAX_BYTES) yield tooLong("", MAX_BYTES);
+}
+
+function* secretViolations({ data = {}, type = "Opaque", metadata: { annotations = {} } }: Secret): FieldProblems {
+  yield* keyViolations("data", data);
+  if (sizeOfBase64(data) > MAX_BYTES) yield tooLong("data", MAX_BYTES);
+  const account = "kubernetes.io/service-account.name";
+  if (type === "kubernetes.io/service-account-token" && (annotations[account] ?? "") === "") {
+    yield required(`metadata.annotations[${account}]`);
+  }
+  const isThere = (key: string): boolean => Object.hasOwn(data, key);
+  const missing = (NEEDED_KEYS.get(type) ?? []).filter((key) => !isThere(key));
+  for (const key of missing) yield required(`data[${key}]`);
+  if (type === "kubernetes.io/basic-auth" && !isThere("username") && !isThere("password")) {
+    yield required("data[username]");
+    yield required("data[password]");
+  }
+}
+
+function* keyViolations(field: string, data: Data): FieldProblems {
+  for (const key of Object.keys(data)) yield* invalidEach(`${field}[${key}]`, key, configKey(key));
+}
+
+/** Bytes behind base64 texts. */
+function sizeOfBase64(data: Data): number {
+  let bytes = 0;
+  for (const text of Object.values(data)) bytes += Math.floor((text.replace(/[\r\n=]/g, "").length * 3) / 4);
+  return bytes;
+}
+
+const binaryDataOf = (object: ConfigObject): Data =>
+  (object.kind === "ConfigMap" ? object.binaryData : undefined) ?? {};
+
+/** Why an object may not take the place of the one known; empty when it may. Counterparts: the validations of updates. */
+export function* immutableViolations(known: ConfigObject, next: ConfigObject): FieldProblems {
+  if (known.immutable !== true) return;
+  const refuse = (field: string): FieldProblem => forbidden(field, "field is immutable when `immutable` is set");
+  if (next.immutable !== true) yield refuse("immutable");
+  if (!sameValue(known.data ?? {}, next.data ?? {})) yield refuse("data");
+  if (!sameValue(binaryDataOf(known), binaryDataOf(next))) yield refuse("binaryData");
+}

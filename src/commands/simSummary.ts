@@ -32,6 +32,29 @@ export function simSummary(result: SimulateResult): string {
   return `${[...lines, ...(outcome === "ok" ? [] : failure(result))].join("\n")}\n`;
 }
 
+/** A run that went well, of many, in a line with its end. */
+export function simLine({
+  seed,
+  virtualMs,
+  realMs = 0,
+  events,
+  transitions,
+  faults,
+  traceHash,
+}: SimulateResult): string {
+  const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
+  const ratio = Math.round(virtualMs / Math.max(1, realMs));
+  const told = [
+    `seed ${seed} ok`,
+    `${formatDuration(Math.round(virtualMs / 1000) * 1000)} in ${(realMs / 1000).toFixed(1)} s (${ratio} times real time)`,
+    `${events} events`,
+    `${transitions} transitions`,
+    `${total} faults`,
+    `trace ${traceHash.slice(0, 16)}`,
+  ];
+  return `${told.join(", ")}\n`;
+}
+
 function failure({ violations, lines, replay }: SimulateResult): readonly string[] {
   return [
     "",

@@ -15,7 +15,7 @@ import type { SimOutcome } from "../sim/simRun.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { systemRandom } from "../sources/systemRandom.ts";
 import { createSimProgress, type SimScreen } from "./simProgress.ts";
-import { simSummary } from "./simSummary.ts";
+import { simLine, simSummary } from "./simSummary.ts";
 
 /** Exit code by outcome. */
 const EXIT_CODES: Readonly<Record<SimOutcome, number>> = { ok: 0, correctness: 2, liveness: 3, crash: 4 };
@@ -41,11 +41,13 @@ export function simulate(flags: SimulateFlags, screen: SimScreen, createKubelet?
 }
 
 function simulateOne(
-  { pods, durationMs, nodes, trace, shrink }: SimulateFlags,
+  { pods, durationMs, nodes, runs, trace, shrink }: SimulateFlags,
   which: Pick<SimulateOptions, "seed" | "faults" | "replay" | "createKubelet">,
   screen: SimScreen,
 ): SimulateResult {
   const chrome = trace === "" ? undefined : createChromeTrace();
+  // Many runs in a pipe: a line each is enough.
+  const isShown = runs === 1 || screen.isTTY === true;
   const progress = createSimProgress(screen, systemClock, which.replay?.seed ?? String(which.seed));
   const result = simulateSeed({
     ...which,
@@ -54,12 +56,12 @@ function simulateOne(
     nodes,
     shrinkRuns: which.replay === undefined ? shrink : 0,
     realMs: () => systemClock.monotonicMs(),
-    onProgress: (state) => progress.show(state),
+    onProgress: isShown ? (state) => progress.show(state) : undefined,
     ...(chrome === undefined ? {} : { watch: (observation, node) => chrome.see(observation, node) }),
   });
   progress.end();
   if (chrome !== undefined) write(trace, chrome.text());
-  screen.write(simSummary(result));
+  screen.write(runs !== 1 && result.outcome === "ok" ? simLine(result) : simSummary(result));
   return result;
 }
 

@@ -17,20 +17,23 @@ import type { RuntimeService } from "../ports/cri.ts";
 import type { Machine } from "../ports/host.ts";
 import { apiPodSource } from "../sources/apiPodSource.ts";
 import { filePodSource } from "../sources/filePodSource.ts";
+import { httpPodSource } from "../sources/httpPodSource.ts";
 import { manifestDigest } from "../sources/manifestDigest.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { usualCheckers } from "./checkers/usualCheckers.ts";
+import { createDriftingClock, type DriftingClock } from "./host/driftingClock.ts";
 import { createHeapScheduler, type HeapScheduler } from "./heapScheduler.ts";
 import { createPrng, type Prng } from "./prng.ts";
 import { createSimApiPods, type SimApiPods } from "./simApiPods.ts";
 import { createSimCgroups, type SimCgroups, type SimCgroupsOptions } from "./simCgroups.ts";
 import type { SimChecker, SimViolation } from "./simChecker.ts";
-import { createSimClock, type SimClock } from "./simClock.ts";
+import type { SimClock } from "./simClock.ts";
 import { createSimFiles, type SimFiles, type SimFilesOptions } from "./simFiles.ts";
 import type { SimAction } from "./simCall.ts";
 import { type CreateKubelet, createSimKubelet, type SimKubelet } from "./simKubelet.ts";
 import { simKubeletConfig } from "./simKubeletConfig.ts";
 import { simMachine } from "./simMachine.ts";
+import { createSimManifestPage, type SimManifestPage, type SimManifestPageOptions } from "./simManifestPage.ts";
 import { createSimManifests, type SimManifest, type SimManifests } from "./simManifests.ts";
 import type { SimObservation, SimSight } from "./simObservation.ts";
 import type { SimContainer, SimEnd } from "./simRecords.ts";
@@ -41,6 +44,8 @@ import { createSimTrace, type SimTrace } from "./simTrace.ts";
 
 /** Where a simulated node looks for static pods. */
 export const SIM_MANIFESTS = "/etc/kubernetes/manifests";
+/** And the URL, with source `http`. */
+const SIM_PAGE = "http://manifests.example/pods";
 
 /** Decides over a request to the runtime. */
 export type SimCallFault = (rpc: CriRpc, about: SimSubject, request: unknown) => SimAction;
@@ -66,6 +71,8 @@ export interface SimNodeOptions extends RuntimeParts {
   /** Default: none. */
   readonly runtimeClasses?: RuntimeClasses;
   readonly fileFault?: SimFilesOptions["fault"];
+  /** What becomes of requests for the page of manifests; asked only when `sources` has `http`. */
+  readonly pageFate?: SimManifestPageOptions["fate"];
   readonly cgroupFault?: SimCgroupsOptions["fault"];
   /** As `intercept`, knowing whom a request is about. Asked first; a `proceed` leaves the word to `intercept`. */
   readonly callFault?: SimCallFault;
@@ -86,7 +93,7 @@ export interface SimNode {
   readonly seed: string | number;
   /** Randomness for whoever drives the node; the node itself draws from other streams. */
   readonly prng: Prng;
-  readonly clock: SimClock;
+  readonly clock: DriftingClock;
   readonly scheduler: HeapScheduler;
   readonly config: KubeletConfig;
   readonly runtime: SimRuntime;
@@ -114,6 +121,8 @@ export interface SimNode {
 
   putManifest(name: string, manifest: SimManifest): void;
   dropManifest(name: string): void;
+  /** Replaces all that `staticPodURL` says. */
+  putPage(manifests: readonly object[]): void;
   putPod(pod: Pod): void;
   dropPod(uid: string): void;
   /** Ends the running container `namespace/pod/name`, by default as KILL would. False when none runs. */
@@ -219,6 +228,7 @@ interface World
     SimNode,
     "prng" | "clock" | "scheduler" | "config" | "runtime" | "files" | "cgroups" | "manifests" | "apiPods" | "api"
   > {
+  readonly page: SimManifestPage;
   readonly life: SimKubelet;
   see(sight: SimSight): void;
   watch(watcher: (sight: SimSight) => void): void;
@@ -227,7 +237,7 @@ interface World
 function createWorld(options: SimNodeOptions): World {
   const prng = createPrng(options.seed);
   const { scheduler = createHeapScheduler(), api } = options;
-  const clock = createSimClock(scheduler);
+  const clock = createDriftingClock(scheduler);
   const machine = simMachine(options.machine);
   const config = simKubeletConfig(machine, options.config);
   const subjects = createSimSubjects();
@@ -258,6 +268,7 @@ function createWorld(options: SimNodeOptions): World {
   const manifests = createSimManifests({ clock, path: SIM_MANIFESTS });
   for (const [name, manifest] of Object.entries(initial)) manifests.put(name, manifest);
   invariant(api === undefined || pods === undefined, "pods come from the API server, or directly: not both");
+  const page = createSimManifestPage({ clock, fate: options.pageFate });
   const apiPods = createSimApiPods(clock, pods);
   const ports = {
     clock,
@@ -270,6 +281,7 @@ function createWorld(options: SimNodeOptions): World {
   const snapshots$ = merge(
     staticPods(config, clock, manifests, options.api === undefined),
     wantedByApi(options.api, config, clock, prng) ?? apiPods.snapshots$,
+    ...(config.sources.includes("http") ? [pagePods(config, clock, page)] : []),
   );
   const maxLogLines = options.maxLogLines ?? 10_000;
   const life = createSimKubelet({
@@ -291,6 +303,7 @@ function createWorld(options: SimNodeOptions): World {
     files,
     cgroups,
     manifests,
+    page,
     apiPods,
     api,
     life,
@@ -329,7 +342,7 @@ const seenCgroups = (cgroups: SimCgroups, see: World["see"]): SimCgroups => ({
   },
 });
 
-/** `fileCheckFrequency` as it is by default. */
+/** `fileCheckFrequency` and `httpCheckFrequency` as they are by default. */
 const AUDIT_PERIOD_MS = 20_000;
 
 const staticPods = (
@@ -363,9 +376,18 @@ function wantedByApi(
     return apiPodSource({ api, nodeName, clock, rng: prng.fork(`api ${lives}`) });
   });
 }
+const pagePods = ({ nodeName }: KubeletConfig, clock: SimClock, server: SimManifestPage): Observable<SourceSnapshot> =>
+  httpPodSource({
+    url: SIM_PAGE,
+    server,
+    nodeName,
+    periodMs: AUDIT_PERIOD_MS,
+    clock,
+    digest: manifestDigest,
+  });
 
 /** What the driver can do to the node, each told in the trace. */
-function hands({ life, runtime, cgroups, manifests, apiPods, see }: World) {
+function hands({ life, runtime, cgroups, manifests, page, apiPods, see }: World) {
   const note = (text: string) => see({ kind: "action", text });
   return {
     putManifest(name, manifest) {
@@ -375,6 +397,10 @@ function hands({ life, runtime, cgroups, manifests, apiPods, see }: World) {
     dropManifest(name) {
       note(`drop manifest ${name}`);
       manifests.drop(name);
+    },
+    putPage(pods) {
+      note(`put page of ${pods.length} pods`);
+      page.put(JSON.stringify({ apiVersion: "v1", kind: "PodList", items: pods }));
     },
     putPod(pod) {
       note(`put pod ${pod.metadata.namespace}/${pod.metadata.name}`);

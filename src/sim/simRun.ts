@@ -4,12 +4,15 @@
  */
 import { InvariantError } from "../core/invariant.ts";
 import { createSimApiServer } from "./apiServer/simApiServer.ts";
-import { createAccidents, createDiskSpace } from "./faults/accidents.ts";
 import { createApiFaults } from "./faults/apiFaults.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { createAccidents } from "./faults/accidents.ts";
 import { createCallFaults } from "./faults/callFaults.ts";
+import { createDiskSpace } from "./faults/diskSpace.ts";
 import { withEventFaults } from "./faults/eventFaults.ts";
 import { createFaultDice, type FaultDice } from "./faults/faultDice.ts";
 import type { FaultRates } from "./faults/faultKinds.ts";
+import { createPageFaults } from "./faults/pageFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { openDesires } from "./checkers/desiredState.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
@@ -21,7 +24,7 @@ import type { CreateKubelet } from "./simKubelet.ts";
 import { createSimNode, type SimNode } from "./simNode.ts";
 import type { SimObservation } from "./simObservation.ts";
 import { usualRegistry } from "./simRuntime.ts";
-import { type SimPodPlan, workloadPrograms } from "./workload.ts";
+import { readsPage, type SimPodPlan, workloadPrograms } from "./workload.ts";
 import { createWorkloadOwners, type WorkloadOwners } from "./workloadOwners.ts";
 
 /** How a run ended. */
@@ -168,7 +171,11 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const draws = createPrng(`${seed}/node`);
   const disk = createDiskSpace((path) => node.files.at(path)?.kind === "directory");
   const calls = createCallFaults(dice, (afterMs, prng) => accidents.crashKubelet(afterMs, prng));
-  const config = { maxPods: draws.pick([110, 110, 20]) };
+  const page = createPageFaults(dice);
+  const config: Partial<KubeletConfig> = {
+    maxPods: draws.pick([110, 110, 20]),
+    sources: readsPage(seed) ? ["file", "http", "api"] : ["file", "api"],
+  };
   const api = createApiFaults();
   const scheduler = createHeapScheduler();
   const server = createSimApiServer({
@@ -189,6 +196,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     callFault: calls.callFault,
     goesOn: calls.goesOn,
     fileFault: disk.fault,
+    pageFate: page.fate,
     adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock),
     watch(observation) {
       watcher.owners?.look(observation);
@@ -200,7 +208,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   });
   const owners = createWorkloadOwners(node, server, options.pods);
   watcher.owners = owners;
-  const accidents = createAccidents(node, owners, disk, { server, faults: api }, dice, durationMs);
+  const accidents = createAccidents(node, owners, { disk, page, api: { server, faults: api } }, dice, durationMs);
   return {
     node,
     owners,

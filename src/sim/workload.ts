@@ -148,7 +148,7 @@ export type SimPodStep =
 export interface SimPodPlan {
   readonly name: string;
   readonly kind: string;
-  readonly source: "file" | "api";
+  readonly source: "file" | "http" | "api";
   readonly graceSeconds: number;
   readonly image: string;
   readonly steps: readonly SimPodStep[];
@@ -172,6 +172,9 @@ const pickKind = (prng: Prng): string => {
   return (kinds.find(([, { weight }]) => (left -= weight) < 0) ?? kinds[0])?.[0] ?? "steady";
 };
 
+/** Whether a node also takes pods from a page of manifests: half of them do. */
+export const readsPage = (seed: string | number): boolean => createPrng(`${seed}/page`).chance(0.5);
+
 /** The pods of a run. `isCalm`: all are there from the start and nobody touches them. */
 export function drawWorkload(
   seed: string | number,
@@ -181,12 +184,19 @@ export function drawWorkload(
     isCalm = false,
   }: { readonly pods: number; readonly durationMs: number; readonly isCalm?: boolean },
 ): readonly SimPodPlan[] {
-  return Array.from({ length: pods }, (_, index) =>
-    drawPod(createPrng(`${seed}/pod/${index}`), index, durationMs, isCalm),
-  );
+  const hasPage = readsPage(seed);
+  return Array.from({ length: pods }, (_, index) => {
+    const plan = drawPod(createPrng(`${seed}/pod/${index}`), index, durationMs, isCalm);
+    const isOnPage = hasPage && plan.source === "file" && createPrng(`${seed}/page/${index}`).chance(0.4);
+    return isOnPage ? { ...plan, source: "http" } : plan;
+  });
 }
 
-function drawPod(prng: Prng, index: number, durationMs: number, isCalm: boolean): SimPodPlan {
+interface DrawnPod extends SimPodPlan {
+  readonly source: "file" | "api";
+}
+
+function drawPod(prng: Prng, index: number, durationMs: number, isCalm: boolean): DrawnPod {
   const kind = pickKind(prng);
   // Nobody remembers when a static pod ran out of time, but for the wall clock, which may be set back.
   const source = prng.chance(0.5) && kind !== "bounded" ? "file" : "api";
@@ -208,7 +218,7 @@ function drawPod(prng: Prng, index: number, durationMs: number, isCalm: boolean)
 function drawStep(
   prng: Prng,
   last: SimPodStep | undefined,
-  source: SimPodPlan["source"],
+  source: DrawnPod["source"],
   atMs: number,
   revision: number,
 ): SimPodStep {

@@ -32,9 +32,10 @@ export function createWorkloadOwners(
   server: SimApiServer,
   plans: readonly SimPodPlan[],
 ): WorkloadOwners {
-  const files = createManifestOwners(node);
+  const files = createManifestOwners(node, node);
+  const page = createManifestOwners(node, pageOf(node));
   const api = createApiOwners(node, server);
-  const owners = { file: files, api };
+  const owners = { file: files, http: page, api };
   for (const plan of plans) {
     for (const step of plan.steps) node.at(step.atMs, () => owners[plan.source].take(plan, step));
   }
@@ -48,20 +49,39 @@ export function createWorkloadOwners(
     leave() {
       hasLeft = true;
       files.leave();
+      page.leave();
       api.leave();
     },
-    wanted: () => [...files.wanted(), ...api.wanted()],
+    wanted: () => [...files.wanted(), ...page.wanted(), ...api.wanted()],
   };
 }
 
-function createManifestOwners(node: SimNode) {
+/** Where manifests are put, each under a name of its own. */
+type ManifestPlace = Pick<SimNode, "putManifest" | "dropManifest">;
+
+/** All of them on one page. */
+function pageOf(node: SimNode): ManifestPlace {
+  const manifests = new Map<string, object>();
+  const put = (): void => node.putPage([...manifests.values()]);
+  return {
+    putManifest(name, manifest) {
+      manifests.set(name, typeof manifest === "string" ? (JSON.parse(manifest) as object) : manifest);
+      put();
+    },
+    dropManifest(name) {
+      if (manifests.delete(name)) put();
+    },
+  };
+}
+
+function createManifestOwners(node: SimNode, place: ManifestPlace) {
   const contents = new Map<string, { readonly plan: SimPodPlan; readonly text: string }>();
   const spoiled = new Map<string, "cut" | "away">();
   const write = (file: string): void => {
     const { text } = contents.get(file) ?? {};
     const how = spoiled.get(file);
-    if (text === undefined || how === "away") node.dropManifest(file);
-    else node.putManifest(file, how === "cut" ? text.slice(0, Math.floor(text.length / 2)) : text);
+    if (text === undefined || how === "away") place.dropManifest(file);
+    else place.putManifest(file, how === "cut" ? text.slice(0, Math.floor(text.length / 2)) : text);
   };
   return {
     take(plan: SimPodPlan, step: SimPodStep): void {
@@ -90,7 +110,7 @@ function createManifestOwners(node: SimNode) {
     leave(): void {
       for (const file of [...contents.keys()]) {
         contents.delete(file);
-        node.dropManifest(file);
+        place.dropManifest(file);
       }
     },
     wanted: (): readonly WantedPod[] =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDiskSpace } from "../../src/sim/faults/accidents.ts";
+import { createDiskSpace } from "../../src/sim/faults/diskSpace.ts";
 import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
 import { simImage } from "../../src/sim/simImageCalls.ts";
 import { runsForever } from "../../src/sim/simProgram.ts";

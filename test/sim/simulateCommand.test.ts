@@ -96,12 +96,17 @@ describe("rxlet simulate", () => {
 
   it("goes on with the next seed until the runs are over, counting numbers up and numbering texts", async () => {
     const seeds = async (seed: string) => {
-      const { text } = await simulated([...SMALL, "--faults", "none", "--seed", seed, "--runs", "3"]);
-      return text.split("\n").flatMap((line) => (line.startsWith("seed  ") ? [line.slice(13)] : []));
+      const { text } = await simulated(["--pods", "1", "--duration", "1m", "--seed", seed, "--runs", "3"]);
+      return text.trimEnd().split("\n");
     };
+    const line = (seed: string) =>
+      expect.stringMatching(
+        `^seed ${seed} ok, \\d+m(\\d+s)? in \\d+\\.\\d s \\(\\d+ times real time\\), ` +
+          "\\d+ events, \\d+ transitions, \\d+ faults, trace [0-9a-f]{16}$",
+      );
     expect([await seeds("9"), await seeds("a")]).toEqual([
-      ["9", "10", "11"],
-      ["a", "a-1", "a-2"],
+      [line("9"), line("10"), line("11")],
+      [line("a"), line("a-1"), line("a-2")],
     ]);
   });
 

@@ -49,6 +49,10 @@ export function admittedFits({ allocatable, maxPods }: Pick<KubeletConfig, "allo
         case "status":
           if (isTerminalPhase(observation.after?.phase)) ended.add(observation.podUid);
           return undefined;
+        case "call":
+          // One that is under way when its pod ends makes a sandbox that is stopped right away.
+          if (observation.rpc === "RunPodSandbox") ended.delete(observation.podUid);
+          return undefined;
         case "change": {
           const { kind, id, podUid } = observation.change;
           const ofPod = sandboxes.get(podUid) ?? new Set<string>();
@@ -57,7 +61,6 @@ export function admittedFits({ allocatable, maxPods }: Pick<KubeletConfig, "allo
             if (ofPod.size === 0) sandboxes.delete(podUid);
           }
           if (kind !== "sandbox created") return undefined;
-          ended.delete(podUid);
           sandboxes.set(podUid, ofPod.add(id));
           const found = misfit(podUid);
           return found === undefined ? undefined : `${found} after ${observation.change.name} was started`;

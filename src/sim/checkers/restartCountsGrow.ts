@@ -1,8 +1,10 @@
 /**
  * Restart counts only grow: those the kubelet tells, and the attempts it makes in the runtime, which is their memory: a
- * pod of which no container is left starts counting anew.
+ * pod of which no container is left starts counting anew, and so does a container whose last attempt was removed while
+ * its pod was to go, though the pod came back before the rest of it was gone.
  */
 import type { PodStatus } from "../../core/api.ts";
+import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { podParts } from "./podParts.ts";
 
@@ -18,9 +20,18 @@ export function restartCountsGrow(): SimChecker {
   const parts = podParts();
   /** Highest attempt made of each container, by pod UID. */
   const attempts = new Map<string, Map<string, number>>();
+  const wanted = new Map<PodSource, ReadonlySet<string>>();
+  /** Pods a source gave up, until something of them is made again. */
+  const going = new Set<string>();
   return {
     name: "restartCountsGrow",
     check(observation) {
+      if (observation.kind === "wanted") {
+        const { source, podUids } = observation;
+        for (const uid of wanted.get(source) ?? []) if (!podUids.has(uid)) going.add(uid);
+        wanted.set(source, podUids);
+        return undefined;
+      }
       if (observation.kind === "status") {
         const after = countsOf(observation.after);
         for (const [name, count] of countsOf(observation.before)) {
@@ -34,8 +45,16 @@ export function restartCountsGrow(): SimChecker {
       if (observation.kind !== "change") return undefined;
       const { kind, podUid, name } = observation.change;
       if (kind.startsWith("container") && parts.isGoneAfter(observation.change)) attempts.delete(podUid);
-      if (kind !== "container created") return undefined;
       const [container = "", attempt = ""] = name.split("#");
+      if (
+        kind === "container removed" &&
+        going.has(podUid) &&
+        attempts.get(podUid)?.get(container) === Number(attempt)
+      ) {
+        attempts.get(podUid)?.delete(container);
+      }
+      if (kind !== "container created") return undefined;
+      going.delete(podUid);
       const ofPod = attempts.get(podUid) ?? new Map<string, number>();
       attempts.set(podUid, ofPod);
       const highest = ofPod.get(container);

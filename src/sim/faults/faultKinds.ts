@@ -5,7 +5,7 @@ import type { Prng } from "../prng.ts";
 
 interface FaultKindInfo {
   /** A rate is a probability per such thing, in [0, 1]; or a number per hour. */
-  readonly per: "call" | "effect" | "abandoned call" | "event" | "start" | "pull" | "hour";
+  readonly per: "call" | "effect" | "abandoned call" | "event" | "start" | "pull" | "request" | "hour";
   /** Highest rate the default draws. */
   readonly highest: number;
   readonly about: string;
@@ -46,6 +46,11 @@ export const FAULT_KINDS = {
   apiWatchGap: { per: "hour", highest: 12, about: "the watches of pods end, maybe before an event they should tell" },
   apiGone: { per: "hour", highest: 4, about: "the API server forgets its history: 410 Gone" },
   apiConflict: { per: "hour", highest: 20, about: "somebody else writes to an API pod" },
+  // Rates are drawn in this order: what is new comes last, and seeds keep their other faults.
+  pageDown: { per: "hour", highest: 4, about: "the server of manifests does not answer for up to 5 min" },
+  pageCut: { per: "request", highest: 0.3, about: "the server of manifests sends a part of the body" },
+  pageStale: { per: "request", highest: 0.2, about: "the server of manifests sends a body of before the last changes" },
+  clockDrifts: { per: "hour", highest: 4, about: "the wall clock runs fast or slow by up to 1 % from now on" },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */

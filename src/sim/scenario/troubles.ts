@@ -5,7 +5,7 @@
 import type { CriRpc } from "../../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
 import type { Files } from "../../ports/files.ts";
-import { createDiskSpace } from "../faults/accidents.ts";
+import { createDiskSpace } from "../faults/diskSpace.ts";
 import type { SimAction } from "../simCall.ts";
 import type { SimExec, SimExit, SimProgram, SimPrograms } from "../simProgram.ts";
 import { DEFAULT_TERM, KILLED } from "../simProcess.ts";

@@ -30,7 +30,7 @@ describe("housekeeping", () => {
   });
 
   it("waits until every source has said what it wants", () => {
-    const { node, check } = podNode({ config: { sources: ["api", "http"] } });
+    const { node, check } = podNode({ config: { sources: ["api", "http"] }, pageFate: () => ({ kind: "hang" }) });
     node.files.put(`${POD_DIR}/file`, "data");
     node.runFor(600_000);
     expect(node.files.paths()).toContain(POD_DIR);

@@ -105,7 +105,11 @@ describe("podWorker: lives of the kubelet", () => {
   });
 
   it("keeps what runs while not all sources have said what they want", () => {
-    const { node, takeCalls, check } = podNode({ pods: [podOf()], config: { sources: ["api", "http"] } });
+    const { node, takeCalls, check } = podNode({
+      pods: [podOf()],
+      config: { sources: ["api", "http"] },
+      pageFate: () => ({ kind: "hang" }),
+    });
     node.runFor(1_000);
     node.crashKubelet();
     node.dropPod("uid-1");

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { simulateSeed } from "../../src/sim/simulateSeed.ts";
+import { drawWorkload, POD_KINDS, readsPage } from "../../src/sim/workload.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Seeds with pods from all three sources. */
+const seedsWithPage = Array.from({ length: 20 }, (_, seed) => seed).filter(readsPage);
+
+describe("drawWorkload", () => {
+  it("draws each pod on its own: more of them leave the first ones as they are", () => {
+    const [few, many] = [10, 40].map((pods) => drawWorkload("pods", { pods, durationMs: HOUR_MS }));
+    expect(many?.slice(0, 10)).toEqual(few);
+  });
+
+  it("has every kind of pod, from every source, and changes within the time of the run, in order", () => {
+    const plans = seedsWithPage.flatMap((seed) => drawWorkload(seed, { pods: 50, durationMs: HOUR_MS }));
+    expect(new Set(plans.map(({ kind }) => kind))).toEqual(new Set(Object.keys(POD_KINDS)));
+    expect(new Set(plans.map(({ source }) => source))).toEqual(new Set(["file", "http", "api"]));
+    for (const { steps } of plans) {
+      const times = steps.map(({ atMs }) => atMs);
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      expect([steps[0]?.kind, (times.at(-1) ?? Infinity) <= HOUR_MS]).toEqual(["add", true]);
+    }
+  });
+
+  it("has no pods on a page that the node does not read", () => {
+    const seed = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].find((each) => !readsPage(each)) ?? "";
+    const sources = drawWorkload(seed, { pods: 50, durationMs: HOUR_MS }).map(({ source }) => source);
+    expect(new Set(sources)).toEqual(new Set(["file", "api"]));
+  });
+
+  it("has all pods from the start and nothing else when it is calm", () => {
+    const plans = drawWorkload("calm", { pods: 20, durationMs: HOUR_MS, isCalm: true });
+    expect(plans.map(({ steps }) => steps)).toEqual(plans.map(() => [{ atMs: 0, kind: "add", revision: 0 }]));
+  });
+});
+
+describe("a node that nothing happens to", () => {
+  it("comes to what is wanted with pods of all sources, and to nothing when they go", () => {
+    const [seed = ""] = seedsWithPage;
+    const statuses = new Map<string, string>();
+    const { outcome, violations, faults } = simulateSeed({
+      seed,
+      pods: 20,
+      durationMs: 10 * MINUTE_MS,
+      faults: "none",
+      watch: (observation) => {
+        if (observation.kind === "wanted" && observation.pods.length > 0) statuses.set(observation.source, "wanted");
+      },
+    });
+    expect([outcome, violations, faults, [...statuses.keys()].sort()]).toEqual(["ok", [], {}, ["api", "file", "http"]]);
+  });
+});

@@ -76,6 +76,10 @@ export const seccompProfilesDir = ({ rootDir }: RootDir): string => `${rootDir}/
 export const podLogDir = ({ podLogsDir }: PodLogsDir, pod: PodLogDirName): string =>
   `${podLogsDir}/${pod.namespace}_${pod.name}_${pod.uid}`;
 
+/** Log directory of one container of a pod. */
+export const containerLogDir = (roots: PodLogsDir, pod: PodLogDirName, container: string): string =>
+  `${podLogDir(roots, pod)}/${container}`;
+
 /** Log file of one attempt of a container, relative to the pod's log directory. */
 export const containerLogName = (container: string, attempt: number): string => `${container}/${attempt}${LOG_SUFFIX}`;
 

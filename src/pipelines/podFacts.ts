@@ -2,15 +2,16 @@
 import { map, merge, type Observable, skip } from "rxjs";
 import type { PodUid } from "../core/ids.ts";
 import type { ContainerFailure, PodFact } from "../core/timeline/timelineTypes.ts";
-import type { PodMemory } from "./podMemory.ts";
+import { failuresAt, type PodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
 /** Facts of one worker as its outputs. Endless, as the cell behind it. */
-export function podFacts(uid: PodUid, { facts, failures }: PodMemory): Observable<PodOutput> {
+export function podFacts(uid: PodUid, memory: PodMemory): Observable<PodOutput> {
+  const { facts, failures } = memory;
   const held$ = failures.changes$.pipe(
     skip(1),
-    map((failed): PodFact => {
-      const told = [...failed].map(([name, { error, retryAt }]): readonly [string, ContainerFailure] => {
+    map((): PodFact => {
+      const told = failuresAt(memory).map(([name, { error, retryAt }]): readonly [string, ContainerFailure] => {
         return [name, { reason: error.reason, message: error.message, retryAt }];
       });
       return { kind: "failures", failures: new Map(told) };

@@ -15,6 +15,8 @@ import { type Cell, createCell } from "../state/cell.ts";
 export interface NotedFailure {
   readonly error: KubeletError;
   readonly retryAt: MonotonicMs | undefined;
+  /** The `requiredSequence` of the start that ended it: what was inspected before still shows the container as it was. */
+  readonly endedAt?: number;
 }
 
 export interface PodMemory {
@@ -110,19 +112,24 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
   };
 }
 
-/** Notes why a container does not run; undefined forgets it. */
-export function noteFailure(
-  memory: PodMemory,
-  name: string,
-  error: KubeletError | undefined,
-  retryAt?: MonotonicMs,
-): void {
-  const failures = new Map(memory.failures.value);
-  if (error === undefined) {
-    if (!failures.delete(name)) return;
-  } else failures.set(name, { error, retryAt });
-  memory.failures.set(failures);
+/** Notes why a container does not run. */
+export function noteFailure(memory: PodMemory, name: string, error: KubeletError, retryAt?: MonotonicMs): void {
+  memory.failures.set(new Map(memory.failures.value).set(name, { error, retryAt }));
 }
+
+/** Notes that a container was started: its failure is over, but told of until an inspection shows it running. */
+export function endFailure(memory: PodMemory, name: string): void {
+  const noted = memory.failures.value.get(name);
+  if (noted === undefined || noted.endedAt !== undefined) return;
+  memory.failures.set(new Map(memory.failures.value).set(name, { ...noted, endedAt: memory.requiredSequence }));
+}
+
+/** Failures not over yet, or not as far as an inspection with this sequence number could see; default: any could. */
+export const failuresAt = (
+  { failures }: PodMemory,
+  sequence = Number.POSITIVE_INFINITY,
+): readonly (readonly [name: string, failure: NotedFailure])[] =>
+  [...failures.value].filter(([, { endedAt }]) => endedAt === undefined || sequence < endedAt);
 
 /** Moves the next wake-up forward, never back. */
 export function wakeBy(memory: PodMemory, at: MonotonicMs | undefined): void {

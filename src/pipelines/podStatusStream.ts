@@ -16,6 +16,7 @@ import { isRunning } from "../core/runtime/isRunning.ts";
 import { withHooksRunning } from "../core/probe/probeVerdict.ts";
 import { activeDeadline } from "./activeDeadline.ts";
 import { type PodContext, seesOwnEffects } from "./podContext.ts";
+import { failuresAt } from "./podMemory.ts";
 import { countExits, observeStart } from "./podMetrics.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
@@ -75,7 +76,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   const generated = generatePodStatus({
     pod: command.pod,
     runtime,
-    failures: new Map([...memory.failures.value].map(([name, { error }]) => [name, error])),
+    failures: new Map(failuresAt(memory, runtime.sequence).map(([name, { error }]) => [name, error])),
     verdicts: withHooksRunning(memory.verdicts.value, memory.postStarting.value),
     previous: memory.status,
     now: ports.clock.wallTime(),

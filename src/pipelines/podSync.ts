@@ -1,5 +1,5 @@
 /**
- * One sync of a pod that should run, in the six steps of the kubelet. Decides first (computePodActions), acts after;
+ * One sync of a pod that should run, in the steps of the kubelet. Decides first (computePodActions), acts after;
  * a failed step ends the sync and is told as the container's waiting reason. Counterpart: kuberuntime SyncPod.
  */
 import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, tap } from "rxjs";
@@ -20,13 +20,14 @@ import { inSequence } from "../operators/inSequence.ts";
 import { steer, steeredPolicy } from "./crashLoopSteering.ts";
 import { killContainer, killRunningPod } from "./killPod.ts";
 import { eventOutput, type PodContext, podEvent, podFields } from "./podContext.ts";
-import { noteFailure, type PodMemory, wakeBy } from "./podMemory.ts";
+import { failuresAt, noteFailure, type PodMemory, wakeBy } from "./podMemory.ts";
 import { measureRun, observeWorkerStart } from "./podMetrics.ts";
 import { keepAllocation } from "./podAllocation.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { concludeResize, resizePlanOf, resizePod } from "./podResize.ts";
 import { podRound } from "./podRound.ts";
 import { pruneContainers } from "./pruneContainers.ts";
+import { resetContainers } from "./resetContainers.ts";
 import { createSandbox, existingSandbox, type Sandbox } from "./sandbox.ts";
 import { startContainer } from "./startContainer.ts";
 
@@ -76,9 +77,10 @@ export function syncPod(
     act: ({ actions, resize }, runtime, errors) => {
       const operation = operationOf(memory, command);
       if (operation === "create") observeWorkerStart(context, pod);
-      memory.restarting.set(actions.containersToKill.length > 0 || (actions.killPod && actions.createSandbox));
+      memory.restarting.set(stopsToStartAgain(actions));
       const run: SyncRun = { context, pod, runtime, actions, resize, stop, errors, sandbox: undefined, halted: false };
       return concat(
+        step(run, resetAllContainers),
         step(run, keepSize),
         step(run, killChangedSandbox),
         step(run, killUnwantedContainers),
@@ -95,11 +97,15 @@ export function syncPod(
   return concat(steer(context, pod), round$);
 }
 
+const stopsToStartAgain = ({ containersToKill, containersToReset, killPod, createSandbox }: PodActions): boolean =>
+  containersToKill.length + containersToReset.length > 0 || (killPod && createSandbox);
+
 /** Attempts are counted on by what a failed try leaves behind: a plan that differs in them alone is the same plan. */
 function essenceOf(actions: PodActions): unknown {
-  const { killPod, createSandbox, containersToKill, waits } = actions;
+  const { killPod, createSandbox, containersToKill, waits, containersToReset } = actions;
   const starts = startsOf(actions).map(({ name, backoff }) => ({ name, backoff }));
-  return { killPod, createSandbox, containersToKill, waits, starts };
+  const resets = containersToReset.map(({ container, kill }) => ({ id: container.id, kill }));
+  return { killPod, createSandbox, containersToKill, waits, starts, resets };
 }
 
 const startsOf = (actions: PodActions): readonly ContainerStart[] => [
@@ -117,6 +123,14 @@ function operationOf(memory: PodMemory, command: PodCommand): "create" | "update
 
 const step = (run: SyncRun, take: (run: SyncRun) => Observable<PodOutput>): Observable<PodOutput> =>
   defer(() => (run.halted || run.stop.aborted ? EMPTY : take(run)));
+
+/** Step 1: a container's end restarts all of them; the next round starts them. */
+function resetAllContainers(run: SyncRun): Observable<PodOutput> {
+  const { context, pod, actions, errors, stop } = run;
+  if (actions.containersToReset.length === 0) return EMPTY;
+  run.halted = true;
+  return resetContainers(context, pod, actions.containersToReset, errors, stop);
+}
 
 /** Step 2: a sandbox that no longer fits goes, with everything in it. */
 function killChangedSandbox(run: SyncRun): Observable<PodOutput> {
@@ -254,8 +268,9 @@ function conclude({ context, pod, actions, errors }: SyncRun): Observable<PodOut
   const { memory, ports } = context;
   const outputs: PodOutput[] = [];
   memory.restarting.set(false);
+  const told = new Map(failuresAt(memory));
   for (const wait of actions.waits) {
-    if (memory.failures.value.get(wait.name)?.error.message !== wait.error.message) {
+    if (told.get(wait.name)?.error.message !== wait.error.message) {
       outputs.push(eventOutput(backOffEvent(pod, wait.name)));
       const inMs = Math.round(wait.until - ports.clock.monotonicMs());
       ports.telemetry.log.info("Container waits to be restarted", {

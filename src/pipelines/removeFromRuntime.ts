@@ -1,4 +1,4 @@
-/** Removes dead containers with their logs, and sandboxes. Idempotent: what is gone already is fine. */
+/** Removes dead containers, with their logs or without, and sandboxes. Idempotent: what is gone already is fine. */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap } from "rxjs";
 import { type KubeletError, withReason } from "../core/errors.ts";
 import { containerLogLinkPath } from "../core/paths.ts";
@@ -7,12 +7,13 @@ import { inParallel } from "../operators/inParallel.ts";
 import { effect, inspect, type PodContext } from "./podContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
-/** Removes containers, then sandboxes. Failures are added to `errors`. */
+/** Removes containers, then sandboxes. Failures are added to `errors`. The restarts of a container go on from its logs. */
 export function removeFromRuntime(
   context: PodContext,
   containers: readonly RuntimeContainer[],
   sandboxes: readonly RuntimeSandbox[],
   errors: KubeletError[],
+  { keepLogs = false }: { readonly keepLogs?: boolean } = {},
 ): Observable<PodOutput> {
   if (containers.length + sandboxes.length === 0) return EMPTY;
   const { runtime } = context.ports;
@@ -25,7 +26,7 @@ export function removeFromRuntime(
     ).pipe(
       switchMap((result) => {
         if (!result.ok) failed(result.error);
-        return removeLogs(context, container);
+        return keepLogs ? EMPTY : removeLogs(context, container);
       }),
     );
   const removeSandbox = (sandbox: RuntimeSandbox): Observable<PodOutput> =>

@@ -8,6 +8,7 @@ import {
   defer,
   EMPTY,
   ignoreElements,
+  map,
   merge,
   type Observable,
   of,
@@ -17,18 +18,20 @@ import {
 import { withContainerSize } from "../core/allocation/actualSizes.ts";
 import type { Container, Pod } from "../core/api.ts";
 import { buildContainerConfig } from "../core/container/containerConfig.ts";
+import { restartCountByLogs } from "../core/container/restartCount.ts";
 import { imageUserOf } from "../core/container/securityContext.ts";
-import { type KubeletError, toKubeletError, withReason } from "../core/errors.ts";
+import { type KubeletError, kubeletError, toKubeletError, withReason } from "../core/errors.ts";
 import { containerId as toContainerId, type MonotonicMs } from "../core/ids.ts";
-import { containerLogLinkPath, containerLogPath, terminationLogPath } from "../core/paths.ts";
+import { containerLogDir, containerLogLinkPath, containerLogPath, terminationLogPath } from "../core/paths.ts";
 import type { ContainerStart } from "../core/pod/podActionsTypes.ts";
 import { createdEvent, failedEvent, podEventObject, startedEvent } from "../core/pod/podEvents.ts";
+import { err } from "../core/result.ts";
 import { hasRecursiveReadOnlyMounts } from "../core/runtime/runtimeHandler.ts";
 import type { ContainerConfig, Image } from "../gen/cri.ts";
 import { aborted } from "../operators/aborted.ts";
 import { prepareContainerFiles } from "./containerFiles.ts";
 import { effect, eventOutput, inspect, type PodContext, podFields } from "./podContext.ts";
-import { noteFailure } from "./podMemory.ts";
+import { endFailure, noteFailure } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
@@ -93,27 +96,49 @@ function fail(task: StartTask, error: KubeletError, retryAt?: MonotonicMs): Obse
 
 function createAndStart(task: StartTask, image: Image): Observable<PodOutput> {
   const { context, pod, container, sandbox, start } = task;
-  const { ports, config, node } = context;
-  const { uid } = pod.metadata;
-  return defer(() => {
-    const terminationLog = terminationLogPath(config.directories, uid, container.name, ports.rng.uuid().slice(0, 8));
-    const built = buildContainerConfig({
-      pod,
-      container,
-      restartCount: start.restartCount,
-      imageRef: image.id,
-      imageUser: imageUserOf(image),
-      userNamespace: sandbox.userNamespace,
-      recursiveReadOnlyMounts: hasRecursiveReadOnlyMounts(context.runtimeState.value, sandbox.runtimeHandler),
-      podIps: sandbox.podIps,
-      terminationLogPath: terminationLog,
-      objects: context.configObjects.value,
-      node,
-    });
-    if (!built.ok) return fail(task, withReason(built.error, "CreateContainerConfigError"));
-    return prepareContainerFiles(context, { pod, container, podIps: sandbox.podIps, terminationLog }).pipe(
-      switchMap((prepared) => (prepared.ok ? create(task, built.value) : fail(task, prepared.error))),
-    );
+  const { ports, config } = context;
+  return restartCountOf(task).pipe(
+    switchMap((restartCount) => {
+      const logId = ports.rng.uuid().slice(0, 8);
+      const terminationLog = terminationLogPath(config.directories, pod.metadata.uid, container.name, logId);
+      const counted = { ...task, start: { ...start, restartCount } };
+      const built = configOf(counted, image, terminationLog);
+      if (!built.ok) return fail(task, withReason(built.error, "CreateContainerConfigError"));
+      return prepareContainerFiles(context, { pod, container, podIps: sandbox.podIps, terminationLog }).pipe(
+        switchMap((prepared) => (prepared.ok ? create(counted, built.value) : fail(task, prepared.error))),
+      );
+    }),
+  );
+}
+
+/** Logs remember the attempts of a container that the runtime has lost, or that were removed for a restart of the pod. */
+function restartCountOf({ context, pod, container, start }: StartTask): Observable<number> {
+  if (start.restartCount > 0) return of(start.restartCount);
+  const { ports, config } = context;
+  return ports.files.list(containerLogDir(config.directories, pod.metadata, container.name)).pipe(
+    map(restartCountByLogs),
+    catchError(() => of(0)),
+  );
+}
+
+function configOf({ context, pod, container, sandbox, start }: StartTask, image: Image, terminationLogPath: string) {
+  const { target, restartCount } = start;
+  if (target !== undefined && target.containerId === undefined) {
+    return err(kubeletError("NotFound", `unable to find target container ${target.name}`));
+  }
+  return buildContainerConfig({
+    pod,
+    container,
+    restartCount,
+    imageRef: image.id,
+    imageUser: imageUserOf(image),
+    userNamespace: sandbox.userNamespace,
+    recursiveReadOnlyMounts: hasRecursiveReadOnlyMounts(context.runtimeState.value, sandbox.runtimeHandler),
+    podIps: sandbox.podIps,
+    terminationLogPath,
+    targetContainerId: target?.containerId,
+    objects: context.configObjects.value,
+    node: context.node,
   });
 }
 
@@ -159,7 +184,7 @@ function startCreated(task: StartTask, containerId: string): Observable<PodOutpu
         forgetPostStart(context, container);
         return concat(fail(task, withReason(started.error, "RunContainerError")), of(inspect(context)));
       }
-      noteFailure(context.memory, container.name, undefined);
+      endFailure(context.memory, container.name);
       telemetry.metrics.count("kubelet_started_containers_total", { container_type: containerType(task) });
       telemetry.log.info("Container started", { ...podFields(context), container: container.name, containerId });
       return concat(

@@ -3,10 +3,12 @@
  * the file, 2048 bytes or 80 lines from the log. Counterpart: getTerminationMessage.
  */
 import { catchError, forkJoin, map, type Observable, of, switchMap } from "rxjs";
+import { toKubeletError } from "../core/errors.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../core/runtime/podRuntimeStatus.ts";
 import {
+  joinedMessage,
+  LOG_TAIL_BYTES,
   logTailMessage,
-  MAX_LOG_MESSAGE_BYTES,
   MAX_TERMINATION_MESSAGE_BYTES,
 } from "../core/runtime/terminationMessage.ts";
 import type { Files } from "../ports/files.ts";
@@ -25,23 +27,33 @@ export function readTerminationMessages(
       const byId = new Map(fresh.map((container, index) => [container.id, messages[index] ?? ""]));
       return {
         ...status,
-        containers: status.containers.map((c) => ({ ...c, message: byId.get(c.id) || c.message })),
+        containers: status.containers.map((c) => ({ ...c, message: joinedMessage(c.message, byId.get(c.id) ?? "") })),
       };
     }),
   );
 }
 
 function messageOf(container: RuntimeContainer, files: Files): Observable<string> {
-  const unreadable = catchError<string, Observable<string>>(() => of(""));
-  const fromFile =
-    container.terminationMessageFile === undefined
+  const { terminationMessageFile: file, annotations, exitCode, reason, logPath } = container;
+  const policy = annotations["io.kubernetes.container.terminationMessagePolicy"];
+  // What never ran has no log of its own.
+  const asksLog = policy === "FallbackToLogsOnError" && exitCode !== 0 && reason !== "ContainerCannotRun";
+  const fromFile$ =
+    file === undefined
       ? of("")
-      : files.readTail(container.terminationMessageFile, MAX_TERMINATION_MESSAGE_BYTES).pipe(unreadable);
-  return fromFile.pipe(
-    switchMap((text) => {
-      const policy = container.annotations["io.kubernetes.container.terminationMessagePolicy"];
-      if (text !== "" || policy !== "FallbackToLogsOnError" || container.exitCode === 0) return of(text);
-      return files.readTail(container.logPath, MAX_LOG_MESSAGE_BYTES * 4).pipe(map(logTailMessage), unreadable);
-    }),
-  );
+      : files.readTail(file, MAX_TERMINATION_MESSAGE_BYTES).pipe(
+          catchError((thrown: unknown) => {
+            const { code, message } = toKubeletError(thrown);
+            return of(code === "NotFound" ? "" : `Error on reading termination log ${file}: ${message}`);
+          }),
+        );
+  return fromFile$.pipe(switchMap((text) => (text === "" && asksLog ? fromLog(logPath, files) : of(text))));
 }
+
+const fromLog = (path: string, files: Files): Observable<string> =>
+  files.readTail(path, LOG_TAIL_BYTES).pipe(
+    map(logTailMessage),
+    catchError((thrown: unknown) =>
+      of(`Error on reading termination message from logs: ${toKubeletError(thrown).message}`),
+    ),
+  );

@@ -4,13 +4,11 @@
  */
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
+import { dnsLabel, dnsSubdomain } from "../pod/validateFormats.ts";
 import { type Result, err, ok } from "../result.ts";
 
 const MAX_HOSTNAME_LENGTH = 63;
 const MAX_FQDN_LENGTH = 64;
-const MAX_SUBDOMAIN_LENGTH = 253;
-const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 export interface PodHostname {
   readonly hostname: string;
@@ -18,31 +16,33 @@ export interface PodHostname {
   readonly domain: string;
 }
 
-const refuse = (pod: Pod, message: string): Result<never> =>
-  err(kubeletError("InvalidArgument", `pod ${pod.metadata.namespace}/${pod.metadata.name}: ${message}`));
+const refuse = (message: string): Result<never> => err(kubeletError("InvalidArgument", message));
 
-const isLabel = (text: string): boolean => text.length <= MAX_HOSTNAME_LENGTH && LABEL.test(text);
-
-function cut(pod: Pod, hostname: string): Result<string> {
-  if (hostname.length <= MAX_HOSTNAME_LENGTH) return ok(hostname);
-  const short = hostname.slice(0, MAX_HOSTNAME_LENGTH).replace(/[-.]+$/, "");
-  return short === "" ? refuse(pod, `"${hostname}" gives no hostname`) : ok(short);
+function refuseFormat(field: string, value: string, format: string, complaints: readonly string[]): Result<never> {
+  return refuse(`pod ${field} "${value}" is not a valid DNS ${format}: ${complaints.join(";")}`);
 }
 
-/** Hostname and domain as `/etc/hosts` shows them. */
+function cut({ metadata }: Pod, hostname: string): Result<string> {
+  if (hostname.length <= MAX_HOSTNAME_LENGTH) return ok(hostname);
+  const short = hostname.slice(0, MAX_HOSTNAME_LENGTH).replace(/[-.]+$/, "");
+  return short === "" ? refuse(`hostname for pod "${metadata.name}" was invalid: "${hostname}"`) : ok(short);
+}
+
+/** Hostname and domain as `/etc/hosts` shows them; the errors are upstream's. */
 export function podHostname(pod: Pod, clusterDomain: string): Result<PodHostname> {
   const { hostnameOverride, hostname, subdomain } = pod.spec;
   if (hostnameOverride !== undefined) {
-    if (hostnameOverride.length > MAX_SUBDOMAIN_LENGTH || !SUBDOMAIN.test(hostnameOverride)) {
-      return refuse(pod, `spec.hostnameOverride "${hostnameOverride}" is not a valid DNS subdomain`);
-    }
+    const faults = dnsSubdomain(hostnameOverride);
+    if (faults.length > 0) return refuseFormat("HostnameOverride", hostnameOverride, "subdomain", faults);
     const short = cut(pod, hostnameOverride);
     return short.ok ? ok({ hostname: short.value, domain: "" }) : short;
   }
-  if (hostname && !isLabel(hostname)) return refuse(pod, `spec.hostname "${hostname}" is not a valid DNS label`);
-  if (subdomain && !isLabel(subdomain)) return refuse(pod, `spec.subdomain "${subdomain}" is not a valid DNS label`);
+  const ofHostname = hostname ? dnsLabel(hostname) : [];
+  if (ofHostname.length > 0) return refuseFormat("Hostname", hostname ?? "", "label", ofHostname);
   const short = cut(pod, hostname || pod.metadata.name);
   if (!short.ok) return short;
+  const ofSubdomain = subdomain ? dnsLabel(subdomain) : [];
+  if (ofSubdomain.length > 0) return refuseFormat("Subdomain", subdomain ?? "", "label", ofSubdomain);
   const domain = subdomain ? `${subdomain}.${pod.metadata.namespace}.svc.${clusterDomain}` : "";
   return ok({ hostname: short.value, domain });
 }
@@ -53,8 +53,7 @@ export function kernelHostname(pod: Pod, { hostname, domain }: PodHostname): Res
   const fqdn = `${hostname}.${domain}`;
   if (fqdn.length <= MAX_FQDN_LENGTH) return ok(fqdn);
   return refuse(
-    pod,
-    `Failed to construct FQDN from pod hostname and cluster domain, FQDN ${fqdn} is too long ` +
+    `failed to construct FQDN from pod hostname and cluster domain, FQDN ${fqdn} is too long ` +
       `(${MAX_FQDN_LENGTH} characters is the max, ${fqdn.length} characters requested)`,
   );
 }

@@ -14,8 +14,8 @@ export function parseResolvConf(content: string): ResolvConf {
   for (const line of content.split("\n")) {
     const [keyword, ...values] = line.trim().split(/\s+/);
     if (keyword === "nameserver") nameservers.push(...values.slice(0, 1));
-    // The same domain with and without its dot counts once.
-    if (keyword === "search") searches = values.map((domain) => domain.replace(/\.$/, ""));
+    // The same domain with and without its dot counts once; the root is a domain of its own.
+    if (keyword === "search") searches = values.map((domain) => (domain === "." ? domain : domain.replace(/\.$/, "")));
     if (keyword === "options") options = values;
   }
   return { nameservers, searches, options };

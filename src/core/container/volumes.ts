@@ -69,7 +69,8 @@ export function hostPathStep(
 
 /** Volumes some container of the pod mounts; those nobody mounts are never set up. */
 function mountedVolumes(pod: Pod): readonly Volume[] {
-  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+  const { containers: regular, initContainers = [], ephemeralContainers = [] } = pod.spec;
+  const containers = [...regular, ...initContainers, ...ephemeralContainers];
   const names = new Set(containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
   return (pod.spec.volumes ?? []).filter(({ name }) => names.has(name));
 }

@@ -8,6 +8,7 @@ import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
 import { containerStatusResources } from "./podResources.ts";
 import { NULL_TIME } from "./conditions.ts";
+import { RESTARTING_ALL } from "./restartAllContainers.ts";
 
 export type ContainerState = NonNullable<ApiContainerStatus["state"]>;
 type VolumeMountStatus = NonNullable<ApiContainerStatus["volumeMounts"]>[number];
@@ -24,6 +25,17 @@ export interface StatusContext {
 export const lostState = (message: string): ContainerState => ({
   terminated: { exitCode: 137, reason: "ContainerStatusUnknown", message, startedAt: NULL_TIME, finishedAt: NULL_TIME },
 });
+
+const REMOVED = {
+  reason: RESTARTING_ALL,
+  message: "The container is removed because RestartAllContainers in place",
+};
+
+/** State and last state of a container that was removed for a restart of the whole pod. */
+export const removedForRestart: Required<Pick<ApiContainerStatus, "state" | "lastState">> = {
+  state: { waiting: REMOVED },
+  lastState: { terminated: { exitCode: 137, ...REMOVED, startedAt: NULL_TIME, finishedAt: NULL_TIME } },
+};
 
 const instant = (at: RuntimeContainer["startedAt"]): string => formatInstant(at ?? epochMs(0));
 

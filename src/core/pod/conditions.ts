@@ -9,6 +9,7 @@ import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { sameValue } from "../sameValue.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
 import { hasAnyRegularContainerStarted, type PodPhase } from "./phase.ts";
+import { isRestartingAllContainers, mayRestartAllContainers } from "./restartAllContainers.ts";
 import { isSidecar } from "./restartRules.ts";
 import { sandboxChange } from "./sandboxChange.ts";
 
@@ -50,6 +51,7 @@ const OWNED: ReadonlySet<string> = new Set([
   "PodScheduled",
   "PodResizePending",
   "PodResizeInProgress",
+  "AllContainersRestarting",
 ]);
 /** Set by the kubelet once and then only carried along. */
 const CARRIED: ReadonlySet<string> = new Set(["DisruptionTarget"]);
@@ -115,6 +117,15 @@ function initialized({ pod, phase, initStatuses, regularStatuses, previous }: Co
   const wasInitialized = previous?.conditions?.some(({ type, status }) => type === "Initialized" && status === "True");
   if (message === "" || wasInitialized === true) return TRUE;
   return { status: "False", reason: "ContainersNotInitialized", message };
+}
+
+/** Whether a container's end is restarting the whole pod; told only of pods that may come to that. */
+function allContainersRestarting({ pod, runtime, phase }: ConditionsInput): Verdict {
+  if (phase === "Succeeded") return { status: "False", reason: "PodCompleted" };
+  if (phase === "Failed") return { status: "False", reason: "PodFailed" };
+  if (!isRestartingAllContainers(pod, runtime)) return { status: "False" };
+  const message = "container exited with restart policy rule";
+  return { status: "True", reason: "RestartAllContainersStarted", message };
 }
 
 function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodCondition {
@@ -190,6 +201,9 @@ export function podConditions(input: ConditionsInput): readonly PodCondition[] {
     ["Ready", podReady(input, others)],
     ["ContainersReady", containersReady(input)],
     ["PodScheduled", TRUE],
+    ...(mayRestartAllContainers(input.pod.spec)
+      ? [["AllContainersRestarting", allContainersRestarting(input)] as const]
+      : []),
   ];
   return [...others, ...resizeConditions(input), ...verdicts.map(([type, verdict]) => withTimes(type, verdict, input))];
 }

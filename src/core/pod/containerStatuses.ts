@@ -6,7 +6,15 @@ import type { ApiContainerStatus, Container, Pod } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
 import { containerId } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
-import { absentStatus, lostState, presentStatus, type StatusContext, withReadiness } from "./apiContainerStatus.ts";
+import {
+  absentStatus,
+  lostState,
+  presentStatus,
+  removedForRestart,
+  type StatusContext,
+  withReadiness,
+} from "./apiContainerStatus.ts";
+import { messageBytesPerContainer, withLimitedMessages } from "./messageLimit.ts";
 import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
 import { withReportedSize } from "./reportedSize.ts";
 import { isSidecar, newestContainer, shouldContainerBeRestarted } from "./restartRules.ts";
@@ -20,6 +28,8 @@ export interface ContainerStatusesInput {
   readonly failures: ReadonlyMap<string, KubeletError>;
   readonly verdicts: ReadonlyMap<string, ProbeVerdict>;
   readonly context: StatusContext;
+  /** True when the pod, as told last, was restarting all its containers. */
+  readonly restartingAll: boolean;
 }
 
 const LOST_MESSAGE = "The container could not be located when the pod was deleted.  The container used to be Running";
@@ -33,6 +43,9 @@ function statusWithoutInstance(
   const hasInit = (input.pod.spec.initContainers ?? []).length > 0;
   const absent = absentStatus(spec, hasInit ? "PodInitializing" : "ContainerCreating", input.context);
   if (before === undefined) return absent;
+  if (input.restartingAll && before.state?.waiting === undefined) {
+    return { ...absent, ...removedForRestart, restartCount: before.restartCount + 1 };
+  }
   if (before.state?.terminated !== undefined) return before;
   const carried = { ...absent, restartCount: before.restartCount, lastState: before.lastState ?? {} };
   if (before.state?.running === undefined || carried.lastState.terminated !== undefined) return carried;
@@ -115,9 +128,11 @@ export function containerStatuses(
   kind: ContainerKind,
   previous: readonly ApiContainerStatus[],
 ): readonly ApiContainerStatus[] {
+  const maxMessageBytes = messageBytesPerContainer(input.pod.spec);
   return specs.map((spec) => {
     const before = previous.find(({ name }) => name === spec.name);
-    const status = withFailure(input, spec, kind, statusFromInstances(input, spec, before));
+    const known = withLimitedMessages(statusFromInstances(input, spec, before), maxMessageBytes);
+    const status = withFailure(input, spec, kind, known);
     return kind === "ephemeral" ? status : withReadiness(status, readinessOf(input, spec, kind, status));
   });
 }

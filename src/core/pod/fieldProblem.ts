@@ -54,6 +54,10 @@ export const notFound = (field: string, value: unknown): FieldProblem => error(f
 export const tooLong = (field: string, maxBytes: number): FieldProblem =>
   error(field, `Too long: may not be more than ${maxBytes} bytes`);
 
+/** A list of more items than allowed. */
+export const tooMany = (field: string, count: number, max: number): FieldProblem =>
+  error(field, `Too many: ${count}: must have at most ${max} items`);
+
 /** A value of the wrong JSON type. */
 export const wrongType = (field: string, detail: string): FieldProblem => error(field, detail);
 

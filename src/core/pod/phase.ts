@@ -2,6 +2,7 @@
  * Phase of a pod from the statuses of its containers. Upstream: getPhase (kubelet_pods.go).
  */
 import type { ApiContainerStatus, Container, Pod, PodSpec } from "../api.ts";
+import { RESTARTING_ALL } from "./restartAllContainers.ts";
 import { isSidecar, restartsAfterExit } from "./restartRules.ts";
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed";
@@ -33,6 +34,10 @@ export function hasAnyRegularContainerStarted(spec: PodSpec, statuses: readonly 
   });
 }
 
+/** Whether a container with this end is to run again. */
+const startsAgain = (spec: Container, pod: Pod, ended: { readonly exitCode: number; readonly reason?: string }) =>
+  ended.reason === RESTARTING_ALL || restartsAfterExit(spec, pod.spec, ended.exitCode);
+
 interface InitCounts {
   pending: number;
   /** Failed and not to be run again. */
@@ -46,7 +51,7 @@ function countInit(spec: Container, pod: Pod, status: ApiContainerStatus | undef
   const { running, terminated, waiting } = status?.state ?? {};
   const ended = terminated ?? (waiting === undefined ? undefined : status?.lastState?.terminated);
   if (running === undefined && ended !== undefined) {
-    const isDead = ended.exitCode !== 0 && !restartsAfterExit(spec, pod.spec, ended.exitCode);
+    const isDead = ended.exitCode !== 0 && !startsAgain(spec, pod, ended);
     if (isDead) counts.dead += 1;
   } else counts.pending += 1;
 }
@@ -83,7 +88,7 @@ function countRegular(spec: Container, pod: Pod, status: ApiContainerStatus | un
   else if (ended !== undefined) {
     counts.stopped += 1;
     if (terminated?.exitCode === 0) counts.succeeded += 1;
-    if (restartsAfterExit(spec, pod.spec, ended.exitCode)) counts.restarting += 1;
+    if (startsAgain(spec, pod, ended)) counts.restarting += 1;
   } else if (waiting !== undefined) counts.waiting += 1;
   else counts.unknown += 1;
 }

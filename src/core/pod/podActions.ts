@@ -3,13 +3,14 @@
  * touches nothing; the pod worker carries the plan out in the order of its steps.
  * Upstream: computePodActions (kuberuntime_manager.go) and the doBackOff of its start step.
  */
-import type { Container } from "../api.ts";
-import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import type { Container, Pod } from "../api.ts";
+import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { crashLoopGate } from "./crashLoopGate.ts";
 import { initContainerActions, inNewestSandbox } from "./initContainerActions.ts";
 import { newSandboxActions } from "./newSandboxActions.ts";
 import type { ContainerKind, ContainerStart, ContainerWait, PodActions, PodActionsInput } from "./podActionsTypes.ts";
 import { regularContainerActions } from "./regularContainerActions.ts";
+import { containersToReset } from "./restartAllContainers.ts";
 import { isSidecar, newestContainer } from "./restartRules.ts";
 import { sandboxChange } from "./sandboxChange.ts";
 
@@ -30,6 +31,15 @@ function ephemeralStarts({ pod, runtime }: PodActionsInput): number[] {
   return [...specs.entries()].flatMap(([index, spec]) =>
     newestContainer(runtime, spec.name) === undefined ? [index] : [],
   );
+}
+
+type EphemeralContainer = NonNullable<Pod["spec"]["ephemeralContainers"]>[number];
+
+function ephemeralStart({ name, targetContainerName }: EphemeralContainer, runtime: PodRuntimeStatus): ContainerStart {
+  const start: ContainerStart = { name, kind: "ephemeral", restartCount: 0 };
+  if (targetContainerName === undefined || targetContainerName === "") return start;
+  const containerId = newestContainer(runtime, targetContainerName)?.id;
+  return { ...start, target: { name: targetContainerName, containerId } };
 }
 
 function draftForNewSandbox(input: PodActionsInput): Draft {
@@ -60,6 +70,25 @@ function draftInSandbox(input: PodActionsInput): Draft {
   }
   // Nothing left that keeps the pod alive: sidecars and ephemeral containers do not.
   return { ...base, killPod: true, init: [], regular: [], ephemeral: [], containersToKill };
+}
+
+/** Nothing but the removal of all containers; what the pod needs then is decided when they are gone. */
+function resetPlan({ pod, runtime }: PodActionsInput): PodActions | undefined {
+  const resets = containersToReset(pod, runtime);
+  if (resets.length === 0) return undefined;
+  const { attempt, sandboxId } = sandboxChange(pod, runtime);
+  return {
+    killPod: false,
+    createSandbox: false,
+    sandboxId,
+    attempt,
+    initContainersToStart: [],
+    containersToStart: [],
+    ephemeralContainersToStart: [],
+    containersToKill: [],
+    waits: [],
+    containersToReset: resets,
+  };
 }
 
 interface Gated {
@@ -93,13 +122,13 @@ function gateAll(
  * `waits` and not among the starts; kills happen even when the restart has to wait.
  */
 export function computePodActions(input: PodActionsInput): PodActions {
+  const resets = resetPlan(input);
+  if (resets !== undefined) return resets;
   const { pod, runtime } = input;
   const isNew = sandboxChange(pod, runtime).changed;
   const draft = isNew ? draftForNewSandbox(input) : draftInSandbox(input);
   const { killPod, createSandbox, sandboxId, attempt, containersToKill } = draft;
-  const ephemeral = pick(pod.spec.ephemeralContainers, draft.ephemeral).map(
-    ({ name }): ContainerStart => ({ name, kind: "ephemeral", restartCount: 0 }),
-  );
+  const ephemeral = pick(pod.spec.ephemeralContainers, draft.ephemeral).map((spec) => ephemeralStart(spec, runtime));
   const initHistory = isNew ? [] : inNewestSandbox(runtime).containers;
   const init = gateAll(input, pick(pod.spec.initContainers, draft.init), "init", initHistory, isSidecar);
   const regularSpecs = init.blocked ? [] : pick(pod.spec.containers, draft.regular);
@@ -114,5 +143,6 @@ export function computePodActions(input: PodActionsInput): PodActions {
     ephemeralContainersToStart: ephemeral,
     containersToKill,
     waits: [...init.waits, ...regular.waits],
+    containersToReset: [],
   };
 }

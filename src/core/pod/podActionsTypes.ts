@@ -4,6 +4,7 @@ import type { KubeletError } from "../errors.ts";
 import type { ContainerId, MonotonicMs, SandboxId } from "../ids.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import type { BackoffPolicy, ContainerBackoffs } from "../backoff.ts";
+import type { ContainerReset } from "./restartAllContainers.ts";
 
 export type ContainerKind = "init" | "regular" | "ephemeral";
 
@@ -44,6 +45,8 @@ export interface ContainerStart {
    * the runtime, so they have to be removed before this one starts. Absent when there are none.
    */
   readonly replaces?: readonly RuntimeContainer[];
+  /** The container whose processes an ephemeral one is to see; its ID is undefined when the runtime knows no such container. */
+  readonly target?: { readonly name: string; readonly containerId: ContainerId | undefined };
 }
 
 export interface ContainerKill {
@@ -84,4 +87,6 @@ export interface PodActions {
   /** Without meaning when killPod is set: that stops every container. */
   readonly containersToKill: readonly ContainerKill[];
   readonly waits: readonly ContainerWait[];
+  /** Containers to stop and remove, one after the other, before the pod starts anew; nothing else is done then. */
+  readonly containersToReset: readonly ContainerReset[];
 }

@@ -7,7 +7,7 @@ import { containerSpecHash } from "../container/specHash.ts";
 import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { killOf, verdictOn } from "./killOf.ts";
 import type { ContainerKill, PodActionsInput } from "./podActionsTypes.ts";
-import { canRestart, newestContainer, shouldContainerBeRestarted } from "./restartRules.ts";
+import { newestContainer, restartsAfterKill, shouldContainerBeRestarted } from "./restartRules.ts";
 
 /** The part of the plan that concerns regular containers. */
 export interface RegularContainerActions {
@@ -59,7 +59,7 @@ export function regularContainerActions(input: PodActionsInput): RegularContaine
     }
     // A changed definition, or size, restarts whatever the restart policy says.
     const isChanged = cause.reason === "SpecChanged" || cause.reason === "Resized";
-    const restarts = isChanged || canRestart(spec, pod.spec);
+    const restarts = isChanged || restartsAfterKill(spec, pod.spec);
     if (restarts) starts.push(index);
     const consequence = restarts && cause.reason !== "Resized" ? ", will be restarted" : "";
     const message = `Container ${spec.name} ${cause.text}${consequence}`;

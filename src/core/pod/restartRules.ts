@@ -19,17 +19,18 @@ export function newestContainer(runtime: PodRuntimeStatus, name: string): Runtim
   return instances.find(({ state }) => state === "running" || state === "unknown") ?? newest;
 }
 
-function ruleMatches(
-  rule: { readonly exitCodes?: { readonly operator: string; readonly values?: readonly number[] } },
-  exitCode: number,
-): boolean {
-  const { exitCodes } = rule;
+type RestartRule = NonNullable<Container["restartPolicyRules"]>[number];
+
+function ruleMatches({ exitCodes }: RestartRule, exitCode: number): boolean {
   if (exitCodes === undefined) return false;
   const isListed = (exitCodes.values ?? []).includes(exitCode);
   return exitCodes.operator === "In" ? isListed : exitCodes.operator === "NotIn" && !isListed;
 }
 
-// Differs from upstream: `RestartAllContainers` restarts the container it matched, not yet the pod around it.
+/** The rule of a container that its end with `exitCode` falls under: the first that matches. */
+export const matchingRule = (container: Container, exitCode: number): RestartRule | undefined =>
+  (container.restartPolicyRules ?? []).find((rule) => ruleMatches(rule, exitCode));
+
 const RESTART_ACTIONS: ReadonlySet<string> = new Set(["Restart", "RestartAllContainers"]);
 
 function policyRestarts(policy: string, exitCode: number): boolean {
@@ -49,10 +50,14 @@ function policyRestarts(policy: string, exitCode: number): boolean {
  */
 export function restartsAfterExit(container: Container, spec: PodSpec, exitCode: number): boolean {
   if (container.restartPolicy === undefined) return policyRestarts(spec.restartPolicy ?? "Always", exitCode);
-  const rule = (container.restartPolicyRules ?? []).find((candidate) => ruleMatches(candidate, exitCode));
+  const rule = matchingRule(container, exitCode);
   if (rule !== undefined && RESTART_ACTIONS.has(rule.action)) return true;
   return policyRestarts(container.restartPolicy, exitCode);
 }
+
+/** Whether a container that is killed for its probes is to run again: what its policy says, whatever its rules. */
+export const restartsAfterKill = (container: Container, spec: PodSpec): boolean =>
+  (container.restartPolicy ?? spec.restartPolicy) !== "Never";
 
 /** Whether some exit of the container would make it run again. */
 export function canRestart(container: Container, spec: PodSpec): boolean {

@@ -60,7 +60,11 @@ function statusesOf(
     runtimeName: node.runtimeName ?? DEFAULT_RUNTIME_NAME,
     recursiveReadOnly: node.recursiveReadOnly ?? false,
   };
-  const shared: ContainerStatusesInput = { pod, actual: input.actual ?? pod, runtime, failures, verdicts, context };
+  const restartingAll = (before?.conditions ?? []).some(
+    ({ type, status }) => type === "AllContainersRestarting" && status === "True",
+  );
+  const actual = input.actual ?? pod;
+  const shared: ContainerStatusesInput = { pod, actual, runtime, failures, verdicts, context, restartingAll };
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   // The fields of an ephemeral container that matter here are those of any container.
   const ephemerals: readonly Container[] = ephemeralContainers;

@@ -21,6 +21,7 @@ import { validateDevices, validateMounts } from "./validateMounts.ts";
 import { validateHostPorts, validatePorts } from "./validatePorts.ts";
 import { validateLifecycle, validateProbes } from "./validateProbes.ts";
 import { validateResizePolicy, validateResources } from "./validateResources.ts";
+import { validateRestartPolicy } from "./validateRestartPolicy.ts";
 import { validateContainerSecurity } from "./validateSecurity.ts";
 
 type EphemeralContainer = Wire<V1EphemeralContainer>;
@@ -51,10 +52,6 @@ export function* validateContainers(spec: PodSpec, path: string): FieldProblems 
     names.add(container.name);
     yield* validateLifecycle(container.lifecycle, spec.terminationGracePeriodSeconds, `${at}.lifecycle`);
     yield* validateProbes(container, spec.terminationGracePeriodSeconds, at);
-    // Differs from upstream: ContainerRestartRules does not exist here, as if its gate were off.
-    if (container.restartPolicy !== undefined) {
-      yield forbidden(`${at}.restartPolicy`, "may not be set for non-init containers");
-    }
   }
   yield* validateHostPorts(spec.containers, path);
 }
@@ -69,9 +66,6 @@ export function* validateInitContainers(spec: PodSpec, path: string): FieldProbl
     names.add(container.name);
     yield* validateHostPorts([container], path, index);
     const isSidecar = isRestartableInit(container);
-    if (container.restartPolicy !== undefined && !isSidecar) {
-      yield unsupported(`${at}.restartPolicy`, container.restartPolicy, ["Always"]);
-    }
     if (isSidecar) {
       yield* validateLifecycle(container.lifecycle, spec.terminationGracePeriodSeconds, `${at}.lifecycle`);
       yield* validateProbes(container, spec.terminationGracePeriodSeconds, at);
@@ -120,9 +114,7 @@ function* validateContainer(container: Container | EphemeralContainer, spec: Pod
   if (!MESSAGE_POLICIES.includes(messagePolicy)) {
     yield unsupported(`${path}.terminationMessagePolicy`, messagePolicy, MESSAGE_POLICIES);
   }
-  if ((container.restartPolicyRules ?? []).length > 0) {
-    yield forbidden(`${path}.restartPolicyRules`, "rules by exit code are not supported");
-  }
+  yield* validateRestartPolicy(container, path);
   yield* validatePorts(container.ports ?? [], spec, `${path}.ports`);
   yield* validateEnv(container, path);
   yield* validateMounts(container, spec.volumes ?? [], `${path}.volumeMounts`);

@@ -3,7 +3,9 @@
 /** Most a container may say in its termination message file. */
 export const MAX_TERMINATION_MESSAGE_BYTES = 4096;
 /** Most that is taken from the log when the file is empty. */
-export const MAX_LOG_MESSAGE_BYTES = 2048;
+const MAX_LOG_MESSAGE_BYTES = 2048;
+/** How much of the log's end holds that: 80 lines with their prefixes, the first of them as long as CRI allows. */
+export const LOG_TAIL_BYTES = 24 * 1024;
 const MAX_LOG_MESSAGE_LINES = 80;
 
 /** The last lines of a CRI-format log as a message: time, stream and tag are dropped. */
@@ -16,6 +18,22 @@ export function logTailMessage(tail: string): string {
   const text = parsed.slice(-MAX_LOG_MESSAGE_LINES).join("");
   return lastBytes(text, MAX_LOG_MESSAGE_BYTES);
 }
+
+/** The beginning of a text in at most so many bytes of UTF-8; a character cut in two is left out. */
+export function firstBytes(text: string, maxBytes: number): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return new TextDecoder().decode(bytes.subarray(0, end));
+}
+
+/**
+ * What the status says of an exit: the runtime's own words, then the container's. What could not be read takes their
+ * place.
+ */
+export const joinedMessage = (ofRuntime: string, ofContainer: string): string =>
+  [ofRuntime, ofContainer].filter((text) => text !== "").join(": ");
 
 /** The end of a text in at most so many bytes of UTF-8; a character cut in two is left out. */
 function lastBytes(text: string, maxBytes: number): string {

@@ -17,7 +17,7 @@ describe("parseResolvConf", () => {
       "nameserver 192.0.2.1 192.0.2.9",
       "search a.example b.example.",
       "  nameserver\t192.0.2.2",
-      "search c.example.",
+      "search c.example. .",
       "options ndots:1",
       "options rotate timeout:2",
       "nameserver",
@@ -26,7 +26,7 @@ describe("parseResolvConf", () => {
     ].join("\n");
     expect(parseResolvConf(text)).toEqual({
       nameservers: ["192.0.2.1", "192.0.2.2"],
-      searches: ["c.example"],
+      searches: ["c.example", "."],
       options: ["rotate", "timeout:2"],
     });
   });

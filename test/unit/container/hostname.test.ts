@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../src/core/api.ts";
 import { hostNetworkHostsFile, podHostsFile } from "../../../src/core/container/hosts.ts";
 import { kernelHostname, podHostname } from "../../../src/core/container/hostname.ts";
+import { dnsLabel, dnsSubdomain } from "../../../src/core/pod/validateFormats.ts";
 import { podOf } from "../../support/pods.ts";
 
 const hostname = (spec: Partial<PodSpec>, name = "plain") => podHostname(podOf({ name, spec }), "cluster.local");
 const ok = <T>(value: T) => ({ ok: true, value });
 const refused = (why: string) => ({
   ok: false,
-  error: { code: "InvalidArgument", reason: "InvalidArgument", message: `pod demo/plain: ${why}`, retryable: false },
+  error: { code: "InvalidArgument", reason: "InvalidArgument", message: why, retryable: false },
 });
 
 describe("podHostname", () => {
@@ -38,11 +39,19 @@ describe("podHostname", () => {
   });
 
   it.each<[Partial<PodSpec>, string]>([
-    [{ hostname: "No.Label" }, 'spec.hostname "No.Label" is not a valid DNS label'],
-    [{ subdomain: "-x" }, 'spec.subdomain "-x" is not a valid DNS label'],
-    [{ hostnameOverride: "a..b" }, 'spec.hostnameOverride "a..b" is not a valid DNS subdomain'],
+    [{ hostname: "No.Label" }, `pod Hostname "No.Label" is not a valid DNS label: ${dnsLabel("No.Label").join(";")}`],
+    [{ subdomain: "-x" }, `pod Subdomain "-x" is not a valid DNS label: ${dnsLabel("-x").join(";")}`],
+    [
+      { hostnameOverride: "a..b" },
+      `pod HostnameOverride "a..b" is not a valid DNS subdomain: ${dnsSubdomain("a..b").join(";")}`,
+    ],
   ])("refuses %j", (spec, why) => {
     expect(hostname(spec)).toEqual(refused(why));
+  });
+
+  it("refuses a name of which nothing is left when it is cut", () => {
+    const name = "-".repeat(64);
+    expect(hostname({}, name)).toEqual(refused(`hostname for pod "${name}" was invalid: "${name}"`));
   });
 });
 
@@ -60,7 +69,7 @@ describe("kernelHostname", () => {
     const fqdn = `web.${"d".repeat(61)}`;
     expect(kernelHostname(asFqdn, { hostname: "web", domain: "d".repeat(61) })).toEqual(
       refused(
-        `Failed to construct FQDN from pod hostname and cluster domain, FQDN ${fqdn} is too long ` +
+        `failed to construct FQDN from pod hostname and cluster domain, FQDN ${fqdn} is too long ` +
           "(64 characters is the max, 65 characters requested)",
       ),
     );

@@ -175,7 +175,12 @@ describe("buildSandboxConfig", () => {
       'pod "plain_demo(uid-1)": unsupported supplementalGroupsPolicy: Loose',
       "InvalidArgument",
     ],
-    [{ hostname: "A" }, 'pod demo/plain: spec.hostname "A" is not a valid DNS label', "InvalidArgument"],
+    [
+      { subdomain: "s".repeat(40), setHostnameAsFQDN: true },
+      "failed to construct FQDN from pod hostname and cluster domain, FQDN " +
+        `plain.${"s".repeat(40)}.demo.svc.cluster.local is too long (64 characters is the max, 69 characters requested)`,
+      "InvalidArgument",
+    ],
   ])("refuses %j", (spec, message, code) => {
     expect(build(podOf({ spec }))).toEqual({
       ok: false,

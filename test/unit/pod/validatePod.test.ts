@@ -395,8 +395,10 @@ describe("containers", () => {
     ["an init container's name", { initContainers: [MAIN] }, ['spec.initContainers[0].name: Duplicate value: "main"']],
     [
       "an init container's restart policy",
-      { initContainers: [{ name: "i", image: "a:1", restartPolicy: "Never" }] },
-      ['spec.initContainers[0].restartPolicy: Unsupported value: "Never": supported values: "Always"'],
+      { initContainers: [{ name: "i", image: "a:1", restartPolicy: "never" }] },
+      [
+        'spec.initContainers[0].restartPolicy: Unsupported value: "never": supported values: "Always", "Never", "OnFailure"',
+      ],
     ],
     [
       "probes of an init container",
@@ -448,9 +450,38 @@ describe("containers", () => {
       ['terminationMessagePolicy: Unsupported value: "x": supported values: "FallbackToLogsOnError", "File"'],
     ],
     [
-      "its own restart policy",
-      { restartPolicy: "Always" },
-      ["restartPolicy: Forbidden: may not be set for non-init containers"],
+      "restart rules without a policy",
+      { restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In", values: [1] } }] },
+      ["restartPolicy: Required value: must specify restartPolicy when restart rules are used"],
+    ],
+    [
+      "restart rules",
+      {
+        restartPolicy: "Never",
+        restartPolicyRules: [
+          { action: "RestartAllContainers", exitCodes: { operator: "NotIn", values: [0] } },
+          { action: "Stay", exitCodes: { operator: "" } },
+          { action: "Restart" },
+          { action: "Restart", exitCodes: { operator: "In", values: Array.from({ length: 256 }, (_, code) => code) } },
+        ],
+      },
+      [
+        'restartPolicyRules[1].action: Unsupported value: "Stay": supported values: "Restart", "RestartAllContainers"',
+        'restartPolicyRules[1].exitCodes.operator: Unsupported value: "": supported values: "In", "NotIn"',
+        "restartPolicyRules[2].exitCodes: Required value: must be specified",
+        "restartPolicyRules[3].exitCodes.values: Too many: 256: must have at most 255 items",
+      ],
+    ],
+    [
+      "too many restart rules",
+      {
+        restartPolicy: "Never",
+        restartPolicyRules: Array.from({ length: 21 }, () => ({
+          action: "Restart",
+          exitCodes: { operator: "In", values: [1] },
+        })),
+      },
+      ["restartPolicyRules: Too many: 21: must have at most 20 items"],
     ],
     ["no port number", { ports: [{ containerPort: 0 }] }, ["ports[0].containerPort: Required value"]],
     [

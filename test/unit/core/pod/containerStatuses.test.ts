@@ -19,6 +19,7 @@ const statusesOf = (instances: readonly RuntimeContainer[], restartCountBefore?:
     failures: new Map(),
     verdicts: new Map(),
     context: { runtimeName: "containerd", recursiveReadOnly: false },
+    restartingAll: false,
   };
   const known = restartCountBefore === undefined ? [] : [before];
   return containerStatuses(input, [container("web")], "regular", known).map(({ restartCount, state, lastState }) => ({

@@ -56,9 +56,23 @@ const ruled = pod({
   ],
 });
 
+const REMOVED: State = { terminated: { exitCode: 137, reason: "RestartingAllContainers" } };
+const removed = (name: string): ApiContainerStatus =>
+  status(name, { waiting: { reason: "RestartingAllContainers" } }, { lastState: REMOVED });
+
 describe("podPhase", () => {
   const rows: readonly (readonly [string, Situation, string])[] = [
     ["no status at all is Pending", { pod: always(), regular: [] }, "Pending"],
+    ["removed for a restart of all is Running", { pod: never, regular: [removed("a"), removed("b")] }, "Running"],
+    [
+      "an init container removed for it has not failed",
+      {
+        pod: pod({ restartPolicy: "Never", initContainers: [container("i")] }),
+        init: [removed("i")],
+        regular: [removed("web")],
+      },
+      "Running",
+    ],
     ["a waiting container is Pending", { pod: pod(), regular: [status("web", WAITING)] }, "Pending"],
     ["all running is Running", { pod: always(), regular: [status("a", RUNNING), status("b", RUNNING)] }, "Running"],
     [

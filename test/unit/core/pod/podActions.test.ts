@@ -16,7 +16,7 @@ import type {
   PodActionsInput,
   ProbeVerdict,
 } from "../../../../src/core/pod/podActionsTypes.ts";
-import type { RuntimeSandbox } from "../../../../src/core/runtime/podRuntimeStatus.ts";
+import type { RuntimeContainer, RuntimeSandbox } from "../../../../src/core/runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../../../../src/core/telemetry/civilTime.ts";
 import { container, exited, instance, mono, pod, runtime, sandbox, sidecar, wall } from "../samples.ts";
 
@@ -30,6 +30,7 @@ const IDLE: PodActions = {
   ephemeralContainersToStart: [],
   containersToKill: [],
   waits: [],
+  containersToReset: [],
 };
 
 /** One rule: the situation, and how the plan differs from doing nothing. */
@@ -441,6 +442,46 @@ describe("regular containers", () => {
       { ephemeralContainersToStart: [{ name: "debug", kind: "ephemeral", restartCount: 0 }] },
     ],
     [
+      "an ephemeral container that ended does not start again, whatever the policy",
+      {
+        pod: pod({ ephemeralContainers: [{ name: "debug" }] }),
+        runtime: runtime([instance("web"), exited("debug", 1)]),
+      },
+      {},
+    ],
+    [
+      "an ephemeral container joins the processes of the newest instance of its target",
+      {
+        pod: pod({ ephemeralContainers: [{ name: "debug", targetContainerName: "web" }] }),
+        runtime: runtime([instance("web", { restartCount: 1 }), exited("web", 1)]),
+      },
+      {
+        ephemeralContainersToStart: [
+          {
+            name: "debug",
+            kind: "ephemeral",
+            restartCount: 0,
+            target: { name: "web", containerId: containerId("web-1") },
+          },
+        ],
+      },
+    ],
+    [
+      "a target that has not run yet is told as missing",
+      {
+        pod: pod({
+          initContainers: [container("i1")],
+          ephemeralContainers: [{ name: "debug", targetContainerName: "web" }],
+        }),
+        runtime: runtime([instance("i1")]),
+      },
+      {
+        ephemeralContainersToStart: [
+          { name: "debug", kind: "ephemeral", restartCount: 0, target: { name: "web", containerId: undefined } },
+        ],
+      },
+    ],
+    [
       "an ephemeral container alone does not keep the pod",
       {
         pod: pod({ restartPolicy: "Never", ephemeralContainers: [{ name: "debug" }] }),
@@ -455,6 +496,75 @@ function withRule(operator: string, values: number[]) {
   const rules = [{ action: "Restart", exitCodes: { operator, values } }];
   return pod({ containers: [container("web", { restartPolicy: "Never", restartPolicyRules: rules })] });
 }
+
+describe("a container's own restart policy", () => {
+  const own = (restartPolicy: string, ...codes: readonly number[]) =>
+    container("web", {
+      restartPolicy,
+      ...(codes.length === 0
+        ? {}
+        : { restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In", values: [...codes] } }] }),
+    });
+  const killed = { runtime: runtime([instance("web")]), verdicts: verdicts("web", { live: false }) };
+  check([
+    [
+      "Never is not restarted by its probes in a pod of Always, though a rule may let it run again",
+      { pod: pod({ containers: [own("Never", 42)] }), ...killed },
+      { killPod: true, containersToKill: [kill("web-0", "Container web failed liveness probe", "LivenessProbe")] },
+    ],
+    [
+      "Always is, in a pod of Never",
+      { pod: pod({ restartPolicy: "Never", containers: [own("Always")] }), ...killed },
+      {
+        containersToStart: [start("web", 1)],
+        containersToKill: [kill("web-0", "Container web failed liveness probe, will be restarted", "LivenessProbe")],
+      },
+    ],
+  ]);
+});
+
+describe("restart of all containers", () => {
+  const source = container("src", {
+    restartPolicy: "Never",
+    restartPolicyRules: [{ action: "RestartAllContainers", exitCodes: { operator: "In", values: [88] } }],
+  });
+  const all = pod({
+    restartPolicy: "Never",
+    initContainers: [container("i1"), sidecar("s")],
+    containers: [source, container("web")],
+    ephemeralContainers: [{ name: "debug" }, { name: "old" }],
+  });
+  const others = [instance("web"), exited("web", 1, { id: containerId("web-old") }), instance("s"), exited("i1", 0)];
+  const debuggers = [instance("debug"), exited("old", 0)];
+  const reset = (container: RuntimeContainer, kill: boolean, remove = true) => ({ container, kill, remove });
+  check([
+    [
+      "stops and removes all, what asked for it last; ephemeral containers are stopped only",
+      { pod: all, runtime: runtime([exited("src", 88), ...others, ...debuggers]) },
+      {
+        containersToReset: [
+          reset(instance("debug"), true, false),
+          reset(exited("i1", 0), false),
+          reset(instance("s"), true),
+          reset(instance("web"), true),
+          reset(exited("web", 1, { id: containerId("web-old") }), false),
+          reset(exited("src", 88), false),
+        ],
+      },
+    ],
+    [
+      "goes before a new sandbox",
+      { pod: all, runtime: runtime([exited("src", 88)], dead) },
+      { attempt: 1, containersToReset: [reset(exited("src", 88), false)] },
+    ],
+    ["other codes restart nothing", { pod: all, runtime: runtime([exited("src", 1), ...others, ...debuggers]) }, {}],
+    [
+      "when all are gone the pod begins with its init containers, but not with its ephemeral ones",
+      { pod: all, runtime: runtime([exited("debug", 137), exited("old", 0)]) },
+      { initContainersToStart: [startInit("i1")] },
+    ],
+  ]);
+});
 
 describe("init containers", () => {
   const inits = pod({ initContainers: [container("i1"), container("i2")] });

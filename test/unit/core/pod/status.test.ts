@@ -534,6 +534,75 @@ describe("conditions", () => {
   });
 });
 
+describe("termination messages", () => {
+  it("share 12 KiB evenly, in both ends of every container", () => {
+    const long = "m".repeat(7000);
+    const subject = pod({ initContainers: [container("i")], containers: [container("web")] });
+    const containers = [
+      exited("web", 1, { restartCount: 1, message: long }),
+      exited("web", 1, { message: `${"x".repeat(6143)}é` }),
+      exited("i", 0, { message: long }),
+    ];
+    const status = statusOf({ pod: subject, runtime: runtime(containers) });
+    const [web] = status.containerStatuses ?? [];
+    const [init] = status.initContainerStatuses ?? [];
+    expect([
+      web?.state?.terminated?.message,
+      web?.lastState?.terminated?.message,
+      init?.state?.terminated?.message,
+    ]).toEqual(["m".repeat(6144), "x".repeat(6143), "m".repeat(6144)]);
+  });
+});
+
+describe("restart of all containers", () => {
+  const rules = [{ action: "RestartAllContainers", exitCodes: { operator: "In", values: [88] } }];
+  const subject = pod({
+    restartPolicy: "Never",
+    containers: [container("web"), container("src", { restartPolicy: "Never", restartPolicyRules: rules })],
+  });
+  const restarting = (status: PodStatus) => status.conditions?.find(({ type }) => type === "AllContainersRestarting");
+  const TRUE = {
+    status: "True",
+    reason: "RestartAllContainersStarted",
+    message: "container exited with restart policy rule",
+  };
+
+  it("is a condition, of pods alone that may come to it", () => {
+    const running = statusOf({ pod: subject, runtime: runtime([instance("web"), instance("src")]) });
+    const begun = statusOf({ pod: subject, runtime: runtime([instance("web"), exited("src", 88)]) });
+    const done = statusOf({ pod: subject, runtime: runtime([exited("web", 0), exited("src", 0)]) });
+    const failed = statusOf({ pod: subject, runtime: runtime([exited("web", 0), exited("src", 1)]) });
+    expect([running, begun, done, failed, statusOf({})].map(restarting)).toEqual([
+      condition("AllContainersRestarting", "False"),
+      condition("AllContainersRestarting", "True", TRUE),
+      condition("AllContainersRestarting", "False", { reason: "PodCompleted" }),
+      condition("AllContainersRestarting", "False", { reason: "PodFailed" }),
+      undefined,
+    ]);
+  });
+
+  it("shows removed containers as waiting for it, one restart more, once, and the pod as Running", () => {
+    const begun = statusOf({ pod: subject, runtime: runtime([instance("web"), exited("src", 88)]) });
+    const cleared = statusOf({ pod: subject, runtime: runtime(), previous: begun });
+    const after = statusOf({ pod: subject, runtime: runtime(), previous: cleared });
+    const text = {
+      reason: "RestartingAllContainers",
+      message: "The container is removed because RestartAllContainers in place",
+    };
+    const lastState = { terminated: { exitCode: 137, ...text, startedAt: null, finishedAt: null } };
+    const shown = ({ phase, containerStatuses = [] }: PodStatus) => ({
+      phase,
+      containers: containerStatuses.map(({ state, lastState, restartCount }) => ({ state, lastState, restartCount })),
+    });
+    const removed = { state: { waiting: text }, lastState, restartCount: 1 };
+    const waits = { state: { waiting: { reason: "ContainerCreating" } }, lastState, restartCount: 1 };
+    expect([shown(cleared), shown(after)]).toEqual([
+      { phase: "Running", containers: [removed, removed] },
+      { phase: "Running", containers: [waits, waits] },
+    ]);
+  });
+});
+
 describe("phase, reason and message", () => {
   const said = ({ phase, reason, message }: PodStatus) => ({ phase, reason, message });
   const evicted = { phase: "Failed", reason: "Evicted", message: "The node was low on resource: memory." } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { logTailMessage } from "../../../../src/core/runtime/terminationMessage.ts";
+import { firstBytes, joinedMessage, logTailMessage } from "../../../../src/core/runtime/terminationMessage.ts";
 
 const line = (text: string, tag = "F", stream = "stdout") => `2026-01-01T00:00:00.123456789Z ${stream} ${tag} ${text}`;
 const log = (...lines: readonly string[]) => lines.map((each) => `${each}\n`).join("");
@@ -33,4 +33,17 @@ describe("logTailMessage", () => {
     const message = logTailMessage(log(...Array.from({ length: 60 }, (_, n) => line(String(n).padStart(99, "x")))));
     expect([message.length, message.slice(-100)]).toEqual([2048, `${"59".padStart(99, "x")}\n`]);
   });
+});
+
+it("firstBytes cuts to bytes of UTF-8, never within a character", () => {
+  expect([firstBytes("abc", 3), firstBytes("abcd", 3), firstBytes("aé", 2), firstBytes("é", 1)]).toEqual([
+    "abc",
+    "abc",
+    "a",
+    "",
+  ]);
+});
+
+it("joinedMessage puts the container's words behind the runtime's", () => {
+  expect([joinedMessage("a", "b"), joinedMessage("", "b"), joinedMessage("a", "")]).toEqual(["a: b", "b", "a"]);
 });

@@ -50,6 +50,7 @@ export function kubeletConfigOf({ flags, config, featureGates }: KubeletOptions,
     },
     cgroupsPerQos: config.cgroupsPerQOS,
     cgroupRoot: config.cgroupRoot,
+    cgroupDriver: config.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
     kubepodsLimits: config.enforceNodeAllocatable.includes("pods")
       ? kubepodsCgroupResources(resourcesForPods({ capacity, kubeReserved, systemReserved }))
       : {},

@@ -7,13 +7,11 @@ import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
-import type { Machine } from "../ports/host.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { healthzServer } from "../server/healthzServer.ts";
 import { readOnlyServer } from "../server/readOnlyServer.ts";
 import type { ListeningAddress } from "../server/serve.ts";
-import { createCgroups } from "../sinks/cgroups.ts";
 import { type CriClient, createCriClient } from "../sinks/cri.ts";
 import { recordEvents } from "../sinks/events.ts";
 import { createFiles } from "../sinks/files.ts";
@@ -27,6 +25,7 @@ import { systemRandom } from "../sources/systemRandom.ts";
 import { setBuildMetrics } from "./buildMetrics.ts";
 import { countCriCalls } from "./criMetrics.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
+import { podCgroups } from "./podCgroups.ts";
 import { podSources } from "./podSources.ts";
 import { supervised } from "./supervised.ts";
 
@@ -44,31 +43,52 @@ export interface NodeSetup {
 
 /** Runs a node. Errors with a KubeletError when it cannot start, with an InvariantError on a bug. */
 export function runNode(setup: NodeSetup): Observable<NodeOutput> {
-  const { config, flags } = setup.options;
-  return defer(() => readMachine({ resolvConfPath: config.resolvConf, rootDir: "/" })).pipe(
+  const { options, log } = setup;
+  return defer(() => readMachine({ resolvConfPath: options.config.resolvConf, rootDir: "/" })).pipe(
     switchMap((machine) =>
       using(
         () => openResources(setup),
         (resources) => {
           const { metrics, client } = resources as OpenResources;
-          const kubeletConfig = kubeletConfigOf(setup.options, machine);
-          const ports = realPorts(setup, kubeletConfig, machine, metrics, client);
-          const kubelet = createKubelet(kubeletConfig, ports);
-          setup.log.info("Starting kubelet", {
-            version: setup.version,
-            node: kubeletConfig.nodeName,
-            runtime: config.containerRuntimeEndpoint,
-            sources: kubeletConfig.sources,
-            rootDir: flags.rootDir,
-          });
-          setBuildMetrics(metrics, setup.options, machine, setup.version, kubeletConfig.nodeName);
-          return concat(
-            makeDirectories(kubeletConfig, ports),
-            merge(of<NodeOutput>({ kind: "started", kubelet }), servers(setup, ports, metrics, kubelet), kubelet.run$),
+          const configured = kubeletConfigOf(options, machine);
+          const ports = {
+            runtime: client.runtime,
+            files: createFiles(),
+            clock: systemClock,
+            telemetry: { log, metrics },
+          };
+          return podCgroups(configured, machine, ports).pipe(
+            switchMap(({ cgroupDriver, cgroups }) =>
+              runKubelet(setup, { config: { ...configured, cgroupDriver }, machine, cgroups, metrics, client }),
+            ),
           );
         },
       ),
     ),
+  );
+}
+
+/** What a kubelet is started with. */
+interface Start extends Pick<OpenResources, "metrics" | "client">, Pick<KubeletPorts, "machine" | "cgroups"> {
+  readonly config: KubeletConfig;
+}
+
+function runKubelet(setup: NodeSetup, start: Start): Observable<NodeOutput> {
+  const { options, log, version } = setup;
+  const { config, machine, metrics } = start;
+  const ports = realPorts(setup, start);
+  const kubelet = createKubelet(config, ports);
+  log.info("Starting kubelet", {
+    version,
+    node: config.nodeName,
+    runtime: options.config.containerRuntimeEndpoint,
+    sources: config.sources,
+    rootDir: options.flags.rootDir,
+  });
+  setBuildMetrics(metrics, options, machine, version, config.nodeName);
+  return concat(
+    makeDirectories(config, ports),
+    merge(of<NodeOutput>({ kind: "started", kubelet }), servers(setup, ports, metrics, kubelet), kubelet.run$),
   );
 }
 
@@ -97,13 +117,8 @@ function openResources({ options: { config } }: NodeSetup): OpenResources {
   };
 }
 
-function realPorts(
-  { options, log }: NodeSetup,
-  kubeletConfig: KubeletConfig,
-  machine: Machine,
-  metrics: MetricsSink,
-  client: CriClient,
-): KubeletPorts {
+function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
+  const { config: kubeletConfig, machine, cgroups, metrics, client } = start;
   const { config } = options;
   const clock = systemClock;
   const rng = systemRandom;
@@ -116,7 +131,7 @@ function realPorts(
     images: client.images,
     probers: createProbers(client.runtime, clock),
     files: createFiles(),
-    cgroups: kubeletConfig.cgroupsPerQos ? createCgroups({ clock }) : undefined,
+    cgroups,
     machine,
     snapshots$: podSources(options, kubeletConfig.nodeName, { clock, rng, telemetry }),
     runtimeSignals$: supervised(

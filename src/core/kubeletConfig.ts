@@ -1,5 +1,6 @@
 /** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
 import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
+import type { CgroupDriver } from "./resources/cgroupDriver.ts";
 import type { CgroupLimits } from "./resources/podCgroup.ts";
 import type { PodSource } from "./pod/sourceSnapshot.ts";
 import type { Result } from "./result.ts";
@@ -51,6 +52,8 @@ export interface KubeletConfig {
   readonly imagePull: ImagePullConfig;
   readonly cgroupsPerQos: boolean;
   readonly cgroupRoot: string;
+  /** As configured, or what the runtime says it uses. */
+  readonly cgroupDriver: CgroupDriver;
   /** Limits of the cgroup around all pods; empty when allocatable is not enforced. */
   readonly kubepodsLimits: CgroupLimits;
   readonly podPidsLimit: number;

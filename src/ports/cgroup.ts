@@ -1,4 +1,7 @@
-/** Pod cgroups on either cgroup version. Names are absolute within the hierarchy, e.g. `/kubepods/burstable/pod<uid>`. */
+/**
+ * Pod cgroups on either cgroup version, by whatever driver. Names are the kubelet's own and absolute, as
+ * `/kubepods/burstable/pod<uid>`; with systemd that is `kubepods-burstable-pod<uid>.slice`.
+ */
 import type { Call } from "./call.ts";
 
 /** Limits in cgroup v1 units; the adapter converts for v2. Absent means leave as is. */

@@ -4,6 +4,7 @@
  */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
+import { sharesToWeight } from "../core/resources/cgroupMath.ts";
 import type { CgroupResources } from "../ports/cgroup.ts";
 
 /** One mounted tree of cgroups. */
@@ -17,10 +18,6 @@ export interface CgroupWrite {
   readonly file: string;
   readonly value: string;
 }
-
-const MIN_SHARES = 2;
-const SHARES_SPAN = 262_142;
-const WEIGHT_SPAN = 9999;
 
 const exists = (path: string): Promise<boolean> =>
   fs.access(path).then(
@@ -41,10 +38,6 @@ export async function findHierarchies(rootDir: string): Promise<readonly CgroupH
   );
   return found.flat();
 }
-
-/** v1 CPU shares as v2 weight, the kubelet's linear way. */
-export const sharesToWeight = (shares: number): number =>
-  1 + Math.floor(((Math.max(shares, MIN_SHARES) - MIN_SHARES) * WEIGHT_SPAN) / SHARES_SPAN);
 
 const pidsText = (limit: number): string => (limit < 0 ? "max" : String(limit));
 

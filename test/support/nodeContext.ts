@@ -13,6 +13,7 @@ export const nodeContextOf = (more: Partial<NodeContext> = {}): NodeContext => (
   clusterDomain: "cluster.local",
   cgroupRoot: "/",
   cgroupsPerQos: true,
+  cgroupDriver: "cgroupfs",
   cpuCfsQuota: true,
   cpuCfsPeriodUs: 100_000,
   seccompDefault: false,

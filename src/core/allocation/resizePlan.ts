@@ -9,7 +9,7 @@ import type { NodeContext } from "../container/nodeContext.ts";
 import type { LinuxContainerResources } from "../../gen/cri.ts";
 import type { ContainerId } from "../ids.ts";
 import { isSidecar } from "../pod/restartRules.ts";
-import { type CgroupLimits, type PodCgroupConfig, podCgroupResources } from "../resources/podCgroup.ts";
+import { type CgroupLimits, type PodLimitConfig, podCgroupResources } from "../resources/podCgroup.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { type ActualSizes, atActualSize, isResizing, type SizedContainer, sizedContainers } from "./actualSizes.ts";
 import {
@@ -55,7 +55,7 @@ export interface ResizePlanInput {
   readonly runtime: PodRuntimeStatus;
   readonly sizes: ActualSizes;
   readonly node: NodeContext;
-  readonly config: Omit<PodCgroupConfig, "cgroupRoot" | "cgroupsPerQos">;
+  readonly config: PodLimitConfig;
 }
 
 /** undefined when the allocated size is in force. */

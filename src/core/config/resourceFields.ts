@@ -15,10 +15,10 @@ export const RESOURCE_FIELDS = {
     flag: "cgroups-per-qos",
     effective: true,
   }),
-  cgroupDriver: field("string", "cgroupfs", "Who writes cgroups: cgroupfs or systemd", {
+  cgroupDriver: field("string", "cgroupfs", "Maker of cgroups, cgroupfs or systemd, if the runtime does not say", {
     flag: "cgroup-driver",
     rule: oneOf("cgroupfs", "systemd"),
-    effective: ["cgroupfs"],
+    effective: true,
   }),
   cpuManagerPolicy: field("string", "none", "none, or static to give whole CPUs to some containers", {
     flag: "cpu-manager-policy",

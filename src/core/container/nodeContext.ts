@@ -12,6 +12,7 @@ export interface NodeContext
     | "clusterDomain"
     | "cgroupRoot"
     | "cgroupsPerQos"
+    | "cgroupDriver"
     | "cpuCfsQuota"
     | "cpuCfsPeriodUs"
     | "seccompDefault"

@@ -4,7 +4,7 @@ import { PodSandboxConfig, type UserNamespace } from "../../gen/cri.ts";
 import { withReason } from "../errors.ts";
 import { podLogDir } from "../paths.ts";
 import { dottedSysctl } from "../pod/sysctls.ts";
-import { podCgroupName } from "../resources/podCgroup.ts";
+import { podCgroupParent } from "../resources/podCgroup.ts";
 import { type Result, err, ok } from "../result.ts";
 import { podDns } from "./dns.ts";
 import { kernelHostname, podHostname } from "./hostname.ts";
@@ -53,7 +53,7 @@ export function buildSandboxConfig({
       labels: sandboxLabels(pod),
       annotations: sandboxAnnotations(pod),
       linux: {
-        cgroupParent: podCgroupName(pod, node),
+        cgroupParent: podCgroupParent(pod, node),
         securityContext: securityContext.value,
         sysctls: Object.fromEntries(sysctls.map((each) => [dottedSysctl(each.name), each.value])),
         overhead: sandboxOverhead(pod, node),

@@ -1,9 +1,10 @@
 /**
- * Names and limits of the cgroups around pods: `/kubepods`, one per QoS class below it, one per pod. The cgroupfs
- * naming, on either cgroup version. Counterparts: pod_container_manager_linux.go, qos_container_manager_linux.go.
+ * Names and limits of the cgroups around pods: `/kubepods`, one per QoS class below it, one per pod. The kubelet's
+ * own names, whatever the driver and the cgroup version. Counterparts: pod_container_manager_linux.go, qos_container_manager_linux.go.
  */
 import type { Pod } from "../api.ts";
 import { type QosClass, podQosClass } from "../pod/qos.ts";
+import { type CgroupDriver, driverCgroupPath } from "./cgroupDriver.ts";
 import { MIN_CPU_SHARES, milliCpuToQuotaUs, milliCpuToShares } from "./cgroupMath.ts";
 import { containerLimits, podLevelLimits, podLimits, podRequests } from "./podResources.ts";
 import { type ResourceList, resourceMilli, resourceValue } from "./resourceList.ts";
@@ -14,12 +15,16 @@ export interface PodCgroupConfig {
   readonly cgroupRoot: string;
   /** False: no cgroups per QoS class and pod, the runtime chooses. */
   readonly cgroupsPerQos: boolean;
+  readonly cgroupDriver: CgroupDriver;
   readonly cpuCfsQuota: boolean;
   /** Microseconds. */
   readonly cpuCfsPeriodUs: number;
   /** Most processes per pod; 0 or less for no limit. */
   readonly podPidsLimit: number;
 }
+
+/** What limits of pods depend on. */
+export type PodLimitConfig = Pick<PodCgroupConfig, "cpuCfsQuota" | "cpuCfsPeriodUs" | "podPidsLimit">;
 
 /** Limits in cgroup v1 units, as the cgroup port takes them. */
 export interface CgroupLimits {
@@ -49,10 +54,16 @@ export function qosCgroupName(parent: CgroupParent, qos: QosClass): string {
   }
 }
 
-/** The cgroup of a pod, and its sandbox's cgroup parent; empty when there are none per pod. */
+/** The cgroup of a pod; empty when there are none per pod. */
 export function podCgroupName(pod: Pod, config: Pick<PodCgroupConfig, "cgroupRoot" | "cgroupsPerQos">): string {
   return config.cgroupsPerQos ? `${qosCgroupName(config, podQosClass(pod))}/pod${pod.metadata.uid}` : "";
 }
+
+/** The cgroup parent of a pod's sandbox, as the driver names it; empty when there are no cgroups per pod. */
+export const podCgroupParent = (
+  pod: Pod,
+  config: Pick<PodCgroupConfig, "cgroupRoot" | "cgroupsPerQos" | "cgroupDriver">,
+): string => (config.cgroupsPerQos ? driverCgroupPath(config.cgroupDriver, podCgroupName(pod, config)) : "");
 
 /** Whose pod's cgroup this child of a QoS cgroup is; undefined when it is none. */
 export const parsePodCgroupName = (lastElement: string): string | undefined => /^pod([^/]+)$/.exec(lastElement)?.[1];
@@ -65,10 +76,7 @@ function isLimited(pod: Pod, name: "cpu" | "memory"): boolean {
 }
 
 /** Limits of a pod's cgroup. */
-export function podCgroupResources(
-  pod: Pod,
-  config: Omit<PodCgroupConfig, "cgroupRoot" | "cgroupsPerQos">,
-): CgroupLimits {
+export function podCgroupResources(pod: Pod, config: PodLimitConfig): CgroupLimits {
   const pids = config.podPidsLimit > 0 ? { pidsLimit: config.podPidsLimit } : {};
   const qos = podQosClass(pod);
   if (qos === "BestEffort") return { cpuShares: Number(MIN_CPU_SHARES), ...pids };

@@ -359,7 +359,7 @@ describe("warnings", () => {
       "/k": HEADER + body,
     });
     expect(warnings).toEqual([
-      "accepted but not yet effective: port, authentication.webhook.cacheTTL, cgroupDriver, failSwapOn, --kubeconfig",
+      "accepted but not yet effective: port, authentication.webhook.cacheTTL, failSwapOn, --kubeconfig",
     ]);
   });
 

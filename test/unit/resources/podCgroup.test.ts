@@ -4,6 +4,7 @@ import {
   kubepodsCgroupResources,
   parsePodCgroupName,
   podCgroupName,
+  podCgroupParent,
   podCgroupResources,
   qosCgroupName,
   qosCgroupResources,
@@ -15,7 +16,7 @@ const limits = { cpu: "200m", memory: "128Mi" };
 const burstable = podOf({ spec: { containers: [containerOf({ resources: { requests: { cpu: "50m" }, limits } })] } });
 const guaranteed = podOf({ spec: { containers: [containerOf({ resources: { requests: limits, limits } })] } });
 const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0 };
-const naming = { cgroupRoot: "/", cgroupsPerQos: true };
+const naming = { cgroupRoot: "/", cgroupsPerQos: true, cgroupDriver: "cgroupfs" } as const;
 
 describe("pod cgroup names", () => {
   it.each([
@@ -27,6 +28,21 @@ describe("pod cgroup names", () => {
     [podOf(), { ...naming, cgroupsPerQos: false }, ""],
   ])("case %#", (pod, parent, expected) => {
     expect(podCgroupName(pod, parent)).toBe(expected);
+  });
+
+  it.each([
+    [naming, "/kubepods/burstable/poduid-1"],
+    [
+      { ...naming, cgroupDriver: "systemd" },
+      "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poduid_1.slice",
+    ],
+    [
+      { ...naming, cgroupDriver: "systemd", cgroupRoot: "/node-a" },
+      "/node_a.slice/node_a-kubepods.slice/node_a-kubepods-burstable.slice/node_a-kubepods-burstable-poduid_1.slice",
+    ],
+    [{ ...naming, cgroupDriver: "systemd", cgroupsPerQos: false }, ""],
+  ] as const)("are told to the runtime as the driver has them, case %#", (config, expected) => {
+    expect(podCgroupParent(burstable, config)).toBe(expected);
   });
 
   it("names the parents", () => {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { asapScheduler, asyncScheduler, lastValueFrom, type SchedulerLike } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Call } from "../../../src/ports/call.ts";
-import { findHierarchies, sharesToWeight, writesV1, writesV2 } from "../../../src/sinks/cgroupHierarchies.ts";
+import { sharesToWeight } from "../../../src/core/resources/cgroupMath.ts";
+import { findHierarchies, writesV1, writesV2 } from "../../../src/sinks/cgroupHierarchies.ts";
 import { type CgroupsOptions, createCgroups } from "../../../src/sinks/cgroups.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 

@@ -1,0 +1,68 @@
+/** Cgroups for pods on a real node: by the driver the runtime uses, refused at start where that one cannot work. */
+import { catchError, map, type Observable, of, switchMap, throwError } from "rxjs";
+import { kubeletError, toKubeletError } from "../core/errors.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { CgroupDriver } from "../core/resources/cgroupDriver.ts";
+import { cgroupDriver } from "../pipelines/cgroupDriver.ts";
+import type { Cgroups } from "../ports/cgroup.ts";
+import type { Machine } from "../ports/host.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { Systemd } from "../ports/systemd.ts";
+import { createBusctl } from "../sinks/busctl.ts";
+import { createCgroups } from "../sinks/cgroups.ts";
+import { createSystemdCgroups } from "../sinks/systemdCgroups.ts";
+
+/** The driver in use, and the port; none where pods get no cgroups. */
+export interface PodCgroups {
+  readonly cgroupDriver: CgroupDriver;
+  readonly cgroups: Cgroups | undefined;
+}
+
+type Ports = Pick<KubeletPorts, "runtime" | "clock" | "telemetry" | "files">;
+
+/** Where systemd is looked for. */
+export interface SystemdPlace {
+  /** It is there when systemd is the one that started the machine; see sd_booted(3). */
+  readonly bootedDir: string;
+  readonly systemd: Systemd;
+}
+
+/** Emits once. Errors when the driver is systemd and that does not run or cannot be asked, or the runtime is away. */
+export function podCgroups(
+  config: Pick<KubeletConfig, "cgroupsPerQos" | "cgroupDriver">,
+  machine: Pick<Machine, "cgroupVersion">,
+  ports: Ports,
+  place: SystemdPlace = { bootedDir: "/run/systemd/system", systemd: createBusctl({ clock: ports.clock }) },
+): Observable<PodCgroups> {
+  if (!config.cgroupsPerQos) return of({ cgroupDriver: config.cgroupDriver, cgroups: undefined });
+  const files = createCgroups({ clock: ports.clock });
+  return cgroupDriver(config.cgroupDriver, ports).pipe(
+    switchMap((driver): Observable<PodCgroups> => {
+      if (driver === "cgroupfs") return of({ cgroupDriver: driver, cgroups: files });
+      return systemdVersion(ports, place).pipe(
+        map((version) => ({
+          cgroupDriver: driver,
+          cgroups: createSystemdCgroups({
+            systemd: place.systemd,
+            host: { cgroupVersion: machine.cgroupVersion ?? 2, systemdVersion: version },
+            files,
+            clock: ports.clock,
+          }),
+        })),
+      );
+    }),
+  );
+}
+
+function systemdVersion({ files }: Ports, { bootedDir, systemd }: SystemdPlace): Observable<number> {
+  return files.kindOf(bootedDir).pipe(
+    switchMap((kind) => {
+      if (kind === "Directory") return systemd.version();
+      return throwError(() => kubeletError("Unavailable", `systemd does not run here: ${bootedDir} is missing`));
+    }),
+    catchError((thrown: unknown) => {
+      const { code, message } = toKubeletError(thrown);
+      return throwError(() => kubeletError(code, `the cgroup driver is systemd, but ${message}`, { cause: thrown }));
+    }),
+  );
+}

@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { firstValueFrom, NEVER, of } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { podCgroups } from "../../../src/commands/podCgroups.ts";
+import { CgroupDriver, RuntimeConfigResponse } from "../../../src/gen/cri.ts";
+import type { RuntimeService } from "../../../src/ports/cri.ts";
+import { createBusctl } from "../../../src/sinks/busctl.ts";
+import { createFiles } from "../../../src/sinks/files.ts";
+import { fakeBusctl } from "../../support/fakeBusctl.ts";
+import { realClock } from "../../support/realClock.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+
+const CONFIG = { cgroupsPerQos: true, cgroupDriver: "cgroupfs" } as const;
+
+const portsWith = (runtimeConfig: RuntimeService["runtimeConfig"]) => ({
+  runtime: { runtimeConfig } as unknown as RuntimeService,
+  files: createFiles(),
+  clock: realClock,
+  telemetry: recordingTelemetry(),
+});
+const usingSystemd = portsWith(() =>
+  of(RuntimeConfigResponse.create({ linux: { cgroupDriver: CgroupDriver.SYSTEMD } })),
+);
+
+describe("podCgroups", () => {
+  const dir = temporaryDirectory();
+  const onSystemd = (bootedDir: string, program: string) =>
+    firstValueFrom(
+      podCgroups(CONFIG, { cgroupVersion: 2 }, usingSystemd, {
+        bootedDir,
+        systemd: createBusctl({ clock: realClock, program }),
+      }),
+    ).catch(({ code, message }: { code: string; message: string }) => `${code}: ${message}`);
+
+  it("are none, and nobody is asked, where pods get none", async () => {
+    const off = podCgroups(
+      { ...CONFIG, cgroupsPerQos: false },
+      { cgroupVersion: 2 },
+      portsWith(() => NEVER),
+    );
+    expect(await firstValueFrom(off)).toEqual({ cgroupDriver: "cgroupfs", cgroups: undefined });
+  });
+
+  it("are systemd's where it runs and the runtime uses it", async () => {
+    const { program, calls } = await fakeBusctl(dir());
+    expect(await onSystemd(dir(), program)).toEqual({ cgroupDriver: "systemd", cgroups: expect.any(Object) });
+    expect(await calls()).toEqual(["Version"]);
+  });
+
+  it("are refused where systemd does not run", async () => {
+    const { program } = await fakeBusctl(dir());
+    const missing = join(dir(), "none");
+    expect(await onSystemd(missing, program)).toBe(
+      `Unavailable: the cgroup driver is systemd, but systemd does not run here: ${missing} is missing`,
+    );
+  });
+
+  it("are refused where systemd does not answer", async () => {
+    const { program, refuse } = await fakeBusctl(dir());
+    await refuse("Version", "Failed to connect to bus: No such file or directory\n");
+    expect(await onSystemd(dir(), program)).toBe(
+      "Io: the cgroup driver is systemd, but systemd Version failed: Failed to connect to bus: No such file or directory",
+    );
+  });
+});

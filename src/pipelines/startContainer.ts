@@ -4,6 +4,7 @@
  */
 import {
   catchError,
+  combineLatest,
   concat,
   defer,
   EMPTY,
@@ -19,6 +20,7 @@ import { withContainerSize } from "../core/allocation/actualSizes.ts";
 import type { Container, Pod } from "../core/api.ts";
 import { buildContainerConfig } from "../core/container/containerConfig.ts";
 import { restartCountByLogs } from "../core/container/restartCount.ts";
+import type { EnvFiles } from "../core/container/envFile.ts";
 import { imageUserOf } from "../core/container/securityContext.ts";
 import { type KubeletError, kubeletError, toKubeletError, withReason } from "../core/errors.ts";
 import { containerId as toContainerId, type MonotonicMs } from "../core/ids.ts";
@@ -30,6 +32,7 @@ import { hasRecursiveReadOnlyMounts } from "../core/runtime/runtimeHandler.ts";
 import type { ContainerConfig, Image } from "../gen/cri.ts";
 import { aborted } from "../operators/aborted.ts";
 import { prepareContainerFiles } from "./containerFiles.ts";
+import { readEnvFiles } from "./envFiles.ts";
 import { effect, eventOutput, inspect, type PodContext, podFields } from "./podContext.ts";
 import { endFailure, noteFailure } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
@@ -97,12 +100,12 @@ function fail(task: StartTask, error: KubeletError, retryAt?: MonotonicMs): Obse
 function createAndStart(task: StartTask, image: Image): Observable<PodOutput> {
   const { context, pod, container, sandbox, start } = task;
   const { ports, config } = context;
-  return restartCountOf(task).pipe(
-    switchMap((restartCount) => {
+  return combineLatest([restartCountOf(task), readEnvFiles(context, pod, container)]).pipe(
+    switchMap(([restartCount, envFiles]) => {
       const logId = ports.rng.uuid().slice(0, 8);
       const terminationLog = terminationLogPath(config.directories, pod.metadata.uid, container.name, logId);
       const counted = { ...task, start: { ...start, restartCount } };
-      const built = configOf(counted, image, terminationLog);
+      const built = configOf(counted, image, terminationLog, envFiles);
       if (!built.ok) return fail(task, withReason(built.error, "CreateContainerConfigError"));
       return prepareContainerFiles(context, { pod, container, podIps: sandbox.podIps, terminationLog }).pipe(
         switchMap((prepared) => (prepared.ok ? create(counted, built.value) : fail(task, prepared.error))),
@@ -121,7 +124,8 @@ function restartCountOf({ context, pod, container, start }: StartTask): Observab
   );
 }
 
-function configOf({ context, pod, container, sandbox, start }: StartTask, image: Image, terminationLogPath: string) {
+function configOf(task: StartTask, image: Image, terminationLogPath: string, envFiles: EnvFiles) {
+  const { context, pod, container, sandbox, start } = task;
   const { target, restartCount } = start;
   if (target !== undefined && target.containerId === undefined) {
     return err(kubeletError("NotFound", `unable to find target container ${target.name}`));
@@ -138,6 +142,7 @@ function configOf({ context, pod, container, sandbox, start }: StartTask, image:
     terminationLogPath,
     targetContainerId: target?.containerId,
     objects: context.configObjects.value,
+    envFiles,
     node: context.node,
   });
 }

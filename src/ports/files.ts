@@ -13,6 +13,11 @@ export interface Files {
   replaceFile(path: string, content: string, mode?: number): Call<void>;
   /** At most the last `maxBytes` of the file, as UTF-8. Missing file: NotFound. */
   readTail(path: string, maxBytes: number): Call<string>;
+  /**
+   * Content of a regular file below a directory that others write to, as UTF-8: links lead nowhere outside of it.
+   * Missing file: NotFound; any other kind, or more than `maxBytes`: InvalidArgument.
+   */
+  readInside(root: string, path: string, maxBytes: number): Call<string>;
   /** Names in the directory, sorted. Missing directory: empty. */
   list(path: string): Call<readonly string[]>;
   /** undefined when nothing is there. */

@@ -49,6 +49,9 @@ export function createSimFiles({ clock, latencyMs = 0, fault }: SimFilesOptions)
     replaceFile: (path, content, mode = FILE_MODE) =>
       call("replaceFile", path, () => tree.writeFile(path, content, mode)),
     readTail: (path, maxBytes) => call("readTail", path, () => tree.readTail(path, maxBytes)),
+    // Nobody puts links into simulated volumes.
+    readInside: (root, path, maxBytes) =>
+      call("readInside", `${root}/${path}`, () => tree.readTail(`${root}/${path}`, maxBytes)),
     list: (path) => call("list", path, () => tree.list(path)),
     kindOf: (path) =>
       call("kindOf", path, () => {

@@ -9,6 +9,7 @@ import { kubeletError } from "../core/errors.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { FileKind, Files } from "../ports/files.ts";
+import { readInside } from "./readInside.ts";
 
 const MOUNT_INFO = "/proc/self/mountinfo";
 const DIRECTORY_MODE = 0o750;
@@ -147,6 +148,7 @@ export const createFiles = (): Files => ({
   replaceFile: (path, content, mode = FILE_MODE) => fileCall("write", path, () => replaceFile(path, content, mode)),
   writeFile: (path, content, mode = FILE_MODE) => fileCall("write", path, () => writeInPlace(path, content, mode)),
   readTail: (path, maxBytes) => fileCall("read", path, () => readTail(path, maxBytes)),
+  readInside: (root, path, maxBytes) => fileCall("read", join(root, path), () => readInside(root, path, maxBytes)),
   list: (path) => fileCall("list", path, () => list(path)),
   kindOf: (path) => fileCall("examine", path, () => kindOf(path)),
   remove: (path) => fileCall("remove", path, (signal) => remove(path, signal)),

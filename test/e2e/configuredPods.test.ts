@@ -4,7 +4,7 @@ import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { containerdNode } from "./containerdNode.ts";
-import { manifest, server } from "./manifests.ts";
+import { manifest, script, server } from "./manifests.ts";
 
 const PASSWORD = "correct horse";
 const configMap = {
@@ -52,6 +52,28 @@ describeOnContainerd("configured pods on containerd", (installation) => {
     expect(await daemon.metric('rxlet_manifest_problems{source="file"}')).toBe(0);
     const told = [await daemon.log(), await daemon.metrics(), JSON.stringify(await daemon.pods())].join("\n");
     for (const text of [PASSWORD, btoa(PASSWORD)]) expect(told).not.toContain(text);
+  });
+
+  it("take variables from a file an init container wrote, and never one outside of the volume", async () => {
+    const { daemon } = node;
+    const volumeMounts = [{ name: "data", mountPath: "/data" }];
+    const ref = (path: string) => ({ volumeName: "data", path, key: "WORD" });
+    const containerOf = (name: string, path: string) =>
+      server(name, "echo $WORD; echo end", { env: [{ name: "WORD", valueFrom: { fileKeyRef: ref(path) } }] });
+    const write = "echo \"WORD='hello'\" >/data/env; ln -s /../env /data/link; ln -s /etc/hostname /data/escape";
+    const spec = {
+      volumes: [{ name: "data", emptyDir: {} }],
+      initContainers: [script("write", write, { volumeMounts })],
+      containers: [containerOf("main", "link"), containerOf("other", "escape")],
+    };
+    await daemon.put("filed.json", manifest("filed", spec));
+    const pod = await daemon.until(
+      "filed",
+      ({ status }) => status?.containerStatuses?.[1]?.state?.waiting?.reason === "CreateContainerConfigError",
+      "half refused",
+    );
+    expect(pod.status?.containerStatuses?.[1]?.state?.waiting?.message).toBe("couldn't parse env file");
+    expect(await node.untilOutput(pod, "main", "end")).toEqual(["hello", "end"]);
   });
 
   it("are told what is wrong with a Secret, without its content", async () => {

@@ -32,6 +32,7 @@ describe("createSimFiles", () => {
     expect(run(files.list("/var/lib/pods"))).toEqual(["a", "b"]);
     expect(run(files.list("/var/lib"))).toEqual(["pods"]);
     expect(run(files.readTail("/var/lib/pods/a", 4))).toBe("more");
+    expect(run(files.readInside("/var/lib", "pods/a", 100))).toBe("one more");
     expect(files.at("/var/lib/pods")).toEqual({ kind: "directory", mode: 0o700 });
     run(files.remove("/var/lib/pods"));
     expect(files.paths()).toEqual(["/", "/var", "/var/lib"]);

@@ -6,6 +6,7 @@ import { containerLogName } from "../paths.ts";
 import { type Result, ok } from "../result.ts";
 import { containerConfigError } from "./configError.ts";
 import { containerEnvironment } from "./env.ts";
+import type { EnvFiles } from "./envFile.ts";
 import { expand } from "./expansion.ts";
 import { containerAnnotations, containerLabels } from "./labels.ts";
 import { containerMounts } from "./mounts.ts";
@@ -32,6 +33,8 @@ export interface ContainerConfigInput {
   readonly terminationLogPath: string;
   /** ConfigMaps, Secrets and services the environment is made from. */
   readonly objects: ConfigObjects;
+  /** Files the environment is made from; none by default. */
+  readonly envFiles?: EnvFiles;
   /** Container whose processes an ephemeral container joins. */
   readonly targetContainerId?: string | undefined;
   readonly node: NodeContext;
@@ -41,11 +44,11 @@ const utf8 = new TextEncoder();
 
 /** The config of one attempt of a container; fails with CreateContainerConfigError or FailedMount. */
 export function buildContainerConfig(input: ContainerConfigInput): Result<ContainerConfig> {
-  const { pod, container, restartCount, node } = input;
+  const { pod, container, restartCount, objects, envFiles: files = new Map(), node } = input;
   const nonRoot = verifyRunAsNonRoot(pod, container, input.imageUser);
   if (!nonRoot.ok) return nonRoot;
   const addresses = { podIps: input.podIps, nodeIps: node.nodeIps };
-  const env = containerEnvironment({ pod, container, addresses, objects: input.objects, node });
+  const env = containerEnvironment({ pod, container, addresses, objects, files, node });
   if (!env.ok) return env;
   const mounts = containerMounts(input);
   if (!mounts.ok) return mounts;

@@ -6,6 +6,7 @@ import type { Container, Pod } from "../api.ts";
 import type { ConfigObjects } from "../configObjects.ts";
 import { type Result, ok } from "../result.ts";
 import { containerConfigError } from "./configError.ts";
+import { type EnvFiles, fileKeyValue } from "./envFile.ts";
 import { type EnvValue, keyRefValue, wholeSources } from "./envSources.ts";
 import { expand } from "./expansion.ts";
 import { type PodAddresses, podFieldText, resourceFieldText } from "./fieldRef.ts";
@@ -19,6 +20,7 @@ export interface EnvironmentInput {
   readonly container: Container;
   readonly addresses: PodAddresses;
   readonly objects: ConfigObjects;
+  readonly files: EnvFiles;
   readonly node: Pick<NodeContext, "allocatable">;
 }
 
@@ -41,8 +43,8 @@ function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<En
   if (configMapKeyRef !== undefined) return keyRefValue("ConfigMap", namespace, configMapKeyRef, objects);
   if (secretKeyRef !== undefined) return keyRefValue("Secret", namespace, secretKeyRef, objects);
   if (fileKeyRef === undefined) return ok({ text: "" });
-  const message = `env ${declared.name}: valueFrom.fileKeyRef is not served yet`;
-  return containerConfigError(pod, container.name, message, "Unimplemented");
+  const value = fileKeyValue(fileKeyRef, input.files);
+  return value.ok ? ok(value.value === undefined ? undefined : { text: value.value }) : value;
 }
 
 /**

@@ -80,7 +80,13 @@ function defaultPort(port: Port, hostNetwork: boolean): Port {
 }
 
 function defaultEnv(env: Env): Env {
-  const fieldRef = env.valueFrom?.fieldRef;
+  const { fieldRef, fileKeyRef } = env.valueFrom ?? {};
+  if (fileKeyRef !== undefined) {
+    return {
+      ...env,
+      valueFrom: { ...env.valueFrom, fileKeyRef: { ...fileKeyRef, optional: fileKeyRef.optional ?? false } },
+    };
+  }
   if (fieldRef === undefined) return env;
   return {
     ...env,

@@ -116,7 +116,7 @@ function* validateContainer(container: Container | EphemeralContainer, spec: Pod
   }
   yield* validateRestartPolicy(container, path);
   yield* validatePorts(container.ports ?? [], spec, `${path}.ports`);
-  yield* validateEnv(container, path);
+  yield* validateEnv(container, spec.volumes ?? [], path);
   yield* validateMounts(container, spec.volumes ?? [], `${path}.volumeMounts`);
   yield* validateDevices(container, spec.volumes ?? [], `${path}.volumeDevices`);
   yield* validateResources(container.resources, spec, `${path}.resources`);

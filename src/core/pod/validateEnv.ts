@@ -1,13 +1,14 @@
 /** Rules of environment variables and of the fields and resources they may refer to. */
-import type { Container } from "../api.ts";
-import { type FieldProblems, invalid, invalidEach, required, unsupported } from "./fieldProblem.ts";
+import type { Container, PodSpec } from "../api.ts";
+import { type FieldProblems, invalid, invalidEach, notFound, required, unsupported } from "./fieldProblem.ts";
 import { compareQuantity, parseQuantity, quantityOf, quantityOfMilli } from "../quantity.ts";
-import { configKey, dnsSubdomain, envName, qualifiedName } from "./validateFormats.ts";
+import { configKey, dnsSubdomain, envName, projectedPath, qualifiedName } from "./validateFormats.ts";
 
 type Env = NonNullable<Container["env"]>[number];
 type ValueFrom = NonNullable<Env["valueFrom"]>;
 type FieldRef = NonNullable<ValueFrom["fieldRef"]>;
 type ResourceRef = NonNullable<ValueFrom["resourceFieldRef"]>;
+type Volumes = NonNullable<PodSpec["volumes"]>;
 type KeyRef = { readonly name?: string; readonly key: string };
 
 const ENV_FIELDS = [
@@ -27,14 +28,18 @@ const RESOURCES = ["cpu", "ephemeral-storage", "memory"]
 const SUBSCRIPT = /^(metadata\.(?:labels|annotations))\['(.+)'\]$/;
 const DIVISOR_UNITS = ["", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].map((unit) => `1${unit}`);
 
-/** Validates `env` and `envFrom` of a container at `path`. */
-export function* validateEnv(container: Pick<Container, "env" | "envFrom">, path: string): FieldProblems {
+/** Validates `env` and `envFrom` of a container at `path`, of a pod with these volumes. */
+export function* validateEnv(
+  container: Pick<Container, "env" | "envFrom">,
+  volumes: Volumes,
+  path: string,
+): FieldProblems {
   for (const [index, env] of (container.env ?? []).entries()) {
     const at = `${path}.env[${index}]`;
     const name = env.name ?? "";
     if (name === "") yield required(`${at}.name`);
     else yield* invalidEach(`${at}.name`, name, envName(name));
-    yield* validateValueFrom(env, `${at}.valueFrom`);
+    yield* validateValueFrom(env, volumes, `${at}.valueFrom`);
   }
   for (const [index, source] of (container.envFrom ?? []).entries()) {
     const at = `${path}.envFrom[${index}]`;
@@ -54,7 +59,7 @@ export function* validateEnv(container: Pick<Container, "env" | "envFrom">, path
   }
 }
 
-function* validateValueFrom(env: Env, path: string): FieldProblems {
+function* validateValueFrom(env: Env, volumes: Volumes, path: string): FieldProblems {
   const from = env.valueFrom;
   if (from === undefined) return;
   const given = Object.keys(from).length;
@@ -63,12 +68,7 @@ function* validateValueFrom(env: Env, path: string): FieldProblems {
     yield* validateResourceRef(from.resourceFieldRef, false, `${path}.resourceFieldRef`);
   if (from.configMapKeyRef !== undefined) yield* validateKeyRef(from.configMapKeyRef, `${path}.configMapKeyRef`);
   if (from.secretKeyRef !== undefined) yield* validateKeyRef(from.secretKeyRef, `${path}.secretKeyRef`);
-  if (from.fileKeyRef !== undefined) {
-    const { volumeName = "", path: file = "", key = "" } = from.fileKeyRef;
-    if (volumeName === "") yield required(`${path}.fileKeyRef.volumeName`);
-    if (file === "") yield required(`${path}.fileKeyRef.path`);
-    if (key === "") yield required(`${path}.fileKeyRef.key`);
-  }
+  if (from.fileKeyRef !== undefined) yield* validateFileRef(from.fileKeyRef, volumes, `${path}.fileKeyRef`);
   if (given === 0) {
     yield invalid(path, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`");
   } else if ((env.value ?? "") !== "") yield invalid(path, "", "may not be specified when `value` is not empty");
@@ -79,6 +79,23 @@ function* validateKeyRef(ref: KeyRef, path: string): FieldProblems {
   yield* invalidEach(`${path}.name`, ref.name ?? "", dnsSubdomain(ref.name ?? ""));
   if ((ref.key ?? "") === "") yield required(`${path}.key`);
   else yield* invalidEach(`${path}.key`, ref.key, configKey(ref.key));
+}
+
+function* validateFileRef(
+  { volumeName = "", path: file = "", key = "" }: NonNullable<ValueFrom["fileKeyRef"]>,
+  volumes: Volumes,
+  path: string,
+): FieldProblems {
+  const volume = volumes.find(({ name }) => name === volumeName);
+  if (volumeName === "") yield required(`${path}.volumeName`);
+  else if (volume === undefined) yield notFound(`${path}.volumeName`, volumeName);
+  else if (volume.emptyDir === undefined) {
+    yield invalid(`${path}.volumeName`, volumeName, "referenced volume must be of type emptyDir");
+  }
+  if (file === "") yield required(`${path}.path`);
+  else yield* invalidEach(`${path}.path`, file, projectedPath(file));
+  if (key === "") yield required(`${path}.key`);
+  else yield* invalidEach(`${path}.key`, key, envName(key));
 }
 
 /** Validates a reference to a field of the pod; `fields` are those that may be named without a subscript. */

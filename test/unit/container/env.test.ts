@@ -107,6 +107,7 @@ const environment = (env: EnvVars, { pod = {}, container = {}, services = [], ob
     container: main,
     addresses: { podIps: ["10.1.0.5", "2001:db8::5"], nodeIps: ["192.0.2.10", "2001:db8::1"] },
     objects: configObjectsOf(objects, services),
+    files: new Map([["v/env", { path: "/v/env", content: { ok: true, value: "K='from file'" } }]]),
     node: { allocatable: { cpu: "2", memory: "4Gi", pods: "110" } },
   });
 };
@@ -196,14 +197,19 @@ describe("containerEnvironment", () => {
       { resourceFieldRef: { resource: "limits.cpu", containerName: "none", divisor: "x" } },
       "env V: unsupported resourceFieldRef: limits.cpu of container none divided by x",
     ],
-    [
-      { fileKeyRef: { key: "k", path: "p", volumeName: "v" } },
-      "env V: valueFrom.fileKeyRef is not served yet",
-      "Unimplemented",
-    ],
   ])("refuses %j by name", (valueFrom, message, code) => {
     const env = [{ name: "V", ...(valueFrom && { valueFrom }) }];
     expect(environment(env)).toEqual(refused(message, code));
+  });
+
+  it("takes keys of files, and leaves out what is optional and not there", () => {
+    const fileKeyRef = { volumeName: "v", path: "env", key: "K" };
+    const env = [
+      { name: "F", valueFrom: { fileKeyRef } },
+      { name: "G", valueFrom: { fileKeyRef: { ...fileKeyRef, key: "none", optional: true } } },
+      { name: "H", value: "$(F)$(G)" },
+    ];
+    expect(environment(env)).toEqual(ok({ F: "from file", H: "from file$(G)" }));
   });
 
   const web = { kind: "ConfigMap", metadata: { name: "web", namespace: "demo" } } as const;

@@ -81,14 +81,18 @@ describe("defaults of containers", () => {
     ];
     expect([spec.containers[0]?.ports, spec.initContainers?.[0]?.ports]).toEqual([expected, expected]);
   });
-  it("gives field references their API version", () => {
+  it("gives field references their API version, and says that keys of files are needed", () => {
     const env = [
       { name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
       { name: "B", value: "b" },
+      { name: "C", valueFrom: { fileKeyRef: { volumeName: "v", path: "p", key: "k" } } },
+      { name: "D", valueFrom: { fileKeyRef: { volumeName: "v", path: "p", key: "k", optional: true } } },
     ];
     expect(containerOf({ env })?.env).toEqual([
       { name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name", apiVersion: "v1" } } },
       { name: "B", value: "b" },
+      { name: "C", valueFrom: { fileKeyRef: { volumeName: "v", path: "p", key: "k", optional: false } } },
+      { name: "D", valueFrom: { fileKeyRef: { volumeName: "v", path: "p", key: "k", optional: true } } },
     ]);
   });
   it("fills in probes, HTTP handlers and gRPC services", () => {

@@ -839,3 +839,29 @@ describe("volumes", () => {
 it("lists at most 100 violations", () => {
   expect(check({ containers: Array.from({ length: 300 }, () => ({ name: "A", image: "" })) })).toHaveLength(100);
 });
+
+describe("keys of files", () => {
+  const volumes = [
+    { name: "data", emptyDir: {} },
+    { name: "host", hostPath: { path: "/x" } },
+  ];
+  const good = { volumeName: "data", path: "conf/env", key: "WORD" };
+  it.each([
+    [{}, []],
+    [{ volumeName: "" }, ["volumeName: Required value"]],
+    [{ volumeName: "none" }, ['volumeName: Not found: "none"']],
+    [{ volumeName: "host" }, ['volumeName: Invalid value: "host": referenced volume must be of type emptyDir']],
+    [{ path: "" }, ["path: Required value"]],
+    [{ path: "/etc/shadow" }, ['path: Invalid value: "/etc/shadow": must be a relative path']],
+    [{ path: "a/../../b" }, [`path: Invalid value: "a/../../b": must not contain '..'`]],
+    [{ key: "" }, ["key: Required value"]],
+    [
+      { key: "A=" },
+      [`key: Invalid value: "A=": an environment variable name holds printable ASCII characters other than '='`],
+    ],
+  ])("with %j", (wrong, expected) => {
+    const env = [{ name: "A", valueFrom: { fileKeyRef: { ...good, ...wrong } } }];
+    const told = checkContainer({ env }, { volumes }).map((line) => line.replace("env[0].valueFrom.fileKeyRef.", ""));
+    expect(told).toEqual(expected);
+  });
+});

@@ -1,0 +1,61 @@
+/**
+ * Reading below a directory others write to: links are followed as if that directory were the root, and whatever is
+ * swapped meanwhile, no file outside of it is read. Counterpart: filepath-securejoin, which does not see the swap.
+ */
+import { constants } from "node:fs";
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { errnoOf } from "../core/ioError.ts";
+import { kubeletError } from "../core/errors.ts";
+
+const MAX_LINKS = 255;
+/** Opening a FIFO must not wait for its writer. */
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Content of the regular file, as UTF-8. Throws also for more than `maxBytes`. */
+export async function readInside(root: string, path: string, maxBytes: number): Promise<string> {
+  const realRoot = await fs.realpath(root);
+  const place = join(realRoot, ...(await resolveInside(realRoot, path)));
+  const refuse = (why: string) => kubeletError("InvalidArgument", `cannot read ${join(root, path)}: ${why}`);
+  await using file = await fs.open(place, FLAGS);
+  if (!(await file.stat()).isFile()) throw refuse("it is no regular file");
+  const opened = await fs.readlink(`/proc/self/fd/${file.fd}`).catch(() => place);
+  if (opened !== place) throw refuse("it was moved meanwhile");
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1), 0, maxBytes + 1, 0);
+  if (bytesRead > maxBytes) throw refuse(`it has more than ${maxBytes} bytes`);
+  return buffer.toString("utf8", 0, bytesRead);
+}
+
+/** The names that lead from the root to the path, without links. */
+async function resolveInside(root: string, path: string): Promise<readonly string[]> {
+  let left: readonly string[] = path.split("/");
+  let here: readonly string[] = [];
+  for (let links = 0; left.length > 0; ) {
+    const [name = "", ...rest] = left;
+    left = rest;
+    if (name === "" || name === ".") continue;
+    if (name === "..") {
+      here = here.slice(0, -1);
+      continue;
+    }
+    const target = await linkTarget(join(root, ...here, name));
+    if (target === undefined) {
+      here = [...here, name];
+      continue;
+    }
+    links += 1;
+    if (links > MAX_LINKS) throw kubeletError("Io", `cannot follow ${join(root, path)}: ELOOP`);
+    if (target.startsWith("/")) here = [];
+    left = [...target.split("/"), ...rest];
+  }
+  return here;
+}
+
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return await fs.readlink(path);
+  } catch (thrown) {
+    if (errnoOf(thrown) === "EINVAL") return undefined;
+    throw thrown;
+  }
+}

@@ -18,9 +18,9 @@ import {
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { type KubeletError, withReason } from "../core/errors.ts";
-import { monotonicMs } from "../core/ids.ts";
+import { containerId as idOf, monotonicMs } from "../core/ids.ts";
 import type { Due } from "../core/timeline/timelineTypes.ts";
-import { containerGraceSeconds, remainingGraceSeconds } from "../core/pod/gracePeriod.ts";
+import { containerGraceSeconds, remainingGraceSeconds, secondsUntil, stopDeadline } from "../core/pod/gracePeriod.ts";
 import type { ContainerKill } from "../core/pod/podActionsTypes.ts";
 import { containerFieldPath } from "../core/pod/podEvents.ts";
 import { planPodKill } from "../core/pod/podKill.ts";
@@ -85,14 +85,22 @@ export function killContainer(
   });
 }
 
+/** How a whole pod is stopped. */
+export interface PodKillOptions {
+  /** Overrides what the pod says. */
+  readonly graceSeconds?: number | undefined;
+  readonly stop?: AbortSignal;
+  /** The pod ends for good: a stop that is repeated gives what is left of the first one's grace. */
+  readonly keepsDeadlines?: boolean;
+}
+
 /** Stops everything of the pod that runs. Failures are added to `errors`; the next look decides what is left to do. */
 export function killRunningPod(
   context: PodContext,
   pod: Pod | undefined,
   runtime: PodRuntimeStatus,
-  graceSeconds: number | undefined,
   errors: KubeletError[],
-  stop?: AbortSignal,
+  { graceSeconds, stop, keepsDeadlines = false }: PodKillOptions = {},
 ): Observable<PodOutput> {
   return defer(() => {
     const plan = planPodKill(pod, runtime, graceSeconds);
@@ -111,12 +119,16 @@ export function killRunningPod(
     return concat(
       inParallel(stops, ({ kill, stage }) => {
         const spec = specs.find(({ name }) => name === kill.name);
-        const seconds = containerGraceSeconds(pod, spec, kill.reason, graceSeconds);
+        const whole = containerGraceSeconds(pod, spec, kill.reason, graceSeconds);
+        const seconds = keepsDeadlines ? secondsLeft(context, kill.containerId, whole) : whole;
         const options = { turn$: turnOf(stage), ...(stop === undefined ? {} : { stop }) };
+        const failures: KubeletError[] = [];
         return concat(
-          killContainer(context, pod, kill, seconds, errors, options),
+          killContainer(context, pod, kill, seconds, failures, options),
           defer(() => {
-            endOne(stage);
+            errors.push(...failures);
+            // What may still run keeps the sidecars waiting, for as long as their own grace lasts.
+            if (failures.length === 0) endOne(stage);
             return EMPTY;
           }),
         );
@@ -124,6 +136,15 @@ export function killRunningPod(
       defer(() => (errors.length > 0 ? EMPTY : inParallel(plan.sandboxes, (id) => stopSandbox(context, id, errors)))),
     );
   });
+}
+
+/** Of the grace of an instance, counted from the first stop since the end of its pod began. */
+function secondsLeft({ memory, ports }: PodContext, containerId: string, graceSeconds: number): number {
+  const now = ports.clock.monotonicMs();
+  const id = idOf(containerId);
+  const deadline = stopDeadline(memory.stopDeadlines.get(id), graceSeconds, now);
+  memory.stopDeadlines.set(id, deadline);
+  return secondsUntil(deadline, now);
 }
 
 function stopSandbox(context: PodContext, podSandboxId: string, errors: KubeletError[]): Observable<PodOutput> {

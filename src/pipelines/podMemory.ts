@@ -59,6 +59,8 @@ export interface PodMemory {
   readonly postStarting: Cell<ReadonlyMap<string, ContainerId>>;
   /** Instances whose preStop hook was begun: it runs once. */
   readonly preStopped: Set<ContainerId>;
+  /** Until when each instance may go on since the end of the pod began: a stop that is repeated gives no more. */
+  readonly stopDeadlines: Map<ContainerId, MonotonicMs>;
   /** Exits already counted. */
   readonly seenExits: Set<ContainerId>;
   /** The pod at its allocated size, as last commanded. */
@@ -103,6 +105,7 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     pullMs: 0,
     postStarting: createCell<ReadonlyMap<string, ContainerId>>(new Map()),
     preStopped: new Set(),
+    stopDeadlines: new Map(),
     seenExits: new Set(),
     allocated: undefined,
     sizes: sizesOf({ containers: {} }),

@@ -138,7 +138,7 @@ function killChangedSandbox(run: SyncRun): Observable<PodOutput> {
   if (!actions.killPod) return EMPTY;
   const told =
     actions.createSandbox && actions.sandboxId !== undefined ? of(eventOutput(sandboxChangedEvent(pod))) : EMPTY;
-  return concat(told, killRunningPod(context, pod, runtime, undefined, errors, stop)).pipe(
+  return concat(told, killRunningPod(context, pod, runtime, errors, { stop })).pipe(
     tap({
       complete: () => {
         run.halted = errors.length > 0 || !actions.createSandbox;

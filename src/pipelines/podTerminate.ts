@@ -27,7 +27,7 @@ export function terminatePod(
       act: (plan, runtime, errors) => {
         if (plan === undefined) return of<PodOutput>({ kind: "stopped", uid: context.identity.uid });
         return concat(
-          killRunningPod(context, pod, runtime, graceSeconds, errors),
+          killRunningPod(context, pod, runtime, errors, { graceSeconds, keepsDeadlines: true }),
           defer(() => {
             if (errors.length === 0) return EMPTY;
             const message = `error killing pod: ${errors.map((error) => error.message).join("; ")}`;

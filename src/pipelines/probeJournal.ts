@@ -10,7 +10,6 @@ import {
   EMPTY,
   filter,
   ignoreElements,
-  map,
   type Observable,
   skip,
   switchMap,
@@ -22,19 +21,17 @@ import type { PodUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { podDir } from "../core/paths.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
-import {
-  decodeProbeJournal,
-  encodeProbeJournal,
-  MAX_JOURNAL_BYTES,
-  type ProbeVerdicts,
-} from "../core/probe/probeJournal.ts";
+import { decodeProbeJournal, encodeProbeJournal, MAX_JOURNAL_BYTES } from "../core/probe/probeJournal.ts";
 import { conflateMap } from "../operators/conflateMap.ts";
 import { deadline } from "../operators/deadline.ts";
+import { longTimer } from "../operators/longTimer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { PodMemory } from "./podMemory.ts";
 
 /** Verdicts that change together are written together. */
 const WRITE_PAUSE_MS = 200;
+/** A write that failed is repeated after this. */
+const WRITE_AGAIN_MS = 10_000;
 /** A disk that does not answer holds the pod back no longer than this. */
 const READ_DEADLINE_MS = 5_000;
 const JOURNAL_MODE = 0o600;
@@ -81,15 +78,15 @@ export function keepVerdicts(journal: ProbeJournal, commands$: Observable<PodCom
   const { uid, memory, ports } = journal;
   return defer(() => {
     let written = encodeProbeJournal(memory.verdicts.value);
-    const write = (verdicts: ProbeVerdicts): Observable<never> => {
-      const text = encodeProbeJournal(verdicts);
+    const write = (): Observable<never> => {
+      const text = encodeProbeJournal(memory.verdicts.value);
       if (text === written) return EMPTY;
       return ports.files.writeFile(pathOf(journal), text, JOURNAL_MODE).pipe(
         tap({ complete: () => (written = text) }),
         ignoreElements(),
         catchError((thrown: unknown) => {
           ports.telemetry.log.warn("Cannot write probe verdicts", { podUid: uid, error: toKubeletError(thrown) });
-          return EMPTY;
+          return longTimer(ports.clock, WRITE_AGAIN_MS).pipe(switchMap(write));
         }),
       );
     };
@@ -98,7 +95,6 @@ export function keepVerdicts(journal: ProbeJournal, commands$: Observable<PodCom
     return memory.verdicts.changes$.pipe(
       skip(1),
       auditTime(WRITE_PAUSE_MS, ports.clock.scheduler),
-      map(() => memory.verdicts.value),
       conflateMap(write),
       takeUntil(ends$),
     );

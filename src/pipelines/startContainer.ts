@@ -167,7 +167,8 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
       const started$ = defer(() => {
         const [error] = errors;
         if (error !== undefined) return fail(task, withReason(error, "RunContainerError"));
-        if (start.replaces !== undefined && task.stop.aborted) return EMPTY;
+        // The pod began to end meanwhile, and may already be told as Failed.
+        if (task.stop.aborted) return EMPTY;
         return merge(linkLog(task, containerId), startCreated(task, containerId));
       });
       // Two instances must never run side by side: an earlier one whose start may still be on its way goes first.

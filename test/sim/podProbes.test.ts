@@ -182,6 +182,24 @@ describe("probes on a node", () => {
     expect(told.filter((line) => /Liveness|Killing/.test(line))).toEqual(["Killing: Stopping container main"]);
   });
 
+  it("write a verdict down that could not be written while the disk was full", () => {
+    let isFull = false;
+    const node = nodeOf(
+      { readinessProbe: { ...exec("ready"), periodSeconds: 1, failureThreshold: 1 } },
+      (_, ageMs) => (ageMs > 10_000 ? NO : YES),
+      { fileFault: (operation) => (isFull && operation === "writeFile" ? "ResourceExhausted" : undefined) },
+    );
+    const written = (): unknown => JSON.parse(node.files.read(JOURNAL) ?? "{}");
+    node.runFor(9_000);
+    const before = written();
+    isFull = true;
+    node.runFor(11_000);
+    expect([readyOf(node), written()]).toEqual(["False", before]);
+    isFull = false;
+    node.runFor(11_000);
+    expect(JSON.stringify(written())).toBe(JSON.stringify(before).replace('"ready":true', '"ready":false'));
+  });
+
   it("probe over the network at the pod's address, and leave no series behind", () => {
     const pod: Pod = podOf({
       spec: { containers: [containerOf({ readinessProbe: { httpGet: { port: 80, path: "/" }, periodSeconds: 1 } })] },

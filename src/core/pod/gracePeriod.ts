@@ -3,6 +3,7 @@
  * calculateEffectiveGracePeriod, kuberuntime's setTerminationGracePeriod.
  */
 import type { Container, Pod } from "../api.ts";
+import { monotonicMs, type MonotonicMs } from "../ids.ts";
 import type { ContainerKill } from "./podActionsTypes.ts";
 
 /** Shortest time between the stop signal and the kill, also when a preStop hook used up the rest. */
@@ -37,3 +38,14 @@ export function containerGraceSeconds(
 /** Seconds left for the stop signal after `elapsedSeconds` of hook and waiting: at least the minimum. */
 export const remainingGraceSeconds = (graceSeconds: number, elapsedSeconds: number): number =>
   Math.max(MINIMUM_GRACE_SECONDS, graceSeconds - Math.floor(elapsedSeconds));
+
+/**
+ * Until when a container that was asked to stop before may go on, when it is asked again with this grace: a repeated
+ * stop never gives more time than was left. Differs from upstream, where every repetition gives the whole grace again.
+ */
+export const stopDeadline = (before: MonotonicMs | undefined, graceSeconds: number, now: MonotonicMs): MonotonicMs =>
+  monotonicMs(Math.min(before ?? Infinity, now + graceSeconds * 1000));
+
+/** Whole seconds until a deadline; none when it has passed. */
+export const secondsUntil = (deadline: MonotonicMs, now: MonotonicMs): number =>
+  Math.max(0, Math.ceil((deadline - now) / 1000));

@@ -38,10 +38,15 @@ export function verdictOf(states: ProbeStates, containerId: ContainerId): ProbeV
   };
 }
 
-/** Once a pod is being stopped its liveness and startup probes are over: whatever they said is no cause any more. */
-export function quietStates(states: ProbeStates): ProbeStates {
-  const { readiness } = states;
-  return readiness === undefined ? {} : { readiness };
+/**
+ * Once a pod is being stopped its liveness and startup probes are over: a failure is no cause any more. Differs from
+ * upstream: a container whose startup probe has not passed by then does not count as started, let alone ready.
+ */
+export function quietStates({ startup, readiness }: ProbeStates): ProbeStates {
+  return {
+    ...(startup === undefined || startup.result === "success" ? {} : { startup: initialProbeState("startup") }),
+    ...(readiness === undefined ? {} : { readiness }),
+  };
 }
 
 /**

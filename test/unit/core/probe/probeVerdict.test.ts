@@ -57,9 +57,15 @@ describe("initialProbeStates", () => {
 });
 
 describe("quietStates", () => {
-  it("leaves only readiness: a failed liveness or startup probe is no cause for anything any more", () => {
-    const quiet = quietStates(states({ startup: "failure", liveness: "failure", readiness: "success" }));
-    expect(verdictOf(quiet, ID)).toEqual({ started: true, ready: true, live: true, containerId: ID });
+  it.each([
+    [{ startup: "success", liveness: "failure", readiness: "success" }, "started ready live"],
+    [{ startup: "success", liveness: "failure", readiness: "failure" }, "started live"],
+    [{ startup: "failure", readiness: "failure" }, "live"],
+    [{ startup: "unknown" }, "live"],
+    [{ liveness: "failure" }, "started ready live"],
+  ] as const)("%j: what failed is no cause any more, what has not started has not started", (results, expected) => {
+    const { started, ready, live } = verdictOf(quietStates(states(results)), ID);
+    expect([started && "started", ready && "ready", live && "live"].filter(Boolean).join(" ")).toBe(expected);
   });
 });
 

@@ -15,7 +15,7 @@ import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
 import type { Prng } from "./prng.ts";
 import type { SimSight } from "./simObservation.ts";
-import { createSimProbers } from "./simProbers.ts";
+import { createSimProbers, type SimAnswers, type SimProbeAnswer } from "./simProbers.ts";
 import { createSimTelemetry, type SimTelemetry } from "./simTelemetry.ts";
 
 /** What makes a kubelet of a configuration and ports. */
@@ -46,6 +46,10 @@ export interface SimKubeletOptions {
   readonly runtimeClasses?: RuntimeClasses | undefined;
   /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
   readonly createKubelet?: CreateKubelet | undefined;
+  /** How the network answers probes; default: yes. */
+  readonly answers?: SimAnswers | undefined;
+  /** Told of every answer to a probe. */
+  probed(answer: SimProbeAnswer): void;
   see(sight: SimSight): void;
 }
 
@@ -129,7 +133,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
   return {
     ...ports,
     telemetry,
-    probers: createSimProbers(ports),
+    probers: createSimProbers({ ...ports, answers: options.answers, tell: options.probed }),
     rng: prng.fork(String(life)),
     snapshots$: options.snapshots$.pipe(
       tap(({ source, pods, ready }) => {

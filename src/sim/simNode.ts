@@ -2,23 +2,15 @@
  * A whole node in virtual time: the production kubelet on a simulated runtime, disk, cgroups and pod sources. A run is
  * its options: same seed, same trace, on any machine. Everything that happens is seen by trace and checkers, in order.
  */
-import { defer, merge, type Observable, type Subscription, tap } from "rxjs";
+import { merge, type Subscription } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { invariant } from "../core/invariant.ts";
-import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
-import { podsDir } from "../core/paths.ts";
 import type { CriRpc } from "../core/criOperations.ts";
-import type { StopContainerRequest } from "../gen/cri.ts";
 import type { Kubelet } from "../kubelet.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { Machine } from "../ports/host.ts";
-import { apiPodSource } from "../sources/apiPodSource.ts";
-import { filePodSource } from "../sources/filePodSource.ts";
-import { httpPodSource } from "../sources/httpPodSource.ts";
-import { manifestDigest } from "../sources/manifestDigest.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { usualCheckers } from "./checkers/usualCheckers.ts";
 import { createDriftingClock, type DriftingClock } from "./host/driftingClock.ts";
@@ -37,15 +29,13 @@ import { createSimManifestPage, type SimManifestPage, type SimManifestPageOption
 import { createSimManifests, type SimManifest, type SimManifests } from "./simManifests.ts";
 import type { SimObservation, SimSight } from "./simObservation.ts";
 import type { SimContainer, SimEnd } from "./simRecords.ts";
+import type { SimAnswers } from "./simProbers.ts";
+import { pagePods, SIM_MANIFESTS, staticPods, wantedByApi } from "./simPodSources.ts";
 import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./simRuntime.ts";
+import { probeSight, requestDetails, seenCgroups, seenFiles } from "./simSights.ts";
 import { createSimSubjects, type SimSubject } from "./simSubjects.ts";
 import type { SimTelemetry } from "./simTelemetry.ts";
 import { createSimTrace, type SimTrace } from "./simTrace.ts";
-
-/** Where a simulated node looks for static pods. */
-export const SIM_MANIFESTS = "/etc/kubernetes/manifests";
-/** And the URL, with source `http`. */
-const SIM_PAGE = "http://manifests.example/pods";
 
 /** Decides over a request to the runtime. */
 export type SimCallFault = (rpc: CriRpc, about: SimSubject, request: unknown) => SimAction;
@@ -80,6 +70,8 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly adaptRuntime?: (runtime: RuntimeService, clock: SimClock) => RuntimeService;
   /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
   readonly createKubelet?: CreateKubelet;
+  /** How the network answers probes; default: yes. */
+  readonly answers?: (clock: SimClock) => SimAnswers;
   /** Default: the usual ones, new for this node. They keep state. */
   readonly checkers?: readonly SimChecker[];
   /** Sees everything, after trace and checkers. */
@@ -259,8 +251,7 @@ function createWorld(options: SimNodeOptions): World {
       const about = subjects.of(request);
       const first = options.callFault?.(rpc, about, request) ?? PROCEED;
       const action = first.kind === "proceed" ? (intercept?.(rpc, request) ?? PROCEED) : first;
-      const grace = rpc === "StopContainer" ? { graceSeconds: Number((request as StopContainerRequest).timeout) } : {};
-      see({ kind: "call", rpc, ...about, fate: action.kind, ...grace });
+      see({ kind: "call", rpc, ...about, fate: action.kind, ...requestDetails(rpc, request) });
       return action;
     },
   });
@@ -291,6 +282,8 @@ function createWorld(options: SimNodeOptions): World {
     snapshots$,
     maxLogLines,
     createKubelet: options.createKubelet,
+    answers: options.answers?.(clock),
+    probed: (answer) => see(probeSight(answer, subjects, runtime)),
     runtimeClasses: options.runtimeClasses,
     see,
   });
@@ -315,76 +308,6 @@ function createWorld(options: SimNodeOptions): World {
 }
 
 const PROCEED: SimAction = { kind: "proceed" };
-
-/** Tells when a pod's own directory has gone. */
-function seenFiles(files: SimFiles, { directories }: KubeletConfig, see: World["see"]): SimFiles {
-  const prefix = `${podsDir(directories)}/`;
-  return {
-    ...files,
-    remove(path) {
-      const podUid = path.startsWith(prefix) ? path.slice(prefix.length) : "";
-      if (podUid === "" || podUid.includes("/")) return files.remove(path);
-      const complete = (): void => see({ kind: "removed", what: "directory", podUid });
-      return files.remove(path).pipe(tap({ complete }));
-    },
-  };
-}
-
-/** Tells when a pod's cgroup has gone. */
-const seenCgroups = (cgroups: SimCgroups, see: World["see"]): SimCgroups => ({
-  ...cgroups,
-  destroy(name) {
-    const podUid = parsePodCgroupName(name.slice(name.lastIndexOf("/") + 1));
-    const complete = (): void => {
-      if (podUid !== undefined) see({ kind: "removed", what: "cgroup", podUid });
-    };
-    return cgroups.destroy(name).pipe(tap({ complete }));
-  },
-});
-
-/** `fileCheckFrequency` and `httpCheckFrequency` as they are by default. */
-const AUDIT_PERIOD_MS = 20_000;
-
-const staticPods = (
-  { nodeName }: KubeletConfig,
-  clock: SimClock,
-  directory: SimManifests,
-  standalone: boolean,
-): Observable<SourceSnapshot> =>
-  filePodSource({
-    path: SIM_MANIFESTS,
-    directory,
-    nodeName,
-    auditPeriodMs: AUDIT_PERIOD_MS,
-    clock,
-    digest: manifestDigest,
-    standalone,
-  });
-
-/** The pods a server has placed on the node; each life of the kubelet asks it anew. */
-function wantedByApi(
-  server: SimApiServer | undefined,
-  { nodeName }: KubeletConfig,
-  clock: SimClock,
-  prng: Prng,
-): Observable<SourceSnapshot> | undefined {
-  if (server === undefined) return undefined;
-  const api = server.client({ kind: "node", nodeName });
-  let lives = 0;
-  return defer(() => {
-    lives += 1;
-    return apiPodSource({ api, nodeName, clock, rng: prng.fork(`api ${lives}`) });
-  });
-}
-const pagePods = ({ nodeName }: KubeletConfig, clock: SimClock, server: SimManifestPage): Observable<SourceSnapshot> =>
-  httpPodSource({
-    url: SIM_PAGE,
-    server,
-    nodeName,
-    periodMs: AUDIT_PERIOD_MS,
-    clock,
-    digest: manifestDigest,
-  });
 
 /** What the driver can do to the node, each told in the trace. */
 function hands({ life, runtime, cgroups, manifests, page, apiPods, see }: World) {

@@ -3,6 +3,7 @@ import type { Pod, PodStatus } from "../core/api.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
+import type { ProbeOutcome } from "../core/probe/probeTypes.ts";
 import type { SimAction } from "./simCall.ts";
 import type { SimChange } from "./simRecords.ts";
 
@@ -17,6 +18,8 @@ export type SimSight =
       readonly fate: SimAction["kind"];
       /** Of a StopContainer: the grace period it asks for. */
       readonly graceSeconds?: number;
+      /** Of an ExecSync: what is to run. */
+      readonly command?: readonly string[];
     }
   | { readonly kind: "change"; readonly change: SimChange }
   | { readonly kind: "event"; readonly event: KubeletEvent }
@@ -37,6 +40,18 @@ export type SimSight =
     }
   /** The kubelet has removed a pod's directory, or its cgroup. */
   | { readonly kind: "removed"; readonly what: "directory" | "cgroup"; readonly podUid: string }
+  /** A probe of the kubelet was answered; one that could not be made says nothing and is not seen. */
+  | {
+      readonly kind: "probe";
+      readonly podUid: string;
+      /** Of a probe that runs inside. */
+      readonly containerId?: string;
+      /** What was asked, as `askedOf` spells it. */
+      readonly asked: string;
+      readonly result: ProbeOutcome["result"];
+    }
+  /** The wall clock was set, forth or back. */
+  | { readonly kind: "clock"; readonly stepMs: number }
   | { readonly kind: "kubelet"; readonly what: "started" | "crashed" }
   | { readonly kind: "kubelet"; readonly what: "failed to start"; readonly reason: string }
   /** The simulation did something to the node: an accident, a heal, an edit. */

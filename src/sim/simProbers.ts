@@ -1,9 +1,10 @@
 /**
  * The probers port in virtual time: commands go to the simulated runtime as they do in production, the network answers
- * what a function says, by default yes. Keeps nothing.
+ * what a function says, by default yes. Every answer is told. Keeps nothing.
  */
-import { concat, defer, ignoreElements, type Observable, of } from "rxjs";
-import type { ProbeOutcome } from "../core/probe/probeTypes.ts";
+import { concat, defer, ignoreElements, type Observable, of, tap } from "rxjs";
+import type { Container } from "../core/api.ts";
+import type { Probe, ProbeOutcome } from "../core/probe/probeTypes.ts";
 import { deadline } from "../operators/deadline.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";
@@ -19,16 +20,38 @@ export interface SimAnswer extends ProbeOutcome {
 /** What is asked: `http://10.1.0.2:8080/healthz`, `tcp://10.1.0.2:80`, `grpc://10.1.0.2:90/service`. */
 export type SimAnswers = (url: string) => SimAnswer;
 
+/** An answered probe: inside a container, or of an address. */
+export interface SimProbeAnswer {
+  readonly containerId?: string;
+  readonly host?: string;
+  /** See `askedOf`. */
+  readonly asked: string;
+  readonly result: ProbeOutcome["result"];
+}
+
 export interface SimProbersOptions {
   readonly clock: Clock;
   readonly runtime: Pick<RuntimeService, "execSync">;
-  readonly answers?: SimAnswers;
+  readonly answers?: SimAnswers | undefined;
+  readonly tell?: (answer: SimProbeAnswer) => void;
+}
+
+/** What a probe asks of its container, in one word: `exec up`, `http :8080/ready`, `tcp :8080`, `grpc :90/service`. */
+export function askedOf({ exec, httpGet, tcpSocket, grpc }: Probe, { ports = [] }: Container): string {
+  const numberOf = (port: unknown): unknown => ports.find(({ name }) => name === port)?.containerPort ?? port;
+  if (exec !== undefined) return `exec ${(exec.command ?? []).join(" ")}`;
+  if (httpGet !== undefined) return `http :${String(numberOf(httpGet.port))}${httpGet.path ?? "/"}`;
+  if (tcpSocket !== undefined) return `tcp :${String(numberOf(tcpSocket.port))}`;
+  return `grpc :${grpc?.port}/${grpc?.service ?? ""}`;
 }
 
 const YES: SimAnswer = { result: "success", output: "", afterMs: 1 };
 
 /** Probers of a simulated node. */
-export function createSimProbers({ clock, runtime, answers = () => YES }: SimProbersOptions): Probers {
+export function createSimProbers({ clock, runtime, answers = () => YES, tell }: SimProbersOptions): Probers {
+  const told = (asked: Omit<SimProbeAnswer, "result">) =>
+    tap<ProbeOutcome>(({ result }) => tell?.({ ...asked, result }));
+  const exec = createExecProbe(runtime);
   const ask = (url: string): Observable<ProbeOutcome> =>
     defer(() => {
       const { result, output, afterMs } = answers(url);
@@ -36,11 +59,19 @@ export function createSimProbers({ clock, runtime, answers = () => YES }: SimPro
     });
   return {
     http: ({ target: { scheme, host, port, path }, timeoutMs }) =>
-      ask(`${scheme}://${host}:${port}${path}`).pipe(deadline(timeoutMs, clock)),
-    tcp: ({ host, port, timeoutMs }) => ask(`tcp://${host}:${port}`).pipe(deadline(timeoutMs, clock)),
+      ask(`${scheme}://${host}:${port}${path}`).pipe(
+        deadline(timeoutMs, clock),
+        told({ host, asked: `http :${port}${path}` }),
+      ),
+    tcp: ({ host, port, timeoutMs }) =>
+      ask(`tcp://${host}:${port}`).pipe(deadline(timeoutMs, clock), told({ host, asked: `tcp :${port}` })),
     grpc: ({ host, port, service, timeoutMs }) =>
-      ask(`grpc://${host}:${port}/${service}`).pipe(deadline(timeoutMs, clock)),
-    exec: createExecProbe(runtime),
+      ask(`grpc://${host}:${port}/${service}`).pipe(
+        deadline(timeoutMs, clock),
+        told({ host, asked: `grpc :${port}/${service}` }),
+      ),
+    exec: (request) =>
+      exec(request).pipe(told({ containerId: request.containerId, asked: `exec ${request.command.join(" ")}` })),
     httpHook: ({ scheme, host, port, path }) =>
       concat(ask(`${scheme}://${host}:${port}${path}`).pipe(ignoreElements()), of({ fellBack: false })),
   };

@@ -25,6 +25,7 @@ import { createSimNode, type SimNode } from "./simNode.ts";
 import type { SimObservation } from "./simObservation.ts";
 import { usualRegistry } from "./simRuntime.ts";
 import { readsPage, type SimPodPlan, workloadPrograms } from "./workload.ts";
+import { workloadAnswers } from "./workloadAnswers.ts";
 import { createWorkloadOwners, type WorkloadOwners } from "./workloadOwners.ts";
 
 /** How a run ended. */
@@ -193,6 +194,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     modern: draws.chance(0.85),
     programs: withProgramFaults(workloadPrograms, dice),
     registry: withPullFaults(usualRegistry(draws.fork("registry")), dice),
+    answers: workloadAnswers,
     callFault: calls.callFault,
     goesOn: calls.goesOn,
     fileFault: disk.fault,

@@ -1,6 +1,6 @@
 /**
  * The diary of a simulated node: one line per thing that happened, and a fingerprint of all lines ever written. Reads
- * of the runtime are left out. Bound: the last `maxLines` lines and an eighth more.
+ * of the runtime and probes that succeed are left out. Bound: the last `maxLines` lines and an eighth more.
  */
 import type { PodStatus } from "../core/api.ts";
 import type { CriRpc } from "../core/criOperations.ts";
@@ -46,6 +46,7 @@ export function createSimTrace(maxLines = 1_000_000): SimTrace {
     },
     write(observation) {
       if (observation.kind === "call" && observation.fate === "proceed" && READS.has(observation.rpc)) return;
+      if (observation.kind === "probe" && observation.result === "success") return;
       const line = traceLine(observation);
       length += 1;
       lines.push(line);
@@ -87,6 +88,10 @@ function textOf(observation: SimObservation): string {
       return `${observation.source}: ${observation.podUids.size} pods`;
     case "removed":
       return `${observation.what} of pod ${observation.podUid}`;
+    case "probe":
+      return `${observation.asked} of pod ${observation.podUid}: ${observation.result}`;
+    case "clock":
+      return `steps by ${observation.stepMs / 1000} s`;
     case "kubelet":
       return "reason" in observation ? `${observation.what}: ${observation.reason}` : observation.what;
     case "action":

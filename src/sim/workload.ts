@@ -3,7 +3,9 @@
  * data: any pod can be left out and the others stay as they are.
  */
 import { createPrng, type Prng } from "./prng.ts";
-import { exitsWith, ignoresTerm, runsForever, type SimProgram, type SimPrograms } from "./simProgram.ts";
+import { exitsWith, ignoresTerm, runsForever, type SimExec, type SimProgram, type SimPrograms } from "./simProgram.ts";
+
+import { MOODY_PATH, NEVER_PATH, SICKLY_PATH } from "./workloadAnswers.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -18,6 +20,8 @@ export type SimGoal =
 
 interface PodKind {
   readonly weight: number;
+  /** Nobody remembers when a static pod ran out of time, but for the wall clock, which may be set back. */
+  readonly isApiOnly?: true;
   readonly goal: SimGoal;
   readonly spec: (image: string) => Fields;
 }
@@ -37,8 +41,25 @@ const PROGRAMS: Readonly<Record<string, SimProgram>> = {
   broken: { failsToStart: "exec: no such file" },
 };
 
+/** Commands of hooks and probes: `takes 5000` ends so many milliseconds later, `fails 5000` too, with code 1. */
+function command([word = "", ms = "0"]: readonly string[]): SimExec {
+  return { afterMs: Number(ms), code: word === "fails" ? 1 : 0 };
+}
+
+/** A program that is up only after it was asked a few times whether it is. */
+function warmingUp(): SimProgram {
+  let asked = 0;
+  return {
+    ...runsForever,
+    exec: (words) => (words[0] === "up" ? { afterMs: 20, code: (asked += 1) > 5 ? 0 : 1 } : command(words)),
+  };
+}
+
 /** Behaviour by container name. */
-export const workloadPrograms: SimPrograms = ({ container }) => PROGRAMS[container.metadata?.name ?? ""] ?? runsForever;
+export const workloadPrograms: SimPrograms = ({ container }) => {
+  const name = container.metadata?.name ?? "";
+  return name === "warming" ? warmingUp() : { exec: command, ...PROGRAMS[name] };
+};
 
 const container = (name: string, image: string, more: Fields = {}): Fields => ({
   name,
@@ -47,14 +68,13 @@ const container = (name: string, image: string, more: Fields = {}): Fields => ({
   ...more,
 });
 const sidecar = (image: string): Fields => container("proxy", image, { restartPolicy: "Always" });
-const hooks: Fields = {
-  lifecycle: {
-    postStart: { exec: { command: ["greet"] } },
-    preStop: { exec: { command: ["bye"] } },
-  },
-};
+const hooks = (postStart: readonly string[], preStop: readonly string[]): Fields => ({
+  lifecycle: { postStart: { exec: { command: postStart } }, preStop: { exec: { command: preStop } } },
+});
+const LONG_MS = "3600000";
+const startupProbe: Fields = { exec: { command: ["up"] }, periodSeconds: 2, failureThreshold: 30 };
 const probes: Fields = {
-  startupProbe: { exec: { command: ["up"] }, periodSeconds: 2, failureThreshold: 30 },
+  startupProbe,
   readinessProbe: { httpGet: { path: "/ready", port: 8080 }, periodSeconds: 10 },
   livenessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 10 },
 };
@@ -70,7 +90,11 @@ export const POD_KINDS: Readonly<Record<string, PodKind>> = {
       containers: [container("steady", image), container("stubborn", image)],
     }),
   },
-  leaving: { weight: 2, goal: "running", spec: (image) => ({ containers: [container("leaving", image, hooks)] }) },
+  leaving: {
+    weight: 2,
+    goal: "running",
+    spec: (image) => ({ containers: [container("leaving", image, hooks(["greet"], ["bye"]))] }),
+  },
   probed: { weight: 2, goal: "running", spec: (image) => ({ containers: [container("steady", image, probes)] }) },
   crash: { weight: 2, goal: "trying", spec: (image) => ({ containers: [container("crash", image)] }) },
   flaky: {
@@ -109,9 +133,77 @@ export const POD_KINDS: Readonly<Record<string, PodKind>> = {
       containers: [container("batch", image)],
     }),
   },
+  warming: {
+    weight: 2,
+    goal: "running",
+    spec: (image) => ({ containers: [container("warming", image, { ...probes, startupProbe })] }),
+  },
+  cold: {
+    weight: 1,
+    goal: "trying",
+    spec: (image) => ({
+      containers: [
+        container("steady", image, {
+          startupProbe: { exec: { command: ["fails"] }, periodSeconds: 3, failureThreshold: 4 },
+        }),
+      ],
+    }),
+  },
+  moody: {
+    weight: 2,
+    goal: "trying",
+    spec: (image) => ({
+      containers: [
+        container("steady", image, {
+          readinessProbe: { httpGet: { path: MOODY_PATH, port: 8080 }, periodSeconds: 5, successThreshold: 2 },
+          livenessProbe: { httpGet: { path: SICKLY_PATH, port: 8080 }, periodSeconds: 10, failureThreshold: 2 },
+        }),
+        container("stubborn", image, { readinessProbe: { httpGet: { path: NEVER_PATH, port: 8081 } } }),
+      ],
+    }),
+  },
+  hooked: {
+    weight: 2,
+    goal: "running",
+    spec: (image) => ({
+      containers: [
+        container("leaving", image, hooks(["takes", "3000"], ["takes", "4000"])),
+        container("stubborn", image, hooks(["greet"], ["takes", LONG_MS])),
+        container("steady", image, hooks(["greet"], ["fails", "1500"])),
+      ],
+    }),
+  },
+  unwelcome: {
+    weight: 1,
+    goal: "trying",
+    spec: (image) => ({ containers: [container("leaving", image, hooks(["fails", "2000"], ["takes", "500"]))] }),
+  },
+  crew: {
+    weight: 3,
+    goal: "running",
+    spec: (image) => ({
+      initContainers: [
+        container("warming", image, { restartPolicy: "Always", startupProbe, ...hooks(["greet"], ["takes", "2000"]) }),
+        container("setup", image),
+        sidecar(image),
+      ],
+      containers: [container("leaving", image, hooks(["greet"], ["bye"])), container("stubborn", image)],
+    }),
+  },
+  timed: {
+    weight: 1,
+    goal: "over",
+    isApiOnly: true,
+    spec: (image) => ({
+      activeDeadlineSeconds: 90,
+      initContainers: [sidecar(image)],
+      containers: [container("leaving", image, hooks(["greet"], ["takes", "3000"])), container("crash", image)],
+    }),
+  },
   bounded: {
     weight: 1,
     goal: "over",
+    isApiOnly: true,
     spec: (image) => ({ activeDeadlineSeconds: 600, containers: [container("steady", image)] }),
   },
   unpullable: {
@@ -198,8 +290,7 @@ interface DrawnPod extends SimPodPlan {
 
 function drawPod(prng: Prng, index: number, durationMs: number, isCalm: boolean): DrawnPod {
   const kind = pickKind(prng);
-  // Nobody remembers when a static pod ran out of time, but for the wall clock, which may be set back.
-  const source = prng.chance(0.5) && kind !== "bounded" ? "file" : "api";
+  const source = prng.chance(0.5) && POD_KINDS[kind]?.isApiOnly !== true ? "file" : "api";
   const graceSeconds = prng.pick([0, 1, 5, 10, 30, 60]);
   const image = `registry.example/app-${prng.int(1, 5)}:1`;
   const steps: SimPodStep[] = [

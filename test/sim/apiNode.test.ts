@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { createSimApiServer, type SimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
-import { usualCheckers } from "../../src/sim/checkers/usualCheckers.ts";
 import { drawFaultRates, type FaultRates, noFaults } from "../../src/sim/faults/faultKinds.ts";
 import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
 import { createPrng } from "../../src/sim/prng.ts";
@@ -28,7 +27,6 @@ function cluster(...nodeNames: readonly string[]) {
       config: { nodeName },
       images: IMAGES,
       programs: () => ({ ...runsForever, onTerm: { afterMs: 500, code: 0 } }),
-      checkers: usualCheckers(),
     }),
   );
   return { server, nodes, node: nodes[0] as SimNode };

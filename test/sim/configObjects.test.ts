@@ -1,7 +1,8 @@
 /** Pods that are configured from ConfigMaps and Secrets, which come, go and change as manifests. */
 import { describe, expect, it } from "vitest";
 import { simImage } from "../../src/sim/simImageCalls.ts";
-import { createSimNode, SIM_MANIFESTS, type SimNode } from "../../src/sim/simNode.ts";
+import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
+import { SIM_MANIFESTS } from "../../src/sim/simPodSources.ts";
 import { runsForever } from "../../src/sim/simProgram.ts";
 import { manifestOf } from "../support/simWorkload.ts";
 

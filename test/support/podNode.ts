@@ -2,6 +2,8 @@
 import { expect } from "vitest";
 import { usualCheckers } from "../../src/sim/checkers/usualCheckers.ts";
 import { simImage } from "../../src/sim/simImageCalls.ts";
+import { simKubeletConfig } from "../../src/sim/simKubeletConfig.ts";
+import { simMachine } from "../../src/sim/simMachine.ts";
 import { createSimNode, type SimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
 import type { SimObservation } from "../../src/sim/simObservation.ts";
 
@@ -53,13 +55,18 @@ export function podNode(options: Partial<SimNodeOptions> = {}): PodNode & { chec
     if (!READS.test(seen.rpc)) calls.push({ atMs, what: `${seen.rpc} ${short(seen.subject)}` });
     if (seen.rpc === "ListPodSandbox") looks.push({ atMs, what: "look" });
   };
+  const config = { sources: ["api"] as const, ...options.config };
+  // A resized pod is admitted with what was granted to it, not with what it asks for.
+  const checkers = usualCheckers(simKubeletConfig(simMachine(options.machine), config)).filter(
+    ({ name }) => name !== "admittedFits",
+  );
   const made = createSimNode({
     seed: 1,
     latency: () => 2,
     images: [simImage("registry.example/app:1"), simImage(NEW_IMAGE)],
     ...options,
-    config: { sources: ["api"], ...options.config },
-    checkers: [...usualCheckers(), { name: "recorder", check: record }],
+    config,
+    checkers: [...checkers, { name: "recorder", check: record }],
   });
   // Time that moves a little with every turn is nothing the node itself takes for a circle.
   const runFor = (ms: number): void => {

@@ -1,15 +1,31 @@
-/** A pod that has Succeeded or Failed stays so, also over restarts of the kubelet. */
+/**
+ * A pod that has Succeeded or Failed stays so. Over a restart of the kubelet this holds for pods whose source hands
+ * their status back; what became of a static pod only its containers tell.
+ */
+import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimChecker } from "../simChecker.ts";
+import type { SimObservation } from "../simObservation.ts";
 
 export function finalPhaseStays(): SimChecker {
+  /** Terminal phases handed to the kubelet, by source and pod UID. */
+  const known = new Map<PodSource, ReadonlyMap<string, string>>();
+  const told = ({ source, pods }: SimObservation & { readonly kind: "wanted" }): void => {
+    const final = pods.flatMap(({ metadata, status }) =>
+      status?.phase !== undefined && isTerminalPhase(status.phase) ? [[metadata.uid, status.phase] as const] : [],
+    );
+    known.set(source, new Map(final));
+  };
   return {
     name: "finalPhaseStays",
     check(observation) {
+      if (observation.kind === "wanted") told(observation);
       if (observation.kind !== "status") return undefined;
-      const { before, after, subject } = observation;
-      if (!isTerminalPhase(before?.phase) || after === undefined || after.phase === before.phase) return undefined;
-      return `${subject} went from ${before.phase} to ${after.phase}`;
+      const { podUid, before, after, subject } = observation;
+      const handed = [...known.values()].map((phases) => phases.get(podUid)).find((phase) => phase !== undefined);
+      const final = isTerminalPhase(before?.phase) ? before.phase : handed;
+      if (final === undefined || after === undefined || after.phase === final) return undefined;
+      return `${subject} went from ${final} to ${after.phase}`;
     },
   };
 }

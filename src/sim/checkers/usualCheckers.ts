@@ -9,17 +9,32 @@ import { graceNeverGrows } from "./graceNeverGrows.ts";
 import { noStartAfterEnd } from "./noStartAfterEnd.ts";
 import { oneIncarnation } from "./oneIncarnation.ts";
 import { oneLiveInstance } from "./oneLiveInstance.ts";
+import { oneSandbox } from "./oneSandbox.ts";
+import { preStopOnce } from "./preStopOnce.ts";
+import { readyFollowsVerdict } from "./readyFollowsVerdict.ts";
 import { restartCountsGrow } from "./restartCountsGrow.ts";
+import { restartsKeepTheCurve } from "./restartsKeepTheCurve.ts";
+import { sidecarsOutliveMains } from "./sidecarsOutliveMains.ts";
+import { startupGatesReady } from "./startupGatesReady.ts";
 
-/** New ones, for one node; without its configuration, what fits on it is not checked. */
-export const usualCheckers = (config?: Pick<KubeletConfig, "allocatable" | "maxPods">): readonly SimChecker[] => [
+/** What of a configuration the rules depend on. */
+export type CheckedConfig = Pick<KubeletConfig, "allocatable" | "maxPods" | "containerBackoff">;
+
+/** New ones, for one node of this configuration. */
+export const usualCheckers = (config: CheckedConfig): readonly SimChecker[] => [
   oneLiveInstance(),
-  noStartAfterEnd(),
+  oneSandbox(),
   oneIncarnation(),
+  noStartAfterEnd(),
   restartCountsGrow(),
+  restartsKeepTheCurve(config.containerBackoff),
   finalPhaseStays(),
   graceNeverGrows(),
+  sidecarsOutliveMains(),
+  preStopOnce(),
+  startupGatesReady(),
+  readyFollowsVerdict(),
   diskOutlivesContainers(),
   disjointUserIds(),
-  ...(config === undefined ? [] : [admittedFits(config)]),
+  admittedFits(config),
 ];

@@ -97,9 +97,9 @@ function surroundingAccidents(node: SimNode, { disk, page }: Surroundings, later
   return {
     eventStreamBreaks: () => node.runtime.breakEventStreams("the stream was reset"),
     wallClockSteps: (prng) => {
-      const ms = prng.int(-120, 120) * MINUTE_MS;
-      node.note(`wall clock steps by ${ms / 1000} s`);
-      node.clock.stepWallBy(ms);
+      const stepMs = prng.int(-120, 120) * MINUTE_MS;
+      node.see({ kind: "clock", stepMs });
+      node.clock.stepWallBy(stepMs);
     },
     clockDrifts: (prng) => {
       const ppm = prng.int(-MOST_DRIFT_PPM, MOST_DRIFT_PPM);

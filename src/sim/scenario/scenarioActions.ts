@@ -86,7 +86,7 @@ const ACTIONS: { readonly [K in Kind]: (action: ActionOf<K>, hands: Hands) => vo
     troubles.answer(names.container(container), command, exec);
   },
   stepWallClock({ byMs }, { node }) {
-    node.note(`wall clock steps by ${byMs / 1000} s`);
+    node.see({ kind: "clock", stepMs: byMs });
     node.clock.stepWallBy(byMs);
   },
   fillDisk({ forMs }, { node, troubles, later }) {

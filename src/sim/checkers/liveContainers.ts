@@ -1,0 +1,39 @@
+/** The containers that run, with what their pods' specs say of them, followed by what is seen of a node. */
+import type { Container, Pod } from "../../core/api.ts";
+import type { SimObservation } from "../simObservation.ts";
+
+/** One running instance. */
+export interface LiveContainer {
+  readonly id: string;
+  readonly podUid: string;
+  readonly name: string;
+  /** `namespace/pod/name#attempt`. */
+  readonly subject: string;
+}
+
+/** Of `namespace/pod/name#attempt`, or undefined for what is no container. */
+export const containerNameOf = (subject: string): string | undefined => subject.split("/")[2]?.split("#")[0];
+
+/** Makes the table. Bound: what runs, and every pod that was ever wanted. */
+export function liveContainers() {
+  const live = new Map<string, LiveContainer>();
+  const pods = new Map<string, Pod>();
+  return {
+    /** Takes an observation in. */
+    look(observation: SimObservation): void {
+      if (observation.kind === "wanted") for (const pod of observation.pods) pods.set(pod.metadata.uid, pod);
+      if (observation.kind !== "change") return;
+      const { kind, id, podUid, name: subject } = observation.change;
+      if (kind === "container exited") live.delete(id);
+      const name = containerNameOf(subject);
+      if (kind === "container started" && name !== undefined) live.set(id, { id, podUid, name, subject });
+    },
+    get: (id: string): LiveContainer | undefined => live.get(id),
+    ofPod: (podUid: string): readonly LiveContainer[] => [...live.values()].filter((each) => each.podUid === podUid),
+    pod: (podUid: string): Pod | undefined => pods.get(podUid),
+    spec({ podUid, name }: Pick<LiveContainer, "podUid" | "name">): Container | undefined {
+      const { initContainers = [], containers = [] } = pods.get(podUid)?.spec ?? {};
+      return [...initContainers, ...containers].find((container) => container.name === name);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** A pod gets a new sandbox only after the one before was stopped and nothing runs in it any more. */
+import type { SimChecker } from "../simChecker.ts";
+import { liveContainers } from "./liveContainers.ts";
+
+export function oneSandbox(): SimChecker {
+  const live = liveContainers();
+  /** Ready sandboxes by id, with the UIDs of their pods. */
+  const ready = new Map<string, string>();
+  return {
+    name: "oneSandbox",
+    check(observation) {
+      live.look(observation);
+      if (observation.kind !== "change") return undefined;
+      const { kind, id, podUid, name } = observation.change;
+      if (kind === "sandbox stopped" || kind === "sandbox removed") ready.delete(id);
+      if (kind !== "sandbox created") return undefined;
+      const other = [...ready].find(([, uid]) => uid === podUid);
+      ready.set(id, podUid);
+      if (other !== undefined) return `a sandbox of ${name} was created while ${other[0].slice(0, 13)} is ready`;
+      const [container] = live.ofPod(podUid);
+      return container === undefined ? undefined : `a sandbox of ${name} was created while ${container.subject} runs`;
+    },
+  };
+}

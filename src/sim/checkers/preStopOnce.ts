@@ -1,0 +1,28 @@
+/** A preStop hook that runs a command runs it at most once per instance; a restarted kubelet may run it once more. */
+import type { SimChecker } from "../simChecker.ts";
+import { containerNameOf, liveContainers } from "./liveContainers.ts";
+
+export function preStopOnce(): SimChecker {
+  const live = liveContainers();
+  /** Instances whose hook was begun under this kubelet. */
+  const begun = new Set<string>();
+  return {
+    name: "preStopOnce",
+    check(observation) {
+      live.look(observation);
+      if (observation.kind === "kubelet") begun.clear();
+      if (observation.kind === "change" && observation.change.kind === "container removed") {
+        const { podUid, name } = observation.change;
+        begun.delete(`${podUid} ${name}`);
+      }
+      if (observation.kind !== "call" || observation.command === undefined) return undefined;
+      const { podUid, subject, command } = observation;
+      const hook = live.spec({ podUid, name: containerNameOf(subject) ?? "" })?.lifecycle?.preStop?.exec?.command;
+      if (hook === undefined || hook.join(" ") !== command.join(" ")) return undefined;
+      const instance = `${podUid} ${subject}`;
+      if (begun.has(instance)) return `the preStop hook of ${subject} runs a second time`;
+      begun.add(instance);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * A container is not ready while its readiness probe says no: before it passed for the first time on this instance, and
+ * from the failure that was one too many until it passes again. A restarted kubelet counts failures anew.
+ */
+import type { SimChecker } from "../simChecker.ts";
+import { liveContainers } from "./liveContainers.ts";
+import { probeAnswers } from "./probeAnswers.ts";
+import { toldRunning } from "./toldStatuses.ts";
+
+/** From a verdict to the status that tells of it, in milliseconds. */
+const TELLING_MS = 1_000;
+
+interface Verdict {
+  readonly isReady: boolean;
+  readonly hasPassed: boolean;
+  readonly last: boolean | undefined;
+  readonly run: number;
+  readonly sinceMs: number;
+}
+
+export function readyFollowsVerdict(): SimChecker {
+  const live = liveContainers();
+  /** Of running instances with a readiness probe. */
+  const verdicts = new Map<string, Verdict>();
+  /** Running instances last told as ready. */
+  const toldReady = new Set<string>();
+  const answered = (id: string, isSuccess: boolean, atMs: number): void => {
+    const before = verdicts.get(id);
+    const container = live.get(id);
+    if (before === undefined || container === undefined) return;
+    const { successThreshold = 1, failureThreshold = 3 } = live.spec(container)?.readinessProbe ?? {};
+    const run = before.last === isSuccess ? before.run + 1 : 1;
+    const isReady = run >= (isSuccess ? successThreshold : failureThreshold) ? isSuccess : before.isReady;
+    const sinceMs = isReady === before.isReady ? before.sinceMs : atMs;
+    verdicts.set(id, { isReady, hasPassed: before.hasPassed || isReady, last: isSuccess, run, sinceMs });
+  };
+  const broken = (atMs: number): string | undefined => {
+    for (const id of toldReady) {
+      const verdict = verdicts.get(id);
+      if (verdict === undefined || verdict.isReady || atMs - verdict.sinceMs <= TELLING_MS) continue;
+      return `${live.get(id)?.subject} is told as ready while its readiness probe says no`;
+    }
+    return undefined;
+  };
+  return {
+    name: "readyFollowsVerdict",
+    check(observation) {
+      live.look(observation);
+      switch (observation.kind) {
+        case "change": {
+          const { kind, id } = observation.change;
+          const container = live.get(id);
+          if (kind === "container started" && container !== undefined && live.spec(container)?.readinessProbe) {
+            verdicts.set(id, { isReady: false, hasPassed: false, last: undefined, run: 0, sinceMs: -Infinity });
+          }
+          if (kind === "container exited") {
+            verdicts.delete(id);
+            toldReady.delete(id);
+          }
+          break;
+        }
+        case "kubelet":
+          for (const [id, verdict] of verdicts) {
+            // The last verdict may not have been written down; that it ever passed must have come from somewhere.
+            verdicts.set(id, { ...verdict, isReady: verdict.hasPassed, last: undefined, run: 0 });
+          }
+          break;
+        case "probe":
+          for (const { container, kind, isSuccess } of probeAnswers(live, observation)) {
+            if (kind === "readiness") answered(container.id, isSuccess, observation.atMs);
+          }
+          break;
+        case "status":
+          for (const id of toldRunning(observation.before).keys()) toldReady.delete(id);
+          for (const [id, { ready }] of toldRunning(observation.after)) if (ready && live.get(id)) toldReady.add(id);
+          break;
+        default:
+      }
+      return broken(observation.atMs);
+    },
+  };
+}

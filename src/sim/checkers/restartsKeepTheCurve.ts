@@ -1,0 +1,100 @@
+/**
+ * No container is made anew sooner after its end than the crash-loop curve allows: at once the first time, then the
+ * first delay, doubling. A kubelet counts from its own first restart: what an earlier one knew is lost, as upstream. A
+ * changed spec, annotation or sandbox starts afresh, and a step of the wall clock moves the instants of earlier exits.
+ */
+import { type BackoffEntry, type BackoffPolicy, nextBackoff } from "../../core/backoff.ts";
+import type { Pod } from "../../core/api.ts";
+import { monotonicMs } from "../../core/ids.ts";
+import { steerCrashLoop } from "../../core/pod/crashLoopSteering.ts";
+import type { SimChecker } from "../simChecker.ts";
+
+/** Exits are stamped in whole milliseconds of a clock that may run fast. */
+const ROUNDING_MS = 10;
+const FASTEST = 0.01;
+/** An instance made soon after a change of its pod may be one of the old spec: its end is not held against the new one. */
+const SETTLING_MS = 60_000;
+
+interface Loop {
+  /** undefined when the kubelet ended it, or was about to, to make it anew at once. */
+  readonly exitedAtMs: number | undefined;
+  /** Restarts under this kubelet. `updatedAt` is the earliest instant at which it may have let the last one through. */
+  readonly entry: BackoffEntry | undefined;
+}
+
+interface PodLoops {
+  /** Spec and annotations. */
+  readonly wish: string;
+  /** The node's, as the pod's annotations steer it. */
+  readonly policy: BackoffPolicy;
+  /** `-Infinity` for the first spec. */
+  readonly changedAtMs: number;
+  /** By container, as `namespace/pod/name`. */
+  readonly loops: Map<string, Loop>;
+  /** Instances, as `namespace/pod/name#attempt`, that were made since it is as it is and not asked to stop. */
+  readonly counted: Set<string>;
+}
+
+const containerOf = (subject: string): string => subject.split("#")[0] ?? "";
+
+/** `nodePolicy` is the curve of pods that do not ask for another. */
+export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
+  const pods = new Map<string, PodLoops>();
+  const told = ({ metadata, spec }: Pod, atMs: number): void => {
+    const before = pods.get(metadata.uid);
+    const wish = JSON.stringify([spec, metadata.annotations]);
+    if (before?.wish === wish) return;
+    const changedAtMs = before === undefined ? -Infinity : atMs;
+    const { policy } = steerCrashLoop(metadata.annotations, nodePolicy);
+    pods.set(metadata.uid, { wish, policy, changedAtMs, loops: new Map(), counted: new Set() });
+  };
+  const made = (
+    { policy, loops, counted, changedAtMs }: PodLoops,
+    subject: string,
+    atMs: number,
+  ): string | undefined => {
+    if (atMs - changedAtMs > SETTLING_MS) counted.add(subject);
+    const { exitedAtMs, entry } = loops.get(containerOf(subject)) ?? {};
+    if (exitedAtMs === undefined) return undefined;
+    const exitedAt = monotonicMs(exitedAtMs);
+    const isFree = entry === undefined || exitedAt - entry.updatedAt > policy.resetAfterMs;
+    const mayAt = monotonicMs(isFree ? exitedAt : exitedAt + entry.delayMs);
+    loops.set(containerOf(subject), { exitedAtMs, entry: nextBackoff(entry, exitedAt, policy, mayAt) });
+    if (atMs + ROUNDING_MS + (atMs - exitedAtMs) * FASTEST >= mayAt) return undefined;
+    return `${subject} was made ${(mayAt - atMs) / 1000} s before its crash loop allows`;
+  };
+  const ended = ({ loops, counted }: PodLoops, subject: string, atMs: number): void => {
+    const exitedAtMs = counted.delete(subject) ? atMs : undefined;
+    loops.set(containerOf(subject), { exitedAtMs, entry: loops.get(containerOf(subject))?.entry });
+  };
+  const forgetLoops = (): void => {
+    for (const { loops } of pods.values()) loops.clear();
+  };
+  return {
+    name: "restartsKeepTheCurve",
+    check(observation) {
+      switch (observation.kind) {
+        case "wanted":
+          for (const pod of observation.pods) told(pod, observation.atMs);
+          return undefined;
+        case "kubelet":
+        case "clock":
+          forgetLoops();
+          return undefined;
+        case "call":
+          if (observation.rpc === "StopContainer") pods.get(observation.podUid)?.counted.delete(observation.subject);
+          return undefined;
+        case "change": {
+          const { kind, podUid, name } = observation.change;
+          const pod = pods.get(podUid);
+          if (kind === "sandbox created") pod?.loops.clear();
+          if (kind === "container created" && pod !== undefined) return made(pod, name, observation.atMs);
+          if (kind === "container exited" && pod !== undefined) ended(pod, name, observation.atMs);
+          return undefined;
+        }
+        default:
+          return undefined;
+      }
+    },
+  };
+}

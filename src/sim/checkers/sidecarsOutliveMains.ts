@@ -1,0 +1,44 @@
+/**
+ * When a pod ends, a sidecar is asked to stop only after the regular containers have ended, or after the grace period
+ * of the pod, counted from the first kill this kubelet tells of.
+ */
+import { isSidecar } from "../../core/pod/restartRules.ts";
+import type { SimChecker } from "../simChecker.ts";
+import { goingPods } from "./goingPods.ts";
+import { containerNameOf, liveContainers } from "./liveContainers.ts";
+
+/** Timers are due at fractions of a millisecond. */
+const ROUNDING_MS = 10;
+
+export function sidecarsOutliveMains(): SimChecker {
+  const live = liveContainers();
+  const going = goingPods();
+  /** When the end of each pod began, by UID, in milliseconds. */
+  const beganAt = new Map<string, number>();
+  const begin = (podUid: string, atMs: number): void => {
+    if (going.shortestSeconds(podUid) !== undefined && !beganAt.has(podUid)) beganAt.set(podUid, atMs);
+  };
+  return {
+    name: "sidecarsOutliveMains",
+    check(observation) {
+      live.look(observation);
+      going.look(observation);
+      if (observation.kind === "kubelet") beganAt.clear();
+      if (observation.kind === "removed") beganAt.delete(observation.podUid);
+      // Hooks come before the first stop, and their time counts.
+      if (observation.kind === "event" && observation.event.reason === "Killing") {
+        begin(observation.event.object.uid, observation.atMs);
+      }
+      if (observation.kind !== "call" || observation.rpc !== "StopContainer") return undefined;
+      const { podUid, subject, atMs } = observation;
+      begin(podUid, atMs);
+      const graceMs = (going.shortestSeconds(podUid) ?? 0) * 1000;
+      const stopped = live.spec({ podUid, name: containerNameOf(subject) ?? "" });
+      if (stopped === undefined || !isSidecar(stopped)) return undefined;
+      if (atMs + ROUNDING_MS >= (beganAt.get(podUid) ?? -Infinity) + graceMs) return undefined;
+      const mains = new Set(live.pod(podUid)?.spec.containers.map(({ name }) => name));
+      const main = live.ofPod(podUid).find(({ name }) => mains.has(name));
+      return main === undefined ? undefined : `sidecar ${subject} is stopped while ${main.subject} runs`;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+/** A container with a startup probe is told as started, or ready, only once that probe has passed on this instance. */
+import type { SimChecker } from "../simChecker.ts";
+import { liveContainers } from "./liveContainers.ts";
+import { probeAnswers } from "./probeAnswers.ts";
+import { toldRunning } from "./toldStatuses.ts";
+
+export function startupGatesReady(): SimChecker {
+  const live = liveContainers();
+  /** Instances whose startup probe passed, under this kubelet or an earlier one. */
+  const passed = new Set<string>();
+  return {
+    name: "startupGatesReady",
+    check(observation) {
+      live.look(observation);
+      if (observation.kind === "change" && observation.change.kind === "container exited") {
+        passed.delete(observation.change.id);
+      }
+      if (observation.kind === "probe") {
+        for (const { container, kind, isSuccess } of probeAnswers(live, observation)) {
+          if (kind === "startup" && isSuccess) passed.add(container.id);
+        }
+      }
+      if (observation.kind !== "status") return undefined;
+      for (const [id, { ready, started }] of toldRunning(observation.after)) {
+        const container = live.get(id);
+        if (container === undefined || passed.has(id) || live.spec(container)?.startupProbe === undefined) continue;
+        if (ready || started === true) {
+          return `${container.subject} is told as ${ready ? "ready" : "started"} before its startup probe passed`;
+        }
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** What is seen of a simulated node's ports: requests, probes, directories and cgroups as they go. Keeps nothing. */
+import { tap } from "rxjs";
+import type { CriRpc } from "../core/criOperations.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { podsDir } from "../core/paths.ts";
+import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
+import type { ExecSyncRequest, StopContainerRequest } from "../gen/cri.ts";
+import type { SimCgroups } from "./simCgroups.ts";
+import type { SimFiles } from "./simFiles.ts";
+import type { SimSight } from "./simObservation.ts";
+import type { SimProbeAnswer } from "./simProbers.ts";
+import type { SimRuntime } from "./simRuntime.ts";
+import type { createSimSubjects } from "./simSubjects.ts";
+
+type See = (sight: SimSight) => void;
+
+/** An answered probe, and the pod that answered. No UID: pods on the host's network cannot be told apart. */
+export function probeSight(
+  { host, ...answer }: SimProbeAnswer,
+  subjects: ReturnType<typeof createSimSubjects>,
+  runtime: Pick<SimRuntime, "sandboxes">,
+): SimSight {
+  const { containerId } = answer;
+  const pod = runtime.sandboxes().find(({ ip }) => ip !== "" && ip === host)?.config.metadata;
+  const podUid = containerId === undefined ? (pod?.uid ?? "") : subjects.of({ containerId }).podUid;
+  return { kind: "probe", podUid, ...answer };
+}
+
+/** What is seen of a request beside its subject. */
+export function requestDetails(
+  rpc: CriRpc,
+  request: unknown,
+): { readonly graceSeconds?: number; readonly command?: readonly string[] } {
+  if (rpc === "StopContainer") return { graceSeconds: Number((request as StopContainerRequest).timeout) };
+  return rpc === "ExecSync" ? { command: (request as ExecSyncRequest).cmd } : {};
+}
+
+/** Tells when a pod's own directory has gone. */
+export function seenFiles(files: SimFiles, { directories }: KubeletConfig, see: See): SimFiles {
+  const prefix = `${podsDir(directories)}/`;
+  return {
+    ...files,
+    remove(path) {
+      const podUid = path.startsWith(prefix) ? path.slice(prefix.length) : "";
+      if (podUid === "" || podUid.includes("/")) return files.remove(path);
+      const complete = (): void => see({ kind: "removed", what: "directory", podUid });
+      return files.remove(path).pipe(tap({ complete }));
+    },
+  };
+}
+
+/** Tells when a pod's cgroup has gone. */
+export const seenCgroups = (cgroups: SimCgroups, see: See): SimCgroups => ({
+  ...cgroups,
+  destroy(name) {
+    const podUid = parsePodCgroupName(name.slice(name.lastIndexOf("/") + 1));
+    const complete = (): void => {
+      if (podUid !== undefined) see({ kind: "removed", what: "cgroup", podUid });
+    };
+    return cgroups.destroy(name).pipe(tap({ complete }));
+  },
+});

@@ -1,0 +1,82 @@
+/** Observations for tests of checkers, each a second after the one before unless it says when. */
+import type { ApiContainerStatus, PodStatus } from "../../../src/core/api.ts";
+import type { SimChecker } from "../../../src/sim/simChecker.ts";
+import type { SimObservation, SimSight } from "../../../src/sim/simObservation.ts";
+import type { SimChange } from "../../../src/sim/simRecords.ts";
+import { type PodParts, podOf } from "../../support/pods.ts";
+
+/** A sight, and when it was if that matters: seconds. */
+export type Step = SimSight | readonly [atSeconds: number, sight: SimSight];
+
+/** What a checker says of these sights, in order; nothing is left out. */
+export function verdicts(checker: SimChecker, steps: readonly Step[]): readonly string[] {
+  let atMs = 0;
+  return steps.flatMap((step) => {
+    const isTimed = Array.isArray(step);
+    atMs = isTimed ? Number(step[0]) * 1000 : atMs + 1000;
+    const sight = (isTimed ? step[1] : step) as SimSight;
+    const observation: SimObservation = { ...sight, atMs };
+    const found = checker.check(sight.kind === "change" ? retimed(observation, atMs) : observation);
+    return found === undefined ? [] : [found];
+  });
+}
+
+const retimed = (observation: SimObservation, atMs: number): SimObservation =>
+  observation.kind === "change" ? { ...observation, change: { ...observation.change, atMs } } : observation;
+
+/** A change in the runtime: `container started`, of `main#0` of pod `demo/plain` unless it says otherwise. */
+export function change(kind: SimChange["kind"], part = "main#0", podUid = "uid-1", pod = "demo/plain"): SimSight {
+  const name = kind.startsWith("sandbox") ? pod : `${pod}/${part}`;
+  return { kind: "change", change: { atMs: 0, kind, id: `${podUid}-${part}`, podUid, name } };
+}
+
+/** A request about a part of pod `demo/plain`. */
+export const call = (
+  rpc: (SimSight & { readonly kind: "call" })["rpc"],
+  part = "main#0",
+  more: { readonly graceSeconds?: number; readonly command?: readonly string[]; readonly podUid?: string } = {},
+): SimSight => ({ kind: "call", rpc, podUid: "uid-1", subject: `demo/plain/${part}`, fate: "proceed", ...more });
+
+/** A source wants these pods, and no others. */
+export const wanted = (...pods: readonly PodParts[]): SimSight => ({
+  kind: "wanted",
+  source: "api",
+  podUids: new Set(pods.map(({ uid = "uid-1" }) => uid)),
+  pods: pods.map(podOf),
+});
+
+export const started: SimSight = { kind: "kubelet", what: "started" };
+
+/** Phase, or statuses of containers, told of pod `demo/plain` after what was told before. */
+export const status = (before: PodStatus | undefined, after: PodStatus | undefined, podUid = "uid-1"): SimSight => ({
+  kind: "status",
+  podUid,
+  subject: "demo/plain",
+  before,
+  after,
+});
+
+/** A status in which `main#0` runs. */
+export const running = (told: Partial<ApiContainerStatus>): PodStatus => ({
+  phase: "Running",
+  containerStatuses: [
+    {
+      name: "main",
+      image: "",
+      imageID: "",
+      containerID: "containerd://uid-1-main#0",
+      ready: false,
+      restartCount: 0,
+      state: { running: {} },
+      ...told,
+    },
+  ],
+});
+
+/** An answered probe of pod `uid-1`. */
+export const probe = (asked: string, isSuccess: boolean): SimSight => ({
+  kind: "probe",
+  podUid: "uid-1",
+  asked,
+  result: isSuccess ? "success" : "failure",
+});

@@ -1,0 +1,13 @@
+import { createKubelet } from "../../../src/kubelet.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** Waits the first delay of a crash loop each time. */
+export const flatCurve: Mutant = {
+  bug: "the delays of a crash loop do not grow",
+  caughtBy: "restartsKeepTheCurve",
+  createKubelet: (config, ports) =>
+    createKubelet(
+      { ...config, containerBackoff: { ...config.containerBackoff, maxMs: config.containerBackoff.initialMs } },
+      ports,
+    ),
+};

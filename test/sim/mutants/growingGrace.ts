@@ -1,0 +1,17 @@
+import { withRuntime, type Mutant } from "./mutant.ts";
+
+/** Gives a container that did not stop in time more of it with every try. */
+export const growingGrace: Mutant = {
+  bug: "the grace period grows when a stop is repeated",
+  caughtBy: "graceNeverGrows",
+  createKubelet: withRuntime((runtime) => {
+    const tries = new Map<string, number>();
+    return {
+      stopContainer(request, options) {
+        const count = tries.get(request.containerId) ?? 0;
+        tries.set(request.containerId, count + 1);
+        return runtime.stopContainer({ ...request, timeout: request.timeout + BigInt(count * 30) }, options);
+      },
+    };
+  }),
+};

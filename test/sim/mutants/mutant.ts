@@ -1,0 +1,53 @@
+/** Broken kubelets: the production one behind ports that carry a bug. What a bug remembers dies with each life. */
+import { type Observable, of, tap } from "rxjs";
+import type { Container } from "../../../src/gen/cri.ts";
+import { createKubelet } from "../../../src/kubelet.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
+import type { RuntimeService } from "../../../src/ports/cri.ts";
+import type { KubeletPorts } from "../../../src/ports/kubeletPorts.ts";
+import type { CreateKubelet } from "../../../src/sim/simKubelet.ts";
+
+/** One bug and the rule it breaks. */
+export interface Mutant {
+  /** What it gets wrong, in a sentence. */
+  readonly bug: string;
+  /** The checker that has to notice. */
+  readonly caughtBy: string;
+  readonly createKubelet: CreateKubelet;
+  /** Pods of a run, where the usual few do not show the bug. */
+  readonly pods?: number;
+}
+
+/** A kubelet some of whose ports are others. */
+export const withPorts =
+  (alter: (ports: KubeletPorts) => Partial<KubeletPorts>): CreateKubelet =>
+  (config, ports) =>
+    createKubelet(config, { ...ports, ...alter(ports) });
+
+/** A kubelet some of whose requests to the runtime are made in another way. */
+export const withRuntime = (
+  alter: (runtime: RuntimeService, ports: KubeletPorts) => Partial<RuntimeService>,
+): CreateKubelet => withPorts((ports) => ({ runtime: { ...ports.runtime, ...alter(ports.runtime, ports) } }));
+
+/** Says yes at once and does it a while later, whoever waits for it. */
+export function answeredBefore<T>(
+  call: Observable<T>,
+  answer: T,
+  { scheduler }: Clock,
+  laterMs = 5_000,
+): Observable<T> {
+  scheduler.schedule(() => void call.subscribe({ error: () => {} }), laterMs);
+  return of(answer);
+}
+
+/** The listing of containers, and what it has said so far by container ID. */
+export function listedContainers(runtime: Pick<RuntimeService, "listContainers">) {
+  const known = new Map<string, Container>();
+  const listContainers: RuntimeService["listContainers"] = (request, options) =>
+    runtime.listContainers(request, options).pipe(
+      tap(({ containers }) => {
+        for (const container of containers) known.set(container.id, container);
+      }),
+    );
+  return { known, listContainers };
+}

@@ -1,0 +1,64 @@
+/** Every broken kubelet is noticed by the checker made for its bug, within 200 seeds. */
+import { describe, expect, it } from "vitest";
+import { simulateSeed } from "../../../src/sim/simulateSeed.ts";
+import { believedOrders } from "./believedOrders.ts";
+import { diskFirst } from "./diskFirst.ts";
+import { eagerRestarts } from "./eagerRestarts.ts";
+import { flatCurve } from "./flatCurve.ts";
+import { forgottenRestarts } from "./forgottenRestarts.ts";
+import { growingGrace } from "./growingGrace.ts";
+import { hastySuccessor } from "./hastySuccessor.ts";
+import { leakedCgroups } from "./leakedCgroups.ts";
+import { leakedLogs } from "./leakedLogs.ts";
+import type { Mutant } from "./mutant.ts";
+import { newSandboxFirst } from "./newSandboxFirst.ts";
+import { openDoors } from "./openDoors.ts";
+import { readyRegardless } from "./readyRegardless.ts";
+import { repeatedHooks } from "./repeatedHooks.ts";
+import { restartedWhileStopping } from "./restartedWhileStopping.ts";
+import { revivedPods } from "./revivedPods.ts";
+import { sidecarsFirst } from "./sidecarsFirst.ts";
+import { skippedStartup } from "./skippedStartup.ts";
+import { trustedEvents } from "./trustedEvents.ts";
+
+const MAX_SEEDS = 200;
+const PODS = 8;
+const DURATION_MS = 15 * 60_000;
+
+const MUTANTS: readonly Mutant[] = [
+  growingGrace,
+  trustedEvents,
+  forgottenRestarts,
+  diskFirst,
+  newSandboxFirst,
+  restartedWhileStopping,
+  believedOrders,
+  hastySuccessor,
+  revivedPods,
+  openDoors,
+  leakedCgroups,
+  leakedLogs,
+  eagerRestarts,
+  flatCurve,
+  repeatedHooks,
+  sidecarsFirst,
+  skippedStartup,
+  readyRegardless,
+];
+
+/** The first seed at which the checker speaks; undefined when it does not within the limit. */
+function firstSeed({ createKubelet, caughtBy, pods = PODS }: Mutant): number | undefined {
+  for (let seed = 1; seed <= MAX_SEEDS; seed += 1) {
+    const { violations } = simulateSeed({ seed, pods, durationMs: DURATION_MS, createKubelet });
+    if (violations.some(({ checker }) => checker === caughtBy)) return seed;
+  }
+  return undefined;
+}
+
+describe("a broken kubelet is caught", () => {
+  it.each(MUTANTS)("$caughtBy: $bug", (mutant) => {
+    const seed = firstSeed(mutant);
+    process.stdout.write(`      ${mutant.caughtBy}: ${seed} seeds until "${mutant.bug}"\n`);
+    expect(seed).toBeLessThanOrEqual(MAX_SEEDS);
+  });
+});

@@ -1,0 +1,37 @@
+import { defer, map, tap } from "rxjs";
+import { ContainerState, type ContainerStatus } from "../../../src/gen/cri.ts";
+import type { RuntimeService } from "../../../src/ports/cri.ts";
+import { eventedPleg } from "../../../src/sources/eventedPleg.ts";
+import { withPorts, type Mutant } from "./mutant.ts";
+
+/** Takes the state of a container from the event that came last, and asks the runtime only about what had none. */
+export const trustedEvents: Mutant = {
+  bug: "the order of events is trusted, so a late one hides how things are",
+  caughtBy: "leftovers",
+  createKubelet: withPorts(({ runtime, clock }) => {
+    const told = new Map<string, ContainerStatus>();
+    const containerStatus: RuntimeService["containerStatus"] = (request, options) =>
+      runtime
+        .containerStatus(request, options)
+        .pipe(map((answer) => ({ ...answer, status: told.get(request.containerId) ?? answer.status })));
+    const listContainers: RuntimeService["listContainers"] = (request, options) =>
+      runtime.listContainers(request, options).pipe(
+        map(({ containers }) => ({
+          containers: containers.map((each) => ({ ...each, state: told.get(each.id)?.state ?? each.state })),
+        })),
+      );
+    const getContainerEvents: RuntimeService["getContainerEvents"] = (request) =>
+      defer(() => runtime.getContainerEvents(request)).pipe(
+        tap(({ containersStatuses }) => {
+          for (const status of containersStatuses) {
+            if (status.state !== ContainerState.CONTAINER_UNKNOWN) told.set(status.id, status);
+          }
+        }),
+      );
+    const trusting = { ...runtime, containerStatus, listContainers, getContainerEvents };
+    return {
+      runtime: trusting,
+      runtimeSignals$: eventedPleg({ runtime: trusting, containerdHints$: undefined, clock }),
+    };
+  }),
+};

@@ -153,7 +153,8 @@ function runPhase(
         triggers$,
         run: () => syncLatest(context, latest.value, stop),
         wakeAfterMs: () =>
-          Math.min(config.syncPeriodMs, (canSync(context) ? wakeAfter(context) : undefined) ?? Infinity),
+          // A wake-up nobody would act on would come again at once, for ever.
+          Math.min(config.syncPeriodMs, (isToSync(context, latest.value) ? wakeAfter(context) : undefined) ?? Infinity),
         clock: ports.clock,
       });
     }
@@ -169,20 +170,20 @@ function runPhase(
   }
 }
 
+type SyncCommand = PodCommand & { readonly phase: "sync" };
+
 /** A sync, unless there is nothing left to decide, or nobody to carry it out. */
 const syncLatest = (context: PodContext, command: PodCommand | undefined, stop: AbortSignal): Observable<PodOutput> =>
+  isToSync(context, command) ? syncPod(context, command, stop) : EMPTY;
+
+const isToSync = (context: PodContext, command: PodCommand | undefined): command is SyncCommand =>
   command?.phase === "sync" &&
   !isTerminalPhase(command.pod.status?.phase) &&
   canSync(context) &&
-  !(Number(deadlineLeftMs(context, command.pod)) <= 0)
-    ? syncPod(context, command, stop)
-    : EMPTY;
+  !(Number(deadlineLeftMs(context, command.pod)) <= 0);
 
 /** What the pod's containers are configured from, again whenever that changed: one that waits for it waits no longer. */
-const readObjects = (
-  commands$: Observable<PodCommand & { readonly phase: "sync" }>,
-  objects: ReadonlyCell<ConfigObjects>,
-): Observable<unknown> =>
+const readObjects = (commands$: Observable<SyncCommand>, objects: ReadonlyCell<ConfigObjects>): Observable<unknown> =>
   combineLatest([commands$, objects.changes$]).pipe(
     map(([{ pod }, known]) => objectsReadBy(pod, known)),
     distinctUntilChanged(sameValue),

@@ -8,7 +8,12 @@ import type { Cgroups } from "../../src/ports/cgroup.ts";
 import { createBusctl } from "../../src/sinks/busctl.ts";
 import { createCgroups } from "../../src/sinks/cgroups.ts";
 import { createSystemdCgroups } from "../../src/sinks/systemdCgroups.ts";
-import { missingForSystemd, type PrivateSystemd, startPrivateSystemd } from "../support/privateSystemd.ts";
+import {
+  cgroupVersionsHere,
+  missingForSystemd,
+  type PrivateSystemd,
+  startPrivateSystemd,
+} from "../support/privateSystemd.ts";
 import { realClock } from "../support/realClock.ts";
 
 const missing = missingForSystemd();
@@ -19,7 +24,7 @@ const POD = "/kubepods/burstable/poda-b";
 const UNIT = "kubepods-burstable-poda_b.slice";
 const done = <T>(call: Call<T>): Promise<T | undefined> => lastValueFrom(call, { defaultValue: undefined });
 
-describe.skipIf(isSkipped).each([1, 2] as const)("slices of a real systemd, cgroup v%d", (cgroupVersion) => {
+describe.skipIf(isSkipped).each(cgroupVersionsHere())("slices of a real systemd, cgroup v%d", (cgroupVersion) => {
   let systemd: PrivateSystemd;
   let cgroups: Cgroups;
 
@@ -38,8 +43,8 @@ describe.skipIf(isSkipped).each([1, 2] as const)("slices of a real systemd, cgro
   afterAll(() => systemd.stop());
 
   /** Properties of a unit, as `Name=value`, sorted. */
-  const properties = (unit: string, ...names: readonly string[]): readonly string[] =>
-    systemd.run("systemctl", "show", unit, "-p", names.join(",")).trim().split("\n").sort();
+  const properties = async (unit: string, ...names: readonly string[]): Promise<readonly string[]> =>
+    (await systemd.run("systemctl", "show", unit, "-p", names.join(","))).trim().split("\n").sort();
   const LIMITS =
     cgroupVersion === 1
       ? ["CPUShares", "CPUQuotaPerSecUSec", "MemoryLimit", "TasksMax"]
@@ -55,7 +60,7 @@ describe.skipIf(isSkipped).each([1, 2] as const)("slices of a real systemd, cgro
   it("are active units with the limits of their pods", async () => {
     await done(cgroups.ensure("/kubepods", { cpuShares: 2048 }));
     await done(cgroups.ensure(POD, limits));
-    expect(properties(UNIT, "ActiveState", "Wants", "MemoryAccounting", "Transient", "ControlGroup")).toEqual([
+    expect(await properties(UNIT, "ActiveState", "Wants", "MemoryAccounting", "Transient", "ControlGroup")).toEqual([
       "ActiveState=active",
       `ControlGroup=/kubepods.slice/kubepods-burstable.slice/${UNIT}`,
       "MemoryAccounting=yes",
@@ -71,14 +76,16 @@ describe.skipIf(isSkipped).each([1, 2] as const)("slices of a real systemd, cgro
       MemoryMax: String(1 << 27),
       TasksMax: "50",
     };
-    expect(properties(UNIT, ...LIMITS)).toEqual([first, ...others].map((name) => `${name}=${values[name ?? ""]}`));
+    expect(await properties(UNIT, ...LIMITS)).toEqual(
+      [first, ...others].map((name) => `${name}=${values[name ?? ""]}`),
+    );
   });
 
   it("take new limits, and systemd keeps them when it reads all units again", async () => {
     await done(cgroups.ensure(POD, { cpuQuotaUs: 12_345, cpuPeriodUs: 100_000, memoryLimitBytes: -1 }));
-    systemd.run("systemctl", "daemon-reload");
+    await systemd.run("systemctl", "daemon-reload");
     const name = LIMITS[2] ?? "";
-    expect(properties(UNIT, "CPUQuotaPerSecUSec", name, "TasksMax")).toEqual(
+    expect(await properties(UNIT, "CPUQuotaPerSecUSec", name, "TasksMax")).toEqual(
       ["CPUQuotaPerSecUSec=130ms", `${name}=infinity`, "TasksMax=50"].sort(),
     );
   });
@@ -99,12 +106,14 @@ describe.skipIf(isSkipped).each([1, 2] as const)("slices of a real systemd, cgro
 
   it("end with the units in them: nothing of either is left", async () => {
     const unit = ["--quiet", "--collect", "--unit=held", "--property=DefaultDependencies=no", `--slice=${UNIT}`];
-    systemd.run("systemd-run", ...unit, "/bin/sleep", "600");
+    await systemd.run("systemd-run", ...unit, "/bin/sleep", "600");
     expect(await done(cgroups.list("/kubepods/burstable"))).toEqual(["poda-b"]);
     await done(cgroups.destroy(POD));
     expect(await done(cgroups.list("/kubepods/burstable"))).toEqual([]);
-    expect(systemd.run("systemctl", "list-units", "--all", "--plain", "--no-legend", "held.service", UNIT)).toBe("");
-    expect(systemd.run("find", "/sys/fs/cgroup", "-name", `*${UNIT}`)).toBe("");
+    expect(await systemd.run("systemctl", "list-units", "--all", "--plain", "--no-legend", "held.service", UNIT)).toBe(
+      "",
+    );
+    expect(await systemd.run("find", "/sys/fs/cgroup", "-name", `*${UNIT}`)).toBe("");
   });
 
   it("can be made again after that, and destroyed twice", async () => {
@@ -112,6 +121,6 @@ describe.skipIf(isSkipped).each([1, 2] as const)("slices of a real systemd, cgro
     expect(await done(cgroups.list("/kubepods"))).toEqual(["burstable"]);
     await done(cgroups.destroy(POD));
     await done(cgroups.destroy(POD));
-    expect(properties(UNIT, "ActiveState")).toEqual(["ActiveState=inactive"]);
+    expect(await properties(UNIT, "ActiveState")).toEqual(["ActiveState=inactive"]);
   });
 });

@@ -8,6 +8,8 @@ export interface PrivateContainerdLayout {
   readonly pauseImage: string;
   readonly runc: string;
   readonly cniFolder: string;
+  /** Containers are scopes of systemd instead of cgroups of runc's own. */
+  readonly systemdCgroup: boolean;
 }
 
 /** What would reach outside the private directory, or is of no use here. */
@@ -65,7 +67,7 @@ disabled_plugins = [${DISABLED_PLUGINS.map(text).join(", ")}]
       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
         BinaryName = ${text(layout.runc)}
         Root = ${text(`${folder}/runc`)}
-        SystemdCgroup = false
+        SystemdCgroup = ${layout.systemdCgroup}
 `;
 }
 

@@ -60,15 +60,20 @@ const required = (): boolean => process.env["RXLET_E2E"] === "required";
 
 /**
  * `describe` for suites on a real containerd. Where it cannot run, the reason is printed and the suite skipped, or
- * failed with RXLET_E2E=required.
+ * failed with RXLET_E2E=required. `alsoMissing` is what else it lacks.
  */
-export function describeOnContainerd(title: string, suite: (installation: ContainerdInstallation) => void): void {
+export function describeOnContainerd(
+  title: string,
+  suite: (installation: ContainerdInstallation) => void,
+  alsoMissing: readonly string[] = [],
+): void {
   const search = findContainerd();
-  if (search.found) {
+  if (search.found && alsoMissing.length === 0) {
     describe(title, () => suite(search.installation));
     return;
   }
-  const reason = `${title} cannot run here, missing: ${search.missing.join(", ")}`;
+  const missing = [...(search.found ? [] : search.missing), ...alsoMissing];
+  const reason = `${title} cannot run here, missing: ${missing.join(", ")}`;
   if (required()) {
     describe(title, () => {
       it("can run on this machine", () => {

@@ -60,7 +60,10 @@ export interface PrivateContainerd {
 }
 
 /** Starts one with BUSYBOX_IMAGE and PAUSE_IMAGE loaded. Rejects with the end of containerd's log. */
-export async function startPrivateContainerd(installation: ContainerdInstallation): Promise<PrivateContainerd> {
+export async function startPrivateContainerd(
+  installation: ContainerdInstallation,
+  { systemdCgroup = false }: { readonly systemdCgroup?: boolean } = {},
+): Promise<PrivateContainerd> {
   await sweepAbandoned();
   const folder = await mkdtemp(FOLDER_PREFIX);
   const tag = randomBytes(4).toString("hex");
@@ -74,7 +77,7 @@ export async function startPrivateContainerd(installation: ContainerdInstallatio
   };
   const daemon = new Daemon(installation, state);
   try {
-    const hostPorts = await configure(installation, state);
+    const hostPorts = await configure(installation, state, systemdCgroup);
     await daemon.start();
     for (const image of await Promise.all([pauseImage(), busyboxImage()])) await daemon.importImage(image);
     return handleOf(daemon, state, hostPorts);
@@ -101,7 +104,11 @@ const handleOf = (daemon: Daemon, state: PrivateState, hostPorts: boolean): Priv
 });
 
 /** Writes the configuration; the result says whether pods get host ports. */
-async function configure(installation: ContainerdInstallation, state: PrivateState): Promise<boolean> {
+async function configure(
+  installation: ContainerdInstallation,
+  state: PrivateState,
+  systemdCgroup: boolean,
+): Promise<boolean> {
   const { folder, socket, bridge } = state;
   await mkdir(join(folder, "cni"));
   const hostPorts = hostPortsWork();
@@ -114,6 +121,7 @@ async function configure(installation: ContainerdInstallation, state: PrivateSta
     pauseImage: PAUSE_IMAGE,
     runc: installation.runc,
     cniFolder: installation.cniFolder,
+    systemdCgroup,
   });
   await writeFile(join(folder, "config.toml"), config);
   return hostPorts;

@@ -2,11 +2,12 @@
  * A systemd of a test's own, with a D-Bus system bus: process 1 of namespaces that share nothing with the machine but
  * its files, on cgroups below one cgroup of the machine's. Gone after `stop`. Needs root.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { promisify } from "node:util";
 import { findProgram } from "./findProgram.ts";
 import { cgroupFolders, processesInCgroup, removeCgroup } from "./kernelState.ts";
 import { waitFor } from "./waitFor.ts";
@@ -17,13 +18,15 @@ export interface PrivateSystemd {
   readonly cgroupDir: string;
   /** `busctl` among its namespaces. */
   readonly busctl: string;
-  /** Runs a command among its namespaces and gives what it printed. Throws, with what it complained of. */
-  run(program: string, ...args: readonly string[]): string;
+  /** Runs a command among its namespaces and gives what it printed. Rejects with what it complained of. */
+  run(program: string, ...args: readonly string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
+const execute = promisify(execFile);
+
 const SYSTEMD = ["/usr/lib/systemd/systemd", "/lib/systemd/systemd"];
-const PROGRAMS = ["busctl", "systemctl", "dbus-daemon", "unshare", "nsenter", "mount"];
+const PROGRAMS = ["busctl", "systemctl", "dbus-daemon", "unshare", "nsenter", "mount", "ip"];
 
 /** What keeps one from running here; empty when it can. */
 export function missingForSystemd(): readonly string[] {
@@ -55,6 +58,10 @@ const BUS = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configura
 <allow user="*"/><allow own="*"/><allow send_type="*"/><allow receive_type="*"/><allow send_destination="*"/>
 </policy></busconfig>
 `;
+
+/** Kinds of cgroups one can have here: where the machine has cgroup v2 alone, no other. */
+export const cgroupVersionsHere = (): readonly (1 | 2)[] =>
+  existsSync("/sys/fs/cgroup/cgroup.controllers") ? [2] : [1, 2];
 
 /** Mounts of the cgroup file systems there are: `name type options`, the unified one alone for `v2`. */
 function cgroupMounts(version: 1 | 2): readonly string[] {
@@ -88,6 +95,7 @@ mount -t tmpfs tmpfs /run
 mkdir -p /run/dbus /run/systemd/system /run/empty
 mount --bind /run/empty /etc/systemd
 hostname rxlet-test
+ip link set lo up
 exec env -i PATH="$PATH" container=rxlet-test SYSTEMD_LOG_TARGET=console \\
   SYSTEMD_UNIT_PATH=${folder}/units:/run/systemd/system.control:/run/systemd/transient \\
   ${SYSTEMD.find(existsSync) ?? "systemd"} --system --unit=test.target
@@ -107,6 +115,7 @@ exec unshare --fork --pid --mount --cgroup --uts --ipc --net /bin/sh ${folder}/i
 
 function writeFolder(folder: string, cgroup: string, version: 1 | 2): void {
   mkdirSync(join(folder, "units"));
+  mkdirSync(join(folder, "tmp"));
   for (const [name, text] of Object.entries(UNITS)) {
     writeFileSync(join(folder, "units", name), text.replace("FOLDER", folder));
   }
@@ -153,11 +162,10 @@ export async function startPrivateSystemd(version: 1 | 2): Promise<PrivateSystem
     });
     const enter = ["-t", String(init), "-p", "-m", "-C", "-u", "-i", "-n"];
     leaveRoot(child.pid, cgroup);
-    const run = (program: string, ...args: readonly string[]): string => {
-      const { status, stdout, stderr } = spawnSync("nsenter", [...enter, program, ...args], { encoding: "utf8" });
-      if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${stderr}`);
-      return stdout;
-    };
+    // A directory for temporary files of its own: process ids in those of others are not those seen in here.
+    const env = { ...process.env, TMPDIR: join(folder, "tmp") };
+    const run = async (program: string, ...args: readonly string[]): Promise<string> =>
+      (await execute("nsenter", [...enter, program, ...args], { env })).stdout;
     const busctl = join(folder, "busctl");
     writeFileSync(busctl, `#!/bin/sh\nexec nsenter ${enter.join(" ")} busctl "$@"\n`, { mode: 0o755 });
     await waitFor("systemd to be on the bus", () => run("busctl", "--system", "status", "org.freedesktop.systemd1"));

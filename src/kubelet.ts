@@ -90,7 +90,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   };
   const allSourcesSeen = (): boolean => config.sources.every((source) => state.sourcesSeen.value.has(source));
 
-  const config$ = podConfig({ snapshots$: ports.snapshots$ }, ports, state).pipe(
+  const config$ = podConfig({ snapshots$: ports.snapshots$ }, ports, config, state).pipe(
     tap((output) => {
       if (output.kind === "update") loops.registry.push(output);
       else if (output.kind === "event") loops.events.push(output.event);

@@ -1,4 +1,5 @@
 /** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
+import type { PodFieldGates } from "./pod/gatedFields.ts";
 import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
 import type { CgroupDriver } from "./resources/cgroupDriver.ts";
 import type { CgroupLimits } from "./resources/podCgroup.ts";
@@ -68,6 +69,7 @@ export interface KubeletConfig {
   readonly allowedUnsafeSysctls: readonly string[];
   /** User ids for pods that do not have those of the node; or why there are none. */
   readonly idPool: Result<IdPool>;
+  readonly podFieldGates: PodFieldGates;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** Resources pods may use together, as Kubernetes quantities by resource name. */

@@ -4,6 +4,8 @@
  */
 import { concatAll, from, map, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { withoutGatedFields } from "../core/pod/gatedFields.ts";
 import type { PodUpdate } from "../core/pod/podUpdate.ts";
 import type { ManifestProblem, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import { sameValue } from "../core/sameValue.ts";
@@ -21,9 +23,13 @@ export type PodConfigOutput =
 export function podConfig(
   inputs: { readonly snapshots$: Observable<SourceSnapshot> },
   ports: Pick<KubeletPorts, "telemetry">,
+  config: Pick<KubeletConfig, "podFieldGates">,
   state: Pick<NodeState, "sourcesSeen" | "problems" | "configObjects">,
 ): Observable<PodConfigOutput> {
-  return mergePodConfig(inputs.snapshots$).pipe(
+  const gated$ = inputs.snapshots$.pipe(
+    map((snapshot) => ({ ...snapshot, pods: withoutGatedFields(snapshot.pods, config.podFieldGates) })),
+  );
+  return mergePodConfig(gated$).pipe(
     map((merged) => from(outputsOf(merged, ports, state))),
     concatAll(),
   );

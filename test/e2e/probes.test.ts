@@ -155,6 +155,20 @@ describe("probes of real processes", () => {
     expect(readFileSync(journal, "utf8")).toBe("postStart\npreStop\nterm\n");
   });
 
+  it("end a container with the signal it asks for", async () => {
+    const { daemon, folder } = await startNode();
+    const journal = join(folder, "journal");
+    const traps = `trap 'echo usr1 >>${journal}; exit 0' USR1; trap 'echo term >>${journal}; exit 0' TERM`;
+    const text = `${traps}; echo up >>${journal}; while :; do sleep 60 & wait $!; done`;
+    const container = script(text, { lifecycle: { stopSignal: "SIGUSR1" } });
+    await daemon.put("asked.json", manifest("asked", { containers: [container], terminationGracePeriodSeconds: 10 }));
+    await daemon.until("asked", isReady, "Ready");
+    await waitFor("its traps to be set", () => Promise.resolve(existsSync(journal)));
+    await daemon.drop("asked.json");
+    await daemon.untilGone("asked");
+    expect(readFileSync(journal, "utf8")).toBe("up\nusr1\n");
+  });
+
   it("end a pod at its active deadline", async () => {
     const { daemon } = await startNode();
     await daemon.put("short.json", manifest("short", { containers: [script(UNTIL_TERM)], activeDeadlineSeconds: 2 }));

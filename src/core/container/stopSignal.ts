@@ -9,3 +9,10 @@ export function stopSignal(name: string | undefined): Signal | undefined {
   const key = name.replace("SIGRTMIN+", "SIGRTMINPLUS").replace("SIGRTMAX-", "SIGRTMAXMINUS");
   return key.startsWith("SIG") ? SIGNALS.get(key) : undefined;
 }
+
+/** The name of a signal as the API writes it; undefined for none, and for one CRI does not number. */
+export function stopSignalName(signal: Signal): string | undefined {
+  if (signal === Signal.RUNTIME_DEFAULT) return undefined;
+  const [key] = [...SIGNALS].find(([, number]) => number === signal) ?? [];
+  return key?.replace("SIGRTMINPLUS", "SIGRTMIN+").replace("SIGRTMAXMINUS", "SIGRTMAX-");
+}

@@ -122,6 +122,10 @@ export function presentStatus(
     ...(allocated === undefined ? {} : { allocatedResources: allocated }),
     resources: containerStatusResources(actual),
     ...mountsField(spec, context),
+    // Told of those alone that ask for one: of the others it is what the image or the runtime says.
+    ...(container.stopSignal === undefined || spec.lifecycle?.stopSignal === undefined
+      ? {}
+      : { stopSignal: container.stopSignal }),
     ...(container.user === undefined
       ? {}
       : {

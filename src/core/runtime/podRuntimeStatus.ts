@@ -62,6 +62,8 @@ export interface RuntimeContainer {
   readonly logPath: string;
   /** Host path of the termination message file, from the container's mounts. */
   readonly terminationMessageFile: string | undefined;
+  /** Signal that asks it to end, by name, where the runtime tells. */
+  readonly stopSignal?: string;
   /** User the first process runs as, where the runtime tells. */
   readonly user?: RuntimeUser;
   /** Where the runtime tells. */

@@ -12,6 +12,7 @@ import {
   PodSandboxState,
 } from "../../gen/cri.ts";
 import { containerId, type EpochMs, epochMs, type MonotonicMs, monotonicMs, type PodUid, sandboxId } from "../ids.ts";
+import { stopSignalName } from "../container/stopSignal.ts";
 import { containerStateOf, newestFirst } from "./criOrder.ts";
 import type {
   PodRuntimeStatus,
@@ -137,6 +138,7 @@ function toContainer(answer: ContainerAnswer, answers: PodAnswers): RuntimeConta
   const state = containerStateOf(criState);
   const finishedAt = status === undefined ? undefined : toInstant(status.finishedAt);
   const user = toUser(status);
+  const stopSignal = status === undefined ? undefined : stopSignalName(status.stopSignal);
   const resources = toResources(status);
   return {
     id: containerId(listed.id),
@@ -158,6 +160,7 @@ function toContainer(answer: ContainerAnswer, answers: PodAnswers): RuntimeConta
     specHash: annotations[SPEC_HASH] ?? "",
     logPath: status?.logPath ?? "",
     terminationMessageFile: terminationMessageFileOf(status),
+    ...(stopSignal === undefined ? {} : { stopSignal }),
     ...(user === undefined ? {} : { user }),
     ...(resources === undefined ? {} : { resources }),
     annotations,

@@ -34,10 +34,16 @@ function short(output: PodConfigOutput): string {
   }
 }
 
-function follow(snapshots$: MarbleSource<SourceSnapshot>) {
+const ALL_GATES = { containerRestartRules: true, restartAllContainers: true, hostnameOverride: true };
+
+function follow(snapshots$: MarbleSource<SourceSnapshot>, podFieldGates = ALL_GATES) {
   const state = createNodeState();
   const telemetry = recordingTelemetry();
-  return { state, telemetry, output$: podConfig({ snapshots$ }, { telemetry }, state).pipe(map(short)) };
+  return {
+    state,
+    telemetry,
+    output$: podConfig({ snapshots$ }, { telemetry }, { podFieldGates }, state).pipe(map(short)),
+  };
 }
 
 describe("podConfig", () => {
@@ -59,6 +65,21 @@ describe("podConfig", () => {
       });
       flush();
       expect([...state.sourcesSeen.value]).toEqual(["file", "http"]);
+    }),
+  );
+
+  it(
+    "does not see what a feature gate that is off takes from a pod",
+    marbles(({ hot, expectObservable }) => {
+      const named = (...names: readonly string[]) => {
+        const [pod] = snapshot(["x"]).pods;
+        if (pod === undefined) throw new Error("no pod");
+        const [hostnameOverride = "a", hostname = "b"] = names;
+        return { ...snapshot([]), pods: [{ ...pod, spec: { ...pod.spec, hostnameOverride, hostname } }] };
+      };
+      const snapshots$ = hot("a-----b-----c", { a: named(), b: named("other"), c: named("other", "other") });
+      const { output$ } = follow(snapshots$, { ...ALL_GATES, hostnameOverride: false });
+      expectObservable(output$, "16ms !").toBe("(as)--------c", { a: "ADD x", s: "seen", c: "UPDATE x" });
     }),
   );
 

@@ -4,7 +4,7 @@ import { configObjectsOf, NO_CONFIG_OBJECTS } from "../../../src/core/configObje
 import { type ContainerConfigInput, buildContainerConfig } from "../../../src/core/container/containerConfig.ts";
 import { NODE_USER_NAMESPACE } from "../../../src/core/container/namespaces.ts";
 import type { NodeContext } from "../../../src/core/container/nodeContext.ts";
-import { stopSignal } from "../../../src/core/container/stopSignal.ts";
+import { stopSignal, stopSignalName } from "../../../src/core/container/stopSignal.ts";
 import { ContainerConfig, NamespaceMode, SecurityProfile_ProfileType, Signal } from "../../../src/gen/cri.ts";
 import { nodeContextOf } from "../../support/nodeContext.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
@@ -359,5 +359,6 @@ describe("stopSignal", () => {
     ["SIGNONE", undefined],
   ])("%s", (name, expected) => {
     expect(stopSignal(name)).toBe(expected);
+    if (expected !== undefined) expect(stopSignalName(expected)).toBe(name);
   });
 });

@@ -343,6 +343,14 @@ describe("container statuses", () => {
     );
     expect(webOf(input)?.volumeMounts?.[2]?.recursiveReadOnly).toBe("Disabled");
   });
+  it("tells the stop signal of a container that asks for one", () => {
+    const asking = pod({ containers: [container("web", { lifecycle: { stopSignal: "SIGUSR1" } })] });
+    const known = runtime([instance("web", { stopSignal: "SIGUSR1" })]);
+    expect([webOf({ pod: asking, runtime: known })?.stopSignal, webOf({ runtime: known })?.stopSignal]).toEqual([
+      "SIGUSR1",
+      undefined,
+    ]);
+  });
   it("keeps the order of the spec", () => {
     const subject = pod({ containers: [container("z"), container("a")] });
     const status = statusOf({ pod: subject, runtime: runtime([instance("a"), instance("z")]) });

@@ -54,7 +54,7 @@ it("start in the running pod, see the processes of their target, end for good, a
 
 it("whose target never ran say so, and the pod runs on", () => {
   simulate({
-    pods: [web({ ...container("debug"), targetContainerName: "main" })],
+    pods: [web(debug)],
     programs: { i: exits(0, "20s"), main: runs, debug: runs },
     until: "1m",
     expect: [

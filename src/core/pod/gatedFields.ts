@@ -24,7 +24,7 @@ function gatedContainer(container: Container, { containerRestartRules }: PodFiel
 }
 
 function gatedSpec(spec: PodSpec, gates: PodFieldGates): PodSpec {
-  const { hostnameOverride, ...rest } = spec;
+  const { hostnameOverride: _, ...rest } = spec;
   const named = gates.hostnameOverride ? spec : rest;
   if (gates.containerRestartRules && gates.restartAllContainers) return named;
   return {

@@ -44,14 +44,14 @@ export interface KillOptions {
 /** Stops one container: preStop hook, its turn, then the signal with what is left of its grace period. A failure is added to `errors`. */
 export function killContainer(
   context: PodContext,
-  pod: Pod | undefined,
+  pod: Pod,
   kill: Pick<ContainerKill, "containerId" | "name" | "message">,
   graceSeconds: number,
   errors: KubeletError[],
   { turn$ = EMPTY, stop }: KillOptions = {},
 ): Observable<PodOutput> {
   const { clock } = context.ports;
-  const path = pod === undefined ? `spec.containers{${kill.name}}` : containerFieldPath(pod, kill.name);
+  const path = containerFieldPath(pod, kill.name);
   const killAt = (seconds: number): Due => ({ what: "KILL", at: monotonicMs(clock.monotonicMs() + seconds * 1000) });
   const signal = (timeoutSeconds: number): Observable<PodOutput> =>
     effect(context, { name: "StopContainer", container: kill.name, due: killAt(timeoutSeconds) }, () =>
@@ -97,14 +97,14 @@ export interface PodKillOptions {
 /** Stops everything of the pod that runs. Failures are added to `errors`; the next look decides what is left to do. */
 export function killRunningPod(
   context: PodContext,
-  pod: Pod | undefined,
+  pod: Pod,
   runtime: PodRuntimeStatus,
   errors: KubeletError[],
   { graceSeconds, stop, keepsDeadlines = false }: PodKillOptions = {},
 ): Observable<PodOutput> {
   return defer(() => {
     const plan = planPodKill(pod, runtime, graceSeconds);
-    const specs = [...(pod?.spec.initContainers ?? []), ...(pod?.spec.containers ?? [])];
+    const specs = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
     /** How many containers of each stage have not ended. */
     const left = createCell<readonly number[]>(plan.stages.map(({ length }) => length));
     const endOne = (stage: number): void =>

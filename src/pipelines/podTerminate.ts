@@ -3,9 +3,12 @@
  * Bound: one round at a time, repeated after the sync-error backoff. Counterpart: kubelet SyncTerminatingPod.
  */
 import { concat, defer, EMPTY, type Observable, of, takeWhile } from "rxjs";
+import type { Pod } from "../core/api.ts";
 import { planPodKill } from "../core/pod/podKill.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
+import { restoredPod } from "../core/pod/restoredPod.ts";
 import { isRunning } from "../core/runtime/isRunning.ts";
+import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import { reconcile } from "../operators/reconcile.ts";
 import { killRunningPod } from "./killPod.ts";
 import { type PodContext, podEvent } from "./podContext.ts";
@@ -20,14 +23,15 @@ export function terminatePod(
   { pod, graceSeconds }: Terminating,
   triggers$: Observable<unknown>,
 ): Observable<PodOutput> {
+  const known = (runtime: PodRuntimeStatus): Pod => pod ?? restoredPod(context.identity, runtime);
   const round = (): Observable<PodOutput> =>
     podRound(context, {
       // A sandbox that was stopped is still in the plan: that nothing runs any more is another decision.
-      plan: (runtime) => (isRunning(runtime) ? planPodKill(pod, runtime, graceSeconds) : undefined),
+      plan: (runtime) => (isRunning(runtime) ? planPodKill(known(runtime), runtime, graceSeconds) : undefined),
       act: (plan, runtime, errors) => {
         if (plan === undefined) return of<PodOutput>({ kind: "stopped", uid: context.identity.uid });
         return concat(
-          killRunningPod(context, pod, runtime, errors, { graceSeconds, keepsDeadlines: true }),
+          killRunningPod(context, known(runtime), runtime, errors, { graceSeconds, keepsDeadlines: true }),
           defer(() => {
             if (errors.length === 0) return EMPTY;
             const message = `error killing pod: ${errors.map((error) => error.message).join("; ")}`;

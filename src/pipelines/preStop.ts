@@ -19,17 +19,17 @@ import type { PodOutput } from "./podOutputs.ts";
  */
 export function preStop(
   context: PodContext,
-  pod: Pod | undefined,
+  pod: Pod,
   kill: Pick<ContainerKill, "containerId" | "name">,
   graceSeconds: number,
 ): Observable<PodOutput> {
   return defer(() => {
     const { memory, ports } = context;
-    const specs = [...(pod?.spec.initContainers ?? []), ...(pod?.spec.containers ?? [])];
+    const specs = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
     const container = specs.find(({ name }) => name === kill.name);
     const handler = container?.lifecycle?.preStop;
     const id = containerId(kill.containerId);
-    if (pod === undefined || container === undefined || handler === undefined) return EMPTY;
+    if (container === undefined || handler === undefined) return EMPTY;
     if (graceSeconds <= 0 || memory.preStopped.has(id)) return EMPTY;
     memory.preStopped.add(id);
     const runtime = context.runtimeStatus();

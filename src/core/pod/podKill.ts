@@ -28,14 +28,14 @@ export interface PodKillPlan {
 // Unknown may well be running.
 const mayRun = ({ state }: RuntimeContainer): boolean => state === "running" || state === "unknown";
 
-/** Plans the stop; without a pod (an orphan) every container counts as a regular one with the default grace. */
+/** Plans the stop. */
 export function planPodKill(
-  pod: Pod | undefined,
+  pod: Pod,
   runtime: PodRuntimeStatus,
   graceSeconds: number | undefined,
 ): PodKillPlan {
-  const initSpecs = pod?.spec.initContainers ?? [];
-  const specs = [...initSpecs, ...(pod?.spec.containers ?? [])];
+  const initSpecs = pod.spec.initContainers ?? [];
+  const specs = [...initSpecs, ...pod.spec.containers];
   const stopOf = (container: RuntimeContainer): ContainerStop => {
     const spec = specs.find(({ name }) => name === container.name);
     const grace = containerGraceSeconds(pod, spec, "PodShouldStop", graceSeconds);

@@ -15,7 +15,7 @@ import { type PodFullName, type PodUid, podFullName, podUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
-import { containerGraceSeconds } from "./gracePeriod.ts";
+import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import type {
   PodCommand,
   PodIdentity,
@@ -230,7 +230,7 @@ class RegistryDraft {
     const record = this.records.get(uid);
     if (record === undefined || (record.state !== "syncing" && record.state !== "terminating")) return;
     const inForce = containerGraceSeconds(record.pod, undefined, "PodShouldStop", record.graceSeconds);
-    const graceSeconds = Math.min(inForce, how.graceSeconds ?? inForce);
+    const graceSeconds = Math.max(MINIMUM_POD_GRACE_SECONDS, Math.min(inForce, how.graceSeconds ?? inForce));
     if (record.state === "terminating" && graceSeconds === inForce) return;
     this.records.set(uid, { ...record, state: "terminating", graceSeconds });
     const { identity } = record;
@@ -281,11 +281,12 @@ class RegistryDraft {
   /** A pod of which only the runtime knows: it is stopped and removed. */
   adoptOrphan(orphan: ListedPod): void {
     const identity = { uid: orphan.podUid, name: orphan.name, namespace: orphan.namespace };
-    this.records.set(identity.uid, { ...freshRecord(identity), state: "terminating", wanted: false });
+    const graceSeconds = MINIMUM_POD_GRACE_SECONDS;
+    this.records.set(identity.uid, { ...freshRecord(identity), state: "terminating", wanted: false, graceSeconds });
     const name = podFullName(identity.name, identity.namespace);
     if (!this.#holders.has(name)) this.#holders.set(name, identity.uid);
     this.#orphans.push(identity.uid);
-    const command = { pod: undefined, graceSeconds: undefined, override: undefined };
+    const command = { pod: undefined, graceSeconds, override: undefined };
     this.#commands.push({ phase: "terminating", identity, ...command });
   }
 

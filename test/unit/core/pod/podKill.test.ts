@@ -43,12 +43,6 @@ describe("planPodKill", () => {
     const status = runtime([instance("a", { state: "unknown" }), instance("b", { state: "created" })]);
     expect(planPodKill(subject, status, undefined)).toEqual({ stages: [[stop("a", 20)]], sandboxes: ["sb"] });
   });
-  it("stops an orphan with the default grace", () => {
-    expect(planPodKill(undefined, runtime([instance("s1"), instance("a")]), undefined)).toEqual({
-      stages: [[stop("s1", 30), stop("a", 30)]],
-      sandboxes: ["sb"],
-    });
-  });
   it("gives at least two seconds", () => {
     expect(planPodKill(subject, runtime([instance("a")]), 0).stages).toEqual([[stop("a", 2)]]);
   });

@@ -333,8 +333,8 @@ describe("advanceRegistry: grace periods", () => {
   it("only ever shrink while the pod terminates", () => {
     const registry = node().tell(add, deleteWithin(20));
     const told = [40, 20, 10, 15, 1, 0].map((seconds) => registry.tell(deleteWithin(seconds)).commands());
-    expect(told).toEqual([[], [], ["terminating a 10"], [], ["terminating a 1"], ["terminating a 0"]]);
-    expect(registry.record("a")?.graceSeconds).toBe(0);
+    expect(told).toEqual([[], [], ["terminating a 10"], [], ["terminating a 1"], []]);
+    expect(registry.record("a")?.graceSeconds).toBe(1);
   });
 
   it("start from the spec's when the source does not say, and then shrink only", () => {
@@ -346,6 +346,11 @@ describe("advanceRegistry: grace periods", () => {
 
   it("may be longer than the spec's when the deletion says so from the start", () => {
     expect(node().tell(add, deleteWithin(60)).commands()).toEqual(["sync a one", "terminating a 60"]);
+  });
+
+  it("are one second at least", () => {
+    const impatient = version("a", { spec: { terminationGracePeriodSeconds: 0 } });
+    expect(node().tell(update("ADD", impatient), update("REMOVE", impatient)).commands()).toEqual(["terminating a 1"]);
   });
 
   it("of a pod that ends by itself shrink when it is deleted meanwhile", () => {
@@ -364,7 +369,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
     const registry = node({ runtimePods: [listed("old")] }).tell({ kind: "audit" });
     expect([registry.states(), registry.commands(), registry.step().orphans]).toEqual([
       "old:terminating",
-      ["terminating old default"],
+      ["terminating old 1"],
       ["old"],
     ]);
     expect(registry.record("old")).toEqual({
@@ -372,7 +377,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
       pod: undefined,
       state: "terminating",
       wanted: false,
-      graceSeconds: undefined,
+      graceSeconds: 1,
       successor: undefined,
     });
     expect(registry.tell({ kind: "audit" }).commands()).toEqual([]);
@@ -393,10 +398,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
 
   it("ends an older incarnation that still runs before the new one starts", () => {
     const registry = node({ runtimePods: [listed("old"), listed("other", { name: "api" })] }).tell(add);
-    expect([registry.states(), registry.commands()]).toEqual([
-      "a:waiting old:terminating",
-      ["terminating old default"],
-    ]);
+    expect([registry.states(), registry.commands()]).toEqual(["a:waiting old:terminating", ["terminating old 1"]]);
     registry.tell(said("stopped", "old"));
     registry.context = { ...registry.context, runtimePods: [listed("other", { name: "api" })] };
     registry.tell(said("removed", "old"));
@@ -405,7 +407,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
 
   it("starts only after every older incarnation is gone", () => {
     const registry = node({ runtimePods: [listed("old"), listed("older")] }).tell(add);
-    expect(registry.commands()).toEqual(["terminating old default", "terminating older default"]);
+    expect(registry.commands()).toEqual(["terminating old 1", "terminating older 1"]);
     registry.context = { ...registry.context, runtimePods: [] };
     registry.tell(said("stopped", "old"), said("removed", "old"));
     expect([registry.states(), registry.holders()]).toEqual(["a:waiting older:terminating", { web_demo: "older" }]);

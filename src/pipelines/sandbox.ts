@@ -11,6 +11,7 @@ import { type KubeletError, toKubeletError, withReason } from "../core/errors.ts
 import { type SandboxId, sandboxId } from "../core/ids.ts";
 import { podDir, podLogDir, podPluginsDir, podVolumesDir } from "../core/paths.ts";
 import type { PodActions } from "../core/pod/podActionsTypes.ts";
+import { isHostNetwork } from "../core/pod/sandboxChange.ts";
 import { failedCreateSandboxEvent } from "../core/pod/podEvents.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { runtimeHandlerOf } from "../core/runtime/runtimeHandler.ts";
@@ -28,7 +29,7 @@ export interface Sandbox {
   readonly runtimeHandler: string;
   readonly config: PodSandboxConfig;
   readonly userNamespace: UserNamespace;
-  /** Addresses of the pod, primary first; empty on the host network. */
+  /** Addresses of the pod, primary first; on the host network those of the node. */
   readonly podIps: readonly string[];
 }
 
@@ -40,7 +41,7 @@ export function existingSandbox(
   id: SandboxId,
 ): Observable<Result<Sandbox>> {
   const known = runtime.sandboxes.find((sandbox) => sandbox.id === id);
-  const podIps = known?.ips ?? [];
+  const podIps = isHostNetwork(pod) ? context.node.nodeIps : (known?.ips ?? []);
   return sandboxPlan(context, pod, known?.attempt ?? 0).pipe(
     map((plan) => (plan.ok ? ok({ ...plan.value, id, podIps }) : plan)),
   );
@@ -151,7 +152,7 @@ function run(context: PodContext, plan: SandboxPlan): Observable<Result<Sandbox>
             const network = status?.network;
             const hostNetwork = config.linux?.securityContext?.namespaceOptions?.network === HOST_NETWORK;
             const ips = [network?.ip ?? "", ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
-            return ok({ ...plan, id, podIps: hostNetwork ? [] : ips.filter((ip) => ip !== "") });
+            return ok({ ...plan, id, podIps: hostNetwork ? context.node.nodeIps : ips.filter((ip) => ip !== "") });
           }),
           catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "FailedPodSandBoxStatus")))),
         );

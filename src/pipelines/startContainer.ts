@@ -203,7 +203,7 @@ function startCreated(task: StartTask, containerId: string): Observable<PodOutpu
 
 function runPostStart(task: StartTask, containerId: string): Observable<PodOutput> {
   const { context, pod, container, sandbox, stop, failed } = task;
-  const podIp = pod.spec.hostNetwork === true ? context.node.nodeIps[0] : sandbox.podIps[0];
+  const [podIp] = sandbox.podIps;
   return postStart({
     context,
     pod,

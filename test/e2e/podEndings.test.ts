@@ -112,7 +112,11 @@ describeOnContainerd("ends and names of pods on containerd", (installation) => {
       manifest("hosted", {
         hostNetwork: true,
         hostAliases: [{ ip: "192.0.2.7", hostnames: ["backend"] }],
-        containers: [tell("hostname; head -n 1 /etc/hosts; tail -n 2 /etc/hosts")],
+        containers: [
+          tell('hostname; echo "$IP"; head -n 1 /etc/hosts; tail -n 2 /etc/hosts', {
+            env: [{ name: "IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }],
+          }),
+        ],
       }),
     );
     const subdomain = "s".repeat(40);
@@ -130,8 +134,10 @@ describeOnContainerd("ends and names of pods on containerd", (installation) => {
       "options ndots:3 edns0",
       "end",
     ]);
-    expect(await node.untilOutput(await running("hosted"), "main", "end")).toEqual([
+    const hosted = await running("hosted");
+    expect(await node.untilOutput(hosted, "main", "end")).toEqual([
       hostname(),
+      hosted.status?.hostIP,
       "# Kubernetes-managed hosts file (host network).",
       "# Entries added by HostAliases.",
       "192.0.2.7\tbackend",

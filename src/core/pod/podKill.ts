@@ -29,11 +29,7 @@ export interface PodKillPlan {
 const mayRun = ({ state }: RuntimeContainer): boolean => state === "running" || state === "unknown";
 
 /** Plans the stop. */
-export function planPodKill(
-  pod: Pod,
-  runtime: PodRuntimeStatus,
-  graceSeconds: number | undefined,
-): PodKillPlan {
+export function planPodKill(pod: Pod, runtime: PodRuntimeStatus, graceSeconds: number | undefined): PodKillPlan {
   const initSpecs = pod.spec.initContainers ?? [];
   const specs = [...initSpecs, ...pod.spec.containers];
   const stopOf = (container: RuntimeContainer): ContainerStop => {

@@ -50,7 +50,7 @@ function* validateProbe(probe: Probe, graceSeconds: number | undefined, path: st
   }
 }
 
-/** Validates the hooks of a container; `stopSignal` needs a gate that is off. */
+/** Validates the hooks of a container; its `stopSignal` is judged when the container is made. */
 export function* validateLifecycle(
   lifecycle: Lifecycle | undefined,
   graceSeconds: number | undefined,

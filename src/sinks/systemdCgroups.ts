@@ -3,10 +3,27 @@
  * the cgroup files as well, since there is no property for everything. Keeps no state. Bounds: a unit has 30 seconds to
  * start and to stop. Counterpart: cgroup managers of opencontainers/cgroups/systemd, for slices.
  */
-import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, switchMap, throwError } from "rxjs";
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  endWith,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  switchMap,
+  throwError,
+} from "rxjs";
 import { kubeletError } from "../core/errors.ts";
 import { hasSlice, parseChildSlice, slicePath, sliceUnit } from "../core/resources/cgroupDriver.ts";
-import { sliceLimits, sliceProperties, type SystemdHost } from "../core/resources/systemdProperties.ts";
+import {
+  sliceLimits,
+  sliceProperties,
+  type SystemdHost,
+  type UnitProperty,
+} from "../core/resources/systemdProperties.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { Call } from "../ports/call.ts";
 import type { Cgroups } from "../ports/cgroup.ts";
@@ -45,37 +62,42 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
       switchMap((state) => {
         if (isDone(state)) return EMPTY;
         if (polls === POLLS) {
-          throw kubeletError("DeadlineExceeded", `systemd does not ${verb} ${unit}: it is ${state}`);
+          const late = kubeletError("DeadlineExceeded", `systemd does not ${verb} ${unit}: it is ${state}`);
+          return concat(
+            forget(unit),
+            throwError(() => late),
+          );
         }
         const pauseMs = Math.min(FIRST_POLL_MS * 2 ** polls, LONGEST_POLL_MS);
         return longTimer(clock, pauseMs).pipe(switchMap(() => settled(unit, verb, isDone, polls + 1)));
       }),
     );
 
-  /** A unit that is known but does not run, because of a unit file or a child, is started as it is. */
-  const start = (name: string, unit: string): Observable<never> =>
-    concat(
-      systemd
-        .startTransientUnit(unit, sliceProperties(name, host))
-        .pipe(
-          catchError((refused: unknown) => systemd.startUnit(unit).pipe(catchError(() => throwError(() => refused)))),
-        ),
-      settled(unit, "start", runs),
-    ).pipe(
-      ignoreElements(),
-      catchError((thrown: unknown) =>
-        concat(
-          forget(unit),
-          throwError(() => thrown),
-        ),
-      ),
-    );
-
-  const ensureRunning = (name: string, unit: string): Observable<never> =>
+  /** A unit that is there, because of a unit file, a child or an earlier life, is started as it is. */
+  const startKnown = (unit: string, refused: unknown): Observable<never> =>
     systemd.unitState(unit).pipe(
       switchMap((state) => {
         if (runs(state)) return EMPTY;
-        return concat(state === "failed" ? forget(unit) : EMPTY, start(name, unit));
+        return concat(
+          systemd.startUnit(unit).pipe(catchError(() => throwError(() => refused))),
+          settled(unit, "start", runs),
+        );
+      }),
+      ignoreElements(),
+    );
+
+  /** Made with its limits, or told them if it is there: systemd has no word for both, and a start is not to wait. */
+  const ensureUnit = (name: string, unit: string, limits: readonly UnitProperty[]): Observable<never> =>
+    systemd.startTransientUnit(unit, [...sliceProperties(name, host), ...limits]).pipe(
+      ignoreElements(),
+      endWith({ refused: undefined }),
+      catchError((refused: unknown) => of({ refused })),
+      switchMap(({ refused }) => {
+        if (refused === undefined) return settled(unit, "start", runs);
+        return concat(
+          startKnown(unit, refused),
+          limits.length === 0 ? EMPTY : systemd.setUnitProperties(unit, limits).pipe(ignoreElements()),
+        );
       }),
     );
 
@@ -94,15 +116,12 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
   return {
     ensure: (name, resources): Call<void> =>
       defer(() => {
-        if (!hasSlice(name))
+        if (!hasSlice(name)) {
           throw kubeletError("InvalidArgument", `cgroup ${name} cannot be a systemd slice: it has "_"`);
+        }
         const unit = sliceUnit(name);
         const { properties, limits } = sliceLimits(resources, host);
-        return concat(
-          ensureRunning(name, unit),
-          properties.length === 0 ? EMPTY : systemd.setUnitProperties(unit, properties),
-          files.ensure(slicePath(name), limits),
-        ).pipe(ignoreElements());
+        return concat(ensureUnit(name, unit, properties), files.ensure(slicePath(name), limits)).pipe(ignoreElements());
       }),
     destroy: (name): Call<void> =>
       defer(() => {

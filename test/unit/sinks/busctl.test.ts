@@ -129,8 +129,8 @@ describe("systemd by way of busctl", () => {
     await outcome(cgroups.destroy(pod));
     expect(await outcome(cgroups.list("/kubepods/burstable"))).toEqual([]);
     expect((await fake.calls()).map((call) => call.split(" ")[0])).toEqual([
-      ...["ListUnitsByNames", "StartTransientUnit", "ListUnitsByNames", "SetUnitProperties"],
-      ...["ListUnitsByNames", "SetUnitProperties"],
+      ...["StartTransientUnit", "ListUnitsByNames"],
+      ...["StartTransientUnit", "ListUnitsByNames", "SetUnitProperties"],
       ...["ListUnitsByNames", "StopUnit", "ListUnitsByNames", "ResetFailedUnit"],
     ]);
   });

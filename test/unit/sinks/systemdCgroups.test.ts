@@ -33,13 +33,12 @@ function place(options: Parameters<typeof memorySystemd>[0] = {}) {
 }
 
 describe("cgroups as slices", () => {
-  it("are units first, then told their limits, then written", async () => {
+  it("are units with limits first, then written", async () => {
     const { cgroups, outcome, calls, files } = place();
     const limits = { cpuShares: 2, cpuQuotaUs: 12_345, cpuPeriodUs: 100_000 };
     expect(await outcome(cgroups.ensure(POD, limits))).toEqual(["done", 0]);
     expect(calls).toEqual([
-      `startTransientUnit ${UNIT}`,
-      `setUnitProperties ${UNIT} CPUWeight=1 CPUQuotaPeriodUSec=100000 CPUQuotaPerSecUSec=130000`,
+      `startTransientUnit ${UNIT} CPUWeight=1 CPUQuotaPeriodUSec=100000 CPUQuotaPerSecUSec=130000`,
     ]);
     expect(files.all().get(PATH)).toEqual({ ...limits, cpuQuotaUs: 13_000 });
   });
@@ -50,24 +49,28 @@ describe("cgroups as slices", () => {
     await outcome(cgroups.ensure(POD, { memoryLimitBytes: 4096 }));
     await outcome(cgroups.ensure(POD, {}));
     expect([calls, files.all().get(PATH)]).toEqual([
-      [`setUnitProperties ${UNIT} MemoryMax=4096`],
+      [
+        `startTransientUnit ${UNIT} MemoryMax=4096`,
+        `setUnitProperties ${UNIT} MemoryMax=4096`,
+        `startTransientUnit ${UNIT}`,
+      ],
       { memoryLimitBytes: 4096 },
     ]);
   });
 
-  it("that have a unit file, and cannot be transient, are started as they are", async () => {
-    const { cgroups, outcome, calls, trouble } = place();
-    trouble.startTransientUnit = "already loaded or has a fragment file";
-    expect(await outcome(cgroups.ensure(POD, {}))).toEqual(["done", 0]);
-    expect(calls).toEqual([`startTransientUnit ${UNIT}`, `startUnit ${UNIT}`]);
-  });
-
-  it("that failed before are forgotten and made anew", async () => {
-    const { cgroups, outcome, calls, states } = place();
-    states.set(UNIT, "failed");
-    expect(await outcome(cgroups.ensure(POD, {}))).toEqual(["done", 0]);
-    expect(calls).toEqual([`resetFailedUnit ${UNIT}`, `startTransientUnit ${UNIT}`]);
-  });
+  it.each(["inactive", "failed"])(
+    "that are there and %s are started as they are, then told their limits",
+    async (state) => {
+      const { cgroups, outcome, calls, states } = place();
+      states.set(UNIT, state);
+      expect(await outcome(cgroups.ensure(POD, { pidsLimit: 9 }))).toEqual(["done", 0]);
+      expect(calls).toEqual([
+        `startTransientUnit ${UNIT} TasksMax=9`,
+        `startUnit ${UNIT}`,
+        `setUnitProperties ${UNIT} TasksMax=9`,
+      ]);
+    },
+  );
 
   it("that systemd refuses are not written; its own reason is told", async () => {
     const { cgroups, outcome, trouble, files } = place();
@@ -79,8 +82,9 @@ describe("cgroups as slices", () => {
     expect(files.all().size).toBe(0);
   });
 
-  it("whose limits systemd refuses are not written either", async () => {
-    const { cgroups, outcome, trouble, files } = place();
+  it("that are there and whose limits systemd refuses are not written either", async () => {
+    const { cgroups, outcome, states, trouble, files } = place();
+    states.set(UNIT, "active");
     trouble.setUnitProperties = "Value out of range";
     expect(await outcome(cgroups.ensure(POD, { cpuShares: 2 }))).toEqual(["Io: Value out of range", 0]);
     expect(files.all().size).toBe(0);

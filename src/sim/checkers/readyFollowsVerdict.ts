@@ -7,6 +7,8 @@ import { liveContainers } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
 import { toldRunning } from "./toldStatuses.ts";
 
+/** The first look at an instance may come early, and counts for nothing when it fails. */
+const EARLY_LOOKS = 1;
 /** From a verdict to the status that tells of it, in milliseconds. */
 const TELLING_MS = 1_000;
 
@@ -30,7 +32,7 @@ export function readyFollowsVerdict(): SimChecker {
     if (before === undefined || container === undefined) return;
     const { successThreshold = 1, failureThreshold = 3 } = live.spec(container)?.readinessProbe ?? {};
     const run = before.last === isSuccess ? before.run + 1 : 1;
-    const isReady = run >= (isSuccess ? successThreshold : failureThreshold) ? isSuccess : before.isReady;
+    const isReady = run >= (isSuccess ? successThreshold : failureThreshold + EARLY_LOOKS) ? isSuccess : before.isReady;
     const sinceMs = isReady === before.isReady ? before.sinceMs : atMs;
     verdicts.set(id, { isReady, hasPassed: before.hasPassed || isReady, last: isSuccess, run, sinceMs });
   };

@@ -72,7 +72,7 @@ describe("containerGraceSeconds", () => {
     ["the pod's when the probe is not the cause", plain, probed, "SpecChanged", undefined, 40],
     ["the deletion's before a probe's", deleted(3), probed, "LivenessProbe", undefined, 3],
     ["an override before everything", deleted(3), probed, "LivenessProbe", 1, 1],
-    ["the default for an orphan", undefined, undefined, "PodShouldStop", undefined, 30],
+    ["the default when nothing says", undefined, undefined, "PodShouldStop", undefined, 30],
     ["never below zero", deleted(-5), undefined, "PodShouldStop", undefined, 0],
   ];
   it.each(rows)("%s", (_title, subject, spec, reason, override, seconds) => {

@@ -9,7 +9,6 @@ import { allocationOf, sameAllocation } from "../core/allocation/podAllocation.t
 import type { Pod } from "../core/api.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { podAllocationPath, podDir } from "../core/paths.ts";
-import { isStaticPod } from "../core/pod/criticalPod.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { PodContext } from "./podContext.ts";
 import type { PodMemory } from "./podMemory.ts";
@@ -33,8 +32,6 @@ export function noteAllocation(memory: PodMemory, command: PodCommand): void {
 /** Writes the allocation if the file has another one. What goes wrong is added to `errors`. */
 export function keepAllocation({ memory, ports, config }: PodContext, pod: Pod, errors: KubeletError[]) {
   return defer((): Observable<never> => {
-    // A static pod has the size of its manifest: another size is refused.
-    if (isStaticPod(pod)) return EMPTY;
     const text = encodeAllocation({ allocation: allocationOf(pod), resizing: memory.resizing.value !== undefined });
     if (text === memory.checkpoint) return EMPTY;
     const { uid } = pod.metadata;

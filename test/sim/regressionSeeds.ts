@@ -4,5 +4,6 @@ export const REGRESSION_SEEDS: readonly (readonly [seed: number, found: string])
   [147, "a pod that came back while it was being removed counted restarts anew, and a checker did not allow that"],
   [196, "a kubelet that came back to a full disk ended for good"],
   [239, "a kubelet that came back to a full disk ended for good"],
+  [10116, "a pod was admitted after a restart before what ran already was known, and did not fit beside it"],
   [272, "a kubelet that came back to a full disk ended for good"],
 ];

@@ -84,3 +84,19 @@ export function withAllocation(pod: Pod, allocation: PodAllocation): Pod {
     },
   };
 }
+
+/** Priority class system-node-critical: nobody is to make room for a pod by ending one that its source may yet name. */
+const UNTOUCHABLE_PRIORITY = 2_000_001_000;
+
+/** All that is known of a pod that runs before any source has told of it: enough to count what it takes of the node. */
+export const unclaimedPod = (
+  { podUid, name, namespace }: { readonly podUid: string; readonly name: string; readonly namespace: string },
+  { pod, containers }: PodAllocation,
+): Pod => ({
+  metadata: { uid: podUid, name, namespace },
+  spec: {
+    priority: UNTOUCHABLE_PRIORITY,
+    containers: Object.entries(containers).map(([container, resources]) => ({ name: container, resources })),
+    ...(pod === undefined ? {} : { resources: pod }),
+  },
+});

@@ -9,12 +9,13 @@
 import type { AdmissionResult } from "../admission/admit.ts";
 import { type AllocationRecord, restoredSize } from "../allocation/allocationFile.ts";
 import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
-import { allocationOf, type PodAllocation, withAllocation } from "../allocation/podAllocation.ts";
+import { allocationOf, type PodAllocation, unclaimedPod, withAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
 import { type PodFullName, type PodUid, podFullName, podUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
+import { isStaticPod } from "./criticalPod.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import type {
   PodCommand,
@@ -301,8 +302,11 @@ class RegistryDraft {
     // Differs from upstream: a pod that already runs was admitted before; a restart of the kubelet does not judge it again.
     const restored = this.#restored.get(uid);
     if (restored !== undefined) this.#restored = new Map([...this.#restored].filter(([known]) => known !== uid));
-    const allocated = restored === undefined ? pod : withAllocation(pod, restored.allocation);
-    const verdict = running ? ADMITTED : this.#context.admit(allocated, [...this.#active(uid).values()]);
+    // A static pod has the size of its manifest, once nothing of it runs.
+    const hasSize = restored !== undefined && (running || !isStaticPod(pod));
+    const allocated = hasSize ? withAllocation(pod, restored.allocation) : pod;
+    const others = [...this.#active(uid).values(), ...this.#unclaimed()];
+    const verdict = running ? ADMITTED : this.#context.admit(allocated, others);
     if (!verdict.admitted) {
       this.records.set(uid, { ...record, state: "rejected" });
       this.#rejections.push({ pod, reason: verdict.reason, message: verdict.message });
@@ -337,6 +341,14 @@ class RegistryDraft {
       if (uid !== except && size !== undefined && isActive) active.set(uid, size);
     }
     return active;
+  }
+
+  /** Pods that run since before a restart of the kubelet and whose source has not told of them yet. */
+  #unclaimed(): readonly Pod[] {
+    return this.#context.runtimePods.flatMap((known) => {
+      const restored = this.#restored.get(known.podUid);
+      return restored === undefined || !known.running ? [] : [unclaimedPod(known, restored.allocation)];
+    });
   }
 
   finish(trigger: ResizeTrigger | undefined): RegistryStep {

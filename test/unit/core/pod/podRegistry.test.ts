@@ -391,6 +391,27 @@ describe("advanceRegistry: pods of earlier processes", () => {
     expect([registry.states(), registry.commands()]).toEqual(["a:syncing", []]);
   });
 
+  it("counts what runs since before a restart, before its source has told of it", () => {
+    const cpu = { main: { requests: { cpu: "2" } } };
+    const asked: (readonly string[])[] = [];
+    const context: Partial<RegistryContext> = {
+      runtimePods: [listed("runs", { name: "other" }), listed("ended", { name: "old", running: false })],
+      admit: (_, others) => {
+        asked.push(
+          others.map(({ metadata, spec }) => `${metadata.name} ${spec.containers[0]?.resources?.requests?.["cpu"]}`),
+        );
+        return ADMIT;
+      },
+    };
+    const allocations = new Map(
+      ["runs", "ended"].map((uid) => [podUid(uid), { allocation: { containers: cpu }, resizing: false }]),
+    );
+    const registry = node(context).tell({ kind: "restored", allocations }, add);
+    expect(asked).toEqual([["other 2"]]);
+    registry.tell(update("ADD", version("runs", { name: "other" })), update("ADD", version("b", { name: "third" })));
+    expect(asked.at(-1)?.map((each) => each.split(" ")[0])).toEqual(["web", "other"]);
+  });
+
   it("asks admission about a wanted pod of which only dead containers are left", () => {
     const registry = node({ runtimePods: [listed("a", { running: false })], admit: () => REFUSE }).tell(add);
     expect(registry.states()).toBe("a:rejected");

@@ -1,5 +1,5 @@
 /** What every phase of a pod worker works with, and the one way it lets an effect loose on the runtime. */
-import { catchError, defer, EMPTY, finalize, map, type Observable, of, tap } from "rxjs";
+import { catchError, defer, EMPTY, finalize, map, type Observable, of, share, takeUntil, tap } from "rxjs";
 import type { ConfigObjects } from "../core/configObjects.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import { toKubeletError } from "../core/errors.ts";
@@ -11,6 +11,7 @@ import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { Stage } from "../core/timeline/timelineTypes.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
+import { aborted } from "../operators/aborted.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
@@ -64,6 +65,22 @@ export function effect<T>(context: PodContext, about: Stage, call: () => Call<T>
     );
   });
   return stage(context.memory, about, done$);
+}
+
+/**
+ * An effect that starts something: it outlasts a phase that is abandoned, until its answer or deadline. Were it
+ * cancelled, the runtime might carry it out all the same, after the pod is said to have stopped. Cancels: with the worker.
+ */
+export function lastingEffect<T>(context: PodContext, about: Stage, call: () => Call<T>): Observable<Result<T>> {
+  const { lasting, over } = context.memory;
+  return defer(() => {
+    lasting.set(lasting.value + 1);
+    return effect(context, about, call).pipe(
+      finalize(() => lasting.set(lasting.value - 1)),
+      takeUntil(aborted(over.signal)),
+      share({ resetOnRefCountZero: false }),
+    );
+  });
 }
 
 /** Asks for a look at the pod. */

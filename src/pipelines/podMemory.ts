@@ -38,6 +38,10 @@ export interface PodMemory {
   requiredSequence: number;
   /** The `requiredSequence` of the last look we asked for. */
   askedSequence: number;
+  /** How many effects are under way that outlast their phase; see lastingEffect. */
+  readonly lasting: Cell<number>;
+  /** Aborted with the worker: nothing it began goes on after it. */
+  readonly over: AbortController;
   /** What the last round did, and from when on it may do the same again. */
   done: { readonly essential: unknown; readonly againAt: MonotonicMs } | undefined;
   /** When the next sync is due without anything happening; undefined waits for the resync period. */
@@ -94,6 +98,8 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     toldProblems: [],
     requiredSequence: 0,
     askedSequence: 0,
+    lasting: createCell(0),
+    over: new AbortController(),
     done: undefined,
     wakeAt: undefined,
     status: undefined,

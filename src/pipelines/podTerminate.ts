@@ -2,7 +2,7 @@
  * Stops a pod: kills what runs, looks, and kills again until nothing does. Runs anew when the grace period shrinks.
  * Bound: one round at a time, repeated after the sync-error backoff. Counterpart: kubelet SyncTerminatingPod.
  */
-import { concat, defer, EMPTY, type Observable, of, takeWhile } from "rxjs";
+import { concat, defer, EMPTY, merge, type Observable, of, skip, takeWhile } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { planPodKill } from "../core/pod/podKill.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
@@ -17,19 +17,25 @@ import { podRound, wakeAfter } from "./podRound.ts";
 
 type Terminating = PodCommand & { readonly phase: "terminating" };
 
-/** Emits `stopped` once nothing of the pod runs, then completes. */
+/** Emits `stopped` once nothing of the pod runs or is about to, then completes. */
 export function terminatePod(
   context: PodContext,
   { pod, graceSeconds }: Terminating,
   triggers$: Observable<unknown>,
 ): Observable<PodOutput> {
+  const { lasting } = context.memory;
   const known = (runtime: PodRuntimeStatus): Pod => pod ?? restoredPod(context.identity, runtime);
   const round = (): Observable<PodOutput> =>
     podRound(context, {
       // A sandbox that was stopped is still in the plan: that nothing runs any more is another decision.
-      plan: (runtime) => (isRunning(runtime) ? planPodKill(known(runtime), runtime, graceSeconds) : undefined),
+      plan: (runtime) => {
+        if (isRunning(runtime)) return planPodKill(known(runtime), runtime, graceSeconds);
+        // What an abandoned sync is still starting is to be stopped as well.
+        return lasting.value > 0 ? "await" : "stopped";
+      },
       act: (plan, runtime, errors) => {
-        if (plan === undefined) return of<PodOutput>({ kind: "stopped", uid: context.identity.uid });
+        if (plan === "await") return EMPTY;
+        if (plan === "stopped") return of<PodOutput>({ kind: "stopped", uid: context.identity.uid });
         return concat(
           killRunningPod(context, known(runtime), runtime, errors, { graceSeconds, keepsDeadlines: true }),
           defer(() => {
@@ -42,7 +48,7 @@ export function terminatePod(
       untilShown: true,
     });
   return reconcile({
-    triggers$,
+    triggers$: merge(triggers$, lasting.changes$.pipe(skip(1))),
     run: round,
     wakeAfterMs: () => wakeAfter(context),
     clock: context.ports.clock,

@@ -12,6 +12,7 @@ import {
   distinctUntilChanged,
   EMPTY,
   filter,
+  finalize,
   map,
   merge,
   type Observable,
@@ -109,7 +110,10 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
     // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
     const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
     const running$ = merge(podFacts(uid, memory), phases$, statuses$, probes$, keepVerdicts(journal, commanded$));
-    return concat(restored$, running$).pipe(takeWhile((output) => output.kind !== "removed", true));
+    return concat(restored$, running$).pipe(
+      takeWhile((output) => output.kind !== "removed", true),
+      finalize(() => memory.over.abort()),
+    );
   });
 }
 

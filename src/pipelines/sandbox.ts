@@ -19,7 +19,7 @@ import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { PodSandboxConfig, UserNamespace } from "../gen/cri.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import { ensurePodCgroup } from "./podCgroup.ts";
-import { effect, eventOutput, inspect, type PodContext, podEvent } from "./podContext.ts";
+import { eventOutput, inspect, lastingEffect, type PodContext, podEvent } from "./podContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
 /** A sandbox to start containers in. */
@@ -136,7 +136,9 @@ function run(context: PodContext, plan: SandboxPlan): Observable<Result<Sandbox>
   const { config, runtimeHandler } = plan;
   return defer(() => {
     const startedAt = clock.monotonicMs();
-    return effect(context, { name: "RunPodSandbox" }, () => runtime.runPodSandbox({ config, runtimeHandler })).pipe(
+    return lastingEffect(context, { name: "RunPodSandbox" }, () =>
+      runtime.runPodSandbox({ config, runtimeHandler }),
+    ).pipe(
       switchMap((made) => {
         const seconds = (clock.monotonicMs() - startedAt) / 1000;
         telemetry.metrics.observe("kubelet_run_podsandbox_duration_seconds", seconds, {

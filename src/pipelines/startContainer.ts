@@ -33,7 +33,7 @@ import type { ContainerConfig, Image } from "../gen/cri.ts";
 import { aborted } from "../operators/aborted.ts";
 import { prepareContainerFiles } from "./containerFiles.ts";
 import { readEnvFiles } from "./envFiles.ts";
-import { effect, eventOutput, inspect, type PodContext, podFields } from "./podContext.ts";
+import { eventOutput, inspect, lastingEffect, type PodContext, podFields } from "./podContext.ts";
 import { endFailure, noteFailure } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
@@ -151,7 +151,7 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
   const { context, pod, container, sandbox, start } = task;
   const { runtime } = context.ports;
   const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
-  return effect(context, { name: "CreateContainer", container: container.name }, () =>
+  return lastingEffect(context, { name: "CreateContainer", container: container.name }, () =>
     runtime.createContainer(request),
   ).pipe(
     switchMap((created) => {
@@ -181,7 +181,7 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
 function startCreated(task: StartTask, containerId: string): Observable<PodOutput> {
   const { context, pod, container } = task;
   const { runtime, telemetry } = context.ports;
-  return effect(context, { name: "StartContainer", container: container.name }, () =>
+  return lastingEffect(context, { name: "StartContainer", container: container.name }, () =>
     runtime.startContainer({ containerId }),
   ).pipe(
     switchMap((started) => {

@@ -167,7 +167,7 @@ describe("terminatePod", () => {
     check();
   });
 
-  it("goes on after the join deadline when a sync hangs: what it left behind is looked at first", () => {
+  it("goes on after the join deadline when a sync hangs, and says that the pod is gone only after the call's own", () => {
     const { node, takeCalls, check } = podNode({
       pods: [podOf()],
       intercept: (rpc) => (rpc === "CreateContainer" ? { kind: "hang" } : proceed),
@@ -178,8 +178,11 @@ describe("terminatePod", () => {
     node.runFor(9_900);
     expect(takeCalls()).toEqual([]);
     node.runFor(1_000);
-    expect(takeCalls()).toEqual(["StopPodSandbox plain", "RemovePodSandbox plain"]);
-    expect(node.pods()).toEqual([]);
+    expect(takeCalls()).toEqual(["StopPodSandbox plain"]);
+    node.runFor(108_000);
+    expect([takeCalls(), node.pods().length]).toEqual([[], 1]);
+    node.runFor(200);
+    expect([takeCalls(), node.pods()]).toEqual([["RemovePodSandbox plain"], []]);
     check();
   });
 
@@ -193,6 +196,53 @@ describe("terminatePod", () => {
     node.runFor(100);
     expect([takeCalls(), node.pods()]).toEqual([[], []]);
     check();
+  });
+});
+
+describe("a start that outlasts its sync", () => {
+  const SLOW_MS = 30_000;
+  /** The first request of this kind takes long, and takes effect also when nobody waits for it any more. */
+  const slowNode = (rpc: CriRpc, goesOn = true) => {
+    let isSlow = true;
+    const made = podNode({
+      pods: [podOf()],
+      intercept: (asked) => {
+        if (asked !== rpc || !isSlow) return proceed;
+        isSlow = false;
+        return { kind: "delay", ms: SLOW_MS };
+      },
+      goesOn: () => goesOn,
+    });
+    made.node.runFor(1_000);
+    made.takeCalls();
+    return made;
+  };
+  const whole = ["RunPodSandbox plain", "CreateContainer plain/main#0", "StartContainer plain/main#0"];
+  const rows = [
+    ["RunPodSandbox", [], ["StopPodSandbox plain", "RemovePodSandbox plain"]],
+    ["CreateContainer", ["StopPodSandbox plain"], ["RemovePodSandbox plain"]],
+    ["StartContainer", ["StopPodSandbox plain"], ["RemoveContainer plain/main#0", "RemovePodSandbox plain"]],
+  ] as const;
+
+  it.each(rows)("%s: the next pod of the name waits for it, and for the end of what it made", (rpc, atJoin, after) => {
+    const { node, takeCalls, check } = slowNode(rpc);
+    node.dropPod("uid-1");
+    node.putPod(podOf({ uid: "uid-2" }));
+    node.runFor(SLOW_MS - 1_500);
+    expect(takeCalls()).toEqual(atJoin);
+    node.runFor(1_500);
+    expect(takeCalls()).toEqual([...after, ...whole]);
+    expect(node.pods().map(({ metadata }) => metadata.uid)).toEqual(["uid-2"]);
+    check();
+  });
+
+  it("is cancelled with its kubelet", () => {
+    const { node } = slowNode("RunPodSandbox", false);
+    node.dropPod("uid-1");
+    node.runFor(15_000);
+    node.crashKubelet();
+    node.runFor(60_000);
+    expect(node.runtime.sandboxes()).toEqual([]);
   });
 });
 

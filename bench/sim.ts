@@ -10,12 +10,14 @@ import { noFaults } from "../src/sim/faults/faultKinds.ts";
 import { createHeapScheduler } from "../src/sim/heapScheduler.ts";
 import { simulateSeed } from "../src/sim/simulateSeed.ts";
 import { createSimRun, type SimRun } from "../src/sim/simRun.ts";
-import { drawWorkload } from "../src/sim/workload.ts";
+import { drawWorkload, steadyWorkload, type Workload, WORKLOADS } from "../src/sim/workload.ts";
 import { printFigure } from "./figures.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
 const FLEETS = [100, 300, 1_000];
+/** Of nodes whose pods are drawn: a quarter of them fails and is tried again, and some runtimes have to be polled. */
+const DRAWN_FLEETS = [100];
 const FLEET_PODS = 10;
 /**
  * Given to each fleet. Left alone, the collector lets the heap grow to some three times what is alive before it looks
@@ -70,8 +72,8 @@ function day(): Day {
   return { seconds: cpuSeconds() - start, realSeconds, events, rssMib: peakRssMib() };
 }
 
-function fleet(nodes: number): Fleet {
-  const runs = Array.from({ length: nodes }, (_, node) => fleetNode(`1/${node}`));
+function fleet(nodes: number, workload: Workload): Fleet {
+  const runs = Array.from({ length: nodes }, (_, node) => fleetNode(`1/${node}`, workload));
   const pass = (minutes: number): number => {
     const start = cpuSeconds();
     for (let minute = 0; minute < minutes; minute += 1) {
@@ -86,12 +88,13 @@ function fleet(nodes: number): Fleet {
   return { startSeconds, steadySeconds, steadyEvents: eventsSoFar() - before, rssMib: peakRssMib() };
 }
 
-/** As `rxlet simulate --faults none` makes its nodes. */
-function fleetNode(seed: string): SimRun {
+/** As `rxlet simulate --workload WORKLOAD --faults none` makes its nodes. */
+function fleetNode(seed: string, workload: Workload): SimRun {
   // Longer than what is looked at: what comes after, the removal of all pods, is no part of it.
   const durationMs = 2 * FLEET_MINUTES * MINUTE_MS;
-  const pods = drawWorkload(seed, { pods: FLEET_PODS, durationMs, isCalm: true });
-  return createSimRun({ seed, pods, durationMs, rates: noFaults(), maxTraceLines: 200 });
+  const drawn = () => drawWorkload(seed, { pods: FLEET_PODS, durationMs, isCalm: true });
+  const pods = workload === "steady" ? steadyWorkload(FLEET_PODS) : drawn();
+  return createSimRun({ seed, workload, pods, durationMs, rates: noFaults(), maxTraceLines: 200 });
 }
 
 /** Measures in a process of its own. */
@@ -113,11 +116,22 @@ function printAll(): void {
   printFigure("an event, ratio to the floor", (seconds * 1e6) / events / floorUs, "x");
   printFigure("peak RSS", rssMib, "MiB");
 
-  const fleets = FLEETS.map((nodes) => ({ nodes, ...measured<Fleet>(FLEET_HEAP, "fleet", String(nodes)) }));
-  for (const { nodes, startSeconds, steadySeconds, steadyEvents, rssMib: peak } of fleets) {
-    const isLargest = nodes === Math.max(...FLEETS);
+  for (const workload of ["steady", "drawn"] satisfies Workload[]) printFleets(workload, floorUs);
+}
+
+function printFleets(workload: Workload, floorUs: number): void {
+  for (const nodes of workload === "steady" ? FLEETS : DRAWN_FLEETS) {
+    const {
+      startSeconds,
+      steadySeconds,
+      steadyEvents,
+      rssMib: peak,
+    } = measured<Fleet>(FLEET_HEAP, "fleet", String(nodes), workload);
+    const isLargest = workload === "steady" && nodes === Math.max(...FLEETS);
     const steadyMinutes = FLEET_MINUTES - START_MINUTES;
-    console.log(`\n${nodes} nodes of ${FLEET_PODS} pods, ${FLEET_MINUTES} min of virtual time, all alive`);
+    console.log(
+      `\n${nodes} nodes of ${FLEET_PODS} pods (${workload}), ${FLEET_MINUTES} min of virtual time, all alive`,
+    );
     printFigure(
       "times real time once all was started",
       (steadyMinutes * 60) / steadySeconds,
@@ -142,7 +156,8 @@ function printAll(): void {
   }
 }
 
-const [part, nodes] = process.argv.slice(2);
+const [part, nodes, workload = "steady"] = process.argv.slice(2);
 if (part === "day") console.log(JSON.stringify(day()));
-else if (part === "fleet") console.log(JSON.stringify(fleet(Number(nodes))));
+else if (part === "fleet")
+  console.log(JSON.stringify(fleet(Number(nodes), WORKLOADS.find((each) => each === workload) ?? "steady")));
 else printAll();

@@ -8,6 +8,7 @@ export interface SimulateFlags {
   readonly seed: string;
   readonly pods: number;
   readonly durationMs: number;
+  readonly workload: "drawn" | "steady";
   /** `default`, `none`, or the path of a file of rates. */
   readonly faults: string;
   readonly nodes: number;
@@ -40,6 +41,7 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
   ),
   flag("pods", "int32", "30", "Pods per node"),
   flag("duration", "duration", "2h0m0s", "Virtual time with faults; healing and emptying the node come after it"),
+  flag("workload", "string", "drawn", "`drawn` from the seed, or `steady`: healthy pods on a modern runtime"),
   flag("faults", "string", "default", "`default` draws rates from the seed, `none`, or a JSON file of rates by fault"),
   flag("nodes", "int32", "1", "Nodes, all alive at once"),
   flag("runs", "int32", "1", "Simulations one after the other, the seed counting up; 0 goes on until one fails"),
@@ -61,6 +63,10 @@ export function readSimulateFlags(
     if (value < least || value > most) errors.push(`--${name}: must be between ${least} and ${most}, got ${value}`);
     return value;
   };
+  const workload = text("workload");
+  if (workload !== "drawn" && workload !== "steady") {
+    errors.push(`--workload: must be drawn or steady, got ${JSON.stringify(workload)}`);
+  }
   const durationMs = Number(values["duration"]);
   if (!(durationMs > 0)) errors.push("--duration: must be more than 0");
   if (text("trace") !== "" && values["runs"] !== 1) errors.push("--trace: tells of one run, not of several");
@@ -69,6 +75,7 @@ export function readSimulateFlags(
     seed: text("seed"),
     pods: whole("pods", 0, 1_000),
     durationMs: Math.round(durationMs),
+    workload: workload === "steady" ? workload : "drawn",
     faults: text("faults"),
     nodes: whole("nodes", 1, 10_000),
     runs: whole("runs", 0, 1_000_000_000),

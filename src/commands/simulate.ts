@@ -41,7 +41,7 @@ export function simulate(flags: SimulateFlags, screen: SimScreen, createKubelet?
 }
 
 function simulateOne(
-  { pods, durationMs, nodes, runs, trace, shrink }: SimulateFlags,
+  { pods, durationMs, workload, nodes, runs, trace, shrink }: SimulateFlags,
   which: Pick<SimulateOptions, "seed" | "faults" | "replay" | "createKubelet">,
   screen: SimScreen,
 ): SimulateResult {
@@ -53,6 +53,7 @@ function simulateOne(
     ...which,
     pods,
     durationMs,
+    workload,
     nodes,
     shrinkRuns: which.replay === undefined ? shrink : 0,
     realMs: () => systemClock.monotonicMs(),

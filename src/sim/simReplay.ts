@@ -2,7 +2,7 @@
 import { kubeletError } from "../core/errors.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
-import { drawWorkload, type SimPodPlan } from "./workload.ts";
+import { drawWorkload, type SimPodPlan, steadyWorkload, type Workload, WORKLOADS } from "./workload.ts";
 
 /** Changes when the same data would mean another run. */
 export const REPLAY_VERSION = 2;
@@ -14,6 +14,8 @@ export interface SimReplay {
   /** Pods drawn from the seed. */
   readonly pods: number;
   readonly durationMs: number;
+  /** Absent: drawn. */
+  readonly workload?: Workload;
   /** All pods are there from the start and nobody touches them. */
   readonly isCalm: boolean;
   readonly rates: FaultRates;
@@ -24,8 +26,8 @@ export interface SimReplay {
 }
 
 /** The pods of a run. */
-export function replayedPods({ seed, pods, durationMs, isCalm, keptPods }: SimReplay): readonly SimPodPlan[] {
-  const all = drawWorkload(seed, { pods, durationMs, isCalm });
+export function replayedPods({ seed, pods, durationMs, workload, isCalm, keptPods }: SimReplay): readonly SimPodPlan[] {
+  const all = workload === "steady" ? steadyWorkload(pods) : drawWorkload(seed, { pods, durationMs, isCalm });
   if (keptPods === undefined) return all;
   const kept = new Set(keptPods);
   return all.filter(({ name }) => kept.has(name));
@@ -35,6 +37,8 @@ export function replayedPods({ seed, pods, durationMs, isCalm, keptPods }: SimRe
 export const replayText = (replay: SimReplay): string => `${JSON.stringify(replay, undefined, 2)}\n`;
 
 const invalid = (why: string): Result<never> => err(kubeletError("InvalidArgument", `replay: ${why}`));
+
+const isWorkload = (value: unknown): value is Workload => WORKLOADS.some((each) => each === value);
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === "string");
@@ -48,7 +52,7 @@ export function readReplay(text: string): Result<SimReplay> {
     return invalid(`is not JSON: ${String(thrown)}`);
   }
   if (typeof given !== "object" || given === null) return invalid("must be an object");
-  const { version, seed, pods, durationMs, isCalm, rates, keptPods, keptFaults } = given as Partial<
+  const { version, seed, pods, durationMs, workload, isCalm, rates, keptPods, keptFaults } = given as Partial<
     Record<keyof SimReplay, unknown>
   >;
   if (version !== REPLAY_VERSION) {
@@ -58,6 +62,8 @@ export function readReplay(text: string): Result<SimReplay> {
   if (!Number.isSafeInteger(pods) || Number(pods) < 0) return invalid("pods must be a whole number of at least 0");
   if (!Number.isSafeInteger(durationMs) || Number(durationMs) < 0)
     return invalid("durationMs must be a whole number of at least 0");
+  if (workload !== undefined && !isWorkload(workload))
+    return invalid(`workload must be one of ${WORKLOADS.join(", ")}`);
   if (typeof isCalm !== "boolean") return invalid("isCalm must be true or false");
   if (keptPods !== undefined && !isTexts(keptPods)) return invalid("keptPods must be a list of names");
   if (keptFaults !== undefined && !isTexts(keptFaults)) return invalid("keptFaults must be a list of faults");
@@ -70,6 +76,7 @@ export function readReplay(text: string): Result<SimReplay> {
     durationMs: Number(durationMs),
     isCalm,
     rates: read.value,
+    ...(workload === undefined ? {} : { workload }),
     ...(keptPods === undefined ? {} : { keptPods }),
     ...(keptFaults === undefined ? {} : { keptFaults }),
   });

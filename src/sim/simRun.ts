@@ -24,7 +24,7 @@ import type { CreateKubelet } from "./simKubelet.ts";
 import { createSimNode, type SimNode } from "./simNode.ts";
 import type { SimObservation } from "./simObservation.ts";
 import { usualRegistry } from "./simRuntime.ts";
-import { readsPage, type SimPodPlan, workloadPrograms } from "./workload.ts";
+import { readsPage, type SimPodPlan, type Workload, workloadPrograms } from "./workload.ts";
 import { workloadAnswers } from "./workloadAnswers.ts";
 import { createWorkloadOwners, type WorkloadOwners } from "./workloadOwners.ts";
 
@@ -36,6 +36,8 @@ export interface SimRunOptions {
   readonly pods: readonly SimPodPlan[];
   /** Of the time of faults. */
   readonly durationMs: number;
+  /** What kind of node this is; default `drawn`. */
+  readonly workload?: Workload | undefined;
   readonly rates: FaultRates;
   /** Only these faults happen; see FaultDice. */
   readonly only?: ReadonlySet<string> | undefined;
@@ -167,15 +169,19 @@ function* life({ node, owners, durationMs, dice, heal, stepsUntil, blame }: Life
   if (timers.length > 0) blame("liveness", "leftovers", timers);
 }
 
+const STEADY_NODE = { maxPods: 110, modern: true, readsPage: false };
+
 function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const { seed, durationMs, createKubelet, watch } = options;
   const draws = createPrng(`${seed}/node`);
+  const drawn = { maxPods: draws.pick([110, 110, 20]), modern: draws.chance(0.85), readsPage: readsPage(seed) };
+  const kind = options.workload === "steady" ? STEADY_NODE : drawn;
   const disk = createDiskSpace((path) => node.files.at(path)?.kind === "directory");
   const calls = createCallFaults(dice, (afterMs, prng) => accidents.crashKubelet(afterMs, prng));
   const page = createPageFaults(dice);
   const config: Partial<KubeletConfig> = {
-    maxPods: draws.pick([110, 110, 20]),
-    sources: readsPage(seed) ? ["file", "http", "api"] : ["file", "api"],
+    maxPods: kind.maxPods,
+    sources: kind.readsPage ? ["file", "http", "api"] : ["file", "api"],
   };
   const api = createApiFaults();
   const scheduler = createHeapScheduler();
@@ -191,7 +197,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     config,
     scheduler,
     api: server,
-    modern: draws.chance(0.85),
+    modern: kind.modern,
     programs: withProgramFaults(workloadPrograms, dice),
     registry: withPullFaults(usualRegistry(draws.fork("registry")), dice),
     answers: workloadAnswers,

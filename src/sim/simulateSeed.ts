@@ -10,6 +10,7 @@ import type { CreateKubelet } from "./simKubelet.ts";
 import type { SimObservation } from "./simObservation.ts";
 import { REPLAY_VERSION, replayedPods, type SimReplay } from "./simReplay.ts";
 import { createSimRun, type SimOutcome, type SimRun } from "./simRun.ts";
+import type { Workload } from "./workload.ts";
 
 /** Everything but the seed has a default. */
 export interface SimulateOptions {
@@ -18,6 +19,8 @@ export interface SimulateOptions {
   readonly pods?: number;
   /** Of the time of faults, in milliseconds of virtual time; default 2 h. */
   readonly durationMs?: number;
+  /** Default `drawn`. */
+  readonly workload?: Workload;
   /** Default: rates drawn from the seed. With `none` nobody touches the pods either. */
   readonly faults?: "default" | "none" | FaultRates;
   /** Default 1. */
@@ -72,7 +75,7 @@ const DEFAULT_DURATION_MS = 2 * 60 * 60_000;
 
 /** The run of one node of a simulation. */
 function replayOf(options: SimulateOptions, node: number): SimReplay {
-  const { seed, pods = 30, durationMs = DEFAULT_DURATION_MS, faults = "default" } = options;
+  const { seed, pods = 30, durationMs = DEFAULT_DURATION_MS, workload = "drawn", faults = "default" } = options;
   const own = node === 0 ? String(seed) : `${seed}/${node}`;
   const drawn = faults === "default" ? drawFaultRates(createPrng(`${own}/rates`)) : noFaults();
   return {
@@ -80,6 +83,7 @@ function replayOf(options: SimulateOptions, node: number): SimReplay {
     seed: own,
     pods,
     durationMs,
+    ...(workload === "drawn" ? {} : { workload }),
     isCalm: faults === "none",
     rates: typeof faults === "string" ? drawn : faults,
   };
@@ -146,6 +150,7 @@ const play = (
     seed: replay.seed,
     pods: replayedPods(replay),
     durationMs: replay.durationMs,
+    workload: replay.workload,
     rates: replay.rates,
     only: replay.keptFaults === undefined ? undefined : new Set(replay.keptFaults),
     createKubelet,

@@ -264,6 +264,21 @@ const pickKind = (prng: Prng): string => {
   return (kinds.find(([, { weight }]) => (left -= weight) < 0) ?? kinds[0])?.[0] ?? "steady";
 };
 
+/** What a node is given: `drawn` from the seed, pods that fail among them, or `steady`: healthy pods on a modern runtime. */
+export const WORKLOADS = ["drawn", "steady"] as const;
+export type Workload = (typeof WORKLOADS)[number];
+
+/** Pods of the API server that start at once, run for ever, and that nobody touches: what most of a real fleet is. */
+export const steadyWorkload = (pods: number): readonly SimPodPlan[] =>
+  Array.from({ length: pods }, (_, index) => ({
+    name: `steady-${index}`,
+    kind: "steady",
+    source: "api",
+    graceSeconds: 30,
+    image: "registry.example/app-1:1",
+    steps: [{ atMs: 0, kind: "add", revision: 0 }],
+  }));
+
 /** Whether a node also takes pods from a page of manifests: half of them do. */
 export const readsPage = (seed: string | number): boolean => createPrng(`${seed}/page`).chance(0.5);
 

@@ -137,6 +137,11 @@ describe("rxlet simulate", () => {
     ["--replay", JSON.stringify({ version: 2, seed: "1", pods: "3" }), "replay: pods must be a whole number"],
     [
       "--replay",
+      JSON.stringify({ version: 2, seed: "1", pods: 1, durationMs: 1, workload: "calm" }),
+      "replay: workload must be one of drawn, steady",
+    ],
+    [
+      "--replay",
       JSON.stringify({ version: 2, seed: "1", pods: 1, durationMs: 1, isCalm: true, rates: { ...noFaults(), x: 1 } }),
       "replay: fault rates: x is no fault",
     ],
@@ -161,6 +166,7 @@ describe("rxlet simulate", () => {
     [["--pods", "-1"], "--pods: must be between 0 and 1000, got -1"],
     [["--pods", "many"], '--pods: must be a whole number, got "many"'],
     [["--nodes", "0"], "--nodes: must be between 1 and 10000, got 0"],
+    [["--workload", "calm"], '--workload: must be drawn or steady, got "calm"'],
     [["--duration", "0"], "--duration: must be more than 0"],
     [["--trace", "t.json", "--runs", "2"], "--trace: tells of one run, not of several"],
     [["--replay", "r.json", "--runs", "0"], "--replay: repeats one run, not several"],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { replayedPods } from "../../src/sim/simReplay.ts";
 import { simulateSeed } from "../../src/sim/simulateSeed.ts";
 import { drawWorkload, POD_KINDS, readsPage } from "../../src/sim/workload.ts";
 
@@ -50,5 +51,30 @@ describe("a node that nothing happens to", () => {
       },
     });
     expect([outcome, violations, faults, [...statuses.keys()].sort()]).toEqual(["ok", [], {}, ["api", "file", "http"]]);
+  });
+});
+
+describe("a steady workload", () => {
+  it("is the same healthy pods of the API server on every node, on runtimes that tell what happens", () => {
+    const events = new Map<number, number>();
+    const lists = new Map<number, number>();
+    const count = (of: Map<number, number>, node: number) => void of.set(node, (of.get(node) ?? 0) + 1);
+    const { outcome, violations, replay } = simulateSeed({
+      seed: 1,
+      nodes: 10,
+      pods: 3,
+      durationMs: 10 * MINUTE_MS,
+      workload: "steady",
+      faults: "none",
+      watch: (observation, node) => {
+        if (observation.atMs > 10 * MINUTE_MS) return;
+        if (observation.kind === "event" && observation.event.reason === "Started") count(events, node);
+        if (observation.kind === "call" && observation.rpc === "ListPodSandbox") count(lists, node);
+      },
+    });
+    const kinds = replayedPods(replay).map(({ kind, source }) => `${kind} from ${source}`);
+    expect([outcome, violations, kinds]).toEqual(["ok", [], Array.from({ length: 3 }, () => "steady from api")]);
+    expect([...events.values()]).toEqual(Array.from({ length: 10 }, () => 3));
+    expect(Math.max(...lists.values())).toBeLessThan(2 * 10 * 2);
   });
 });

@@ -47,6 +47,8 @@ export function goingPods() {
     look(observation: SimObservation): void {
       if (observation.kind === "wanted") told(observation);
       if (observation.kind === "removed") going.delete(observation.podUid);
+      // One that never came to the runtime leaves nothing to be removed.
+      if (observation.kind === "status" && observation.after === undefined) going.delete(observation.podUid);
       if (observation.kind !== "kubelet") return;
       wanted.clear();
       specs.clear();

@@ -9,7 +9,7 @@ import { oneSandbox } from "../../../src/sim/checkers/oneSandbox.ts";
 import { preStopOnce } from "../../../src/sim/checkers/preStopOnce.ts";
 import { sidecarsOutliveMains } from "../../../src/sim/checkers/sidecarsOutliveMains.ts";
 import { containerOf } from "../../support/pods.ts";
-import { call, change, started, type Step, verdicts, wanted } from "./sights.ts";
+import { call, change, started, status, type Step, verdicts, wanted } from "./sights.ts";
 
 type Case = readonly [what: string, steps: readonly Step[], found: readonly string[]];
 
@@ -97,6 +97,7 @@ describe("graceNeverGrows", () => {
     ],
     ["the minimum", [wanted({ spec: { terminationGracePeriodSeconds: 0 } }), wanted(), stop(2)], []],
     ["anything while the pod is wanted", [wanted(pod), stop(600)], []],
+    ["anything once it is wanted again", [wanted(pod), wanted(), status({}, undefined), wanted(pod), stop(600)], []],
     ["as told to a restarted kubelet", [wanted(pod), wanted(), stop(9), started, wanted(pod), wanted(), stop(20)], []],
   ])("%s", (_, steps, found) => expect(verdicts(graceNeverGrows(), steps)).toEqual(found));
 });

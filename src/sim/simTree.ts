@@ -95,11 +95,12 @@ export function createSimTree() {
       if (!nodes.has(place)) return [];
       needDirectory("list", path, place);
       const prefix = place === "/" ? "/" : `${place}/`;
-      const inside = [...nodes.keys()].filter((each) => each !== "/" && each.startsWith(prefix));
-      return inside
-        .map((each) => each.slice(prefix.length))
-        .filter((name) => !name.includes("/"))
-        .sort();
+      const names: string[] = [];
+      for (const each of nodes.keys()) {
+        const isInside = each.length > prefix.length && each.startsWith(prefix);
+        if (isInside && each.lastIndexOf("/") < prefix.length) names.push(each.slice(prefix.length));
+      }
+      return names.sort();
     },
     remove(path: string) {
       const place = ownPlace(path);

@@ -18,6 +18,9 @@ export const EFFECTS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "PullImage",
 ]);
 
+const CRASHES = ["kubeletCrashesInCall"] as const;
+const ANSWERS = ["criFails", "criReplyLost", "criSlow", "criHangs"] as const;
+
 const SLOWEST_MS = 30_000;
 /** Around the moment of the effect: before it, between it and the answer, after it. */
 const LATEST_CRASH_MS = 300;
@@ -29,6 +32,7 @@ export interface CallFaults {
 
 /** Makes them. `crashKubelet` is called to end the kubelet so much later. */
 export function createCallFaults(dice: FaultDice, crashKubelet: (afterMs: number, prng: Prng) => void): CallFaults {
+  const isHarmless = !dice.mayHappen([...CRASHES, ...ANSWERS]);
   const asked = new Map<string, number>();
   const numbered = (what: string): string => {
     const count = (asked.get(what) ?? 0) + 1;
@@ -44,13 +48,13 @@ export function createCallFaults(dice: FaultDice, crashKubelet: (afterMs: number
     ]);
   return {
     callFault(rpc, { podUid, subject }) {
-      if (dice.isHealed || rpc === "Version") return { kind: "proceed" };
+      if (isHarmless || dice.isHealed || rpc === "Version") return { kind: "proceed" };
       const what = numbered(`${rpc} ${subject === "" ? podUid : subject}`);
       if (EFFECTS.has(rpc)) {
-        const crash = dice.roll(["kubeletCrashesInCall"], what);
+        const crash = dice.roll(CRASHES, what);
         if (crash !== undefined) crashKubelet(crash.prng.int(0, LATEST_CRASH_MS), crash.prng);
       }
-      const fault = dice.roll(["criFails", "criReplyLost", "criSlow", "criHangs"], what);
+      const fault = dice.roll(ANSWERS, what);
       switch (fault?.kind) {
         case "criFails":
           return { kind: "fail", error: errorOf(rpc, fault.prng) };

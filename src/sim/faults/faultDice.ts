@@ -16,6 +16,8 @@ export interface FaultDice {
   readonly rates: FaultRates;
   /** The fault that happens to what is called `what`, if any: at most one of the kinds, tried in order. */
   roll(kinds: readonly FaultKind[], what: string): Fault | undefined;
+  /** Whether any of these kinds can happen in this run. */
+  mayHappen(kinds: readonly FaultKind[]): boolean;
   /** Faults so far, as `kind what`, in their order. */
   readonly happened: readonly string[];
   /** Faults so far by kind; kinds that did not happen are absent. */
@@ -50,11 +52,14 @@ export function createFaultDice({ seed, rates, only }: FaultDiceOptions): FaultD
       return left < 0;
     });
   };
+  const mayHappen = (kinds: readonly FaultKind[]): boolean =>
+    only !== undefined || kinds.some((kind) => rates[kind] > 0);
   return {
     rates,
+    mayHappen,
     happened,
     roll(kinds, what) {
-      if (isHealed || (only === undefined && kinds.every((kind) => rates[kind] === 0))) return undefined;
+      if (isHealed || !mayHappen(kinds)) return undefined;
       const prng = createPrng(`${seed}/${kinds[0]}/${what}`);
       const kind = chosen(kinds, what, prng);
       if (kind === undefined) return undefined;

@@ -2,7 +2,7 @@
  * The users and controllers who own the API pods of a workload, all of it through the API server: they create, place,
  * edit and delete them, and make them again under one name. Owns what it made; the server's rules say when it is gone.
  */
-import type { Wire } from "../core/api.ts";
+import type { Container, PodSpec, Wire } from "../core/api.ts";
 import type { V1Pod } from "@kubernetes/client-node";
 import { invariant } from "../core/invariant.ts";
 import { toKubeletError } from "../core/errors.ts";
@@ -11,6 +11,7 @@ import type { Prng } from "./prng.ts";
 import type { SimNode } from "./simNode.ts";
 import type { SimObservation } from "./simObservation.ts";
 import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
+import { resizedSpec, resizeText, type SimResizeStep } from "./workloadSizes.ts";
 
 type ApiPod = Wire<V1Pod>;
 
@@ -25,6 +26,8 @@ interface Made {
 const REPORT_MS = 100;
 /** A pod that is to go is looked at this often. */
 const FINALIZE_MS = 5_000;
+
+const NO_SPEC: PodSpec = { containers: [] };
 
 const manifestOf = (plan: SimPodPlan, revision: number): ApiPod => podManifest(plan, revision);
 const refOf = (name: string) => ({ namespace: SIM_NAMESPACE, name });
@@ -46,10 +49,16 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
   };
   const edit = ({ plan }: Made, revision: number): void => {
     node.note(`edit pod ${plan.name}`);
-    const { containers, initContainers } = manifestOf(plan, revision).spec ?? { containers: [] };
     made.set(plan.name, { plan, revision, successor: undefined });
-    const spec = { containers, ...(initContainers === undefined ? {} : { initContainers }) };
+    const spec = withImages(podOf(plan.name)?.spec ?? NO_SPEC, manifestOf(plan, revision).spec ?? NO_SPEC);
     server.put("pods", { metadata: refOf(plan.name), spec });
+  };
+  const resize = ({ plan, revision }: Made, step: SimResizeStep): void => {
+    const pod = podOf(plan.name);
+    if (pod?.spec === undefined || plan.sizing === undefined || isDeleting(pod)) return;
+    node.note(`resize pod ${plan.name}: ${resizeText(step)}`);
+    const first = manifestOf(plan, revision).spec ?? NO_SPEC;
+    server.resize(refOf(plan.name), resizedSpec(pod.spec, first, step, plan.sizing));
   };
   const remove = (name: string, graceSeconds: number): void => {
     node.note(`delete pod ${name}, grace ${graceSeconds} s`);
@@ -73,6 +82,9 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
           if (known === undefined) create(plan, step.revision);
           else if (isDeleting(podOf(plan.name))) made.set(plan.name, { ...known, successor: step.revision });
           else edit(known, step.revision);
+          break;
+        case "resize":
+          if (known !== undefined) resize(known, step);
           break;
         case "delete":
           if (known === undefined) break;
@@ -114,6 +126,21 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
         invariant(pod !== undefined, `pod ${plan.name} is gone and its owner does not know`);
         return isDeleting(pod) ? [] : [{ plan, name: plan.name, uid: pod.metadata?.uid }];
       }),
+  };
+}
+
+/** The containers of a spec with the images of another, as `kubectl set image` has them; sizes stay. */
+function withImages(
+  { containers, initContainers }: PodSpec,
+  { containers: given, initContainers: init = [] }: PodSpec,
+) {
+  const imaged = (each: Container): Container => {
+    const image = [...init, ...given].find(({ name }) => name === each.name)?.image;
+    return image === undefined ? each : { ...each, image };
+  };
+  return {
+    containers: containers.map(imaged),
+    ...(initContainers === undefined ? {} : { initContainers: initContainers.map(imaged) }),
   };
 }
 

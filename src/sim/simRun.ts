@@ -15,6 +15,7 @@ import type { FaultRates } from "./faults/faultKinds.ts";
 import { createPageFaults } from "./faults/pageFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { openDesires } from "./checkers/desiredState.ts";
+import { openSizes } from "./checkers/sizesSettle.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
 import { createHeapScheduler } from "./heapScheduler.ts";
 import { createPrng } from "./prng.ts";
@@ -158,6 +159,7 @@ function* life({ node, owners, durationMs, dice, heal, stepsUntil, blame }: Life
     return true;
   };
   if (!(yield* wait("desiredState", () => openDesires(node, owners.wanted())))) return;
+  if (!(yield* wait("sizesSettle", () => openSizes(node)))) return;
   node.note("nobody wants anything any more");
   owners.leave();
   if (!(yield* wait("leftovers", () => leftovers(node)))) return;

@@ -6,6 +6,7 @@ import { createPrng, type Prng } from "./prng.ts";
 import { exitsWith, ignoresTerm, runsForever, type SimExec, type SimProgram, type SimPrograms } from "./simProgram.ts";
 
 import { MOODY_PATH, NEVER_PATH, SICKLY_PATH } from "./workloadAnswers.ts";
+import { drawResizes, drawSizing, type SimResizeStep, type SimSizing, sizedSpec } from "./workloadSizes.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -234,7 +235,8 @@ export type SimPodStep =
   /** The manifest is deleted; the API pod gets a deletion timestamp and this grace. */
   | { readonly atMs: number; readonly kind: "delete"; readonly graceSeconds: number }
   /** The API object is gone at once. */
-  | { readonly atMs: number; readonly kind: "forceDelete" };
+  | { readonly atMs: number; readonly kind: "forceDelete" }
+  | SimResizeStep;
 
 /** One pod, or rather its name: whoever bears it comes and goes. */
 export interface SimPodPlan {
@@ -243,6 +245,8 @@ export interface SimPodPlan {
   readonly source: "file" | "http" | "api";
   readonly graceSeconds: number;
   readonly image: string;
+  /** Of API pods: those from manifests are made anew instead of resized. */
+  readonly sizing?: SimSizing;
   readonly steps: readonly SimPodStep[];
 }
 
@@ -294,9 +298,16 @@ export function drawWorkload(
   const hasPage = readsPage(seed);
   return Array.from({ length: pods }, (_, index) => {
     const plan = drawPod(createPrng(`${seed}/pod/${index}`), index, durationMs, isCalm);
-    const isOnPage = hasPage && plan.source === "file" && createPrng(`${seed}/page/${index}`).chance(0.4);
+    if (plan.source === "api") return withSizes(plan, createPrng(`${seed}/sizes/${index}`), durationMs, isCalm);
+    const isOnPage = hasPage && createPrng(`${seed}/page/${index}`).chance(0.4);
     return isOnPage ? { ...plan, source: "http" } : plan;
   });
+}
+
+function withSizes(plan: DrawnPod, prng: Prng, durationMs: number, isCalm: boolean): SimPodPlan {
+  const sizing = drawSizing(prng);
+  const resizes = isCalm ? [] : drawResizes(prng, plan.steps[0]?.atMs ?? 0, durationMs);
+  return { ...plan, sizing, steps: [...plan.steps, ...resizes].sort((a, b) => a.atMs - b.atMs) };
 }
 
 interface DrawnPod extends SimPodPlan {
@@ -337,7 +348,8 @@ function drawStep(
 }
 
 /** The manifest of a pod as its owner writes it. Revisions differ in their environment, those of API pods in their image. */
-export function podManifest({ name, kind, source, graceSeconds, image }: SimPodPlan, revision: number): Fields {
+export function podManifest(plan: SimPodPlan, revision: number): Fields {
+  const { name, kind, source, graceSeconds, image, sizing } = plan;
   const tagged = source === "api" ? `${image}.${revision}` : image;
   const { containers, ...spec } = (POD_KINDS[kind] ?? POD_KINDS["steady"])?.spec(tagged) ?? {};
   const env = source === "api" ? {} : { env: [{ name: "REVISION", value: String(revision) }] };
@@ -346,6 +358,6 @@ export function podManifest({ name, kind, source, graceSeconds, image }: SimPodP
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: SIM_NAMESPACE },
-    spec: { terminationGracePeriodSeconds: graceSeconds, ...spec, containers: revised },
+    spec: sizedSpec({ terminationGracePeriodSeconds: graceSeconds, ...spec, containers: revised }, sizing),
   };
 }

@@ -85,6 +85,8 @@ function createManifestOwners(node: SimNode, place: ManifestPlace) {
   };
   return {
     take(plan: SimPodPlan, step: SimPodStep): void {
+      // Static pods are made anew instead.
+      if (step.kind === "resize") return;
       const file = `${plan.name}.json`;
       if (step.kind === "delete" || step.kind === "forceDelete") contents.delete(file);
       else contents.set(file, { plan, text: JSON.stringify(podManifest(plan, step.revision)) });

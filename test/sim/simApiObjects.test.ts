@@ -154,6 +154,29 @@ describe("simulated API server: objects", () => {
     expect(pod.metadata?.generation).toBe(2);
   });
 
+  it("resizes sidecars, stores amounts as any write does, and keeps the QoS class", () => {
+    const { admin, run, refusal } = simApi();
+    const asks = (cpu: string) => ({ resources: { requests: { cpu } } });
+    const [main, step] = [
+      { name: "main", image: "x" },
+      { name: "step", image: "x", ...asks("1") },
+    ];
+    const sidecar = { name: "proxy", image: "x", restartPolicy: "Always", ...asks("1") };
+    run(admin.create("pods", newPod("a", { containers: [main], initContainers: [step, sidecar] })));
+    const resize = (body: object) =>
+      admin.patch("pods", ref("a"), strategic({ spec: body }), { subresource: "resize" });
+    const larger = ["step", "proxy"].map((name) => ({ name, ...asks("2000m") }));
+    const pod = run(resize({ initContainers: larger }));
+    expect(pod.spec?.initContainers?.map(({ resources }) => resources?.requests?.["cpu"])).toEqual(["1", "2"]);
+    run(admin.patch("pods", ref("a"), strategic({ metadata: { labels: { seen: "yes" } } })));
+    const guaranteed = { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "1", memory: "1Gi" } };
+    run(admin.create("pods", newPod("b", { containers: [{ name: "main", image: "x", resources: guaranteed }] })));
+    const uneven = { spec: { containers: [{ name: "main", resources: { limits: { cpu: "2" } } }] } };
+    expect(refusal(admin.patch("pods", ref("b"), strategic(uneven), { subresource: "resize" }))).toMatch(
+      /Pod QOS Class may not change as a result of resizing/,
+    );
+  });
+
   it("takes a kubelet's status patch and keeps conditions of others", () => {
     const { admin, run, server } = simApi();
     run(admin.create("pods", newPod("a")));

@@ -25,6 +25,17 @@ describe("drawWorkload", () => {
     }
   });
 
+  it("resizes pods of the API only, to all kinds of sizes, and back", () => {
+    const plans = seedsWithPage.flatMap((seed) => drawWorkload(seed, { pods: 50, durationMs: HOUR_MS }));
+    const resizes = plans.flatMap(({ source, steps }) =>
+      steps.flatMap((step) => (step.kind === "resize" ? [{ source, size: step.size }] : [])),
+    );
+    const kindOf = ({ size }: (typeof resizes)[number]) =>
+      size === "first" ? "back" : size.cpuMilli > 8000 || size.memoryMib > 32_768 ? "more than there is" : "other";
+    expect(new Set(resizes.map(({ source }) => source))).toEqual(new Set(["api"]));
+    expect(new Set(resizes.map(kindOf))).toEqual(new Set(["back", "more than there is", "other"]));
+  });
+
   it("has no pods on a page that the node does not read", () => {
     const seed = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].find((each) => !readsPage(each)) ?? "";
     const sources = drawWorkload(seed, { pods: 50, durationMs: HOUR_MS }).map(({ source }) => source);

@@ -56,10 +56,7 @@ export function podNode(options: Partial<SimNodeOptions> = {}): PodNode & { chec
     if (seen.rpc === "ListPodSandbox") looks.push({ atMs, what: "look" });
   };
   const config = { sources: ["api"] as const, ...options.config };
-  // A resized pod is admitted with what was granted to it, not with what it asks for.
-  const checkers = usualCheckers(simKubeletConfig(simMachine(options.machine), config)).filter(
-    ({ name }) => name !== "admittedFits",
-  );
+  const checkers = usualCheckers(simKubeletConfig(simMachine(options.machine), config));
   const made = createSimNode({
     seed: 1,
     latency: () => 2,

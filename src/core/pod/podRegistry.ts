@@ -188,7 +188,10 @@ class RegistryDraft {
 
   /** Judges the resizes that wait. The outcomes that are news. */
   #judgeResizes(): readonly ResizeOutcome[] {
-    const { outcomes, resizing } = judgeRecords(this.#resizing, this.records, this.#active(), this.#context);
+    const sizes = new Map(this.#active());
+    // A source that has reported may still be behind with what it told: its pods take their room all the same.
+    for (const pod of this.#unclaimed()) sizes.set(podUid(pod.metadata.uid), pod);
+    const { outcomes, resizing } = judgeRecords(this.#resizing, this.records, sizes, this.#context);
     this.#resizing = resizing;
     for (const { uid, pod, refused, preempt } of outcomes) {
       const record = this.records.get(uid);

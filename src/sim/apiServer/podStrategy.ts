@@ -5,6 +5,7 @@ import { defaultPod } from "../../core/pod/defaults.ts";
 import { type FieldProblem, forbidden, invalid } from "../../core/pod/fieldProblem.ts";
 import { podQosClass } from "../../core/pod/qos.ts";
 import { validatePod } from "../../core/pod/validatePod.ts";
+import { isSidecar } from "../../core/resources/podResources.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import type { Strategy } from "./strategy.ts";
 import type { ApiObject, StoredObject } from "./storedObject.ts";
@@ -43,24 +44,37 @@ function prepareUpdate(object: ApiObject, old: StoredObject, subresource: Parame
       status: { ...(qosClass === undefined ? {} : { qosClass }), ...statusOf(object) },
     };
   }
-  const spec = subresource === "resize" ? resized(specOf(old), specOf(object)) : defaultPod(asPod(object)).spec;
+  const wanted = subresource === "resize" ? resized(specOf(old), specOf(object)) : specOf(object);
+  const { spec } = defaultPod(asPod({ ...object, spec: wanted }));
   const isChanged = !sameValue(spec, old["spec"]);
   const generation = (old.metadata.generation ?? 0) + (isChanged ? 1 : 0);
   return { ...object, spec, metadata: { ...object.metadata, generation }, status: old["status"] };
 }
 
-/** Of a resize, only the resources of containers count. */
+/** Of a resize, only the resources of containers and sidecars count. */
 function resized(old: PodSpec, wanted: PodSpec): PodSpec {
-  const containers = old.containers.map((container) => {
-    const change = wanted.containers.find(({ name }) => name === container.name);
-    const { resources, resizePolicy } = change ?? container;
+  const resize = (container: PodSpec["containers"][number], changes: PodSpec["containers"]) => {
+    const { resources, resizePolicy } = changes.find(({ name }) => name === container.name) ?? container;
     return {
       ...container,
       ...(resources === undefined ? {} : { resources }),
       ...(resizePolicy === undefined ? {} : { resizePolicy }),
     };
-  });
-  return { ...old, containers };
+  };
+  const { containers, initContainers } = old;
+  const init = initContainers?.map((each) => (isSidecar(each) ? resize(each, wanted.initContainers ?? []) : each));
+  return {
+    ...old,
+    containers: containers.map((each) => resize(each, wanted.containers)),
+    ...(init === undefined ? {} : { initContainers: init }),
+  };
+}
+
+/** The sizes of a pod are its owner's to choose, its QoS class is not. */
+function resizeProblems(spec: PodSpec, old: PodSpec): readonly FieldProblem[] {
+  const qosClass = podQosClass({ spec });
+  if (qosClass === podQosClass({ spec: old })) return [];
+  return [invalid("spec", qosClass, "Pod QOS Class may not change as a result of resizing")];
 }
 
 const CHANGEABLE =
@@ -137,6 +151,8 @@ export const podStrategy: Strategy = {
     validatePod({ ...asPod(object), spec: specOf(object) }).filter(({ severity }) => severity === "error"),
   validateUpdate(object, old, subresource) {
     if (subresource === "status") return [...statusProblems(specOf(old), statusOf(old), statusOf(object))];
-    return subresource === "resize" ? [] : [...specProblems(specOf(old), specOf(object))];
+    return subresource === "resize"
+      ? resizeProblems(specOf(object), specOf(old))
+      : [...specProblems(specOf(old), specOf(object))];
   },
 };

@@ -4,7 +4,7 @@
  */
 import type { Observable } from "rxjs";
 import type { ApiObjects, ApiResourceName } from "../../core/api/apiResources.ts";
-import type { PodStatus } from "../../core/api.ts";
+import type { PodSpec, PodStatus } from "../../core/api.ts";
 import { jsonMergePatch } from "../../core/api/jsonMergePatch.ts";
 import type { ApiDeleteOptions, ApiServer, ObjectRef } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -62,6 +62,8 @@ export interface SimApiServer {
   delete(resource: ApiResourceName, ref: ObjectRef, options?: ApiDeleteOptions): void;
   /** Replaces the status of a pod, as its kubelet does. */
   setStatus(pod: ObjectRef, status: PodStatus): void;
+  /** Asks for the container sizes of this spec, by the resize request. */
+  resize(pod: ObjectRef, spec: PodSpec): void;
   /** Binds a pod to a node, as the scheduler does. */
   schedule(pod: ObjectRef, nodeName: string): void;
   /** Approves a request for a certificate and issues it, as the signer does; PEM as base64. */
@@ -143,11 +145,8 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
       return typed<R>(updateObject(world, request, jsonMergePatch(old, given)));
     },
     delete: (resource, ref, how = {}) => void deleteObject(world, resource, ref, how),
-    setStatus(pod, status) {
-      const old = world.store.get("pods", keyOf(pod));
-      if (old === undefined) throw notFound("pods", pod.name);
-      updateObject(world, { resource: "pods", identity: ADMIN, subresource: "status" }, { ...old, status });
-    },
+    setStatus: (pod, status) => updatePod(world, pod, "status", { status }),
+    resize: (pod, spec) => updatePod(world, pod, "resize", { spec }),
     schedule: (pod, nodeName) => void bindPod(world, pod, nodeName),
     signCertificate: (name, certificate) => signCertificate(world, name, certificate),
     cutWatches: (resource) => endWatches("broken", resource),
@@ -162,6 +161,17 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
     },
     setNetwork: (state) => network.set(state),
   };
+}
+
+function updatePod(
+  world: ReturnType<typeof createApiWorld>,
+  pod: ObjectRef,
+  subresource: "status" | "resize",
+  change: { readonly status: PodStatus } | { readonly spec: PodSpec },
+): void {
+  const old = world.store.get("pods", keyOf(pod));
+  if (old === undefined) throw notFound("pods", pod.name);
+  updateObject(world, { resource: "pods", identity: ADMIN, subresource }, { ...old, ...change });
 }
 
 function signCertificate(world: ReturnType<typeof createApiWorld>, name: string, certificate: string): void {

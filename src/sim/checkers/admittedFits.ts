@@ -1,73 +1,128 @@
 /**
- * A pod the kubelet starts fits beside those it was told of before: pods with a sandbox that have not ended. What it is
- * told of later may have been running all along, from an earlier life of the kubelet, and is not judged again.
+ * A pod the kubelet starts fits beside those it was told of before: pods with a sandbox that have not ended, at the sizes
+ * it has granted them. What it is told of later may have been running all along, from an earlier life of the kubelet, and
+ * is not judged again. A pod that is granted more fits beside all of them.
  */
-import type { Pod } from "../../core/api.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import { podRequests } from "../../core/resources/podResources.ts";
-import { resourceMilli, resourceValue } from "../../core/resources/resourceList.ts";
-import type { KubeletConfig } from "../../core/kubeletConfig.ts";
-import { parseResourceList } from "../../core/resources/resourceList.ts";
+import {
+  parseResourceList,
+  type ResourceList,
+  resourceMilli,
+  resourceValue,
+} from "../../core/resources/resourceList.ts";
 import type { SimChecker } from "../simChecker.ts";
+import type { SimObservation } from "../simObservation.ts";
 
-export function admittedFits({ allocatable, maxPods }: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {
-  const room = parseResourceList(allocatable);
-  const known = new Map<string, { readonly pod: Pod; readonly since: number }>();
-  let snapshots = 0;
+export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {
+  const room = parseResourceList(config.allocatable);
+  /** When this life of the kubelet was told of a pod: a number that grows. */
+  const toldAt = new Map<string, number>();
+  const granted = createGrants();
+  const sandboxes = createSandboxes();
   const ended = new Set<string>();
-  /** Ready sandboxes by pod UID. */
-  const sandboxes = new Map<string, Set<string>>();
-  const misfit = (started: string): string | undefined => {
-    const toldAt = known.get(started)?.since;
-    if (toldAt === undefined) return undefined;
+  let snapshots = 0;
+  /** What those take that were known by then; undefined when it fits. */
+  const misfit = (knownBy: number): string | undefined => {
     let [cpuMilli, memoryBytes, pods] = [0n, 0n, 0];
-    for (const [uid, { pod, since }] of known) {
-      if (since > toldAt || !sandboxes.has(uid) || ended.has(uid)) continue;
-      const requests = podRequests(pod);
-      cpuMilli += resourceMilli(requests, "cpu");
-      memoryBytes += resourceValue(requests, "memory");
+    for (const [uid, since] of toldAt) {
+      if (since > knownBy || !sandboxes.has(uid) || ended.has(uid)) continue;
+      const size = granted.of(uid);
+      cpuMilli += resourceMilli(size, "cpu");
+      memoryBytes += resourceValue(size, "memory");
       pods += 1;
     }
     if (cpuMilli > resourceMilli(room, "cpu")) return `running pods request ${cpuMilli}m of cpu`;
     if (memoryBytes > resourceValue(room, "memory")) return `running pods request ${memoryBytes} bytes of memory`;
-    return pods > maxPods ? `${pods} pods run` : undefined;
+    return pods > config.maxPods ? `${pods} pods run` : undefined;
+  };
+  const afterwards = (found: string | undefined, name: string, done: string): string | undefined =>
+    found === undefined ? undefined : `${found} after ${name} was ${done}`;
+  /** Pods that were granted more: judged when all that was told at that instant is known. */
+  let grown: { readonly atMs: number; readonly subject: string } | undefined;
+  const resized = ({ atMs }: SimObservation): string | undefined => {
+    if (grown === undefined || grown.atMs === atMs) return undefined;
+    const { subject } = grown;
+    grown = undefined;
+    return afterwards(misfit(Infinity), subject, "resized");
+  };
+  const note = (observation: SimObservation): string | undefined => {
+    switch (observation.kind) {
+      case "kubelet":
+        toldAt.clear();
+        return undefined;
+      case "wanted":
+        snapshots += 1;
+        for (const pod of observation.pods) {
+          const { uid } = pod.metadata;
+          granted.first(uid, podRequests(pod));
+          toldAt.set(uid, toldAt.get(uid) ?? snapshots);
+        }
+        return undefined;
+      case "status":
+        if (isTerminalPhase(observation.after?.phase)) ended.add(observation.podUid);
+        if (granted.told(observation)) grown = observation;
+        return undefined;
+      case "call":
+        // One that is under way when its pod ends makes a sandbox that is stopped right away.
+        if (observation.rpc === "RunPodSandbox") ended.delete(observation.podUid);
+        return undefined;
+      case "change": {
+        const { podUid, name } = observation.change;
+        if (!sandboxes.note(observation.change)) return undefined;
+        const since = toldAt.get(podUid);
+        return since === undefined ? undefined : afterwards(misfit(since), name, "started");
+      }
+      default:
+        return undefined;
+    }
   };
   return {
     name: "admittedFits",
     check(observation) {
-      switch (observation.kind) {
-        case "kubelet":
-          known.clear();
-          return undefined;
-        case "wanted":
-          snapshots += 1;
-          for (const pod of observation.pods) {
-            const { uid } = pod.metadata;
-            known.set(uid, { pod, since: known.get(uid)?.since ?? snapshots });
-          }
-          return undefined;
-        case "status":
-          if (isTerminalPhase(observation.after?.phase)) ended.add(observation.podUid);
-          return undefined;
-        case "call":
-          // One that is under way when its pod ends makes a sandbox that is stopped right away.
-          if (observation.rpc === "RunPodSandbox") ended.delete(observation.podUid);
-          return undefined;
-        case "change": {
-          const { kind, id, podUid } = observation.change;
-          const ofPod = sandboxes.get(podUid) ?? new Set<string>();
-          if (kind === "sandbox stopped" || kind === "sandbox removed") {
-            ofPod.delete(id);
-            if (ofPod.size === 0) sandboxes.delete(podUid);
-          }
-          if (kind !== "sandbox created") return undefined;
-          sandboxes.set(podUid, ofPod.add(id));
-          const found = misfit(podUid);
-          return found === undefined ? undefined : `${found} after ${observation.change.name} was started`;
-        }
-        default:
-          return undefined;
+      const found = resized(observation);
+      return note(observation) ?? found;
+    },
+  };
+}
+
+/** What each pod was granted: at first what it asked for, then what its status says, also over a restart of the kubelet. */
+function createGrants() {
+  const sizes = new Map<string, ResourceList>();
+  const isMore = (size: ResourceList, before: ResourceList): boolean =>
+    resourceMilli(size, "cpu") > resourceMilli(before, "cpu") ||
+    resourceValue(size, "memory") > resourceValue(before, "memory");
+  const of = (uid: string): ResourceList => sizes.get(uid) ?? new Map();
+  return {
+    of,
+    first: (uid: string, size: ResourceList): void => void sizes.set(uid, sizes.get(uid) ?? size),
+    /** Whether the status tells of more than was granted before. */
+    told({ podUid, after }: SimObservation & { readonly kind: "status" }): boolean {
+      if (after?.allocatedResources === undefined) return false;
+      const size = parseResourceList(after.allocatedResources);
+      const hasGrown = isMore(size, of(podUid));
+      sizes.set(podUid, size);
+      return hasGrown;
+    },
+  };
+}
+
+/** Sandboxes that were not stopped, by pod UID. */
+function createSandboxes() {
+  const ready = new Map<string, Set<string>>();
+  return {
+    has: (uid: string): boolean => ready.has(uid),
+    /** Whether it is a new one. */
+    note({ kind, id, podUid }: (SimObservation & { readonly kind: "change" })["change"]): boolean {
+      const ofPod = ready.get(podUid) ?? new Set<string>();
+      if (kind === "sandbox stopped" || kind === "sandbox removed") {
+        ofPod.delete(id);
+        if (ofPod.size === 0) ready.delete(podUid);
       }
+      if (kind !== "sandbox created") return false;
+      ready.set(podUid, ofPod.add(id));
+      return true;
     },
   };
 }

@@ -137,6 +137,7 @@ describe("admittedFits", () => {
   const pod = (uid: string) => ({ uid, name: uid, spec: { containers: [containerOf({ resources })] } });
   const made = (uid: string) => change("sandbox created", "s0", uid, `demo/${uid}`);
   const room = (cpu: string, memory: string, maxPods = 10) => admittedFits({ allocatable: { cpu, memory }, maxPods });
+  const granted = (uid: string, cpu: string) => status(undefined, { allocatedResources: { cpu, memory: "1Gi" } }, uid);
   const both: readonly Step[] = [wanted(pod("a"), pod("b")), made("a"), made("b")];
   it.each([
     ["room for both", room("2", "4Gi"), both, []],
@@ -153,6 +154,36 @@ describe("admittedFits", () => {
       room("1", "4Gi"),
       [both[0] as Step, made("a"), change("sandbox stopped", "s0", "a", "demo/a"), made("b")],
       [],
+    ],
+    [
+      "made where another gave back",
+      room("1", "4Gi"),
+      [wanted(pod("a"), pod("b")), made("a"), granted("a", "300m"), made("b")],
+      [],
+    ],
+    [
+      "made where another has grown",
+      room("1300m", "4Gi"),
+      [wanted(pod("a"), pod("b")), made("a"), granted("a", "800m"), made("b")],
+      ["running pods request 1400m of cpu after demo/b was started"],
+    ],
+    [
+      "grown beside others, also those told of later",
+      room("1300m", "4Gi"),
+      [...both, granted("a", "800m"), started],
+      ["running pods request 1400m of cpu after demo/plain was resized"],
+    ],
+    [
+      "grown where another gives back at the same instant",
+      room("1300m", "4Gi"),
+      [...both, [9, granted("a", "800m")], [9, granted("b", "400m")], made("c")],
+      [],
+    ],
+    [
+      "still as large as granted after a restart",
+      room("1300m", "4Gi"),
+      [wanted(pod("a")), made("a"), granted("a", "800m"), started, wanted(pod("a"), pod("b")), made("b")],
+      ["running pods request 1400m of cpu after demo/b was started"],
     ],
   ] as const)("%s", (_, checker, steps, found) => expect(verdicts(checker, steps)).toEqual(found));
 });

@@ -20,6 +20,7 @@ import { revivedPods } from "./revivedPods.ts";
 import { sidecarsFirst } from "./sidecarsFirst.ts";
 import { skippedStartup } from "./skippedStartup.ts";
 import { trustedEvents } from "./trustedEvents.ts";
+import { unmadeSizes } from "./unmadeSizes.ts";
 
 const MAX_SEEDS = 200;
 const PODS = 8;
@@ -44,6 +45,7 @@ const MUTANTS: readonly Mutant[] = [
   sidecarsFirst,
   skippedStartup,
   readyRegardless,
+  unmadeSizes,
 ];
 
 /** The first seed at which the checker speaks; undefined when it does not within the limit. */

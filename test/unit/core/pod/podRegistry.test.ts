@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AdmissionResult } from "../../../../src/core/admission/admit.ts";
+import { allocationOf } from "../../../../src/core/allocation/podAllocation.ts";
 import type { Pod } from "../../../../src/core/api.ts";
 import { type PodUid, podUid } from "../../../../src/core/ids.ts";
 import {
@@ -410,6 +411,24 @@ describe("advanceRegistry: pods of earlier processes", () => {
     expect(asked).toEqual([["other 2"]]);
     registry.tell(update("ADD", version("runs", { name: "other" })), update("ADD", version("b", { name: "third" })));
     expect(asked.at(-1)?.map((each) => each.split(" ")[0])).toEqual(["web", "other"]);
+  });
+
+  it("grants no resize in the room of what runs since before a restart and has not been told of", () => {
+    const sized = (cpu: string): Pod =>
+      version("a", { spec: { containers: [{ name: "main", image: "one", resources: { requests: { cpu } } }] } });
+    const asked: (readonly string[])[] = [];
+    const context: Partial<RegistryContext> = {
+      runtimePods: [listed("a"), listed("other", { name: "other" })],
+      admit: (_, others) => {
+        asked.push(others.map(({ metadata }) => metadata.name));
+        return REFUSE;
+      },
+    };
+    const allocations = new Map(
+      ["a", "other"].map((uid) => [podUid(uid), { allocation: allocationOf(sized("1")), resizing: false }]),
+    );
+    const registry = node(context).tell({ kind: "restored", allocations }, update("ADD", sized("2")));
+    expect([asked, registry.record("a")?.refused?.reason]).toEqual([[["other"]], "Deferred"]);
   });
 
   it("asks admission about a wanted pod of which only dead containers are left", () => {

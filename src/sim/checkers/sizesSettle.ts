@@ -1,0 +1,144 @@
+/**
+ * What a node owes to pods that were resized: empty once what each was granted is in force, and is what it wants, unless
+ * that does not fit; and nobody was granted what the node does not have.
+ */
+import type { Pod } from "../../core/api.ts";
+import { sameRequirements } from "../../core/allocation/podAllocation.ts";
+import { isTerminalPhase } from "../../core/pod/phase.ts";
+import { milliCpuToQuotaUs, milliCpuToShares } from "../../core/resources/cgroupMath.ts";
+import { podCgroupName, podCgroupResources, type CgroupLimits } from "../../core/resources/podCgroup.ts";
+import { podRequests } from "../../core/resources/podResources.ts";
+import {
+  parseResourceList,
+  type ResourceList,
+  resourceMilli,
+  resourceValue,
+} from "../../core/resources/resourceList.ts";
+import type { SimNode } from "../simNode.ts";
+import type { SimContainer } from "../simRecords.ts";
+
+/** What is looked at of a node. */
+export interface SizedNode extends Pick<SimNode, "pods"> {
+  readonly config: Pick<
+    SimNode["config"],
+    "allocatable" | "cgroupRoot" | "cgroupsPerQos" | "cpuCfsQuota" | "cpuCfsPeriodUs" | "podPidsLimit"
+  >;
+  readonly runtime: Pick<SimNode["runtime"], "sandboxes" | "containers">;
+  readonly cgroups: Pick<SimNode["cgroups"], "all">;
+}
+
+type Requirements = NonNullable<Pod["spec"]["containers"][number]["resources"]>;
+
+/** One sentence per size that has not settled. */
+export function openSizes(node: SizedNode): readonly string[] {
+  const pods = node
+    .pods()
+    .filter(({ status }) => status?.allocatedResources !== undefined && !isTerminalPhase(status.phase));
+  const room = parseResourceList(node.config.allocatable);
+  const excess = (["cpu", "memory"] as const).flatMap((name) => {
+    const [sum, has] = [pods.reduce((total, pod) => total + amountOf(grantedTo(pod), name), 0n), amountOf(room, name)];
+    return sum > has ? [`pods were granted ${sum} of ${name}, the node has ${has}`] : [];
+  });
+  const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const open = staying.flatMap((pod) => {
+    const others = pods.filter((each) => each !== pod);
+    const found = [...unsettled(pod, others, room), ...notInForce(pod, node), ...cgroupProblems(pod, node)];
+    return found.map((problem) => `${pod.metadata.namespace}/${pod.metadata.name} ${problem}`);
+  });
+  return [...excess, ...open];
+}
+
+/** Thousandths of cpu, bytes of memory. */
+const amountOf = (list: ResourceList, name: "cpu" | "memory"): bigint =>
+  name === "cpu" ? resourceMilli(list, name) : resourceValue(list, name);
+
+const grantedTo = ({ status }: Pod): ResourceList => parseResourceList(status?.allocatedResources);
+
+const conditionOf = ({ status }: Pod, type: string) => status?.conditions?.find((each) => each.type === type);
+
+const fits = (sizes: readonly ResourceList[], room: ResourceList): boolean =>
+  (["cpu", "memory"] as const).every(
+    (name) => sizes.reduce((sum, size) => sum + amountOf(size, name), 0n) <= amountOf(room, name),
+  );
+
+/** A size that is wanted and neither granted nor refused for a reason. */
+function unsettled(pod: Pod, others: readonly Pod[], room: ResourceList): readonly string[] {
+  const inProgress = conditionOf(pod, "PodResizeInProgress");
+  if (inProgress !== undefined) return [`is still being resized: ${inProgress.message ?? ""}`];
+  const wanted = podRequests(pod);
+  const pending = conditionOf(pod, "PodResizePending");
+  if (pending === undefined) {
+    const isGranted = (["cpu", "memory"] as const).every(
+      (name) => amountOf(wanted, name) === amountOf(grantedTo(pod), name),
+    );
+    return isGranted ? [] : ["wants another size than it was granted, and nothing is said of it"];
+  }
+  const isRightly =
+    pending.reason === "Infeasible" ? !fits([wanted], room) : !fits([wanted, ...others.map(grantedTo)], room);
+  return isRightly ? [] : [`is refused a size that fits (${pending.reason}: ${pending.message})`];
+}
+
+/** What each container was granted: its spec, or, while that is refused, what its status says of it. */
+function grantsOf(pod: Pod): ReadonlyMap<string, Requirements> {
+  const { spec, status } = pod;
+  if (conditionOf(pod, "PodResizePending") === undefined) {
+    return new Map(
+      [...(spec.initContainers ?? []), ...spec.containers].map(({ name, resources }) => [name, resources ?? {}]),
+    );
+  }
+  const told = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return new Map(told.map(({ name, resources }) => [name, resources ?? {}]));
+}
+
+function notInForce(pod: Pod, node: SizedNode): readonly string[] {
+  const grants = grantsOf(pod);
+  const told = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  return runningOf(pod, node).flatMap(({ config, resources }) => {
+    const name = config.metadata?.name ?? "";
+    const grant = grants.get(name);
+    if (grant === undefined) return [];
+    const status = told.find((each) => each.name === name);
+    const wrong = [
+      ...(sameRequirements({ requests: status?.allocatedResources ?? {} }, { requests: grant.requests ?? {} })
+        ? []
+        : ["allocated"]),
+      ...(sameRequirements(status?.resources, grant) ? [] : ["told"]),
+      ...(hasSize(resources, grant, node.config) ? [] : ["runtime"]),
+    ];
+    return wrong.length === 0 ? [] : [`has not the granted size in force: ${name} (${wrong.join(", ")})`];
+  });
+}
+
+function runningOf({ metadata }: Pod, { runtime }: SizedNode): readonly SimContainer[] {
+  const sandboxes = runtime.sandboxes().filter(({ config }) => config.metadata?.uid === metadata.uid);
+  const ids = new Set(sandboxes.map(({ id }) => id));
+  return runtime.containers().filter(({ phase, sandboxId }) => phase.kind === "running" && ids.has(sandboxId));
+}
+
+function hasSize(
+  held: SimContainer["resources"],
+  { requests, limits }: Requirements,
+  { cpuCfsPeriodUs }: SizedNode["config"],
+): boolean {
+  const [asked, most] = [parseResourceList(requests), parseResourceList(limits)];
+  const cpuLimit = resourceMilli(most, "cpu");
+  const shares = milliCpuToShares(asked.has("cpu") ? resourceMilli(asked, "cpu") : cpuLimit);
+  return (
+    held?.cpuShares === shares &&
+    held.cpuQuota === milliCpuToQuotaUs(cpuLimit, BigInt(cpuCfsPeriodUs)) &&
+    held.memoryLimitInBytes === resourceValue(most, "memory")
+  );
+}
+
+function cgroupProblems(pod: Pod, { cgroups, config }: SizedNode): readonly string[] {
+  const held = cgroups.all().get(podCgroupName(pod, config));
+  if (held === undefined) return [];
+  const { cpuQuotaUs, memoryLimitBytes } = podCgroupResources(pod, config);
+  const cpuShares = Number(milliCpuToShares(amountOf(grantedTo(pod), "cpu")));
+  // Of a size that is refused, statuses do not tell which limits containers have that do not run.
+  const limits = conditionOf(pod, "PodResizePending") === undefined ? { cpuQuotaUs, memoryLimitBytes } : {};
+  const wanted: { readonly [Name in keyof CgroupLimits]: number | undefined } = { cpuShares, ...limits };
+  const names = ["cpuShares", "cpuQuotaUs", "memoryLimitBytes"] as const;
+  const wrong = names.filter((name) => wanted[name] !== undefined && held[name] !== wanted[name]);
+  return wrong.length === 0 ? [] : [`has another size in its cgroup: ${wrong.join(", ")}`];
+}

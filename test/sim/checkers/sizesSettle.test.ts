@@ -1,0 +1,130 @@
+/** The rule about sizes, on a node on which all is well but for what each case makes of it. */
+import { expect, it } from "vitest";
+import type { Pod, PodSpec } from "../../../src/core/api.ts";
+import { openSizes, type SizedNode } from "../../../src/sim/checkers/sizesSettle.ts";
+import { podNode } from "../../support/podNode.ts";
+import { containerOf, podOf } from "../../support/pods.ts";
+
+const GIB = 1024 ** 3;
+
+const resourcesOf = (cpu: number) => {
+  const size = { cpu: String(cpu), memory: "1Gi" };
+  return { requests: size, limits: size };
+};
+const specOf = (cpu: number): Partial<PodSpec> => ({ containers: [containerOf({ resources: resourcesOf(cpu) })] });
+
+/** A node of 8 CPUs with two running pods, of 2 and 3. */
+function settledNode(): SizedNode {
+  const { node } = podNode({
+    pods: [podOf({ uid: "a", name: "a", spec: specOf(2) }), podOf({ uid: "b", name: "b", spec: specOf(3) })],
+  });
+  node.runFor(10_000);
+  return node;
+}
+
+type Change = (node: SizedNode) => Partial<SizedNode>;
+
+/** Another pod `a`. */
+const withPod =
+  (change: (pod: Pod) => Pod): Change =>
+  (node) => {
+    const pods = node.pods().map((pod) => (pod.metadata.name === "a" ? change(pod) : pod));
+    return { pods: () => pods };
+  };
+const wants = (pod: Pod, cpu: number): Pod => ({ ...pod, spec: { ...pod.spec, ...specOf(cpu) } });
+const says = (pod: Pod, type: string, reason: string): Pod => {
+  const conditions = [...(pod.status?.conditions ?? []), { type, status: "True", reason, message: "why" }];
+  return { ...pod, status: { ...pod.status, conditions } };
+};
+const pending = (cpu: number, reason: string): Change =>
+  withPod((pod) => says(wants(pod, cpu), "PodResizePending", reason));
+const granted = (cpu: number): Change =>
+  withPod((pod) => {
+    const { requests } = resourcesOf(cpu);
+    const containerStatuses = (pod.status?.containerStatuses ?? []).map((each) => ({
+      ...each,
+      allocatedResources: requests,
+      resources: resourcesOf(cpu),
+    }));
+    return { ...wants(pod, cpu), status: { ...pod.status, allocatedResources: requests, containerStatuses } };
+  });
+const withRuntime =
+  (change: { readonly cpuShares?: bigint; readonly cpuQuota?: bigint; readonly memoryLimitInBytes?: bigint }): Change =>
+  ({ runtime }) => {
+    const containers = runtime.containers().map((each) => ({
+      ...each,
+      resources: each.resources === undefined ? undefined : { ...each.resources, ...change },
+    }));
+    return { runtime: { sandboxes: runtime.sandboxes, containers: () => containers.slice(0, 1) } };
+  };
+const withCgroup =
+  (change: { readonly memoryLimitBytes: number }): Change =>
+  ({ cgroups }) => ({
+    cgroups: {
+      all: () =>
+        new Map(
+          [...cgroups.all()].map(([name, limits]) => [name, name.endsWith("poda") ? { ...limits, ...change } : limits]),
+        ),
+    },
+  });
+
+it.each<readonly [what: string, change: Change, found: readonly string[]]>([
+  ["all as granted", () => ({}), []],
+  ["too large for what others leave", pending(6, "Deferred"), []],
+  ["too large for the node", pending(9, "Infeasible"), []],
+  ["waiting for what there is", pending(5, "Deferred"), ["demo/a is refused a size that fits (Deferred: why)"]],
+  [
+    "refused for good what only others keep it from",
+    pending(6, "Infeasible"),
+    ["demo/a is refused a size that fits (Infeasible: why)"],
+  ],
+  [
+    "forgotten",
+    withPod((pod) => wants(pod, 3)),
+    [
+      "demo/a wants another size than it was granted, and nothing is said of it",
+      "demo/a has not the granted size in force: main (allocated, told, runtime)",
+      "demo/a has another size in its cgroup: cpuQuotaUs",
+    ],
+  ],
+  [
+    "never done with",
+    withPod((pod) => says(pod, "PodResizeInProgress", "Error")),
+    ["demo/a is still being resized: why"],
+  ],
+  [
+    "granted, and not made",
+    granted(1),
+    [
+      "demo/a has not the granted size in force: main (runtime)",
+      "demo/a has another size in its cgroup: cpuShares, cpuQuotaUs",
+    ],
+  ],
+  [
+    "granted more than there is",
+    granted(6),
+    [
+      "pods were granted 9000 of cpu, the node has 8000",
+      "demo/a has not the granted size in force: main (runtime)",
+      "demo/a has another size in its cgroup: cpuShares, cpuQuotaUs",
+    ],
+  ],
+  ["another CPU weight", withRuntime({ cpuShares: 2n }), ["demo/a has not the granted size in force: main (runtime)"]],
+  ["another CPU limit", withRuntime({ cpuQuota: 1000n }), ["demo/a has not the granted size in force: main (runtime)"]],
+  [
+    "another memory limit",
+    withRuntime({ memoryLimitInBytes: 1n }),
+    ["demo/a has not the granted size in force: main (runtime)"],
+  ],
+  [
+    "another limit of the pod",
+    withCgroup({ memoryLimitBytes: 2 * GIB }),
+    ["demo/a has another size in its cgroup: memoryLimitBytes"],
+  ],
+  ["over", withPod((pod) => ({ ...wants(pod, 3), status: { ...pod.status, phase: "Failed" } })), []],
+])("%s", (_, change, found) => {
+  const node = settledNode();
+  expect(
+    openSizes({ config: node.config, pods: node.pods, runtime: node.runtime, cgroups: node.cgroups, ...change(node) }),
+  ).toEqual(found);
+});

@@ -17,7 +17,8 @@ export function graceNeverGrows(): SimChecker {
     check(observation) {
       going.look(observation);
       if (observation.kind === "kubelet") given.clear();
-      if (observation.kind === "change" && observation.change.kind === "container removed") {
+      // One of that name may have been lost with its runtime: the next one starts with the grace of the pod.
+      if (observation.kind === "change" && /^container (created|removed)$/.test(observation.change.kind)) {
         given.delete(`${observation.change.podUid} ${observation.change.name}`);
       }
       if (observation.kind !== "call") return undefined;

@@ -2,10 +2,13 @@
  * When a pod ends, a sidecar is asked to stop only after the regular containers have ended, or after the grace period
  * of the pod, counted from the first kill this kubelet tells of.
  */
+import type { PodStatus } from "../../core/api.ts";
 import { isSidecar } from "../../core/pod/restartRules.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { goingPods } from "./goingPods.ts";
 import { containerNameOf, liveContainers } from "./liveContainers.ts";
+
+const isOver = (status: PodStatus | undefined): boolean => status?.phase === "Failed" || status?.phase === "Succeeded";
 
 /** Timers are due at fractions of a millisecond. */
 const ROUNDING_MS = 10;
@@ -15,8 +18,11 @@ export function sidecarsOutliveMains(): SimChecker {
   const going = goingPods();
   /** When the end of each pod began, by UID, in milliseconds. */
   const beganAt = new Map<string, number>();
+  const keepFirst = (podUid: string, atMs: number): void => {
+    if (!beganAt.has(podUid)) beganAt.set(podUid, atMs);
+  };
   const begin = (podUid: string, atMs: number): void => {
-    if (going.shortestSeconds(podUid) !== undefined && !beganAt.has(podUid)) beganAt.set(podUid, atMs);
+    if (going.shortestSeconds(podUid) !== undefined) keepFirst(podUid, atMs);
   };
   return {
     name: "sidecarsOutliveMains",
@@ -29,6 +35,8 @@ export function sidecarsOutliveMains(): SimChecker {
       if (observation.kind === "event" && observation.event.reason === "Killing") {
         begin(observation.event.object.uid, observation.atMs);
       }
+      // The end may be the kubelet's own decision, before any source tells of it.
+      if (observation.kind === "status" && isOver(observation.after)) keepFirst(observation.podUid, observation.atMs);
       if (observation.kind !== "call" || observation.rpc !== "StopContainer") return undefined;
       const { podUid, subject, atMs } = observation;
       begin(podUid, atMs);

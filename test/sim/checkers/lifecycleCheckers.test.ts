@@ -139,6 +139,11 @@ describe("sidecarsOutliveMains", () => {
       ["sidecar demo/plain/proxy#0 is stopped while demo/plain/main#0 runs"],
     ],
     ["when the time is up", [...up, wanted(), [10, main], [30, stop]], []],
+    [
+      "when the time is up since the kubelet's own decision",
+      [...up, [10, status(undefined, { phase: "Failed" })], [20, wanted()], [21, main], [30, stop]],
+      [],
+    ],
     ["in a pod that goes on", [...up, stop], []],
   ])("%s", (_, steps, found) => expect(verdicts(sidecarsOutliveMains(), steps)).toEqual(found));
 });

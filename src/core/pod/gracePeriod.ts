@@ -48,6 +48,6 @@ export const remainingGraceSeconds = (graceSeconds: number, elapsedSeconds: numb
 export const stopDeadline = (before: MonotonicMs | undefined, graceSeconds: number, now: MonotonicMs): MonotonicMs =>
   monotonicMs(Math.min(before ?? Infinity, now + graceSeconds * 1000));
 
-/** Whole seconds until a deadline; none when it has passed. */
+/** Whole seconds until a deadline; none when it has passed. Instants have fractions: what they add to a second is noise. */
 export const secondsUntil = (deadline: MonotonicMs, now: MonotonicMs): number =>
-  Math.max(0, Math.ceil((deadline - now) / 1000));
+  Math.max(0, Math.ceil(Math.round(deadline - now) / 1000));

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../../../src/core/api.ts";
-import { containerId, sandboxId } from "../../../../src/core/ids.ts";
-import { containerGraceSeconds, remainingGraceSeconds } from "../../../../src/core/pod/gracePeriod.ts";
+import { containerId, monotonicMs, sandboxId } from "../../../../src/core/ids.ts";
+import {
+  containerGraceSeconds,
+  remainingGraceSeconds,
+  secondsUntil,
+  stopDeadline,
+} from "../../../../src/core/pod/gracePeriod.ts";
 import type { ContainerKill } from "../../../../src/core/pod/podActionsTypes.ts";
 import * as events from "../../../../src/core/pod/podEvents.ts";
 import { type ContainerStop, planPodKill } from "../../../../src/core/pod/podKill.ts";
@@ -133,5 +138,18 @@ describe("pod events", () => {
     ],
   ])("%#: type, reason, text and object", (event, type, reason, message, target) => {
     expect(event).toEqual({ type, reason, message, object: target });
+  });
+});
+
+describe("secondsUntil", () => {
+  it.each([
+    ["the whole grace at its start, whatever the fraction of the instant", 0.18685581497, 60],
+    ["a second that has begun as a whole one", 500.18685581497, 60],
+    ["what is left", 30_000.18685581497, 30],
+    ["none of a time that is up", 61_000, 0],
+  ])("%s", (_, elapsedMs, left) => {
+    const startedAt = monotonicMs(255_360);
+    const deadline = stopDeadline(undefined, 60, monotonicMs(startedAt + (elapsedMs < 1 ? elapsedMs : 0.18685581497)));
+    expect(secondsUntil(deadline, monotonicMs(startedAt + elapsedMs))).toBe(left);
   });
 });

@@ -2,9 +2,9 @@
  * Puts the allocated size of a running pod in force, step by step; a step that fails is tried again with the next sync,
  * from where it stands. Bound: one call at a time. Counterpart: doPodResizeAction (kuberuntime_manager.go).
  */
-import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap } from "rxjs";
+import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
 import { sizedContainers, sizesOf, withContainerSize, withReportedSizes } from "../core/allocation/actualSizes.ts";
-import { allocationOf } from "../core/allocation/podAllocation.ts";
+import { allocationOf, unknownAllocation } from "../core/allocation/podAllocation.ts";
 import { resizeCompletedEvent, resizeErrorEvent } from "../core/allocation/resizeMessages.ts";
 import {
   memoryDecreaseProblem,
@@ -106,7 +106,7 @@ function take(context: PodContext, pod: Pod, step: ResizeStep, failures: Kubelet
 }
 
 function writeCgroup(
-  { ports, config }: PodContext,
+  { ports, config, memory }: PodContext,
   pod: Pod,
   { limits }: ResizeStep & { readonly kind: "cgroup" },
   failures: KubeletError[],
@@ -114,6 +114,12 @@ function writeCgroup(
   const { cgroups } = ports;
   if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
   return timedCgroup("update", ports, () => cgroups.ensure(podCgroupName(pod, config), limits)).pipe(
+    tap({
+      subscribe: () => {
+        // Between two sizes, and possibly left there, until all steps are done.
+        memory.sizes = { ...memory.sizes, cgroup: unknownAllocation(allocationOf(pod)) };
+      },
+    }),
     ignoreElements(),
     catchError((thrown: unknown) => {
       failures.push(toKubeletError(thrown));

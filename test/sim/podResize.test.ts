@@ -158,6 +158,29 @@ describe("a resize that fits", () => {
     check();
   });
 
+  it("takes back what had begun of a resize that is reverted halfway", () => {
+    const { node, check } = podNode({
+      pods: [sized(SMALL)],
+      callFault: (rpc) =>
+        rpc === "UpdateContainerResources"
+          ? { kind: "fail", error: kubeletError("Unknown", "no") }
+          : { kind: "proceed" },
+    });
+    node.runFor(1_000);
+    node.putPod(sized(LARGE, { generation: 2 }));
+    node.runFor(5_000);
+    const halfway = cgroup(node)?.memoryLimitBytes;
+    node.putPod(sized(SMALL, { generation: 3 }));
+    node.runFor(30_000);
+    expect([halfway, cgroup(node)?.memoryLimitBytes, inForce(node), resizing(node)]).toEqual([
+      2048 * MIB,
+      1024 * MIB,
+      ["1000 1024"],
+      [],
+    ]);
+    check();
+  });
+
   it("does not lower a memory limit below what is in use", () => {
     const { node, check } = podNode({
       pods: [sized(LARGE)],

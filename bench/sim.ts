@@ -22,10 +22,7 @@ const FLEETS = [100, 300, 1_000];
 /** Of nodes whose pods are drawn: a quarter of them fails and is tried again, and some runtimes have to be polled. */
 const DRAWN_FLEETS = [100];
 const FLEET_PODS = 10;
-/**
- * Given to each fleet. A collector told to look for garbage earlier (--heap-growing-percent) saves little memory and takes
- * twice the CPU.
- */
+/** Given to each fleet: room enough that the figure shown is what the fleet takes, not what it was allowed. */
 const FLEET_HEAP = ["--max-old-space-size=4096"];
 /** All pods have started after the first few minutes; what fails is retried at its slowest pace after ten. */
 const START_MINUTES = 5;

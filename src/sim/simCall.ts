@@ -97,8 +97,8 @@ export function simUnary(settings: SimCallSettings): SimUnary {
       });
 }
 
-/** What becomes of a request when it has arrived; `effect` emits one value. */
-function outcome<Response>(action: SimAction, effect: () => Call<Response>): Call<Response> {
+/** What becomes of a request when it has arrived: a call, whose effect emits one value, or a watch. */
+export function outcome<T>(action: SimAction, effect: () => Observable<T>): Observable<T> {
   switch (action.kind) {
     case "hang":
       return NEVER;

@@ -2,6 +2,7 @@
  * The allocation of a pod as a file, so that a kubelet that starts again knows what it granted before it admits
  * anybody. Differs from upstream: one file per pod instead of allocated_pods_state and actuated_pods_state for all.
  */
+import { isJsonObject, parseJson } from "../json.ts";
 import { type PodAllocation, type Requirements, unknownAllocation } from "./podAllocation.ts";
 
 /** What is kept of one pod. */
@@ -26,31 +27,21 @@ export const encodeAllocation = (record: AllocationRecord): string =>
 
 /** The record in a file; undefined when it is not a whole one. */
 export function decodeAllocation(text: string): AllocationRecord | undefined {
-  const document = parsed(text);
-  if (!isRecord(document) || document["version"] !== VERSION || !isAllocation(document["allocation"])) return undefined;
+  const document = parseJson(text);
+  if (!isJsonObject(document) || document["version"] !== VERSION || !isAllocation(document["allocation"]))
+    return undefined;
   const { allocation, resizing } = document;
   return typeof resizing === "boolean" ? { allocation, resizing } : undefined;
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const isAmounts = (value: unknown): boolean =>
-  value === undefined || (isRecord(value) && Object.values(value).every((each) => typeof each === "string"));
+  value === undefined || (isJsonObject(value) && Object.values(value).every((each) => typeof each === "string"));
 
 const isRequirements = (value: unknown): value is Requirements =>
-  isRecord(value) && isAmounts(value["requests"]) && isAmounts(value["limits"]);
+  isJsonObject(value) && isAmounts(value["requests"]) && isAmounts(value["limits"]);
 
 const isAllocation = (value: unknown): value is PodAllocation =>
-  isRecord(value) &&
+  isJsonObject(value) &&
   (value["pod"] === undefined || isRequirements(value["pod"])) &&
-  isRecord(value["containers"]) &&
+  isJsonObject(value["containers"]) &&
   Object.values(value["containers"]).every(isRequirements);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -2,6 +2,7 @@
  * The `io.kubernetes.*` labels and annotations that make sandboxes and containers ours, written and read back: all a
  * restarted kubelet knows of a running container. Counterpart: pkg/kubelet/kuberuntime/labels.go.
  */
+import { parseJson } from "../json.ts";
 import type { Container, Pod } from "../api.ts";
 import { goJson } from "./goJson.ts";
 import { containerSpecHash } from "./specHash.ts";
@@ -134,15 +135,6 @@ export interface ContainerAnnotations {
 
 function parseWhole(text: string | undefined): number | undefined {
   return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
-
-function parseJson(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reads the annotations back; what is missing or broken gets the value of a container that never had it. */

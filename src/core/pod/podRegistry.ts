@@ -308,8 +308,8 @@ class RegistryDraft {
     // A static pod has the size of its manifest, once nothing of it runs.
     const hasSize = restored !== undefined && (running || !isStaticPod(pod));
     const allocated = hasSize ? withAllocation(pod, restored.allocation) : pod;
-    const others = [...this.#active(uid).values(), ...this.#unclaimed()];
-    const verdict = running ? ADMITTED : this.#context.admit(allocated, others);
+    const others = (): readonly Pod[] => [...this.#active(uid).values(), ...this.#unclaimed()];
+    const verdict = running ? ADMITTED : this.#context.admit(allocated, others());
     if (!verdict.admitted) {
       this.records.set(uid, { ...record, state: "rejected" });
       this.#rejections.push({ pod, reason: verdict.reason, message: verdict.message });

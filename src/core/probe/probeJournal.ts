@@ -3,6 +3,7 @@
  * container ID: a verdict on another instance is worth nothing. Liveness is not kept: it is asked anew.
  */
 import { containerId } from "../ids.ts";
+import { isJsonObject, parseJson } from "../json.ts";
 import type { ProbeVerdict } from "../pod/podActionsTypes.ts";
 
 /** Verdicts by container name. */
@@ -23,27 +24,16 @@ export function encodeProbeJournal(verdicts: ProbeVerdicts): string {
 
 /** The verdicts in a file; undefined when it is not a whole journal. */
 export function decodeProbeJournal(text: string): ProbeVerdicts | undefined {
-  const document = parsed(text);
-  if (!isRecord(document) || document["version"] !== VERSION || !Array.isArray(document["containers"]))
+  const document = parseJson(text);
+  if (!isJsonObject(document) || document["version"] !== VERSION || !Array.isArray(document["containers"]))
     return undefined;
   const verdicts = new Map<string, ProbeVerdict>();
   for (const entry of document["containers"] as readonly unknown[]) {
-    if (!isRecord(entry)) return undefined;
+    if (!isJsonObject(entry)) return undefined;
     const { name, id, started, ready } = entry;
     if (typeof name !== "string" || typeof id !== "string") return undefined;
     if (typeof started !== "boolean" || typeof ready !== "boolean") return undefined;
     verdicts.set(name, { started, ready, live: true, containerId: containerId(id) });
   }
   return verdicts;
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 /** The file `userns` of a pod's directory: which ids the pod was given. Format and complaints are upstream's. */
 import { kubeletError } from "../errors.ts";
+import { isJsonObject, parseJson } from "../json.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { IdRange } from "./idRanges.ts";
 
@@ -19,22 +20,12 @@ export function encodeUserNamespace({ firstId, length }: IdRange): string {
 }
 
 const invalid = (why: string): Result<never> => err(kubeletError("InvalidArgument", why));
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function mappingsOf(value: unknown): readonly Mapping[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const isId = (id: unknown): id is number => Number.isInteger(id) && Number(id) >= 0 && Number(id) < 2 ** 32;
   const mappings = value.flatMap((each: unknown): readonly Mapping[] => {
-    if (!isRecord(each)) return [];
+    if (!isJsonObject(each)) return [];
     const { hostId, containerId, length } = each;
     return isId(hostId) && isId(containerId) && isId(length) ? [{ hostId, containerId, length }] : [];
   });
@@ -43,9 +34,9 @@ function mappingsOf(value: unknown): readonly Mapping[] | undefined {
 
 /** The range in a file; InvalidArgument when it is not one the kubelet would have written. */
 export function decodeUserNamespace(text: string): Result<IdRange> {
-  const document = parsed(text);
-  const uids = isRecord(document) ? mappingsOf(document["uidMappings"]) : undefined;
-  const gids = isRecord(document) ? mappingsOf(document["gidMappings"]) : undefined;
+  const document = parseJson(text);
+  const uids = isJsonObject(document) ? mappingsOf(document["uidMappings"]) : undefined;
+  const gids = isJsonObject(document) ? mappingsOf(document["gidMappings"]) : undefined;
   if (uids === undefined || gids === undefined) return invalid("invalid user namespace mappings file");
   const [uid] = uids;
   const [gid] = gids;

@@ -9,7 +9,7 @@ import { deadline } from "../../operators/deadline.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { SimAction } from "../simCall.ts";
+import { outcome, type SimAction } from "../simCall.ts";
 import type { ApiIdentity } from "./identity.ts";
 import type { Network } from "./network.ts";
 import type { ApiAttributes, ApiVerb } from "./nodeAuthorizer.ts";
@@ -61,22 +61,7 @@ export function apiRequest<T>(
   return defer(() => {
     const action = intercept(request.verb, request.resource, request);
     const thereMs = Math.ceil(latency(request.verb, request.resource) / 2) + (action.kind === "delay" ? action.ms : 0);
-    const happen = (): Observable<T> => {
-      switch (action.kind) {
-        case "hang":
-          return NEVER;
-        case "fail":
-          return throwError(() => action.error);
-        case "loseReply":
-          return concat(
-            effect().pipe(ignoreElements()),
-            throwError(() => action.error),
-          );
-        case "proceed":
-        case "delay":
-          return effect();
-      }
-    };
+    const happen = (): Observable<T> => outcome(action, effect);
     return crossing(
       network,
       () =>

@@ -127,6 +127,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     clock,
     rng,
     telemetry,
+    api: undefined,
     runtime: client.runtime,
     images: client.images,
     probers: createProbers(client.runtime, clock),

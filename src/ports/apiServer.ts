@@ -120,3 +120,17 @@ export interface ApiServer {
     options?: CallOptions,
   ): Call<ApiSubresources[S]>;
 }
+
+/**
+ * One server, reached over lanes: what is sent on one never waits for the connections or the rate of another. Together
+ * they keep within `kubeAPIQPS`, but for heartbeats and events, which have bounds of their own.
+ */
+export interface ApiLanes {
+  /** Leases and the status of the node. */
+  readonly heartbeats: ApiServer;
+  /** What the kubelet says of pods: statuses, deletions, mirror pods. */
+  readonly pods: ApiServer;
+  readonly events: ApiServer;
+  /** Everything it reads, and tokens. */
+  readonly objects: ApiServer;
+}

@@ -4,6 +4,7 @@ import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
+import type { ApiLanes } from "./apiServer.ts";
 import type { Machine } from "./host.ts";
 import type { Cgroups } from "./cgroup.ts";
 import type { Clock } from "./clock.ts";
@@ -35,6 +36,8 @@ export interface KubeletPorts {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly telemetry: Telemetry;
+  /** Absent on a node of no cluster. */
+  readonly api: ApiLanes | undefined;
   readonly runtime: RuntimeService;
   readonly images: ImageService;
   readonly probers: Probers;

@@ -9,6 +9,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { Kubelet } from "../kubelet.ts";
+import type { ApiLanes } from "../ports/apiServer.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { Machine } from "../ports/host.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
@@ -263,6 +264,7 @@ function createWorld(options: SimNodeOptions): World {
   const apiPods = createSimApiPods(clock, pods);
   const ports = {
     clock,
+    api: api === undefined ? undefined : lanesTo(api, config.nodeName),
     machine,
     files: seenFiles(files, config, see),
     cgroups: seenCgroups(cgroups, see),
@@ -305,6 +307,12 @@ function createWorld(options: SimNodeOptions): World {
       watcher = next;
     },
   };
+}
+
+/** Calls of a simulated client do not wait for each other: one client serves as every lane. */
+function lanesTo(server: SimApiServer, nodeName: string): ApiLanes {
+  const lane = server.client({ kind: "node", nodeName });
+  return { heartbeats: lane, pods: lane, events: lane, objects: lane };
 }
 
 const PROCEED: SimAction = { kind: "proceed" };

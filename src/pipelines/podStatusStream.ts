@@ -54,11 +54,14 @@ const SANDBOX_LOST: StatusOverride = {
   message: "The pod's sandbox is gone and its restart policy does not allow another one",
 };
 
-/** The end of all containers is that of the pod when none is being restarted and our last effect was seen. */
+/** A sync starts again what it stopped, or did so and it has not been seen yet. */
+const isStartingAgain = (context: PodContext): boolean => context.memory.restarting.value || !seesOwnEffects(context);
+
+/** The end of all containers is that of the pod when none is being started again. */
 function isEnd(context: PodContext, { status: told }: Pod): boolean {
   const { memory } = context;
   const isKnown = memory.override !== undefined || isTerminalPhase((memory.status ?? told)?.phase);
-  return isKnown || (!memory.restarting.value && seesOwnEffects(context));
+  return isKnown || !isStartingAgain(context);
 }
 
 function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
@@ -89,6 +92,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
     resize: { refused, inProgress },
     actual: memory.resizing.value === undefined ? command.pod : atActualSize(command.pod, runtime, memory.sizes),
     override: memory.override ?? (isLost ? SANDBOX_LOST : undefined),
+    ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.starting } : {}),
   });
   // A pod that is over has an end for each of its containers, also for those the runtime has lost.
   const status = command.phase === "terminated" ? terminatedPodStatus(command.pod, generated) : generated;

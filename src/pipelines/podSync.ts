@@ -77,6 +77,7 @@ export function syncPod(
     act: ({ actions, resize }, runtime, errors) => {
       const operation = operationOf(memory, command);
       if (operation === "create") observeWorkerStart(context, pod);
+      memory.starting = new Set(startsOf(actions).map(({ name }) => name));
       memory.restarting.set(stopsToStartAgain(actions));
       const run: SyncRun = { context, pod, runtime, actions, resize, stop, errors, sandbox: undefined, halted: false };
       return concat(

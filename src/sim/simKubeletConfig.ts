@@ -1,4 +1,4 @@
-/** The configuration of a simulated kubelet: what a real one has when nobody configures anything. */
+/** The configuration of a simulated kubelet: what a real one has by default, in a cluster with a DNS service. */
 import { resolveFeatureGates } from "../cli/featureGates.ts";
 import { ownFlagValues } from "../cli/parseKubeletFlags.ts";
 import type { KubeletFlags } from "../cli/kubeletFlags.ts";
@@ -15,5 +15,5 @@ export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> 
   const { gates } = resolveFeatureGates({});
   const config = defaultConfiguration(withDefaultEviction({}), (name) => gates.get(name) === true);
   const defaults = kubeletConfigOf({ flags, config, featureGates: gates, warnings: [] }, machine);
-  return { ...defaults, sources: ["file", "api"], ...more };
+  return { ...defaults, sources: ["file", "api"], clusterDns: ["10.96.0.10"], clusterDomain: "cluster.local", ...more };
 }

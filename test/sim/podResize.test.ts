@@ -158,6 +158,34 @@ describe("a resize that fits", () => {
     check();
   });
 
+  it("never tells that a container has completed which is restarted for its size, whatever its policy", () => {
+    const container = { resizePolicy: [{ resourceName: "memory", restartPolicy: "RestartContainer" }] };
+    const beside = containerOf({ name: "beside" });
+    const onFailure = (pod: Pod): Pod => ({
+      ...pod,
+      spec: { ...pod.spec, restartPolicy: "OnFailure", containers: [...pod.spec.containers, beside] },
+    });
+    const states: string[] = [];
+    const { node, check } = podNode({
+      pods: [onFailure(sized(SMALL, { container }))],
+      programs: () => ({ onTerm: { afterMs: 300, code: 0 } }),
+      watch(seen) {
+        if (seen.kind !== "status") return;
+        const { phase, containerStatuses } = seen.after ?? {};
+        states.push(`${phase} ${Object.keys(containerStatuses?.[0]?.state ?? {}).join()}`);
+      },
+    });
+    node.runFor(1_000);
+    node.putPod(onFailure(sized(LARGE, { generation: 2, container })));
+    node.runFor(5_000);
+    expect([[...new Set(states)], node.running(), inForce(node)]).toEqual([
+      ["Pending waiting", "Pending running", "Running running", "Running waiting"],
+      ["demo/uid-1/beside#0", "demo/uid-1/main#1"],
+      ["0 0", "2000 2048"],
+    ]);
+    check();
+  });
+
   it("takes back what had begun of a resize that is reverted halfway", () => {
     const { node, check } = podNode({
       pods: [sized(SMALL)],

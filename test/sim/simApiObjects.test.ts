@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Container } from "../../src/core/api.ts";
 import { createStatusPatch } from "../../src/core/api/statusPatch.ts";
 import type { ApiPatch } from "../../src/ports/apiServer.ts";
 import { newPod, simApi } from "../support/simApi.ts";
@@ -198,9 +199,27 @@ describe("simulated API server: objects", () => {
     expect(createStatusPatch("Pod", newer as object, { ...newer, status })).toBeUndefined();
   });
 
-  it("keeps a terminated container of a pod that never restarts", () => {
+  type Rules = {
+    readonly restartPolicy?: string;
+    readonly restartPolicyRules?: NonNullable<Container["restartPolicyRules"]>;
+  };
+  const rulesOf = (action: string): Rules => ({
+    restartPolicy: "Never",
+    restartPolicyRules: [{ action, exitCodes: { operator: "In", values: [3] } }],
+  });
+  it.each<readonly [what: string, policy: string, exitCode: number, own: Rules, isRefused: boolean]>([
+    ["that is never restarted", "Never", 1, {}, true],
+    ["of a pod that restarts", "Always", 0, {}, false],
+    ["that succeeded", "OnFailure", 0, {}, true],
+    ["that failed", "OnFailure", 1, {}, false],
+    ["with a policy of its own", "Never", 1, { restartPolicy: "OnFailure" }, false],
+    ["whose rule restarts it", "Never", 3, rulesOf("Restart"), false],
+    ["whose rule does not match", "Never", 4, rulesOf("Restart"), true],
+    ["of a pod that may restart all", "Never", 4, rulesOf("RestartAllContainers"), false],
+  ])("lets no container come back from an end that is final: one %s", (_, restartPolicy, exitCode, own, isRefused) => {
     const { admin, run, refusal } = simApi();
-    run(admin.create("pods", newPod("a", { restartPolicy: "Never" })));
+    const containers = [{ name: "main", image: "registry.example/app:1", ...own }];
+    run(admin.create("pods", newPod("a", { restartPolicy, containers })));
     const state = (value: object) =>
       merge({
         status: {
@@ -208,10 +227,12 @@ describe("simulated API server: objects", () => {
         },
       });
     const options = { subresource: "status" } as const;
-    run(admin.patch("pods", ref("a"), state({ terminated: { exitCode: 0 } }), options));
-    expect(refusal(admin.patch("pods", ref("a"), state({ running: {} }), options))).toBe(
-      'InvalidArgument/Invalid: Pod "a" is invalid: status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
-    );
+    run(admin.patch("pods", ref("a"), state({ terminated: { exitCode } }), options));
+    const back = admin.patch("pods", ref("a"), state({ terminated: null, running: {} }), options);
+    const problem =
+      'InvalidArgument/Invalid: Pod "a" is invalid: status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state';
+    if (isRefused) expect(refusal(back)).toBe(problem);
+    else expect(run(back).status?.containerStatuses?.[0]?.state).toEqual({ running: {} });
   });
 
   it("binds a pod once", () => {

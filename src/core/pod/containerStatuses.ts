@@ -30,6 +30,8 @@ export interface ContainerStatusesInput {
   readonly context: StatusContext;
   /** True when the pod, as told last, was restarting all its containers. */
   readonly restartingAll: boolean;
+  /** Containers that were stopped to be started again, by name, until that was seen to have happened. */
+  readonly startingAgain: ReadonlySet<string>;
 }
 
 const LOST_MESSAGE = "The container could not be located when the pod was deleted.  The container used to be Running";
@@ -79,6 +81,20 @@ function statusFromInstances(
   if (older === undefined) return status;
   const lastState = presentStatus(spec, older, before, input.context).state ?? {};
   return { ...status, lastState };
+}
+
+/**
+ * Shows a container that is being started again although its end would be final as waiting: from an end that is final
+ * the API server lets no container come back. Upstream never tells of that end: it takes its statuses before a sync.
+ */
+function withStartAgain(
+  { pod, runtime, startingAgain }: ContainerStatusesInput,
+  spec: Container,
+  status: ApiContainerStatus,
+): ApiContainerStatus {
+  const isEnd = status.state?.terminated !== undefined && !shouldContainerBeRestarted(spec, pod, runtime);
+  if (!isEnd || !startingAgain.has(spec.name)) return status;
+  return { ...status, lastState: status.state ?? {}, state: { waiting: { reason: "ContainerCreating" } } };
 }
 
 /** Shows a container that should run, but could not be started, as waiting for the reason of that failure. */
@@ -132,7 +148,7 @@ export function containerStatuses(
   return specs.map((spec) => {
     const before = previous.find(({ name }) => name === spec.name);
     const known = withLimitedMessages(statusFromInstances(input, spec, before), maxMessageBytes);
-    const status = withFailure(input, spec, kind, known);
+    const status = withFailure(input, spec, kind, withStartAgain(input, spec, known));
     return kind === "ephemeral" ? status : withReadiness(status, readinessOf(input, spec, kind, status));
   });
 }

@@ -47,9 +47,12 @@ export interface PodStatusInput {
   readonly resize?: ResizeState;
   /** The pod at the size in force; default the one it is granted. */
   readonly actual?: Pod;
+  /** Containers that were stopped to be started again, by name; default none. */
+  readonly startingAgain?: ReadonlySet<string>;
 }
 
 const DEFAULT_RUNTIME_NAME = "containerd";
+const NONE: ReadonlySet<string> = new Set();
 
 function statusesOf(
   input: PodStatusInput,
@@ -64,7 +67,17 @@ function statusesOf(
     ({ type, status }) => type === "AllContainersRestarting" && status === "True",
   );
   const actual = input.actual ?? pod;
-  const shared: ContainerStatusesInput = { pod, actual, runtime, failures, verdicts, context, restartingAll };
+  const { startingAgain = NONE } = input;
+  const shared: ContainerStatusesInput = {
+    pod,
+    actual,
+    runtime,
+    failures,
+    verdicts,
+    context,
+    restartingAll,
+    startingAgain,
+  };
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   // The fields of an ephemeral container that matter here are those of any container.
   const ephemerals: readonly Container[] = ephemeralContainers;

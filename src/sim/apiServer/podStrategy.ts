@@ -4,6 +4,7 @@ import type { PodSpec, PodStatus, Wire } from "../../core/api.ts";
 import { defaultPod } from "../../core/pod/defaults.ts";
 import { type FieldProblem, forbidden, invalid } from "../../core/pod/fieldProblem.ts";
 import { podQosClass } from "../../core/pod/qos.ts";
+import { restartsAfterExit } from "../../core/pod/restartRules.ts";
 import { validatePod } from "../../core/pod/validatePod.ts";
 import { isSidecar } from "../../core/resources/podResources.ts";
 import { sameValue } from "../../core/sameValue.ts";
@@ -11,7 +12,6 @@ import type { Strategy } from "./strategy.ts";
 import type { ApiObject, StoredObject } from "./storedObject.ts";
 
 type PodObject = Wire<V1Pod>;
-type ApiContainerState = NonNullable<NonNullable<PodStatus["containerStatuses"]>[number]["state"]>;
 
 /** Marks the API server's picture of a static pod. */
 export const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
@@ -125,20 +125,26 @@ function* statusProblems(spec: PodSpec, old: PodStatus, wanted: PodStatus): Iter
   if (old.qosClass !== undefined && wanted.qosClass !== old.qosClass) {
     yield invalid("status.qosClass", wanted.qosClass, "field is immutable");
   }
-  for (const [index, status] of (wanted.containerStatuses ?? []).entries()) {
-    const before = old.containerStatuses?.find(({ name }) => name === status.name);
-    const ended = before?.state?.terminated;
-    if (ended === undefined || status.state?.terminated !== undefined || isWaitingAnew(status.state)) continue;
-    const isFinal = spec.restartPolicy === "Never" || (spec.restartPolicy === "OnFailure" && ended.exitCode === 0);
-    const hasRules = spec.containers.some(({ name, restartPolicyRules }) => name === status.name && restartPolicyRules);
-    if (isFinal && !hasRules) {
-      yield forbidden(`status.containerStatuses[${index}].state`, "may not be transitioned to non-terminated state");
+  if (mayRestartAll(spec)) return;
+  for (const [field, containers] of [
+    ["containerStatuses", spec.containers],
+    ["initContainerStatuses", spec.initContainers ?? []],
+  ] as const) {
+    for (const [index, { name, state }] of (old[field] ?? []).entries()) {
+      const next = wanted[field]?.find((each) => each.name === name);
+      if (state?.terminated === undefined || next === undefined || next.state?.terminated !== undefined) continue;
+      const container = containers.find((each) => each.name === name);
+      if (container !== undefined && restartsAfterExit(container, spec, state.terminated.exitCode)) continue;
+      yield forbidden(`status.${field}[${index}].state`, "may not be transitioned to non-terminated state");
     }
   }
 }
 
-/** No state at all: the kubelet is not sure, which is no transition. */
-const isWaitingAnew = (state: ApiContainerState | undefined): boolean => state === undefined;
+/** Whether the end of some container makes all of them run again. */
+const mayRestartAll = ({ containers, initContainers = [] }: PodSpec): boolean =>
+  [...initContainers, ...containers].some(({ restartPolicyRules = [] }) =>
+    restartPolicyRules.some(({ action }) => action === "RestartAllContainers"),
+  );
 
 /** The strategy of pods. */
 export const podStrategy: Strategy = {

@@ -3,7 +3,11 @@ import { containerStatuses } from "../../../../src/core/pod/containerStatuses.ts
 import type { RuntimeContainer } from "../../../../src/core/runtime/podRuntimeStatus.ts";
 import { container, exited, instance, pod, runtime } from "../samples.ts";
 
-const statusesOf = (instances: readonly RuntimeContainer[], restartCountBefore?: number) => {
+const statusesOf = (
+  instances: readonly RuntimeContainer[],
+  restartCountBefore?: number,
+  { restartPolicy = "Always", startingAgain = [] as readonly string[] } = {},
+) => {
   const before = {
     name: "web",
     image: "web",
@@ -13,13 +17,14 @@ const statusesOf = (instances: readonly RuntimeContainer[], restartCountBefore?:
     state: { running: { startedAt: "2026-01-01T00:00:00Z" } },
   };
   const input = {
-    pod: pod(),
-    actual: pod(),
+    pod: pod({ restartPolicy }),
+    actual: pod({ restartPolicy }),
     runtime: runtime(instances),
     failures: new Map(),
     verdicts: new Map(),
     context: { runtimeName: "containerd", recursiveReadOnly: false },
     restartingAll: false,
+    startingAgain: new Set(startingAgain),
   };
   const known = restartCountBefore === undefined ? [] : [before];
   return containerStatuses(input, [container("web")], "regular", known).map(({ restartCount, state, lastState }) => ({
@@ -40,6 +45,18 @@ describe("containerStatuses", () => {
   it("never lets a restart count shrink when a look misses the newest instance", () => {
     expect(statusesOf([exited("web", 1, { restartCount: 1 })], 3)).toEqual([
       { restartCount: 3, state: ["terminated"], lastExitCode: undefined },
+    ]);
+  });
+
+  it.each([
+    ["waits while it is started again after an end that is final", 0, "OnFailure", ["web"], "waiting"],
+    ["has ended when nobody starts it again", 0, "OnFailure", ["other"], "terminated"],
+    ["has ended as long as its policy lets it come back from that", 1, "OnFailure", ["web"], "terminated"],
+    ["waits while a changed one is started again that is never restarted", 1, "Never", ["web"], "waiting"],
+  ] as const)("shows a container that %s", (_, exitCode, restartPolicy, startingAgain, state) => {
+    const lastExitCode = state === "waiting" ? exitCode : undefined;
+    expect(statusesOf([exited("web", exitCode)], 0, { restartPolicy, startingAgain })).toEqual([
+      { restartCount: 0, state: [state], lastExitCode },
     ]);
   });
 });

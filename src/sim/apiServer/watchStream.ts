@@ -225,7 +225,9 @@ function keepAlive(world: ApiWorld, settings: WatchSettings, options: ApiWatchOp
       post.send(undefined);
       return;
     }
-    post.send({ type: "BOOKMARK", object: { metadata: { resourceVersion: String(store.revision) } } });
+    // A timer of the real clock may come a fraction of a millisecond early.
+    if (hasBookmarks)
+      post.send({ type: "BOOKMARK", object: { metadata: { resourceVersion: String(store.revision) } } });
     this.schedule(undefined, following());
   }, following());
 }

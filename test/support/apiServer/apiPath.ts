@@ -1,0 +1,39 @@
+/** URL paths of the API server, read. */
+import { API_RESOURCES, type ApiResourceName } from "../../../src/core/api/apiResources.ts";
+
+/** What a path means. */
+export interface ApiPath {
+  readonly resource: ApiResourceName;
+  readonly namespace: string | undefined;
+  /** undefined: all objects. */
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+const CORE = /^\/api\/v1\/(.*)$/;
+const GROUP = /^\/apis\/([^/]+)\/([^/]+)\/(.*)$/;
+
+function groupOf(
+  path: string,
+): { readonly group: string; readonly version: string; readonly rest: string } | undefined {
+  const core = CORE.exec(path);
+  if (core !== null) return { group: "", version: "v1", rest: core[1] ?? "" };
+  const [, group = "", version = "", rest = ""] = GROUP.exec(path) ?? [];
+  return group === "" ? undefined : { group, version, rest };
+}
+
+/** The resource a path names; undefined where the server has none. */
+export function parseApiPath(path: string): ApiPath | undefined {
+  const found = groupOf(path);
+  if (found === undefined) return undefined;
+  const steps = found.rest.split("/").map(decodeURIComponent);
+  const isScoped = steps[0] === "namespaces" && steps.length > 2;
+  const namespace = isScoped ? steps[1] : undefined;
+  const [resource = "", name, subresource, ...more] = isScoped ? steps.slice(2) : steps;
+  if (!Object.hasOwn(API_RESOURCES, resource) || more.length > 0) return undefined;
+  const info = API_RESOURCES[resource as ApiResourceName];
+  if (info.group !== found.group || info.version !== found.version) return undefined;
+  // One object of a namespaced resource is only found below its namespace.
+  if (info.namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) return undefined;
+  return { resource: resource as ApiResourceName, namespace, name, subresource };
+}

@@ -1,0 +1,102 @@
+/**
+ * The simulated API server behind real HTTPS on loopback and the real clock: what a client meets on the wire, refusals
+ * and faults included. Clients are told apart by certificate or bearer token; nobody else is let in.
+ */
+import { once } from "node:events";
+import { createSecureServer, type Http2SecureServer } from "node:http2";
+import { createServer as createHttp1Server, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Subscription } from "rxjs";
+import type { ApiIdentity } from "../../../src/sim/apiServer/identity.ts";
+import {
+  createSimApiServer,
+  type SimApiServer,
+  type SimApiServerOptions,
+} from "../../../src/sim/apiServer/simApiServer.ts";
+import { realClock } from "../realClock.ts";
+import { createTestAuthority, type PemIdentity, type TestAuthority } from "./certificates.ts";
+import { createFaultyNetwork, type FaultyNetwork } from "./faultyNetwork.ts";
+import { NODE_PREFIX, serveRequests, type Tamper } from "./serveRequests.ts";
+
+export interface HttpsApiServerOptions extends Omit<SimApiServerOptions, "clock"> {
+  /** Default: both, as the real server. */
+  readonly protocol?: "http/1.1";
+}
+
+/** A running server. */
+export interface HttpsApiServer {
+  readonly url: string;
+  readonly authority: TestAuthority;
+  /** The cluster behind it, and its hands. */
+  readonly sim: SimApiServer;
+  readonly network: FaultyNetwork;
+  /** Requests so far: method and URL path with query. */
+  readonly requests: readonly string[];
+  /** Bearer tokens by whom they are of. */
+  readonly tokens: Map<string, ApiIdentity>;
+  /** A certificate of a node, or of an administrator. */
+  clientCertificate(identity: ApiIdentity): Promise<PemIdentity>;
+  /** Answers in place of the server until it is called with nothing. */
+  tamper(how?: Tamper): void;
+  close(): Promise<void>;
+}
+
+/** Starts a server with the namespaces of a new cluster and nothing else. */
+export async function startHttpsApiServer({
+  protocol,
+  ...simOptions
+}: HttpsApiServerOptions = {}): Promise<HttpsApiServer> {
+  const sim = createSimApiServer({ clock: realClock, latency: () => 0, ...simOptions });
+  const authority = await createTestAuthority();
+  const tokens = new Map<string, ApiIdentity>();
+  const watches = new Set<Subscription>();
+  const requests: string[] = [];
+  let tamper: Tamper | undefined;
+
+  const served = { sim, tokens, watches, onRequest: (line: string) => requests.push(line) };
+  const handle = serveRequests({ ...served, tamper: (method, url) => tamper?.(method, url) });
+  const server = await listen(protocol, authority, handle);
+  const network = await createFaultyNetwork((server.address() as AddressInfo).port);
+  return {
+    url: `https://127.0.0.1:${network.port}`,
+    authority,
+    sim,
+    network,
+    requests,
+    tokens,
+    clientCertificate: (identity) =>
+      authority.client(
+        identity.kind === "admin"
+          ? { commonName: "kubernetes-admin", organization: "system:masters" }
+          : { commonName: `${NODE_PREFIX}${identity.nodeName}`, organization: "system:nodes" },
+      ),
+    tamper: (how) => {
+      tamper = how;
+    },
+    async close() {
+      for (const subscription of watches) subscription.unsubscribe();
+      await network.close();
+      const closed = once(server, "close");
+      server.close();
+      await closed;
+    },
+  };
+}
+
+async function listen(
+  protocol: "http/1.1" | undefined,
+  authority: TestAuthority,
+  handle: ReturnType<typeof serveRequests>,
+): Promise<Server | Http2SecureServer> {
+  const { certificate: cert, key } = await authority.server();
+  const tls = { cert, key, ca: authority.certificate, requestCert: true, rejectUnauthorized: false };
+  const server =
+    protocol === undefined
+      ? createSecureServer({ ...tls, allowHTTP1: true }, handle as never)
+      : createHttp1Server(tls, handle);
+  server.on("sessionError", () => {});
+  server.on("tlsClientError", () => {});
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}

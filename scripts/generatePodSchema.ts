@@ -15,13 +15,14 @@ interface Model {
   getAttributeTypeMap(): readonly Attribute[];
 }
 
-const ROOTS = ["V1Pod", "V1ConfigMap", "V1Secret"];
+const ROOTS = ["V1Pod", "V1ConfigMap", "V1Secret", "V1RuntimeClass"];
 const OUTPUT = new URL("../src/gen/podSchema.ts", import.meta.url);
 
 /** Fields that hold quantities, one or a map of them. */
 const QUANTITIES: ReadonlySet<string> = new Set([
   "V1ContainerStatus.allocatedResources",
   "V1EmptyDirVolumeSource.sizeLimit",
+  "V1Overhead.podFixed",
   "V1PodSpec.overhead",
   "V1PodStatus.allocatedResources",
   "V1ResourceFieldSelector.divisor",

@@ -175,9 +175,13 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   };
 }
 
-const keepClasses = ({ runtimeClasses$ }: KubeletPorts, { runtimeClasses }: NodeState): Observable<never> =>
-  runtimeClasses$.pipe(
-    tap((classes) => runtimeClasses.set(classes)),
+/** Classes of the API server go before those of manifests. */
+const keepClasses = (
+  { runtimeClasses$ }: KubeletPorts,
+  { runtimeClasses, configObjects }: NodeState,
+): Observable<never> =>
+  combineLatest([runtimeClasses$, configObjects.changes$]).pipe(
+    tap(([ofServer, { runtimeClasses: ofManifests }]) => runtimeClasses.set(new Map([...ofManifests, ...ofServer]))),
     ignoreElements(),
   );
 

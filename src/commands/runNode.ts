@@ -140,7 +140,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
       eventedPleg({ runtime: client.runtime, containerdHints$: containerdEvents(client.containerdEvents), clock }),
       { clock, rng, telemetry },
     ),
-    // They are objects of the API server, and there is none.
+    // Those of the API server, and there is none; manifests have others.
     runtimeClasses$: of(new Map()),
     recordEvents: (events$) =>
       recordEvents(events$, { telemetry, clock, qps: config.eventRecordQPS, burst: config.eventBurst }),

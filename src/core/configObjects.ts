@@ -1,11 +1,12 @@
 /**
- * What containers are configured from beside their pod: ConfigMaps, Secrets and services, as the node knows them now.
+ * What pods need beside themselves: ConfigMaps, Secrets, services and RuntimeClasses, as the node knows them now.
  * Manifests fill it on a node of its own; an API server would fill the same. Counterparts: the kubelet's configMapManager,
- * secretManager and serviceLister.
+ * secretManager, serviceLister and runtimeClassManager.
  */
-import type { V1ConfigMap, V1Secret } from "@kubernetes/client-node";
+import type { V1ConfigMap, V1RuntimeClass, V1Secret } from "@kubernetes/client-node";
 import type { Container, ObjectMeta, Pod, Wire } from "./api.ts";
 import type { ServiceForEnv } from "./container/serviceEnv.ts";
+import { type RuntimeClasses, runtimeHandlerOf } from "./runtime/runtimeHandler.ts";
 
 type Identified = { readonly metadata: ObjectMeta & { readonly name: string; readonly namespace: string } };
 
@@ -17,8 +18,17 @@ export type Secret = Wire<Omit<V1Secret, "stringData">> & Identified & { readonl
 
 export type ConfigObject = ConfigMap | Secret;
 
-/** Names an object among all, and in messages: `Secret default/web`. */
-export type ConfigObjectKey = `${ConfigObject["kind"]} ${string}/${string}`;
+/** A RuntimeClass that passed a source; it belongs to no namespace. */
+export type RuntimeClass = Wire<V1RuntimeClass> & {
+  readonly kind: "RuntimeClass";
+  readonly metadata: ObjectMeta & { readonly name: string };
+};
+
+/** What a manifest may hold beside pods. */
+export type ManifestObject = ConfigObject | RuntimeClass;
+
+/** Names an object among all, and in messages: `Secret default/web`, `RuntimeClass kata`. */
+export type ManifestObjectKey = `${ConfigObject["kind"]} ${string}/${string}` | `RuntimeClass ${string}`;
 
 /** One moment's knowledge; it does not change, a later moment is another value. */
 export interface ConfigObjects {
@@ -26,40 +36,47 @@ export interface ConfigObjects {
   readonly secret: (namespace: string, name: string) => Secret | undefined;
   /** Empty without an API server. */
   readonly services: readonly ServiceForEnv[];
+  readonly runtimeClasses: RuntimeClasses;
 }
 
-/** Key of an object by what identifies it. */
-export const configObjectKey = (kind: ConfigObject["kind"], namespace: string, name: string): ConfigObjectKey =>
-  `${kind} ${namespace}/${name}`;
+/** Key of an object by what identifies it; a RuntimeClass has no namespace. */
+export const objectKey = (kind: ManifestObject["kind"], namespace: string, name: string): ManifestObjectKey =>
+  kind === "RuntimeClass" ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 
 /** Key of an object. */
-export const keyOf = ({ kind, metadata }: ConfigObject): ConfigObjectKey =>
-  configObjectKey(kind, metadata.namespace, metadata.name);
+export const keyOf = ({ kind, metadata }: ManifestObject): ManifestObjectKey =>
+  objectKey(kind, metadata.namespace ?? "", metadata.name);
 
 /** These objects; of two of one kind and name the first. */
 export function configObjectsOf(
-  objects: readonly ConfigObject[],
+  objects: readonly ManifestObject[],
   services: readonly ServiceForEnv[] = [],
 ): ConfigObjects {
-  const byKey = new Map<ConfigObjectKey, ConfigObject>();
+  const byKey = new Map<ManifestObjectKey, ManifestObject>();
   for (const object of objects) if (!byKey.has(keyOf(object))) byKey.set(keyOf(object), object);
   const find =
     <K extends ConfigObject["kind"]>(kind: K) =>
     (namespace: string, name: string) =>
-      byKey.get(configObjectKey(kind, namespace, name)) as Extract<ConfigObject, { kind: K }> | undefined;
-  return { configMap: find("ConfigMap"), secret: find("Secret"), services };
+      byKey.get(objectKey(kind, namespace, name)) as Extract<ConfigObject, { kind: K }> | undefined;
+  const classes = [...byKey.values()].filter((object) => object.kind === "RuntimeClass");
+  const runtimeClasses = new Map(classes.map((known) => [known.metadata.name, known]));
+  return { configMap: find("ConfigMap"), secret: find("Secret"), services, runtimeClasses };
 }
 
 export const NO_CONFIG_OBJECTS: ConfigObjects = configObjectsOf([]);
 
-/** What a pod's containers read now, in the order of the spec; undefined stands for what is not there. */
-export function objectsReadBy({ metadata: { namespace }, spec }: Pod, objects: ConfigObjects) {
+/** What a pod refers to: the handler of its class, and what its containers read, in the order of the spec; undefined is what is not there. */
+export function objectsReadBy(pod: Pod, objects: ConfigObjects, classes: RuntimeClasses): readonly unknown[] {
+  const { metadata, spec } = pod;
+  const { namespace } = metadata;
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;
-  return [...initContainers, ...containers, ...ephemeralContainers].flatMap((container) =>
+  const read = [...initContainers, ...containers, ...ephemeralContainers].flatMap((container) =>
     referencesOf(container).map(([kind, name]) =>
       kind === "ConfigMap" ? objects.configMap(namespace, name) : objects.secret(namespace, name),
     ),
   );
+  const handler = runtimeHandlerOf(pod, classes);
+  return [handler.ok ? handler.value : undefined, ...read];
 }
 
 type Reference = readonly [kind: ConfigObject["kind"], name: string];

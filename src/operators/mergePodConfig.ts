@@ -1,8 +1,11 @@
 /** Merges the snapshots of all pod sources into differences. Counterpart: pkg/kubelet/config PodConfig (mux). */
 import { map, type Observable, scan } from "rxjs";
-import { type ConfigObject, type ConfigObjects, configObjectsOf, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
+import { type ConfigObjects, configObjectsOf, type ManifestObject, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
+import type { Pod } from "../core/api.ts";
+import type { PodUid } from "../core/ids.ts";
 import { diffSource, type PodsByUid, type PodUpdate, podsByUid } from "../core/pod/podUpdate.ts";
 import type { PodSource, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import { withOverhead } from "../core/runtime/runtimeHandler.ts";
 import { sameItems } from "../core/sameValue.ts";
 
 /** What came of one snapshot. */
@@ -21,7 +24,8 @@ export interface MergedConfig {
  *     snapshots   --f(a,b)--------f(a)---------h(c)--
  *     output      --ADD a,b-------REMOVE b-----ADD c-
  *
- * A source that is not ready yet wants nothing in particular: its snapshot changes no pod and it is not seen by it.
+ * A source that is not ready yet wants nothing in particular: its snapshot changes no pod and it is not seen by it. A
+ * RuntimeClass among the manifests adds its overhead to the static pods that name it, whichever came first.
  *
  * Cancels: with its source. Errors: passed on; sources are supervised. Bound: one entry per desired pod.
  */
@@ -48,7 +52,7 @@ interface Merged {
   readonly updates: readonly PodUpdate[];
   /** undefined before the first. */
   readonly snapshot: SourceSnapshot | undefined;
-  readonly objects: ReadonlyMap<PodSource, readonly ConfigObject[]>;
+  readonly objects: ReadonlyMap<PodSource, readonly ManifestObject[]>;
   readonly configObjects: ConfigObjects;
 }
 
@@ -56,13 +60,28 @@ interface Merged {
 const SOURCES: readonly PodSource[] = ["api", "file", "http"];
 
 function merge(merged: Merged, snapshot: SourceSnapshot): Merged {
-  const { bySource } = merged;
   if (snapshot.ready === false) return { ...merged, updates: [], snapshot };
-  const { source } = snapshot;
-  const next = podsByUid(snapshot.pods);
-  const updates = diffSource(bySource.get(source) ?? new Map(), next, source);
-  return { ...withObjects(merged, snapshot), bySource: new Map(bySource).set(source, next), updates, snapshot };
+  const known = withObjects(merged, snapshot);
+  const wanted = new Map(merged.bySource).set(snapshot.source, podsByUid(snapshot.pods));
+  const hasNewObjects = known.configObjects !== merged.configObjects;
+  const changed = SOURCES.flatMap((source) => {
+    const pods = wanted.get(source);
+    if (pods === undefined || (source !== snapshot.source && !hasNewObjects)) return [];
+    const before = merged.bySource.get(source) ?? new Map<PodUid, Pod>();
+    return [{ source, before, next: complete(pods, before, known.configObjects) }];
+  });
+  const next = changed.map(({ source, next: pods }) => [source, pods] as const);
+  return {
+    ...known,
+    bySource: new Map([...wanted, ...next]),
+    updates: changed.flatMap(({ source, before, next: pods }) => diffSource(before, pods, source)),
+    snapshot,
+  };
 }
+
+/** Pods as an API server would have completed them; its own are. */
+const complete = (pods: PodsByUid, before: PodsByUid, { runtimeClasses }: ConfigObjects): PodsByUid =>
+  new Map([...pods].map(([uid, pod]) => [uid, withOverhead(pod, runtimeClasses, before.get(uid))]));
 
 function withObjects({ objects, configObjects }: Merged, { source, objects: fresh = [] }: SourceSnapshot) {
   if (sameItems(objects.get(source) ?? [], fresh)) return { objects, configObjects };

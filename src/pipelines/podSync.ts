@@ -70,7 +70,7 @@ export function syncPod(
       });
       const resize: PodResize = actions.killPod || actions.createSandbox ? undefined : { plan: resizePlan };
       const isResizing = memory.resizing.value !== undefined;
-      const objects = objectsReadBy(pod, context.configObjects.value);
+      const objects = objectsReadBy(pod, context.configObjects.value, context.runtimeClasses.value);
       return { pod, objects, runtimeState: context.runtimeState.value, actions, resize, isResizing };
     },
     essence: ({ actions, ...basis }) => ({ ...basis, actions: essenceOf(actions) }),

@@ -22,7 +22,7 @@ import {
   takeWhile,
   tap,
 } from "rxjs";
-import { type ConfigObjects, objectsReadBy } from "../core/configObjects.ts";
+import { objectsReadBy } from "../core/configObjects.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { PodUid } from "../core/ids.ts";
 import { unreachable } from "../core/invariant.ts";
@@ -151,7 +151,7 @@ function runPhase(
     case "sync": {
       const commands$ = latest.changes$.pipe(filter((known) => known?.phase === "sync"));
       const probed$ = context.memory.verdicts.changes$.pipe(skip(1));
-      const objects$ = readObjects(commands$, state.configObjects).pipe(skip(1));
+      const objects$ = readObjects(commands$, state).pipe(skip(1));
       const triggers$ = merge(commands$, looked$, probed$, objects$).pipe(takeUntil(aborted(stop)));
       return reconcile({
         triggers$,
@@ -186,10 +186,13 @@ const isToSync = (context: PodContext, command: PodCommand | undefined): command
   canSync(context) &&
   !(Number(deadlineLeftMs(context, command.pod)) <= 0);
 
-/** What the pod's containers are configured from, again whenever that changed: one that waits for it waits no longer. */
-const readObjects = (commands$: Observable<SyncCommand>, objects: ReadonlyCell<ConfigObjects>): Observable<unknown> =>
-  combineLatest([commands$, objects.changes$]).pipe(
-    map(([{ pod }, known]) => objectsReadBy(pod, known)),
+/** What the pod refers to, again whenever that changed: one that waits for it waits no longer. */
+const readObjects = (
+  commands$: Observable<SyncCommand>,
+  { configObjects, runtimeClasses }: Pick<NodeState, "configObjects" | "runtimeClasses">,
+): Observable<unknown> =>
+  combineLatest([commands$, configObjects.changes$, runtimeClasses.changes$]).pipe(
+    map(([{ pod }, known, classes]) => objectsReadBy(pod, known, classes)),
     distinctUntilChanged(sameValue),
   );
 

@@ -12,7 +12,7 @@
  *     idRanges       pipelines/userNamespaces     which pod has which user ids
  *     runtimeClasses kubelet                      which RuntimeClasses there are
  *     sourcesSeen    pipelines/podConfig          which sources have reported
- *     configObjects  pipelines/podConfig          ConfigMaps, Secrets and services containers are configured from
+ *     configObjects  pipelines/podConfig          ConfigMaps, Secrets, services and RuntimeClasses of manifests
  *     problems       pipelines/podConfig          manifests that cannot be used, by source
  */
 import type { PodStatus } from "../core/api.ts";

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
+import { SECOND_HANDLER } from "../support/containerdConfig.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { containerdNode } from "./containerdNode.ts";
 import { manifest, server } from "./manifests.ts";
@@ -114,6 +115,23 @@ describeOnContainerd("pod security on containerd", (installation) => {
       .toContainEqual(expect.stringMatching(new RegExp(`^Failed to create pod sandbox: ${escaped(message)}`)));
     expect(status?.phase).toBe("Pending");
     expect(await node.sandboxes()).toEqual([]);
+  });
+
+  it("runs a pod by the handler of its class, with the class's overhead, as soon as the manifest of the class is there", async () => {
+    await put("classed", { runtimeClassName: "second" });
+    await expect
+      .poll(async () => (await node.daemon.events("classed")).map(({ reason }) => reason), { timeout: 20_000 })
+      .toContain("FailedCreatePodSandBox");
+    await node.daemon.put("class.json", {
+      apiVersion: "node.k8s.io/v1",
+      kind: "RuntimeClass",
+      metadata: { name: "second" },
+      handler: SECOND_HANDLER,
+      overhead: { podFixed: { cpu: "100m" } },
+    });
+    const { spec } = await running("classed");
+    const handlers = (await node.sandboxes()).map(({ runtimeHandler }) => runtimeHandler);
+    expect([handlers, spec.overhead]).toEqual([[SECOND_HANDLER], { cpu: "100m" }]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { map, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
+import type { ManifestObject } from "../../src/core/configObjects.ts";
 import type { PodUpdate } from "../../src/core/pod/podUpdate.ts";
 import type { PodSource, SourceSnapshot } from "../../src/core/pod/sourceSnapshot.ts";
 import { mergePodConfig } from "../../src/operators/mergePodConfig.ts";
@@ -58,6 +59,50 @@ describe("mergePodConfig", () => {
         a: { updates: [], seen: [] },
         b: { updates: ["file ADD x"], seen: ["file"] },
         c: { updates: [], seen: ["file"] },
+      });
+    }),
+  );
+
+  it(
+    "adds the overhead of its RuntimeClass to a pod, whichever came first, and takes it from none",
+    marbles(({ hot, expectObservable }) => {
+      const heavy = (source: PodSource, uid: string, overhead?: Record<string, string>) =>
+        podOf({
+          uid,
+          name: uid,
+          annotations: { "kubernetes.io/config.source": source },
+          spec: { runtimeClassName: "kata", ...(overhead === undefined ? {} : { overhead }) },
+        });
+      const kata = (cpu: string): ManifestObject => ({
+        kind: "RuntimeClass",
+        metadata: { name: "kata" },
+        handler: "kata",
+        overhead: { podFixed: { cpu } },
+      });
+      const from = (source: PodSource, uids: readonly string[], ...objects: readonly ManifestObject[]) => ({
+        ...snapshot(source),
+        pods: [
+          ...uids.map((uid) => heavy(source, uid)),
+          ...(source === "http" ? [heavy(source, "own", { cpu: "2" })] : []),
+        ],
+        objects,
+      });
+      const snapshots$ = hot("-a-b-c-d-e-|", {
+        a: from("http", ["x"]),
+        b: from("file", ["y"], kata("1")),
+        c: from("file", ["y", "z"], kata("3")),
+        d: from("file", ["y", "z"]),
+        e: { ...snapshot("api"), pods: [heavy("api", "w")] },
+      });
+      const shown = ({ op, pods }: PodUpdate) =>
+        `${op} ${pods.map(({ metadata, spec }) => `${metadata.uid}=${spec.overhead?.["cpu"] ?? "none"}`).join(",")}`;
+      const result$ = mergePodConfig(snapshots$).pipe(map(({ updates }) => updates.map(shown)));
+      expectObservable(result$).toBe("-a-b-c-d-e-|", {
+        a: ["ADD x=none,own=2"],
+        b: ["ADD y=1", "UPDATE x=1"],
+        c: ["ADD z=3"],
+        d: [],
+        e: ["ADD w=none"],
       });
     }),
   );

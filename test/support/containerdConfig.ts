@@ -61,15 +61,21 @@ disabled_plugins = [${DISABLED_PLUGINS.map(text).join(", ")}]
     snapshotter = ${text(layout.snapshotter)}
     default_runtime_name = "runc"
 
-    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+${["runc", SECOND_HANDLER].map((name) => runtimeToml(name, layout)).join("\n")}`;
+}
+
+/** A runtime handler beside the default one: runc again, which keeps its containers elsewhere. */
+export const SECOND_HANDLER = "second";
+
+const runtimeToml = (name: string, { folder, runc, systemdCgroup }: PrivateContainerdLayout): string => `
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.${name}]
       runtime_type = "io.containerd.runc.v2"
 
-      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-        BinaryName = ${text(layout.runc)}
-        Root = ${text(`${folder}/runc`)}
-        SystemdCgroup = ${layout.systemdCgroup}
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.${name}.options]
+        BinaryName = ${text(runc)}
+        Root = ${text(`${folder}/${name}`)}
+        SystemdCgroup = ${systemdCgroup}
 `;
-}
 
 export interface PodNetwork {
   /** At most 15 bytes, as interface names go. */

@@ -1,6 +1,6 @@
 /** What a pod source says: always everything it wants, never a difference. */
 import type { Pod } from "../api.ts";
-import type { ConfigObject } from "../configObjects.ts";
+import type { ManifestObject } from "../configObjects.ts";
 
 /** Pod sources, named as in the `kubernetes.io/config.source` annotation. */
 export type PodSource = "file" | "http" | "api";
@@ -23,8 +23,8 @@ export interface ManifestProblem {
 export interface SourceSnapshot {
   readonly source: PodSource;
   readonly pods: readonly Pod[];
-  /** ConfigMaps and Secrets of the source; absent: it gives none. */
-  readonly objects?: readonly ConfigObject[];
+  /** ConfigMaps, Secrets and RuntimeClasses of the source; absent: it gives none. */
+  readonly objects?: readonly ManifestObject[];
   readonly problems: readonly ManifestProblem[];
   /**
    * false: the source could not be read even once since the start, so `pods` says nothing yet (it is empty, and that

@@ -1,6 +1,6 @@
 /** Rules of a pod's metadata. Counterpart: apimachinery's ValidateObjectMeta and pod-specific annotations. */
 import type { ObjectMeta } from "../api.ts";
-import { type FieldProblems, invalid, invalidEach, required, tooLong } from "./fieldProblem.ts";
+import { type FieldProblems, forbidden, invalid, invalidEach, required, tooLong } from "./fieldProblem.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "./validateFormats.ts";
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
@@ -8,11 +8,27 @@ const PATH_SAFE = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,252}$/;
 
 /** Validates name, namespace, UID, labels, annotations, finalizers and owners. */
 export function* validateMetadata(metadata: ObjectMeta, path: string): FieldProblems {
-  const { name = "", namespace = "", uid = "" } = metadata;
-  if (name === "") yield required(`${path}.name`, "name or generateName is required");
-  else yield* invalidEach(`${path}.name`, name, dnsSubdomain(name));
+  const { namespace = "" } = metadata;
+  yield* validateName(metadata, path);
   if (namespace === "") yield required(`${path}.namespace`);
   else yield* invalidEach(`${path}.namespace`, namespace, dnsLabel(namespace));
+  yield* validateCommon(metadata, path);
+}
+
+/** As `validateMetadata`, of an object that belongs to no namespace. */
+export function* validateClusterMetadata(metadata: ObjectMeta, path: string): FieldProblems {
+  yield* validateName(metadata, path);
+  if ((metadata.namespace ?? "") !== "") yield forbidden(`${path}.namespace`, "not allowed on this type");
+  yield* validateCommon(metadata, path);
+}
+
+function* validateName({ name = "" }: ObjectMeta, path: string): FieldProblems {
+  if (name === "") yield required(`${path}.name`, "name or generateName is required");
+  else yield* invalidEach(`${path}.name`, name, dnsSubdomain(name));
+}
+
+function* validateCommon(metadata: ObjectMeta, path: string): FieldProblems {
+  const { uid = "" } = metadata;
   // Differs from upstream: the UID becomes a directory name, so one that could climb out of its directory is refused.
   if (uid !== "" && !PATH_SAFE.test(uid)) {
     yield invalid(`${path}.uid`, uid, "must hold letters, digits, '-', '_' and '.' and not start with '.'");

@@ -5,21 +5,10 @@
 import type { ObjectMeta } from "../../api.ts";
 import { encodeBase64 } from "../../base64.ts";
 import type { ConfigMap, ConfigObject, Secret } from "../../configObjects.ts";
-import {
-  type FieldProblem,
-  type FieldProblems,
-  forbidden,
-  invalid,
-  invalidEach,
-  required,
-  tooLong,
-} from "../fieldProblem.ts";
-import { sameValue } from "../../sameValue.ts";
+import { type FieldProblem, type FieldProblems, invalid, invalidEach, required, tooLong } from "../fieldProblem.ts";
 import { configKey } from "../validateFormats.ts";
 import { validateMetadata } from "../validateMetadata.ts";
 import { decodeObject } from "./decodeObject.ts";
-
-export const CONFIG_KINDS: readonly ConfigObject["kind"][] = ["ConfigMap", "Secret"];
 
 type Data = Readonly<Record<string, string>>;
 type Raw = {
@@ -101,16 +90,4 @@ function sizeOfBase64(data: Data): number {
   let bytes = 0;
   for (const text of Object.values(data)) bytes += Math.floor((text.replace(/[\r\n=]/g, "").length * 3) / 4);
   return bytes;
-}
-
-const binaryDataOf = (object: ConfigObject): Data =>
-  (object.kind === "ConfigMap" ? object.binaryData : undefined) ?? {};
-
-/** Why an object may not take the place of the one known; empty when it may. Counterparts: the validations of updates. */
-export function* immutableViolations(known: ConfigObject, next: ConfigObject): FieldProblems {
-  if (known.immutable !== true) return;
-  const refuse = (field: string): FieldProblem => forbidden(field, "field is immutable when `immutable` is set");
-  if (next.immutable !== true) yield refuse("immutable");
-  if (!sameValue(known.data ?? {}, next.data ?? {})) yield refuse("data");
-  if (!sameValue(binaryDataOf(known), binaryDataOf(next))) yield refuse("binaryData");
 }

@@ -1,10 +1,10 @@
 /**
- * From the documents of one manifest to pods that may run, and the ConfigMaps and Secrets they are configured from:
+ * From the documents of one manifest to pods that may run, and the ConfigMaps, Secrets and RuntimeClasses beside them:
  * decoded, defaulted, identified and validated, with every problem by field and line. Pure; the text was parsed at the edge (src/sources/parseManifest.ts).
  * Bounds: MAX_ITEMS pods and other objects, MAX_PROBLEMS problems. Counterpart: tryDecodeSinglePod and tryDecodePodList of pkg/kubelet/config/common.go.
  */
 import type { Pod } from "../../api.ts";
-import { type ConfigObject, type ConfigObjectKey, configObjectKey } from "../../configObjects.ts";
+import { type ManifestObject, type ManifestObjectKey, objectKey } from "../../configObjects.ts";
 import type { EpochMs, PodFullName } from "../../ids.ts";
 import { type DecodedPod, defaultPod } from "../defaults.ts";
 import { type FieldProblem, forbidden, required, unsupported, wrongType } from "../fieldProblem.ts";
@@ -13,7 +13,8 @@ import { type Digest, type StaticOrigin, staticFullName, staticPod, staticPodUid
 import { type ApiReference, alwaysRefused, apiReferences } from "../staticPodReferences.ts";
 import { validatePod } from "../validatePod.ts";
 import { decodeObject } from "./decodeObject.ts";
-import { CONFIG_KINDS, readConfigObject } from "./readConfigObject.ts";
+import { readConfigObject } from "./readConfigObject.ts";
+import { readRuntimeClass } from "./readRuntimeClass.ts";
 
 /** One document of a manifest as plain data. */
 export interface ManifestDocument {
@@ -42,8 +43,8 @@ export interface ManifestContext extends StaticOrigin {
   /** Feature gate PreventStaticPodAPIReferences: refuse Secrets, ConfigMaps, service accounts and claims. */
   readonly preventApiReferences: boolean;
   /**
-   * Differs from upstream: without an API server ConfigMaps and Secrets may be manifests too, and static pods may make
-   * their environment from them.
+   * Differs from upstream: without an API server ConfigMaps, Secrets and RuntimeClasses may be manifests too, and static
+   * pods may make their environment from the former.
    */
   readonly standalone: boolean;
 }
@@ -51,14 +52,14 @@ export interface ManifestContext extends StaticOrigin {
 /** What a manifest gives. */
 export interface ManifestContent {
   readonly pods: readonly Pod[];
-  readonly objects: readonly ConfigObject[];
+  readonly objects: readonly ManifestObject[];
 }
 
 /** What a manifest says. */
 export interface ManifestReading extends ManifestContent {
   readonly problems: readonly ManifestProblem[];
   /** Pods and objects the manifest means but that may not be used as it says. */
-  readonly failed: ReadonlySet<PodFullName | ConfigObjectKey>;
+  readonly failed: ReadonlySet<PodFullName | ManifestObjectKey>;
   /** Something failed of which even the name is unknown. */
   readonly hasNamelessFailure: boolean;
 }
@@ -75,11 +76,14 @@ export const NO_READING: ManifestReading = {
 const MAX_ITEMS = 1000;
 const MAX_PROBLEMS = 100;
 
+const BESIDE_PODS: readonly ManifestObject["kind"][] = ["ConfigMap", "Secret", "RuntimeClass"];
+
 /** Kinds of single objects, and of lists with the kind of their items: undefined where each item says its own. */
 const objectKinds = ({ standalone }: ManifestContext): readonly string[] =>
-  standalone ? ["Pod", ...CONFIG_KINDS] : ["Pod"];
+  standalone ? ["Pod", ...BESIDE_PODS] : ["Pod"];
 const listKinds = (context: ManifestContext): ReadonlyMap<unknown, string | undefined> =>
   new Map([...objectKinds(context).map((kind) => [`${kind}List`, kind] as const), ["List", undefined] as const]);
+const apiVersionOf = (kind: unknown): string => (/^RuntimeClass(List)?$/.test(textOf(kind)) ? "node.k8s.io/v1" : "v1");
 
 interface Item {
   readonly value: unknown;
@@ -87,10 +91,10 @@ interface Item {
   readonly prefix: string;
   readonly lineOf: ManifestDocument["lineOf"];
 }
-type Name = PodFullName | ConfigObjectKey;
+type Name = PodFullName | ManifestObjectKey;
 interface Outcome {
   readonly pod?: Pod;
-  readonly object?: ConfigObject;
+  readonly object?: ManifestObject;
   /** Neither pod nor object came of it. */
   readonly failed?: { readonly name: Name | undefined };
   readonly problems: readonly ManifestProblem[];
@@ -149,7 +153,9 @@ function wrongKind(
   if (kind === undefined || kind === null || kind === "") found.push(required(`${prefix}kind`));
   else if (!kinds.includes(textOf(kind))) found.push(unsupported(`${prefix}kind`, kind, kinds));
   if (apiVersion === undefined || apiVersion === null || apiVersion === "") found.push(required(`${prefix}apiVersion`));
-  else if (apiVersion !== "v1") found.push(unsupported(`${prefix}apiVersion`, apiVersion, ["v1"]));
+  else if (apiVersion !== apiVersionOf(kind)) {
+    found.push(unsupported(`${prefix}apiVersion`, apiVersion, [apiVersionOf(kind)]));
+  }
   return found;
 }
 
@@ -173,7 +179,11 @@ function readDocument(document: ManifestDocument, context: ManifestContext): rea
     const ofAll = lists.get(value["kind"]);
     const needsKind = ofAll === undefined || item["kind"] !== undefined;
     const problems = needsKind
-      ? wrongKind({ apiVersion: "v1", ...item }, entry.prefix, ofAll === undefined ? kinds : [ofAll])
+      ? wrongKind(
+          { apiVersion: apiVersionOf(item["kind"] ?? ofAll), ...item },
+          entry.prefix,
+          ofAll === undefined ? kinds : [ofAll],
+        )
       : [];
     return problems.length > 0 ? failure(entry, problems, context) : readItem(entry, ofAll ?? item["kind"], context);
   });
@@ -181,13 +191,14 @@ function readDocument(document: ManifestDocument, context: ManifestContext): rea
 
 /** An object whose kind is one of those we read. */
 function readItem(item: Item, kind: unknown, context: ManifestContext): Outcome {
-  const configKind = CONFIG_KINDS.find((known) => known === kind);
-  if (configKind === undefined) return readPod(item, context);
-  const { object, problems } = readConfigObject(configKind, item.value);
+  const besides = BESIDE_PODS.find((known) => known === kind);
+  if (besides === undefined) return readPod(item, context);
+  const { object, problems } =
+    besides === "RuntimeClass" ? readRuntimeClass(item.value) : readConfigObject(besides, item.value);
   const told = withPrefix(item, problems).map((each) => problemOf(context, each, item.lineOf(each.field)));
   if (object !== undefined) return { object, problems: told };
   const { name, namespace } = namesIn(item.value);
-  const key = name === "" ? undefined : configObjectKey(configKind, namespace || "default", name);
+  const key = name === "" ? undefined : objectKey(besides, namespace || "default", name);
   return { failed: { name: key }, problems: told };
 }
 

@@ -5,7 +5,7 @@ import { type PodFullName, podFullName } from "../../ids.ts";
 import { sameValue } from "../../sameValue.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 import { manifestNote } from "./manifestClashes.ts";
-import { immutableViolations } from "./readConfigObject.ts";
+import { immutableViolations } from "./immutableViolations.ts";
 import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 
 /** `name_namespace` of a pod. */

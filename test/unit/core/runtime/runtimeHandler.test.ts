@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { Pod, PodSpec } from "../../../../src/core/api.ts";
 import {
   hasRecursiveReadOnlyMounts,
   runtimeHandlerOf,
   userNamespacesFault,
+  withOverhead,
 } from "../../../../src/core/runtime/runtimeHandler.ts";
 import type { RuntimeHandlerState } from "../../../../src/core/runtime/runtimeState.ts";
 import { podOf } from "../../../support/pods.ts";
@@ -33,6 +35,32 @@ describe("runtimeHandlerOf", () => {
         retryable: true,
       },
     });
+  });
+});
+
+describe("the overhead of a class", () => {
+  const HEAVY = new Map([
+    ["kata", { metadata: { name: "kata" }, handler: "kata", overhead: { podFixed: { cpu: "1" } } }],
+  ]);
+  const podFrom = (source: string, spec: Partial<PodSpec> = {}) =>
+    podOf({ annotations: { "kubernetes.io/config.source": source }, spec: { runtimeClassName: "kata", ...spec } });
+  const bare = podFrom("file");
+  it.each<[string, Pod, Pod | undefined, string | undefined]>([
+    ["a static pod of the class", bare, undefined, "1"],
+    ["a pod of an API server, which has said what it has", podFrom("api"), undefined, undefined],
+    ["a pod that states its own", podFrom("file", { overhead: { cpu: "2" } }), undefined, "2"],
+    ["a pod that got another before", bare, podFrom("file", { overhead: { cpu: "3" } }), "3"],
+    ["a pod of another class", podFrom("file", { runtimeClassName: "none" }), undefined, undefined],
+  ])("of %s", (_title, pod, known, cpu) => {
+    expect(withOverhead(pod, HEAVY, known).spec.overhead?.["cpu"]).toBe(cpu);
+  });
+
+  it("has to be there before the handler counts", () => {
+    expect([bare, withOverhead(bare, HEAVY), podFrom("api")].map((pod) => runtimeHandlerOf(pod, HEAVY).ok)).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 });
 

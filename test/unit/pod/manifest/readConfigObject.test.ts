@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { keyOf } from "../../../../src/core/configObjects.ts";
 import { takeOver } from "../../../../src/core/pod/manifest/takeOver.ts";
 import { podYaml, problemLines, readText } from "../../../support/manifests.ts";
 
 const head = (kind: string, name = "a") => `apiVersion: v1\nkind: ${kind}\nmetadata: {name: ${name}}\n`;
 const objectsOf = (text: string) =>
   readText(text).objects.map(
-    ({ kind, metadata, data }) => `${kind} ${metadata.namespace}/${metadata.name} ${JSON.stringify(data)}`,
+    (object) => `${keyOf(object)} ${JSON.stringify("data" in object ? object.data : undefined)}`,
   );
 
 describe("ConfigMaps and Secrets of a manifest", () => {
@@ -117,7 +118,7 @@ describe("objects of a manifest that changed", () => {
   const first = (text: string) => takeOver(NOTHING, readText(text), "/m/a.yaml");
   const dataAfter = (before: string, after: string) => {
     const taken = takeOver(first(before), readText(after), "/m/a.yaml");
-    return [taken.objects.map(({ data }) => data), problemLines(taken)];
+    return [taken.objects.map((object) => ("data" in object ? object.data : undefined)), problemLines(taken)];
   };
   const fixed = `${head("ConfigMap")}immutable: true\n`;
   const refusal = (field: string) =>

@@ -37,7 +37,7 @@ describe("problems of a manifest", () => {
       "another kind",
       "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n",
       [
-        '2 kind: Unsupported value: "Service": supported values: "Pod", "ConfigMap", "Secret", "PodList", "ConfigMapList", "SecretList", "List"',
+        '2 kind: Unsupported value: "Service": supported values: "Pod", "ConfigMap", "Secret", "RuntimeClass", "PodList", "ConfigMapList", "SecretList", "RuntimeClassList", "List"',
       ],
     ],
     [
@@ -66,7 +66,7 @@ describe("problems of a manifest", () => {
     [
       "an item that is no pod",
       "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n",
-      ['5 items[0].kind: Unsupported value: "Service": supported values: "Pod", "ConfigMap", "Secret"'],
+      ['5 items[0].kind: Unsupported value: "Service": supported values: "Pod", "ConfigMap", "Secret", "RuntimeClass"'],
     ],
     ["items that are no list", "apiVersion: v1\nkind: PodList\nitems: {}\n", ["3 items: must be a list"]],
     [

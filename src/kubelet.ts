@@ -208,6 +208,7 @@ function routePodOutput(output: PodOutput, loops: Loops): void {
     case "finished":
     case "deadlineExceeded":
     case "resized":
+    case "kept":
     case "stopped":
     case "removed":
       loops.registry.push(output);

@@ -2,18 +2,35 @@
  * The allocation of a pod, over the worker's life and on disk: noted when a command brings another one, written before
  * anything is done about it. One small file in the pod's directory, gone with it.
  */
-import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, tap } from "rxjs";
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  filter,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  switchMap,
+  takeUntil,
+  tap,
+} from "rxjs";
 import { sizesOf } from "../core/allocation/actualSizes.ts";
 import { encodeAllocation } from "../core/allocation/allocationFile.ts";
 import { allocationOf, sameAllocation } from "../core/allocation/podAllocation.ts";
-import type { Pod } from "../core/api.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { podAllocationPath, podDir } from "../core/paths.ts";
-import type { PodCommand } from "../core/pod/podRegistry.ts";
+import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
+import { conflateMap } from "../operators/conflateMap.ts";
+import { longTimer } from "../operators/longTimer.ts";
 import type { PodContext } from "./podContext.ts";
 import type { PodMemory } from "./podMemory.ts";
+import type { PodOutput } from "./podOutputs.ts";
 
 const ALLOCATION_MODE = 0o600;
+/** A write that failed is repeated after this; a sync may do it earlier. */
+const WRITE_AGAIN_MS = 10_000;
 
 /** Takes notice of the allocation a command brings: another one than before is a resize to carry out. */
 export function noteAllocation(memory: PodMemory, command: PodCommand): void {
@@ -29,15 +46,16 @@ export function noteAllocation(memory: PodMemory, command: PodCommand): void {
   if (!sameAllocation(before, allocationOf(pod))) memory.resizing.set({ generation: pod.metadata.generation });
 }
 
-/** Writes the allocation if the file has another one. What goes wrong is added to `errors`. */
-export function keepAllocation({ memory, ports, config }: PodContext, pod: Pod, errors: KubeletError[]) {
-  return defer((): Observable<never> => {
-    const text = encodeAllocation({ allocation: allocationOf(pod), resizing: memory.resizing.value !== undefined });
-    if (text === memory.checkpoint) return EMPTY;
-    const { uid } = pod.metadata;
-    return concat(
-      ports.files.makeDirectory(podDir(config.directories, uid), 0o750),
-      ports.files.replaceFile(podAllocationPath(config.directories, uid), text, ALLOCATION_MODE),
+/**
+ * Writes the newest allocation if the file has another one, and says when a resized one is there. What goes wrong is
+ * added to `errors`.
+ */
+export function keepAllocation(context: PodContext, errors: KubeletError[]): Observable<PodOutput> {
+  const { memory, ports, config, identity } = context;
+  const write = (text: string): Observable<never> =>
+    concat(
+      ports.files.makeDirectory(podDir(config.directories, identity.uid), 0o750),
+      ports.files.replaceFile(podAllocationPath(config.directories, identity.uid), text, ALLOCATION_MODE),
     ).pipe(
       tap({
         complete: () => {
@@ -45,10 +63,46 @@ export function keepAllocation({ memory, ports, config }: PodContext, pod: Pod, 
         },
       }),
       ignoreElements(),
-      catchError((thrown: unknown) => {
-        errors.push(toKubeletError(thrown));
-        return EMPTY;
+    );
+  const keep$ = defer((): Observable<PodOutput> => {
+    const pod = memory.allocated;
+    if (pod === undefined) return EMPTY;
+    const isResizing = memory.resizing.value !== undefined;
+    const text = encodeAllocation({ allocation: allocationOf(pod), resizing: isResizing });
+    return concat(
+      text === memory.checkpoint ? EMPTY : write(text),
+      defer(() => {
+        if (!isResizing || memory.kept === pod) return EMPTY;
+        memory.kept = pod;
+        return of<PodOutput>({ kind: "kept", uid: identity.uid, pod });
       }),
     );
   });
+  return memory.allocationFile.run(keep$).pipe(
+    catchError((thrown: unknown) => {
+      errors.push(toKubeletError(thrown));
+      return EMPTY;
+    }),
+  );
+}
+
+/** Writes each size a running pod is granted at once: what its worker is busy with may take its time. */
+export function keepGrants(
+  contextOf: (identity: PodIdentity) => PodContext,
+  commands$: Observable<PodCommand>,
+): Observable<PodOutput> {
+  const keep = (context: PodContext): Observable<PodOutput> => {
+    const errors: KubeletError[] = [];
+    const again = (): Observable<PodOutput> =>
+      errors.length === 0 ? EMPTY : longTimer(context.ports.clock, WRITE_AGAIN_MS).pipe(switchMap(() => keep(context)));
+    return concat(keepAllocation(context, errors), defer(again));
+  };
+  // Once it is being stopped the directory may go at any time.
+  const ends$ = commands$.pipe(filter(({ phase }) => phase !== "sync"));
+  return commands$.pipe(
+    map(({ identity }) => contextOf(identity)),
+    filter(({ memory }) => memory.resizing.value !== undefined && memory.kept !== memory.allocated),
+    conflateMap(keep),
+    takeUntil(ends$),
+  );
 }

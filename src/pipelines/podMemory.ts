@@ -9,6 +9,7 @@ import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { StatusOverride } from "../core/pod/status.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { ContainerId, MonotonicMs } from "../core/ids.ts";
+import { createSemaphore, type Semaphore } from "../operators/semaphore.ts";
 import { type Cell, createCell } from "../state/cell.ts";
 
 /** Why a container does not run, and when another try is due, if that is known. */
@@ -79,6 +80,10 @@ export interface PodMemory {
   reportAwaited: boolean;
   /** Content of the allocation file, once written by this worker. */
   checkpoint: string | undefined;
+  /** The resized pod that was last said to be on disk. */
+  kept: Pod | undefined;
+  /** One look at the allocation file, and one write of it, at a time. */
+  readonly allocationFile: Semaphore;
 }
 
 /** A resize under way, as the PodResizeInProgress condition tells it. */
@@ -121,6 +126,8 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     resizing: createCell<Resizing | undefined>(undefined),
     reportAwaited: false,
     checkpoint: undefined,
+    kept: undefined,
+    allocationFile: createSemaphore(1),
   };
 }
 

@@ -1,5 +1,5 @@
 /** What a pod worker says to the rest of the node. */
-import type { PodStatus } from "../core/api.ts";
+import type { Pod, PodStatus } from "../core/api.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { PodFact } from "../core/timeline/timelineTypes.ts";
@@ -17,6 +17,8 @@ export type PodOutput =
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
   /** The allocated size of the pod is in force. */
   | { readonly kind: "resized"; readonly uid: PodUid }
+  /** The size of this pod, as it was granted, is on disk. */
+  | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
   /** Nothing of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
   /** Nothing of the pod is left on the node; the worker ends. */

@@ -188,8 +188,8 @@ function provideSandbox(run: SyncRun): Observable<PodOutput> {
 
 /** Nothing has a size that a kubelet after this one would not know of. */
 function keepSize(run: SyncRun): Observable<PodOutput> {
-  const { context, pod, errors } = run;
-  return keepAllocation(context, pod, errors).pipe(
+  const { context, errors } = run;
+  return keepAllocation(context, errors).pipe(
     tap({
       complete: () => {
         run.halted = errors.length > 0;
@@ -209,7 +209,7 @@ function putSizeInForce({ context, pod, runtime, actions, resize, errors }: Sync
 function concludeSize({ context, pod, resize, errors }: SyncRun): Observable<PodOutput> {
   if (resize === undefined || resize.plan !== undefined) return EMPTY;
   const outputs = concludeResize(context, pod);
-  return outputs.length === 0 ? EMPTY : concat(from(outputs), keepAllocation(context, pod, errors));
+  return outputs.length === 0 ? EMPTY : concat(from(outputs), keepAllocation(context, errors));
 }
 
 /** Step 5: init containers, one after the other. */

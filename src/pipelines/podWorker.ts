@@ -40,7 +40,7 @@ import type { NodeState } from "../state/nodeState.ts";
 import type { ImagePulls } from "./imagePull.ts";
 import { deadlineLeftMs } from "./activeDeadline.ts";
 import { cleanUpPod, releaseUserNamespace } from "./podCleanup.ts";
-import { noteAllocation } from "./podAllocation.ts";
+import { keepGrants, noteAllocation } from "./podAllocation.ts";
 import { type PodContext, podFields } from "./podContext.ts";
 import { podFacts } from "./podFacts.ts";
 import { createPodMemory } from "./podMemory.ts";
@@ -109,7 +109,8 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
     const journal = { uid, memory, config, ports };
     // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
     const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
-    const running$ = merge(podFacts(uid, memory), phases$, statuses$, probes$, keepVerdicts(journal, commanded$));
+    const kept$ = merge(keepGrants(contextOf, commanded$), keepVerdicts(journal, commanded$));
+    const running$ = merge(podFacts(uid, memory), phases$, statuses$, probes$, kept$);
     return concat(restored$, running$).pipe(
       takeWhile((output) => output.kind !== "removed", true),
       finalize(() => memory.over.abort()),

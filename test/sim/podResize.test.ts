@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../src/core/api.ts";
 import { kubeletError } from "../../src/core/errors.ts";
 import type { SimNode } from "../../src/sim/simNode.ts";
-import { podNode } from "../support/podNode.ts";
+import { ignoresTerm } from "../../src/sim/simProgram.ts";
+import { NEW_IMAGE, podNode } from "../support/podNode.ts";
 import { containerOf, podOf } from "../support/pods.ts";
 
 const MIB = 1024 ** 2;
@@ -306,6 +307,30 @@ describe("a kubelet that starts again", () => {
     node.runFor(5_000);
     const [pending = ""] = resizing(node);
     expect([pending.slice(0, 27), inForce(node)]).toEqual(["PodResizePending 2 Deferred", ["1000 1024"]]);
+    check();
+  });
+
+  it("knows what was granted while the pod's worker was busy, and what another pod was given of it", () => {
+    const large: Size = { cpu: "6", memory: "8Gi" };
+    const shrunk: Size = { cpu: "1", memory: "1Gi" };
+    const other = (size: Size, generation: number, image?: string) =>
+      sized(size, { uid: "other", generation, ...(image === undefined ? {} : { container: { image } }) });
+    const { node, calls, check } = podNode({ pods: [other(large, 1), sized(SMALL)], programs: () => ignoresTerm });
+    node.runFor(1_000);
+    // Its container is replaced, which takes as long as it may take to stop.
+    node.putPod(other(large, 2, NEW_IMAGE));
+    node.runFor(1_000);
+    expect(calls.at(-1)?.what).toBe("StopContainer other/main#0");
+    node.putPod(other(shrunk, 3, NEW_IMAGE));
+    node.putPod(sized({ cpu: "6", memory: "2Gi" }, { generation: 2 }));
+    node.runFor(1_000);
+    expect(inForce(node)).toEqual(["6000 2048"]);
+    node.crashKubelet();
+    // A size the node could never grant: what it has granted counts.
+    node.putPod(other({ cpu: "9", memory: "1Gi" }, 4, NEW_IMAGE));
+    node.restartKubelet();
+    node.runFor(60_000);
+    expect([inForce(node), inForce(node, "other")]).toEqual([["6000 2048"], ["1000 1024"]]);
     check();
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { simSummary } from "../../src/commands/simSummary.ts";
 import { simulateSeed } from "../../src/sim/simulateSeed.ts";
 import { systemRandom } from "../../src/sources/systemRandom.ts";
-import { REGRESSION_SEEDS } from "./regressionSeeds.ts";
+import { REGRESSION_SEEDS, SMALL_REGRESSION_SEEDS } from "./regressionSeeds.ts";
 
 const MINUTE_MS = 60_000;
 const WHOLE = { pods: 30, minutes: 120 };
@@ -26,6 +26,16 @@ describe("a node under all faults, where seeds once found a bug", () => {
     "keeps every rule and comes to what is wanted: seed %i, %s",
     (seed) => {
       expect(failureOf(seed, WHOLE)).toBe("");
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe("a smaller node under all faults, where seeds once found a bug", () => {
+  it.each(SMALL_REGRESSION_SEEDS)(
+    "keeps every rule and comes to what is wanted: seed %i, %s",
+    (seed) => {
+      expect(failureOf(seed, SMALL)).toBe("");
     },
     PATIENCE_MS,
   );

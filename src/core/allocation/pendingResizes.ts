@@ -1,6 +1,6 @@
 /**
  * Which of the wanted resizes are granted now: those that ask for no more first, then by priority, QoS class and time
- * of waiting. One pass: what an earlier one gives back, a later one may take. Counterpart: allocation_manager.go.
+ * of waiting. What one gives back, another may take once the smaller size is on disk. Counterpart: allocation_manager.go.
  */
 import type { AdmissionResult } from "../admission/admit.ts";
 import type { Pod } from "../api.ts";
@@ -8,6 +8,7 @@ import type { PodUid } from "../ids.ts";
 import { podQosClass } from "../pod/qos.ts";
 import { podRequests } from "../resources/podResources.ts";
 import { resourceMilli, resourceValue } from "../resources/resourceList.ts";
+import { admitBeside, regranted, type TakenRoom, takenRoom } from "./heldRoom.ts";
 import type { Infeasible } from "./infeasibleResize.ts";
 
 /** Why pending resizes are looked at again: label `retry_trigger` of kubelet_pod_deferred_accepted_resizes_total. */
@@ -80,21 +81,31 @@ export function inResizeOrder(waiting: readonly WantedResize[]): readonly Wanted
   return ranked.map(({ each }) => each);
 }
 
-/** Judges all that wait, given the allocated sizes of the active pods (those that wait among them). */
+/**
+ * Judges all that wait, given what the active pods take (those that wait among them). Who needs room that is still held
+ * has no outcome yet.
+ */
 export function judgeResizes(
   waiting: readonly WantedResize[],
-  active: ReadonlyMap<PodUid, Pod>,
+  taken: ReadonlyMap<PodUid, TakenRoom>,
   rules: ResizeRules,
 ): readonly ResizeOutcome[] {
-  const sizes = new Map(active);
-  return inResizeOrder(waiting).map((wanted) => {
-    const outcome = judge(wanted, sizes, rules);
-    if (outcome.refused === undefined) sizes.set(wanted.uid, wanted.desired);
-    return outcome;
+  const rooms = new Map(taken);
+  return inResizeOrder(waiting).flatMap((wanted) => {
+    const outcome = judge(wanted, rooms, rules);
+    if (outcome === undefined) return [];
+    const { uid, allocated, desired } = wanted;
+    const before = rooms.get(uid) ?? takenRoom(allocated, undefined);
+    if (outcome.refused === undefined) rooms.set(uid, regranted(before, desired));
+    return [outcome];
   });
 }
 
-function judge(wanted: WantedResize, sizes: ReadonlyMap<PodUid, Pod>, rules: ResizeRules): ResizeOutcome {
+function judge(
+  wanted: WantedResize,
+  rooms: ReadonlyMap<PodUid, TakenRoom>,
+  rules: ResizeRules,
+): ResizeOutcome | undefined {
   const { uid, desired, allocated, refused } = wanted;
   const { generation } = desired.metadata;
   const outcome = { uid, pod: desired, refused: undefined, detail: undefined, wasDeferred: false, preempt: [] };
@@ -104,8 +115,9 @@ function judge(wanted: WantedResize, sizes: ReadonlyMap<PodUid, Pod>, rules: Res
   if (infeasible !== undefined) {
     return { ...outcome, refused: refusal("Infeasible", infeasible.message), detail: infeasible.detail };
   }
-  const others = [...sizes].flatMap(([other, pod]) => (other === uid ? [] : [pod]));
-  const verdict = rules.admit(desired, others);
+  const others = [...rooms].flatMap(([other, room]) => (other === uid ? [] : [room]));
+  const verdict = admitBeside(desired, others, rules.admit);
+  if (verdict === undefined) return undefined;
   if (!verdict.admitted) return { ...outcome, refused: refusal("Deferred", verdict.message) };
   return { ...outcome, wasDeferred: refused?.reason === "Deferred", preempt: verdict.preempt };
 }

@@ -8,8 +8,15 @@
  */
 import type { AdmissionResult } from "../admission/admit.ts";
 import { type AllocationRecord, restoredSize } from "../allocation/allocationFile.ts";
+import { admitBeside, type TakenRoom, takenRoom } from "../allocation/heldRoom.ts";
 import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
-import { allocationOf, type PodAllocation, unclaimedPod, withAllocation } from "../allocation/podAllocation.ts";
+import {
+  allocationOf,
+  type PodAllocation,
+  sameAllocation,
+  unclaimedPod,
+  withAllocation,
+} from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
 import { type PodFullName, type PodUid, podFullName, podUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
@@ -17,6 +24,7 @@ import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
 import { isStaticPod } from "./criticalPod.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
+import { freshRecord, fullNameOf, identityOf, roomOf, sizeOf, withGrant } from "./podRecord.ts";
 import type {
   PodCommand,
   PodIdentity,
@@ -66,6 +74,9 @@ export function advanceRegistry(registry: Registry, input: RegistryInput, contex
       applyUpdate(draft, input.update);
       break;
     case "resized":
+      break;
+    case "kept":
+      draft.kept(input.uid, input.pod);
       break;
     case "finished":
       draft.end(input.uid);
@@ -186,17 +197,23 @@ class RegistryDraft {
     });
   }
 
+  /** A granted size is on disk: room beyond it is free, and who waited for that may have it. */
+  kept(uid: PodUid, pod: Pod): void {
+    const record = this.records.get(uid);
+    const isNewest = record?.allocated && sameAllocation(allocationOf(record.allocated), allocationOf(pod));
+    if (isNewest !== true) return;
+    this.records.set(uid, { ...record, held: undefined });
+    this.#startWaiting();
+  }
+
   /** Judges the resizes that wait. The outcomes that are news. */
   #judgeResizes(): readonly ResizeOutcome[] {
-    const sizes = new Map(this.#active());
-    // A source that has reported may still be behind with what it told: its pods take their room all the same.
-    for (const pod of this.#unclaimed()) sizes.set(podUid(pod.metadata.uid), pod);
-    const { outcomes, resizing } = judgeRecords(this.#resizing, this.records, sizes, this.#context);
+    const { outcomes, resizing } = judgeRecords(this.#resizing, this.records, this.#taken(), this.#context);
     this.#resizing = resizing;
     for (const { uid, pod, refused, preempt } of outcomes) {
       const record = this.records.get(uid);
       if (record === undefined) continue;
-      this.records.set(uid, { ...record, allocated: refused === undefined ? pod : record.allocated, refused });
+      this.records.set(uid, { ...(refused === undefined ? withGrant(record, pod) : record), refused });
       for (const victim of preempt) this.end(victim, { override: PREEMPTED });
       this.#sync(uid);
     }
@@ -248,6 +265,7 @@ class RegistryDraft {
     this.records.set(uid, { ...record, state: "terminated" });
     const { identity, wanted } = record;
     this.#commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
+    if (record.held !== undefined) this.#startWaiting();
   }
 
   removed(uid: PodUid): void {
@@ -294,6 +312,10 @@ class RegistryDraft {
     this.#commands.push({ phase: "terminating", identity, ...command });
   }
 
+  #startWaiting(): void {
+    for (const [uid, { state }] of this.records) if (state === "waiting") this.#tryStart(uid);
+  }
+
   #tryStart(uid: PodUid): void {
     const record = this.records.get(uid);
     if (record?.pod === undefined) return;
@@ -304,12 +326,13 @@ class RegistryDraft {
     const running = this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
     // Differs from upstream: a pod that already runs was admitted before; a restart of the kubelet does not judge it again.
     const restored = this.#restored.get(uid);
-    if (restored !== undefined) this.#restored = new Map([...this.#restored].filter(([known]) => known !== uid));
     // A static pod has the size of its manifest, once nothing of it runs.
     const hasSize = restored !== undefined && (running || !isStaticPod(pod));
     const allocated = hasSize ? withAllocation(pod, restored.allocation) : pod;
-    const others = (): readonly Pod[] => [...this.#active(uid).values(), ...this.#unclaimed()];
-    const verdict = running ? ADMITTED : this.#context.admit(allocated, others());
+    const others = (): readonly TakenRoom[] => [...this.#taken(uid).values()];
+    const verdict = running ? ADMITTED : admitBeside(allocated, others(), this.#context.admit);
+    if (verdict === undefined) return;
+    if (restored !== undefined) this.#restored = new Map([...this.#restored].filter(([known]) => known !== uid));
     if (!verdict.admitted) {
       this.records.set(uid, { ...record, state: "rejected" });
       this.#rejections.push({ pod, reason: verdict.reason, message: verdict.message });
@@ -335,23 +358,20 @@ class RegistryDraft {
     }
   }
 
-  /** Pods that use the node, at their allocated sizes. */
-  #active(except?: PodUid): ReadonlyMap<PodUid, Pod> {
-    const active = new Map<PodUid, Pod>();
+  /** What other pods take of the node. */
+  #taken(except?: PodUid): ReadonlyMap<PodUid, TakenRoom> {
+    const taken = new Map<PodUid, TakenRoom>();
     for (const [uid, record] of this.records) {
-      const size = sizeOf(record);
-      const isActive = record.state === "syncing" || record.state === "terminating";
-      if (uid !== except && size !== undefined && isActive) active.set(uid, size);
+      const room = uid === except ? undefined : roomOf(record);
+      if (room !== undefined) taken.set(uid, room);
     }
-    return active;
-  }
-
-  /** Pods that run since before a restart of the kubelet and whose source has not told of them yet. */
-  #unclaimed(): readonly Pod[] {
-    return this.#context.runtimePods.flatMap((known) => {
+    // Runs since before a restart of the kubelet, and its source, even one that has reported, has not told of it yet.
+    for (const known of this.#context.runtimePods) {
       const restored = this.#restored.get(known.podUid);
-      return restored === undefined || !known.running ? [] : [unclaimedPod(known, restored.allocation)];
-    });
+      if (restored === undefined || !known.running) continue;
+      taken.set(known.podUid, takenRoom(unclaimedPod(known, restored.allocation), undefined));
+    }
+    return taken;
   }
 
   finish(trigger: ResizeTrigger | undefined): RegistryStep {
@@ -373,25 +393,3 @@ class RegistryDraft {
     };
   }
 }
-
-/** The pod at its allocated size, or as its spec has it before admission. */
-const sizeOf = ({ allocated, pod }: PodRecord): Pod | undefined => allocated ?? pod;
-
-const identityOf = (pod: Pod): PodIdentity => ({
-  uid: podUid(pod.metadata.uid),
-  name: pod.metadata.name,
-  namespace: pod.metadata.namespace,
-});
-
-const fullNameOf = (record: PodRecord): PodFullName => podFullName(record.identity.name, record.identity.namespace);
-
-const freshRecord = (identity: PodIdentity): PodRecord => ({
-  identity,
-  pod: undefined,
-  allocated: undefined,
-  refused: undefined,
-  state: "waiting",
-  wanted: true,
-  graceSeconds: undefined,
-  successor: undefined,
-});

@@ -4,6 +4,7 @@ import type { RefusedResize, ResizeOutcome, ResizeRules, ResizeTrigger } from ".
 import type { PodAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
 import type { PodFullName, PodUid } from "../ids.ts";
+import type { ResourceList } from "../resources/resourceList.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import type { PodUpdate } from "./podUpdate.ts";
 import type { StatusOverride } from "./status.ts";
@@ -22,6 +23,8 @@ export interface PodRecord {
   readonly pod: Pod | undefined;
   /** The spec at the size the node has granted; undefined before admission. */
   readonly allocated: Pod | undefined;
+  /** Requests it counts with at least: more than the allocated size has, as long as that is not known to be on disk. */
+  readonly held: ResourceList | undefined;
   /** Why the spec's size is not granted; undefined when it is, or was not judged yet. */
   readonly refused: RefusedResize | undefined;
   readonly state: PodRecordState;
@@ -77,6 +80,8 @@ export type RegistryInput =
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
   /** The allocated size of the pod is in force. */
   | { readonly kind: "resized"; readonly uid: PodUid }
+  /** The size of this pod, as it was granted, is on disk. */
+  | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
   /** Nothing of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
   /** The worker has removed everything and ended. */

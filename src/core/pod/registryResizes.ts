@@ -2,8 +2,8 @@
  * The part of the registry that is about resizes: who asks for another size, when that is judged, and what came of it.
  * Counterpart: the queue podsWithPendingResizes of allocation_manager.go.
  */
+import type { TakenRoom } from "../allocation/heldRoom.ts";
 import { judgeResizes, type ResizeOutcome, type ResizeTrigger } from "../allocation/pendingResizes.ts";
-import type { Pod } from "../api.ts";
 import type { PodUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import { sameValue } from "../sameValue.ts";
@@ -22,6 +22,7 @@ export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
     case "removed":
       return "pods_removed";
     case "resized":
+    case "kept":
       return "pod_resized";
     case "audit":
       return "periodic_retry";
@@ -47,7 +48,7 @@ export function withRequest(resizing: readonly PodUid[], uid: PodUid, records: R
 export function judgeRecords(
   resizing: readonly PodUid[],
   records: Records,
-  active: ReadonlyMap<PodUid, Pod>,
+  taken: ReadonlyMap<PodUid, TakenRoom>,
   context: RegistryContext,
 ): { readonly outcomes: readonly ResizeOutcome[]; readonly resizing: readonly PodUid[] } {
   const waiting = resizing.flatMap((uid) => {
@@ -57,7 +58,7 @@ export function judgeRecords(
   });
   const queue = waiting.map(({ uid }) => uid);
   if (queue.length === 0 || !context.sourcesReady) return { outcomes: [], resizing: queue };
-  const outcomes = judgeResizes(waiting, active, context);
+  const outcomes = judgeResizes(waiting, taken, context);
   const settled = new Set(outcomes.filter(({ refused }) => refused?.reason !== "Deferred").map(({ uid }) => uid));
   const isNews = ({ uid, refused }: ResizeOutcome): boolean =>
     refused === undefined || !sameValue(records.get(uid)?.refused, refused);

@@ -40,6 +40,10 @@ export const addResources = (a: ResourceList, b: ResourceList): ResourceList => 
 export const maxResources = (a: ResourceList, b: ResourceList): ResourceList =>
   combine(a, b, (x, y) => (compareQuantity(y, x) > 0 ? y : x));
 
+/** Of each resource in either list the smaller amount, or the only one. */
+export const minResources = (a: ResourceList, b: ResourceList): ResourceList =>
+  combine(a, b, (x, y) => (compareQuantity(y, x) < 0 ? y : x));
+
 /** Thousandths of a resource (for cpu), rounded up; 0 when absent. */
 export function resourceMilli(list: ResourceList, name: string): bigint {
   const quantity = list.get(name);

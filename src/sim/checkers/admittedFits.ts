@@ -7,6 +7,7 @@ import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import { podRequests } from "../../core/resources/podResources.ts";
 import {
+  minResources,
   parseResourceList,
   type ResourceList,
   resourceMilli,
@@ -56,7 +57,7 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
         snapshots += 1;
         for (const pod of observation.pods) {
           const { uid } = pod.metadata;
-          granted.first(uid, podRequests(pod));
+          granted.wants(uid, podRequests(pod));
           toldAt.set(uid, toldAt.get(uid) ?? snapshots);
         }
         return undefined;
@@ -87,22 +88,30 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
   };
 }
 
-/** What each pod was granted: at first what it asked for, then what its status says, also over a restart of the kubelet. */
+const NONE: ResourceList = new Map();
+
+/**
+ * What each pod was granted: at first what it asked for, then what its status says, also over a restart of the kubelet.
+ * Never more than it asks for: less is granted at once, but told only when the pod could be inspected.
+ */
 function createGrants() {
-  const sizes = new Map<string, ResourceList>();
+  const told = new Map<string, ResourceList>();
+  const wanted = new Map<string, ResourceList>();
   const isMore = (size: ResourceList, before: ResourceList): boolean =>
     resourceMilli(size, "cpu") > resourceMilli(before, "cpu") ||
     resourceValue(size, "memory") > resourceValue(before, "memory");
-  const of = (uid: string): ResourceList => sizes.get(uid) ?? new Map();
   return {
-    of,
-    first: (uid: string, size: ResourceList): void => void sizes.set(uid, sizes.get(uid) ?? size),
+    of: (uid: string): ResourceList => minResources(told.get(uid) ?? NONE, wanted.get(uid) ?? NONE),
+    wants(uid: string, size: ResourceList): void {
+      wanted.set(uid, size);
+      told.set(uid, told.get(uid) ?? size);
+    },
     /** Whether the status tells of more than was granted before. */
     told({ podUid, after }: SimObservation & { readonly kind: "status" }): boolean {
       if (after?.allocatedResources === undefined) return false;
       const size = parseResourceList(after.allocatedResources);
-      const hasGrown = isMore(size, of(podUid));
-      sizes.set(podUid, size);
+      const hasGrown = isMore(size, told.get(podUid) ?? NONE);
+      told.set(podUid, size);
       return hasGrown;
     },
   };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AdmissionResult } from "../../../../src/core/admission/admit.ts";
+import { takenRoom } from "../../../../src/core/allocation/heldRoom.ts";
 import { infeasibleResize, type ResizeNode } from "../../../../src/core/allocation/infeasibleResize.ts";
 import {
   inResizeOrder,
@@ -61,16 +62,12 @@ describe("judging resizes", () => {
     infeasible: (pod) => (cpus([pod]) > 3000n ? { message: "too large", detail: "size" } : undefined),
   };
   const outcomes = (...waiting: readonly WantedResize[]) => {
-    const active = new Map([...waiting.map(({ uid, allocated }) => [uid, allocated] as const)]);
-    active.set(podUid("rest"), sized("rest", "1"));
-    return judgeResizes(waiting, active, rules).map(({ uid, refused }) => [uid, refused?.reason, refused?.message]);
+    const taken = new Map(waiting.map(({ uid, allocated }) => [uid, takenRoom(allocated, undefined)]));
+    taken.set(podUid("rest"), takenRoom(sized("rest", "1"), undefined));
+    return judgeResizes(waiting, taken, rules).map(({ uid, refused }) => [uid, refused?.reason, refused?.message]);
   };
 
-  it("counts the others at what they are granted, and what an earlier one gives back", () => {
-    expect(outcomes(wanted("a", "1", "2"), wanted("b", "2", "1"))).toEqual([
-      ["b", undefined, undefined],
-      ["a", undefined, undefined],
-    ]);
+  it("counts the others at what they are granted", () => {
     expect(outcomes(wanted("a", "1", "2"), wanted("b", "1", "2"))).toEqual([
       ["a", undefined, undefined],
       ["b", "Deferred", "3000 used"],
@@ -82,6 +79,17 @@ describe("judging resizes", () => {
     const { desired, ...rest } = wanted("a", "1", "3500m");
     const newer = { ...rest, desired: { ...desired, metadata: { ...desired.metadata, generation: 4 } } };
     expect(judgeResizes([newer], new Map(), rules)[0]?.refused?.generation).toBe(4);
+  });
+
+  it("has no word for who needs what another gives back, before that is on disk", () => {
+    const granted = ["b", undefined, undefined];
+    expect(outcomes(wanted("a", "1", "2"), wanted("b", "2", "1"))).toEqual([granted]);
+    // Others are granted, or refused, at once.
+    expect(outcomes(wanted("a", "500m", "1"), wanted("b", "2", "1"))).toEqual([granted, ["a", undefined, undefined]]);
+    expect(outcomes(wanted("a", "1", "2500m"), wanted("b", "2", "1"))).toEqual([
+      granted,
+      ["a", "Deferred", "2000 used"],
+    ]);
   });
 
   it("remembers who had to wait", () => {

@@ -14,6 +14,8 @@ import {
   type RegistryStep,
 } from "../../../../src/core/pod/podRegistry.ts";
 import type { PodOperation } from "../../../../src/core/pod/podUpdate.ts";
+import { podRequests } from "../../../../src/core/resources/podResources.ts";
+import { resourceMilli } from "../../../../src/core/resources/resourceList.ts";
 import type { ListedPod } from "../../../../src/core/runtime/runtimeListing.ts";
 import { podOf } from "../../../support/pods.ts";
 
@@ -461,6 +463,44 @@ describe("advanceRegistry: pods of earlier processes", () => {
     registry.tell(said("stopped"));
     registry.context = { ...registry.context, runtimePods: [] };
     expect(registry.tell(said("removed")).commands()).toEqual(["sync a one"]);
+  });
+});
+
+describe("advanceRegistry: room a pod gives back", () => {
+  const sized = (uid: string, cpu: string): Pod =>
+    version(uid, {
+      name: uid,
+      spec: { containers: [{ name: "main", image: cpu, resources: { requests: { cpu } } }] },
+    });
+  const kept = (pod: Pod): RegistryInput => ({ kind: "kept", uid: podUid(pod.metadata.uid), pod });
+  /** A node of 4 CPUs on which `a` has shrunk from 3 to 1, and `b` asks for 2. */
+  const shrunk = () => {
+    const cpus = (pods: readonly Pod[]) => pods.reduce((sum, pod) => sum + resourceMilli(podRequests(pod), "cpu"), 0n);
+    const admit: RegistryContext["admit"] = (pod, others) => (cpus([pod, ...others]) <= 4000n ? ADMIT : REFUSE);
+    return node({ admit }).tell(
+      update("ADD", sized("a", "3")),
+      update("UPDATE", sized("a", "1")),
+      update("ADD", sized("b", "2")),
+    );
+  };
+
+  it("is free once the smaller size is on disk", () => {
+    const registry = shrunk();
+    expect([registry.states(), registry.commands()]).toEqual(["a:syncing b:waiting", []]);
+    expect(registry.tell(kept(sized("a", "3"))).states()).toBe("a:syncing b:waiting");
+    expect(registry.tell(kept(sized("a", "1"))).commands()).toEqual(["sync b 2"]);
+  });
+
+  it("is all it ever held since what is on disk was granted", () => {
+    const registry = shrunk().tell(update("UPDATE", sized("a", "2")), update("UPDATE", sized("a", "1500m")));
+    expect(registry.tell(kept(sized("a", "1"))).states()).toBe("a:syncing b:waiting");
+    expect(registry.tell(kept(sized("a", "1500m"))).commands()).toEqual(["sync b 2"]);
+  });
+
+  it("is free once the pod has stopped", () => {
+    const registry = shrunk().tell(update("REMOVE", sized("a", "1")));
+    expect(registry.states()).toBe("a:terminating b:waiting");
+    expect(registry.tell(said("stopped")).commands()).toEqual(["remove a", "sync b 2"]);
   });
 });
 

@@ -1,0 +1,46 @@
+/** What the registry reads off one pod's record. */
+import { heldRequests, type TakenRoom, takenRoom } from "../allocation/heldRoom.ts";
+import type { Pod } from "../api.ts";
+import { type PodFullName, podFullName, podUid } from "../ids.ts";
+import type { PodIdentity, PodRecord } from "./podRegistryTypes.ts";
+
+/** The pod at its allocated size, or as its spec has it before admission. */
+export const sizeOf = ({ allocated, pod }: Pick<PodRecord, "allocated" | "pod">): Pod | undefined => allocated ?? pod;
+
+/** What the pod takes of the node; undefined when it takes nothing, or nobody knows what. */
+export function roomOf(record: PodRecord): TakenRoom | undefined {
+  const size = sizeOf(record);
+  const isActive = record.state === "syncing" || record.state === "terminating";
+  return size === undefined || !isActive ? undefined : takenRoom(size, record.held);
+}
+
+/** The record once the pod is granted this size: until that is on disk, it holds what it took before. */
+export const withGrant = (record: PodRecord, pod: Pod): PodRecord => ({
+  ...record,
+  allocated: pod,
+  held: heldRequests(roomOf(record)?.held ?? pod, pod),
+});
+
+/** Who a pod is. */
+export const identityOf = (pod: Pod): PodIdentity => ({
+  uid: podUid(pod.metadata.uid),
+  name: pod.metadata.name,
+  namespace: pod.metadata.namespace,
+});
+
+/** The name under which only one pod runs at a time. */
+export const fullNameOf = (record: PodRecord): PodFullName =>
+  podFullName(record.identity.name, record.identity.namespace);
+
+/** Of a pod nobody has judged yet. */
+export const freshRecord = (identity: PodIdentity): PodRecord => ({
+  identity,
+  pod: undefined,
+  allocated: undefined,
+  held: undefined,
+  refused: undefined,
+  state: "waiting",
+  wanted: true,
+  graceSeconds: undefined,
+  successor: undefined,
+});

@@ -133,8 +133,10 @@ describe("readyFollowsVerdict", () => {
 });
 
 describe("admittedFits", () => {
-  const resources = { requests: { cpu: "600m", memory: "1Gi" } };
-  const pod = (uid: string) => ({ uid, name: uid, spec: { containers: [containerOf({ resources })] } });
+  const pod = (uid: string, cpu = "600m") => {
+    const resources = { requests: { cpu, memory: "1Gi" } };
+    return { uid, name: uid, spec: { containers: [containerOf({ resources })] } };
+  };
   const made = (uid: string) => change("sandbox created", "s0", uid, `demo/${uid}`);
   const room = (cpu: string, memory: string, maxPods = 10) => admittedFits({ allocatable: { cpu, memory }, maxPods });
   const granted = (uid: string, cpu: string) => status(undefined, { allocatedResources: { cpu, memory: "1Gi" } }, uid);
@@ -162,27 +164,52 @@ describe("admittedFits", () => {
       [],
     ],
     [
+      "made where another asks for less, granted as a matter of course",
+      room("1", "4Gi"),
+      [wanted(pod("a")), made("a"), wanted(pod("a", "300m"), pod("b")), made("b")],
+      [],
+    ],
+    [
+      "made where another is granted less than it asks for",
+      room("1300m", "4Gi"),
+      [wanted(pod("a")), made("a"), wanted(pod("a", "9"), pod("b")), made("b")],
+      [],
+    ],
+    [
       "made where another has grown",
       room("1300m", "4Gi"),
-      [wanted(pod("a"), pod("b")), made("a"), granted("a", "800m"), made("b")],
+      [wanted(pod("a"), pod("b")), made("a"), wanted(pod("a", "800m"), pod("b")), granted("a", "800m"), made("b")],
       ["running pods request 1400m of cpu after demo/b was started"],
     ],
     [
       "grown beside others, also those told of later",
       room("1300m", "4Gi"),
-      [...both, granted("a", "800m"), started],
+      [...both, wanted(pod("a", "800m"), pod("b")), granted("a", "800m"), started],
       ["running pods request 1400m of cpu after demo/plain was resized"],
     ],
     [
       "grown where another gives back at the same instant",
       room("1300m", "4Gi"),
-      [...both, [9, granted("a", "800m")], [9, granted("b", "400m")], made("c")],
+      [
+        ...both,
+        [8, wanted(pod("a", "800m"), pod("b", "400m"))],
+        [9, granted("a", "800m")],
+        [9, granted("b", "400m")],
+        made("c"),
+      ],
       [],
     ],
     [
       "still as large as granted after a restart",
       room("1300m", "4Gi"),
-      [wanted(pod("a")), made("a"), granted("a", "800m"), started, wanted(pod("a"), pod("b")), made("b")],
+      [
+        wanted(pod("a", "800m")),
+        made("a"),
+        granted("a", "800m"),
+        started,
+        wanted(pod("a", "800m"), pod("b")),
+        made("b"),
+      ],
       ["running pods request 1400m of cpu after demo/b was started"],
     ],
   ] as const)("%s", (_, checker, steps, found) => expect(verdicts(checker, steps)).toEqual(found));

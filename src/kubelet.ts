@@ -34,6 +34,7 @@ import type { KubeletConfig } from "./core/kubeletConfig.ts";
 import type { RegistryInput } from "./core/pod/podRegistry.ts";
 import { createQueue, type Queue } from "./operators/createQueue.ts";
 import { longTimer } from "./operators/longTimer.ts";
+import { clusterNode } from "./pipelines/clusterNode.ts";
 import { housekeeping } from "./pipelines/housekeeping.ts";
 import { createImagePulls } from "./pipelines/imagePull.ts";
 import { nodeCgroups } from "./pipelines/nodeCgroups.ts";
@@ -147,13 +148,11 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     run$: merge(
       ports.recordEvents(loops.events.values$),
       keepClasses(ports, state),
-      up$.pipe(ignoreElements()),
-      runtime$.pipe(ignoreElements()),
-      told$.pipe(ignoreElements()),
+      merge(up$, runtime$, told$, config$).pipe(ignoreElements()),
       swept$,
       nodeCgroups(state, ports, config),
       nodeGauges(state, ports),
-      config$.pipe(ignoreElements()),
+      clusterNode(ports, config, state),
     ),
     podsChanged$: merge(state.registry.changes$, state.podStatuses.anyChange$).pipe(map(() => undefined)),
     queries: { ...createQueries(state, clock, config), ...timelineQueries(state, clock, images) },
@@ -210,6 +209,7 @@ function routePodOutput(output: PodOutput, loops: Loops): void {
     case "resized":
     case "kept":
     case "stopped":
+    case "reclaimed":
     case "removed":
       loops.registry.push(output);
       break;

@@ -1,6 +1,12 @@
 /** Gauges of what the node has, set when it changes, at most once a second. Counterpart: pleg updateRunningPodAndContainerMetrics. */
 import { auditTime, ignoreElements, merge, type Observable, tap } from "rxjs";
+import type { PodStatus } from "../core/api.ts";
+import { isMirrorPod } from "../core/pod/mirrorPod.ts";
+import { isStaticPod } from "../core/pod/phase.ts";
+import type { PodRecord } from "../core/pod/podRegistryTypes.ts";
+import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { Metrics } from "../ports/telemetry.ts";
 import type { NodeState } from "../state/nodeState.ts";
 
 const SETTLE_MS = 1_000;
@@ -8,43 +14,70 @@ const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 
 /** Follows the cells for as long as it is subscribed. */
 export function nodeGauges(
-  state: Pick<NodeState, "statuses" | "registry" | "podStatuses">,
+  state: Pick<NodeState, "statuses" | "registry" | "podStatuses" | "toldPods">,
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
 ): Observable<never> {
-  return merge(state.statuses.anyChange$, state.registry.changes$, state.podStatuses.anyChange$).pipe(
+  const { statuses, registry, podStatuses, toldPods } = state;
+  return merge(statuses.anyChange$, registry.changes$, podStatuses.anyChange$, toldPods.changes$).pipe(
     auditTime(SETTLE_MS, clock.scheduler),
     tap(() => {
-      const statuses = state.statuses.values();
-      const records = [...state.registry.value.records.values()];
       const { metrics } = telemetry;
-      metrics.gauge("kubelet_running_pods", statuses.filter(({ sandboxes }) => sandboxes.some((s) => s.ready)).length);
-      for (const name of CONTAINER_STATES) {
-        const count = statuses.reduce((sum, pod) => sum + pod.containers.filter((c) => c.state === name).length, 0);
-        metrics.gauge("kubelet_running_containers", count, { container_state: name });
-      }
-      const wanted = records.filter((record) => record.wanted && record.pod !== undefined);
-      const active = wanted.filter((record) => record.state === "syncing" || record.state === "terminating");
-      for (const lifecycle of ["sync", "terminating", "terminated"] as const) {
-        const state = lifecycle === "sync" ? "syncing" : lifecycle;
-        const working = records.filter((record) => record.state === state);
-        for (const config of ["desired", "orphan"] as const) {
-          const count = working.filter(({ pod }) => (pod === undefined) === (config === "orphan")).length;
-          metrics.gauge("kubelet_working_pods", count, { lifecycle, config, static: "true" });
-        }
-      }
-      const resizes = [...state.podStatuses.values()].flatMap(({ conditions = [] }) => conditions);
-      const isOf = (type: string, reason?: string): number =>
-        resizes.filter((each) => each.type === type && (reason === undefined || each.reason === reason)).length;
-      for (const reason of ["Deferred", "Infeasible"]) {
-        metrics.gauge("kubelet_pod_pending_resizes", isOf("PodResizePending", reason), {
-          reason: reason.toLowerCase(),
-        });
-      }
-      metrics.gauge("kubelet_pod_in_progress_resizes", isOf("PodResizeInProgress"));
-      metrics.gauge("kubelet_mirror_pods", 0);
-      metrics.gauge("kubelet_desired_pods", wanted.length, { static: "true" });
-      metrics.gauge("kubelet_active_pods", active.length, { static: "true" });
+      gaugeRunning(statuses.values(), metrics);
+      gaugePods([...registry.value.records.values()], metrics);
+      gaugeResizes(podStatuses.values(), metrics);
+      metrics.gauge("kubelet_mirror_pods", [...toldPods.value.byName.values()].filter(isMirrorPod).length);
     }),
     ignoreElements(),
   );
+}
+
+function gaugeRunning(statuses: readonly PodRuntimeStatus[], metrics: Metrics): void {
+  metrics.gauge("kubelet_running_pods", statuses.filter(({ sandboxes }) => sandboxes.some((s) => s.ready)).length);
+  for (const name of CONTAINER_STATES) {
+    const count = statuses.reduce((sum, pod) => sum + pod.containers.filter((c) => c.state === name).length, 0);
+    metrics.gauge("kubelet_running_containers", count, { container_state: name });
+  }
+}
+
+function gaugePods(records: readonly PodRecord[], metrics: Metrics): void {
+  const wanted = records.filter((record) => record.wanted && record.pod !== undefined);
+  const active = wanted.filter(({ state }) => state === "syncing" || state === "terminating");
+  gaugeByOrigin(wanted, (count, origin) => metrics.gauge("kubelet_desired_pods", count, origin));
+  gaugeByOrigin(active, (count, origin) => metrics.gauge("kubelet_active_pods", count, origin));
+  for (const lifecycle of ["sync", "terminating", "terminated"] as const) {
+    const working = records.filter(({ state }) => state === (lifecycle === "sync" ? "syncing" : lifecycle));
+    const orphans = working.filter((record) => !record.wanted);
+    const known = orphans.filter(({ pod }) => pod !== undefined);
+    const tell = (config: "desired" | "orphan", found: readonly PodRecord[]): void =>
+      gaugeByOrigin(found, (count, origin) =>
+        metrics.gauge("kubelet_working_pods", count, { lifecycle, config, ...origin }),
+      );
+    tell(
+      "desired",
+      working.filter(({ wanted: isWanted }) => isWanted),
+    );
+    tell("orphan", known);
+    const unknown = { lifecycle, config: "runtime_only", static: "unknown" };
+    metrics.gauge("kubelet_working_pods", orphans.length - known.length, unknown);
+  }
+}
+
+/** Static pods and those of the API server, counted apart. */
+function gaugeByOrigin(
+  records: readonly PodRecord[],
+  gauge: (count: number, origin: { readonly static: "true" | "" }) => void,
+): void {
+  const ofNode = records.filter(({ pod }) => pod !== undefined && isStaticPod(pod)).length;
+  gauge(ofNode, { static: "true" });
+  gauge(records.length - ofNode, { static: "" });
+}
+
+function gaugeResizes(statuses: readonly PodStatus[], metrics: Metrics): void {
+  const conditions = statuses.flatMap((status) => status.conditions ?? []);
+  const countOf = (type: string, reason?: string): number =>
+    conditions.filter((each) => each.type === type && (reason === undefined || each.reason === reason)).length;
+  for (const reason of ["Deferred", "Infeasible"]) {
+    metrics.gauge("kubelet_pod_pending_resizes", countOf("PodResizePending", reason), { reason: reason.toLowerCase() });
+  }
+  metrics.gauge("kubelet_pod_in_progress_resizes", countOf("PodResizeInProgress"));
 }

@@ -46,33 +46,57 @@ export function cleanUpPod(
   );
 }
 
-/** A pod that is over keeps its containers and logs, not its user ids; what fails here is done again with its removal. */
-export const releaseUserNamespace = (context: PodContext): Observable<never> =>
-  context.userNamespaces.release(context.identity.uid).pipe(
+/**
+ * A pod that is over keeps its containers and logs, but neither cgroup nor user ids. Emits `reclaimed` once they are
+ * given back, then completes. Counterpart: SyncTerminatedPod.
+ */
+export function reclaimPod(
+  context: PodContext,
+  pod: Pod | undefined,
+  triggers$: Observable<unknown>,
+): Observable<PodOutput> {
+  const { telemetry, clock } = context.ports;
+  const round = (): Observable<PodOutput> =>
+    podRound(context, {
+      plan: () => "reclaim",
+      act: (_plan, _runtime, errors) =>
+        concat(
+          attempt(errors, () => destroyPodCgroup(context, pod)),
+          attempt(errors, () => context.userNamespaces.release(context.identity.uid)),
+          defer(() => {
+            if (errors.length === 0) return of<PodOutput>({ kind: "reclaimed", uid: context.identity.uid });
+            telemetry.log.warn("Cannot take back what a stopped pod held, trying again", {
+              ...podFields(context),
+              errors,
+            });
+            return EMPTY;
+          }),
+        ),
+      untilShown: true,
+    });
+  return reconcile({ triggers$, run: round, wakeAfterMs: () => wakeAfter(context), clock }).pipe(
+    takeWhile((output) => output.kind !== "reclaimed", true),
+  );
+}
+
+/** Does something; its failure is added to `errors`. */
+const attempt = (errors: KubeletError[], call: () => Call<void>): Observable<never> =>
+  defer(call).pipe(
     ignoreElements(),
     catchError((thrown: unknown) => {
-      const error = toKubeletError(thrown);
-      context.ports.telemetry.log.warn("Cannot take the user ids of a pod back", { ...podFields(context), error });
+      errors.push(toKubeletError(thrown));
       return EMPTY;
     }),
   );
 
 function removeFromDisk(context: PodContext, pod: Pod | undefined, errors: KubeletError[]): Observable<never> {
   const { ports, config, identity } = context;
-  const attempt = (call: () => Call<void>): Observable<never> =>
-    defer(call).pipe(
-      ignoreElements(),
-      catchError((thrown: unknown) => {
-        errors.push(toKubeletError(thrown));
-        return EMPTY;
-      }),
-    );
   return concat(
-    attempt(() => destroyPodCgroup(context, pod)),
-    attempt(() => removeLogLinks(context)),
-    attempt(() => ports.files.remove(podLogDir(config.directories, identity))),
-    attempt(() => context.userNamespaces.release(identity.uid)),
-    attempt(() => ports.files.remove(podDir(config.directories, identity.uid))),
+    attempt(errors, () => destroyPodCgroup(context, pod)),
+    attempt(errors, () => removeLogLinks(context)),
+    attempt(errors, () => ports.files.remove(podLogDir(config.directories, identity))),
+    attempt(errors, () => context.userNamespaces.release(identity.uid)),
+    attempt(errors, () => ports.files.remove(podDir(config.directories, identity.uid))),
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * Pod sources merged into differences, and what cannot be used reported once. Owner of the sourcesSeen, problems
- * and configObjects cells. Bound: one entry per manifest. Counterpart: pkg/kubelet/config.
+ * Pod sources merged into differences, and what cannot be used reported once. Owner of the cells sourcesSeen, problems,
+ * configObjects and toldPods. Bound: one entry per manifest. Counterpart: pkg/kubelet/config.
  */
 import { concatAll, from, map, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
@@ -19,12 +19,14 @@ export type PodConfigOutput =
   | { readonly kind: "seen" }
   | { readonly kind: "event"; readonly event: KubeletEvent };
 
+type ConfigCells = Pick<NodeState, "sourcesSeen" | "problems" | "configObjects" | "toldPods">;
+
 /** Follows the sources for as long as it is subscribed. */
 export function podConfig(
   inputs: { readonly snapshots$: Observable<SourceSnapshot> },
   ports: Pick<KubeletPorts, "telemetry">,
   config: Pick<KubeletConfig, "podFieldGates">,
-  state: Pick<NodeState, "sourcesSeen" | "problems" | "configObjects">,
+  state: ConfigCells,
 ): Observable<PodConfigOutput> {
   const gated$ = inputs.snapshots$.pipe(
     map((snapshot) => ({ ...snapshot, pods: withoutGatedFields(snapshot.pods, config.podFieldGates) })),
@@ -38,7 +40,7 @@ export function podConfig(
 function outputsOf(
   { updates, seen, snapshot, configObjects }: MergedConfig,
   { telemetry }: Pick<KubeletPorts, "telemetry">,
-  state: Pick<NodeState, "sourcesSeen" | "problems" | "configObjects">,
+  state: ConfigCells,
 ): readonly PodConfigOutput[] {
   const { source, problems } = snapshot;
   const known = state.problems.value.get(source) ?? [];
@@ -47,6 +49,7 @@ function outputsOf(
   telemetry.metrics.gauge("rxlet_manifest_problems", problems.length, { source });
   state.problems.set(new Map(state.problems.value).set(source, problems));
   state.configObjects.set(configObjects);
+  if (snapshot.told !== undefined) state.toldPods.set(snapshot.told);
   const isNew = seen.has(source) && !state.sourcesSeen.value.has(source);
   if (isNew) state.sourcesSeen.set(seen);
   return [

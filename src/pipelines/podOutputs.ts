@@ -21,5 +21,7 @@ export type PodOutput =
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
   /** Nothing of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
+  /** A stopped pod holds nothing any more that another one may need. */
+  | { readonly kind: "reclaimed"; readonly uid: PodUid }
   /** Nothing of the pod is left on the node; the worker ends. */
   | { readonly kind: "removed"; readonly uid: PodUid };

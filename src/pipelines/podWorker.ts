@@ -39,7 +39,7 @@ import { createCell, type ReadonlyCell } from "../state/cell.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import type { ImagePulls } from "./imagePull.ts";
 import { deadlineLeftMs } from "./activeDeadline.ts";
-import { cleanUpPod, releaseUserNamespace } from "./podCleanup.ts";
+import { cleanUpPod, reclaimPod } from "./podCleanup.ts";
 import { keepGrants, noteAllocation } from "./podAllocation.ts";
 import { type PodContext, podFields } from "./podContext.ts";
 import { podFacts } from "./podFacts.ts";
@@ -169,7 +169,7 @@ function runPhase(
     case "terminated":
       return command.remove
         ? cleanUpPod(context, command.pod, looked$).pipe(takeUntil(aborted(stop)))
-        : releaseUserNamespace(context);
+        : reclaimPod(context, command.pod, looked$).pipe(takeUntil(aborted(stop)));
     default:
       return unreachable(command);
   }

@@ -5,11 +5,9 @@
 import type { Container, PodSpec, Wire } from "../core/api.ts";
 import type { V1Pod } from "@kubernetes/client-node";
 import { invariant } from "../core/invariant.ts";
-import { toKubeletError } from "../core/errors.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { Prng } from "./prng.ts";
 import type { SimNode } from "./simNode.ts";
-import type { SimObservation } from "./simObservation.ts";
 import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
 import { resizedSpec, resizeText, type SimResizeStep } from "./workloadSizes.ts";
 
@@ -21,11 +19,6 @@ interface Made {
   /** Made again once this one is gone. */
   readonly successor: number | undefined;
 }
-
-/** From a status to the API server knowing it. */
-const REPORT_MS = 100;
-/** A pod that is to go is looked at this often. */
-const FINALIZE_MS = 5_000;
 
 const NO_SPEC: PodSpec = { containers: [] };
 
@@ -63,12 +56,19 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
   const remove = (name: string, graceSeconds: number): void => {
     node.note(`delete pod ${name}, grace ${graceSeconds} s`);
     server.delete("pods", refOf(name), { gracePeriodSeconds: graceSeconds });
-    const { plan, successor } = made.get(name) ?? {};
-    if (podOf(name) !== undefined || plan === undefined) return;
-    made.delete(name);
-    if (successor !== undefined) create(plan, successor);
   };
-  const finalizer = createFinalizer(node, podOf, (name) => remove(name, 0));
+  /** Its object is gone: by force, or because the kubelet has let go of it. */
+  const gone = (name: string): void => {
+    const { plan, successor } = made.get(name) ?? {};
+    if (plan === undefined) return;
+    made.delete(name);
+    if (successor !== undefined) node.scheduler.schedule(() => create(plan, successor));
+  };
+  server.changes$.subscribe({
+    next: ({ resource, type, object: { metadata } }) => {
+      if (resource === "pods" && type === "DELETED" && metadata.namespace === SIM_NAMESPACE) gone(metadata.name);
+    },
+  });
   const pick = (prng: Prng): Made | undefined => {
     const names = [...made.keys()].sort();
     return names.length === 0 ? undefined : made.get(prng.pick(names));
@@ -89,7 +89,6 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
         case "delete":
           if (known === undefined) break;
           remove(plan.name, step.graceSeconds);
-          finalizer.watch(plan.name);
           break;
         case "forceDelete":
           if (known === undefined) break;
@@ -98,7 +97,6 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
           break;
       }
     },
-    look: (observation: SimObservation) => reportStatus(node, server, observation),
     replace(prng: Prng): boolean {
       const known = pick(prng);
       if (known === undefined) return false;
@@ -145,51 +143,3 @@ function withImages(
 }
 
 const isDeleting = (pod: ApiPod | undefined): boolean => pod?.metadata?.deletionTimestamp !== undefined;
-
-/**
- * Stands in for the kubelet's status writer, which is not there yet: what the kubelet says of a pod reaches the server a
- * moment later, whatever the network is like.
- */
-function reportStatus(node: SimNode, server: SimApiServer, observation: SimObservation): void {
-  if (observation.kind !== "status" || observation.after === undefined) return;
-  const { podUid, after, subject } = observation;
-  const ref = refOf(subject.slice(subject.indexOf("/") + 1));
-  const isThere = (): boolean => server.object("pods", ref)?.metadata?.uid === podUid;
-  if (!isThere()) return;
-  node.scheduler.schedule(() => {
-    if (!isThere()) return;
-    try {
-      server.setStatus(ref, after);
-    } catch (thrown) {
-      node.note(`the server refuses a status: ${toKubeletError(thrown).message}`);
-    }
-  }, REPORT_MS);
-}
-
-/** Stands in for the status writer as well: removes a deleted pod once the kubelet has let go of it. */
-function createFinalizer(node: SimNode, podOf: (name: string) => ApiPod | undefined, remove: (name: string) => void) {
-  const look = (name: string, uid: string | undefined): void => {
-    const pod = podOf(name);
-    if (pod === undefined || pod.metadata?.uid !== uid) return;
-    if (hasStopped(node, pod)) remove(name);
-    else node.scheduler.schedule(() => look(name, uid), FINALIZE_MS);
-  };
-  return {
-    watch(name: string): void {
-      const uid = podOf(name)?.metadata?.uid;
-      if (uid !== undefined) node.scheduler.schedule(() => look(name, uid), FINALIZE_MS);
-    },
-  };
-}
-
-/** Nothing of it runs, and the kubelet says so. */
-function hasStopped(node: SimNode, { metadata, status }: ApiPod): boolean {
-  const parts = node.runtime.sandboxes().filter(({ config }) => config.metadata?.uid === metadata?.uid);
-  const ids = new Set(parts.map(({ id }) => id));
-  const runs = node.runtime.containers().some(({ sandboxId, phase }) => ids.has(sandboxId) && phase.kind === "running");
-  const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};
-  const isSaidToRun = [...initContainerStatuses, ...containerStatuses].some(
-    ({ state }) => state?.running !== undefined,
-  );
-  return node.kubelet !== undefined && !runs && !isSaidToRun;
-}

@@ -33,7 +33,7 @@ import type { SimContainer, SimEnd } from "./simRecords.ts";
 import type { SimAnswers } from "./simProbers.ts";
 import { pagePods, SIM_MANIFESTS, staticPods, wantedByApi } from "./simPodSources.ts";
 import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./simRuntime.ts";
-import { probeSight, requestDetails, seenCgroups, seenFiles } from "./simSights.ts";
+import { podObjects, probeSight, requestDetails, seenCgroups, seenFiles, seenPodWrites } from "./simSights.ts";
 import { createSimSubjects, type SimSubject } from "./simSubjects.ts";
 import type { SimTelemetry } from "./simTelemetry.ts";
 import { createSimTrace, type SimTrace } from "./simTrace.ts";
@@ -256,6 +256,7 @@ function createWorld(options: SimNodeOptions): World {
       return action;
     },
   });
+  if (api !== undefined) podObjects(api, config.nodeName).subscribe({ next: see });
   runtime.changes$.subscribe({ next: (change) => see({ kind: "change", change }) });
   const manifests = createSimManifests({ clock, path: SIM_MANIFESTS });
   for (const [name, manifest] of Object.entries(initial)) manifests.put(name, manifest);
@@ -264,7 +265,7 @@ function createWorld(options: SimNodeOptions): World {
   const apiPods = createSimApiPods(clock, pods);
   const ports = {
     clock,
-    api: api === undefined ? undefined : lanesTo(api, config.nodeName),
+    api: api === undefined ? undefined : lanesTo(api, config.nodeName, see),
     machine,
     files: seenFiles(files, config, see),
     cgroups: seenCgroups(cgroups, see),
@@ -310,9 +311,9 @@ function createWorld(options: SimNodeOptions): World {
 }
 
 /** Calls of a simulated client do not wait for each other: one client serves as every lane. */
-function lanesTo(server: SimApiServer, nodeName: string): ApiLanes {
+function lanesTo(server: SimApiServer, nodeName: string, see: (sight: SimSight) => void): ApiLanes {
   const lane = server.client({ kind: "node", nodeName });
-  return { heartbeats: lane, pods: lane, events: lane, objects: lane };
+  return { heartbeats: lane, pods: seenPodWrites(lane, see), events: lane, objects: lane };
 }
 
 const PROCEED: SimAction = { kind: "proceed" };

@@ -1,4 +1,5 @@
 /** What can be seen of a simulated node from outside, in the order in which it happens: food of trace and checkers. */
+import type { ApiPod } from "../core/api/toldPods.ts";
 import type { Pod, PodStatus } from "../core/api.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletEvent } from "../core/events.ts";
@@ -37,6 +38,23 @@ export type SimSight =
       readonly source: PodSource;
       readonly podUids: ReadonlySet<string>;
       readonly pods: readonly Pod[];
+    }
+  /** A pod object of this node changed on the API server, whoever changed it. */
+  | {
+      readonly kind: "object";
+      readonly what: "ADDED" | "MODIFIED" | "DELETED";
+      /** `namespace/pod`. */
+      readonly subject: string;
+      readonly object: ApiPod;
+      readonly before: ApiPod | undefined;
+    }
+  /** The kubelet asks the API server to change a pod object. */
+  | {
+      readonly kind: "request";
+      readonly verb: "create" | "patch" | "delete";
+      readonly subject: string;
+      /** Of a delete: the UID it has to have. */
+      readonly uid?: string | undefined;
     }
   /** The kubelet has removed a pod's directory, or its cgroup. */
   | { readonly kind: "removed"; readonly what: "directory" | "cgroup"; readonly podUid: string }

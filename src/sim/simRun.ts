@@ -15,6 +15,7 @@ import type { FaultRates } from "./faults/faultKinds.ts";
 import { createPageFaults } from "./faults/pageFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { openDesires } from "./checkers/desiredState.ts";
+import { openStatuses } from "./checkers/statusesArrive.ts";
 import { openSizes } from "./checkers/sizesSettle.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
 import { createHeapScheduler } from "./heapScheduler.ts";
@@ -160,6 +161,7 @@ function* life({ node, owners, durationMs, dice, heal, stepsUntil, blame }: Life
   };
   if (!(yield* wait("desiredState", () => openDesires(node, owners.wanted())))) return;
   if (!(yield* wait("sizesSettle", () => openSizes(node)))) return;
+  if (!(yield* wait("statusesArrive", () => openStatuses(node)))) return;
   node.note("nobody wants anything any more");
   owners.leave();
   if (!(yield* wait("leftovers", () => leftovers(node)))) return;
@@ -192,8 +194,6 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     prng: createPrng(`${seed}/api`),
     ...api.hooks,
   });
-  /** Made after the node it watches. */
-  const watcher: { owners?: WorkloadOwners } = {};
   const node = createSimNode({
     seed,
     config,
@@ -208,16 +208,13 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     fileFault: disk.fault,
     pageFate: page.fate,
     adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock),
-    watch(observation) {
-      watcher.owners?.look(observation);
-      watch?.(observation);
-    },
     maxLogLines: 1_000,
+    ...(watch === undefined ? {} : { watch }),
     ...(options.maxTraceLines === undefined ? {} : { maxTraceLines: options.maxTraceLines }),
     ...(createKubelet === undefined ? {} : { createKubelet }),
   });
+  server.put("nodes", { metadata: { name: node.config.nodeName } });
   const owners = createWorkloadOwners(node, server, options.pods);
-  watcher.owners = owners;
   const accidents = createAccidents(node, owners, { disk, page, api: { server, faults: api } }, dice, durationMs);
   return {
     node,

@@ -1,10 +1,14 @@
 /** What is seen of a simulated node's ports: requests, probes, directories and cgroups as they go. Keeps nothing. */
-import { tap } from "rxjs";
+import { defer, filter, map, type Observable, tap } from "rxjs";
+import type { ApiPod } from "../core/api/toldPods.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { podsDir } from "../core/paths.ts";
 import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
 import type { ExecSyncRequest, StopContainerRequest } from "../gen/cri.ts";
+import type { ApiServer, ObjectRef } from "../ports/apiServer.ts";
+import type { SimApiServer } from "./apiServer/simApiServer.ts";
+import { type StoredObject, typed } from "./apiServer/storedObject.ts";
 import type { SimCgroups } from "./simCgroups.ts";
 import type { SimFiles } from "./simFiles.ts";
 import type { SimSight } from "./simObservation.ts";
@@ -34,6 +38,46 @@ export function requestDetails(
   if (rpc === "StopContainer") return { graceSeconds: Number((request as StopContainerRequest).timeout) };
   return rpc === "ExecSync" ? { command: (request as ExecSyncRequest).cmd } : {};
 }
+
+/** Tells what the kubelet asks an API server to do to pod objects. */
+export function seenPodWrites(api: ApiServer, see: See): ApiServer {
+  const told = (verb: "create" | "patch" | "delete", resource: string, ref: Partial<ObjectRef>, uid?: string): void => {
+    if (resource === "pods") see({ kind: "request", verb, subject: `${ref.namespace}/${ref.name}`, uid });
+  };
+  return {
+    ...api,
+    create: (resource, object, options) =>
+      defer(() => {
+        told("create", resource, object.metadata ?? {});
+        return api.create(resource, object, options);
+      }),
+    patch: (resource, ref, patch, options) =>
+      defer(() => {
+        told("patch", resource, ref);
+        return api.patch(resource, ref, patch, options);
+      }),
+    delete: (resource, ref, options) =>
+      defer(() => {
+        told("delete", resource, ref, options?.preconditions?.uid);
+        return api.delete(resource, ref, options);
+      }),
+  };
+}
+
+/** What happens to the pod objects of a node. */
+export const podObjects = (server: SimApiServer, nodeName: string): Observable<SimSight> =>
+  server.changes$.pipe(
+    filter(({ resource, object }) => resource === "pods" && podOf(object).spec?.nodeName === nodeName),
+    map(({ type, object, previous }) => ({
+      kind: "object",
+      what: type,
+      subject: `${object.metadata.namespace}/${object.metadata.name}`,
+      object: podOf(object),
+      before: previous && podOf(previous),
+    })),
+  );
+
+const podOf = (object: StoredObject): ApiPod => typed<"pods">(object);
 
 /** Tells when a pod's own directory has gone. */
 export function seenFiles(files: SimFiles, { directories }: KubeletConfig, see: See): SimFiles {

@@ -86,6 +86,12 @@ function textOf(observation: SimObservation): string {
       return `${observation.subject} ${observation.after === undefined ? "gone" : statusText(observation.after)}`;
     case "wanted":
       return `${observation.source}: ${observation.podUids.size} pods`;
+    case "object": {
+      const { subject, what, object } = observation;
+      return `${subject} ${what} ${object.metadata?.uid} ${statusText(object.status ?? {})}`;
+    }
+    case "request":
+      return `${observation.subject} ${observation.verb}`;
     case "removed":
       return `${observation.what} of pod ${observation.podUid}`;
     case "probe":

@@ -7,12 +7,9 @@ import { createApiOwners } from "./apiOwners.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { Prng } from "./prng.ts";
 import type { SimNode } from "./simNode.ts";
-import type { SimObservation } from "./simObservation.ts";
 import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
 
 export interface WorkloadOwners {
-  /** What a status says reaches the API server a moment later. */
-  look(observation: SimObservation): void;
   /** Cuts a manifest short, or takes it away, for a while; false when there is none. */
   spoilManifest(how: "cut" | "away", forMs: number, prng: Prng): boolean;
   /** Deletes an API pod by force and makes it again; false when there is none. */
@@ -41,7 +38,6 @@ export function createWorkloadOwners(
   }
   let hasLeft = false;
   return {
-    look: (observation) => api.look(observation),
     spoilManifest: (how, forMs, prng) => !hasLeft && files.spoil(how, forMs, prng),
     replacePod: (prng) => !hasLeft && api.replace(prng),
     annotatePod: (prng) => !hasLeft && api.annotate(prng),

@@ -4,6 +4,7 @@
  * Counterpart: NewSourceApiserver of pkg/kubelet/config/apiserver.go.
  */
 import { distinctUntilChanged, filter, map, type Observable, scan, tap } from "rxjs";
+import { NO_TOLD_PODS, type ToldPods } from "../core/api/toldPods.ts";
 import type { KubeletError } from "../core/errors.ts";
 import { apiSnapshot, NO_API_PODS, readApiPods } from "../core/pod/apiPods.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
@@ -21,7 +22,7 @@ export interface ApiPodSourceOptions extends Omit<ReflectorOptions<"pods">, "res
  *     reflected   ?!-----{a}--{a}!--{ab}--{b}--      ! with a problem, ? not known yet
  *     snapshots   -------a----------ab----b----
  *
- * Mirror pods are left out: they are pictures of the pods of other sources. Cancels: the reflector. Errors: only
+ * Mirror pods are no pods to run: they are pictures of the pods of other sources, and are only among what was told. Cancels: the reflector. Errors: only
  * InvariantError; it never completes. Bound: that of the reflector.
  */
 export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOptions): Observable<SourceSnapshot> {
@@ -29,10 +30,13 @@ export function apiPodSource({ nodeName, onHealth, ...options }: ApiPodSourceOpt
   const selection = { fieldSelector: `spec.nodeName=${nodeName}` };
   return reflect({ ...options, resource: "pods", selection }).pipe(
     tap(({ problem }) => onHealth?.(problem)),
-    map(({ objects }) => objects),
-    filter((objects) => objects !== undefined),
-    distinctUntilChanged(),
-    scan((pods, objects) => readApiPods(pods, objects, clock.wallTime()), NO_API_PODS),
-    map(apiSnapshot),
+    map(({ objects, version }): ToldPods | undefined => objects && { byName: objects, version }),
+    filter((told) => told !== undefined),
+    distinctUntilChanged((before, after) => before.byName === after.byName),
+    scan(({ pods }, told) => ({ pods: readApiPods(pods, told.byName, clock.wallTime()), told }), {
+      pods: NO_API_PODS,
+      told: NO_TOLD_PODS,
+    }),
+    map(({ pods, told }) => ({ ...apiSnapshot(pods), told })),
   );
 }

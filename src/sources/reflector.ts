@@ -56,6 +56,8 @@ export interface ReflectorOptions<R extends ApiResourceName> {
 export interface Reflected<T> {
   /** By `namespace/name`, or name; undefined before the server has told them once. */
   readonly objects: ObjectsByKey<T> | undefined;
+  /** Everything up to this version is in `objects`; empty before the first state. */
+  readonly version: string;
   /** Why the server cannot be followed now; `objects` may be old then. */
   readonly problem: KubeletError | undefined;
 }
@@ -110,7 +112,7 @@ export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>)
       distinctUntilChanged((before, after) => before.objects === after.objects && before.problem === after.problem),
       // A watch that is resumed tells what it missed all at once.
       auditTime(0, clock.scheduler),
-      map(({ objects, problem }) => ({ objects, problem })),
+      map(({ objects, version, problem }) => ({ objects, version, problem })),
     );
   });
 }

@@ -14,7 +14,9 @@
  *     sourcesSeen    pipelines/podConfig          which sources have reported
  *     configObjects  pipelines/podConfig          ConfigMaps, Secrets, services and RuntimeClasses of manifests
  *     problems       pipelines/podConfig          manifests that cannot be used, by source
+ *     toldPods       pipelines/podConfig          pod objects as the API server last told them
  */
+import { NO_TOLD_PODS, type ToldPods } from "../core/api/toldPods.ts";
 import type { PodStatus } from "../core/api.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
@@ -45,6 +47,7 @@ export interface NodeState {
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
   readonly configObjects: Cell<ConfigObjects>;
+  readonly toldPods: Cell<ToldPods>;
   /** Orders inspections and effects. */
   readonly sequence: Sequence;
 }
@@ -64,6 +67,7 @@ export function createNodeState(): NodeState {
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
     configObjects: createCell(NO_CONFIG_OBJECTS),
+    toldPods: createCell(NO_TOLD_PODS),
     sequence: createSequence(),
   };
 }

@@ -3,8 +3,7 @@
  * which this process lives on: the types of all fields, and everything that becomes a path. Unknown fields, of a newer
  * server, are ignored. Counterpart: the decoder of client-go, and the annotations pkg/kubelet/config adds.
  */
-import type { Wire, Pod, PodSpec } from "../api.ts";
-import type { V1Pod } from "@kubernetes/client-node";
+import type { Pod, PodSpec } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
 import { rfc3339Nano } from "../telemetry/civilTime.ts";
 import { defaultPod, type DecodedPod } from "./defaults.ts";
@@ -17,11 +16,6 @@ import { validateMetadata } from "./validateMetadata.ts";
 export type ApiPodReading =
   | { readonly pod: Pod; readonly problems: readonly [] }
   | { readonly pod: undefined; readonly problems: readonly FieldProblem[] };
-
-const MIRROR = "kubernetes.io/config.mirror";
-
-/** Whether the object is only the picture of a static pod: nothing runs for it. */
-export const isMirrorPod = ({ metadata }: Wire<V1Pod>): boolean => metadata?.annotations?.[MIRROR] !== undefined;
 
 /** Reads an object; `seenAt` is when the pod was first seen, for its annotation. */
 export function readApiPod(object: unknown, seenAt: EpochMs): ApiPodReading {

@@ -6,7 +6,8 @@
 import type { Wire, Pod } from "../api.ts";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EpochMs } from "../ids.ts";
-import { isMirrorPod, readApiPod } from "./apiPod.ts";
+import { readApiPod } from "./apiPod.ts";
+import { isMirrorPod } from "./mirrorPod.ts";
 import type { ManifestProblem, SourceSnapshot } from "./sourceSnapshot.ts";
 
 type ApiObject = Wire<V1Pod>;

@@ -43,7 +43,8 @@ interface Verdict {
 /** A time the API prints as null. */
 export const NULL_TIME = null as unknown as string;
 
-const OWNED: ReadonlySet<string> = new Set([
+/** Conditions that a kubelet alone writes; PodConditionsByKubelet upstream. */
+export const OWNED_CONDITIONS: ReadonlySet<string> = new Set([
   "PodReadyToStartContainers",
   "Initialized",
   "Ready",
@@ -148,7 +149,7 @@ function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodC
 function foreignConditions({ pod, previous }: ConditionsInput): readonly PodCondition[] {
   const carried = (previous?.conditions ?? []).filter(({ type }) => CARRIED.has(type));
   const ofOthers = (pod.status?.conditions ?? []).filter(
-    ({ type }) => !OWNED.has(type) && !carried.some((condition) => condition.type === type),
+    ({ type }) => !OWNED_CONDITIONS.has(type) && !carried.some((condition) => condition.type === type),
   );
   return [...ofOthers, ...carried];
 }

@@ -42,5 +42,6 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
   state: "waiting",
   wanted: true,
   graceSeconds: undefined,
+  reclaimed: false,
   successor: undefined,
 });

@@ -87,6 +87,9 @@ export function advanceRegistry(registry: Registry, input: RegistryInput, contex
     case "stopped":
       draft.stopped(input.uid);
       break;
+    case "reclaimed":
+      draft.reclaimed(input.uid);
+      break;
     case "removed":
       draft.removed(input.uid);
       break;
@@ -266,6 +269,11 @@ class RegistryDraft {
     const { identity, wanted } = record;
     this.#commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
     if (record.held !== undefined) this.#startWaiting();
+  }
+
+  reclaimed(uid: PodUid): void {
+    const record = this.records.get(uid);
+    if (record?.state === "terminated") this.records.set(uid, { ...record, reclaimed: true });
   }
 
   removed(uid: PodUid): void {

@@ -32,6 +32,8 @@ export interface PodRecord {
   readonly wanted: boolean;
   /** Grace in force while terminating; only ever shrinks. undefined: an orphan's default. */
   readonly graceSeconds: number | undefined;
+  /** Stopped, and nothing is held any more that another pod may need: its object may go. */
+  readonly reclaimed: boolean;
   /** The same UID wanted again while its worker still ends. */
   readonly successor: Pod | undefined;
 }
@@ -84,6 +86,8 @@ export type RegistryInput =
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
   /** Nothing of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
+  /** A stopped pod holds nothing any more that another one may need. */
+  | { readonly kind: "reclaimed"; readonly uid: PodUid }
   /** The worker has removed everything and ended. */
   | { readonly kind: "removed"; readonly uid: PodUid }
   /** The runtime was listed while all sources were known: pods nobody wants end now. */

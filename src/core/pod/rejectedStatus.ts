@@ -6,6 +6,7 @@ import { podQosClass } from "./qos.ts";
 
 /** Failed for good, with the reason of the refusal. */
 export const rejectedStatus = (pod: Pod, reason: string, message: string, now: EpochMs): PodStatus => ({
+  ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
   phase: "Failed",
   message: `Pod was rejected: ${message}`,
   reason,

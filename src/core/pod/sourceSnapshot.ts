@@ -1,4 +1,5 @@
 /** What a pod source says: always everything it wants, never a difference. */
+import type { ToldPods } from "../api/toldPods.ts";
 import type { Pod } from "../api.ts";
 import type { ManifestObject } from "../configObjects.ts";
 
@@ -26,6 +27,8 @@ export interface SourceSnapshot {
   /** ConfigMaps, Secrets and RuntimeClasses of the source; absent: it gives none. */
   readonly objects?: readonly ManifestObject[];
   readonly problems: readonly ManifestProblem[];
+  /** The objects behind `pods`, of a source that has any, and those of mirror pods. */
+  readonly told?: ToldPods;
   /**
    * false: the source could not be read even once since the start, so `pods` says nothing yet (it is empty, and that
    * must delete nothing); only the problems are news. Absent: `pods` is what the source wants.

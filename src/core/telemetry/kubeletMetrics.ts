@@ -151,7 +151,7 @@ export const podMetrics = {
   },
   kubelet_working_pods: {
     type: "gauge",
-    help: "Pods with a worker: by phase of the worker, whether still configured (desired, orphan), and whether static.",
+    help: "Pods with a worker: by its phase, whether still configured (desired, orphan, runtime_only), and whether static.",
     labels: ["lifecycle", "config", "static"],
   },
 } as const satisfies Readonly<Record<string, MetricRow>>;

@@ -1,4 +1,5 @@
 /** What is left on a node that nobody wants anything of any more: nothing, if all went well. */
+import type { ApiPod } from "../../core/api/toldPods.ts";
 import { parsePodCgroupName } from "../../core/resources/podCgroup.ts";
 import type { SimNode } from "../simNode.ts";
 
@@ -19,9 +20,13 @@ export function leftovers(node: SimNode): readonly string[] {
     ...paths.map((path) => `path ${path}`),
     ...cgroups.map((name) => `cgroup ${name}`),
     ...(keys === 0 ? [] : [`${keys} pod workers`]),
+    ...objectsOf(node).map(({ metadata }) => `object ${metadata?.namespace}/${metadata?.name}`),
     ...node.pods().map(({ metadata }) => `pod ${metadata.namespace}/${metadata.name}`),
   ];
 }
+
+const objectsOf = ({ api, config }: SimNode): readonly ApiPod[] =>
+  (api?.objects("pods") ?? []).filter(({ spec }) => spec?.nodeName === config.nodeName);
 
 /** Timers that run on after the kubelet has ended and its node is empty. */
 export function leftTimers(node: SimNode): readonly string[] {

@@ -35,7 +35,10 @@ const update = (op: PodOperation, ...pods: readonly Pod[]): RegistryInput => ({
   kind: "update",
   update: { op, source: "file", pods },
 });
-const said = (kind: "finished" | "stopped" | "removed", uid = "a"): RegistryInput => ({ kind, uid: podUid(uid) });
+const said = (kind: "finished" | "stopped" | "reclaimed" | "removed", uid = "a"): RegistryInput => ({
+  kind,
+  uid: podUid(uid),
+});
 const listed = (uid: string, more: Partial<ListedPod> = {}): ListedPod => ({
   podUid: podUid(uid),
   name: "web",
@@ -381,12 +384,20 @@ describe("advanceRegistry: pods of earlier processes", () => {
       state: "terminating",
       wanted: false,
       graceSeconds: 1,
+      reclaimed: false,
       successor: undefined,
     });
     expect(registry.tell({ kind: "audit" }).commands()).toEqual([]);
     expect(registry.tell(said("stopped", "old")).commands()).toEqual(["remove old"]);
     registry.context = { ...registry.context, runtimePods: [] };
     expect(registry.tell(said("removed", "old")).states()).toBe("");
+  });
+
+  it("notes that a stopped pod holds nothing any more, and not before it has stopped", () => {
+    const registry = node().tell(add, said("finished"), said("reclaimed"));
+    const before = registry.record("a")?.reclaimed;
+    registry.tell(said("stopped"), said("reclaimed"));
+    expect([before, registry.record("a")?.reclaimed, registry.commands()]).toEqual([false, true, []]);
   });
 
   it("adopts a wanted pod that runs without asking admission again", () => {

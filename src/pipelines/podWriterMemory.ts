@@ -1,0 +1,131 @@
+/**
+ * What the pod writer knows of each object name: what both sides have, what the server answered beyond what the
+ * reflector has told, and what was written. Owned by the pod writer. Bound: one memory per name of a pod of this node.
+ */
+import { podWritePriority, type PodWriteView, type SyncedStatus } from "../core/api/podWrite.ts";
+import { type ApiPod, isNewerVersion, type ToldPods } from "../core/api/toldPods.ts";
+import type { PodStatus } from "../core/api.ts";
+import type { MonotonicMs, PodUid } from "../core/ids.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { perObject } from "../core/perObject.ts";
+import type { PodRecord, Registry } from "../core/pod/podRegistryTypes.ts";
+import { sameItems } from "../core/sameValue.ts";
+import type { Urgent } from "../operators/byPriority.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { NodeState } from "../state/nodeState.ts";
+
+/** Of one name. */
+export interface PodWriterMemory {
+  /** What the last decision depended on: the same parts, the same decision. */
+  seen: readonly unknown[];
+  /** The answer to a request: counts until the reflector has come to its version. */
+  answered: ApiPod | undefined;
+  /** This object is gone, whatever the reflector still tells. */
+  goneUid: string | undefined;
+  /** A request failed in a way that leaves open what the server has: it is asked before the next write. */
+  isInDoubt: boolean;
+  synced: (SyncedStatus & { readonly atMs: MonotonicMs }) | undefined;
+  /** First statuses told by this kubelet, by pod UID. */
+  readonly first: Map<PodUid, PodStatus>;
+  /** Since when there is a status the server does not have. */
+  changedAtMs: MonotonicMs | undefined;
+}
+
+export interface PodWriterMemories {
+  of(name: string): PodWriterMemory;
+  view(name: string): PodWriteView;
+  /** Names of which something changed since the last call. */
+  changed(): readonly Urgent<string>[];
+}
+
+type Cells = Pick<NodeState, "registry" | "podStatuses" | "toldPods" | "sourcesSeen">;
+
+const newMemory = (): PodWriterMemory => ({
+  seen: [],
+  answered: undefined,
+  goneUid: undefined,
+  isInDoubt: false,
+  synced: undefined,
+  first: new Map(),
+  changedAtMs: undefined,
+});
+
+/** Pods by `namespace/name`. */
+const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, readonly PodRecord[]> => {
+  const byName = new Map<string, PodRecord[]>();
+  for (const record of records.values()) {
+    const name = `${record.identity.namespace}/${record.identity.name}`;
+    byName.set(name, [...(byName.get(name) ?? []), record]);
+  }
+  return byName;
+});
+
+/** The object of this name as last known, from whoever knows better. */
+function knownObject({ answered, goneUid }: PodWriterMemory, name: string, told: ToldPods): ApiPod | undefined {
+  const isNews = answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", told.version);
+  const object = isNews ? answered : told.byName.get(name);
+  return object !== undefined && object.metadata?.uid === goneUid ? undefined : object;
+}
+
+/** Makes the memories of a node's pod writer, empty. */
+export function createPodWriterMemories(
+  { sources }: Pick<KubeletConfig, "sources">,
+  { registry, podStatuses, toldPods, sourcesSeen }: Cells,
+  clock: Clock,
+): PodWriterMemories {
+  const memories = new Map<string, PodWriterMemory>();
+  const of = (name: string): PodWriterMemory => {
+    const memory = memories.get(name) ?? newMemory();
+    memories.set(name, memory);
+    return memory;
+  };
+  const view = (name: string): PodWriteView => {
+    const memory = of(name);
+    return {
+      object: knownObject(memory, name, toldPods.value),
+      records: recordsByName(registry.value).get(name) ?? [],
+      statusOf: (uid) => podStatuses.get(uid),
+      firstStatusOf: (uid) => memory.first.get(uid),
+      synced: memory.synced,
+      isTold: sourcesSeen.value.has("api"),
+      sourcesReady: sources.every((source) => sourcesSeen.value.has(source)),
+      now: clock.monotonicMs(),
+    };
+  };
+  const look = (name: string): Urgent<string> | undefined => {
+    const memory = of(name);
+    const seen = view(name);
+    const { object, records, isTold, sourcesReady } = seen;
+    if (object === undefined && records.length === 0 && !memory.isInDoubt) {
+      memories.delete(name);
+      return undefined;
+    }
+    noteStatuses(memory, seen);
+    const statuses = records.map(({ identity }) => podStatuses.get(identity.uid));
+    const parts = [object, isTold, sourcesReady, ...records, ...statuses];
+    if (sameItems(parts, memory.seen)) return undefined;
+    memory.seen = parts;
+    return { key: name, priority: podWritePriority(seen) };
+  };
+  return {
+    of,
+    view,
+    changed() {
+      const known = recordsByName(registry.value);
+      const names = new Set([...known.keys(), ...toldPods.value.byName.keys(), ...memories.keys()]);
+      return [...names].flatMap((name) => look(name) ?? []);
+    },
+  };
+}
+
+function noteStatuses(memory: PodWriterMemory, { records, statusOf, now }: PodWriteView): void {
+  for (const { identity } of records) {
+    const status = statusOf(identity.uid);
+    if (status === undefined) continue;
+    if (!memory.first.has(identity.uid)) memory.first.set(identity.uid, status);
+    if (memory.synced?.status !== status) memory.changedAtMs ??= now;
+  }
+  for (const uid of memory.first.keys()) {
+    if (!records.some(({ identity }) => identity.uid === uid)) memory.first.delete(uid);
+  }
+}

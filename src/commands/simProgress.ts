@@ -7,6 +7,8 @@ export interface SimScreen {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  /** Why nothing reaches it any more: whoever read it is gone. */
+  readonly errored?: Error | null;
 }
 
 /** The terminal is drawn on at most this often. */

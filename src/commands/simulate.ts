@@ -21,7 +21,7 @@ import { simLine, simSummary } from "./simSummary.ts";
 const EXIT_CODES: Readonly<Record<SimOutcome, number>> = { ok: 0, correctness: 2, liveness: 3, crash: 4 };
 
 /**
- * Simulates and answers the exit code. Throws a KubeletError when a file cannot be read or written. `createKubelet`:
+ * Simulates and answers the exit code; ends with the run under way when nobody reads what it writes. Throws a KubeletError when a file cannot be read or written. `createKubelet`:
  * another kubelet than the production one.
  */
 export function simulate(flags: SimulateFlags, screen: SimScreen, createKubelet?: CreateKubelet): number {
@@ -30,6 +30,8 @@ export function simulate(flags: SimulateFlags, screen: SimScreen, createKubelet?
   const first = flags.seed === "" ? systemRandom.uuid().slice(0, 8) : flags.seed;
   for (let run = 0; flags.runs === 0 || run < flags.runs; run += 1) {
     const result = simulateOne(flags, { seed: seedOf(first, run), faults, replay, createKubelet }, screen);
+    // Known at once, while the event that tells of it would wait for the end of all runs.
+    if (isGone(screen)) break;
     if (result.outcome === "ok") continue;
     if (flags.saveReplay !== "") {
       write(flags.saveReplay, replayText(result.replay));
@@ -39,6 +41,9 @@ export function simulate(flags: SimulateFlags, screen: SimScreen, createKubelet?
   }
   return EXIT_CODES.ok;
 }
+
+/** Nobody reads on (`rxlet simulate --runs 0 | head`). */
+const isGone = ({ errored }: SimScreen): boolean => errored !== undefined && errored !== null;
 
 function simulateOne(
   { pods, durationMs, workload, nodes, runs, trace, shrink }: SimulateFlags,

@@ -11,6 +11,14 @@ export const REGRESSION_SEEDS: readonly (readonly [seed: number, found: string])
     40173,
     "a size that was granted but not told yet, for want of an inspection, was unknown to the checker of admission",
   ],
+  [
+    40081,
+    "a finished pod that a stale page left out was half removed when the kubelet crashed, and the next one began it anew",
+  ],
+  [
+    40281,
+    "a container whose start outlasted its sync came up behind the kill, and a checker had a sidecar wait for it",
+  ],
 ];
 
 /** The same, found on smaller nodes: 12 pods, 30 min. */

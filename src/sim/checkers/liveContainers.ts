@@ -9,6 +9,7 @@ export interface LiveContainer {
   readonly name: string;
   /** `namespace/pod/name#attempt`. */
   readonly subject: string;
+  readonly startedAtMs: number;
 }
 
 /** Of `namespace/pod/name#attempt`, or undefined for what is no container. */
@@ -26,7 +27,8 @@ export function liveContainers() {
       const { kind, id, podUid, name: subject } = observation.change;
       if (kind === "container exited") live.delete(id);
       const name = containerNameOf(subject);
-      if (kind === "container started" && name !== undefined) live.set(id, { id, podUid, name, subject });
+      if (kind !== "container started" || name === undefined) return;
+      live.set(id, { id, podUid, name, subject, startedAtMs: observation.atMs });
     },
     get: (id: string): LiveContainer | undefined => live.get(id),
     ofPod: (podUid: string): readonly LiveContainer[] => [...live.values()].filter((each) => each.podUid === podUid),

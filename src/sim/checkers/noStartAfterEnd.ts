@@ -18,13 +18,20 @@ const ENDS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "RemovePodSandbox",
 ]);
 
+/** Why nothing of a pod may start. */
+type End = "unwanted" | "stopping" | "over";
+
+// What is over is removed once its source has taken it back; a kubelet that ends meanwhile leaves no word of it.
+const takenBack = (end: End | undefined): End => (end === undefined || end === "unwanted" ? "unwanted" : "stopping");
+const ended = (end: End | undefined): End => (end === undefined || end === "over" ? "over" : "stopping");
+
 export function noStartAfterEnd(): SimChecker {
   const wanted = new Map<PodSource, ReadonlySet<string>>();
   /** Unwanted pods, and why nothing of them may start once something was stopped. */
-  const ends = new Map<string, "unwanted" | "stopping" | "over">();
+  const ends = new Map<string, End>();
   const parts = podParts();
   const told = ({ source, podUids }: SimObservation & { readonly kind: "wanted" }): void => {
-    for (const uid of wanted.get(source) ?? []) if (!podUids.has(uid) && !ends.has(uid)) ends.set(uid, "unwanted");
+    for (const uid of wanted.get(source) ?? []) if (!podUids.has(uid)) ends.set(uid, takenBack(ends.get(uid)));
     // Wanted again before anything of it was stopped, or when nothing is left: as if nothing had been.
     for (const uid of podUids) if (ends.get(uid) === "unwanted" || !parts.has(uid)) ends.delete(uid);
     wanted.set(source, podUids);
@@ -37,7 +44,8 @@ export function noStartAfterEnd(): SimChecker {
           told(observation);
           return undefined;
         case "status":
-          if (isTerminalPhase(observation.after?.phase)) ends.set(observation.podUid, "over");
+          if (!isTerminalPhase(observation.after?.phase)) return undefined;
+          ends.set(observation.podUid, ended(ends.get(observation.podUid)));
           return undefined;
         case "change":
           if (parts.isGoneAfter(observation.change)) ends.delete(observation.change.podUid);

@@ -1,6 +1,7 @@
 /**
  * When a pod ends, a sidecar is asked to stop only after the regular containers have ended, or after the grace period
- * of the pod, counted from the first kill this kubelet tells of.
+ * of the pod, counted from the first kill this kubelet tells of. A start that was under way by then may still finish:
+ * nobody waits for what it made.
  */
 import type { PodStatus } from "../../core/api.ts";
 import { isSidecar } from "../../core/pod/restartRules.ts";
@@ -43,9 +44,10 @@ export function sidecarsOutliveMains(): SimChecker {
       const graceMs = (going.shortestSeconds(podUid) ?? 0) * 1000;
       const stopped = live.spec({ podUid, name: containerNameOf(subject) ?? "" });
       if (stopped === undefined || !isSidecar(stopped)) return undefined;
-      if (atMs + ROUNDING_MS >= (beganAt.get(podUid) ?? -Infinity) + graceMs) return undefined;
+      const endBeganAt = beganAt.get(podUid) ?? -Infinity;
+      if (atMs + ROUNDING_MS >= endBeganAt + graceMs) return undefined;
       const mains = new Set(live.pod(podUid)?.spec.containers.map(({ name }) => name));
-      const main = live.ofPod(podUid).find(({ name }) => mains.has(name));
+      const main = live.ofPod(podUid).find(({ name, startedAtMs }) => mains.has(name) && startedAtMs <= endBeganAt);
       return main === undefined ? undefined : `sidecar ${subject} is stopped while ${main.subject} runs`;
     },
   };

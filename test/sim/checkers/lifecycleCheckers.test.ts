@@ -70,6 +70,31 @@ describe("noStartAfterEnd", () => {
       ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
     ],
     [
+      "a start of a pod that was over, taken back and wanted again at once",
+      [...isThere, failed, wanted(), wanted({}), call("CreateContainer")],
+      ["CreateContainer of demo/plain/main#0 after its pod began to end (stopping)"],
+    ],
+    [
+      "a new beginning of such a pod under a kubelet that found only a part of it",
+      [...isThere, failed, wanted(), call("RemoveContainer"), started, wanted({}), call("CreateContainer")],
+      [],
+    ],
+    [
+      "a new beginning, likewise, of one that was taken back before it was over",
+      [...isThere, wanted(), call("StopContainer"), failed, started, wanted({}), call("CreateContainer")],
+      [],
+    ],
+    [
+      "a start under the next kubelet of a pod that is over and always wanted, as this one tells too",
+      [...isThere, failed, started, failed, wanted({}), call("CreateContainer")],
+      ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
+    ],
+    [
+      "a start under the next kubelet of a pod that is over and always wanted",
+      [...isThere, failed, started, wanted({}), call("CreateContainer")],
+      ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
+    ],
+    [
       "a new beginning when all of it has gone",
       [
         ...isThere,
@@ -142,6 +167,11 @@ describe("sidecarsOutliveMains", () => {
     [
       "when the time is up since the kubelet's own decision",
       [...up, [10, status(undefined, { phase: "Failed" })], [20, wanted()], [21, main], [30, stop]],
+      [],
+    ],
+    [
+      "before one whose start was under way",
+      [...up, wanted(), main, change("container started", "main#1"), ends, stop],
       [],
     ],
     ["in a pod that goes on", [...up, stop], []],

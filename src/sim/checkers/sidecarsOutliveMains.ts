@@ -19,6 +19,8 @@ export function sidecarsOutliveMains(): SimChecker {
   const going = goingPods();
   /** When the end of each pod began, by UID, in milliseconds. */
   const beganAt = new Map<string, number>();
+  /** The first kill told of since anything of the pod was started, by UID. */
+  const killedAt = new Map<string, number>();
   const keepFirst = (podUid: string, atMs: number): void => {
     if (!beganAt.has(podUid)) beganAt.set(podUid, atMs);
   };
@@ -30,14 +32,27 @@ export function sidecarsOutliveMains(): SimChecker {
     check(observation) {
       live.look(observation);
       going.look(observation);
-      if (observation.kind === "kubelet") beganAt.clear();
-      if (observation.kind === "removed") beganAt.delete(observation.podUid);
+      if (observation.kind === "kubelet") {
+        beganAt.clear();
+        killedAt.clear();
+      }
+      if (observation.kind === "removed") {
+        beganAt.delete(observation.podUid);
+        killedAt.delete(observation.podUid);
+      }
       // Hooks come before the first stop, and their time counts.
       if (observation.kind === "event" && observation.event.reason === "Killing") {
-        begin(observation.event.object.uid, observation.atMs);
+        const { uid } = observation.event.object;
+        killedAt.set(uid, killedAt.get(uid) ?? observation.atMs);
+        begin(uid, observation.atMs);
       }
-      // The end may be the kubelet's own decision, before any source tells of it.
-      if (observation.kind === "status" && isOver(observation.after)) keepFirst(observation.podUid, observation.atMs);
+      if (observation.kind === "change" && observation.change.kind === "container started") {
+        killedAt.delete(observation.change.podUid);
+      }
+      // The end may be the kubelet's own decision, before any source tells of it, and begun before its status says so.
+      if (observation.kind === "status" && isOver(observation.after)) {
+        keepFirst(observation.podUid, killedAt.get(observation.podUid) ?? observation.atMs);
+      }
       if (observation.kind !== "call" || observation.rpc !== "StopContainer") return undefined;
       const { podUid, subject, atMs } = observation;
       begin(podUid, atMs);

@@ -2,13 +2,14 @@
 import { describe, expect, it } from "vitest";
 import { diskOutlivesContainers } from "../../../src/sim/checkers/diskOutlivesContainers.ts";
 import { graceNeverGrows } from "../../../src/sim/checkers/graceNeverGrows.ts";
+import { podEventObject } from "../../../src/core/pod/podEvents.ts";
 import { noStartAfterEnd } from "../../../src/sim/checkers/noStartAfterEnd.ts";
 import { oneIncarnation } from "../../../src/sim/checkers/oneIncarnation.ts";
 import { oneLiveInstance } from "../../../src/sim/checkers/oneLiveInstance.ts";
 import { oneSandbox } from "../../../src/sim/checkers/oneSandbox.ts";
 import { preStopOnce } from "../../../src/sim/checkers/preStopOnce.ts";
 import { sidecarsOutliveMains } from "../../../src/sim/checkers/sidecarsOutliveMains.ts";
-import { containerOf } from "../../support/pods.ts";
+import { containerOf, podOf } from "../../support/pods.ts";
 import { call, change, started, status, type Step, verdicts, wanted } from "./sights.ts";
 
 type Case = readonly [what: string, steps: readonly Step[], found: readonly string[]];
@@ -156,6 +157,15 @@ describe("sidecarsOutliveMains", () => {
   const up = [wanted(pod), change("container started", "proxy#0"), begins];
   const stop = call("StopContainer", "proxy#0", { graceSeconds: 2 });
   const main = call("StopContainer", "main#0", { graceSeconds: 20 });
+  const killing: Step = {
+    kind: "event",
+    event: {
+      type: "Normal",
+      reason: "Killing",
+      message: "Stopping container main",
+      object: podEventObject(podOf(pod)),
+    },
+  };
   it.each<Case>([
     ["after the main container", [...up, wanted(), main, ends, stop], []],
     [
@@ -172,6 +182,11 @@ describe("sidecarsOutliveMains", () => {
     [
       "before one whose start was under way",
       [...up, wanted(), main, change("container started", "main#1"), ends, stop],
+      [],
+    ],
+    [
+      "when the time is up since the first kill, which was told of before that decision",
+      [...up, [9.9, killing], [10, status(undefined, { phase: "Failed" })], [20, wanted()], [29.9, stop]],
       [],
     ],
     ["in a pod that goes on", [...up, stop], []],

@@ -1,14 +1,30 @@
 /**
  * Ends a pod that has been active for longer than its activeDeadlineSeconds, in time and whatever else its worker is
- * busy with. Bound: one timer. Upstream: active_deadline.go, asked there at every sync.
+ * busy with. It counts by the wall clock, as the start time does. Bound: one timer. Upstream: active_deadline.go, asked
+ * there every second.
  */
-import { concatAll, defer, distinctUntilChanged, EMPTY, map, merge, type Observable, of, switchMap } from "rxjs";
+import {
+  concatAll,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  first,
+  map,
+  merge,
+  type Observable,
+  of,
+  repeat,
+  switchMap,
+} from "rxjs";
 import { activeDeadlineLeftMs, deadlineEvent } from "../core/pod/activeDeadline.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { Pod } from "../core/api.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import { eventOutput, type PodContext } from "./podContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
+
+/** A step of the wall clock is noticed within this time. */
+const WALL_LOOK_MS = 10_000;
 
 /** Milliseconds the pod may still be active; undefined without a deadline. */
 export const deadlineLeftMs = ({ memory, ports, runtimeStatus }: PodContext, pod: Pod): number | undefined =>
@@ -26,7 +42,13 @@ export function activeDeadline(
   return merge(of(undefined), looked$).pipe(
     map(() => memory.status?.startTime),
     distinctUntilChanged(),
-    switchMap(() => longTimer(ports.clock, deadlineLeftMs(context, pod) ?? Infinity)),
+    switchMap(() => {
+      const left = (): number => deadlineLeftMs(context, pod) ?? Number.POSITIVE_INFINITY;
+      const looks$ = defer(() => of(left())).pipe(
+        repeat({ delay: () => longTimer(ports.clock, Math.min(left(), WALL_LOOK_MS)) }),
+      );
+      return looks$.pipe(first((leftMs) => leftMs <= 0));
+    }),
     map(() =>
       defer(() => {
         if (memory.finished) return EMPTY;

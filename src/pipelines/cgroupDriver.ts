@@ -11,11 +11,13 @@ import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 2_000;
+/** As of this version upstream works with no runtime that does not tell: 1.36 announces it by a metric. */
+const NEEDED_AS_OF = "1.37.0";
 
 /** Emits the driver once. Errors when the runtime cannot be asked, or names a driver nobody knows. */
 export function cgroupDriver(
   configured: DriverInUse,
-  { runtime, clock, telemetry: { log } }: Pick<KubeletPorts, "runtime" | "clock" | "telemetry">,
+  { runtime, clock, telemetry: { log, metrics } }: Pick<KubeletPorts, "runtime" | "clock" | "telemetry">,
 ): Observable<DriverInUse> {
   const told$ = defer(() => runtime.runtimeConfig({})).pipe(
     retry({
@@ -27,7 +29,10 @@ export function cgroupDriver(
     map(driverIn),
     catchError((thrown: unknown) => {
       const error = toKubeletError(thrown);
-      if (error.code === "Unimplemented") return of(undefined);
+      if (error.code === "Unimplemented") {
+        metrics.gauge("kubelet_cri_losing_support", 1, { version: NEEDED_AS_OF });
+        return of(undefined);
+      }
       return throwError(() =>
         kubeletError(error.code, `cannot ask the container runtime for its cgroup driver: ${error.message}`, {
           cause: error,

@@ -43,8 +43,8 @@ export interface PodMemory {
   readonly lasting: Cell<number>;
   /** Aborted with the worker: nothing it began goes on after it. */
   readonly over: AbortController;
-  /** What the last round did, and from when on it may do the same again. */
-  done: { readonly essential: unknown; readonly againAt: MonotonicMs } | undefined;
+  /** What the last round did, what of it is left to do if that is known, and from when on it may do either again. */
+  done: { readonly essential: unknown; readonly left: unknown; readonly againAt: MonotonicMs } | undefined;
   /** When the next sync is due without anything happening; undefined waits for the resync period. */
   wakeAt: MonotonicMs | undefined;
   /** Last status told, the base of the next one. */

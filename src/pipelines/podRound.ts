@@ -22,6 +22,11 @@ export interface PodRound<P> {
   readonly essence?: (plan: P) => unknown;
   /** Carries it out. What goes wrong is added to `errors`. */
   readonly act: (plan: P, runtime: PodRuntimeStatus, errors: KubeletError[]) => Observable<PodOutput>;
+  /**
+   * What of the decision failed, after `act`: the next decision, if the runtime shows what was done. That is no other
+   * round, but the same one tried again. undefined, as by default: there is no telling.
+   */
+  readonly left?: (plan: P) => P | undefined;
   /** The phase ends only when the runtime shows that it worked: woken to try again, also without an error. */
   readonly untilShown?: boolean;
 }
@@ -29,7 +34,7 @@ export interface PodRound<P> {
 /** Runs one round. Never errors but for a broken invariant: whatever else is thrown counts as a failure of this pod. */
 export function podRound<P>(
   context: PodContext,
-  { plan, essence = (planned) => planned, act, untilShown }: PodRound<P>,
+  { plan, essence = (planned) => planned, act, left, untilShown }: PodRound<P>,
 ): Observable<PodOutput> {
   return defer(() => {
     const { memory, ports } = context;
@@ -51,7 +56,8 @@ export function podRound<P>(
     );
     const settled$ = defer(() => {
       const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));
-      memory.done = { essential, againAt };
+      const undone = left?.(planned);
+      memory.done = { essential, left: undone === undefined ? undefined : essence(undone), againAt };
       if (errors.length > 0 || untilShown === true) wakeBy(memory, againAt);
       const failures = errors.map(({ reason, message }) => `${reason}: ${message}`);
       memory.facts.next({ kind: "round", failures, againAt: memory.wakeAt });
@@ -61,12 +67,17 @@ export function podRound<P>(
   });
 }
 
-/** The same was just done, and it is not time yet to do it again. */
+/** The same, or what was left of it, was just tried, and it is not time yet to try again. */
 function isTooEarly({ memory, ports }: PodContext, essential: unknown): boolean {
   const { done, wakeAt } = memory;
   if (done === undefined) return false;
   const dueAt = Math.min(done.againAt, wakeAt ?? Number.POSITIVE_INFINITY);
-  return ports.clock.monotonicMs() < dueAt && sameValue(done.essential, essential);
+  if (ports.clock.monotonicMs() >= dueAt) return false;
+  if (sameValue(done.essential, essential)) return true;
+  const isLeft = done.left !== undefined && sameValue(done.left, essential);
+  // The rest was seen to be done: to decide on it again would be something else.
+  if (isLeft) memory.done = { ...done, essential, left: undefined };
+  return isLeft;
 }
 
 /**

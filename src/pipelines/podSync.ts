@@ -41,6 +41,8 @@ interface SyncRun {
   readonly stop: AbortSignal;
   readonly errors: KubeletError[];
   sandbox: Sandbox | undefined;
+  /** Containers that did not start, by name. */
+  readonly failed: Set<string>;
   /** Set by a step that makes the following ones pointless. */
   halted: boolean;
 }
@@ -56,6 +58,7 @@ export function syncPod(
 ): Observable<PodOutput> {
   const { memory, ports } = context;
   const { pod } = command;
+  let run: SyncRun | undefined;
   const round$ = podRound(context, {
     plan: (runtime) => {
       const resizePlan = resizePlanOf(context, pod, runtime);
@@ -79,23 +82,46 @@ export function syncPod(
       if (operation === "create") observeWorkerStart(context, pod);
       memory.starting = new Set(startsOf(actions).map(({ name }) => name));
       memory.restarting.set(stopsToStartAgain(actions));
-      const run: SyncRun = { context, pod, runtime, actions, resize, stop, errors, sandbox: undefined, halted: false };
-      return concat(
-        step(run, resetAllContainers),
-        step(run, keepSize),
-        step(run, killChangedSandbox),
-        step(run, killUnwantedContainers),
-        step(run, provideSandbox),
-        step(run, putSizeInForce),
-        step(run, startInitContainers),
-        step(run, startContainers),
-        step(run, pruneOldAttempts),
-        step(run, concludeSize),
-        defer(() => conclude(run)),
-      ).pipe(measureRun(context, operation));
+      const begun = { context, pod, runtime, actions, resize, stop, errors };
+      run = { ...begun, sandbox: undefined, failed: new Set(), halted: false };
+      return carryOut(run).pipe(measureRun(context, operation));
     },
+    left: (plan) => (run === undefined || run.failed.size === 0 ? undefined : { ...plan, ...leftBy(run) }),
   });
   return concat(steer(context, pod), round$);
+}
+
+const carryOut = (run: SyncRun): Observable<PodOutput> =>
+  concat(
+    step(run, resetAllContainers),
+    step(run, keepSize),
+    step(run, killChangedSandbox),
+    step(run, killUnwantedContainers),
+    step(run, provideSandbox),
+    step(run, putSizeInForce),
+    step(run, startInitContainers),
+    step(run, startContainers),
+    step(run, pruneOldAttempts),
+    step(run, concludeSize),
+    defer(() => conclude(run)),
+  );
+
+/** What is left once a container failed to start, and so everything before it was done: those that did not start. */
+function leftBy({ actions, failed }: SyncRun): { readonly actions: PodActions; readonly resize: PodResize } {
+  const isLeft = ({ name }: ContainerStart): boolean => failed.has(name);
+  const { initContainersToStart, ephemeralContainersToStart, containersToStart } = actions;
+  return {
+    actions: {
+      ...actions,
+      killPod: false,
+      createSandbox: false,
+      containersToKill: [],
+      initContainersToStart: initContainersToStart.filter(isLeft),
+      ephemeralContainersToStart: ephemeralContainersToStart.filter(isLeft),
+      containersToStart: containersToStart.filter(isLeft),
+    },
+    resize: { plan: undefined },
+  };
 }
 
 const stopsToStartAgain = ({ containersToKill, containersToReset, killPod, createSandbox }: PodActions): boolean =>
@@ -250,6 +276,7 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
     sandbox,
     stop,
     failed: (error, retryAt) => {
+      run.failed.add(container.name);
       wakeBy(memory, retryAt);
       if (retryAt === undefined) run.errors.push(error);
       // What failed just now is looked at as after any failed sync, to show that it waits from then on.

@@ -1,6 +1,6 @@
 /** What a wall clock that is set does to pods that count by it, on a whole simulated node. */
-import { expect, it } from "vitest";
-import { createSimNode } from "../../src/sim/simNode.ts";
+import { describe, expect, it } from "vitest";
+import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
 import { exitsWith } from "../../src/sim/simProgram.ts";
 import { podOf } from "../support/pods.ts";
 
@@ -15,4 +15,31 @@ it("a deadline that the clock jumped over does not keep the worker of a crashing
   node.runFor(600_000);
   expect(node.pods()[0]?.status).toMatchObject({ phase: "Failed", reason: "DeadlineExceeded" });
   expect(node.violations).toEqual([]);
+});
+
+describe("a deadline after the wall clock was set", () => {
+  const nodeOf = () => createSimNode({ seed: 1, pods: [podOf({ spec: { activeDeadlineSeconds: 600 } })] });
+  const reason = (node: SimNode) => node.pods()[0]?.status?.reason;
+
+  it("forward: what the clock says it is over by is told within 10 s", () => {
+    const node = nodeOf();
+    node.runFor(60_000);
+    node.clock.stepWallBy(530_000);
+    node.runFor(1_000);
+    expect(reason(node)).toBeUndefined();
+    node.runFor(11_000);
+    expect(reason(node)).toBe("DeadlineExceeded");
+    expect(node.violations).toEqual([]);
+  });
+
+  it("backward: it is as far away as the clock says", () => {
+    const node = nodeOf();
+    node.runFor(540_000);
+    node.clock.stepWallBy(-300_000);
+    node.runFor(340_000);
+    expect(reason(node)).toBeUndefined();
+    node.runFor(30_000);
+    expect(reason(node)).toBe("DeadlineExceeded");
+    expect(node.violations).toEqual([]);
+  });
 });

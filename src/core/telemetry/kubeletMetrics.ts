@@ -165,6 +165,11 @@ export const runtimeMetrics = {
     buckets: DEFAULT_BUCKETS,
   },
   kubelet_cgroup_version: { type: "gauge", help: "Version of the cgroup hierarchy: 1 or 2.", labels: [] },
+  kubelet_cri_losing_support: {
+    type: "gauge",
+    help: "1: the runtime has no RuntimeConfig; as of this version of Kubernetes a kubelet does not work with it.",
+    labels: ["version"],
+  },
   kubelet_evented_pleg_connection_error_count: {
     type: "counter",
     help: "Failed attempts to open the runtime's event stream.",

@@ -63,6 +63,8 @@ describe("cgroupDriver", () => {
       ).toEqual(
         Array.from({ length: 2 }, () => "info: The runtime does not tell its cgroup driver, using the configured one"),
       );
+      const losing = (node: typeof old) => node.telemetry.samples.get('kubelet_cri_losing_support{version="1.37.0"}');
+      expect([losing(old), losing(silent)]).toEqual([1, undefined]);
     }),
   );
 

@@ -154,6 +154,24 @@ describe("podRound: doing the same again", () => {
   );
 
   it(
+    "takes what was left undone for the same thing tried again, and no longer what was seen to be done",
+    marbles((m) => {
+      const { context } = pod(m);
+      const { run, acts } = rounds(context, { left: (plan) => (plan === "ab" ? "b" : undefined) });
+      for (const [ms, plan] of [
+        [0, "ab"],
+        [1, "ab"],
+        [2, "b"],
+        [3, "ab"],
+        [4, "b"],
+      ] as const)
+        m.at(ms, () => run(plan, [refused]));
+      m.flush();
+      expect(acts).toEqual([0, 3]);
+    }),
+  );
+
+  it(
     "runs again when it is time, also before that delay is over",
     marbles((m) => {
       const { context, memory } = pod(m);

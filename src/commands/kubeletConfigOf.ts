@@ -55,6 +55,17 @@ export function kubeletConfigOf({ flags, config, featureGates }: KubeletOptions,
       ? kubepodsCgroupResources(resourcesForPods({ capacity, kubeReserved, systemReserved }))
       : {},
     podPidsLimit: config.podPidsLimit,
+    resizeGates: {
+      exclusiveCpus: featureGates.get("InPlacePodVerticalScalingExclusiveCPUs") === true,
+      exclusiveMemory: featureGates.get("InPlacePodVerticalScalingExclusiveMemory") === true,
+    },
+    memoryQos:
+      featureGates.get("MemoryQoS") === true && machine.cgroupVersion === 2
+        ? {
+            throttlingFactor: config.memoryThrottlingFactor,
+            protectsRequests: config.memoryReservationPolicy === "TieredReservation",
+          }
+        : undefined,
     cpuManagerPolicy: config.cpuManagerPolicy,
     memoryManagerPolicy: config.memoryManagerPolicy,
     cpuCfsQuota: config.cpuCFSQuota,

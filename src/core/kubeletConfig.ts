@@ -1,7 +1,9 @@
 /** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
+import type { ResizeGates } from "./allocation/infeasibleResize.ts";
 import type { PodFieldGates } from "./pod/gatedFields.ts";
 import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
 import type { CgroupDriver } from "./resources/cgroupDriver.ts";
+import type { MemoryQos } from "./resources/memoryQos.ts";
 import type { CgroupLimits } from "./resources/podCgroup.ts";
 import type { PodSource } from "./pod/sourceSnapshot.ts";
 import type { Result } from "./result.ts";
@@ -58,6 +60,9 @@ export interface KubeletConfig {
   /** Limits of the cgroup around all pods; empty when allocatable is not enforced. */
   readonly kubepodsLimits: CgroupLimits;
   readonly podPidsLimit: number;
+  readonly resizeGates: ResizeGates;
+  /** undefined: not in use, as always on cgroup v1. */
+  readonly memoryQos: MemoryQos | undefined;
   /** `none` or `static`. */
   readonly cpuManagerPolicy: string;
   /** `None` or `Static`. */

@@ -1,13 +1,22 @@
 /**
  * The cgroups around all pods: `/kubepods` with what pods may use together, and one per QoS class whose CPU weight
- * follows the pods in it. Bound: one write at a time, newest wins. Counterpart: qos_container_manager_linux.go.
+ * follows the pods in it, as does the memory that is protected for them. Bound: one write at a time, newest wins. Counterpart: qos_container_manager_linux.go.
  */
 import { catchError, concat, defer, distinctUntilChanged, EMPTY, ignoreElements, map, type Observable } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { toKubeletError } from "../core/errors.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import { kubepodsCgroupName, qosCgroupName, qosCgroupResources } from "../core/resources/podCgroup.ts";
+import { protectedMemory } from "../core/resources/memoryQos.ts";
+import {
+  type CgroupLimits,
+  kubepodsCgroupName,
+  protectedCgroups,
+  qosCgroupName,
+  qosCgroupResources,
+} from "../core/resources/podCgroup.ts";
+import { sameValue } from "../core/sameValue.ts";
 import { conflateMap } from "../operators/conflateMap.ts";
+import { inSequence } from "../operators/inSequence.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
 
@@ -27,17 +36,26 @@ export function nodeCgroups(
         return EMPTY;
       }),
     );
-  const burstable = (pods: readonly Pod[]): Observable<never> =>
-    tolerated(() => cgroups.ensure(qosCgroupName(config, "Burstable"), qosCgroupResources("Burstable", pods)));
+  const { memoryQos } = config;
+  const limitsOf = (pods: readonly Pod[]): ReadonlyMap<string, CgroupLimits> => {
+    const burstable = qosCgroupName(config, "Burstable");
+    const limits = new Map<string, CgroupLimits>([[burstable, qosCgroupResources("Burstable", pods)]]);
+    if (memoryQos === undefined) return limits;
+    const held = protectedMemory(pods, memoryQos);
+    for (const [name, more] of protectedCgroups(config, held)) limits.set(name, { ...limits.get(name), ...more });
+    ports.telemetry.metrics.gauge("kubelet_memory_qos_node_memory_min_bytes", held.guaranteedBytes);
+    ports.telemetry.metrics.gauge("kubelet_memory_qos_node_memory_low_bytes", held.burstableBytes);
+    return limits;
+  };
   const followed$ = state.registry.changes$.pipe(
     map(({ records }) =>
       [...records.values()].flatMap(({ allocated, state: is }) =>
         allocated !== undefined && is === "syncing" ? [allocated] : [],
       ),
     ),
-    map((pods) => ({ pods, shares: qosCgroupResources("Burstable", pods).cpuShares })),
-    distinctUntilChanged((a, b) => a.shares === b.shares),
-    conflateMap(({ pods }) => burstable(pods)),
+    map(limitsOf),
+    distinctUntilChanged(sameLimits),
+    conflateMap((limits) => inSequence([...limits], ([name, wanted]) => tolerated(() => cgroups.ensure(name, wanted)))),
   );
   return concat(
     tolerated(() => cgroups.ensure(kubepodsCgroupName(config), config.kubepodsLimits)),
@@ -45,3 +63,6 @@ export function nodeCgroups(
     followed$,
   );
 }
+
+const sameLimits = (a: ReadonlyMap<string, CgroupLimits>, b: ReadonlyMap<string, CgroupLimits>): boolean =>
+  [...a].every(([name, limits]) => sameValue(limits, b.get(name)));

@@ -11,6 +11,9 @@ export interface CgroupResources {
   readonly cpuQuotaUs?: number;
   readonly cpuPeriodUs?: number;
   readonly memoryLimitBytes?: number;
+  /** memory.min and memory.low; v1 has neither. */
+  readonly memoryMinBytes?: number;
+  readonly memoryLowBytes?: number;
   readonly pidsLimit?: number;
 }
 

@@ -55,7 +55,7 @@ export function writesV1(resources: CgroupResources): readonly CgroupWrite[] {
 
 /** What to write on v2. */
 export function writesV2(resources: CgroupResources): readonly CgroupWrite[] {
-  const { cpuShares, cpuQuotaUs, cpuPeriodUs, memoryLimitBytes, pidsLimit } = resources;
+  const { cpuShares, cpuQuotaUs, cpuPeriodUs, memoryLimitBytes, memoryMinBytes, memoryLowBytes, pidsLimit } = resources;
   const quota = cpuQuotaUs !== undefined && cpuQuotaUs >= 0 ? String(cpuQuotaUs) : "max";
   const max = cpuPeriodUs === undefined ? quota : `${quota} ${cpuPeriodUs}`;
   const memory = memoryLimitBytes !== undefined && memoryLimitBytes < 0 ? "max" : String(memoryLimitBytes);
@@ -63,6 +63,8 @@ export function writesV2(resources: CgroupResources): readonly CgroupWrite[] {
     ...(cpuShares === undefined ? [] : [{ file: "cpu.weight", value: String(sharesToWeight(cpuShares)) }]),
     ...(cpuQuotaUs === undefined && cpuPeriodUs === undefined ? [] : [{ file: "cpu.max", value: max }]),
     ...(memoryLimitBytes === undefined ? [] : [{ file: "memory.max", value: memory }]),
+    ...(memoryMinBytes === undefined ? [] : [{ file: "memory.min", value: String(memoryMinBytes) }]),
+    ...(memoryLowBytes === undefined ? [] : [{ file: "memory.low", value: String(memoryLowBytes) }]),
     ...(pidsLimit === undefined ? [] : [{ file: "pids.max", value: pidsText(pidsLimit) }]),
   ];
 }

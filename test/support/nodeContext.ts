@@ -16,6 +16,7 @@ export const nodeContextOf = (more: Partial<NodeContext> = {}): NodeContext => (
   cgroupDriver: "cgroupfs",
   cpuCfsQuota: true,
   cpuCfsPeriodUs: 100_000,
+  memoryQos: undefined,
   seccompDefault: false,
   resolvConf: { nameservers: ["192.0.2.53"], searches: [], options: [] },
   cgroupVersion: 1,

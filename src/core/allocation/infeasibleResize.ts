@@ -18,10 +18,19 @@ import { allocationOf, sameRequirements } from "./podAllocation.ts";
 /** What the node cannot give away twice. */
 export interface ResizeNode {
   readonly allocatable: ResourceAmounts;
-  /** `static` gives whole CPUs to Guaranteed pods, which then cannot be resized. */
+  /** `static` gives whole CPUs to Guaranteed pods, which then cannot be resized but for a gate. */
   readonly cpuManagerPolicy: string;
-  /** `Static` pins memory of Guaranteed pods, which then cannot be resized. */
+  /** `Static` pins memory of Guaranteed pods, which then cannot be resized but for a gate. */
   readonly memoryManagerPolicy: string;
+  readonly resizeGates: ResizeGates;
+}
+
+/** Gates that let through what is pinned; both are off by default. */
+export interface ResizeGates {
+  /** InPlacePodVerticalScalingExclusiveCPUs. */
+  readonly exclusiveCpus: boolean;
+  /** InPlacePodVerticalScalingExclusiveMemory. */
+  readonly exclusiveMemory: boolean;
 }
 
 /** Why a resize is infeasible. */
@@ -43,10 +52,11 @@ function pinned(pod: Pod, allocated: Pod, node: ResizeNode): Infeasible | undefi
     message: `Resize is infeasible for Guaranteed Pods alongside ${manager} Manager policy "${policy}"`,
     detail: `guaranteed_pod_${resource}_manager_static_policy`,
   });
-  if (node.cpuManagerPolicy === "static" && changes(pod, allocated, "cpu")) return because("CPU", "static", "cpu");
-  if (node.memoryManagerPolicy === "Static" && changes(pod, allocated, "memory")) {
-    return because("Memory", "Static", "memory");
-  }
+  const { cpuManagerPolicy, memoryManagerPolicy, resizeGates } = node;
+  const pinsCpus = cpuManagerPolicy === "static" && !resizeGates.exclusiveCpus;
+  const pinsMemory = memoryManagerPolicy === "Static" && !resizeGates.exclusiveMemory;
+  if (pinsCpus && changes(pod, allocated, "cpu")) return because("CPU", "static", "cpu");
+  if (pinsMemory && changes(pod, allocated, "memory")) return because("Memory", "Static", "memory");
   return undefined;
 }
 

@@ -80,15 +80,21 @@ export function planResize(input: ResizePlanInput): ResizePlan | undefined {
     [grown, pod],
     (from, to) => order(limit(from.cpuQuota), limit(to.cpuQuota)) || order(from.cpuShares, to.cpuShares),
   );
-  const { memoryLimitBytes, cpuShares } = limits.to;
-  const isLess = (name: "memoryLimitBytes" | "cpuQuotaUs" | "cpuShares"): boolean | undefined =>
-    isDecrease(limits, name);
+  const { memoryLimitBytes, memoryMinBytes, memoryLowBytes, cpuShares } = limits.to;
+  const isLess = (name: Ordinal): boolean | undefined => isDecrease(limits, name);
   const podDecrease = isLess("memoryLimitBytes") === true ? [{ limitBytes: BigInt(memoryLimitBytes ?? 0) }] : [];
   return {
     restarts,
     decreases: [...podDecrease, ...memory.filter(({ by }) => by < 0).map(({ step }) => decreaseOf(step))],
     steps: [
-      ...around([[isLess("memoryLimitBytes"), pick({ memoryLimitBytes })]], memory),
+      ...around(
+        [
+          [isLess("memoryLimitBytes"), pick({ memoryLimitBytes })],
+          [isLess("memoryMinBytes"), pick({ memoryMinBytes })],
+          [isLess("memoryLowBytes"), pick({ memoryLowBytes })],
+        ],
+        memory,
+      ),
       ...around(
         [
           [isLess("cpuQuotaUs"), pick({ cpuQuotaUs: limits.to.cpuQuotaUs, cpuPeriodUs: limits.to.cpuPeriodUs })],
@@ -106,6 +112,9 @@ interface Ordered {
   /** Below 0: gives back. */
   readonly by: number;
 }
+
+/** Limits of which less or more can be said. */
+type Ordinal = "memoryLimitBytes" | "memoryMinBytes" | "memoryLowBytes" | "cpuQuotaUs" | "cpuShares";
 
 /** No limit is more than any. */
 const UNLIMITED = 2n ** 64n;
@@ -131,7 +140,7 @@ function around(
 /** undefined: stays as it is. A limit that is no longer asked for is left alone, as upstream does. */
 function isDecrease(
   { from, to }: { readonly from: CgroupLimits; readonly to: CgroupLimits },
-  name: "memoryLimitBytes" | "cpuQuotaUs" | "cpuShares",
+  name: Ordinal,
 ): boolean | undefined {
   const [held, wanted] = [from[name], to[name]];
   if (wanted === undefined || wanted === held) return undefined;

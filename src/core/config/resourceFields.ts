@@ -50,9 +50,11 @@ export const RESOURCE_FIELDS = {
   }),
   memoryThrottlingFactor: field("float64?", 0.9, "Part of the memory limit at which memory.high throttles", {
     rule: { kind: "above", min: 0, max: 1 },
+    effective: true,
   }),
   memoryReservationPolicy: field("string", "None", "None, or TieredReservation to protect requested memory", {
     rule: oneOf("None", "TieredReservation"),
+    effective: true,
   }),
   memorySwap: field("object", undefined, "Swap for pods"),
   "memorySwap.swapBehavior": field("string", undefined, "NoSwap or LimitedSwap"),

@@ -15,6 +15,7 @@ export interface NodeContext
     | "cgroupDriver"
     | "cpuCfsQuota"
     | "cpuCfsPeriodUs"
+    | "memoryQos"
     | "seccompDefault"
   > {
   /** The node's resolver settings; undefined when pods get none of them (`--resolv-conf=""`). */

@@ -3,6 +3,7 @@ import type { Container, Pod } from "../api.ts";
 import { LinuxContainerResources } from "../../gen/cri.ts";
 import { parseQuantity, quantityValue } from "../quantity.ts";
 import { milliCpuToQuotaUs, milliCpuToShares } from "../resources/cgroupMath.ts";
+import { containerMemoryQos } from "../resources/memoryQos.ts";
 import { oomScoreAdjust } from "../resources/oomScore.ts";
 import {
   containerLimits,
@@ -15,7 +16,8 @@ import { type ResourceList, parseResourceList, resourceMilli, resourceValue } fr
 import type { NodeContext } from "./nodeContext.ts";
 
 type CpuContext = Pick<NodeContext, "cpuCfsQuota" | "cpuCfsPeriodUs" | "cgroupVersion" | "singleProcessOomKill">;
-type ResourcesContext = CpuContext & Pick<NodeContext, "swapControllerAvailable" | "memoryBytes" | "hugepageSizes">;
+type ResourcesContext = CpuContext &
+  Pick<NodeContext, "swapControllerAvailable" | "memoryBytes" | "hugepageSizes" | "memoryQos" | "allocatable">;
 
 /** Message under construction: the parts every kind of resources has. */
 interface BasicResources {
@@ -87,11 +89,13 @@ export function containerResources(pod: Pod, container: Container, node: Resourc
   const basic = basicResources(containerRequests(container), limitsWithPodDefaults(pod, container), node);
   const isV2 = node.cgroupVersion === 2;
   const swap = node.swapControllerAvailable && isV2 ? { "memory.swap.max": "0" } : {};
+  const { memoryQos, allocatable } = node;
+  const qos = memoryQos === undefined ? {} : containerMemoryQos(pod, container, memoryQos, allocatable);
   return LinuxContainerResources.fromPartial({
     ...basic,
     oomScoreAdj: BigInt(oomScoreAdjust(pod, container, node.memoryBytes)),
     hugepageLimits: hugepageLimits(containerLimits(container), node.hugepageSizes),
     memorySwapLimitInBytes: node.swapControllerAvailable && !isV2 ? basic.memoryLimitInBytes : 0n,
-    unified: { ...basic.unified, ...swap },
+    unified: { ...basic.unified, ...swap, ...qos },
   });
 }

@@ -5,6 +5,7 @@
 import type { Pod } from "../api.ts";
 import { type QosClass, podQosClass } from "../pod/qos.ts";
 import { type CgroupDriver, driverCgroupPath } from "./cgroupDriver.ts";
+import { type MemoryProtection, type MemoryQos, podMemoryProtection, type ProtectedMemory } from "./memoryQos.ts";
 import { MIN_CPU_SHARES, milliCpuToQuotaUs, milliCpuToShares } from "./cgroupMath.ts";
 import { containerLimits, podLevelLimits, podLimits, podRequests } from "./podResources.ts";
 import { type ResourceList, resourceMilli, resourceValue } from "./resourceList.ts";
@@ -21,13 +22,15 @@ export interface PodCgroupConfig {
   readonly cpuCfsPeriodUs: number;
   /** Most processes per pod; 0 or less for no limit. */
   readonly podPidsLimit: number;
+  /** undefined: not in use. */
+  readonly memoryQos: MemoryQos | undefined;
 }
 
 /** What limits of pods depend on. */
-export type PodLimitConfig = Pick<PodCgroupConfig, "cpuCfsQuota" | "cpuCfsPeriodUs" | "podPidsLimit">;
+export type PodLimitConfig = Pick<PodCgroupConfig, "cpuCfsQuota" | "cpuCfsPeriodUs" | "podPidsLimit" | "memoryQos">;
 
 /** Limits in cgroup v1 units, as the cgroup port takes them. */
-export interface CgroupLimits {
+export interface CgroupLimits extends MemoryProtection {
   readonly cpuShares?: number;
   readonly cpuQuotaUs?: number;
   readonly cpuPeriodUs?: number;
@@ -86,7 +89,9 @@ export function podCgroupResources(pod: Pod, config: PodLimitConfig): CgroupLimi
     : -1;
   const cpu = isLimited(pod, "cpu") ? { cpuQuotaUs: quotaUs, cpuPeriodUs: config.cpuCfsPeriodUs } : {};
   const memory = isLimited(pod, "memory") ? { memoryLimitBytes: Number(resourceValue(limits, "memory")) } : {};
-  return { cpuShares: Number(milliCpuToShares(resourceMilli(podRequests(pod), "cpu"))), ...cpu, ...memory, ...pids };
+  const protectedMemory = podMemoryProtection(pod, config.memoryQos);
+  const cpuShares = Number(milliCpuToShares(resourceMilli(podRequests(pod), "cpu")));
+  return { cpuShares, ...cpu, ...memory, ...protectedMemory, ...pids };
 }
 
 /** Limits of the Burstable and BestEffort cgroups, given the active pods: only the CPU weight. */
@@ -97,6 +102,16 @@ export function qosCgroupResources(qos: "Burstable" | "BestEffort", activePods: 
     .reduce((sum, pod) => sum + resourceMilli(podRequests(pod), "cpu"), 0n);
   return { cpuShares: Number(milliCpuToShares(cpuMilli)) };
 }
+
+/** Protection of the cgroups around pods: on v2 one that is above others has to have as much as they have together. */
+export const protectedCgroups = (
+  parent: CgroupParent,
+  { guaranteedBytes, burstableBytes }: ProtectedMemory,
+): ReadonlyMap<string, CgroupLimits> =>
+  new Map([
+    [kubepodsCgroupName(parent), { memoryMinBytes: guaranteedBytes + burstableBytes }],
+    [qosCgroupName(parent, "Burstable"), { memoryLowBytes: burstableBytes }],
+  ]);
 
 /** Limits of `/kubepods`: what all pods may use together (capacity less the reservations, not less the eviction margin). */
 export function kubepodsCgroupResources(forPods: ResourceList): CgroupLimits {

@@ -84,12 +84,14 @@ function cpuQuota(limits: CgroupLimits, { systemdVersion }: SystemdHost): SliceL
 
 /** Limits of a slice. */
 export function sliceLimits(limits: CgroupLimits, host: SystemdHost): SliceLimits {
-  const { cpuShares, memoryLimitBytes, pidsLimit } = limits;
+  const { cpuShares, memoryLimitBytes, memoryMinBytes, memoryLowBytes, pidsLimit } = limits;
   const isV2 = host.cgroupVersion === 2;
   const quota = cpuQuota(limits, host);
   return {
     properties: [
       ...(memoryLimitBytes === undefined ? [] : [amount(isV2 ? "MemoryMax" : "MemoryLimit", memoryLimitBytes)]),
+      ...(isV2 && memoryMinBytes !== undefined ? [amount("MemoryMin", memoryMinBytes)] : []),
+      ...(isV2 && memoryLowBytes !== undefined ? [amount("MemoryLow", memoryLowBytes)] : []),
       ...(cpuShares === undefined
         ? []
         : [isV2 ? amount("CPUWeight", sharesToWeight(cpuShares)) : amount("CPUShares", cpuShares)]),

@@ -165,6 +165,16 @@ export const runtimeMetrics = {
     buckets: DEFAULT_BUCKETS,
   },
   kubelet_cgroup_version: { type: "gauge", help: "Version of the cgroup hierarchy: 1 or 2.", labels: [] },
+  kubelet_memory_qos_node_memory_low_bytes: {
+    type: "gauge",
+    help: "Memory of Burstable pods protected by memory.low, in bytes.",
+    labels: [],
+  },
+  kubelet_memory_qos_node_memory_min_bytes: {
+    type: "gauge",
+    help: "Memory of Guaranteed pods protected by memory.min, in bytes.",
+    labels: [],
+  },
   kubelet_cri_losing_support: {
     type: "gauge",
     help: "1: the runtime has no RuntimeConfig; as of this version of Kubernetes a kubelet does not work with it.",

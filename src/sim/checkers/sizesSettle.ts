@@ -21,7 +21,7 @@ import type { SimContainer } from "../simRecords.ts";
 export interface SizedNode extends Pick<SimNode, "pods"> {
   readonly config: Pick<
     SimNode["config"],
-    "allocatable" | "cgroupRoot" | "cgroupsPerQos" | "cpuCfsQuota" | "cpuCfsPeriodUs" | "podPidsLimit"
+    "allocatable" | "cgroupRoot" | "cgroupsPerQos" | "cpuCfsQuota" | "cpuCfsPeriodUs" | "podPidsLimit" | "memoryQos"
   >;
   readonly runtime: Pick<SimNode["runtime"], "sandboxes" | "containers">;
   readonly cgroups: Pick<SimNode["cgroups"], "all">;

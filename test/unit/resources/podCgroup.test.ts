@@ -15,7 +15,7 @@ import { containerOf, podOf } from "../../support/pods.ts";
 const limits = { cpu: "200m", memory: "128Mi" };
 const burstable = podOf({ spec: { containers: [containerOf({ resources: { requests: { cpu: "50m" }, limits } })] } });
 const guaranteed = podOf({ spec: { containers: [containerOf({ resources: { requests: limits, limits } })] } });
-const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0 };
+const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: undefined };
 const naming = { cgroupRoot: "/", cgroupsPerQos: true, cgroupDriver: "cgroupfs" } as const;
 
 describe("pod cgroup names", () => {

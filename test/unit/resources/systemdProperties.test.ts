@@ -33,6 +33,8 @@ describe("limits as properties", () => {
 
   it.each<[string, CgroupLimits, SystemdHost, readonly string[]]>([
     ["none", {}, V2, []],
+    ["protection of memory", { memoryMinBytes: 8, memoryLowBytes: 0 }, V2, ["MemoryMin t 8", "MemoryLow t 0"]],
+    ["protection of memory, which v1 has not", { memoryMinBytes: 8, memoryLowBytes: 0 }, V1, []],
     [
       "all, cgroup v2",
       all,

@@ -112,6 +112,17 @@ describe("cgroup limits", () => {
     expect(writesV2(none).map(({ value }) => value)).toEqual(["max", "max", "max"]);
   });
 
+  it("protect memory on v2 alone", () => {
+    const limits = { memoryMinBytes: 4096, memoryLowBytes: 0 };
+    expect([writesV1(limits), writesV2(limits)]).toEqual([
+      [],
+      [
+        { file: "memory.min", value: "4096" },
+        { file: "memory.low", value: "0" },
+      ],
+    ]);
+  });
+
   it("that are absent are left as they are", () => {
     expect([writesV1({}), writesV2({})]).toEqual([[], []]);
   });

@@ -104,6 +104,7 @@ describe("infeasible resizes", () => {
     allocatable: { cpu: "4", memory: "4Gi" },
     cpuManagerPolicy: "none",
     memoryManagerPolicy: "None",
+    resizeGates: { exclusiveCpus: false, exclusiveMemory: false },
   };
   const guaranteed = (cpu: string, memory: string): Pod =>
     podOf({
@@ -152,6 +153,14 @@ describe("infeasible resizes", () => {
       pinned,
       'Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"',
       "guaranteed_pod_memory_manager_static_policy",
+    ],
+    [
+      "of pinned CPUs and memory, which the gates let through",
+      guaranteed("2", "2Gi"),
+      guaranteed("1", "1Gi"),
+      { ...pinned, resizeGates: { exclusiveCpus: true, exclusiveMemory: true } },
+      undefined,
+      undefined,
     ],
     ["of a Burstable pod beside pinned ones", sized("a", "2"), sized("a", "1"), pinned, undefined, undefined],
   ];

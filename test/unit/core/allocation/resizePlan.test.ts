@@ -19,7 +19,7 @@ import { nodeContextOf } from "../../../support/nodeContext.ts";
 import { container, exited, instance, pod, runtime, sidecar } from "../samples.ts";
 
 type Amounts = Readonly<Record<string, string>>;
-const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0 };
+const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: undefined };
 
 const sized = (name: string, limits: Amounts, more: Partial<Container> = {}, requests = limits): Container =>
   container(name, { resources: { requests: { ...requests }, limits: { ...limits } }, ...more });

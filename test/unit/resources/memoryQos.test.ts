@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import type { Container } from "../../../src/core/api.ts";
+import { containerMemoryQos, podMemoryProtection, protectedMemory } from "../../../src/core/resources/memoryQos.ts";
+import { podCgroupResources, protectedCgroups } from "../../../src/core/resources/podCgroup.ts";
+import { containerOf, podOf } from "../../support/pods.ts";
+
+const MI = 2 ** 20;
+const TIERED = { throttlingFactor: 0.9, protectsRequests: true };
+const THROTTLED = { throttlingFactor: 0.9, protectsRequests: false };
+const ALLOCATABLE = { memory: "1000Mi" };
+
+const withMemory = (request?: string, limit?: string): Container =>
+  containerOf({
+    resources: {
+      ...(request === undefined ? {} : { requests: { cpu: "1", memory: request } }),
+      ...(limit === undefined ? {} : { limits: { cpu: "1", memory: limit } }),
+    },
+  });
+const podWith = (...containers: readonly Container[]) => podOf({ spec: { containers } });
+/** Files as `min/low/high` in MiB; `-` where nothing is written. */
+const files = (container: Container, qos = TIERED, more: readonly Container[] = []): string => {
+  const written = containerMemoryQos(podWith(container, ...more), container, qos, ALLOCATABLE);
+  return ["memory.min", "memory.low", "memory.high"]
+    .map((name) => (written[name] === undefined ? "-" : Number(written[name]) / MI))
+    .join("/");
+};
+
+describe("memory of a container", () => {
+  it.each([
+    ["Guaranteed: protected for good, and never throttled", withMemory("100Mi", "100Mi"), TIERED, "100/0/-"],
+    [
+      "Burstable: protected, and throttled between request and limit",
+      withMemory("100Mi", "200Mi"),
+      TIERED,
+      "0/100/190",
+    ],
+    ["without a limit: throttled by what pods may use", withMemory("100Mi"), TIERED, "0/100/910"],
+    ["BestEffort: throttled alone", containerOf(), TIERED, "0/0/900"],
+    ["requests are not protected by default", withMemory("100Mi", "200Mi"), THROTTLED, "0/0/190"],
+    [
+      "a factor of 1 throttles at the limit",
+      withMemory("100Mi", "200Mi"),
+      { ...TIERED, throttlingFactor: 1 },
+      "0/100/200",
+    ],
+  ])("%s", (_title, container, qos, expected) => {
+    expect(files(container, qos)).toBe(expected);
+  });
+
+  it("is as its pod's class has it, not its own", () => {
+    expect(files(withMemory("100Mi", "100Mi"), TIERED, [containerOf({ name: "other" })])).toBe("0/100/-");
+  });
+
+  it("is throttled at whole pages, and never below its request", () => {
+    const odd = withMemory("4097", "12289");
+    expect(containerMemoryQos(podWith(odd), odd, TIERED, ALLOCATABLE)).toEqual({
+      "memory.min": "0",
+      "memory.low": "4097",
+      "memory.high": "8192",
+    });
+    const narrow = withMemory("8191", "8192");
+    expect(containerMemoryQos(podWith(narrow), narrow, TIERED, ALLOCATABLE)["memory.high"]).toBeUndefined();
+  });
+});
+
+describe("memory of pods and those around them", () => {
+  const guaranteed = podWith(withMemory("100Mi", "100Mi"));
+  const burstable = podWith(withMemory("10Mi", "20Mi"), withMemory("30Mi"));
+
+  it("is protected in the pod's cgroup as the class has it", () => {
+    expect([guaranteed, burstable, podOf()].map((pod) => podMemoryProtection(pod, TIERED))).toEqual([
+      { memoryMinBytes: 100 * MI, memoryLowBytes: 0 },
+      { memoryMinBytes: 0, memoryLowBytes: 40 * MI },
+      { memoryMinBytes: 0, memoryLowBytes: 0 },
+    ]);
+    expect([THROTTLED, undefined].map((qos) => podMemoryProtection(guaranteed, qos))).toEqual([{}, {}]);
+  });
+
+  it("is among the limits of the pod's cgroup", () => {
+    const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: TIERED };
+    expect(podCgroupResources(burstable, config)).toEqual({
+      cpuShares: 2048,
+      memoryMinBytes: 0,
+      memoryLowBytes: 40 * MI,
+    });
+  });
+
+  it("is protected above by what is protected below", () => {
+    const pods = [guaranteed, burstable, podOf()];
+    expect([...protectedCgroups({ cgroupRoot: "/" }, protectedMemory(pods, TIERED))]).toEqual([
+      ["/kubepods", { memoryMinBytes: 140 * MI }],
+      ["/kubepods/burstable", { memoryLowBytes: 40 * MI }],
+    ]);
+    expect(protectedMemory(pods, THROTTLED)).toEqual({ guaranteedBytes: 0, burstableBytes: 0 });
+  });
+});

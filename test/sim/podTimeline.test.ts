@@ -60,6 +60,33 @@ describe("the timeline of a pod", () => {
     check();
   });
 
+  it("tells which sidecars of an ending pod wait for their turn, and for whom", () => {
+    const sidecar = (name: string) => containerOf({ name, restartPolicy: "Always" });
+    const { node, check } = podNode({
+      pods: [
+        plainPod({
+          spec: { terminationGracePeriodSeconds: 20, initContainers: [sidecar("first"), sidecar("second")] },
+        }),
+      ],
+      programs: () => ({ onTerm: { afterMs: 5_000, code: 0 } }),
+    });
+    node.runFor(5_000);
+    node.dropPod("uid-1");
+    const waits = () =>
+      viewOf(node)?.waits.map(({ what, container, cause }) => [what, container, ...(cause ? [cause] : [])].join(" "));
+    node.runFor(2_000);
+    expect(waits()).toEqual([
+      "StopContainer main",
+      "SidecarStop first its turn comes after main, second",
+      "SidecarStop second its turn comes after main",
+    ]);
+    node.runFor(5_000);
+    expect(waits()).toEqual(["StopContainer second", "SidecarStop first its turn comes after second"]);
+    node.runFor(5_000);
+    expect(waits()).toEqual(["StopContainer first"]);
+    check();
+  });
+
   it("tells of a pull who is ahead, and of the one ahead how long it takes", () => {
     const images = ["a", "b", "c"].map((name) => `registry.example/${name}:1`);
     const { node, check } = podNode({

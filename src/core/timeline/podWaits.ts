@@ -8,7 +8,10 @@ import type { Due, Instant, PodTimeline, StageUnderWay } from "./timelineTypes.t
 
 /** One wait. */
 export interface PodWait {
-  /** The stage under way, or what holds the pod back: `Backoff`, `Retry`, `InitContainer`, `PodName`, `Runtime`. */
+  /**
+   * The stage under way, or what holds the pod back: `Backoff`, `Retry`, `InitContainer`, `SidecarStop`, `PodName`,
+   * `Runtime`.
+   */
   readonly what: string;
   readonly container?: string;
   /** Why, and behind whom. */
@@ -47,6 +50,7 @@ export function podWaits(timeline: PodTimeline, node: NodeBusiness): readonly Po
     ...failureWaits(timeline, node),
     ...roundWait(timeline, node),
     ...statusWaits(timeline, node),
+    ...sidecarStops(timeline),
   ];
 }
 
@@ -127,6 +131,28 @@ function roundWait({ failedRound, failures, underWay }: PodTimeline, node: NodeB
   if (untold.length === 0) return [];
   const next = failedRound.againAt === undefined ? {} : { next: { what: "next try", at: failedRound.againAt } };
   return [{ what: "Retry", cause: untold.join("; "), forMs: lasting(node, failedRound.since), ...next }];
+}
+
+/** Sidecars that end after the main containers, and after the sidecars behind them. */
+function sidecarStops({ state, status, pod, underWay }: PodTimeline): readonly PodWait[] {
+  if (state !== "terminating") return [];
+  const busy = new Set([...underWay.values()].map(({ stage }) => stage.container));
+  const runs = new Set(
+    [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].flatMap((container) =>
+      container.state?.running === undefined ? [] : [container.name],
+    ),
+  );
+  const namesOf = (specs: Pod["spec"]["initContainers"]) =>
+    (specs ?? []).map(({ name }) => name).filter((name) => runs.has(name));
+  const main = namesOf(pod?.spec.containers);
+  const sidecars = namesOf(pod?.spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === "Always"));
+  return sidecars.flatMap((container, at): readonly PodWait[] => {
+    const ahead = [...main, ...sidecars.slice(at + 1).reverse()];
+    if (ahead.length === 0 || busy.has(container)) return [];
+    return [
+      { what: "SidecarStop", container, cause: `its turn comes after ${ahead.join(", ")}`, ahead, forMs: undefined },
+    ];
+  });
 }
 
 function statusWaits({ state, status, pod, underWay }: PodTimeline, node: NodeBusiness): readonly PodWait[] {

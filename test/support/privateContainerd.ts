@@ -6,7 +6,7 @@ import { execFile, execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -66,6 +66,8 @@ export async function startPrivateContainerd(
 ): Promise<PrivateContainerd> {
   await sweepAbandoned();
   const folder = await mkdtemp(FOLDER_PREFIX);
+  // Users of pods with ids of their own have to get to their root file system.
+  await chmod(folder, 0o711);
   const tag = randomBytes(4).toString("hex");
   const state: PrivateState = {
     ownerPid: process.pid,

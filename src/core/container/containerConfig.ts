@@ -54,6 +54,7 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
   if (!mounts.ok) return mounts;
   const securityContext = containerSecurityContext(input);
   if (!securityContext.ok) return securityContext;
+  const { uids, gids } = input.userNamespace;
   const signalName = container.lifecycle?.stopSignal;
   const signal = stopSignal(signalName);
   if (signal === undefined) {
@@ -69,7 +70,8 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
       args: (container.args ?? []).map(expanded),
       workingDir: container.workingDir ?? "",
       envs: env.value.map(({ name, value, bytes }) => ({ key: name, value: bytes ?? utf8.encode(value) })),
-      mounts: mounts.value,
+      // Files of a pod with user ids of its own belong on disk to the ids it knows itself.
+      mounts: mounts.value.map((mount) => ({ ...mount, uidMappings: [...uids], gidMappings: [...gids] })),
       labels: containerLabels(pod, container),
       annotations: containerAnnotations(pod, container, restartCount),
       logPath: containerLogName(container.name, restartCount),

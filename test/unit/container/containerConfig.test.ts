@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "../../../src/core/api.ts";
 import { configObjectsOf, NO_CONFIG_OBJECTS } from "../../../src/core/configObjects.ts";
 import { type ContainerConfigInput, buildContainerConfig } from "../../../src/core/container/containerConfig.ts";
-import { NODE_USER_NAMESPACE } from "../../../src/core/container/namespaces.ts";
+import { NODE_USER_NAMESPACE, podUserNamespace } from "../../../src/core/container/namespaces.ts";
 import type { NodeContext } from "../../../src/core/container/nodeContext.ts";
 import { stopSignal, stopSignalName } from "../../../src/core/container/stopSignal.ts";
 import { ContainerConfig, NamespaceMode, SecurityProfile_ProfileType, Signal } from "../../../src/gen/cri.ts";
@@ -360,5 +360,25 @@ describe("stopSignal", () => {
   ])("%s", (name, expected) => {
     expect(stopSignal(name)).toBe(expected);
     if (expected !== undefined) expect(stopSignalName(expected)).toBe(name);
+  });
+});
+
+describe("mounts of a pod with user ids of its own", () => {
+  const mappingsOf = (input: Case["input"]) => {
+    const built = build(main(), { input: { ...input } });
+    return built.ok ? built.value.mounts.map(({ uidMappings, gidMappings }) => [uidMappings, gidMappings]) : built;
+  };
+
+  it("are mapped to them, so that files on disk belong to the ids the pod knows", () => {
+    const userNamespace = podUserNamespace({ firstId: 65_536, length: 65_536 });
+    const mapped = [
+      [{ hostId: 65_536, containerId: 0, length: 65_536 }],
+      [{ hostId: 65_536, containerId: 0, length: 65_536 }],
+    ];
+    expect(mappingsOf({ userNamespace })).toEqual([mapped, mapped]);
+    expect(mappingsOf({})).toEqual([
+      [[], []],
+      [[], []],
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 /** Heeds what a pod's annotations say of its backoffs: at the start of each sync, told once. */
-import { defer, from, type Observable } from "rxjs";
+import { EMPTY, from, type Observable } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { type BackoffPolicy, NO_BACKOFFS } from "../core/backoff.ts";
 import { RETRY_AT, steerCrashLoop } from "../core/pod/crashLoopSteering.ts";
@@ -11,9 +11,10 @@ import type { PodOutput } from "./podOutputs.ts";
 export const steeredPolicy = ({ config }: PodContext, { metadata }: Pod): BackoffPolicy =>
   steerCrashLoop(metadata.annotations, config.containerBackoff).policy;
 
-/** Forgets the pod's backoffs when that is newly asked for, and says what is wrong with its annotations. */
+/** Forgets the pod's backoffs when that is newly asked for, at once, and says what is wrong with its annotations. */
 export function steer(context: PodContext, pod: Pod): Observable<PodOutput> {
-  return defer(() => from([...warnings(context, pod), ...retryNow(context, pod)]));
+  const outputs = [...warnings(context, pod), ...retryNow(context, pod)];
+  return outputs.length === 0 ? EMPTY : from(outputs);
 }
 
 function warnings(context: PodContext, { metadata }: Pod): readonly PodOutput[] {

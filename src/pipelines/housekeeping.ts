@@ -3,7 +3,7 @@
  * the runtime knows, and links to logs that are gone. Runs once all sources are known, then seldom. Bound: one sweep at
  * a time, one removal at a time. Counterpart: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
  */
-import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
+import { catchError, concat, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
 import { podUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { parseContainerLogLink, parsePodLogDir, podDir, podsDir } from "../core/paths.ts";
@@ -109,9 +109,7 @@ const sweepEach = (
   names.pipe(
     // What cannot be listed is left to the next sweep.
     catchError(() => of([])),
-    switchMap((found) =>
-      inSequence(found.filter(isLeft), (name) => defer(() => (isLeft(name) ? remove(name) : EMPTY))),
-    ),
+    switchMap((found) => inSequence(found.filter(isLeft), (name) => (isLeft(name) ? remove(name) : EMPTY))),
   );
 
 const removal = (path: string, remove: Call<void>, { log }: Ports["telemetry"]): Observable<never> =>

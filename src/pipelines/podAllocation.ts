@@ -46,6 +46,14 @@ export function noteAllocation(memory: PodMemory, command: PodCommand): void {
   if (!sameAllocation(before, allocationOf(pod))) memory.resizing.set({ generation: pod.metadata.generation });
 }
 
+/** Whether the file has the newest allocation, nobody writes it, and there is no resize to tell of. */
+export function isAllocationKept({ memory }: PodContext): boolean {
+  const { allocated, resizing, allocationFile, checkpoint } = memory;
+  if (allocated === undefined) return true;
+  if (resizing.value !== undefined || allocationFile.running > 0) return false;
+  return checkpoint === encodeAllocation({ allocation: allocationOf(allocated), resizing: false });
+}
+
 /**
  * Writes the newest allocation if the file has another one, and says when a resized one is there. What goes wrong is
  * added to `errors`.

@@ -3,7 +3,7 @@
  * after the sync-error delay. An effect that failed, or changed nothing, is followed by an inspection like any other:
  * without that delay a round would repeat itself as fast as the runtime refuses. Counterpart: the pod worker's requeue.
  */
-import { catchError, concat, defer, EMPTY, type Observable } from "rxjs";
+import { catchError, defer, EMPTY, type Observable, tap } from "rxjs";
 import { syncErrorDelayMs } from "../core/backoff.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { monotonicMs } from "../core/ids.ts";
@@ -54,16 +54,15 @@ export function podRound<P>(
         return EMPTY;
       }),
     );
-    const settled$ = defer(() => {
+    const settle = (): void => {
       const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));
       const undone = left?.(planned);
       memory.done = { essential, left: undone === undefined ? undefined : essence(undone), againAt };
       if (errors.length > 0 || untilShown === true) wakeBy(memory, againAt);
       const failures = errors.map(({ reason, message }) => `${reason}: ${message}`);
       memory.facts.next({ kind: "round", failures, againAt: memory.wakeAt });
-      return EMPTY;
-    });
-    return concat(acted$, settled$);
+    };
+    return acted$.pipe(tap({ complete: settle }));
   });
 }
 

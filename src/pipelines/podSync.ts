@@ -2,7 +2,7 @@
  * One sync of a pod that should run, in the steps of the kubelet. Decides first (computePodActions), acts after;
  * a failed step ends the sync and is told as the container's waiting reason. Counterpart: kuberuntime SyncPod.
  */
-import { concat, defer, EMPTY, from, ignoreElements, type Observable, of, tap } from "rxjs";
+import { concat, EMPTY, from, ignoreElements, type Observable, of, tap } from "rxjs";
 import type { ResizePlan } from "../core/allocation/resizePlan.ts";
 import type { Pod } from "../core/api.ts";
 import { registerRestart, syncErrorDelayMs } from "../core/backoff.ts";
@@ -22,7 +22,7 @@ import { killContainer, killRunningPod } from "./killPod.ts";
 import { eventOutput, type PodContext, podEvent, podFields } from "./podContext.ts";
 import { failuresAt, noteFailure, type PodMemory, wakeBy } from "./podMemory.ts";
 import { measureRun, observeWorkerStart } from "./podMetrics.ts";
-import { keepAllocation } from "./podAllocation.ts";
+import { isAllocationKept, keepAllocation } from "./podAllocation.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { concludeResize, resizePlanOf, resizePod } from "./podResize.ts";
 import { podRound } from "./podRound.ts";
@@ -88,23 +88,27 @@ export function syncPod(
     },
     left: (plan) => (run === undefined || run.failed.size === 0 ? undefined : { ...plan, ...leftBy(run) }),
   });
-  return concat(steer(context, pod), round$);
+  return inSequence([() => steer(context, pod), () => round$], (next) => next());
 }
 
+/** Whatever was cut short: what there is to conclude is concluded. */
 const carryOut = (run: SyncRun): Observable<PodOutput> =>
-  concat(
-    step(run, resetAllContainers),
-    step(run, keepSize),
-    step(run, killChangedSandbox),
-    step(run, killUnwantedContainers),
-    step(run, provideSandbox),
-    step(run, putSizeInForce),
-    step(run, startInitContainers),
-    step(run, startContainers),
-    step(run, pruneOldAttempts),
-    step(run, concludeSize),
-    defer(() => conclude(run)),
-  );
+  inSequence(STEPS, (step) => ((run.halted || run.stop.aborted) && step !== conclude ? EMPTY : step(run)));
+
+/** In this order. One with nothing to do answers EMPTY: most syncs find nothing at all. */
+const STEPS: readonly ((run: SyncRun) => Observable<PodOutput>)[] = [
+  resetAllContainers,
+  keepSize,
+  killChangedSandbox,
+  killUnwantedContainers,
+  provideSandbox,
+  putSizeInForce,
+  startInitContainers,
+  startContainers,
+  pruneOldAttempts,
+  concludeSize,
+  conclude,
+];
 
 /** What is left once a container failed to start, and so everything before it was done: those that did not start. */
 function leftBy({ actions, failed }: SyncRun): { readonly actions: PodActions; readonly resize: PodResize } {
@@ -148,9 +152,6 @@ function operationOf(memory: PodMemory, command: PodCommand): "create" | "update
   return synced === command ? "sync" : "update";
 }
 
-const step = (run: SyncRun, take: (run: SyncRun) => Observable<PodOutput>): Observable<PodOutput> =>
-  defer(() => (run.halted || run.stop.aborted ? EMPTY : take(run)));
-
 /** Step 1: a container's end restarts all of them; the next round starts them. */
 function resetAllContainers(run: SyncRun): Observable<PodOutput> {
   const { context, pod, actions, errors, stop } = run;
@@ -177,7 +178,7 @@ function killChangedSandbox(run: SyncRun): Observable<PodOutput> {
 /** Step 3: containers whose definition changed, that failed their probes, or that nobody asked for. */
 function killUnwantedContainers(run: SyncRun): Observable<PodOutput> {
   const { context, pod, actions, errors, stop } = run;
-  if (actions.killPod) return EMPTY;
+  if (actions.killPod || actions.containersToKill.length === 0) return EMPTY;
   return inSequence(actions.containersToKill, (kill) => {
     const spec = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find(({ name }) => name === kill.name);
     const graceSeconds = containerGraceSeconds(pod, spec, kill.reason, undefined);
@@ -215,6 +216,7 @@ function provideSandbox(run: SyncRun): Observable<PodOutput> {
 /** Nothing has a size that a kubelet after this one would not know of. */
 function keepSize(run: SyncRun): Observable<PodOutput> {
   const { context, errors } = run;
+  if (isAllocationKept(context)) return EMPTY;
   return keepAllocation(context, errors).pipe(
     tap({
       complete: () => {
@@ -246,14 +248,12 @@ function startInitContainers(run: SyncRun): Observable<PodOutput> {
 /** Step 6: ephemeral and regular containers, in the order of the spec. */
 function startContainers(run: SyncRun): Observable<PodOutput> {
   const { ephemeralContainersToStart, containersToStart } = run.actions;
-  return concat(startEach(run, ephemeralContainersToStart), startEach(run, containersToStart));
+  return startEach(run, [...ephemeralContainersToStart, ...containersToStart]);
 }
 
 function startEach(run: SyncRun, starts: readonly ContainerStart[]): Observable<PodOutput> {
   return inSequence(starts, (start) =>
-    defer(() =>
-      run.halted || run.stop.aborted || run.sandbox === undefined ? EMPTY : startOne(run, start, run.sandbox),
-    ),
+    run.halted || run.stop.aborted || run.sandbox === undefined ? EMPTY : startOne(run, start, run.sandbox),
   );
 }
 
@@ -288,8 +288,9 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
 }
 
 /** After the steps: old attempts nobody needs any more go. */
-const pruneOldAttempts = ({ context, runtime, errors }: SyncRun): Observable<PodOutput> =>
-  pruneContainers(context, runtime, errors);
+function pruneOldAttempts({ context, runtime, errors }: SyncRun): Observable<PodOutput> {
+  return pruneContainers(context, runtime, errors);
+}
 
 /** What is left to say: which containers are held back, and when to look again. */
 function conclude({ context, pod, actions, errors }: SyncRun): Observable<PodOutput> {
@@ -311,7 +312,7 @@ function conclude({ context, pod, actions, errors }: SyncRun): Observable<PodOut
     wakeBy(memory, wait.until);
   }
   if (errors.length > 0) ports.telemetry.log.warn("Pod sync ended with errors", { ...podFields(context), errors });
-  return from(outputs);
+  return outputs.length === 0 ? EMPTY : from(outputs);
 }
 
 /** When a sync that ended with these errors is tried again. */

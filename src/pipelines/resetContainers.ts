@@ -33,5 +33,5 @@ export function resetContainers(
       ),
     );
   };
-  return inSequence(resets, (each) => defer(() => (errors.length > 0 || stop.aborted ? EMPTY : reset(each))));
+  return inSequence(resets, (each) => (errors.length > 0 || stop.aborted ? EMPTY : reset(each)));
 }

@@ -3,6 +3,7 @@
  * wanted, the allocation what is promised, the runtime what is in force. Counterpart: pkg/kubelet/allocation/state.
  */
 import type { Container, Pod } from "../api.ts";
+import { perObject } from "../perObject.ts";
 import { compareQuantity, type Quantity, parseQuantity } from "../quantity.ts";
 
 /** `resources` of a container, or of the pod. */
@@ -22,12 +23,14 @@ const allocatedContainers = ({ spec }: Pick<Pod, "spec">): readonly Container[] 
   ...spec.containers,
 ];
 
-/** The allocation that grants a pod what its spec says. */
-export function allocationOf(pod: Pick<Pod, "spec">): PodAllocation {
-  const containers = allocatedContainers(pod).map(({ name, resources }) => [name, resources ?? {}] as const);
-  const { resources } = pod.spec;
+/** The allocation that grants a pod what its spec says; the same object for the same spec. */
+export const allocationOf = ({ spec }: Pick<Pod, "spec">): PodAllocation => allocationOfSpec(spec);
+
+const allocationOfSpec = perObject((spec: Pod["spec"]): PodAllocation => {
+  const containers = allocatedContainers({ spec }).map(({ name, resources }) => [name, resources ?? {}] as const);
+  const { resources } = spec;
   return { ...(resources === undefined ? {} : { pod: resources }), containers: Object.fromEntries(containers) };
-}
+});
 
 /** No size is known of any container: whatever is granted has to be set again. */
 export const unknownAllocation = ({ containers }: PodAllocation): PodAllocation => ({
@@ -37,6 +40,7 @@ export const unknownAllocation = ({ containers }: PodAllocation): PodAllocation 
 type Amounts = Requirements["requests"];
 
 function sameAmounts(a: Amounts, b: Amounts): boolean {
+  if (a === b) return true;
   const names = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})]);
   return [...names].every((name) => {
     // Mostly nothing has changed: then the texts say so.
@@ -57,6 +61,7 @@ export const sameRequirements = (a: Requirements | undefined, b: Requirements | 
 
 /** Whether two allocations mean the same amounts. */
 export function sameAllocation(a: PodAllocation, b: PodAllocation): boolean {
+  if (a === b) return true;
   const names = new Set([...Object.keys(a.containers), ...Object.keys(b.containers)]);
   return (
     sameRequirements(a.pod, b.pod) &&

@@ -23,6 +23,12 @@ export const normalized = (path: string): string =>
 /** The path one level up; that of the root is the root. */
 export const parentOf = (path: string): string => normalized(path.slice(0, path.lastIndexOf("/")));
 
+/** The directory something is in, and its name there. */
+const split = (place: string): readonly [directory: string, name: string] => {
+  const cut = place.lastIndexOf("/");
+  return [cut === 0 ? "/" : place.slice(0, cut), place.slice(cut + 1)];
+};
+
 const failure = (code: ErrorCode, action: string, path: string, why: string) =>
   kubeletError(code, `cannot ${action} ${path}: ${why}`);
 
@@ -51,6 +57,20 @@ function resolveIn(nodes: ReadonlyMap<string, SimNode>, path: string): string {
 /** The tree and its rules; throws KubeletErrors as the real adapter answers them. */
 export function createSimTree() {
   const nodes = new Map<string, SimNode>([["/", { kind: "directory", mode: 0o755 }]]);
+  /** What is in each directory that has anything in it. */
+  const names = new Map<string, Set<string>>();
+  const put = (place: string, node: SimNode): void => {
+    nodes.set(place, node);
+    const [directory, name] = split(place);
+    const inside = names.get(directory);
+    if (inside === undefined) names.set(directory, new Set([name]));
+    else inside.add(name);
+  };
+  const dropBelow = (place: string): void => {
+    for (const name of names.get(place) ?? []) dropBelow(`${place}/${name}`);
+    names.delete(place);
+    nodes.delete(place);
+  };
   const resolve = (path: string): string => resolveIn(nodes, path);
   /** A path whose parent is resolved and whose own link is not. */
   const ownPlace = (path: string): string => {
@@ -69,7 +89,7 @@ export function createSimTree() {
       if (name === "") continue;
       here = `${here}/${name}`;
       const node = nodes.get(here);
-      if (node === undefined) nodes.set(here, { kind: "directory", mode });
+      if (node === undefined) put(here, { kind: "directory", mode });
       else if (node.kind !== "directory") throw failure("Io", "make directory", path, "ENOTDIR");
     }
   };
@@ -81,7 +101,7 @@ export function createSimTree() {
       const place = resolve(path);
       needDirectory("write", path, parentOf(place));
       if (nodes.get(place)?.kind === "directory") throw failure("Io", "write", path, "EISDIR");
-      nodes.set(place, { kind: "file", content, mode });
+      put(place, { kind: "file", content, mode });
     },
     readTail(path: string, maxBytes: number): string {
       const node = nodes.get(resolve(path));
@@ -94,23 +114,19 @@ export function createSimTree() {
       const place = resolve(path);
       if (!nodes.has(place)) return [];
       needDirectory("list", path, place);
-      const prefix = place === "/" ? "/" : `${place}/`;
-      const names: string[] = [];
-      for (const each of nodes.keys()) {
-        const isInside = each.length > prefix.length && each.startsWith(prefix);
-        if (isInside && each.lastIndexOf("/") < prefix.length) names.push(each.slice(prefix.length));
-      }
-      return names.sort();
+      return [...(names.get(place) ?? [])].sort();
     },
     remove(path: string) {
       const place = ownPlace(path);
-      for (const each of [...nodes.keys()]) if (each === place || each.startsWith(`${place}/`)) nodes.delete(each);
+      const [directory, name] = split(place);
+      names.get(directory)?.delete(name);
+      dropBelow(place);
     },
     symlink(target: string, path: string) {
       const place = ownPlace(path);
       needDirectory("link", path, parentOf(place));
       if (nodes.get(place)?.kind === "directory") throw failure("Io", "link", path, "EISDIR");
-      nodes.set(place, { kind: "symlink", target });
+      put(place, { kind: "symlink", target });
     },
   };
 }

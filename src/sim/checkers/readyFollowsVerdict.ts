@@ -24,6 +24,13 @@ export function readyFollowsVerdict(): SimChecker {
   const live = liveContainers();
   /** Of running instances with a readiness probe. */
   const verdicts = new Map<string, Verdict>();
+  /** Those of them whose verdict is no: few, and looked at whenever anything happens. */
+  const unready = new Set<string>();
+  const judge = (id: string, verdict: Verdict): void => {
+    verdicts.set(id, verdict);
+    if (verdict.isReady) unready.delete(id);
+    else unready.add(id);
+  };
   /** Running instances last told as ready. */
   const toldReady = new Set<string>();
   const answered = (id: string, isSuccess: boolean, atMs: number): void => {
@@ -34,12 +41,11 @@ export function readyFollowsVerdict(): SimChecker {
     const run = before.last === isSuccess ? before.run + 1 : 1;
     const isReady = run >= (isSuccess ? successThreshold : failureThreshold + EARLY_LOOKS) ? isSuccess : before.isReady;
     const sinceMs = isReady === before.isReady ? before.sinceMs : atMs;
-    verdicts.set(id, { isReady, hasPassed: before.hasPassed || isReady, last: isSuccess, run, sinceMs });
+    judge(id, { isReady, hasPassed: before.hasPassed || isReady, last: isSuccess, run, sinceMs });
   };
   const broken = (atMs: number): string | undefined => {
-    for (const id of toldReady) {
-      const verdict = verdicts.get(id);
-      if (verdict === undefined || verdict.isReady || atMs - verdict.sinceMs <= TELLING_MS) continue;
+    for (const id of unready) {
+      if (!toldReady.has(id) || atMs - (verdicts.get(id)?.sinceMs ?? atMs) <= TELLING_MS) continue;
       return `${live.get(id)?.subject} is told as ready while its readiness probe says no`;
     }
     return undefined;
@@ -53,10 +59,11 @@ export function readyFollowsVerdict(): SimChecker {
           const { kind, id } = observation.change;
           const container = live.get(id);
           if (kind === "container started" && container !== undefined && live.spec(container)?.readinessProbe) {
-            verdicts.set(id, { isReady: false, hasPassed: false, last: undefined, run: 0, sinceMs: -Infinity });
+            judge(id, { isReady: false, hasPassed: false, last: undefined, run: 0, sinceMs: -Infinity });
           }
           if (kind === "container exited") {
             verdicts.delete(id);
+            unready.delete(id);
             toldReady.delete(id);
           }
           break;
@@ -64,7 +71,7 @@ export function readyFollowsVerdict(): SimChecker {
         case "kubelet":
           for (const [id, verdict] of verdicts) {
             // The last verdict may not have been written down; that it ever passed must have come from somewhere.
-            verdicts.set(id, { ...verdict, isReady: verdict.hasPassed, last: undefined, run: 0 });
+            judge(id, { ...verdict, isReady: verdict.hasPassed, last: undefined, run: 0 });
           }
           break;
         case "probe":

@@ -7,6 +7,7 @@ import { type BackoffEntry, type BackoffPolicy, nextBackoff } from "../../core/b
 import type { Pod } from "../../core/api.ts";
 import { monotonicMs } from "../../core/ids.ts";
 import { steerCrashLoop } from "../../core/pod/crashLoopSteering.ts";
+import { sameValue } from "../../core/sameValue.ts";
 import type { SimChecker } from "../simChecker.ts";
 
 /** Exits are stamped in whole milliseconds of a clock that may run fast. */
@@ -24,7 +25,7 @@ interface Loop {
 
 interface PodLoops {
   /** Spec and annotations. */
-  readonly wish: string;
+  readonly wish: { readonly spec: Pod["spec"]; readonly annotations: Pod["metadata"]["annotations"] };
   /** The node's, as the pod's annotations steer it. */
   readonly policy: BackoffPolicy;
   /** `-Infinity` for the first spec. */
@@ -42,8 +43,8 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
   const pods = new Map<string, PodLoops>();
   const told = ({ metadata, spec }: Pod, atMs: number): void => {
     const before = pods.get(metadata.uid);
-    const wish = JSON.stringify([spec, metadata.annotations]);
-    if (before?.wish === wish) return;
+    const wish = { spec, annotations: metadata.annotations };
+    if (sameValue(before?.wish, wish)) return;
     const changedAtMs = before === undefined ? -Infinity : atMs;
     const { policy } = steerCrashLoop(metadata.annotations, nodePolicy);
     pods.set(metadata.uid, { wish, policy, changedAtMs, loops: new Map(), counted: new Set() });

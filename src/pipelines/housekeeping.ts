@@ -53,7 +53,7 @@ function sweepPodDirs({ files, telemetry }: Ports, { directories }: Config, stat
     const path = podDir(directories, podUid(uid));
     return removal(path, concat(state.userNamespaces.release(podUid(uid)), files.remove(path)), telemetry);
   };
-  return sweepEach(files.list(podsDir(directories)), (uid) => isOrphan(uid, state), remove);
+  return sweepEach(files.list(podsDir(directories)), () => (uid) => isOrphan(uid, state), remove);
 }
 
 function sweepLogDirs({ files, telemetry }: Ports, { directories }: Config, state: State): Observable<never> {
@@ -65,15 +65,16 @@ function sweepLogDirs({ files, telemetry }: Ports, { directories }: Config, stat
     const path = `${directories.podLogsDir}/${name}`;
     return removal(path, files.remove(path), telemetry);
   };
-  return sweepEach(files.list(directories.podLogsDir), isLeft, remove);
+  return sweepEach(files.list(directories.podLogsDir), () => isLeft, remove);
 }
 
 function sweepLogLinks({ files, telemetry }: Ports, { directories }: Config, { statuses }: State): Observable<never> {
-  const isLeft = (name: string): boolean => {
-    const id = parseContainerLogLink(name);
-    return (
-      id !== undefined && !statuses.values().some((pod) => pod.containers.some((container) => container.id === id))
-    );
+  const look = () => {
+    const known = new Set<string>(statuses.values().flatMap((pod) => pod.containers.map(({ id }) => id)));
+    return (name: string): boolean => {
+      const id = parseContainerLogLink(name);
+      return id !== undefined && !known.has(id);
+    };
   };
   const removeDangling = (name: string): Observable<never> => {
     const path = `${directories.containerLogsDir}/${name}`;
@@ -82,7 +83,7 @@ function sweepLogLinks({ files, telemetry }: Ports, { directories }: Config, { s
       catchError(() => EMPTY),
     );
   };
-  return sweepEach(files.list(directories.containerLogsDir), isLeft, removeDangling);
+  return sweepEach(files.list(directories.containerLogsDir), look, removeDangling);
 }
 
 function sweepCgroups({ cgroups, telemetry }: Ports, config: Config, state: State): Observable<never> {
@@ -93,23 +94,30 @@ function sweepCgroups({ cgroups, telemetry }: Ports, config: Config, state: Stat
   };
   const parents = (["Guaranteed", "Burstable", "BestEffort"] as const).map((qos) => qosCgroupName(config, qos));
   return inSequence(parents, (parent) =>
-    sweepEach(cgroups.list(parent), isLeft, (name) => {
-      const cgroup = `${parent}/${name}`;
-      return removal(cgroup, cgroups.destroy(cgroup), telemetry);
-    }),
+    sweepEach(
+      cgroups.list(parent),
+      () => isLeft,
+      (name) => {
+        const cgroup = `${parent}/${name}`;
+        return removal(cgroup, cgroups.destroy(cgroup), telemetry);
+      },
+    ),
   );
 }
 
-/** What `isLeft`, one after the other; asked again right before, since a pod may come back while others are removed. */
+/**
+ * What is left, one after the other. `look` makes the question out of what is known now; it is asked again right before,
+ * since a pod may come back while others are removed.
+ */
 const sweepEach = (
   names: Call<readonly string[]>,
-  isLeft: (name: string) => boolean,
+  look: () => (name: string) => boolean,
   remove: (name: string) => Observable<never>,
 ): Observable<never> =>
   names.pipe(
     // What cannot be listed is left to the next sweep.
     catchError(() => of([])),
-    switchMap((found) => inSequence(found.filter(isLeft), (name) => (isLeft(name) ? remove(name) : EMPTY))),
+    switchMap((found) => inSequence(found.filter(look()), (name) => (look()(name) ? remove(name) : EMPTY))),
   );
 
 const removal = (path: string, remove: Call<void>, { log }: Ports["telemetry"]): Observable<never> =>

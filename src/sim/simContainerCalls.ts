@@ -8,7 +8,7 @@ import { longTimer } from "../operators/longTimer.ts";
 import type { Call } from "../ports/call.ts";
 import { after, atOnce } from "./simCall.ts";
 import { findImage } from "./simImageCalls.ts";
-import { containerMessage, containerState, containerStatusMessage, matchesLabels } from "./simMessages.ts";
+import { containerMessage, containerState, containerStatusMessage, labelMatcher } from "./simMessages.ts";
 import { startProcess } from "./simProcess.ts";
 import type { SimPrograms } from "./simProgram.ts";
 import type { SimContainer } from "./simRecords.ts";
@@ -160,11 +160,12 @@ export const listContainers = (
 ): Call<cri.ListContainersResponse> =>
   atOnce(() => {
     const { id = "", state, podSandboxId = "", labelSelector = {} } = filter ?? {};
+    const hasLabels = labelMatcher(labelSelector);
     const matches = (container: SimContainer): boolean =>
       (id === "" || container.id === id) &&
       (state === undefined || containerState(container) === state.state) &&
       (podSandboxId === "" || container.sandboxId === podSandboxId) &&
-      matchesLabels(container.config.labels, labelSelector);
+      hasLabels(container.config.labels);
     return { containers: [...world.containers.values()].filter(matches).map(containerMessage) };
   });
 

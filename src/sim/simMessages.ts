@@ -113,8 +113,8 @@ export const imageMessage = (image: SimImage): Image =>
     spec: { image: image.id },
   });
 
-/** Whether every label of the selector is there with that value. */
-export const matchesLabels = (
-  labels: Readonly<Record<string, string>>,
-  selector: Readonly<Record<string, string>>,
-): boolean => Object.entries(selector).every(([key, value]) => labels[key] === value);
+/** Tells of labels whether every one of the selector is there with that value. */
+export function labelMatcher(selector: Readonly<Record<string, string>>) {
+  const wanted = Object.entries(selector);
+  return (labels: Readonly<Record<string, string>>): boolean => wanted.every(([key, value]) => labels[key] === value);
+}

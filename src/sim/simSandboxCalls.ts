@@ -6,7 +6,7 @@ import type { Call } from "../ports/call.ts";
 import { forkJoin, of } from "rxjs";
 import { after, atOnce } from "./simCall.ts";
 import { forgetContainer, stopNow } from "./simContainerCalls.ts";
-import { containerStatusMessage, matchesLabels, sandboxMessage, sandboxStatusMessage } from "./simMessages.ts";
+import { containerStatusMessage, labelMatcher, sandboxMessage, sandboxStatusMessage } from "./simMessages.ts";
 import type { SimContainer, SimSandbox } from "./simRecords.ts";
 import type { SimWorld } from "./simWorld.ts";
 
@@ -113,9 +113,10 @@ export const listPodSandbox = (
 ): Call<cri.ListPodSandboxResponse> =>
   atOnce(() => {
     const { id = "", state, labelSelector = {} } = filter ?? {};
+    const hasLabels = labelMatcher(labelSelector);
     const matches = (sandbox: SimSandbox): boolean =>
       (id === "" || sandbox.id === id) &&
       (state === undefined || sandbox.ready === (state.state === PodSandboxState.SANDBOX_READY)) &&
-      matchesLabels(sandbox.config.labels, labelSelector);
+      hasLabels(sandbox.config.labels);
     return { items: [...world.sandboxes.values()].filter(matches).map(sandboxMessage) };
   });

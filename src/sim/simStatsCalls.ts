@@ -5,7 +5,7 @@ import { kubeletError } from "../core/errors.ts";
 import type { Call } from "../ports/call.ts";
 import { atOnce } from "./simCall.ts";
 import { containerOf } from "./simContainerCalls.ts";
-import { attributesOf, matchesLabels } from "./simMessages.ts";
+import { attributesOf, labelMatcher } from "./simMessages.ts";
 import type { SimContainer, SimSandbox } from "./simRecords.ts";
 import type { SimWorld } from "./simWorld.ts";
 
@@ -82,11 +82,12 @@ export const listContainerStats = (
 ): Call<cri.ListContainerStatsResponse> =>
   atOnce(() => {
     const { id = "", podSandboxId = "", labelSelector = {} } = filter ?? {};
+    const hasLabels = labelMatcher(labelSelector);
     const matches = (container: SimContainer): boolean =>
       container.phase.kind === "running" &&
       (id === "" || container.id === id) &&
       (podSandboxId === "" || container.sandboxId === podSandboxId) &&
-      matchesLabels(container.config.labels, labelSelector);
+      hasLabels(container.config.labels);
     return { stats: [...world.containers.values()].filter(matches).map((each) => statsOf(world, each)) };
   });
 
@@ -108,7 +109,8 @@ export const listPodSandboxStats = (
 ): Call<cri.ListPodSandboxStatsResponse> =>
   atOnce(() => {
     const { id = "", labelSelector = {} } = filter ?? {};
+    const hasLabels = labelMatcher(labelSelector);
     const matches = (sandbox: SimSandbox): boolean =>
-      sandbox.ready && (id === "" || sandbox.id === id) && matchesLabels(sandbox.config.labels, labelSelector);
+      sandbox.ready && (id === "" || sandbox.id === id) && hasLabels(sandbox.config.labels);
     return { stats: [...world.sandboxes.values()].filter(matches).map((each) => sandboxStatsOf(world, each)) };
   });

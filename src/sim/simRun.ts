@@ -173,12 +173,18 @@ function* life({ node, owners, durationMs, dice, heal, stepsUntil, blame }: Life
   if (timers.length > 0) blame("liveness", "leftovers", timers);
 }
 
-const STEADY_NODE = { maxPods: 110, modern: true, readsPage: false };
+/** Nothing cuts off its watches, so nobody asks its server for what was long ago: a fleet has a server per node. */
+const STEADY_NODE = { maxPods: 110, modern: true, readsPage: false, windowSize: 16 };
 
 function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const { seed, durationMs, createKubelet, watch } = options;
   const draws = createPrng(`${seed}/node`);
-  const drawn = { maxPods: draws.pick([110, 110, 20]), modern: draws.chance(0.85), readsPage: readsPage(seed) };
+  const drawn = {
+    maxPods: draws.pick([110, 110, 20]),
+    modern: draws.chance(0.85),
+    readsPage: readsPage(seed),
+    windowSize: undefined,
+  };
   const kind = options.workload === "steady" ? STEADY_NODE : drawn;
   const disk = createDiskSpace((path) => node.files.at(path)?.kind === "directory");
   const calls = createCallFaults(dice, (afterMs, prng) => accidents.crashKubelet(afterMs, prng));
@@ -192,6 +198,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const server = createSimApiServer({
     clock: createSimClock(scheduler),
     prng: createPrng(`${seed}/api`),
+    windowSize: kind.windowSize,
     ...api.hooks,
   });
   const node = createSimNode({

@@ -34,7 +34,7 @@ export interface SimApiServerOptions {
   /** Asked for each change a watch is about to send; default: it is delivered. */
   readonly interceptEvent?: (resource: ApiResourceName, event: WatchLine) => SimEventAction;
   /** Changes of each resource a watch may start behind. */
-  readonly windowSize?: number;
+  readonly windowSize?: number | undefined;
   /** Events of one watch on their way at most. */
   readonly watchBuffer?: number;
   /** Watches open at once; more are answered 429. */

@@ -33,12 +33,12 @@ export type PodWriterState = Pick<NodeState, "registry" | "podStatuses" | "toldP
 export function podWriter(
   api: ApiLanes,
   ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry">,
-  config: Pick<KubeletConfig, "nodeName" | "sources">,
+  config: Pick<KubeletConfig, "nodeName">,
   state: PodWriterState,
 ): Observable<never> {
   const { clock, rng, telemetry } = ports;
   return defer(() => {
-    const memories = createPodWriterMemories(config, state, clock);
+    const memories = createPodWriterMemories(state, clock);
     const { registry, podStatuses, toldPods, sourcesSeen } = state;
     const changes$ = merge(podStatuses.anyChange$, registry.changes$, toldPods.changes$, sourcesSeen.changes$);
     return changes$.pipe(

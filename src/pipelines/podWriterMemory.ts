@@ -6,7 +6,6 @@ import { podWritePriority, type PodWriteView, type SyncedStatus } from "../core/
 import { type ApiPod, isNewerVersion, type ToldPods } from "../core/api/toldPods.ts";
 import type { PodStatus } from "../core/api.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
-import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { perObject } from "../core/perObject.ts";
 import type { PodRecord, Registry } from "../core/pod/podRegistryTypes.ts";
 import { sameItems } from "../core/sameValue.ts";
@@ -69,7 +68,6 @@ function knownObject({ answered, goneUid }: PodWriterMemory, name: string, told:
 
 /** Makes the memories of a node's pod writer, empty. */
 export function createPodWriterMemories(
-  { sources }: Pick<KubeletConfig, "sources">,
   { registry, podStatuses, toldPods, sourcesSeen }: Cells,
   clock: Clock,
 ): PodWriterMemories {
@@ -88,21 +86,21 @@ export function createPodWriterMemories(
       firstStatusOf: (uid) => memory.first.get(uid),
       synced: memory.synced,
       isTold: sourcesSeen.value.has("api"),
-      sourcesReady: sources.every((source) => sourcesSeen.value.has(source)),
+      isSettled: registry.value.isSettled,
       now: clock.monotonicMs(),
     };
   };
   const look = (name: string): Urgent<string> | undefined => {
     const memory = of(name);
     const seen = view(name);
-    const { object, records, isTold, sourcesReady } = seen;
+    const { object, records, isTold, isSettled } = seen;
     if (object === undefined && records.length === 0 && !memory.isInDoubt) {
       memories.delete(name);
       return undefined;
     }
     noteStatuses(memory, seen);
     const statuses = records.map(({ identity }) => podStatuses.get(identity.uid));
-    const parts = [object, isTold, sourcesReady, ...records, ...statuses];
+    const parts = [object, isTold, isSettled, ...records, ...statuses];
     if (sameItems(parts, memory.seen)) return undefined;
     memory.seen = parts;
     return { key: name, priority: podWritePriority(seen) };

@@ -227,6 +227,24 @@ describe("mirror pods", () => {
     );
   });
 
+  it("stay while the next kubelet waits for its runtime", () => {
+    const { node, pod } = clusterNode();
+    node.putManifest("web.json", manifest());
+    node.runFor(MINUTE_MS);
+    const uid = pod("web-one")?.metadata?.uid;
+    node.crashKubelet();
+    node.crashRuntime("stay");
+    node.restartKubelet();
+    node.runFor(MINUTE_MS);
+    node.restartRuntime();
+    node.runFor(MINUTE_MS);
+    expect([pod("web-one")?.metadata?.uid, node.running(), openStatuses(node)]).toEqual([
+      uid,
+      ["default/web-one/main#0"],
+      [],
+    ]);
+  });
+
   it("of static pods that went while no kubelet ran are removed by the next one", () => {
     const { node, server } = clusterNode();
     node.putManifest("web.json", manifest());

@@ -4,7 +4,7 @@
  */
 import type { PodStatus } from "../api.ts";
 import type { MonotonicMs, PodUid } from "../ids.ts";
-import { isMirrorPod, mirrorHash } from "../pod/mirrorPod.ts";
+import { isMirrorPod, isOfEarlierLife, mirrorHash } from "../pod/mirrorPod.ts";
 import { isStaticPod, isTerminalPhase } from "../pod/phase.ts";
 import type { PodRecord } from "../pod/podRegistryTypes.ts";
 import type { Pod } from "../api.ts";
@@ -31,8 +31,8 @@ export interface PodWriteView {
   readonly synced: (SyncedStatus & { readonly atMs: MonotonicMs }) | undefined;
   /** The server has told its pods once. */
   readonly isTold: boolean;
-  /** Every source has reported: what nobody wants may go. */
-  readonly sourcesReady: boolean;
+  /** The node knows all its pods: what it does not know may go. */
+  readonly isSettled: boolean;
   readonly now: MonotonicMs;
 }
 
@@ -63,11 +63,13 @@ export function nextPodWrite(view: PodWriteView): PodWrite {
   const isDeleting = object.metadata?.deletionTimestamp !== undefined && !isOnlyHeld(object);
   const record = recordOf(records, object);
   if (record === undefined) {
-    const isStray = isMirror && !isOnlyHeld(object) && (view.sourcesReady || mirrored !== undefined);
+    const isStray = isMirror && !isOnlyHeld(object) && (view.isSettled || mirrored !== undefined);
     return isStray ? { kind: "delete", uid, isMirror } : NOTHING;
   }
   // A mirror cannot be deleted gracefully: it goes at once, and comes again.
-  if (isMirror && isDeleting && record.wanted) return { kind: "delete", uid, isMirror };
+  if (isMirror && record.wanted && (isDeleting || isOutlived(view, object, record))) {
+    return { kind: "delete", uid, isMirror };
+  }
   const status = statusWrite(view, object, record);
   if (status.kind !== "none" || isMirror || !isDeleting) return status;
   return isTerminalPhase(object.status?.phase) && isFinished(record) ? { kind: "delete", uid, isMirror } : status;
@@ -87,6 +89,12 @@ const isToMirror = ({ pod, state, wanted }: PodRecord): boolean =>
 function recordOf(records: readonly PodRecord[], object: ApiPod): PodRecord | undefined {
   const uid = isMirrorPod(object) ? mirrorHash(object) : object.metadata?.uid;
   return records.find(({ identity }) => identity.uid === uid);
+}
+
+/** A mirror that has not followed its pod into another life never will. */
+function isOutlived({ statusOf }: PodWriteView, { status = {} }: ApiPod, { identity, pod }: PodRecord): boolean {
+  const own = statusOf(identity.uid);
+  return own !== undefined && pod !== undefined && isOfEarlierLife(status, own, pod);
 }
 
 /** Nothing runs any more, and nothing is held; or nothing ever was. */

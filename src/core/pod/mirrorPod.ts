@@ -3,7 +3,10 @@
  * pkg/kubelet/pod/mirror_client.go.
  */
 import type { ApiPod } from "../api/toldPods.ts";
-import type { Pod } from "../api.ts";
+import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
+import { isTerminalPhase } from "./phase.ts";
+import { mayRestartAllContainers } from "./restartAllContainers.ts";
+import { restartsAfterExit } from "./restartRules.ts";
 
 const MIRROR = "kubernetes.io/config.mirror";
 const HASH = "kubernetes.io/config.hash";
@@ -29,3 +32,24 @@ export function mirrorPod({ apiVersion, kind, metadata, spec }: Pod, node: { nam
     spec,
   };
 }
+
+/**
+ * Whether the status on a mirror is that of an earlier life of a static pod, which its manifest was away from and came
+ * back to unchanged: it was over, or a container that never runs again does. The server would refuse the newer one.
+ */
+export function isOfEarlierLife(mirrored: PodStatus, own: PodStatus, { spec }: Pod): boolean {
+  if (isTerminalPhase(mirrored.phase) && own.phase !== undefined && !isTerminalPhase(own.phase)) return true;
+  if (mayRestartAllContainers(spec)) return false;
+  const statuses = statusesOf(own);
+  return statusesOf(mirrored).some(({ name, state }) => {
+    const container = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
+    const now = statuses.find((each) => each.name === name);
+    if (container === undefined || now === undefined || state?.terminated === undefined) return false;
+    return now.state?.terminated === undefined && !restartsAfterExit(container, spec, state.terminated.exitCode);
+  });
+}
+
+const statusesOf = ({
+  initContainerStatuses = [],
+  containerStatuses = [],
+}: PodStatus): readonly ApiContainerStatus[] => [...initContainerStatuses, ...containerStatuses];

@@ -61,7 +61,9 @@ const unchanged = (registry: Registry): RegistryStep => ({
 });
 
 /** Advances the registry by one input. Never throws. */
-export function advanceRegistry(registry: Registry, input: RegistryInput, context: RegistryContext): RegistryStep {
+export function advanceRegistry(before: Registry, input: RegistryInput, context: RegistryContext): RegistryStep {
+  const isSettled = before.isSettled || (input.kind === "audit" && context.sourcesReady);
+  const registry = isSettled === before.isSettled ? before : { ...before, isSettled };
   // The usual audit finds nothing, and wakes nobody.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
   if (input.kind === "audit" && isKnown && registry.resizing.length === 0) return unchanged(registry);
@@ -143,12 +145,14 @@ class RegistryDraft {
   readonly #restarted: PodUid[] = [];
   #resizing: readonly PodUid[];
   #restored: ReadonlyMap<PodUid, AllocationRecord>;
+  readonly #isSettled: boolean;
 
   constructor(registry: Registry, context: RegistryContext) {
     this.records = new Map(registry.records);
     this.#holders = new Map(registry.holders);
     this.#resizing = registry.resizing;
     this.#restored = registry.restored;
+    this.#isSettled = registry.isSettled;
     this.#context = context;
   }
 
@@ -390,6 +394,7 @@ class RegistryDraft {
         holders: this.#holders,
         resizing: this.#resizing,
         restored: this.#restored,
+        isSettled: this.#isSettled,
       },
       commands: this.#commands,
       resizes,

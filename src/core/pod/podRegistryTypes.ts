@@ -108,6 +108,8 @@ export interface Registry {
   readonly holders: ReadonlyMap<PodFullName, PodUid>;
   /** Pods whose spec asks for another size, in the order in which they asked; an infeasible one asks no more. */
   readonly resizing: readonly PodUid[];
+  /** Every source has reported, and all they want is in `records`: what is not there is wanted by nobody. */
+  readonly isSettled: boolean;
   /** Allocations of an earlier kubelet whose pods have not come yet. */
   readonly restored: ReadonlyMap<PodUid, AllocationRecord>;
 }
@@ -128,4 +130,10 @@ export interface RegistryStep {
 }
 
 /** A node without pods. */
-export const emptyRegistry: Registry = { records: new Map(), holders: new Map(), resizing: [], restored: new Map() };
+export const emptyRegistry: Registry = {
+  records: new Map(),
+  holders: new Map(),
+  resizing: [],
+  isSettled: false,
+  restored: new Map(),
+};

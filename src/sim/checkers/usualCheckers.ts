@@ -2,6 +2,7 @@
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { admittedFits } from "./admittedFits.ts";
+import { deletedOnceStopped } from "./deletedOnceStopped.ts";
 import { disjointUserIds } from "./disjointUserIds.ts";
 import { diskOutlivesContainers } from "./diskOutlivesContainers.ts";
 import { finalPhaseStays } from "./finalPhaseStays.ts";
@@ -9,13 +10,16 @@ import { graceNeverGrows } from "./graceNeverGrows.ts";
 import { noStartAfterEnd } from "./noStartAfterEnd.ts";
 import { oneIncarnation } from "./oneIncarnation.ts";
 import { oneLiveInstance } from "./oneLiveInstance.ts";
+import { oneMirror } from "./oneMirror.ts";
 import { oneSandbox } from "./oneSandbox.ts";
 import { preStopOnce } from "./preStopOnce.ts";
 import { readyFollowsVerdict } from "./readyFollowsVerdict.ts";
 import { restartCountsGrow } from "./restartCountsGrow.ts";
 import { restartsKeepTheCurve } from "./restartsKeepTheCurve.ts";
+import { serverStatusGrows } from "./serverStatusGrows.ts";
 import { sidecarsOutliveMains } from "./sidecarsOutliveMains.ts";
 import { startupGatesReady } from "./startupGatesReady.ts";
+import { writesInBounds } from "./writesInBounds.ts";
 
 /** What of a configuration the rules depend on. */
 export type CheckedConfig = Pick<KubeletConfig, "allocatable" | "maxPods" | "containerBackoff">;
@@ -37,4 +41,8 @@ export const usualCheckers = (config: CheckedConfig): readonly SimChecker[] => [
   diskOutlivesContainers(),
   disjointUserIds(),
   admittedFits(config),
+  serverStatusGrows(),
+  deletedOnceStopped(),
+  oneMirror(),
+  writesInBounds(),
 ];

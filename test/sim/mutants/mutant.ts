@@ -2,6 +2,7 @@
 import { type Observable, of, tap } from "rxjs";
 import type { Container } from "../../../src/gen/cri.ts";
 import { createKubelet } from "../../../src/kubelet.ts";
+import type { ApiServer } from "../../../src/ports/apiServer.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { RuntimeService } from "../../../src/ports/cri.ts";
 import type { KubeletPorts } from "../../../src/ports/kubeletPorts.ts";
@@ -28,6 +29,13 @@ export const withPorts =
 export const withRuntime = (
   alter: (runtime: RuntimeService, ports: KubeletPorts) => Partial<RuntimeService>,
 ): CreateKubelet => withPorts((ports) => ({ runtime: { ...ports.runtime, ...alter(ports.runtime, ports) } }));
+
+/** A kubelet whose lane for pods is another. */
+export const withPodLane = (alter: (pods: ApiServer, ports: KubeletPorts) => Partial<ApiServer>): CreateKubelet =>
+  withPorts((ports) => {
+    const { api } = ports;
+    return api === undefined ? {} : { api: { ...api, pods: { ...api.pods, ...alter(api.pods, ports) } } };
+  });
 
 /** Says yes at once and does it a while later, whoever waits for it. */
 export function answeredBefore<T>(

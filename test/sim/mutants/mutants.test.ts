@@ -3,20 +3,25 @@ import { describe, expect, it } from "vitest";
 import { simulateSeed } from "../../../src/sim/simulateSeed.ts";
 import { believedOrders } from "./believedOrders.ts";
 import { diskFirst } from "./diskFirst.ts";
+import { droppedStatuses } from "./droppedStatuses.ts";
 import { eagerRestarts } from "./eagerRestarts.ts";
 import { flatCurve } from "./flatCurve.ts";
 import { forgottenRestarts } from "./forgottenRestarts.ts";
 import { growingGrace } from "./growingGrace.ts";
+import { hastyDeletion } from "./hastyDeletion.ts";
 import { hastySuccessor } from "./hastySuccessor.ts";
+import { impatientWriter } from "./impatientWriter.ts";
 import { leakedCgroups } from "./leakedCgroups.ts";
 import { leakedLogs } from "./leakedLogs.ts";
 import type { Mutant } from "./mutant.ts";
 import { newSandboxFirst } from "./newSandboxFirst.ts";
+import { oldNews } from "./oldNews.ts";
 import { openDoors } from "./openDoors.ts";
 import { readyRegardless } from "./readyRegardless.ts";
 import { repeatedHooks } from "./repeatedHooks.ts";
 import { restartedWhileStopping } from "./restartedWhileStopping.ts";
 import { revivedPods } from "./revivedPods.ts";
+import { secondMirror } from "./secondMirror.ts";
 import { sidecarsFirst } from "./sidecarsFirst.ts";
 import { skippedStartup } from "./skippedStartup.ts";
 import { trustedEvents } from "./trustedEvents.ts";
@@ -46,6 +51,11 @@ const MUTANTS: readonly Mutant[] = [
   skippedStartup,
   readyRegardless,
   unmadeSizes,
+  oldNews,
+  hastyDeletion,
+  secondMirror,
+  impatientWriter,
+  droppedStatuses,
 ];
 
 /** The first seed at which the checker speaks; undefined when it does not within the limit. */

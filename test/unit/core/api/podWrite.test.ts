@@ -36,7 +36,7 @@ const viewOf = (more: Partial<PodWriteView> & { readonly status?: PodStatus } = 
   firstStatusOf: () => undefined,
   synced: undefined,
   isTold: true,
-  sourcesReady: true,
+  isSettled: true,
   now: monotonicMs(60_000),
   ...more,
 });
@@ -148,7 +148,7 @@ describe("nextPodWrite, of a static pod", () => {
     ],
     ["also of a pod only the runtime knows", "none", { object: mirror("uid-0"), records: [orphan] }],
     ["deletes a mirror without a pod", "delete uid-mirror", { object: mirror("uid-1"), records: [] }],
-    ["not before every source has spoken", "none", { object: mirror("uid-1"), records: [], sourcesReady: false }],
+    ["not before the node knows all its pods", "none", { object: mirror("uid-1"), records: [], isSettled: false }],
     [
       "deletes a mirror that is being deleted",
       "delete uid-mirror",

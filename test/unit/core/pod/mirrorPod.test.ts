@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isMirrorPod, mirrorHash, mirrorPod } from "../../../../src/core/pod/mirrorPod.ts";
+import { isMirrorPod, isOfEarlierLife, mirrorHash, mirrorPod } from "../../../../src/core/pod/mirrorPod.ts";
+import type { ApiContainerStatus, PodStatus } from "../../../../src/core/api.ts";
 import { podOf } from "../../../support/pods.ts";
 
 describe("mirrorPod", () => {
@@ -33,5 +34,24 @@ describe("mirrorPod", () => {
       false,
       undefined,
     ]);
+  });
+});
+
+describe("isOfEarlierLife", () => {
+  const told = (state: ApiContainerStatus["state"], phase = "Running"): PodStatus => ({
+    phase,
+    containerStatuses: [{ name: "main", image: "", imageID: "", ready: false, restartCount: 0, state: state ?? {} }],
+  });
+  const [runs, waits] = [told({ running: {} }), told({ waiting: {} })];
+  const ended = (exitCode: number): PodStatus => told({ terminated: { exitCode } });
+  it.each([
+    ["a container that ended well runs", ended(0), runs, "OnFailure", true],
+    ["or is to run", ended(0), waits, "Never", true],
+    ["one that failed runs again", ended(1), runs, "OnFailure", false],
+    ["one that always runs does so again", ended(0), runs, "Always", false],
+    ["it is still over", ended(0), ended(0), "Never", false],
+    ["the pod was over and is not", told({ terminated: { exitCode: 1 } }, "Failed"), runs, "Always", true],
+  ])("%s", (_, mirrored, own, restartPolicy, isEarlier) => {
+    expect(isOfEarlierLife(mirrored, own, podOf({ spec: { restartPolicy } }))).toBe(isEarlier);
   });
 });

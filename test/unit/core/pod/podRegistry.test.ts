@@ -367,7 +367,7 @@ describe("advanceRegistry: grace periods", () => {
 describe("advanceRegistry: pods of earlier processes", () => {
   it("is the same registry after an audit that finds nothing, so that nobody who follows it is woken", () => {
     const context: RegistryContext = { ...OPEN, runtimePods: [listed("a")] };
-    const { registry } = advanceRegistry(emptyRegistry, update("ADD", version("a")), context);
+    const { registry } = advanceRegistry({ ...emptyRegistry, isSettled: true }, update("ADD", version("a")), context);
     expect(advanceRegistry(registry, { kind: "audit" }, context).registry).toBe(registry);
   });
 
@@ -391,6 +391,16 @@ describe("advanceRegistry: pods of earlier processes", () => {
     expect(registry.tell(said("stopped", "old")).commands()).toEqual(["remove old"]);
     registry.context = { ...registry.context, runtimePods: [] };
     expect(registry.tell(said("removed", "old")).states()).toBe("");
+  });
+
+  it("knows all pods once an audit found every source ready", () => {
+    const isSettled = (sourcesReady: boolean) =>
+      node({ sourcesReady }).tell(add, { kind: "audit" }).step().registry.isSettled;
+    expect([node().tell(add).step().registry.isSettled, isSettled(false), isSettled(true)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
   it("notes that a stopped pod holds nothing any more, and not before it has stopped", () => {

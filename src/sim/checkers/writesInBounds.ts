@@ -1,0 +1,25 @@
+/**
+ * The kubelet never asks more of the API server about pods than its default rate would let through, also when the server
+ * fails and when it comes back: the simulated lanes have no limit of their own.
+ */
+import type { SimChecker } from "../simChecker.ts";
+
+/** Defaults of `kubeAPIQPS` and `kubeAPIBurst`. */
+const QPS = 50;
+const BURST = 100;
+const MS_PER_SECOND = 1000;
+
+export function writesInBounds(): SimChecker {
+  /** Requests the bucket would still let through at `atMs`. */
+  let left = BURST;
+  let lastMs = 0;
+  return {
+    name: "writesInBounds",
+    check({ kind, atMs }) {
+      if (kind !== "request") return undefined;
+      left = Math.min(BURST, left + ((atMs - lastMs) * QPS) / MS_PER_SECOND) - 1;
+      lastMs = atMs;
+      return left < 0 ? `more than ${BURST} requests at once, or ${QPS} a second` : undefined;
+    },
+  };
+}

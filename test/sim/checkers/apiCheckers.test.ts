@@ -1,0 +1,91 @@
+/** Checkers of what the kubelet does to pod objects: each on the observations it is about. */
+import { describe, expect, it } from "vitest";
+import type { ApiPod } from "../../../src/core/api/toldPods.ts";
+import type { PodStatus } from "../../../src/core/api.ts";
+import { deletedOnceStopped } from "../../../src/sim/checkers/deletedOnceStopped.ts";
+import { oneMirror } from "../../../src/sim/checkers/oneMirror.ts";
+import { serverStatusGrows } from "../../../src/sim/checkers/serverStatusGrows.ts";
+import { writesInBounds } from "../../../src/sim/checkers/writesInBounds.ts";
+import type { SimSight } from "../../../src/sim/simObservation.ts";
+import { change, running, type Step, verdicts } from "./sights.ts";
+
+type Case = readonly [what: string, steps: readonly Step[], found: readonly string[]];
+
+const pod = (status: PodStatus, metadata: ApiPod["metadata"] = {}): ApiPod => ({
+  metadata: { uid: "uid-1", ...metadata },
+  status,
+});
+const mirrorOf = (hash: string, uid: string) => pod({}, { uid, annotations: { "kubernetes.io/config.mirror": hash } });
+const object = (
+  what: "ADDED" | "MODIFIED" | "DELETED",
+  now: ApiPod,
+  before?: ApiPod,
+  subject = "demo/plain",
+): SimSight => ({ kind: "object", what, subject, object: now, before });
+const asked = (uid: string | undefined): SimSight => ({ kind: "request", verb: "delete", subject: "demo/plain", uid });
+
+describe("serverStatusGrows", () => {
+  const [up, over] = [{ phase: "Running" }, { phase: "Failed" }];
+  const turn = (before: ApiPod, after: ApiPod) => [object("MODIFIED", after, before)];
+  it.each<Case>([
+    ["an end", turn(pod(up), pod(over)), []],
+    [
+      "a pod that is not over any more",
+      turn(pod(over), pod(up)),
+      ["the server's demo/plain went from Failed to Running"],
+    ],
+    ["a restart", turn(pod(running({})), pod(running({ restartCount: 1 }))), []],
+    [
+      "a restart that never was",
+      turn(pod(running({ restartCount: 2 })), pod(running({ restartCount: 1 }))),
+      ["the server's demo/plain went from 2 restarts of main to 1"],
+    ],
+    ["a mirror", turn({ ...mirrorOf("h", "m"), status: over }, { ...mirrorOf("h", "m"), status: up }), []],
+  ])("%s", (_, steps, found) => expect(verdicts(serverStatusGrows(), steps)).toEqual(found));
+});
+
+describe("deletedOnceStopped", () => {
+  const there = object("ADDED", pod({}, { deletionTimestamp: "2026-01-01T00:00:00Z" }));
+  const [begins, ends] = [change("container started"), change("container exited")];
+  it.each<Case>([
+    ["after its containers", [there, begins, ends, asked("uid-1")], []],
+    ["before", [there, begins, asked("uid-1")], ["demo/plain is deleted while demo/plain/main#0 runs"]],
+    [
+      "a pod nobody deleted",
+      [object("ADDED", pod({})), asked("uid-1")],
+      ["demo/plain is deleted and nobody asked for it"],
+    ],
+    ["without saying which", [there, asked(undefined)], ["demo/plain is deleted whichever it is"]],
+    ["a mirror", [object("ADDED", mirrorOf("uid-1", "m")), begins, asked("m")], []],
+    ["one that is gone already", [there, begins, object("DELETED", pod({})), asked("uid-1")], []],
+  ])("%s", (_, steps, found) => expect(verdicts(deletedOnceStopped(), steps)).toEqual(found));
+});
+
+describe("oneMirror", () => {
+  const [first, second] = [mirrorOf("hash", "m1"), mirrorOf("hash", "m2")];
+  it.each<Case>([
+    ["one after the other", [object("ADDED", first), object("DELETED", first), object("ADDED", second)], []],
+    [
+      "side by side",
+      [object("ADDED", first), object("ADDED", second, undefined, "demo/other")],
+      ["demo/other is a second mirror of pod hash"],
+    ],
+    ["of two pods", [object("ADDED", first), object("ADDED", mirrorOf("another", "m2"))], []],
+    [
+      "that is run",
+      [object("ADDED", first), change("sandbox created", "s0", "m1")],
+      ["demo/plain is run for a mirror pod"],
+    ],
+  ])("%s", (_, steps, found) => expect(verdicts(oneMirror(), steps)).toEqual(found));
+});
+
+describe("writesInBounds", () => {
+  const requests = (count: number, everyMs: number): readonly Step[] =>
+    Array.from({ length: count }, (_, index) => [(index * everyMs) / 1000, asked("uid-1")]);
+  it.each<readonly [string, readonly Step[], number]>([
+    ["a burst", requests(100, 0), 0],
+    ["more than a burst", requests(101, 0), 1],
+    ["fifty a second", requests(500, 20), 0],
+    ["a hundred a second, for too long", requests(200, 10), 1],
+  ])("%s", (_, steps, found) => expect(verdicts(writesInBounds(), steps)).toHaveLength(found));
+});

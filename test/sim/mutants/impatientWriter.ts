@@ -1,0 +1,14 @@
+import { retry, timer } from "rxjs";
+import type { Mutant } from "./mutant.ts";
+import { withPodLane } from "./mutant.ts";
+
+const TRIES = 300;
+
+/** Asks a server that failed again at once. */
+export const impatientWriter: Mutant = {
+  bug: "a request that failed is repeated without a pause",
+  caughtBy: "writesInBounds",
+  createKubelet: withPodLane((pods, { clock }) => ({
+    patch: (...request) => pods.patch(...request).pipe(retry({ count: TRIES, delay: () => timer(1, clock.scheduler) })),
+  })),
+};

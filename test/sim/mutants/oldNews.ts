@@ -1,0 +1,19 @@
+import { tap } from "rxjs";
+import type { Mutant } from "./mutant.ts";
+import { withPodLane } from "./mutant.ts";
+
+const LATER_MS = 30_000;
+
+/** Sends every patch of a status a second time, half a minute later. */
+export const oldNews: Mutant = {
+  bug: "what was said of a pod is said again when it is no longer true",
+  caughtBy: "serverStatusGrows",
+  createKubelet: withPodLane((pods, { clock }) => ({
+    patch: (...request) =>
+      pods.patch(...request).pipe(
+        tap(() => {
+          clock.scheduler.schedule(() => void pods.patch(...request).subscribe({ error: () => {} }), LATER_MS);
+        }),
+      ),
+  })),
+};

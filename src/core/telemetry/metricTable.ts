@@ -3,6 +3,7 @@ import { podMetrics, runtimeMetrics } from "./kubeletMetrics.ts";
 import type { MetricRow } from "./metricRow.ts";
 import { proberMetrics } from "./proberMetrics.ts";
 import { processMetrics, serverMetrics } from "./processMetrics.ts";
+import { restClientMetrics } from "./restClientMetrics.ts";
 import { rxletMetrics } from "./rxletMetrics.ts";
 
 export type { MetricRow } from "./metricRow.ts";
@@ -13,6 +14,7 @@ export const metricTable = {
   ...proberMetrics,
   ...serverMetrics,
   ...processMetrics,
+  ...restClientMetrics,
   ...rxletMetrics,
 } as const satisfies Readonly<Record<string, MetricRow>>;
 

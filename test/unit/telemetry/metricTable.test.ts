@@ -73,7 +73,12 @@ process_start_time_seconds gauge
 process_virtual_memory_bytes gauge
 process_virtual_memory_max_bytes gauge
 prober_probe_duration_seconds histogram container,namespace,pod,probe_type
-prober_probe_total counter container,namespace,pod,pod_uid,probe_type,result`
+prober_probe_total counter container,namespace,pod,pod_uid,probe_type,result
+rest_client_rate_limiter_duration_seconds histogram host,verb
+rest_client_request_duration_seconds histogram host,verb
+rest_client_request_size_bytes histogram host,verb
+rest_client_requests_total counter code,host,method
+rest_client_response_size_bytes histogram host,verb`
   .trim()
   .split("\n");
 

@@ -1,0 +1,59 @@
+/** Refusals as they come over HTTP: the server's Status, or what somebody before it said instead. */
+import type { KubeletError } from "../errors.ts";
+import { isJsonObject, parseJson } from "../json.ts";
+import { type ApiStatus, apiError } from "./apiStatus.ts";
+
+/** An answer that is none of success. */
+export interface HttpRefusal {
+  readonly status: number;
+  /** Value of the header `Retry-After`. */
+  readonly retryAfter: string | undefined;
+  readonly body: string;
+}
+
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [400, "BadRequest"],
+  [401, "Unauthorized"],
+  [403, "Forbidden"],
+  [404, "NotFound"],
+  [405, "MethodNotAllowed"],
+  [406, "NotAcceptable"],
+  [409, "Conflict"],
+  [410, "Gone"],
+  [413, "RequestEntityTooLarge"],
+  [415, "UnsupportedMediaType"],
+  [422, "Invalid"],
+  [429, "TooManyRequests"],
+  [500, "InternalError"],
+  [503, "ServiceUnavailable"],
+  [504, "Timeout"],
+]);
+/** Of a page that somebody else made, this much is told. */
+const MAX_TOLD = 200;
+
+/** Seconds a server asks to wait; dates, which API servers do not send, count as none. As client-go reads them. */
+const secondsOf = (retryAfter: string | undefined): number | undefined =>
+  retryAfter !== undefined && /^\d{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : undefined;
+
+function statusOf({ status, body }: HttpRefusal, request: string): ApiStatus {
+  const told = parseJson(body);
+  if (isJsonObject(told) && told["kind"] === "Status") return { ...(told as ApiStatus), code: status };
+  const words = body.trim().replace(/\s+/g, " ").slice(0, MAX_TOLD);
+  const message = `${request}: the server answered ${status}${words === "" ? "" : `: ${words}`}`;
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    status: "Failure",
+    reason: REASONS.get(status) ?? "Unknown",
+    message,
+    code: status,
+  };
+}
+
+/** The error of a refused request; `request` names it where the answer does not say what it is about. */
+export function answerError(refusal: HttpRefusal, request: string): KubeletError {
+  const status = statusOf(refusal, request);
+  const retryAfterSeconds = status.details?.retryAfterSeconds ?? secondsOf(refusal.retryAfter);
+  if (retryAfterSeconds === undefined) return apiError(status);
+  return apiError({ ...status, details: { ...status.details, retryAfterSeconds } });
+}

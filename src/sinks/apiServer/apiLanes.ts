@@ -1,0 +1,79 @@
+/**
+ * All lanes to one API server: connections of their own each, rates as the configuration has them. Owns them; a client
+ * certificate is replaced on all at once.
+ */
+import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
+import { fairBuckets } from "../../operators/fairBuckets.ts";
+import { type TokenBucket, tokenBucket } from "../../operators/tokenBucket.ts";
+import type { ApiLanes } from "../../ports/apiServer.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { type ApiAuthorization, type ApiObserver, createApiServer } from "./createApiServer.ts";
+import { createTransport } from "./transport.ts";
+
+/** Requests per second, and at once; a rate of 0 or less is none. */
+export interface ApiRate {
+  readonly qps: number;
+  readonly burst: number;
+}
+
+export interface ApiLanesOptions {
+  readonly endpoint: ApiEndpoint;
+  /** The client certificate to begin with. */
+  readonly identity: TlsIdentity | undefined;
+  readonly authorization: ApiAuthorization;
+  /** Of pods and objects together: `kubeAPIQPS` and `kubeAPIBurst`. */
+  readonly rate: ApiRate;
+  /** `eventRecordQPS` and `eventBurst`. */
+  readonly eventRate: ApiRate;
+  /** How long a heartbeat may take: a late one is worth less than the next. */
+  readonly heartbeatDeadlineMs: number;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly observer: ApiObserver;
+}
+
+/** The lanes, and hands on their connections. */
+export interface ApiConnection {
+  readonly lanes: ApiLanes;
+  /** New connections with this certificate; calls under way end on the old ones, watches begin anew. */
+  useIdentity(identity: TlsIdentity | undefined): void;
+  /** Ends everything under way. */
+  close(): void;
+}
+
+const CALL_DEADLINE_MS = 30_000;
+const NO_LIMIT = { qps: 0, burst: 1 };
+
+/** Opens the lanes; nothing is sent before the first call. */
+export function createApiLanes(options: ApiLanesOptions): ApiConnection {
+  const { endpoint, identity, authorization, userAgent, clock, observer } = options;
+  const transports = {
+    heartbeats: createTransport({ endpoint, identity, clock }),
+    pods: createTransport({ endpoint, identity, clock }),
+    events: createTransport({ endpoint, identity, clock }),
+    objects: createTransport({ endpoint, identity, clock }),
+  };
+  const lane = (name: keyof ApiLanes, bucket: TokenBucket | undefined) =>
+    createApiServer({
+      transport: transports[name],
+      authorization,
+      bucket: bucket ?? tokenBucket({ ...NO_LIMIT, clock }),
+      clock,
+      userAgent,
+      deadlineMs: name === "heartbeats" ? options.heartbeatDeadlineMs : CALL_DEADLINE_MS,
+      reconnectsAfterDeadline: name === "heartbeats",
+      observer,
+    });
+  const [ofPods, ofObjects] = fairBuckets(tokenBucket({ ...options.rate, clock }), 2);
+  const all = Object.values(transports);
+  return {
+    lanes: {
+      heartbeats: lane("heartbeats", undefined),
+      pods: lane("pods", ofPods),
+      events: lane("events", tokenBucket({ ...options.eventRate, clock })),
+      objects: lane("objects", ofObjects),
+    },
+    useIdentity: (next) => all.forEach((transport) => transport.useIdentity(next)),
+    close: () => all.forEach((transport) => transport.close()),
+  };
+}

@@ -1,0 +1,158 @@
+/** The verbs of the port as HTTP requests: path, query, body. Nothing is sent here. */
+import { API_RESOURCES, type ApiObjects, type ApiResourceName, apiVersionOf } from "../../core/api/apiResources.ts";
+import { kubeletError } from "../../core/errors.ts";
+import type {
+  ApiDeleteOptions,
+  ApiGetOptions,
+  ApiListOptions,
+  ApiPatch,
+  ApiSelection,
+  ApiWatchOptions,
+  ObjectRef,
+} from "../../ports/apiServer.ts";
+
+/** One request. */
+export interface ApiRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Path and query, below the server's base URL. */
+  readonly path: string;
+  readonly contentType?: string;
+  readonly body?: string;
+}
+
+const JSON_TYPE = "application/json";
+
+/** The path of all objects of a resource, in a namespace or everywhere. */
+function collection(resource: ApiResourceName, namespace: string | undefined): string {
+  const { group, version, namespaced } = API_RESOURCES[resource];
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const scope = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  return `${root}${scope}/${resource}`;
+}
+
+/** The path of one object. Throws InvalidArgument for a name that would make another path of it. */
+function single(resource: ApiResourceName, { namespace = "", name }: ObjectRef, subresource?: string): string {
+  const needed = API_RESOURCES[resource].namespaced ? [namespace, name] : [name];
+  if (needed.some((part) => part === "" || part === "." || part === "..")) {
+    throw kubeletError(
+      "InvalidArgument",
+      `${resource} ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)} cannot be asked for`,
+    );
+  }
+  const path = `${collection(resource, namespace)}/${encodeURIComponent(name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+function withQuery(path: string, query: Query): string {
+  const parts = Object.entries(query)
+    .filter(([, value]) => value !== undefined && value !== "")
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return parts.length === 0 ? path : `${path}?${parts.join("&")}`;
+}
+
+const selectors = ({ fieldSelector, labelSelector }: ApiSelection): Query => ({ fieldSelector, labelSelector });
+
+const typed = (resource: ApiResourceName, object: object): string => {
+  const info = API_RESOURCES[resource];
+  return JSON.stringify({ apiVersion: apiVersionOf(info), kind: info.kind, ...object });
+};
+
+const refOf = (object: ApiObjects[ApiResourceName]): ObjectRef => {
+  const { namespace, name = "" } = object.metadata ?? {};
+  return namespace === undefined ? { name } : { namespace, name };
+};
+
+/** A get. */
+export const getRequest = (
+  resource: ApiResourceName,
+  ref: ObjectRef,
+  { resourceVersion }: ApiGetOptions,
+): ApiRequest => ({
+  method: "GET",
+  path: withQuery(single(resource, ref), { resourceVersion }),
+});
+
+/** A list. */
+export const listRequest = (resource: ApiResourceName, options: ApiListOptions): ApiRequest => {
+  const { namespace, resourceVersion, resourceVersionMatch, limit, continue: token } = options;
+  const page = { resourceVersion, resourceVersionMatch, limit, continue: token };
+  return { method: "GET", path: withQuery(collection(resource, namespace), { ...selectors(options), ...page }) };
+};
+
+/** A watch. */
+export const watchRequest = (resource: ApiResourceName, options: ApiWatchOptions): ApiRequest => {
+  const { namespace, resourceVersion, allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = options;
+  const query = {
+    ...selectors(options),
+    watch: true,
+    resourceVersion,
+    allowWatchBookmarks,
+    ...(sendInitialEvents === true ? { sendInitialEvents, resourceVersionMatch: "NotOlderThan" } : {}),
+    timeoutSeconds,
+  };
+  return { method: "GET", path: withQuery(collection(resource, namespace), query) };
+};
+
+/** A create. */
+export const createRequest = <R extends ApiResourceName>(resource: R, object: ApiObjects[R]): ApiRequest => ({
+  method: "POST",
+  path: collection(resource, object.metadata?.namespace),
+  contentType: JSON_TYPE,
+  body: typed(resource, object),
+});
+
+/** A create of what belongs to an object: its binding, eviction or token. */
+export const subresourceRequest = (name: string, ref: ObjectRef, kind: string, body: object): ApiRequest => {
+  const [resource = "", subresource = ""] = name.split("/");
+  const typedBody = { apiVersion: SUBRESOURCE_VERSIONS[kind], kind, ...body };
+  return {
+    method: "POST",
+    path: single(resource as ApiResourceName, ref, subresource),
+    contentType: JSON_TYPE,
+    body: JSON.stringify(typedBody),
+  };
+};
+
+const SUBRESOURCE_VERSIONS: Readonly<Record<string, string>> = {
+  Binding: "v1",
+  Eviction: "policy/v1",
+  TokenRequest: "authentication.k8s.io/v1",
+};
+
+/** An update by the whole object. */
+export const updateRequest = <R extends ApiResourceName>(
+  resource: R,
+  object: ApiObjects[R],
+  subresource: string | undefined,
+): ApiRequest => ({
+  method: "PUT",
+  path: single(resource, refOf(object), subresource),
+  contentType: JSON_TYPE,
+  body: typed(resource, object),
+});
+
+/** A patch, by its own content type. */
+export const patchRequest = (
+  resource: ApiResourceName,
+  ref: ObjectRef,
+  patch: ApiPatch,
+  subresource: string | undefined,
+): ApiRequest => ({
+  method: "PATCH",
+  path: single(resource, ref, subresource),
+  contentType: patch.type,
+  body: JSON.stringify(patch.body),
+});
+
+/** A deletion; its options are its body. */
+export const deleteRequest = (resource: ApiResourceName, ref: ObjectRef, options: ApiDeleteOptions): ApiRequest => {
+  const { deadlineMs: _deadline, ...body } = options;
+  return {
+    method: "DELETE",
+    path: single(resource, ref),
+    contentType: JSON_TYPE,
+    body: JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", ...body }),
+  };
+};

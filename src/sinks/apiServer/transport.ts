@@ -1,0 +1,183 @@
+/**
+ * HTTP exchanges with the API server over the connections of one lane. Owns those connections and the identity they are
+ * made with; a new identity means new connections, and an end to watches on the old ones.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import { Observable, Subject } from "rxjs";
+import type { Dispatcher } from "undici";
+import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
+import { kubeletError } from "../../core/errors.ts";
+import type { Call } from "../../ports/call.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ApiRequest } from "./apiRequests.ts";
+import { createDispatcher } from "./dispatcher.ts";
+import { transportError } from "./transportError.ts";
+
+/** A whole answer. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** What is heard of an exchange, in this order; `failed` ends it wherever it is. */
+export interface ExchangeListener {
+  head(status: number, headers: IncomingHttpHeaders): void;
+  data(piece: Buffer): void;
+  end(): void;
+  failed(error: unknown): void;
+}
+
+/** A hand on an exchange. */
+export interface Exchange {
+  /** No more data is read from the connection until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Ends it; nothing is heard any more. */
+  abort(): void;
+}
+
+/** The connections of a lane. */
+export interface Transport {
+  /** `host:port` of the server. */
+  readonly host: string;
+  /** Sends a request. `headMs`: how long until the head of the answer; 0: no bound. */
+  exchange(
+    request: ApiRequest,
+    headers: Readonly<Record<string, string>>,
+    headMs: number,
+    to: ExchangeListener,
+  ): Exchange;
+  /** Emits when connections are replaced: what lasts long should begin anew. */
+  readonly replaced$: Observable<void>;
+  /** New connections from now on, made with this identity. */
+  useIdentity(identity: TlsIdentity | undefined): void;
+  /** New connections from now on; the old ones end at once. */
+  reconnect(): void;
+  /** Ends everything. */
+  close(): void;
+}
+
+export interface TransportOptions {
+  readonly endpoint: ApiEndpoint;
+  readonly identity: TlsIdentity | undefined;
+  readonly clock: Clock;
+}
+
+/** Opens a lane; nothing is sent yet. */
+export function createTransport({ endpoint, clock, ...given }: TransportOptions): Transport {
+  const { host, pathname } = new URL(endpoint.server);
+  const { origin } = new URL(endpoint.server);
+  const base = pathname.replace(/\/+$/, "");
+  const replacements = new Subject<void>();
+  let { identity } = given;
+  let dispatcher: Dispatcher = createDispatcher({ endpoint, identity, clock });
+  const replace = (end: (old: Dispatcher) => void): void => {
+    const old = dispatcher;
+    dispatcher = createDispatcher({ endpoint, identity, clock });
+    replacements.next();
+    end(old);
+  };
+  return {
+    host,
+    replaced$: replacements.asObservable(),
+    exchange: (request, headers, headMs, to) =>
+      startExchange(dispatcher, origin, `${base}${request.path}`, request, headers, headMs, to),
+    useIdentity(next) {
+      if (next?.certificate === identity?.certificate && next?.key === identity?.key) return;
+      identity = next;
+      // Calls under way end as they would have.
+      replace((old) => old.close(() => {}));
+    },
+    reconnect: () => replace((old) => old.destroy(() => {})),
+    close: () => dispatcher.destroy(() => {}),
+  };
+}
+
+function startExchange(
+  dispatcher: Dispatcher,
+  origin: string,
+  path: string,
+  { method, body }: ApiRequest,
+  headers: Readonly<Record<string, string>>,
+  headMs: number,
+  to: ExchangeListener,
+): Exchange {
+  let controller: Dispatcher.DispatchController | undefined;
+  let over = false;
+  const cancelled = () => kubeletError("Cancelled", "the request was cancelled") as unknown as Error;
+  const failed = (error: unknown): void => {
+    if (over) return;
+    over = true;
+    to.failed(transportError(`${method} ${origin}${path}`, error));
+  };
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(started) {
+      controller = started;
+      if (over) started.abort(cancelled());
+    },
+    onResponseStart(_controller, status, answerHeaders) {
+      if (!over && status >= 200) to.head(status, answerHeaders);
+    },
+    onResponseData(_controller, piece) {
+      if (!over) to.data(piece);
+    },
+    onResponseEnd() {
+      if (over) return;
+      over = true;
+      to.end();
+    },
+    onResponseError: (_controller, error) => failed(error),
+  };
+  try {
+    const options = { origin, path, method, headers, body: body ?? null, headersTimeout: headMs, bodyTimeout: 0 };
+    dispatcher.dispatch(options, handler);
+  } catch (thrown) {
+    failed(thrown);
+  }
+  return {
+    pause: () => controller?.pause(),
+    resume: () => controller?.resume(),
+    abort() {
+      if (over) return;
+      over = true;
+      controller?.abort(cancelled());
+    },
+  };
+}
+
+/** An answer larger than this is refused: far more than a page of the largest objects. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+
+/**
+ * A request with its whole answer, whatever its code. Cancels: aborts it. Errors: Unavailable when there is no answer,
+ * ResourceExhausted for one without end. Bound: MAX_ANSWER_BYTES.
+ */
+export const wholeAnswer = (
+  transport: Transport,
+  request: ApiRequest,
+  headers: Readonly<Record<string, string>>,
+): Call<HttpAnswer> =>
+  new Observable<HttpAnswer>((subscriber) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    let status = 0;
+    let answerHeaders: IncomingHttpHeaders = {};
+    const exchange = transport.exchange(request, headers, 0, {
+      head(code, told) {
+        status = code;
+        answerHeaders = told;
+      },
+      data(piece) {
+        bytes += piece.length;
+        if (bytes <= MAX_ANSWER_BYTES) pieces.push(piece);
+        else subscriber.error(kubeletError("ResourceExhausted", `the answer is larger than ${MAX_ANSWER_BYTES} bytes`));
+      },
+      end() {
+        subscriber.next({ status, headers: answerHeaders, body: Buffer.concat(pieces, bytes) });
+        subscriber.complete();
+      },
+      failed: (error) => subscriber.error(error),
+    });
+    return () => exchange.abort();
+  });

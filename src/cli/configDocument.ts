@@ -1,97 +1,29 @@
-/**
- * One configuration file: text to plain values, with the line of every field. YAML as upstream reads it (1.1: `yes` is
- * true) without sexagesimal numbers and timestamps, which Go's reader does not have; JSON is read as the YAML it is.
- * Refused: duplicate keys, more than one document, empty files, aliases that multiply beyond 100.
- */
-import { type Document, isCollection, isMap, isPair, isScalar, LineCounter, parseDocument, type Tags } from "yaml";
-import { type FieldPath, formatFieldPath } from "../core/config/configProblem.ts";
+/** One configuration file: text to plain values and what they mean. */
+import { formatFieldPath } from "../core/config/configProblem.ts";
 import {
   type DecodedConfiguration,
   decodeConfiguration,
   type DocumentRole,
 } from "../core/config/decodeConfiguration.ts";
+import { readYamlDocument, type YamlDocument } from "./yamlDocument.ts";
 
 /** A file that was read, whether or not it is any good. */
-export interface ConfigDocument {
-  readonly file: string;
-  /** The plain values; undefined when the text is no YAML. */
-  readonly wire: unknown;
+export interface ConfigDocument extends YamlDocument {
   readonly decoded: DecodedConfiguration;
-  /** What is wrong with the text itself, ready to print. */
-  readonly syntaxErrors: readonly string[];
-  /** The line (from 1) of the longest part of `path` the file has, and how many steps that part has. */
-  locate(path: FieldPath): { readonly steps: number; readonly line: number };
 }
 
 const NOTHING: DecodedConfiguration = { config: {}, problems: [] };
 
-const withoutGoStrangers = (tags: Tags): Tags =>
-  tags.filter((tag) => {
-    if (typeof tag === "string") return true;
-    return tag.format !== "TIME" && tag.tag !== "tag:yaml.org,2002:timestamp";
-  });
-
-/** JSON may be indented with tabs, YAML may not. */
-const spaced = (text: string): string =>
-  /^\s*\{/.test(text) ? text.replace(/^[\t ]+/gm, (indent) => " ".repeat(indent.length)) : text;
-
-function offsetAt(document: Document, path: FieldPath): { readonly steps: number; readonly offset: number } {
-  let node: unknown = document.contents;
-  let steps = 0;
-  let offset = 0;
-  for (const step of path) {
-    if (!isCollection(node)) break;
-    const item: unknown = isMap(node)
-      ? node.items.find((pair) => isPair(pair) && isScalar(pair.key) && String(pair.key.value) === String(step))
-      : node.items[Number(step)];
-    if (item === undefined) break;
-    const at = isPair(item) ? item.key : item;
-    offset = (at as { readonly range?: readonly number[] | null }).range?.[0] ?? offset;
-    node = isPair(item) ? item.value : item;
-    steps += 1;
-  }
-  return { steps, offset };
-}
-
 /** Reads one file's text; never throws. */
 export function readConfigDocument(file: string, text: string, role: DocumentRole): ConfigDocument {
-  const lines = new LineCounter();
-  const lineOf = (offset: number): number => Math.max(1, lines.linePos(offset).line);
-  const document = parseDocument(spaced(text), {
-    version: "1.1",
-    lineCounter: lines,
-    prettyErrors: false,
-    customTags: withoutGoStrangers,
-  });
-  const locate = (path: FieldPath) => {
-    const { steps, offset } = offsetAt(document, path);
-    return { steps, line: lineOf(offset) };
-  };
-  const failed = (...errors: readonly string[]): ConfigDocument => ({
-    file,
-    wire: undefined,
-    decoded: NOTHING,
-    syntaxErrors: errors,
-    locate,
-  });
-  if (document.errors.length > 0) {
-    return failed(
-      ...document.errors.map((error) => `${file}:${lineOf(error.pos[0])}: ${reasonOf(error.code, error.message)}`),
-    );
-  }
-  if (document.contents === null) return failed(`${file}: the file is empty`);
+  const document = readYamlDocument(file, text);
+  if (document.syntaxErrors.length > 0) return { ...document, decoded: NOTHING };
   try {
-    const wire: unknown = document.toJS();
-    return { file, wire, decoded: decodeConfiguration(wire, role), syntaxErrors: [], locate };
+    return { ...document, decoded: decodeConfiguration(document.wire, role) };
   } catch (error) {
-    return failed(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    const reason = `${file}: ${error instanceof Error ? error.message : String(error)}`;
+    return { ...document, wire: undefined, decoded: NOTHING, syntaxErrors: [reason] };
   }
-}
-
-function reasonOf(code: string, message: string): string {
-  if (code === "MULTIPLE_DOCS") return "must hold one document only";
-  if (code === "DUPLICATE_KEY") return "the same key appears twice in one map";
-  return `not valid YAML: ${message}`;
 }
 
 /** The faults of a file, one line each: `file:12: path: reason`. */

@@ -1,4 +1,5 @@
 /** What the daemon is started with. */
+import type { ClientConfig } from "../core/api/clientConfig.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 
@@ -8,6 +9,8 @@ export interface KubeletOptions {
   readonly config: KubeletConfiguration;
   /** Every known gate. */
   readonly featureGates: ReadonlyMap<string, boolean>;
+  /** From the kubeconfig; undefined: a node of no cluster. */
+  readonly client: ClientConfig | undefined;
   /** To be logged once at start: deprecated flags, settings without effect yet, skipped drop-ins. */
   readonly warnings: readonly string[];
 }

@@ -22,6 +22,7 @@ import type { ConfigReaders } from "./configReaders.ts";
 import { resolveFeatureGates } from "./featureGates.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import type { KubeletOptions } from "./kubeletOptions.ts";
+import { loadKubeconfig } from "./loadKubeconfig.ts";
 import { nodeFlagFaults } from "./nodeFlagFaults.ts";
 import { OWN_FLAGS } from "./ownFlags.ts";
 import { type GivenFlag, ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
@@ -46,9 +47,11 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
     ...resolved.problems.map(({ gate, reason }) => ({ path: ["featureGates", gate], reason })),
     ...validateConfiguration(config, isOn),
   ];
+  const kubeconfig = flags.kubeconfig === "" ? undefined : await loadKubeconfig(flags.kubeconfig, readers);
   const errors = [
     ...parsed.errors,
     ...nodeFlagFaults(flags),
+    ...(kubeconfig?.ok === false ? kubeconfig.errors : []),
     ...files.errors,
     ...documents.flatMap(documentErrors),
     ...problems
@@ -57,7 +60,8 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
   ];
   if (errors.length > 0) return { ok: false, errors };
   const warnings = [...resolved.warnings, ...startWarnings(config, flags, parsed.given, documents), ...files.warnings];
-  return { ok: true, options: { flags, config, featureGates: resolved.gates, warnings } };
+  const client = kubeconfig?.ok === true ? kubeconfig.client : undefined;
+  return { ok: true, options: { flags, config, featureGates: resolved.gates, client, warnings } };
 }
 
 /** A fault below or above a field that could not be read says nothing new. */

@@ -35,7 +35,9 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
     effective: true,
   }),
   own("cert-dir", "string", "/var/lib/kubelet/pki", "Paths", "Directory of certificates"),
-  own("kubeconfig", "string", "", "Paths", "How to reach the API server; without it the node runs standalone"),
+  own("kubeconfig", "string", "", "Paths", "How to reach the API server; without it the node runs standalone", {
+    effective: true,
+  }),
   own("bootstrap-kubeconfig", "string", "", "Paths", "How to reach the API server to get a client certificate"),
   own("lock-file", "string", "", "Paths", "File locked so that one kubelet runs at a time (alpha)"),
   own("exit-on-lock-contention", "bool", "false", "Paths", "Exit when somebody else wants that lock"),

@@ -14,7 +14,10 @@ const UPSTREAM_POD_LOGS = "/var/log/pods";
 const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
 
 /** Puts the configuration together. */
-export function kubeletConfigOf({ flags, config, featureGates }: KubeletOptions, machine: Machine): KubeletConfig {
+export function kubeletConfigOf(
+  { flags, config, featureGates, client }: KubeletOptions,
+  machine: Machine,
+): KubeletConfig {
   const nodeName = (flags.hostnameOverride || machine.hostname).toLowerCase();
   const capacity = machineCapacity(machine, config.maxPods);
   const { kubeReserved, systemReserved, evictionHard } = config;
@@ -28,7 +31,7 @@ export function kubeletConfigOf({ flags, config, featureGates }: KubeletOptions,
     },
     nodeIps: flags.nodeIp === "" ? machine.ips : flags.nodeIp.split(","),
     directories: directoriesOf(flags.rootDir, config.podLogsDir),
-    sources: sourcesOf(config),
+    sources: [...sourcesOf(config), ...(client === undefined ? [] : ["api" as const])],
     syncPeriodMs: config.syncFrequency,
     relistPeriodMs: 1_000,
     auditPeriodMs: 30_000,

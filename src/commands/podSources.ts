@@ -1,8 +1,11 @@
 /** The pod sources a configuration asks for, as one stream. */
 import { defer, merge, NEVER, type Observable } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import type { KubeletError } from "../core/errors.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import type { ApiLanes } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import { apiPodSource } from "../sources/apiPodSource.ts";
 import { filePodSource } from "../sources/filePodSource.ts";
 import { httpPodSource } from "../sources/httpPodSource.ts";
 import { manifestDigest } from "../sources/manifestDigest.ts";
@@ -10,19 +13,21 @@ import { manifestDirectory } from "../sources/manifestDirectory.ts";
 import { manifestServer } from "../sources/manifestServer.ts";
 import { supervised } from "./supervised.ts";
 
+type SourcePorts = Pick<KubeletPorts, "clock" | "rng" | "telemetry" | "api">;
+
+/** Feature gate WatchListClient, on by default as upstream. */
+export const usesStreams = ({ featureGates }: KubeletOptions): boolean => featureGates.get("WatchListClient") ?? true;
+
 /** Neither errors nor completes. */
-export function podSources(
-  { config, featureGates }: KubeletOptions,
-  nodeName: string,
-  ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry">,
-): Observable<SourceSnapshot> {
+export function podSources(options: KubeletOptions, nodeName: string, ports: SourcePorts): Observable<SourceSnapshot> {
+  const { config, featureGates } = options;
   const { staticPodPath, staticPodURL } = config;
   const shared = {
     nodeName,
     clock: ports.clock,
     digest: manifestDigest,
     preventApiReferences: featureGates.get("PreventStaticPodAPIReferences") ?? true,
-    standalone: true,
+    standalone: ports.api === undefined,
   };
   const file$ = filePodSource({
     ...shared,
@@ -42,5 +47,27 @@ export function podSources(
     NEVER,
     ...(staticPodPath === "" ? [] : [supervised("file", file$, ports)]),
     ...(staticPodURL === "" ? [] : [supervised("http", http$, ports)]),
+    ...(ports.api === undefined ? [] : [supervised("api", apiPods(ports.api, options, nodeName, ports), ports)]),
   );
+}
+
+/** Pods the API server placed here. It follows the server by itself; its health is told as a source's. */
+function apiPods(
+  api: ApiLanes,
+  options: KubeletOptions,
+  nodeName: string,
+  { clock, rng, telemetry }: SourcePorts,
+): Observable<SourceSnapshot> {
+  const { log, metrics } = telemetry;
+  return defer(() => {
+    let isWell = true;
+    const onHealth = (problem: KubeletError | undefined) => {
+      metrics.gauge("rxlet_source_up", problem === undefined ? 1 : 0, { source: "api" });
+      if (isWell === (problem === undefined)) return;
+      isWell = problem === undefined;
+      if (isWell) log.info("The API server can be followed again", { source: "api" });
+      else log.warn("The API server cannot be followed; what is known of it stays", { source: "api", error: problem });
+    };
+    return apiPodSource({ api: api.objects, nodeName, clock, rng, usesStreams: usesStreams(options), onHealth });
+  });
 }

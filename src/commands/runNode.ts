@@ -2,11 +2,13 @@
  * A node on the real world: ports, kubelet and servers, alive while subscribed. Everything it opens is closed when it
  * is unsubscribed; containers keep running.
  */
-import { concat, defer, ignoreElements, merge, type Observable, of, switchMap, tap, using } from "rxjs";
+import { combineLatest, concat, defer, ignoreElements, merge, type Observable, of, switchMap, tap, using } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
+import type { ApiLanes } from "../ports/apiServer.ts";
+import type { Machine } from "../ports/host.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { healthzServer } from "../server/healthzServer.ts";
@@ -27,6 +29,7 @@ import { countCriCalls } from "./criMetrics.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { podSources } from "./podSources.ts";
+import { runtimeClasses } from "./runtimeClasses.ts";
 import { supervised } from "./supervised.ts";
 
 /** What a running node tells whoever started it. */
@@ -57,9 +60,9 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
             clock: systemClock,
             telemetry: { log, metrics },
           };
-          return podCgroups(configured, machine, ports).pipe(
-            switchMap(({ cgroupDriver, cgroups }) =>
-              runKubelet(setup, { config: { ...configured, cgroupDriver }, machine, cgroups, metrics, client }),
+          return combineLatest([apiLanes(setup, machine, metrics), podCgroups(configured, machine, ports)]).pipe(
+            switchMap(([api, { cgroupDriver, cgroups }]) =>
+              runKubelet(setup, { config: { ...configured, cgroupDriver }, machine, cgroups, metrics, client, api }),
             ),
           );
         },
@@ -68,8 +71,23 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
   );
 }
 
+/** The way to the API server, if the node belongs to a cluster; open while subscribed. */
+function apiLanes(
+  { options, log, version }: NodeSetup,
+  machine: Machine,
+  metrics: MetricsSink,
+): Observable<ApiLanes | undefined> {
+  const { client, config } = options;
+  if (client === undefined) return of(undefined);
+  const userAgent = `rxlet/${version} (${machine.operatingSystem}/${machine.architecture})`;
+  // A node of no cluster does not load the HTTP client.
+  return defer(() => import("./apiAccess.ts")).pipe(
+    switchMap(({ apiAccess }) => apiAccess({ client, config, telemetry: { log, metrics }, userAgent })),
+  );
+}
+
 /** What a kubelet is started with. */
-interface Start extends Pick<OpenResources, "metrics" | "client">, Pick<KubeletPorts, "machine" | "cgroups"> {
+interface Start extends Pick<OpenResources, "metrics" | "client">, Pick<KubeletPorts, "machine" | "cgroups" | "api"> {
   readonly config: KubeletConfig;
 }
 
@@ -118,7 +136,7 @@ function openResources({ options: { config } }: NodeSetup): OpenResources {
 }
 
 function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
-  const { config: kubeletConfig, machine, cgroups, metrics, client } = start;
+  const { config: kubeletConfig, machine, cgroups, metrics, client, api } = start;
   const { config } = options;
   const clock = systemClock;
   const rng = systemRandom;
@@ -127,21 +145,20 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     clock,
     rng,
     telemetry,
-    api: undefined,
+    api,
     runtime: client.runtime,
     images: client.images,
     probers: createProbers(client.runtime, clock),
     files: createFiles(),
     cgroups,
     machine,
-    snapshots$: podSources(options, kubeletConfig.nodeName, { clock, rng, telemetry }),
+    snapshots$: podSources(options, kubeletConfig.nodeName, { clock, rng, telemetry, api }),
     runtimeSignals$: supervised(
       "runtimeEvents",
       eventedPleg({ runtime: client.runtime, containerdHints$: containerdEvents(client.containerdEvents), clock }),
       { clock, rng, telemetry },
     ),
-    // Those of the API server, and there is none; manifests have others.
-    runtimeClasses$: of(new Map()),
+    runtimeClasses$: runtimeClasses(api, options, { clock, rng, telemetry }),
     recordEvents: (events$) =>
       recordEvents(events$, { telemetry, clock, qps: config.eventRecordQPS, burst: config.eventBurst }),
   };

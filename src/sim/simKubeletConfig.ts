@@ -14,6 +14,6 @@ export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> 
   const flags = ownFlagValues([], OWN_FLAGS) as unknown as KubeletFlags;
   const { gates } = resolveFeatureGates({});
   const config = defaultConfiguration(withDefaultEviction({}), (name) => gates.get(name) === true);
-  const defaults = kubeletConfigOf({ flags, config, featureGates: gates, warnings: [] }, machine);
+  const defaults = kubeletConfigOf({ flags, config, featureGates: gates, client: undefined, warnings: [] }, machine);
   return { ...defaults, sources: ["file", "api"], clusterDns: ["10.96.0.10"], clusterDomain: "cluster.local", ...more };
 }

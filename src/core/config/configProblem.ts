@@ -10,7 +10,7 @@ export interface ConfigProblem {
   readonly reason: string;
 }
 
-const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /** A path as people write it: `evictionHard["memory.available"]`, `registerWithTaints[0].effect`. */
 export function formatFieldPath(path: FieldPath): string {

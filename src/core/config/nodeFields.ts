@@ -26,10 +26,15 @@ export const NODE_FIELDS = {
   contentType: field("string", "application/vnd.kubernetes.protobuf", "Content type of requests to the API server", {
     flag: "kube-api-content-type",
   }),
-  kubeAPIQPS: field("int32?", 50, "Requests per second to the API server", { flag: "kube-api-qps", rule: notNegative }),
+  kubeAPIQPS: field("int32?", 50, "Requests per second to the API server", {
+    flag: "kube-api-qps",
+    rule: notNegative,
+    effective: true,
+  }),
   kubeAPIBurst: field("int32", 100, "Requests to the API server that may be sent at once", {
     flag: "kube-api-burst",
     rule: notNegative,
+    effective: true,
   }),
   runOnce: field("bool", undefined, "Run the pods once and exit; no longer supported upstream", { flag: "runonce" }),
   maxOpenFiles: field("int64", 1_000_000, "Files this process may hold open", {

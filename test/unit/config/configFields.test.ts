@@ -59,7 +59,7 @@ describe("the field table", () => {
       `address allowedUnsafeSysctls cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain containerRuntimeEndpoint cpuCFSQuota
        cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod enforceNodeAllocatable eventBurst eventRecordQPS
        evictionHard featureGates fileCheckFrequency healthzBindAddress healthzPort httpCheckFrequency
-       imageServiceEndpoint kubeReserved logging.format logging.verbosity maxParallelImagePulls maxPods memoryReservationPolicy memoryThrottlingFactor
+       imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format logging.verbosity maxParallelImagePulls maxPods memoryReservationPolicy memoryThrottlingFactor
        mergeDefaultEvictionSettings podCIDR podLogsDir podPidsLimit podsPerCore readOnlyPort registerNode registryBurst
        registryPullQPS resolvConf runtimeRequestTimeout seccompDefault serializeImagePulls staticPodPath staticPodURL
        staticPodURLHeader syncFrequency systemReserved userNamespaces.idsPerPod`

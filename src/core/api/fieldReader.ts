@@ -1,0 +1,85 @@
+/** Reading the fields of a kubeconfig, with everything wrong noted where it is. */
+import { decodeBase64 } from "../base64.ts";
+import { type ConfigProblem, describeValue, type FieldPath, isMap } from "../config/configProblem.ts";
+import type { TextSource } from "./clientConfig.ts";
+
+/** A text in the kubeconfig or beside it, and the field that says so. */
+export interface FoundText {
+  readonly source: TextSource;
+  readonly path: FieldPath;
+}
+
+/** Makes a path of a kubeconfig absolute. */
+export type ResolvePath = (path: string) => string;
+
+/** One map of the document, whose fields are read with their problems noted. */
+export class FieldReader {
+  readonly path: FieldPath;
+  readonly map: Readonly<Record<string, unknown>>;
+  readonly problems: ConfigProblem[];
+
+  constructor(value: unknown, path: FieldPath, problems: ConfigProblem[]) {
+    this.path = path;
+    this.problems = problems;
+    this.map = isMap(value) ? value : {};
+    if (value !== undefined && value !== null && !isMap(value))
+      this.#report(path, `must be a map, got ${describeValue(value)}`);
+  }
+
+  #report(path: FieldPath, reason: string): void {
+    this.problems.push({ path, reason });
+  }
+
+  /** Notes what is wrong with a field, or with the map itself. */
+  fault(field: string | undefined, reason: string): void {
+    this.#report(field === undefined ? this.path : [...this.path, field], reason);
+  }
+
+  at(field: string): FieldPath {
+    return [...this.path, field];
+  }
+
+  /** Empty when it is not there. */
+  text(field: string): string {
+    const value = this.map[field] ?? "";
+    if (typeof value === "string") return value;
+    this.fault(field, `must be a string, got ${describeValue(value)}`);
+    return "";
+  }
+
+  flag(field: string): boolean {
+    const value = this.map[field] ?? false;
+    if (typeof value === "boolean") return value;
+    this.fault(field, `must be true or false, got ${describeValue(value)}`);
+    return false;
+  }
+
+  /** Readers of the members of a list of maps. */
+  list(field: string): readonly FieldReader[] {
+    const value = this.map[field] ?? [];
+    if (Array.isArray(value))
+      return value.map((each, index) => new FieldReader(each, [...this.at(field), index], this.problems));
+    this.fault(field, `must be a list, got ${describeValue(value)}`);
+    return [];
+  }
+
+  /** A member that is a map. */
+  member(field: string): FieldReader {
+    return new FieldReader(this.map[field], this.at(field), this.problems);
+  }
+
+  /** A text in the field FIELD-data as base64, or in the file that FIELD names. */
+  found(field: string, resolve: ResolvePath): FoundText | undefined {
+    const [file, data] = [this.text(field), this.text(`${field}-data`)];
+    if (file !== "" && data !== "") this.fault(field, `and ${field}-data are both there; one of them is to be`);
+    if (data !== "") {
+      const path = this.at(`${field}-data`);
+      try {
+        return { source: { text: new TextDecoder().decode(decodeBase64(data.replace(/\s/g, ""))) }, path };
+      } catch {
+        this.fault(`${field}-data`, "must be base64");
+      }
+    }
+    return file === "" ? undefined : { source: { file: resolve(file) }, path: this.at(field) };
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Credentials of an exec plugin: run when there are none, when they are over, and after the server refused them. Owns
+ * the last ones. Bound: one run at a time, for all who wait, of at most RUN_MS. Upstream: client-go's exec plugin.
+ */
+import { execFile } from "node:child_process";
+import { defer, finalize, map, type Observable, of, share } from "rxjs";
+import type { ExecPlugin, TlsIdentity } from "../../core/api/clientConfig.ts";
+import { type ExecCredential, execInfo, readExecCredential } from "../../core/api/execCredential.ts";
+import { kubeletError } from "../../core/errors.ts";
+import { errnoOf } from "../../core/ioError.ts";
+import { deadline } from "../../operators/deadline.ts";
+import { fromCall } from "../../operators/fromCall.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ApiAuthorization } from "./createApiServer.ts";
+
+export interface AuthorizationOptions {
+  readonly clock: Clock;
+  /** A plugin gave a client certificate: connections are made with it from now on. */
+  onIdentity(identity: TlsIdentity): void;
+}
+
+const RUN_MS = 60_000;
+const MAX_PRINTED_BYTES = 1024 * 1024;
+/** Of what the plugin complains, its last words are told. */
+const MAX_TOLD = 500;
+
+/** Makes the credentials of a plugin; it is first run for the first request. */
+export function execAuthorization(plugin: ExecPlugin, { clock, onIdentity }: AuthorizationOptions): ApiAuthorization {
+  let last: ExecCredential | undefined;
+  let running: Observable<ExecCredential> | undefined;
+  const run = (): Observable<ExecCredential> => {
+    running ??= fromCall((signal) => printedBy(plugin, signal)).pipe(
+      deadline(RUN_MS, clock, () =>
+        kubeletError("DeadlineExceeded", `exec plugin ${plugin.command}: no credentials within ${RUN_MS / 1000} s`),
+      ),
+      map((printed) => {
+        const read = readExecCredential(plugin, printed);
+        if (!read.ok) throw read.error;
+        last = read.value;
+        if (last.identity !== undefined) onIdentity(last.identity);
+        return last;
+      }),
+      finalize(() => {
+        running = undefined;
+      }),
+      share(),
+    );
+    return running;
+  };
+  const isOver = ({ expiresAt }: ExecCredential): boolean => expiresAt !== undefined && expiresAt <= clock.wallTime();
+  return {
+    headers: () =>
+      defer(() => (last === undefined || isOver(last) ? run() : of(last))).pipe(
+        map(
+          ({ token }): Readonly<Record<string, string>> =>
+            token === undefined ? {} : { authorization: `Bearer ${token}` },
+        ),
+      ),
+    rejected() {
+      last = undefined;
+    },
+  };
+}
+
+/** What the plugin prints. Rejects with its failure in a sentence. */
+function printedBy(plugin: ExecPlugin, signal: AbortSignal): Promise<string> {
+  const { command, args, env, installHint } = plugin;
+  const options = {
+    env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: execInfo(plugin) },
+    signal,
+    maxBuffer: MAX_PRINTED_BYTES,
+    encoding: "utf8",
+  } as const;
+  return new Promise((resolve, reject) => {
+    const child = execFile(command, [...args], options, (error, printed, complaints) => {
+      if (error === null) {
+        resolve(printed);
+        return;
+      }
+      const hint = errnoOf(error) === "ENOENT" && installHint !== "" ? `\n${installHint}` : "";
+      const words = complaints.trim().slice(-MAX_TOLD);
+      const why = typeof error.code === "number" ? `it ended with code ${error.code}` : error.message;
+      const text = `exec plugin ${command}: ${why}${words === "" ? "" : `: ${words}`}${hint}`;
+      reject(kubeletError("PermissionDenied", text));
+    });
+    // There is nobody to ask.
+    child.stdin?.end();
+  });
+}

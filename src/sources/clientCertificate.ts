@@ -1,0 +1,60 @@
+/**
+ * A client certificate from its files, again whenever they changed. Bounds: one look at a time, two files. Upstream:
+ * client-go's dynamicClientCert, which looks at each handshake and every five minutes.
+ */
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import { catchError, distinctUntilChanged, EMPTY, type Observable } from "rxjs";
+import type { CertificateSource, TextSource, TlsIdentity } from "../core/api/clientConfig.ts";
+import { type KubeletError, toKubeletError } from "../core/errors.ts";
+import { ioError } from "../core/ioError.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import { pollAfter } from "../operators/pollAfter.ts";
+import type { Clock } from "../ports/clock.ts";
+
+const LOOK_MS = 60_000;
+
+/** Both files, if they fit: in the middle of a rotation they do not. */
+async function read({ certificate, key }: CertificateSource): Promise<TlsIdentity> {
+  const identity = { certificate: await textOf(certificate), key: await textOf(key) };
+  try {
+    createSecureContext({ cert: identity.certificate, key: identity.key });
+  } catch (thrown) {
+    const what = "file" in certificate ? certificate.file : "the client certificate";
+    throw ioError("use", what, thrown);
+  }
+  return identity;
+}
+
+async function textOf(source: TextSource): Promise<string> {
+  if ("text" in source) return source.text;
+  return readFile(source.file, "utf8").catch((thrown: unknown) => {
+    throw ioError("read", source.file, thrown);
+  });
+}
+
+/**
+ * The identity, at once and whenever it changed.
+ *
+ *     files      a------b--#--c
+ *     identity   a------b-----c
+ *
+ * Cancels: the look under way. Errors: never, nor does it complete; files that cannot be used are told to `onProblem`
+ * and keep the last identity. Bound: one look at a time.
+ */
+export function clientCertificate(
+  source: CertificateSource,
+  clock: Clock,
+  onProblem: (problem: KubeletError) => void,
+): Observable<TlsIdentity> {
+  const look = () =>
+    fromCall(() => read(source)).pipe(
+      catchError((thrown: unknown) => {
+        onProblem(toKubeletError(thrown));
+        return EMPTY;
+      }),
+    );
+  return pollAfter(clock, LOOK_MS, look).pipe(
+    distinctUntilChanged((a, b) => a.certificate === b.certificate && a.key === b.key),
+  );
+}

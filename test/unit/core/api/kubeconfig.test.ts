@@ -1,0 +1,208 @@
+import { describe, expect, it } from "vitest";
+import { formatFieldPath } from "../../../../src/core/config/configProblem.ts";
+import { decodeKubeconfig } from "../../../../src/core/api/kubeconfig.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const document = (cluster: Fields = {}, user: Fields = {}, more: Fields = {}) => ({
+  apiVersion: "v1",
+  kind: "Config",
+  "current-context": "here",
+  contexts: [
+    { name: "elsewhere", context: { cluster: "far", user: "nobody" } },
+    { name: "here", context: { cluster: "near", user: "node" } },
+  ],
+  clusters: [{ name: "near", cluster: { server: "https://10.0.0.1:6443", ...cluster } }],
+  users: [{ name: "node", user }],
+  ...more,
+});
+const decode = (wire: unknown) => decodeKubeconfig(wire, (path) => (path.startsWith("/") ? path : `/etc/${path}`));
+const problems = (wire: unknown): readonly string[] => {
+  const decoded = decode(wire);
+  return decoded.ok
+    ? []
+    : decoded.problems.map(({ path, reason }) =>
+        [formatFieldPath(path), reason].filter((part) => part !== "").join(": "),
+      );
+};
+const value = (wire: unknown) => {
+  const decoded = decode(wire);
+  if (!decoded.ok) throw new Error(JSON.stringify(decoded.problems));
+  return decoded.value;
+};
+const exec = (more: Fields = {}) => ({
+  exec: {
+    apiVersion: "client.authentication.k8s.io/v1",
+    command: "./bin/login",
+    interactiveMode: "Never",
+    ...more,
+  },
+});
+
+describe("decodeKubeconfig", () => {
+  it("takes the cluster and the user of the current context, with paths made absolute", () => {
+    const cluster = {
+      "certificate-authority": "ca.crt",
+      "tls-server-name": "kubernetes",
+      "proxy-url": "socks5://10.0.0.9:1080",
+    };
+    const user = { "client-certificate": "/pki/current.pem", "client-key": "current.key" };
+    expect(value(document(cluster, user))).toEqual({
+      server: "https://10.0.0.1:6443",
+      certificateAuthority: {
+        source: { file: "/etc/ca.crt" },
+        path: ["clusters", 0, "cluster", "certificate-authority"],
+      },
+      tlsServerName: "kubernetes",
+      insecureSkipTlsVerify: false,
+      proxyUrl: "socks5://10.0.0.9:1080",
+      certificate: {
+        certificate: { source: { file: "/pki/current.pem" }, path: ["users", 0, "user", "client-certificate"] },
+        key: { source: { file: "/etc/current.key" }, path: ["users", 0, "user", "client-key"] },
+      },
+      proof: { kind: "none" },
+      proofPath: ["users", 0, "user", ""],
+    });
+  });
+
+  it("reads what is inline", () => {
+    const decoded = value(document({ "certificate-authority-data": btoa("a CA") }));
+    expect(decoded.certificateAuthority?.source).toEqual({ text: "a CA" });
+  });
+
+  it.each<[string, Fields, object]>([
+    ["nothing", {}, { kind: "none" }],
+    ["a token", { token: "t" }, { kind: "token", token: "t" }],
+    ["a token file", { tokenFile: "token" }, { kind: "tokenFile", file: "/etc/token" }],
+    ["the file rather than the token beside it", { token: "t", tokenFile: "/t" }, { kind: "tokenFile", file: "/t" }],
+    ["a password", { username: "u", password: "p" }, { kind: "basic", username: "u", password: "p" }],
+    [
+      "a plugin",
+      exec({
+        args: ["--now"],
+        env: [{ name: "A", value: "b" }],
+        provideClusterInfo: true,
+        installHint: " get it \n",
+      }),
+      {
+        kind: "exec",
+        plugin: {
+          apiVersion: "client.authentication.k8s.io/v1",
+          command: "/etc/./bin/login",
+          args: ["--now"],
+          env: { A: "b" },
+          installHint: "get it",
+          cluster: { server: "https://10.0.0.1:6443" },
+        },
+      },
+    ],
+    [
+      "a plugin of PATH",
+      exec({ command: "login", apiVersion: "client.authentication.k8s.io/v1beta1", interactiveMode: undefined }),
+      { kind: "exec", plugin: expect.objectContaining({ command: "login", cluster: undefined }) },
+    ],
+  ])("proves itself by %s", (_what, user, proof) => {
+    expect(value(document({}, user)).proof).toEqual(proof);
+  });
+
+  it("takes a server without a scheme for one of HTTP, and a context without user for nobody", () => {
+    const contexts = [{ name: "here", context: { cluster: "near" } }];
+    const { server, proof } = value(document({ server: "localhost:8080" }, {}, { contexts, users: [] }));
+    expect([server, proof]).toEqual(["http://localhost:8080", { kind: "none" }]);
+  });
+
+  it("does not mind what it does not know", () => {
+    expect(problems(document({ extensions: [{ name: "x" }], future: 1 }, { future: 2 }, { preferences: {} }))).toEqual(
+      [],
+    );
+  });
+
+  const USER = "users[0].user";
+  const CLUSTER = "clusters[0].cluster";
+  it.each<[string, unknown, readonly string[]]>([
+    ["a document that is no map", [], ["must be a map, got a list", "current-context: is required"]],
+    ["another kind", document({}, {}, { kind: "Pod" }), ['kind: must be Config, got "Pod"']],
+    ["no context", document({}, {}, { "current-context": "" }), ["current-context: is required"]],
+    [
+      "a context that is not there",
+      document({}, {}, { "current-context": "x" }),
+      ['current-context: there is no context "x"'],
+    ],
+    [
+      "a cluster and a user that are not there",
+      document({}, {}, { "current-context": "elsewhere" }),
+      ['contexts[0].context.cluster: there is no cluster "far"', 'contexts[0].context.user: there is no user "nobody"'],
+    ],
+    ["no server", document({ server: "" }), [`${CLUSTER}.server: is required`]],
+    [
+      "a server that is no URL",
+      document({ server: "ftp://x" }),
+      [`${CLUSTER}.server: must be a URL of http or https, got "ftp://x"`],
+    ],
+    [
+      "a server with a query",
+      document({ server: "https://x?y" }),
+      [`${CLUSTER}.server: must have neither query nor fragment`],
+    ],
+    ["a text that is none", document({}, { token: 5 }), [`${USER}.token: must be a string, got 5`]],
+    [
+      "a flag that is none",
+      document({ "insecure-skip-tls-verify": "no" }),
+      [`${CLUSTER}.insecure-skip-tls-verify: must be true or false, got "no"`],
+    ],
+    [
+      "data that is no base64",
+      document({ "certificate-authority-data": "%" }),
+      [`${CLUSTER}.certificate-authority-data: must be base64`],
+    ],
+    [
+      "a file beside its data",
+      document({ "certificate-authority": "a", "certificate-authority-data": "YQ==" }),
+      [`${CLUSTER}.certificate-authority: and certificate-authority-data are both there; one of them is to be`],
+    ],
+    [
+      "an authority nobody asks",
+      document({ "certificate-authority": "a", "insecure-skip-tls-verify": true }),
+      [`${CLUSTER}.insecure-skip-tls-verify: cannot be true when there is a certificate authority`],
+    ],
+    [
+      "a proxy of no known kind",
+      document({ "proxy-url": "ftp://x" }),
+      [`${CLUSTER}.proxy-url: must be a URL of http, https or socks5, got "ftp://x"`],
+    ],
+    [
+      "a certificate without key",
+      document({}, { "client-certificate": "a" }),
+      [`${USER}.client-key: is required with a client certificate`],
+    ],
+    [
+      "a key without certificate",
+      document({}, { "client-key": "a" }),
+      [`${USER}.client-certificate: is required with a client key`],
+    ],
+    ["two proofs", document({}, { token: "a", username: "b" }), [`${USER}.username: cannot be used beside token`]],
+    ["impersonation", document({}, { as: "root" }), [`${USER}.as: is not supported: a node acts as nobody else`]],
+    ["an auth provider", document({}, { "auth-provider": {} }), [`${USER}.auth-provider: is not supported: use exec`]],
+    [
+      "a plugin of which everything is wrong",
+      document(
+        {},
+        exec({ apiVersion: "v1", command: "", interactiveMode: "Always", args: [1], env: [{ value: "x" }] }),
+      ),
+      [
+        `${USER}.exec.apiVersion: must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1, got "v1"`,
+        `${USER}.exec.interactiveMode: cannot be Always: nobody sits at a node`,
+        `${USER}.exec.command: is required`,
+        `${USER}.exec.args: must be a list of strings`,
+        `${USER}.exec.env[0].name: is required`,
+      ],
+    ],
+    [
+      "a plugin of v1 that does not say how it asks",
+      document({}, exec({ interactiveMode: undefined })),
+      [`${USER}.exec.interactiveMode: is required: Never, IfAvailable, Always`],
+    ],
+  ])("refuses %s", (_what, wire, expected) => {
+    expect(problems(wire)).toEqual(expected);
+  });
+});

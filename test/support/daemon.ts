@@ -18,6 +18,8 @@ export interface DaemonOptions {
   readonly cgroupRoot?: string;
   /** More KubeletConfiguration fields. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** More flags. */
+  readonly args?: readonly string[];
   /** Main module to run; default: the sources. */
   readonly main?: string;
 }
@@ -98,6 +100,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     join(folder, "kubelet"),
     "--hostname-override",
     NODE_NAME,
+    ...(options.args ?? []),
   ];
   let child = await launch(args, logFile, readOnlyUrl);
 

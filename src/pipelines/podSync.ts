@@ -10,6 +10,7 @@ import { objectsReadBy } from "../core/configObjects.ts";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
 import { type MonotonicMs, monotonicMs } from "../core/ids.ts";
 import { computePodActions } from "../core/pod/podActions.ts";
+import { podMeaning } from "../core/pod/podUpdate.ts";
 import type { ContainerStart, PodActions } from "../core/pod/podActionsTypes.ts";
 import { backOffEvent, sandboxChangedEvent } from "../core/pod/podEvents.ts";
 import { containerGraceSeconds } from "../core/pod/gracePeriod.ts";
@@ -76,7 +77,12 @@ export function syncPod(
       const objects = objectsReadBy(pod, context.configObjects.value, context.runtimeClasses.value);
       return { pod, objects, runtimeState: context.runtimeState.value, actions, resize, isResizing };
     },
-    essence: ({ actions, ...basis }) => ({ ...basis, actions: essenceOf(actions) }),
+    // A status that has come to the server and back is no reason to try again.
+    essence: ({ actions, pod: wanted, ...basis }) => ({
+      ...basis,
+      wanted: podMeaning(wanted),
+      actions: essenceOf(actions),
+    }),
     act: ({ actions, resize }, runtime, errors) => {
       const operation = operationOf(memory, command);
       if (operation === "create") observeWorkerStart(context, pod);

@@ -2,6 +2,7 @@
 import { heldRequests, type TakenRoom, takenRoom } from "../allocation/heldRoom.ts";
 import type { Pod } from "../api.ts";
 import { type PodFullName, podFullName, podUid } from "../ids.ts";
+import { isTerminalPhase } from "./phase.ts";
 import type { PodIdentity, PodRecord } from "./podRegistryTypes.ts";
 
 /** The pod at its allocated size, or as its spec has it before admission. */
@@ -11,7 +12,8 @@ export const sizeOf = ({ allocated, pod }: Pick<PodRecord, "allocated" | "pod">)
 export function roomOf(record: PodRecord): TakenRoom | undefined {
   const size = sizeOf(record);
   const isActive = record.state === "syncing" || record.state === "terminating";
-  return size === undefined || !isActive ? undefined : takenRoom(size, record.held);
+  const isOver = isTerminalPhase(record.pod?.status?.phase);
+  return size === undefined || !isActive || isOver ? undefined : takenRoom(size, record.held);
 }
 
 /** The record once the pod is granted this size: until that is on disk, it holds what it took before. */

@@ -22,7 +22,7 @@ import { type PodFullName, type PodUid, podFullName, podUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
-import { isStaticPod } from "./criticalPod.ts";
+import { isStaticPod, isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { freshRecord, fullNameOf, identityOf, roomOf, sizeOf, withGrant } from "./podRecord.ts";
 import type {
@@ -342,7 +342,9 @@ class RegistryDraft {
     const hasSize = restored !== undefined && (running || !isStaticPod(pod));
     const allocated = hasSize ? withAllocation(pod, restored.allocation) : pod;
     const others = (): readonly TakenRoom[] => [...this.#taken(uid).values()];
-    const verdict = running ? ADMITTED : admitBeside(allocated, others(), this.#context.admit);
+    // One that is over takes nothing, and stays what it became.
+    const isGranted = running || isTerminalPhase(pod.status?.phase);
+    const verdict = isGranted ? ADMITTED : admitBeside(allocated, others(), this.#context.admit);
     if (verdict === undefined) return;
     if (restored !== undefined) this.#restored = new Map([...this.#restored].filter(([known]) => known !== uid));
     if (!verdict.admitted) {

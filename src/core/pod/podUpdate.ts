@@ -59,13 +59,14 @@ export function diffSource(
 }
 
 function compare(known: Pod, pod: Pod): "DELETE" | "UPDATE" | "RECONCILE" | undefined {
-  if (!sameValue(meaning(known), meaning(pod))) {
+  if (!sameValue(podMeaning(known), podMeaning(pod))) {
     return pod.metadata.deletionTimestamp === undefined ? "UPDATE" : "DELETE";
   }
   return sameValue(known.status, pod.status) ? undefined : "RECONCILE";
 }
 
-function meaning(pod: Pod): unknown {
+/** What a source wants of a pod, without what the kubelet wrote itself: its status, the moment it was first seen. */
+export function podMeaning(pod: Pod): unknown {
   const annotations = Object.fromEntries(
     Object.entries(pod.metadata.annotations ?? {}).filter(([key]) => !LOCAL_ANNOTATIONS.includes(key)),
   );

@@ -393,6 +393,19 @@ describe("advanceRegistry: pods of earlier processes", () => {
     expect(registry.tell(said("removed", "old")).states()).toBe("");
   });
 
+  it("judges no pod that is over, and gives its room to others", () => {
+    const over = { ...version("a"), status: { phase: "Succeeded" } };
+    const next = version("b", { name: "other" });
+    const rooms: number[] = [];
+    const registry = node({
+      admit: (pod, others) => {
+        rooms.push(others.length);
+        return pod.metadata.uid === "a" ? REFUSE : ADMIT;
+      },
+    }).tell(update("ADD", over, next));
+    expect([registry.states(), rooms]).toEqual(["a:syncing b:syncing", [0]]);
+  });
+
   it("knows all pods once an audit found every source ready", () => {
     const isSettled = (sourcesReady: boolean) =>
       node({ sourcesReady }).tell(add, { kind: "audit" }).step().registry.isSettled;

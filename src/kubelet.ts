@@ -42,6 +42,7 @@ import { nodeAdmission, nodeContext } from "./pipelines/nodeContext.ts";
 import { nodeGauges } from "./pipelines/nodeGauges.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
 import { podLifecycle } from "./pipelines/podLifecycle.ts";
+import { createPodObjects } from "./pipelines/podObjects.ts";
 import type { PodOutput } from "./pipelines/podOutputs.ts";
 import { podStatus } from "./pipelines/podStatus.ts";
 import { podTimeline } from "./pipelines/podTimeline.ts";
@@ -118,17 +119,15 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const restored$ = restoreAllocations(ports, config).pipe(
     map((allocations): RegistryInput => ({ kind: "restored", allocations })),
   );
-  const node = nodeContext(config, ports.machine);
-  const admission = nodeAdmission(config, ports.machine, state.runtimeState);
-  const images = createImagePulls(ports, config.imagePull);
-  const userNamespaces = createUserNamespaces(ports, config, state);
+  const shared = sharedByPods(config, ports, state);
+  const { images, userNamespaces } = shared;
   const lifecycle$ = listed$.pipe(
     switchMap(() =>
       concat(
         userNamespaces.load(),
         podLifecycle(
           { registry$: concat(restored$, loops.registry.values$) },
-          { config, ports, node, images, userNamespaces, state, admission, allSourcesSeen },
+          { ...shared, config, ports, state, allSourcesSeen },
         ),
       ),
     ),
@@ -173,6 +172,15 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     },
   };
 }
+
+/** What the workers of all pods have in common. */
+const sharedByPods = (config: KubeletConfig, ports: KubeletPorts, state: NodeState) => ({
+  node: nodeContext(config, ports.machine),
+  admission: nodeAdmission(config, ports.machine, state.runtimeState),
+  images: createImagePulls(ports, config.imagePull),
+  userNamespaces: createUserNamespaces(ports, config, state),
+  objects: createPodObjects(state.configObjects, ports.objects),
+});
 
 /** Classes of the API server go before those of manifests. */
 const keepClasses = (

@@ -146,6 +146,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     rng,
     telemetry,
     api,
+    objects: undefined,
     runtime: client.runtime,
     images: client.images,
     probers: createProbers(client.runtime, clock),

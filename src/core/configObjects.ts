@@ -1,11 +1,14 @@
 /**
- * What pods need beside themselves: ConfigMaps, Secrets, services and RuntimeClasses, as the node knows them now.
- * Manifests fill it on a node of its own; an API server would fill the same. Counterparts: the kubelet's configMapManager,
- * secretManager, serviceLister and runtimeClassManager.
+/**
+ * What pods need beside themselves: ConfigMaps, Secrets, services and RuntimeClasses, as the node knows them now. Pods of
+ * manifests find the ConfigMaps and Secrets of manifests, pods of an API server those of the server. Counterparts: the
+ * kubelet's configMapManager, secretManager, serviceLister and runtimeClassManager.
  */
 import type { V1ConfigMap, V1RuntimeClass, V1Secret } from "@kubernetes/client-node";
-import type { Container, ObjectMeta, Pod, Wire } from "./api.ts";
+import type { ObjectMeta, Pod, Wire } from "./api.ts";
 import type { ServiceForEnv } from "./container/serviceEnv.ts";
+import type { KubeletError } from "./errors.ts";
+import { containerReferences } from "./pod/podReferences.ts";
 import { type RuntimeClasses, runtimeHandlerOf } from "./runtime/runtimeHandler.ts";
 
 type Identified = { readonly metadata: ObjectMeta & { readonly name: string; readonly namespace: string } };
@@ -34,6 +37,8 @@ export type ManifestObjectKey = `${ConfigObject["kind"]} ${string}/${string}` | 
 export interface ConfigObjects {
   readonly configMap: (namespace: string, name: string) => ConfigMap | undefined;
   readonly secret: (namespace: string, name: string) => Secret | undefined;
+  /** Why nobody knows whether the object is there. */
+  readonly problem: (kind: ConfigObject["kind"], namespace: string, name: string) => KubeletError | undefined;
   /** Empty without an API server. */
   readonly services: readonly ServiceForEnv[];
   readonly runtimeClasses: RuntimeClasses;
@@ -47,10 +52,27 @@ export const objectKey = (kind: ManifestObject["kind"], namespace: string, name:
 export const keyOf = ({ kind, metadata }: ManifestObject): ManifestObjectKey =>
   objectKey(kind, metadata.namespace ?? "", metadata.name);
 
+/** What came of looking for one object. */
+export type ConfigLookup =
+  | { readonly kind: "found"; readonly object: ConfigObject }
+  | { readonly kind: "missing" }
+  | { readonly kind: "unknown"; readonly error: KubeletError };
+
+/** What these lookups found. */
+export function lookedUp(lookups: ReadonlyMap<ManifestObjectKey, ConfigLookup>): ConfigObjects {
+  const outcomes = [...lookups];
+  return configObjectsOf(
+    outcomes.flatMap(([, lookup]) => (lookup.kind === "found" ? [lookup.object] : [])),
+    [],
+    new Map(outcomes.flatMap(([key, lookup]) => (lookup.kind === "unknown" ? [[key, lookup.error] as const] : []))),
+  );
+}
+
 /** These objects; of two of one kind and name the first. */
 export function configObjectsOf(
   objects: readonly ManifestObject[],
   services: readonly ServiceForEnv[] = [],
+  problems: ReadonlyMap<ManifestObjectKey, KubeletError> = new Map(),
 ): ConfigObjects {
   const byKey = new Map<ManifestObjectKey, ManifestObject>();
   for (const object of objects) if (!byKey.has(keyOf(object))) byKey.set(keyOf(object), object);
@@ -59,8 +81,13 @@ export function configObjectsOf(
     (namespace: string, name: string) =>
       byKey.get(objectKey(kind, namespace, name)) as Extract<ConfigObject, { kind: K }> | undefined;
   const classes = [...byKey.values()].filter((object) => object.kind === "RuntimeClass");
-  const runtimeClasses = new Map(classes.map((known) => [known.metadata.name, known]));
-  return { configMap: find("ConfigMap"), secret: find("Secret"), services, runtimeClasses };
+  return {
+    configMap: find("ConfigMap"),
+    secret: find("Secret"),
+    problem: (kind, namespace, name) => problems.get(objectKey(kind, namespace, name)),
+    services,
+    runtimeClasses: new Map(classes.map((known) => [known.metadata.name, known])),
+  };
 }
 
 export const NO_CONFIG_OBJECTS: ConfigObjects = configObjectsOf([]);
@@ -71,23 +98,10 @@ export function objectsReadBy(pod: Pod, objects: ConfigObjects, classes: Runtime
   const { namespace } = metadata;
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;
   const read = [...initContainers, ...containers, ...ephemeralContainers].flatMap((container) =>
-    referencesOf(container).map(([kind, name]) =>
+    containerReferences(container).map(({ kind, name }) =>
       kind === "ConfigMap" ? objects.configMap(namespace, name) : objects.secret(namespace, name),
     ),
   );
   const handler = runtimeHandlerOf(pod, classes);
   return [handler.ok ? handler.value : undefined, ...read];
-}
-
-type Reference = readonly [kind: ConfigObject["kind"], name: string];
-
-function referencesOf({ env = [], envFrom = [] }: Pick<Container, "env" | "envFrom">): readonly Reference[] {
-  const pairs = [
-    ...envFrom.map(({ configMapRef, secretRef }) => [configMapRef, secretRef] as const),
-    ...env.map(({ valueFrom }) => [valueFrom?.configMapKeyRef, valueFrom?.secretKeyRef] as const),
-  ];
-  return pairs.flatMap(([configMap, secret]): readonly Reference[] => [
-    ...(configMap === undefined ? [] : [["ConfigMap", configMap.name ?? ""] as const]),
-    ...(secret === undefined ? [] : [["Secret", secret.name ?? ""] as const]),
-  ]);
 }

@@ -1,6 +1,5 @@
 /** What every phase of a pod worker works with, and the one way it lets an effect loose on the runtime. */
 import { catchError, defer, EMPTY, finalize, map, type Observable, of, share, takeUntil, tap } from "rxjs";
-import type { ConfigObjects } from "../core/configObjects.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import { toKubeletError } from "../core/errors.ts";
 import type { KubeletEvent } from "../core/events.ts";
@@ -18,6 +17,7 @@ import type { ReadonlyCell } from "../state/cell.ts";
 import type { Sequence } from "../state/sequence.ts";
 import type { ImagePulls } from "./imagePull.ts";
 import type { PodMemory } from "./podMemory.ts";
+import type { PodObjects } from "./podObjects.ts";
 import { stage } from "./podStage.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import type { UserNamespaces } from "./userNamespaces.ts";
@@ -32,7 +32,7 @@ export interface PodContext {
   readonly images: ImagePulls;
   readonly userNamespaces: UserNamespaces;
   readonly runtimeClasses: ReadonlyCell<RuntimeClasses>;
-  readonly configObjects: ReadonlyCell<ConfigObjects>;
+  readonly objects: PodObjects;
   readonly runtimeState: ReadonlyCell<RuntimeState>;
   readonly sequence: Sequence;
   /** undefined while the runtime has something of the pod that was not inspected yet. */

@@ -3,6 +3,7 @@ import { Subject } from "rxjs";
 import { NO_BACKOFFS, type ContainerBackoffs } from "../core/backoff.ts";
 import { type ActualSizes, sizesOf } from "../core/allocation/actualSizes.ts";
 import type { Pod, PodStatus } from "../core/api.ts";
+import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { PodFact } from "../core/timeline/timelineTypes.ts";
 import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
@@ -25,6 +26,8 @@ export interface PodMemory {
   readonly failures: Cell<ReadonlyMap<string, NotedFailure>>;
   /** What the pod's timeline is told beside events and statuses; see podFacts. */
   readonly facts: Subject<PodFact>;
+  /** What the pod's containers are configured from, as far as it is known. */
+  readonly objects: Cell<ConfigObjects>;
   /** How many stages were begun: the next one's number. */
   stagesBegun: number;
   /** What the probes of each container say, by container name; those without probes have no entry. */
@@ -98,6 +101,7 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
   return {
     failures: createCell<ReadonlyMap<string, NotedFailure>>(new Map()),
     facts: new Subject(),
+    objects: createCell(NO_CONFIG_OBJECTS),
     stagesBegun: 0,
     verdicts: createCell<ReadonlyMap<string, ProbeVerdict>>(new Map()),
     backoffs: NO_BACKOFFS,

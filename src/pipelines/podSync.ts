@@ -74,7 +74,7 @@ export function syncPod(
       });
       const resize: PodResize = actions.killPod || actions.createSandbox ? undefined : { plan: resizePlan };
       const isResizing = memory.resizing.value !== undefined;
-      const objects = objectsReadBy(pod, context.configObjects.value, context.runtimeClasses.value);
+      const objects = objectsReadBy(pod, memory.objects.value, context.runtimeClasses.value);
       return { pod, objects, runtimeState: context.runtimeState.value, actions, resize, isResizing };
     },
     // A status that has come to the server and back is no reason to try again.

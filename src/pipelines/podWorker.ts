@@ -22,7 +22,7 @@ import {
   takeWhile,
   tap,
 } from "rxjs";
-import { objectsReadBy } from "../core/configObjects.ts";
+import { type ConfigObjects, objectsReadBy } from "../core/configObjects.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { PodUid } from "../core/ids.ts";
 import { unreachable } from "../core/invariant.ts";
@@ -30,6 +30,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
 import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
 import { emptyRuntimeStatus, type PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import { sameValue } from "../core/sameValue.ts";
 import { aborted } from "../operators/aborted.ts";
 import { reconcile } from "../operators/reconcile.ts";
@@ -46,6 +47,7 @@ import { podFacts } from "./podFacts.ts";
 import { createPodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { wakeAfter } from "./podRound.ts";
+import { followObjects, type PodObjects } from "./podObjects.ts";
 import { podStatusStream } from "./podStatusStream.ts";
 import { syncPod } from "./podSync.ts";
 import { terminatePod } from "./podTerminate.ts";
@@ -59,10 +61,8 @@ export interface PodWorkerDeps {
   readonly node: NodeContext;
   readonly images: ImagePulls;
   readonly userNamespaces: UserNamespaces;
-  readonly state: Pick<
-    NodeState,
-    "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "configObjects" | "sequence"
-  >;
+  readonly objects: PodObjects;
+  readonly state: Pick<NodeState, "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "sequence">;
 }
 
 /** Runs one pod until it is removed. Never errors but for a broken invariant. */
@@ -80,7 +80,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       images: deps.images,
       userNamespaces: deps.userNamespaces,
       runtimeClasses: deps.state.runtimeClasses,
-      configObjects: deps.state.configObjects,
+      objects: deps.objects,
       runtimeState: deps.state.runtimeState,
       sequence: deps.state.sequence,
       runtimeStatus: () => statusOf(identity, deps.state),
@@ -110,7 +110,8 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
     // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
     const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
     const kept$ = merge(keepGrants(contextOf, commanded$), keepVerdicts(journal, commanded$));
-    const running$ = merge(podFacts(uid, memory), phases$, statuses$, probes$, kept$);
+    const objects$ = followObjects(commanded$, deps.objects, memory);
+    const running$ = merge(podFacts(uid, memory), objects$, phases$, statuses$, probes$, kept$);
     return concat(restored$, running$).pipe(
       takeWhile((output) => output.kind !== "removed", true),
       finalize(() => memory.over.abort()),
@@ -152,7 +153,7 @@ function runPhase(
     case "sync": {
       const commands$ = latest.changes$.pipe(filter((known) => known?.phase === "sync"));
       const probed$ = context.memory.verdicts.changes$.pipe(skip(1));
-      const objects$ = readObjects(commands$, state).pipe(skip(1));
+      const objects$ = readObjects(commands$, context.memory.objects, state.runtimeClasses).pipe(skip(1));
       const triggers$ = merge(commands$, looked$, probed$, objects$).pipe(takeUntil(aborted(stop)));
       return reconcile({
         triggers$,
@@ -190,9 +191,10 @@ const isToSync = (context: PodContext, command: PodCommand | undefined): command
 /** What the pod refers to, again whenever that changed: one that waits for it waits no longer. */
 const readObjects = (
   commands$: Observable<SyncCommand>,
-  { configObjects, runtimeClasses }: Pick<NodeState, "configObjects" | "runtimeClasses">,
+  objects: ReadonlyCell<ConfigObjects>,
+  runtimeClasses: ReadonlyCell<RuntimeClasses>,
 ): Observable<unknown> =>
-  combineLatest([commands$, configObjects.changes$, runtimeClasses.changes$]).pipe(
+  combineLatest([commands$, objects.changes$, runtimeClasses.changes$]).pipe(
     map(([{ pod }, known, classes]) => objectsReadBy(pod, known, classes)),
     distinctUntilChanged(sameValue),
   );

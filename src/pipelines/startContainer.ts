@@ -18,6 +18,7 @@ import {
 } from "rxjs";
 import { withContainerSize } from "../core/allocation/actualSizes.ts";
 import type { Container, Pod } from "../core/api.ts";
+import type { ConfigObjects } from "../core/configObjects.ts";
 import { buildContainerConfig } from "../core/container/containerConfig.ts";
 import { restartCountByLogs } from "../core/container/restartCount.ts";
 import type { EnvFiles } from "../core/container/envFile.ts";
@@ -25,6 +26,7 @@ import { imageUserOf } from "../core/container/securityContext.ts";
 import { type KubeletError, kubeletError, toKubeletError, withReason } from "../core/errors.ts";
 import { containerId as toContainerId, type MonotonicMs } from "../core/ids.ts";
 import { containerLogDir, containerLogLinkPath, containerLogPath, terminationLogPath } from "../core/paths.ts";
+import { containerReferences } from "../core/pod/podReferences.ts";
 import type { ContainerStart } from "../core/pod/podActionsTypes.ts";
 import { createdEvent, failedEvent, podEventObject, startedEvent } from "../core/pod/podEvents.ts";
 import { err } from "../core/result.ts";
@@ -100,12 +102,13 @@ function fail(task: StartTask, error: KubeletError, retryAt?: MonotonicMs): Obse
 function createAndStart(task: StartTask, image: Image): Observable<PodOutput> {
   const { context, pod, container, sandbox, start } = task;
   const { ports, config } = context;
-  return combineLatest([restartCountOf(task), readEnvFiles(context, pod, container)]).pipe(
-    switchMap(([restartCount, envFiles]) => {
+  const objects$ = context.objects.read(pod, containerReferences(container));
+  return combineLatest([restartCountOf(task), readEnvFiles(context, pod, container), objects$]).pipe(
+    switchMap(([restartCount, envFiles, objects]) => {
       const logId = ports.rng.uuid().slice(0, 8);
       const terminationLog = terminationLogPath(config.directories, pod.metadata.uid, container.name, logId);
       const counted = { ...task, start: { ...start, restartCount } };
-      const built = configOf(counted, image, terminationLog, envFiles);
+      const built = configOf(counted, image, terminationLog, { envFiles, objects });
       if (!built.ok) return fail(task, withReason(built.error, "CreateContainerConfigError"));
       return prepareContainerFiles(context, { pod, container, podIps: sandbox.podIps, terminationLog }).pipe(
         switchMap((prepared) => (prepared.ok ? create(counted, built.value) : fail(task, prepared.error))),
@@ -124,7 +127,13 @@ function restartCountOf({ context, pod, container, start }: StartTask): Observab
   );
 }
 
-function configOf(task: StartTask, image: Image, terminationLogPath: string, envFiles: EnvFiles) {
+/** What the environment comes from beside the pod. */
+interface EnvironmentSources {
+  readonly envFiles: EnvFiles;
+  readonly objects: ConfigObjects;
+}
+
+function configOf(task: StartTask, image: Image, terminationLogPath: string, sources: EnvironmentSources) {
   const { context, pod, container, sandbox, start } = task;
   const { target, restartCount } = start;
   if (target !== undefined && target.containerId === undefined) {
@@ -141,8 +150,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, env
     podIps: sandbox.podIps,
     terminationLogPath,
     targetContainerId: target?.containerId,
-    objects: context.configObjects.value,
-    envFiles,
+    ...sources,
     node: context.node,
   });
 }

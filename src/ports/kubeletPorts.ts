@@ -10,6 +10,7 @@ import type { Cgroups } from "./cgroup.ts";
 import type { Clock } from "./clock.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
 import type { Files } from "./files.ts";
+import type { ObjectCache } from "./objectCache.ts";
 import type { Probers } from "./probers.ts";
 import type { Rng } from "./random.ts";
 import type { Telemetry } from "./telemetry.ts";
@@ -38,6 +39,8 @@ export interface KubeletPorts {
   readonly telemetry: Telemetry;
   /** Absent on a node of no cluster. */
   readonly api: ApiLanes | undefined;
+  /** ConfigMaps and Secrets for the pods of the API server; absent on a node of no cluster. */
+  readonly objects: ObjectCache | undefined;
   readonly runtime: RuntimeService;
   readonly images: ImageService;
   readonly probers: Probers;

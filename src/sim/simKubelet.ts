@@ -13,6 +13,7 @@ import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
+import { createObjectCache } from "../sources/objectCache.ts";
 import type { Prng } from "./prng.ts";
 import type { SimSight } from "./simObservation.ts";
 import { createSimProbers, type SimAnswers, type SimProbeAnswer } from "./simProbers.ts";
@@ -129,12 +130,23 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
 }
 
 function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: number): KubeletPorts {
-  const { ports, prng, see } = options;
+  const { ports, prng, see, config } = options;
+  const rng = prng.fork(String(life));
+  const { clock, api } = ports;
   return {
     ...ports,
     telemetry,
+    objects:
+      api &&
+      createObjectCache("Watch", {
+        api: api.objects,
+        clock,
+        rng,
+        log: telemetry.log,
+        syncPeriodMs: config.syncPeriodMs,
+      }),
     probers: createSimProbers({ ...ports, answers: options.answers, tell: options.probed }),
-    rng: prng.fork(String(life)),
+    rng,
     snapshots$: options.snapshots$.pipe(
       tap(({ source, pods, ready }) => {
         if (ready === false) return;

@@ -5,7 +5,7 @@
 import type { Container } from "../api.ts";
 import { decodeBase64 } from "../base64.ts";
 import type { ConfigObject, ConfigObjects } from "../configObjects.ts";
-import { kubeletError } from "../errors.ts";
+import { kubeletError, withReason } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 
 /** A variable's value; `bytes` when it is no UTF-8 text, which `text` then only resembles. */
@@ -17,8 +17,9 @@ type ObjectRef = { readonly name?: string; readonly optional?: boolean };
 type KeyRef = ObjectRef & { readonly key: string };
 type Kind = ConfigObject["kind"];
 
-const refuse = (message: string): Result<never> =>
-  err(kubeletError("NotFound", message, { reason: "CreateContainerConfigError" }));
+const REASON = "CreateContainerConfigError";
+
+const refuse = (message: string): Result<never> => err(kubeletError("NotFound", message, { reason: REASON }));
 
 /** The object, or undefined when it is not there and need not be. */
 function find(
@@ -27,6 +28,8 @@ function find(
   { name = "", optional = false }: ObjectRef,
   objects: ConfigObjects,
 ): Result<ConfigObject | undefined> {
+  const problem = objects.problem(kind, namespace, name);
+  if (problem !== undefined) return err(withReason(problem, REASON));
   const found = kind === "ConfigMap" ? objects.configMap(namespace, name) : objects.secret(namespace, name);
   return found === undefined && !optional ? refuse(`${kind.toLowerCase()} "${name}" not found`) : ok(found);
 }

@@ -1,0 +1,93 @@
+/**
+ * What pods are configured from, whichever way it came to the node: pods of manifests read what manifests say, pods of
+ * an API server what the server says, and neither reads the other's. Counterparts: configMapManager, secretManager.
+ */
+import {
+  combineLatest,
+  defaultIfEmpty,
+  distinctUntilChanged,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  scan,
+  startWith,
+  switchMap,
+  tap,
+} from "rxjs";
+import type { Pod } from "../core/api.ts";
+import {
+  type ConfigLookup,
+  type ManifestObjectKey,
+  type ConfigObjects,
+  objectKey,
+  lookedUp,
+} from "../core/configObjects.ts";
+import type { PodCommand } from "../core/pod/podRegistry.ts";
+import { type ConfigReference, podReferences } from "../core/pod/podReferences.ts";
+import { isStaticPod } from "../core/pod/criticalPod.ts";
+import { sameValue } from "../core/sameValue.ts";
+import type { ConfigObjectRef, ObjectCache } from "../ports/objectCache.ts";
+import type { ReadonlyCell } from "../state/cell.ts";
+import type { PodMemory } from "./podMemory.ts";
+
+export interface PodObjects {
+  /** What is known of what the pod names, again whenever that changed; kept at hand while subscribed. */
+  follow(pod: Pod): Observable<ConfigObjects>;
+  /** These objects as they are now: one value, waited for within the bound of the cache. For a pod that is followed. */
+  read(pod: Pod, references: readonly ConfigReference[]): Observable<ConfigObjects>;
+}
+
+/** Without a cache every pod reads what manifests say. */
+export function createPodObjects(manifests: ReadonlyCell<ConfigObjects>, cache: ObjectCache | undefined): PodObjects {
+  const cacheOf = (pod: Pod): ObjectCache | undefined => (isStaticPod(pod) ? undefined : cache);
+  return {
+    follow: (pod) => {
+      const own = cacheOf(pod);
+      return own === undefined ? manifests.changes$ : followAll(own, pod);
+    },
+    read: (pod, references) => {
+      const own = cacheOf(pod);
+      return own === undefined ? of(manifests.value) : readAll(own, pod, references);
+    },
+  };
+}
+
+/** Keeps what the pod names in its memory, from its first sync until its worker ends. */
+export const followObjects = (
+  commands$: Observable<PodCommand>,
+  objects: PodObjects,
+  memory: PodMemory,
+): Observable<never> =>
+  commands$.pipe(
+    filter((command) => command.phase === "sync"),
+    map(({ pod }) => pod),
+    distinctUntilChanged((before, after) => sameValue(podReferences(before), podReferences(after))),
+    switchMap((pod) => objects.follow(pod)),
+    tap((known) => memory.objects.set(known)),
+    ignoreElements(),
+  );
+
+type Keyed = readonly [key: ManifestObjectKey, lookup: ConfigLookup];
+
+const keyed =
+  ({ kind, namespace, name }: ConfigObjectRef) =>
+  (lookup: ConfigLookup): Keyed => [objectKey(kind, namespace, name), lookup];
+
+const refsOf = ({ metadata: { namespace } }: Pod, references: readonly ConfigReference[]): readonly ConfigObjectRef[] =>
+  references.map((reference) => ({ ...reference, namespace }));
+
+const followAll = (cache: ObjectCache, pod: Pod): Observable<ConfigObjects> =>
+  merge(...refsOf(pod, podReferences(pod)).map((ref) => cache.follow(ref).pipe(map(keyed(ref))))).pipe(
+    scan((known, [key, lookup]) => new Map(known).set(key, lookup), new Map<ManifestObjectKey, ConfigLookup>()),
+    startWith(new Map<ManifestObjectKey, ConfigLookup>()),
+    map(lookedUp),
+  );
+
+const readAll = (cache: ObjectCache, pod: Pod, references: readonly ConfigReference[]): Observable<ConfigObjects> =>
+  combineLatest(refsOf(pod, references).map((ref) => cache.get(ref).pipe(map(keyed(ref))))).pipe(
+    defaultIfEmpty<readonly Keyed[], readonly Keyed[]>([]),
+    map((lookups) => lookedUp(new Map(lookups))),
+  );

@@ -1,0 +1,99 @@
+/**
+ * ConfigMaps and Secrets fetched when they are asked for: the strategies `Cache`, which keeps an answer for a while, and
+ * `Get`, which does not. Owns the answers kept. Bounds: objects followed; one request per object. Counterparts:
+ * cache_based_manager.go, and the simple managers of pkg/kubelet/{configmap,secret}.
+ */
+import { catchError, defer, EMPTY, finalize, map, type Observable, of, Subject } from "rxjs";
+import { CONFIG_RESOURCES, configLookupOf, notRegistered } from "../core/api/configLookup.ts";
+import { type ConfigLookup, type ManifestObjectKey, objectKey } from "../core/configObjects.ts";
+import { toKubeletError } from "../core/errors.ts";
+import { shareByKey } from "../operators/shareByKey.ts";
+import type { ApiServer } from "../ports/apiServer.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { ConfigObjectRef, ObjectCache } from "../ports/objectCache.ts";
+
+export interface FetchedObjectsOptions {
+  readonly api: Pick<ApiServer, "get">;
+  readonly clock: Clock;
+  /** For how long an answer is good, asked each time; undefined: no answer is kept at all. */
+  readonly ttlMs: () => number | undefined;
+}
+
+interface Item {
+  readonly ref: ConfigObjectRef;
+  followers: number;
+  readonly changes$: Subject<ConfigLookup>;
+  /** Forgotten when another pod begins to follow the object. */
+  kept: { readonly lookup: ConfigLookup; readonly at: number } | undefined;
+}
+
+/** Makes the cache. Nothing is asked before `get`. */
+export function createFetchedObjects({ api, clock, ttlMs }: FetchedObjectsOptions): ObjectCache {
+  const items = new Map<ManifestObjectKey, Item>();
+  const requests = shareByKey<ManifestObjectKey, ConfigLookup>({
+    start: (key) => {
+      const item = items.get(key);
+      return item === undefined ? EMPTY : fetch(api, item.ref, item.kept?.lookup.kind === "found");
+    },
+  });
+  const keep = (key: ManifestObjectKey, fetched: ConfigLookup): ConfigLookup => {
+    const item = items.get(key);
+    const before = item?.kept?.lookup;
+    // An old answer is better than none; one that is older still is not.
+    if (before !== undefined && (fetched.kind === "unknown" || isOlder(fetched, before))) return before;
+    if (item === undefined || fetched.kind === "unknown") return fetched;
+    if (ttlMs() !== undefined) item.kept = { lookup: fetched, at: clock.monotonicMs() };
+    item.changes$.next(fetched);
+    return fetched;
+  };
+  const isFresh = ({ kept }: Item): boolean =>
+    kept?.lookup.kind === "found" && clock.monotonicMs() < kept.at + (ttlMs() ?? 0);
+  return {
+    follow: (ref) =>
+      defer(() => {
+        const key = keyOf(ref);
+        const item = items.get(key) ?? { ref, followers: 0, changes$: new Subject<ConfigLookup>(), kept: undefined };
+        items.set(key, item);
+        item.followers += 1;
+        item.kept = undefined;
+        return item.changes$.pipe(
+          finalize(() => {
+            item.followers -= 1;
+            if (item.followers === 0) items.delete(key);
+          }),
+        );
+      }),
+    get: (ref) =>
+      defer(() => {
+        const key = keyOf(ref);
+        const item = items.get(key);
+        if (item === undefined) {
+          return of<ConfigLookup>({ kind: "unknown", error: notRegistered(ref.namespace, ref.name) });
+        }
+        if (item.kept !== undefined && isFresh(item)) return of(item.kept.lookup);
+        return requests.join(key).pipe(map((fetched) => keep(key, fetched)));
+      }),
+  };
+}
+
+const keyOf = ({ kind, namespace, name }: ConfigObjectRef): ManifestObjectKey => objectKey(kind, namespace, name);
+
+/** `isRefresh`: what the server has at hand will do, its store need not be asked. */
+const fetch = (
+  api: Pick<ApiServer, "get">,
+  { kind, namespace, name }: ConfigObjectRef,
+  isRefresh: boolean,
+): Observable<ConfigLookup> =>
+  api.get(CONFIG_RESOURCES[kind], { namespace, name }, isRefresh ? { resourceVersion: "0" } : {}).pipe(
+    map((object) => configLookupOf(kind, object)),
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      return of<ConfigLookup>(error.code === "NotFound" ? { kind: "missing" } : { kind: "unknown", error });
+    }),
+  );
+
+const versionOf = (lookup: ConfigLookup): bigint =>
+  lookup.kind === "found" ? BigInt(/^\d+$/.exec(lookup.object.metadata.resourceVersion ?? "")?.[0] ?? 0) : 0n;
+
+const isOlder = (fetched: ConfigLookup, before: ConfigLookup): boolean =>
+  fetched.kind === "found" && versionOf(fetched) < versionOf(before);

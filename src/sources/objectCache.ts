@@ -1,0 +1,32 @@
+/** The ConfigMaps and Secrets of pods, kept by the strategy `configMapAndSecretChangeDetectionStrategy` names. */
+import type { ObjectCache } from "../ports/objectCache.ts";
+import type { ApiServer } from "../ports/apiServer.ts";
+import { createFetchedObjects } from "./fetchedObjects.ts";
+import { createWatchedObjects, type WatchedObjectsOptions } from "./watchedObjects.ts";
+
+export interface ObjectCacheOptions extends Omit<WatchedObjectsOptions, "idleMs" | "api"> {
+  readonly api: Pick<ApiServer, "get" | "list" | "watch">;
+  /** `syncFrequency`. */
+  readonly syncPeriodMs: number;
+  /** What the node's annotation says of how long an answer is good (strategy `Cache`); undefined where it does not. */
+  readonly nodeTtlMs?: () => number | undefined;
+}
+
+/** For how long an answer is good when the node does not say. */
+const DEFAULT_TTL_MS = 60_000;
+/** A watch nobody needs is given up after so many syncs of a pod, and not before a minute. */
+const IDLE_SYNCS = 5;
+const SHORTEST_IDLE_MS = 60_000;
+
+/** Makes the cache of a strategy: `Watch`, `Cache` or `Get`. */
+export function createObjectCache(strategy: string, options: ObjectCacheOptions): ObjectCache {
+  const { syncPeriodMs, nodeTtlMs, ...watching } = options;
+  switch (strategy) {
+    case "Cache":
+      return createFetchedObjects({ ...options, ttlMs: () => nodeTtlMs?.() ?? DEFAULT_TTL_MS });
+    case "Get":
+      return createFetchedObjects({ ...options, ttlMs: () => undefined });
+    default:
+      return createWatchedObjects({ ...watching, idleMs: Math.max(SHORTEST_IDLE_MS, IDLE_SYNCS * syncPeriodMs) });
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * ConfigMaps and Secrets followed by a watch each, for as long as a pod names them: the strategy `Watch`. Owns one
+ * reflector per object followed. Bounds: it ends with the last follower, once the object is immutable, or when nobody
+ * asked for it in a while. Counterpart: watch_based_manager.go.
+ */
+import {
+  BehaviorSubject,
+  catchError,
+  concat,
+  defer,
+  distinctUntilChanged,
+  filter,
+  finalize,
+  ignoreElements,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  share,
+  startWith,
+  Subject,
+  switchMap,
+  take,
+  takeWhile,
+  tap,
+  throwError,
+  timer,
+} from "rxjs";
+import { CONFIG_RESOURCES, configLookupOf, isImmutable, notRegistered, notSynced } from "../core/api/configLookup.ts";
+import { type ConfigLookup, type ManifestObjectKey, objectKey } from "../core/configObjects.ts";
+import { isKubeletError } from "../core/errors.ts";
+import { deadline } from "../operators/deadline.ts";
+import { longTimer } from "../operators/longTimer.ts";
+import type { ConfigObjectRef, ObjectCache } from "../ports/objectCache.ts";
+import type { Logger } from "../ports/telemetry.ts";
+import { reflect, type ReflectorOptions } from "./reflector.ts";
+
+export interface WatchedObjectsOptions
+  extends Pick<ReflectorOptions<"secrets">, "api" | "clock" | "rng" | "usesStreams"> {
+  /** An object nobody asked for in this time is no longer watched, until somebody does. */
+  readonly idleMs: number;
+  readonly log: Logger;
+}
+
+/** How long a reader waits for an object that was not told yet. */
+const SYNC_MS = 1_000;
+
+interface Item {
+  /** undefined: not told since the watch began. */
+  readonly known: BehaviorSubject<ConfigLookup | undefined>;
+  readonly asked$: Subject<void>;
+  /** The watch, shared by all who follow the object. */
+  readonly run$: Observable<never>;
+}
+
+/** Makes the cache. Nothing is asked before an object is followed. */
+export function createWatchedObjects(options: WatchedObjectsOptions): ObjectCache {
+  const items = new Map<ManifestObjectKey, Item>();
+  const keyOf = ({ kind, namespace, name }: ConfigObjectRef): ManifestObjectKey => objectKey(kind, namespace, name);
+  const itemOf = (ref: ConfigObjectRef): Item => {
+    const key = keyOf(ref);
+    const item = items.get(key) ?? createItem(ref, options, () => items.delete(key));
+    items.set(key, item);
+    return item;
+  };
+  return {
+    follow: (ref) =>
+      defer(() => {
+        const { run$, known } = itemOf(ref);
+        return merge(run$, known.pipe(filter((lookup) => lookup !== undefined)));
+      }),
+    get: (ref) =>
+      defer(() => {
+        const item = items.get(keyOf(ref));
+        if (item === undefined) {
+          return of<ConfigLookup>({ kind: "unknown", error: notRegistered(ref.namespace, ref.name) });
+        }
+        item.asked$.next();
+        return told(item).pipe(
+          deadline(SYNC_MS, options.clock, () => notSynced(ref.kind)),
+          catchError((error: unknown) =>
+            isKubeletError(error) ? of<ConfigLookup>({ kind: "unknown", error }) : throwError(() => error),
+          ),
+        );
+      }),
+  };
+}
+
+const told = ({ known }: Pick<Item, "known">): Observable<ConfigLookup> =>
+  known.pipe(
+    filter((lookup) => lookup !== undefined),
+    take(1),
+  );
+
+function createItem(ref: ConfigObjectRef, options: WatchedObjectsOptions, gone: () => void): Item {
+  const { clock, idleMs } = options;
+  const known = new BehaviorSubject<ConfigLookup | undefined>(undefined);
+  const asked$ = new Subject<void>();
+  // A watch that has not told anything yet is not given up: the server would have worked for nothing.
+  const idle$ = concat(longTimer(clock, idleMs).pipe(ignoreElements()), told({ known }).pipe(map(() => false)));
+  const isWanted$ = asked$.pipe(
+    startWith(undefined),
+    switchMap(() => concat(of(true), idle$)),
+    distinctUntilChanged(),
+  );
+  const run$ = isWanted$.pipe(
+    switchMap((isWanted) => {
+      if (isWanted) return watchOf(ref, options);
+      known.next(undefined);
+      return NEVER;
+    }),
+    tap((lookup) => known.next(lookup)),
+    takeWhile((lookup) => !isImmutable(lookup)),
+    ignoreElements(),
+    (watched$) => concat(watched$, NEVER),
+    finalize(gone),
+    // Who changes what it follows leaves before it comes again.
+    share({ resetOnRefCountZero: () => timer(0, clock.scheduler) }),
+  );
+  return { known, asked$, run$ };
+}
+
+/** What the server says of one object, by the only selection the Node authorizer lets a node watch. */
+function watchOf({ kind, namespace, name }: ConfigObjectRef, options: WatchedObjectsOptions): Observable<ConfigLookup> {
+  const { log, idleMs: _, ...reflector } = options;
+  const selection = { namespace, fieldSelector: `metadata.name=${name}` };
+  let toldOf: string | undefined;
+  return reflect({ ...reflector, resource: CONFIG_RESOURCES[kind], selection }).pipe(
+    tap(({ problem }) => {
+      if (problem !== undefined && problem.message !== toldOf) {
+        log.warn("Cannot follow an object", { kind, object: `${namespace}/${name}`, error: problem });
+      }
+      toldOf = problem?.message;
+    }),
+    map(({ objects }) => objects),
+    filter((objects) => objects !== undefined),
+    distinctUntilChanged(),
+    map((objects) => {
+      const [object] = objects.values();
+      return object === undefined ? { kind: "missing" } : configLookupOf(kind, object);
+    }),
+  );
+}

@@ -9,6 +9,7 @@ import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { Prng } from "./prng.ts";
 import type { SimNode } from "./simNode.ts";
 import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
+import { configNameOf, configObjects } from "./workloadConfig.ts";
 import { resizedSpec, resizeText, type SimResizeStep } from "./workloadSizes.ts";
 
 type ApiPod = Wire<V1Pod>;
@@ -69,6 +70,7 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
       if (resource === "pods" && type === "DELETED" && metadata.namespace === SIM_NAMESPACE) gone(metadata.name);
     },
   });
+  const config = createConfigOwners(node, server);
   const pick = (prng: Prng): Made | undefined => {
     const names = [...made.keys()].sort();
     return names.length === 0 ? undefined : made.get(prng.pick(names));
@@ -85,6 +87,10 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
           break;
         case "resize":
           if (known !== undefined) resize(known, step);
+          break;
+        case "configure":
+        case "unconfigure":
+          config[step.kind](plan);
           break;
         case "delete":
           if (known === undefined) break;
@@ -112,6 +118,7 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
       server.put("pods", { metadata: { ...refOf(known.plan.name), annotations } });
       return true;
     },
+    heal: () => config.heal(),
     leave(): void {
       for (const [name, known] of [...made]) {
         made.set(name, { ...known, successor: undefined });
@@ -124,6 +131,35 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
         invariant(pod !== undefined, `pod ${plan.name} is gone and its owner does not know`);
         return isDeleting(pod) ? [] : [{ plan, name: plan.name, uid: pod.metadata?.uid }];
       }),
+  };
+}
+
+/** Those who write what pods are configured from: ConfigMap and Secret at once, numbered over all writings. */
+function createConfigOwners(node: SimNode, server: SimApiServer) {
+  const away = new Map<string, SimPodPlan>();
+  let revisions = 0;
+  const nameFor = ({ name, configuring }: SimPodPlan): string =>
+    configuring === undefined ? "" : configNameOf(configuring, name);
+  const configure = (plan: SimPodPlan): void => {
+    revisions += 1;
+    const name = nameFor(plan);
+    node.note(`write config ${name}, writing ${revisions}`);
+    away.delete(name);
+    const { configMap, secret } = configObjects(SIM_NAMESPACE, name, revisions);
+    server.put("configmaps", configMap);
+    server.put("secrets", secret);
+  };
+  return {
+    configure,
+    unconfigure(plan: SimPodPlan): void {
+      const name = nameFor(plan);
+      if (server.object("configmaps", refOf(name)) === undefined) return;
+      node.note(`delete config ${name}`);
+      away.set(name, plan);
+      server.delete("configmaps", refOf(name));
+      server.delete("secrets", refOf(name));
+    },
+    heal: () => [...away.values()].forEach(configure),
   };
 }
 

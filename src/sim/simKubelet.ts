@@ -43,6 +43,8 @@ export interface SimKubeletOptions {
   /** What the pod sources say; subscribed once per life. */
   readonly snapshots$: Observable<SourceSnapshot>;
   readonly maxLogLines: number;
+  /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
+  readonly objectStrategy?: string | undefined;
   /** Default: none. */
   readonly runtimeClasses?: RuntimeClasses | undefined;
   /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
@@ -138,7 +140,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     telemetry,
     objects:
       api &&
-      createObjectCache("Watch", {
+      createObjectCache(options.objectStrategy ?? "Watch", {
         api: api.objects,
         clock,
         rng,

@@ -59,6 +59,8 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly scheduler?: HeapScheduler;
   readonly config?: Partial<KubeletConfig>;
   readonly machine?: Partial<Machine>;
+  /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
+  readonly objectStrategy?: string;
   /** Default: none. */
   readonly runtimeClasses?: RuntimeClasses;
   readonly fileFault?: SimFilesOptions["fault"];
@@ -288,6 +290,7 @@ function createWorld(options: SimNodeOptions): World {
     answers: options.answers?.(clock),
     probed: (answer) => see(probeSight(answer, subjects, runtime)),
     runtimeClasses: options.runtimeClasses,
+    objectStrategy: options.objectStrategy,
     see,
   });
   return {

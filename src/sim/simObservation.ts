@@ -21,6 +21,8 @@ export type SimSight =
       readonly graceSeconds?: number;
       /** Of an ExecSync: what is to run. */
       readonly command?: readonly string[];
+      /** Of a CreateContainer: which writing of the pod's ConfigMap it is made from. */
+      readonly configRevision?: number;
     }
   | { readonly kind: "change"; readonly change: SimChange }
   | { readonly kind: "event"; readonly event: KubeletEvent }

@@ -5,7 +5,7 @@ import { type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
 import { drawWorkload, type SimPodPlan, steadyWorkload, type Workload, WORKLOADS } from "./workload.ts";
 
 /** Changes when the same data would mean another run. */
-export const REPLAY_VERSION = 3;
+export const REPLAY_VERSION = 4;
 
 /** One run of one node. */
 export interface SimReplay {

@@ -207,6 +207,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     scheduler,
     api: server,
     modern: kind.modern,
+    objectStrategy: createPrng(`${seed}/objects`).pick(["Watch", "Watch", "Watch", "Cache", "Get"]),
     programs: withProgramFaults(workloadPrograms, dice),
     registry: withPullFaults(usualRegistry(draws.fork("registry")), dice),
     answers: workloadAnswers,

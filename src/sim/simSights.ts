@@ -5,7 +5,7 @@ import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { podsDir } from "../core/paths.ts";
 import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
-import type { ExecSyncRequest, StopContainerRequest } from "../gen/cri.ts";
+import type { CreateContainerRequest, ExecSyncRequest, StopContainerRequest } from "../gen/cri.ts";
 import type { ApiServer, ObjectRef } from "../ports/apiServer.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { type StoredObject, typed } from "./apiServer/storedObject.ts";
@@ -14,6 +14,7 @@ import type { SimFiles } from "./simFiles.ts";
 import type { SimSight } from "./simObservation.ts";
 import type { SimProbeAnswer } from "./simProbers.ts";
 import type { SimRuntime } from "./simRuntime.ts";
+import { REVISION_VARIABLE } from "./workloadConfig.ts";
 import type { createSimSubjects } from "./simSubjects.ts";
 
 type See = (sight: SimSight) => void;
@@ -34,8 +35,9 @@ export function probeSight(
 export function requestDetails(
   rpc: CriRpc,
   request: unknown,
-): { readonly graceSeconds?: number; readonly command?: readonly string[] } {
+): { readonly graceSeconds?: number; readonly command?: readonly string[]; readonly configRevision?: number } {
   if (rpc === "StopContainer") return { graceSeconds: Number((request as StopContainerRequest).timeout) };
+  if (rpc === "CreateContainer") return configRevisionOf(request as CreateContainerRequest);
   return rpc === "ExecSync" ? { command: (request as ExecSyncRequest).cmd } : {};
 }
 
@@ -78,6 +80,11 @@ export const podObjects = (server: SimApiServer, nodeName: string): Observable<S
   );
 
 const podOf = (object: StoredObject): ApiPod => typed<"pods">(object);
+
+function configRevisionOf({ config }: CreateContainerRequest): { readonly configRevision?: number } {
+  const variable = config?.envs.find(({ key }) => key === REVISION_VARIABLE);
+  return variable === undefined ? {} : { configRevision: Number(new TextDecoder().decode(variable.value)) };
+}
 
 /** Tells when a pod's own directory has gone. */
 export function seenFiles(files: SimFiles, { directories }: KubeletConfig, see: See): SimFiles {

@@ -2,9 +2,17 @@
  * Pods of every kind a node sees, drawn from a seed, and how the people who own them change their minds over time. Plain
  * data: any pod can be left out and the others stay as they are.
  */
+import type { Container } from "../core/api.ts";
 import { createPrng, type Prng } from "./prng.ts";
 import { exitsWith, ignoresTerm, runsForever, type SimExec, type SimProgram, type SimPrograms } from "./simProgram.ts";
 
+import {
+  configured,
+  drawConfiguring,
+  drawConfigSteps,
+  type SimConfiguring,
+  type SimConfigStep,
+} from "./workloadConfig.ts";
 import { MOODY_PATH, NEVER_PATH, SICKLY_PATH } from "./workloadAnswers.ts";
 import { drawResizes, drawSizing, type SimResizeStep, type SimSizing, sizedSpec } from "./workloadSizes.ts";
 
@@ -236,7 +244,8 @@ export type SimPodStep =
   | { readonly atMs: number; readonly kind: "delete"; readonly graceSeconds: number }
   /** The API object is gone at once. */
   | { readonly atMs: number; readonly kind: "forceDelete" }
-  | SimResizeStep;
+  | SimResizeStep
+  | SimConfigStep;
 
 /** One pod, or rather its name: whoever bears it comes and goes. */
 export interface SimPodPlan {
@@ -247,6 +256,8 @@ export interface SimPodPlan {
   readonly image: string;
   /** Of API pods: those from manifests are made anew instead of resized. */
   readonly sizing?: SimSizing;
+  /** Of API pods: what their containers read. */
+  readonly configuring?: SimConfiguring;
   readonly steps: readonly SimPodStep[];
 }
 
@@ -298,7 +309,10 @@ export function drawWorkload(
   const hasPage = readsPage(seed);
   return Array.from({ length: pods }, (_, index) => {
     const plan = drawPod(createPrng(`${seed}/pod/${index}`), index, durationMs, isCalm);
-    if (plan.source === "api") return withSizes(plan, createPrng(`${seed}/sizes/${index}`), durationMs, isCalm);
+    if (plan.source === "api") {
+      const sized = withSizes(plan, createPrng(`${seed}/sizes/${index}`), durationMs, isCalm);
+      return withConfig(sized, createPrng(`${seed}/config/${index}`), durationMs, isCalm);
+    }
     const isOnPage = hasPage && createPrng(`${seed}/page/${index}`).chance(0.4);
     return isOnPage ? { ...plan, source: "http" } : plan;
   });
@@ -308,6 +322,13 @@ function withSizes(plan: DrawnPod, prng: Prng, durationMs: number, isCalm: boole
   const sizing = drawSizing(prng);
   const resizes = isCalm ? [] : drawResizes(prng, plan.steps[0]?.atMs ?? 0, durationMs);
   return { ...plan, sizing, steps: [...plan.steps, ...resizes].sort((a, b) => a.atMs - b.atMs) };
+}
+
+function withConfig(plan: SimPodPlan, prng: Prng, durationMs: number, isCalm: boolean): SimPodPlan {
+  const configuring = drawConfiguring(prng);
+  if (configuring === undefined) return plan;
+  const steps = drawConfigSteps(prng, plan.steps[0]?.atMs ?? 0, isCalm ? 0 : durationMs);
+  return { ...plan, configuring, steps: [...plan.steps, ...steps].sort((a, b) => a.atMs - b.atMs) };
 }
 
 interface DrawnPod extends SimPodPlan {
@@ -349,11 +370,13 @@ function drawStep(
 
 /** The manifest of a pod as its owner writes it. Revisions differ in their environment, those of API pods in their image. */
 export function podManifest(plan: SimPodPlan, revision: number): Fields {
-  const { name, kind, source, graceSeconds, image, sizing } = plan;
+  const { name, kind, source, graceSeconds, image, sizing, configuring } = plan;
   const tagged = source === "api" ? `${image}.${revision}` : image;
   const { containers, ...spec } = (POD_KINDS[kind] ?? POD_KINDS["steady"])?.spec(tagged) ?? {};
   const env = source === "api" ? {} : { env: [{ name: "REVISION", value: String(revision) }] };
-  const revised = (containers as readonly Fields[]).map((each) => ({ ...each, ...env }));
+  const revised = (containers as readonly Container[]).map((each) =>
+    configured({ ...each, ...env }, configuring, name),
+  );
   return {
     apiVersion: "v1",
     kind: "Pod",

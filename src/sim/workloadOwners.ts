@@ -41,7 +41,10 @@ export function createWorkloadOwners(
     spoilManifest: (how, forMs, prng) => !hasLeft && files.spoil(how, forMs, prng),
     replacePod: (prng) => !hasLeft && api.replace(prng),
     annotatePod: (prng) => !hasLeft && api.annotate(prng),
-    heal: () => files.heal(),
+    heal() {
+      files.heal();
+      api.heal();
+    },
     leave() {
       hasLeft = true;
       files.leave();
@@ -81,11 +84,22 @@ function createManifestOwners(node: SimNode, place: ManifestPlace) {
   };
   return {
     take(plan: SimPodPlan, step: SimPodStep): void {
-      // Static pods are made anew instead.
-      if (step.kind === "resize") return;
       const file = `${plan.name}.json`;
-      if (step.kind === "delete" || step.kind === "forceDelete") contents.delete(file);
-      else contents.set(file, { plan, text: JSON.stringify(podManifest(plan, step.revision)) });
+      switch (step.kind) {
+        case "add":
+        case "edit":
+          contents.set(file, { plan, text: JSON.stringify(podManifest(plan, step.revision)) });
+          break;
+        case "delete":
+        case "forceDelete":
+          contents.delete(file);
+          break;
+        // Static pods are made anew instead, and read no objects of the server.
+        case "resize":
+        case "configure":
+        case "unconfigure":
+          return;
+      }
       write(file);
     },
     spoil(how: "cut" | "away", forMs: number, prng: Prng): boolean {

@@ -3,6 +3,7 @@ import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { admittedFits } from "./admittedFits.ts";
 import { deletedOnceStopped } from "./deletedOnceStopped.ts";
+import { configNeverOlder } from "./configNeverOlder.ts";
 import { disjointUserIds } from "./disjointUserIds.ts";
 import { diskOutlivesContainers } from "./diskOutlivesContainers.ts";
 import { finalPhaseStays } from "./finalPhaseStays.ts";
@@ -45,4 +46,5 @@ export const usualCheckers = (config: CheckedConfig): readonly SimChecker[] => [
   deletedOnceStopped(),
   oneMirror(),
   writesInBounds(),
+  configNeverOlder(),
 ];

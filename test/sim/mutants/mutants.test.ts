@@ -24,6 +24,7 @@ import { revivedPods } from "./revivedPods.ts";
 import { secondMirror } from "./secondMirror.ts";
 import { sidecarsFirst } from "./sidecarsFirst.ts";
 import { skippedStartup } from "./skippedStartup.ts";
+import { staleObjects } from "./staleObjects.ts";
 import { trustedEvents } from "./trustedEvents.ts";
 import { unmadeSizes } from "./unmadeSizes.ts";
 
@@ -56,6 +57,7 @@ const MUTANTS: readonly Mutant[] = [
   secondMirror,
   impatientWriter,
   droppedStatuses,
+  staleObjects,
 ];
 
 /** The first seed at which the checker speaks; undefined when it does not within the limit. */

@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { configNeverOlder } from "../../../src/sim/checkers/configNeverOlder.ts";
+import { call, verdicts } from "./sights.ts";
+
+const made = (configRevision: number, podUid = "uid-1") => ({
+  ...call("CreateContainer", "main#0", { podUid }),
+  configRevision,
+});
+
+describe("configNeverOlder", () => {
+  it.each([
+    ["newer ones, and the same again", [made(1), made(3), made(3), made(4)], []],
+    ["an older one", [made(3), made(2), made(3)], [2, 3]],
+    ["an older one for another pod", [made(3), made(2, "uid-2")], []],
+  ] as const)("%s", (_, steps, [older, newer]) =>
+    expect(verdicts(configNeverOlder(), steps)).toEqual(
+      older === undefined
+        ? []
+        : [`demo/plain/main#0 is made from writing ${older} of its ConfigMap after writing ${newer}`],
+    ),
+  );
+});

@@ -1,0 +1,210 @@
+/** ConfigMaps and Secrets kept for pods, from the simulated API server, as a node may read them. */
+import { describe, expect, it } from "vitest";
+import type { ConfigLookup } from "../../src/core/configObjects.ts";
+import type { ConfigObjectRef } from "../../src/ports/objectCache.ts";
+import type { SimApiServerOptions } from "../../src/sim/apiServer/simApiServer.ts";
+import { createPrng } from "../../src/sim/prng.ts";
+import { createObjectCache } from "../../src/sources/objectCache.ts";
+import { newPod, simApi } from "../support/simApi.ts";
+import { containerOf } from "../support/pods.ts";
+import { recordingTelemetry } from "../support/recordingTelemetry.ts";
+
+const NODE = "node-1";
+const MINUTE_MS = 60_000;
+const REF: ConfigObjectRef = { kind: "ConfigMap", namespace: "default", name: "web" };
+const metadata = { namespace: "default", name: "web" };
+
+/** A cache of a node with a pod that names `web`, and the requests it makes. */
+function caching(strategy: string, options: Omit<SimApiServerOptions, "clock"> = {}, nodeTtlMs?: () => number) {
+  const requests: string[] = [];
+  const api = simApi({
+    ...options,
+    intercept(verb, resource, request) {
+      requests.push(`${verb} ${resource}`);
+      return options.intercept?.(verb, resource, request) ?? { kind: "proceed" };
+    },
+  });
+  const prng = createPrng("objects");
+  api.server.put(
+    "pods",
+    newPod("web", { containers: [containerOf({ envFrom: [{ configMapRef: { name: "web" } }] })] }),
+  );
+  api.server.schedule(metadata, NODE);
+  const telemetry = recordingTelemetry();
+  const cache = createObjectCache(strategy, {
+    api: api.node(NODE),
+    clock: api.clock,
+    rng: { next: () => prng.next(), uuid: () => prng.uuid() },
+    log: telemetry.log,
+    syncPeriodMs: MINUTE_MS,
+    ...(nodeTtlMs === undefined ? {} : { nodeTtlMs }),
+  });
+  const shown = (lookup: ConfigLookup): string => {
+    if (lookup.kind === "missing") return "missing";
+    return lookup.kind === "found" ? `${lookup.object.data?.["MODE"]}` : lookup.error.message;
+  };
+  return {
+    ...api,
+    cache,
+    requests,
+    lines: telemetry.lines,
+    put: (mode: string, more = {}) => api.server.put("configmaps", { metadata, data: { MODE: mode }, ...more }),
+    get: (ref = REF) => shown(api.run(cache.get(ref))),
+    follow(ref = REF) {
+      const told: string[] = [];
+      const subscription = cache.follow(ref).subscribe((lookup) => void told.push(shown(lookup)));
+      return { told, stop: () => subscription.unsubscribe() };
+    },
+    runFor(ms: number): void {
+      const endMs = api.scheduler.now() + ms;
+      while (api.scheduler.runNext(endMs));
+      api.scheduler.advanceTo(endMs);
+    },
+  };
+}
+
+describe("the strategy Watch", () => {
+  it("tells what the object is whenever that changed, and reads without another request", () => {
+    const { follow, put, runFor, get, requests, server } = caching("Watch");
+    const { told } = follow();
+    runFor(100);
+    put("slow");
+    runFor(100);
+    put("fast");
+    runFor(100);
+    expect([told, get(), requests, server.watchCount]).toEqual([
+      ["missing", "slow", "fast"],
+      "fast",
+      ["watch configmaps"],
+      1,
+    ]);
+  });
+
+  it("shares one watch among those who follow the object, and ends it with the last of them", () => {
+    const { follow, put, runFor, requests, server, get } = caching("Watch");
+    put("slow");
+    const [one, other] = [follow(), follow()];
+    runFor(100);
+    one.stop();
+    runFor(100);
+    const shared = [server.watchCount, other.told, requests.length];
+    other.stop();
+    runFor(100);
+    expect([shared, server.watchCount, get()]).toEqual([[1, ["slow"], 1], 0, 'object "default"/"web" not registered']);
+  });
+
+  it("goes on without a break when one follower takes the place of another", () => {
+    const { follow, runFor, requests } = caching("Watch");
+    const one = follow();
+    runFor(100);
+    one.stop();
+    follow();
+    runFor(100);
+    expect(requests).toEqual(["watch configmaps"]);
+  });
+
+  it("waits a second for the first answer, then says what upstream says", () => {
+    const { follow, get, scheduler } = caching("Watch", { intercept: () => ({ kind: "hang" }) });
+    follow();
+    const before = scheduler.now();
+    expect([get(), scheduler.now() - before]).toEqual([
+      "failed to sync configmap cache: timed out waiting for the condition",
+      1_000,
+    ]);
+  });
+
+  it("no longer watches an immutable object, which stays known", () => {
+    const { follow, put, runFor, get, server } = caching("Watch");
+    put("fixed", { immutable: true });
+    const { told } = follow();
+    runFor(100);
+    server.delete("configmaps", metadata);
+    runFor(10 * MINUTE_MS);
+    expect([told, server.watchCount, get()]).toEqual([["fixed"], 0, "fixed"]);
+  });
+
+  it("no longer watches what nobody asked for in five syncs, and reads it anew when somebody does", () => {
+    const { follow, put, runFor, get, server } = caching("Watch");
+    put("slow");
+    follow();
+    runFor(100);
+    get();
+    runFor(5 * MINUTE_MS - 1_000);
+    const busy = server.watchCount;
+    runFor(2_000);
+    const idle = server.watchCount;
+    put("fast");
+    expect([busy, idle, get(), server.watchCount]).toEqual([1, 0, "fast", 1]);
+  });
+
+  it("says once why an object cannot be followed, and keeps trying", () => {
+    const { follow, runFor, get, requests, lines } = caching("Watch");
+    const stranger: ConfigObjectRef = { ...REF, name: "not-mine" };
+    follow(stranger);
+    runFor(MINUTE_MS);
+    expect([get(stranger), requests.length > 3, lines.map(({ level, message }) => `${level} ${message}`)]).toEqual([
+      "failed to sync configmap cache: timed out waiting for the condition",
+      true,
+      ["warn Cannot follow an object"],
+    ]);
+  });
+});
+
+describe("the strategy Cache", () => {
+  it("asks again once an answer is a minute old, and takes what the server has at hand then", () => {
+    const { follow, put, get, runFor, requests } = caching("Cache");
+    put("slow");
+    follow();
+    const first = get();
+    put("fast");
+    runFor(59_000);
+    const kept = get();
+    runFor(1_000);
+    expect([first, kept, get(), requests]).toEqual(["slow", "slow", "fast", ["get configmaps", "get configmaps"]]);
+  });
+
+  it("keeps answers as long as the node's annotation says", () => {
+    const { follow, put, get, runFor } = caching("Cache", {}, () => 0);
+    put("slow");
+    follow();
+    get();
+    put("fast");
+    runFor(1);
+    expect(get()).toBe("fast");
+  });
+
+  it("asks again for a pod that comes to name the object, and while the object is missing", () => {
+    const { follow, put, get, requests } = caching("Cache");
+    follow();
+    const absent = get();
+    put("slow");
+    const found = get();
+    put("fast");
+    follow();
+    expect([absent, found, get(), requests.length]).toEqual(["missing", "slow", "fast", 3]);
+  });
+
+  it("prefers an old answer to none", () => {
+    let isDown = false;
+    const { follow, put, get, runFor } = caching("Cache", {
+      intercept: () => (isDown ? { kind: "hang" } : { kind: "proceed" }),
+    });
+    put("slow");
+    follow();
+    get();
+    isDown = true;
+    runFor(2 * MINUTE_MS);
+    expect(get()).toBe("slow");
+  });
+});
+
+describe("the strategy Get", () => {
+  it("asks each time", () => {
+    const { follow, put, get, requests } = caching("Get");
+    put("slow");
+    const { told } = follow();
+    get();
+    put("fast");
+    expect([get(), told, requests.length]).toEqual(["fast", ["slow", "fast"], 2]);
+  });
+});

@@ -311,7 +311,7 @@ export function drawWorkload(
     const plan = drawPod(createPrng(`${seed}/pod/${index}`), index, durationMs, isCalm);
     if (plan.source === "api") {
       const sized = withSizes(plan, createPrng(`${seed}/sizes/${index}`), durationMs, isCalm);
-      return withConfig(sized, createPrng(`${seed}/config/${index}`), durationMs, isCalm);
+      return isCalm ? sized : withConfig(sized, createPrng(`${seed}/config/${index}`), durationMs);
     }
     const isOnPage = hasPage && createPrng(`${seed}/page/${index}`).chance(0.4);
     return isOnPage ? { ...plan, source: "http" } : plan;
@@ -324,10 +324,10 @@ function withSizes(plan: DrawnPod, prng: Prng, durationMs: number, isCalm: boole
   return { ...plan, sizing, steps: [...plan.steps, ...resizes].sort((a, b) => a.atMs - b.atMs) };
 }
 
-function withConfig(plan: SimPodPlan, prng: Prng, durationMs: number, isCalm: boolean): SimPodPlan {
+function withConfig(plan: SimPodPlan, prng: Prng, durationMs: number): SimPodPlan {
   const configuring = drawConfiguring(prng);
   if (configuring === undefined) return plan;
-  const steps = drawConfigSteps(prng, plan.steps[0]?.atMs ?? 0, isCalm ? 0 : durationMs);
+  const steps = drawConfigSteps(prng, plan.steps[0]?.atMs ?? 0, durationMs);
   return { ...plan, configuring, steps: [...plan.steps, ...steps].sort((a, b) => a.atMs - b.atMs) };
 }
 

@@ -4,6 +4,7 @@
  */
 import { concat, ignoreElements, merge, type Observable, of, Subscription, tap } from "rxjs";
 import type { Pod, PodStatus } from "../core/api.ts";
+import type { CountedEvent } from "../core/apiEvent.ts";
 import { isKubeletError, type KubeletError } from "../core/errors.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
@@ -11,6 +12,8 @@ import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
+import { storeEvents } from "../sinks/apiEvents.ts";
+import { recordEvents } from "../sinks/events.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
@@ -157,11 +160,13 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     ),
     runtimeSignals$: eventedPleg({ runtime: ports.runtime, containerdHints$: undefined, clock: ports.clock }),
     runtimeClasses$: of(options.runtimeClasses ?? new Map()),
-    recordEvents: (events$) =>
-      events$.pipe(
-        tap((event) => see({ kind: "event", event })),
-        ignoreElements(),
-      ),
+    recordEvents: (events$) => {
+      const seen$ = events$.pipe(tap((event) => see({ kind: "event", event })));
+      if (api === undefined) return seen$.pipe(ignoreElements());
+      const storing = { api: api.events, nodeName: config.nodeName, clock, rng, telemetry };
+      const store = (counted$: Observable<CountedEvent>) => storeEvents(counted$, storing);
+      return recordEvents(seen$, { telemetry, clock, qps: 0, burst: 0, store });
+    },
   };
 }
 

@@ -4,7 +4,8 @@
  * Time is passed in. Upstream: EventCorrelator of client-go's tools/record.
  */
 import type { KubeletEvent } from "../core/events.ts";
-import type { MonotonicMs } from "../core/ids.ts";
+import type { CountedEvent } from "../core/apiEvent.ts";
+import type { EpochMs, MonotonicMs } from "../core/ids.ts";
 
 export interface CorrelatorLimits {
   /** Keys per table. */
@@ -27,15 +28,15 @@ export const CORRELATOR_LIMITS: CorrelatorLimits = {
   objectRefillMs: 300_000,
 };
 
-/** An event with the number of times it was seen, itself included. */
-export interface CorrelatedEvent {
-  readonly event: KubeletEvent;
-  readonly count: number;
-}
-
 export interface EventCorrelator {
   /** The event to record; undefined when its object has spoken too often. */
-  correlate(event: KubeletEvent, now: MonotonicMs): CorrelatedEvent | undefined;
+  correlate(event: KubeletEvent, now: MonotonicMs, wallTime: EpochMs): CountedEvent | undefined;
+}
+
+/** Equal events so far. */
+interface Series {
+  readonly count: number;
+  readonly beganNs: bigint;
 }
 
 interface Similar {
@@ -80,7 +81,14 @@ const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);
 export function createEventCorrelator(limits: CorrelatorLimits = CORRELATOR_LIMITS): EventCorrelator {
   const { maxKeys, maxSimilar, similarWindowMs, objectBurst, objectRefillMs } = limits;
   const similar = new Map<string, Similar>();
-  const counts = new Map<string, number>();
+  const counts = new Map<string, Series>();
+  let lastNs = 0n;
+  /** Wall time in nanoseconds, never the same twice. */
+  const uniqueNs = (wallTime: EpochMs): bigint => {
+    const ns = BigInt(Math.trunc(wallTime)) * 1_000_000n;
+    lastNs = ns > lastNs ? ns : lastNs + 1n;
+    return lastNs;
+  };
   const buckets = new Map<string, Tokens>();
 
   const fold = (event: KubeletEvent, now: MonotonicMs): { event: KubeletEvent; key: string } => {
@@ -101,15 +109,16 @@ export function createEventCorrelator(limits: CorrelatorLimits = CORRELATOR_LIMI
   };
 
   return {
-    correlate: (given, now) => {
+    correlate: (given, now, wallTime) => {
       const { event, key } = fold(given, now);
-      const count = (counts.get(key) ?? 0) + 1;
-      put(counts, key, count, maxKeys);
+      const before = counts.get(key) ?? { count: 0, beganNs: uniqueNs(wallTime) };
+      const series = { ...before, count: before.count + 1 };
+      put(counts, key, series, maxKeys);
       const { kind, namespace, name, uid } = event.object;
       const objectKey = keyOf(kind, namespace, name, uid);
       const { taken, bucket } = takeToken(buckets.get(objectKey), objectBurst, objectRefillMs, now);
       put(buckets, objectKey, bucket, maxKeys);
-      return taken ? { event, count } : undefined;
+      return taken ? { event, ...series, lastAt: wallTime } : undefined;
     },
   };
 }

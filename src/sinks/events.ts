@@ -1,13 +1,14 @@
 /**
- * The event sink of standalone mode: events become log lines and counts. Owns one correlator per subscription, which
- * bounds its memory; it holds no queue and no timer. Upstream: record.EventBroadcaster with structured logging.
+ * The event sink: events become log lines and counts, and on a node of a cluster objects of the API server. Owns one
+ * correlator per subscription, which bounds its memory; it holds no queue and no timer. Upstream:
+ * record.EventBroadcaster with structured logging.
  */
-import { defer, ignoreElements, type Observable, tap } from "rxjs";
+import { defer, filter, ignoreElements, map, type Observable, tap } from "rxjs";
+import type { CountedEvent } from "../core/apiEvent.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 import {
-  type CorrelatedEvent,
   CORRELATOR_LIMITS,
   type CorrelatorLimits,
   createEventCorrelator,
@@ -23,6 +24,8 @@ export interface RecordEventsOptions {
   readonly burst: number;
   readonly clock: Clock;
   readonly limits?: CorrelatorLimits;
+  /** Where events go beside the log; it has a rate of its own, so that `qps` and `burst` do not hold then. */
+  readonly store?: ((events$: Observable<CountedEvent>) => Observable<never>) | undefined;
 }
 
 /**
@@ -35,30 +38,33 @@ export interface RecordEventsOptions {
  * Cancels: nothing is pending. Errors: passes those of events$. Bound: the correlator's tables.
  */
 export function recordEvents(events$: Observable<KubeletEvent>, options: RecordEventsOptions): Observable<never> {
-  const { telemetry, qps, burst, clock, limits = CORRELATOR_LIMITS } = options;
+  const { telemetry, qps, burst, clock, store, limits = CORRELATOR_LIMITS } = options;
   return defer(() => {
     const correlator = createEventCorrelator(limits);
     let bucket: Tokens | undefined;
     const isWithinRate = (): boolean => {
-      if (qps <= 0) return true;
+      if (qps <= 0 || store !== undefined) return true;
       const next = takeToken(bucket, Math.max(1, burst), 1000 / qps, clock.monotonicMs());
       bucket = next.bucket;
       return next.taken;
     };
     return events$.pipe(
-      tap((event) => {
+      map((event) => {
         const { type, reason } = event;
         telemetry.metrics.count("rxlet_events_total", { type, reason });
-        const correlated = correlator.correlate(event, clock.monotonicMs());
-        if (correlated !== undefined && isWithinRate()) writeEvent(telemetry, correlated);
-        else telemetry.metrics.count("rxlet_dropped_total", { queue: "events" });
+        const counted = correlator.correlate(event, clock.monotonicMs(), clock.wallTime());
+        if (counted !== undefined && isWithinRate()) return counted;
+        telemetry.metrics.count("rxlet_dropped_total", { queue: "events" });
+        return undefined;
       }),
-      ignoreElements(),
+      filter((counted) => counted !== undefined),
+      tap((counted) => writeEvent(telemetry, counted)),
+      store ?? ignoreElements(),
     );
   });
 }
 
-function writeEvent({ log }: Telemetry, { event, count }: CorrelatedEvent): void {
+function writeEvent({ log }: Telemetry, { event, count }: CountedEvent): void {
   const { kind, namespace, name, fieldPath } = event.object;
   const fields = {
     logger: "events",

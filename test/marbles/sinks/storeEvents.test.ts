@@ -1,0 +1,127 @@
+import { defer, type Observable } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { apiError } from "../../../src/core/api/apiStatus.ts";
+import type { CountedEvent } from "../../../src/core/apiEvent.ts";
+import { kubeletError } from "../../../src/core/errors.ts";
+import { epochMs } from "../../../src/core/ids.ts";
+import { type ApiEventsOptions, storeEvents } from "../../../src/sinks/apiEvents.ts";
+import { type Marbles, marbles, TEST_EPOCH_MS } from "../../support/marbles.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+
+const counted = (name: string, count = 1): CountedEvent => ({
+  event: {
+    type: "Normal",
+    reason: "Started",
+    message: "Container started",
+    object: { kind: "Pod", namespace: "demo", name, uid: `${name}-uid`, fieldPath: "" },
+  },
+  count,
+  beganNs: 255n,
+  lastAt: epochMs(TEST_EPOCH_MS),
+});
+const EVENTS = { a: counted("a"), b: counted("b"), c: counted("c"), A: counted("a", 2) };
+const AWAY = kubeletError("Unavailable", "connection refused");
+const GONE = apiError({ code: 404 });
+
+/** A server that answers as the diagrams say, one after the other, the last one for ever; and what it was asked, when. */
+function server({ cold, clock }: Marbles, diagrams: readonly string[], error: unknown = AWAY) {
+  const asked: string[] = [];
+  const answer = (verb: string, name: string): Observable<never> =>
+    defer(() => {
+      const diagram = diagrams[Math.min(asked.length, diagrams.length - 1)] ?? "(x|)";
+      asked.push(`${clock.monotonicMs()} ${verb} ${name}`);
+      return cold(diagram, {}, error) as Observable<never>;
+    });
+  const api = {
+    create: (_resource: string, object: { metadata: { name?: string } }) =>
+      answer("create", object.metadata.name ?? ""),
+    patch: (_resource: string, ref: { name: string }) => answer("patch", ref.name),
+  } as unknown as ApiEventsOptions["api"];
+  return { asked, api };
+}
+
+function storing(m: Marbles, diagrams: readonly string[], error?: unknown) {
+  const telemetry = recordingTelemetry();
+  const { asked, api } = server(m, diagrams, error);
+  const rng = { next: () => 0.5, uuid: () => "" };
+  const store = (events$: Observable<CountedEvent>) =>
+    storeEvents(events$, { api, nodeName: "node-1", clock: m.clock, rng, telemetry });
+  return { store, asked, telemetry };
+}
+
+describe("storeEvents", () => {
+  it(
+    "creates what is new and patches what repeats, one after the other",
+    marbles((m) => {
+      const { store, asked } = storing(m, ["---(x|)"]);
+      m.expectObservable(store(m.hot("(abA)|", EVENTS))).toBe("---------|");
+      m.flush();
+      expect(asked).toEqual(["0 create a.ff", "3 create b.ff", "6 patch a.ff"]);
+    }),
+  );
+
+  it(
+    "creates one of a series that the server has forgotten",
+    marbles((m) => {
+      const { store, asked } = storing(m, ["-#", "-(x|)"], GONE);
+      m.expectObservable(store(m.hot("A|", EVENTS))).toBe("--|");
+      m.flush();
+      expect(asked).toEqual(["0 patch a.ff", "1 create a.ff"]);
+    }),
+  );
+
+  it(
+    "waits for a server that is away, half of ten seconds at first, while others wait in line",
+    marbles((m) => {
+      const { store, asked } = storing(m, ["#", "#", "(x|)"]);
+      m.expectObservable(store(m.hot("(ab)", EVENTS)), "20s !").toBe("");
+      m.flush();
+      expect(asked).toEqual(["0 create a.ff", "5000 create a.ff", "15000 create a.ff", "15000 create b.ff"]);
+    }),
+  );
+
+  it(
+    "gives an event up after twelve tries, and says so",
+    marbles((m) => {
+      const { store, asked, telemetry } = storing(m, ["#"]);
+      m.expectObservable(store(m.hot("a", EVENTS)), "200s !").toBe("");
+      m.flush();
+      expect([asked.length, asked.at(-1), telemetry.lines.map(({ message }) => message)]).toEqual([
+        12,
+        "105000 create a.ff",
+        ["Unable to write event (retry limit exceeded!)"],
+      ]);
+    }),
+  );
+
+  it(
+    "drops what the server refuses at once, and goes on",
+    marbles((m) => {
+      const { store, asked, telemetry } = storing(m, ["#", "(x|)"], apiError({ code: 422 }));
+      m.expectObservable(store(m.hot("(ab)|", EVENTS))).toBe("----|");
+      m.flush();
+      expect([asked, telemetry.lines.map(({ message }) => message)]).toEqual([
+        ["0 create a.ff", "0 create b.ff"],
+        ["Server rejected event (will not retry!)"],
+      ]);
+    }),
+  );
+
+  it(
+    "lets a thousand events wait and counts those that find no place",
+    marbles((m) => {
+      const { store, asked, telemetry } = storing(m, ["-"]);
+      m.expectObservable(store(m.hot(`(${"a".repeat(1_003)})`, EVENTS)), `5s !`).toBe("");
+      m.flush();
+      expect([asked.length, telemetry.samples.get('rxlet_dropped_total{queue="apiEvents"}')]).toEqual([1, 2]);
+    }),
+  );
+
+  it(
+    "cancels the request under way when it is unsubscribed",
+    marbles((m) => {
+      const { store } = storing(m, ["-"]);
+      m.expectObservable(store(m.hot("a", EVENTS)), "--!").toBe("");
+    }),
+  );
+});

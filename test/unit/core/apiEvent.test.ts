@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { apiEvent, type CountedEvent, eventPatch, isExpectedRefusal, isRefused } from "../../../src/core/apiEvent.ts";
+import { apiError } from "../../../src/core/api/apiStatus.ts";
+import { kubeletError } from "../../../src/core/errors.ts";
+import type { KubeletEvent } from "../../../src/core/events.ts";
+import { epochMs } from "../../../src/core/ids.ts";
+
+const BEGAN_MS = 1_767_225_600_000;
+const counted = (object: Partial<KubeletEvent["object"]>, count = 1): CountedEvent => ({
+  event: {
+    type: "Normal",
+    reason: "Started",
+    message: "Container started",
+    object: {
+      kind: "Pod",
+      namespace: "demo",
+      name: "web",
+      uid: "uid-1",
+      fieldPath: "spec.containers{main}",
+      ...object,
+    },
+  },
+  count,
+  beganNs: BigInt(BEGAN_MS) * 1_000_000n + 7n,
+  lastAt: epochMs(BEGAN_MS + 61_000),
+});
+
+describe("apiEvent", () => {
+  it("is what tools/record makes of an event of a container", () => {
+    expect(apiEvent(counted({}, 3), "node-1")).toEqual({
+      metadata: { namespace: "demo", name: "web.18867251edfa0007" },
+      involvedObject: {
+        kind: "Pod",
+        namespace: "demo",
+        name: "web",
+        uid: "uid-1",
+        apiVersion: "v1",
+        fieldPath: "spec.containers{main}",
+      },
+      reason: "Started",
+      message: "Container started",
+      source: { component: "kubelet", host: "node-1" },
+      firstTimestamp: "2026-01-01T00:00:00Z",
+      lastTimestamp: "2026-01-01T00:01:01Z",
+      count: 3,
+      type: "Normal",
+      reportingComponent: "kubelet",
+      reportingInstance: "node-1",
+    });
+  });
+
+  it("keeps events of nodes, which have no namespace, in the default one", () => {
+    const { metadata, involvedObject } = apiEvent(
+      counted({ kind: "Node", namespace: "", name: "node-1", uid: "node-1", fieldPath: "" }),
+      "node-1",
+    );
+    expect([metadata.namespace, involvedObject]).toEqual([
+      "default",
+      { kind: "Node", name: "node-1", uid: "node-1", apiVersion: "v1" },
+    ]);
+  });
+
+  it("is patched by count, last time and message alone", () => {
+    expect(eventPatch(counted({}, 4))).toEqual({
+      count: 4,
+      lastTimestamp: "2026-01-01T00:01:01Z",
+      message: "Container started",
+    });
+  });
+});
+
+describe("an answer of the server", () => {
+  const terminating = { details: { causes: [{ reason: "NamespaceTerminating" }] } };
+  it.each([
+    ["there is one of that name", apiError({ code: 409, reason: "AlreadyExists" }), [true, true]],
+    ["its namespace ends", apiError({ code: 403, ...terminating }), [true, true]],
+    ["its namespace is gone", apiError({ code: 404 }), [true, true]],
+    ["the event is not valid", apiError({ code: 422 }), [true, false]],
+    ["nobody may", apiError({ code: 403 }), [true, false]],
+    ["the server is busy", apiError({ code: 429 }), [false, false]],
+    ["the server is in trouble", apiError({ code: 500 }), [false, false]],
+    ["the server is away", kubeletError("Unavailable", "connection refused"), [false, false]],
+    ["nobody answered", kubeletError("DeadlineExceeded", "no answer"), [false, false]],
+  ])("%s: is it final, was it to be expected", (_, error, expected) => {
+    expect([isRefused(error), isExpectedRefusal(error)]).toEqual(expected);
+  });
+});

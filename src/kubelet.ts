@@ -46,6 +46,7 @@ import { createPodObjects } from "./pipelines/podObjects.ts";
 import type { PodOutput } from "./pipelines/podOutputs.ts";
 import { podStatus } from "./pipelines/podStatus.ts";
 import { podTimeline } from "./pipelines/podTimeline.ts";
+import { createRegistryCredentials } from "./pipelines/registryCredentials.ts";
 import { createQueries } from "./pipelines/queries.ts";
 import { restoreAllocations } from "./pipelines/restoreAllocations.ts";
 import { runtimeState } from "./pipelines/runtimeState.ts";
@@ -174,13 +175,17 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
 }
 
 /** What the workers of all pods have in common. */
-const sharedByPods = (config: KubeletConfig, ports: KubeletPorts, state: NodeState) => ({
-  node: nodeContext(config, ports.machine),
-  admission: nodeAdmission(config, ports.machine, state.runtimeState),
-  images: createImagePulls(ports, config.imagePull),
-  userNamespaces: createUserNamespaces(ports, config, state),
-  objects: createPodObjects(state.configObjects, ports.objects),
-});
+function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeState) {
+  const objects = createPodObjects(state.configObjects, ports.objects);
+  return {
+    node: nodeContext(config, ports.machine),
+    admission: nodeAdmission(config, ports.machine, state.runtimeState),
+    images: createImagePulls(ports, config.imagePull),
+    userNamespaces: createUserNamespaces(ports, config, state),
+    objects,
+    credentials: createRegistryCredentials({ ports, objects, places: config.dockerFiles }),
+  };
+}
 
 /** Classes of the API server go before those of manifests. */
 const keepClasses = (

@@ -1,4 +1,5 @@
 /** What the kubelet proper needs, from flags, KubeletConfiguration and the machine. */
+import { homedir } from "node:os";
 import path from "node:path";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
@@ -51,6 +52,7 @@ export function kubeletConfigOf(
       burst: config.registryBurst,
       backoff: DEFAULT_IMAGE_PULL_POLICY,
     },
+    dockerFiles: dockerFilesOf(flags.rootDir),
     cgroupsPerQos: config.cgroupsPerQOS,
     cgroupRoot: config.cgroupRoot,
     cgroupDriver: config.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
@@ -85,6 +87,15 @@ export function kubeletConfigOf(
     clusterDomain: config.clusterDomain,
     capacity,
     allocatable: nodeAllocatable({ capacity, kubeReserved, systemReserved, evictionHard }),
+  };
+}
+
+/** Upstream's search paths: the kubelet's own directory, where it was started, the home of its user, the root. */
+function dockerFilesOf(rootDir: string): KubeletConfig["dockerFiles"] {
+  const home = homedir();
+  return {
+    configJson: [rootDir, ".", path.join(home, ".docker"), "/.docker"].map((at) => path.resolve(at, "config.json")),
+    dockercfg: [rootDir, ".", home, "/"].map((at) => path.resolve(at, ".dockercfg")),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
 import type { ResizeGates } from "./allocation/infeasibleResize.ts";
+import type { DockerFilePlaces } from "./image/dockerConfig.ts";
 import type { PodFieldGates } from "./pod/gatedFields.ts";
 import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
 import type { CgroupDriver } from "./resources/cgroupDriver.ts";
@@ -53,6 +54,8 @@ export interface KubeletConfig {
   readonly podsPerCore: number;
   readonly containerBackoff: BackoffPolicy;
   readonly imagePull: ImagePullConfig;
+  /** Where credentials of registries may be found on the node. */
+  readonly dockerFiles: DockerFilePlaces;
   readonly cgroupsPerQos: boolean;
   readonly cgroupRoot: string;
   /** As configured, or what the runtime says it uses. */

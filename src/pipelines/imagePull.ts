@@ -3,7 +3,19 @@
  * image. Owns the pulls under way and the backoffs. Bound: `maxParallel` pulls, and those that hang beside them; backoff
  * entries of pods that have gone are pruned. Counterpart: pkg/kubelet/images image_manager.go, puller.go.
  */
-import { catchError, concat, defer, finalize, map, type Observable, of, switchMap } from "rxjs";
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  from,
+  map,
+  type Observable,
+  of,
+  switchMap,
+  throwError,
+} from "rxjs";
 import type { Container, Pod } from "../core/api.ts";
 import { type ContainerBackoffs, NO_BACKOFFS, pruneBackoffs, registerFailure } from "../core/backoff.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
@@ -17,15 +29,20 @@ import {
   type PullPolicy,
   pulledEvent,
   pullFailedEvent,
+  missingPullSecretsEvent,
+  allFailed,
   pullFailure,
 } from "../core/image/pullDecision.ts";
+import type { RegistryCredential } from "../core/image/dockerConfig.ts";
+import type { Result } from "../core/result.ts";
 import type { PullInLine } from "../core/timeline/podWaits.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import { type Image, ImageSpec, type PodSandboxConfig } from "../gen/cri.ts";
+import { AuthConfig, type Image, ImageSpec, type PodSandboxConfig } from "../gen/cri.ts";
 import { createSemaphore } from "../operators/semaphore.ts";
 import { shareByKey } from "../operators/shareByKey.ts";
 import { tokenBucket } from "../operators/tokenBucket.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { PullCredentials } from "./registryCredentials.ts";
 
 type Ports = Pick<KubeletPorts, "images" | "clock" | "telemetry">;
 
@@ -39,11 +56,14 @@ export interface ImageRequest {
   readonly pod: Pod;
   readonly container: Container;
   readonly sandboxConfig: PodSandboxConfig;
+  /** Asked for when a pull is needed. */
+  readonly credentials: Observable<Result<PullCredentials>>;
 }
 
 /** Progress of one request; `ready` or `failed` comes last. */
 export type ImageStep =
-  | { readonly kind: "event"; readonly event: ImageEvent }
+  /** `ofPod`: not of the container alone. */
+  | { readonly kind: "event"; readonly event: ImageEvent; readonly ofPod?: true }
   | { readonly kind: "ready"; readonly image: Image }
   | { readonly kind: "failed"; readonly error: KubeletError; readonly retryAt: MonotonicMs | undefined };
 
@@ -94,7 +114,10 @@ export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"
             case "pull":
               return concat(
                 of(eventStep(decision.event)),
-                pullAndLook(request, pulls.join(decision.pullName, request), failures, ports, config),
+                withCredentials(request, (credentials) => {
+                  const pull$ = pulls.join({ image: decision.pullName, credentials }, request);
+                  return pullAndLook(request, pull$, failures, ports, config);
+                }),
               );
           }
         }),
@@ -106,19 +129,46 @@ export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"
   };
 }
 
-/** Pulls by image name, shared among waiters, paced by rate and number; each answers how long the runtime took, in ms. */
+/** A secret that is missing is told and the pull tried all the same; one that is broken fails it. */
+const withCredentials = (
+  { container, credentials }: ImageRequest,
+  pull: (credentials: readonly RegistryCredential[]) => Observable<ImageStep>,
+): Observable<ImageStep> =>
+  credentials.pipe(
+    switchMap((found) => {
+      if (!found.ok) {
+        const event = pullFailedEvent(container.image ?? "", found.error);
+        return of(eventStep(event), failedStep(pullFailure(container.image ?? "", found.error)));
+      }
+      const { missing, credentials: toTry } = found.value;
+      const told: readonly ImageStep[] =
+        missing.length === 0 ? [] : [{ kind: "event", event: missingPullSecretsEvent(missing), ofPod: true }];
+      return concat(from(told), pull(toTry));
+    }),
+  );
+
+/** What is pulled and how: pulls with other credentials are others. */
+interface Pull {
+  readonly image: string;
+  readonly credentials: readonly RegistryCredential[];
+}
+
+/** Pulls by image and credentials, shared among waiters, paced by rate and number; each answers how long the runtime took, in ms. */
 function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig["imagePull"]) {
   const pace = tokenBucket({ qps: config.qps, burst: config.burst, clock });
   const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
   /** In the order of their turns. */
-  const line = new Map<string, PullInLine & { readonly sandboxConfig: PodSandboxConfig }>();
-  const request = (image: string): Observable<number> =>
+  const line = new Map<string, Pull & PullInLine & { readonly sandboxConfig: PodSandboxConfig }>();
+  const request = (key: string): Observable<number> =>
     defer(() => {
       const startedAt = clock.monotonicMs();
-      const spec = ImageSpec.fromPartial({ image });
-      const asked = line.get(image);
-      if (asked !== undefined) line.set(image, { ...asked, startedAt });
-      return images.pullImage({ image: spec, auth: undefined, sandboxConfig: asked?.sandboxConfig }).pipe(
+      const asked = line.get(key);
+      if (asked === undefined) return EMPTY;
+      line.set(key, { ...asked, startedAt });
+      const { image, credentials, sandboxConfig } = asked;
+      const pull = (auth: AuthConfig | undefined): Observable<unknown> =>
+        images.pullImage({ image: ImageSpec.fromPartial({ image }), auth, sandboxConfig });
+      return firstToWork(credentials, pull).pipe(
         map(() => {
           const tookMs = clock.monotonicMs() - startedAt;
           telemetry.metrics.observe("kubelet_image_pull_duration_seconds", tookMs / 1000, {
@@ -129,16 +179,32 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
       );
     });
   const runs = shareByKey<string, number>({
-    start: (image) =>
-      slots.run(pace.acquire().pipe(switchMap(() => request(image)))).pipe(finalize(() => void line.delete(image))),
+    start: (key) =>
+      slots.run(pace.acquire().pipe(switchMap(() => request(key)))).pipe(finalize(() => void line.delete(key))),
   });
-  const join = (image: string, { sandboxConfig }: ImageRequest): Observable<number> =>
+  const join = (pull: Pull, { sandboxConfig }: ImageRequest): Observable<number> =>
     defer(() => {
-      const { askedAt, startedAt } = line.get(image) ?? { askedAt: clock.monotonicMs(), startedAt: undefined };
-      line.set(image, { image, askedAt, startedAt, sandboxConfig });
-      return runs.join(image);
+      const key = JSON.stringify([pull.image, pull.credentials]);
+      const { askedAt, startedAt } = line.get(key) ?? { askedAt: clock.monotonicMs(), startedAt: undefined };
+      line.set(key, { ...pull, askedAt, startedAt, sandboxConfig });
+      return runs.join(key);
     });
-  return { join, line: (): readonly PullInLine[] => [...line.values()] };
+  const lineOf = (): readonly PullInLine[] =>
+    [...line.values()].map(({ image, askedAt, startedAt }) => ({ image, askedAt, startedAt }));
+  return { join, line: lineOf };
+}
+
+/** The first of the credentials that works, or none if there are none. Errors: what all said, when none did. */
+function firstToWork(
+  credentials: readonly RegistryCredential[],
+  pull: (auth: AuthConfig | undefined) => Observable<unknown>,
+  failures: readonly KubeletError[] = [],
+): Observable<unknown> {
+  const [credential, ...others] = credentials;
+  if (credential === undefined) return failures.length === 0 ? pull(undefined) : throwError(() => allFailed(failures));
+  return pull(AuthConfig.fromPartial(credential)).pipe(
+    catchError((thrown: unknown) => firstToWork(others, pull, [...failures, toKubeletError(thrown)])),
+  );
 }
 
 function statusOf({ images }: Ports, { container }: ImageRequest): Observable<Image | undefined> {

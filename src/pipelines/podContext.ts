@@ -18,6 +18,7 @@ import type { Sequence } from "../state/sequence.ts";
 import type { ImagePulls } from "./imagePull.ts";
 import type { PodMemory } from "./podMemory.ts";
 import type { PodObjects } from "./podObjects.ts";
+import type { FindCredentials } from "./registryCredentials.ts";
 import { stage } from "./podStage.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import type { UserNamespaces } from "./userNamespaces.ts";
@@ -33,6 +34,7 @@ export interface PodContext {
   readonly userNamespaces: UserNamespaces;
   readonly runtimeClasses: ReadonlyCell<RuntimeClasses>;
   readonly objects: PodObjects;
+  readonly credentials: FindCredentials;
   readonly runtimeState: ReadonlyCell<RuntimeState>;
   readonly sequence: Sequence;
   /** undefined while the runtime has something of the pod that was not inspected yet. */

@@ -53,6 +53,7 @@ import { syncPod } from "./podSync.ts";
 import { terminatePod } from "./podTerminate.ts";
 import { keepVerdicts, restoreVerdicts } from "./probeJournal.ts";
 import { podProbes } from "./probes.ts";
+import type { FindCredentials } from "./registryCredentials.ts";
 import type { UserNamespaces } from "./userNamespaces.ts";
 
 export interface PodWorkerDeps {
@@ -62,6 +63,7 @@ export interface PodWorkerDeps {
   readonly images: ImagePulls;
   readonly userNamespaces: UserNamespaces;
   readonly objects: PodObjects;
+  readonly credentials: FindCredentials;
   readonly state: Pick<NodeState, "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "sequence">;
 }
 
@@ -81,6 +83,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       userNamespaces: deps.userNamespaces,
       runtimeClasses: deps.state.runtimeClasses,
       objects: deps.objects,
+      credentials: deps.credentials,
       runtimeState: deps.state.runtimeState,
       sequence: deps.state.sequence,
       runtimeStatus: () => statusOf(identity, deps.state),

@@ -68,13 +68,15 @@ export function startContainer(task: StartTask): Observable<PodOutput> {
   const { clock } = context.ports;
   const askedAt = clock.monotonicMs();
   const untilStopped$ = context.images
-    .ensure({ pod, container, sandboxConfig: sandbox.config })
+    .ensure({ pod, container, sandboxConfig: sandbox.config, credentials: context.credentials(pod, container) })
     .pipe(takeUntil(aborted(stop)));
   return untilStopped$.pipe(
     switchMap((step) => {
       switch (step.kind) {
         case "event":
-          return of(eventOutput({ ...step.event, object: podEventObject(pod, container.name) }));
+          return of(
+            eventOutput({ ...step.event, object: podEventObject(pod, step.ofPod ? undefined : container.name) }),
+          );
         case "failed":
           return fail(task, step.error, step.retryAt);
         case "ready":

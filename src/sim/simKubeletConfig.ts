@@ -15,5 +15,12 @@ export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> 
   const { gates } = resolveFeatureGates({});
   const config = defaultConfiguration(withDefaultEviction({}), (name) => gates.get(name) === true);
   const defaults = kubeletConfigOf({ flags, config, featureGates: gates, client: undefined, warnings: [] }, machine);
-  return { ...defaults, sources: ["file", "api"], clusterDns: ["10.96.0.10"], clusterDomain: "cluster.local", ...more };
+  return {
+    ...defaults,
+    sources: ["file", "api"],
+    dockerFiles: { configJson: [`${defaults.directories.rootDir}/config.json`], dockercfg: [] },
+    clusterDns: ["10.96.0.10"],
+    clusterDomain: "cluster.local",
+    ...more,
+  };
 }

@@ -7,6 +7,7 @@ import { type KubeletError, kubeletError, withReason } from "../errors.ts";
 import type { KubeletEvent } from "../events.ts";
 import type { MonotonicMs, PodUid } from "../ids.ts";
 import * as text from "./imageMessages.ts";
+import { missingPullSecretsMessage } from "./pullSecrets.ts";
 import { parseImageRef } from "./imageRef.ts";
 
 export type PullPolicy = "Always" | "IfNotPresent" | "Never";
@@ -92,6 +93,17 @@ export function pullFailure(image: string, error: KubeletError): KubeletError {
 /** The event of a failed pull; `error` as the runtime gave it. */
 export const pullFailedEvent = (image: string, error: KubeletError): ImageEvent =>
   warning("Failed", text.failedToPullMessage(image, error.message));
+
+/** The event of pull secrets that are not there: the pull is tried without them. */
+export const missingPullSecretsEvent = (names: readonly string[]): ImageEvent =>
+  warning("FailedToRetrieveImagePullSecret", missingPullSecretsMessage(names));
+
+/** What the credentials that were tried failed with, each text once: as upstream's aggregate. At least one. */
+export function allFailed(failures: readonly KubeletError[]): KubeletError {
+  const texts = [...new Set(failures.map(({ message }) => message))];
+  const last = failures.at(-1) ?? kubeletError("Unknown", "no credentials were tried");
+  return { ...last, message: texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]` };
+}
 
 /** The event of a pull that succeeded; times in milliseconds. */
 export const pulledEvent = (image: string, pullMs: number, totalMs: number, sizeBytes: bigint | number): ImageEvent =>

@@ -1,7 +1,9 @@
-import { defer, ignoreElements, map, merge, type Observable, of, switchMap, throwError, timer } from "rxjs";
+import { defer, ignoreElements, map, merge, type Observable, of, switchMap, take, throwError, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_IMAGE_PULL_POLICY } from "../../../src/core/backoff.ts";
 import { kubeletError } from "../../../src/core/errors.ts";
+import type { RegistryCredential } from "../../../src/core/image/dockerConfig.ts";
+import { ok } from "../../../src/core/result.ts";
 import * as cri from "../../../src/gen/cri.ts";
 import { createImagePulls, type ImageStep } from "../../../src/pipelines/imagePull.ts";
 import type { ImageService } from "../../../src/ports/cri.ts";
@@ -22,6 +24,8 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
     asked,
     telemetry,
     statusFails: false,
+    credentials: [] as readonly RegistryCredential[],
+    missing: [] as readonly string[],
     pullsKeepNothing: false,
     ensure: (image: string, uid = "u1", policy?: string): Observable<string> =>
       ask(image, uid, policy).pipe(map(short)),
@@ -36,11 +40,13 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
         const name = image?.image ?? "";
         return of({ image: present.has(name) ? cri.Image.create({ id: `id of ${name}`, size: 7n }) : undefined });
       }),
-    pullImage: ({ image, sandboxConfig }: cri.PullImageRequest) =>
+    pullImage: ({ image, auth, sandboxConfig }: cri.PullImageRequest) =>
       defer(() => {
         const name = image?.image ?? "";
-        asked.push(`${m.clock.monotonicMs()} ${name} ${sandboxConfig?.hostname ?? "no sandbox"}`);
-        const pull = pulls[name] ?? throwError(() => kubeletError("NotFound", `${name}: not found`));
+        const asker = auth === undefined ? "" : ` as ${auth.username}`;
+        asked.push(`${m.clock.monotonicMs()} ${name} ${sandboxConfig?.hostname ?? "no sandbox"}${asker}`);
+        const pull =
+          pulls[`${name}${asker}`] ?? pulls[name] ?? throwError(() => kubeletError("NotFound", `${name}: not found`));
         return pull.pipe(
           map(() => {
             if (!self.pullsKeepNothing) present.add(name);
@@ -53,7 +59,8 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
   const ask = (image: string, uid: string, policy?: string): Observable<ImageStep> => {
     const container = containerOf({ image, ...(policy === undefined ? {} : { imagePullPolicy: policy }) });
     const sandboxConfig = cri.PodSandboxConfig.create({ hostname: uid });
-    return images.ensure({ pod: podOf({ uid }), container, sandboxConfig });
+    const credentials = of(ok({ credentials: self.credentials, missing: self.missing }));
+    return images.ensure({ pod: podOf({ uid }), container, sandboxConfig, credentials });
   };
   return self;
 }
@@ -334,6 +341,62 @@ describe("createImagePulls: backoff", () => {
         "4 Pulled",
         `4 id of ${APP}`,
       ]);
+    }),
+  );
+
+  it(
+    "tries one credential after the other, and tells of those that fail only when all do",
+    marbles((m) => {
+      const known = node(m, {
+        "a:1 as first": throwError(() => kubeletError("PermissionDenied", "no")),
+        "a:1 as second": m.cold("--(x|)"),
+      });
+      known.credentials = [
+        { username: "first", password: "1" },
+        { username: "second", password: "2" },
+      ];
+      m.expectObservable(known.ensure("a:1")).toBe("p-(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
+      m.flush();
+      expect(known.asked).toEqual(["0 a:1 u1 as first", "0 a:1 u1 as second"]);
+    }),
+  );
+
+  it(
+    "tells what every credential failed with, each text once",
+    marbles((m) => {
+      const refusing = (text: string) => throwError(() => kubeletError("PermissionDenied", text));
+      const known = node(m, { "a:1 as x": refusing("no"), "a:1 as y": refusing("never") });
+      known.credentials = ["x", "y", "x"].map((username) => ({ username, password: "" }));
+      m.expectObservable(known.messages("a:1")).toBe("(pfx|)", {
+        p: 'Pulling image "a:1"',
+        f: 'Failed to pull image "a:1": [no, never]',
+        x: "",
+      });
+    }),
+  );
+
+  it(
+    "does not share a pull with who has other credentials",
+    marbles((m) => {
+      const known = node(m, { "a:1": m.cold("-----(x|)") }, { maxParallel: 2 });
+      m.expectObservable(known.ensure("a:1")).toBe("p----(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
+      m.at(1, () => (known.credentials = [{ username: "me", password: "" }]));
+      const late$ = timer(2, m.scheduler).pipe(switchMap(() => known.ensure("a:1", "u2")));
+      m.expectObservable(late$).toBe("--p----(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
+      m.flush();
+      expect(known.asked).toEqual(["0 a:1 u1", "2 a:1 u2 as me"]);
+    }),
+  );
+
+  it(
+    "pulls without the pull secrets that are missing, and says which",
+    marbles((m) => {
+      const known = node(m, { "a:1": m.cold("(x|)") });
+      known.missing = ["one", "two"];
+      m.expectObservable(known.messages("a:1").pipe(take(2))).toBe("(pm|)", {
+        p: 'Pulling image "a:1"',
+        m: "Unable to retrieve some image pull secrets (one, two); attempting to pull the image may not succeed.",
+      });
     }),
   );
 });

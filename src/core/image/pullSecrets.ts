@@ -1,0 +1,34 @@
+/** Registry credentials in the Secrets of a pod. Counterpart: MakeDockerKeyring of pkg/credentialprovider/secrets. */
+import { decodeBase64 } from "../base64.ts";
+import type { Secret } from "../configObjects.ts";
+import { ok, type Result } from "../result.ts";
+import { readDockerConfig, type RegistryCredentials } from "./dockerConfig.ts";
+
+const FORMS = [
+  { type: "kubernetes.io/dockerconfigjson", key: ".dockerconfigjson", form: "config.json" },
+  { type: "kubernetes.io/dockercfg", key: ".dockercfg", form: ".dockercfg" },
+] as const;
+
+/** What a Secret has of them; undefined when it is not of a type that has. */
+export function credentialsOf({ type, data = {}, metadata }: Secret): Result<RegistryCredentials> | undefined {
+  const found = FORMS.find((each) => each.type === type && (data[each.key] ?? "") !== "");
+  if (found === undefined) return undefined;
+  const text = new TextDecoder().decode(decodeBase64(data[found.key] ?? ""));
+  return readDockerConfig(found.form, text, `secret "${metadata.namespace}/${metadata.name}"`);
+}
+
+/** What all of them have; the first that cannot be read is the error. */
+export function allCredentialsOf(secrets: readonly Secret[]): Result<readonly RegistryCredentials[]> {
+  const all: RegistryCredentials[] = [];
+  for (const secret of secrets) {
+    const read = credentialsOf(secret);
+    if (read === undefined) continue;
+    if (!read.ok) return read;
+    all.push(read.value);
+  }
+  return ok(all);
+}
+
+/** Event of pull secrets that are not there. */
+export const missingPullSecretsMessage = (names: readonly string[]): string =>
+  `Unable to retrieve some image pull secrets (${names.join(", ")}); attempting to pull the image may not succeed.`;

@@ -26,11 +26,11 @@ const GONE = apiError({ code: 404 });
 /** A server that answers as the diagrams say, one after the other, the last one for ever; and what it was asked, when. */
 function server({ cold, clock }: Marbles, diagrams: readonly string[], error: unknown = AWAY) {
   const asked: string[] = [];
-  const answer = (verb: string, name: string): Observable<never> =>
+  const answer = (verb: string, name: string): Observable<string> =>
     defer(() => {
       const diagram = diagrams[Math.min(asked.length, diagrams.length - 1)] ?? "(x|)";
       asked.push(`${clock.monotonicMs()} ${verb} ${name}`);
-      return cold(diagram, {}, error) as Observable<never>;
+      return cold(diagram, {}, error);
     });
   const api = {
     create: (_resource: string, object: { metadata: { name?: string } }) =>

@@ -4,6 +4,7 @@
  */
 import { combineLatest, concat, defer, ignoreElements, merge, type Observable, of, switchMap, tap, using } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import type { CountedEvent } from "../core/apiEvent.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
@@ -15,12 +16,14 @@ import { healthzServer } from "../server/healthzServer.ts";
 import { readOnlyServer } from "../server/readOnlyServer.ts";
 import type { ListeningAddress } from "../server/serve.ts";
 import { type CriClient, createCriClient } from "../sinks/cri.ts";
+import { storeEvents } from "../sinks/apiEvents.ts";
 import { recordEvents } from "../sinks/events.ts";
 import { createFiles } from "../sinks/files.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
 import { containerdEvents } from "../sources/containerdEvents.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
+import { createObjectCache } from "../sources/objectCache.ts";
 import { readMachine } from "../sources/machine.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { systemRandom } from "../sources/systemRandom.ts";
@@ -146,7 +149,15 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     rng,
     telemetry,
     api,
-    objects: undefined,
+    objects:
+      api &&
+      createObjectCache(config.configMapAndSecretChangeDetectionStrategy, {
+        api: api.objects,
+        clock,
+        rng,
+        log,
+        syncPeriodMs: config.syncFrequency,
+      }),
     runtime: client.runtime,
     images: client.images,
     probers: createProbers(client.runtime, clock),
@@ -161,9 +172,22 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     ),
     runtimeClasses$: runtimeClasses(api, options, { clock, rng, telemetry }),
     recordEvents: (events$) =>
-      recordEvents(events$, { telemetry, clock, qps: config.eventRecordQPS, burst: config.eventBurst }),
+      recordEvents(events$, {
+        telemetry,
+        clock,
+        qps: config.eventRecordQPS,
+        burst: config.eventBurst,
+        store: storeIn(api, kubeletConfig.nodeName, { clock, rng, telemetry }),
+      }),
   };
 }
+
+/** Events of a node of a cluster are objects of its server too. */
+const storeIn = (
+  api: ApiLanes | undefined,
+  nodeName: string,
+  ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry">,
+) => api && ((events$: Observable<CountedEvent>) => storeEvents(events$, { ...ports, api: api.events, nodeName }));
 
 /** Directories every node has; a node that may not make them says so at once. */
 function makeDirectories({ directories }: KubeletConfig, { files }: KubeletPorts): Observable<never> {

@@ -144,6 +144,7 @@ export const POD_FIELDS = {
   }),
   configMapAndSecretChangeDetectionStrategy: field("string", "Watch", "How changes of ConfigMaps and Secrets arrive", {
     rule: oneOf("Get", "Cache", "Watch"),
+    effective: true,
   }),
   volumePluginDir: field(
     "string",

@@ -56,7 +56,8 @@ describe("the field table", () => {
   it("marks what exists so far as effective", () => {
     const effective = CONFIG_PATHS.filter((path) => CONFIG_FIELDS[path].effective !== false).toSorted();
     expect(effective).toEqual(
-      `address allowedUnsafeSysctls cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain containerRuntimeEndpoint cpuCFSQuota
+      `address allowedUnsafeSysctls cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain
+       configMapAndSecretChangeDetectionStrategy containerRuntimeEndpoint cpuCFSQuota
        cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod enforceNodeAllocatable eventBurst eventRecordQPS
        evictionHard featureGates fileCheckFrequency healthzBindAddress healthzPort httpCheckFrequency
        imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format logging.verbosity maxParallelImagePulls maxPods memoryReservationPolicy memoryThrottlingFactor

@@ -11,6 +11,7 @@ export {
   runs,
   type ScenarioPrograms,
   stopsIn,
+  usesMemory,
 } from "./scenario/scenarioPrograms.ts";
 export type { ScenarioFault } from "./scenario/scenarioReport.ts";
 export { type Duration, ScenarioError } from "./scenario/scenarioTime.ts";

@@ -169,7 +169,7 @@ export const listContainers = (
     return { containers: [...world.containers.values()].filter(matches).map(containerMessage) };
   });
 
-/** UpdateContainerResources: remembers them. */
+/** UpdateContainerResources: a program that has more memory than it may from now on is killed. */
 export const updateContainerResources = (
   world: SimWorld,
   { containerId, linux }: cri.UpdateContainerResourcesRequest,
@@ -177,6 +177,10 @@ export const updateContainerResources = (
   atOnce(() => {
     const container = containerOf(world, containerId);
     world.containers.set(containerId, { ...container, resources: linux ?? container.resources });
+    const process = world.processes.get(containerId);
+    if (process !== undefined && linux !== undefined) {
+      world.host.processes.change(process.pid, { memoryLimitBytes: Number(linux.memoryLimitInBytes) });
+    }
     return {};
   });
 

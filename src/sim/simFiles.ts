@@ -28,19 +28,24 @@ export interface SimFilesOptions {
   /** Of every operation, default 0: the scheduler's next action. */
   readonly latencyMs?: number;
   /** Asked before every operation; an error is its outcome. */
-  fault?(operation: keyof Files, path: string): ErrorCode | undefined;
+  fault?: ((operation: keyof Files, path: string) => ErrorCode | undefined) | undefined;
+  /** Whether there is no room for it; default: there always is. */
+  isFullFor?(operation: keyof Files, path: string): boolean;
 }
 
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o644;
 
 /** Makes an empty file system. */
-export function createSimFiles({ clock, latencyMs = 0, fault }: SimFilesOptions): SimFiles {
+export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor }: SimFilesOptions): SimFiles {
   const tree = createSimTree();
   const call = <T>(operation: keyof Files, path: string, effect: () => T): Call<T> =>
     later(clock, latencyMs, () => {
       const code = fault?.(operation, path);
       if (code !== undefined) throw kubeletError(code, `cannot ${operation} ${path}: injected fault`);
+      if (isFullFor?.(operation, path) === true) {
+        throw kubeletError("ResourceExhausted", `cannot ${operation} ${path}: no space left on device`);
+      }
       return effect();
     });
   return {

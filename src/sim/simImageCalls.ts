@@ -8,7 +8,7 @@ import { createPrng } from "./prng.ts";
 import { after, atOnce } from "./simCall.ts";
 import { imageMessage } from "./simMessages.ts";
 import type { SimImage } from "./simRecords.ts";
-import type { SimWorld } from "./simWorld.ts";
+import { imagesFill, type SimWorld } from "./simWorld.ts";
 
 /** How one pull goes. */
 export type SimPull =
@@ -99,14 +99,14 @@ export const removeImage = (world: SimWorld, { image }: cri.RemoveImageRequest):
 /** ImageFsInfo: one file system, filled by the images. */
 export const imageFsInfo = (world: SimWorld): Call<cri.ImageFsInfoResponse> =>
   atOnce(() => {
-    const usedBytes = [...world.images.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const { bytes, inodes } = imagesFill([...world.images.values()]);
     return {
       imageFilesystems: [
         {
           timestamp: world.stampNs(),
           fsId: { mountpoint: "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs" },
-          usedBytes: { value: BigInt(usedBytes) },
-          inodesUsed: { value: BigInt(world.images.size * 500) },
+          usedBytes: { value: BigInt(bytes) },
+          inodesUsed: { value: BigInt(inodes) },
         },
       ],
       containerFilesystems: [],

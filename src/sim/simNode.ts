@@ -15,17 +15,17 @@ import type { Machine } from "../ports/host.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { usualCheckers } from "./checkers/usualCheckers.ts";
 import { createDriftingClock, type DriftingClock } from "./host/driftingClock.ts";
+import { createSimHost, type SimHost } from "./host/simHost.ts";
 import { createHeapScheduler, type HeapScheduler } from "./heapScheduler.ts";
 import { createPrng, type Prng } from "./prng.ts";
 import { createSimApiPods, type SimApiPods } from "./simApiPods.ts";
 import { createSimCgroups, type SimCgroups, type SimCgroupsOptions } from "./simCgroups.ts";
 import type { SimChecker, SimViolation } from "./simChecker.ts";
 import type { SimClock } from "./simClock.ts";
-import { createSimFiles, type SimFiles, type SimFilesOptions } from "./simFiles.ts";
+import type { SimFiles, SimFilesOptions } from "./simFiles.ts";
 import type { SimAction } from "./simCall.ts";
 import { type CreateKubelet, createSimKubelet, type SimKubelet } from "./simKubelet.ts";
 import { simKubeletConfig } from "./simKubeletConfig.ts";
-import { simMachine } from "./simMachine.ts";
 import { createSimManifestPage, type SimManifestPage, type SimManifestPageOptions } from "./simManifestPage.ts";
 import { createSimManifests, type SimManifest, type SimManifests } from "./simManifests.ts";
 import type { SimObservation, SimSight } from "./simObservation.ts";
@@ -92,6 +92,9 @@ export interface SimNode {
   readonly scheduler: HeapScheduler;
   readonly config: KubeletConfig;
   readonly runtime: SimRuntime;
+  /** The machine: disks, processes, the kernel's log. */
+  readonly host: SimHost;
+  /** Of the machine. */
   readonly files: SimFiles;
   readonly cgroups: SimCgroups;
   readonly manifests: SimManifests;
@@ -221,7 +224,17 @@ export function createSimNode(options: SimNodeOptions): SimNode {
 interface World
   extends Pick<
     SimNode,
-    "prng" | "clock" | "scheduler" | "config" | "runtime" | "files" | "cgroups" | "manifests" | "apiPods" | "api"
+    | "prng"
+    | "clock"
+    | "scheduler"
+    | "config"
+    | "runtime"
+    | "host"
+    | "files"
+    | "cgroups"
+    | "manifests"
+    | "apiPods"
+    | "api"
   > {
   readonly page: SimManifestPage;
   readonly life: SimKubelet;
@@ -233,22 +246,24 @@ function createWorld(options: SimNodeOptions): World {
   const prng = createPrng(options.seed);
   const { scheduler = createHeapScheduler(), api } = options;
   const clock = createDriftingClock(scheduler);
-  const machine = simMachine(options.machine);
-  const config = simKubeletConfig(machine, options.config);
-  const subjects = createSimSubjects();
   const { fileFault, cgroupFault, intercept, manifests: initial = {}, pods } = options;
+  const host = createSimHost({ clock, prng: prng.fork("host"), machine: options.machine, fileFault });
+  const config = simKubeletConfig(host.machine, options.config);
+  const subjects = createSimSubjects();
   let watcher: (sight: SimSight) => void = () => {};
   const see = (sight: SimSight): void => {
     if (sight.kind === "change") subjects.note(sight.change);
     watcher(sight);
   };
-  const files = createSimFiles({ clock, ...(fileFault === undefined ? {} : { fault: fileFault }) });
+  host.kernelLog.messages$.subscribe({ next: ({ text }) => see({ kind: "kernel", text }) });
+  const { files } = host;
   files.put("/etc/hosts", "127.0.0.1\tlocalhost\n");
   const cgroups = createSimCgroups({ clock, ...(cgroupFault === undefined ? {} : { fault: cgroupFault }) });
   const runtime = createSimRuntime({
     ...options,
     clock,
     prng: prng.fork("runtime"),
+    host,
     writeHostFile: (path, content) => files.put(path, content),
     intercept(rpc, request) {
       const about = subjects.of(request);
@@ -268,7 +283,9 @@ function createWorld(options: SimNodeOptions): World {
   const ports = {
     clock,
     api: api === undefined ? undefined : lanesTo(api, config.nodeName, see),
-    machine,
+    get machine() {
+      return host.machine;
+    },
     files: seenFiles(files, config, see),
     cgroups: seenCgroups(cgroups, see),
     runtime: options.adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime,
@@ -299,6 +316,7 @@ function createWorld(options: SimNodeOptions): World {
     scheduler,
     config,
     runtime,
+    host,
     files,
     cgroups,
     manifests,
@@ -322,7 +340,7 @@ function lanesTo(server: SimApiServer, nodeName: string, see: (sight: SimSight) 
 const PROCEED: SimAction = { kind: "proceed" };
 
 /** What the driver can do to the node, each told in the trace. */
-function hands({ life, runtime, cgroups, manifests, page, apiPods, see }: World) {
+function hands({ life, runtime, host, cgroups, manifests, page, apiPods, see }: World) {
   const note = (text: string) => see({ kind: "action", text });
   return {
     putManifest(name, manifest) {
@@ -376,6 +394,7 @@ function hands({ life, runtime, cgroups, manifests, page, apiPods, see }: World)
       life.crash();
       runtime.crash("die");
       cgroups.clear();
+      host.reboot();
     },
   } satisfies Partial<SimNode>;
 }

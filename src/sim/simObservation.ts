@@ -70,6 +70,8 @@ export type SimSight =
       readonly asked: string;
       readonly result: ProbeOutcome["result"];
     }
+  /** The kernel has logged it. */
+  | { readonly kind: "kernel"; readonly text: string }
   /** The wall clock was set, forth or back. */
   | { readonly kind: "clock"; readonly stepMs: number }
   | { readonly kind: "kubelet"; readonly what: "started" | "crashed" }

@@ -1,9 +1,10 @@
 /**
  * Processes of simulated containers. A process ends once, at the earliest instant anything gave it: its own exit, a
- * signal, or the simulation. Owns one pending action per process that is going to end.
+ * signal, the OOM killer, or the simulation. Owns one pending action per process that is going to end, or to grow.
  */
 import { ReplaySubject, type Subscription } from "rxjs";
 import { ContainerEventType } from "../gen/cri.ts";
+import type { SimProcessStart } from "./host/simProcesses.ts";
 import type { SimExit, SimProgram } from "./simProgram.ts";
 import type { SimContainer, SimEnd } from "./simRecords.ts";
 import type { SimWorld } from "./simWorld.ts";
@@ -12,6 +13,8 @@ import type { SimWorld } from "./simWorld.ts";
 export const DEFAULT_TERM: SimExit = { afterMs: 5, code: 143 };
 /** KILL by the kernel, and containerd noticing it. */
 export const KILLED: SimExit = { afterMs: 2, code: 137 };
+/** The same, because it had more memory than it may. */
+const OOM_KILLED: SimEnd = { ...KILLED, reason: "OOMKilled" };
 
 /** Where the termination message file of a container is on the host; undefined without one. */
 export function terminationMessageFile({ config }: SimContainer): string | undefined {
@@ -40,6 +43,8 @@ export function startProcess(
       writeHostFile(messageFile, program.terminationMessage);
     }
     processes.delete(id);
+    world.host.processes.end(pid);
+    growth?.unsubscribe();
     const finishedAt = world.stampNs();
     const exited: SimContainer = {
       ...record,
@@ -58,10 +63,15 @@ export function startProcess(
     ending = clock.scheduler.schedule(() => end(how), how.afterMs);
   };
 
+  const pid = world.host.processes.start(hostProcess(world, container, program), () => endAfter(OOM_KILLED));
+  const { grows } = program;
+  const growth = grows && clock.scheduler.schedule(() => world.host.processes.change(pid, grows), grows.afterMs);
+
   const running: SimContainer = { ...container, phase: { kind: "running", startedAt } };
   containers.set(container.id, running);
   processes.set(container.id, {
     program,
+    pid,
     ended$: ended.asObservable(),
     endAfter,
     endNow(how) {
@@ -80,4 +90,18 @@ export function startProcess(
   if (logDirectory !== "" && logPath !== "") writeHostFile(`${logDirectory}/${logPath}`, "");
   world.containerChanged("container started", running, ContainerEventType.CONTAINER_STARTED_EVENT);
   if (program.exits !== undefined) endAfter(program.exits);
+}
+
+/** A container as a process of its machine. */
+function hostProcess(world: SimWorld, container: SimContainer, { usage }: SimProgram): SimProcessStart {
+  const { id, sandboxId, config, resources } = container;
+  const parent = world.sandboxes.get(sandboxId)?.config.linux?.cgroupParent ?? "";
+  return {
+    name: config.metadata?.name ?? id,
+    cgroup: `${parent}/${id}`,
+    memoryBytes: usage?.memoryBytes ?? 0,
+    tasks: usage?.tasks ?? 1,
+    oomScoreAdj: Number(resources?.oomScoreAdj ?? 0n),
+    memoryLimitBytes: Number(resources?.memoryLimitInBytes ?? 0n),
+  };
 }

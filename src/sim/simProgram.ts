@@ -21,8 +21,17 @@ export interface SimProgram {
   readonly terminationMessage?: string;
   /** What a command run inside does; default: nothing, with code 0, at once. */
   exec?(command: readonly string[]): SimExec;
-  /** Shown in statistics. */
-  readonly usage?: { readonly cpuMilli: number; readonly memoryBytes: number };
+  readonly usage?: SimUsage;
+  /** From then on it has this much memory, counted from the start. */
+  readonly grows?: { readonly afterMs: number; readonly memoryBytes: number };
+}
+
+/** What a program uses of its machine. Default: nothing, with one thread. */
+export interface SimUsage {
+  readonly cpuMilli: number;
+  readonly memoryBytes: number;
+  /** Threads and processes. */
+  readonly tasks?: number;
 }
 
 /** Outcome of a command run inside a container. */

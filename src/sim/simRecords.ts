@@ -56,6 +56,8 @@ export interface SimEnd extends SimExit {
 /** A running process. */
 export interface SimProcess {
   readonly program: SimProgram;
+  /** Its id on the machine. */
+  readonly pid: number;
   /** Emits once when it ended, also to those who come later. */
   readonly ended$: Observable<void>;
   /** Ends it that much later, unless it ends before. */

@@ -8,7 +8,6 @@ import { createApiFaults } from "./faults/apiFaults.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { createAccidents } from "./faults/accidents.ts";
 import { createCallFaults } from "./faults/callFaults.ts";
-import { createDiskSpace } from "./faults/diskSpace.ts";
 import { withEventFaults } from "./faults/eventFaults.ts";
 import { createFaultDice, type FaultDice } from "./faults/faultDice.ts";
 import type { FaultRates } from "./faults/faultKinds.ts";
@@ -186,7 +185,6 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     windowSize: undefined,
   };
   const kind = options.workload === "steady" ? STEADY_NODE : drawn;
-  const disk = createDiskSpace((path) => node.files.at(path)?.kind === "directory");
   const calls = createCallFaults(dice, (afterMs, prng) => accidents.crashKubelet(afterMs, prng));
   const page = createPageFaults(dice);
   const config: Partial<KubeletConfig> = {
@@ -213,7 +211,6 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     answers: workloadAnswers,
     callFault: calls.callFault,
     goesOn: calls.goesOn,
-    fileFault: disk.fault,
     pageFate: page.fate,
     adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock),
     maxLogLines: 1_000,
@@ -223,7 +220,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   });
   server.put("nodes", { metadata: { name: node.config.nodeName } });
   const owners = createWorkloadOwners(node, server, options.pods);
-  const accidents = createAccidents(node, owners, { disk, page, api: { server, faults: api } }, dice, durationMs);
+  const accidents = createAccidents(node, owners, { page, api: { server, faults: api } }, dice, durationMs);
   return {
     node,
     owners,

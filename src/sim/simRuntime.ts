@@ -9,6 +9,7 @@ import type { RuntimeHandlerState } from "../core/runtime/runtimeState.ts";
 import { CgroupDriver } from "../gen/cri.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ImageService, RuntimeService } from "../ports/cri.ts";
+import { createSimProcesses } from "./host/simProcesses.ts";
 import { createPrng, type Prng } from "./prng.ts";
 import {
   atOnce,
@@ -25,12 +26,14 @@ import { runsForever, type SimPrograms } from "./simProgram.ts";
 import type { SimChange, SimContainer, SimEnd, SimImage, SimSandbox } from "./simRecords.ts";
 import * as sandbox from "./simSandboxCalls.ts";
 import * as stats from "./simStatsCalls.ts";
-import { createSimWorld, type SimWorld } from "./simWorld.ts";
+import { createSimWorld, imagesFill, type SimRuntimeHost, type SimWorld } from "./simWorld.ts";
 
 /** What a simulated runtime is made of. Everything but the clock has a default. */
 export interface SimRuntimeOptions {
   readonly clock: Clock;
   readonly prng?: Prng;
+  /** What it runs on; default: a machine with room for everything. */
+  readonly host?: SimRuntimeHost;
   /** Default: every container runs until it is stopped. */
   readonly programs?: SimPrograms;
   /** Present from the start. */
@@ -113,8 +116,10 @@ export const usualRegistry =
 export function createSimRuntime(options: SimRuntimeOptions): SimRuntime {
   const { clock, prng = createPrng("runtime"), eventLatencyMs = 1, podAddresses = "10.1.0" } = options;
   const handlers = options.handlers ?? [{ name: "", recursiveReadOnlyMounts: true, userNamespaces: true }];
-  const world = createSimWorld(clock, prng.fork("ids"), { podAddresses, eventLatencyMs, handlers });
+  const host = options.host ?? { processes: createSimProcesses() };
+  const world = createSimWorld(clock, prng.fork("ids"), { host, podAddresses, eventLatencyMs, handlers });
   for (const present of options.images ?? []) world.images.set(present.id, present);
+  host.disk?.fill("/", "images", imagesFill(options.images ?? []));
   const broken = new Subject<string>();
   const died = new Subject<KubeletError>();
   let isDown = false;

@@ -47,14 +47,24 @@ export const runPodSandbox = (world: SimWorld, request: cri.RunPodSandboxRequest
       ip: address,
     };
     world.sandboxes.set(sandbox.id, sandbox);
+    startPause(world, sandbox);
     world.sandboxChanged("sandbox created", sandbox, CONTAINER_CREATED_EVENT, CONTAINER_STARTED_EVENT);
     return { podSandboxId: sandbox.id };
   });
+
+/** Starts the process that holds the namespaces of a sandbox. */
+function startPause(world: SimWorld, { id, config }: SimSandbox): void {
+  const cgroup = `${config.linux?.cgroupParent ?? ""}/${id}`;
+  world.pauses.set(id, world.host.processes.start({ name: "pause", cgroup }));
+}
 
 /** Marks a sandbox not ready, as when its pause process ends. With `releaseAddress` its address is free again. */
 export function endSandbox(world: SimWorld, id: string, releaseAddress: boolean): void {
   const sandbox = world.sandboxes.get(id);
   if (sandbox === undefined) return;
+  const pid = world.pauses.get(id);
+  if (pid !== undefined) world.host.processes.end(pid);
+  world.pauses.delete(id);
   const ended: SimSandbox = { ...sandbox, ready: false, ip: releaseAddress ? "" : sandbox.ip };
   world.sandboxes.set(id, ended);
   if (sandbox.ready) world.sandboxChanged("sandbox stopped", ended, CONTAINER_STOPPED_EVENT);

@@ -1,4 +1,4 @@
-/** The statistics rpcs of a simulated runtime: what the programs say they use, constant over time. */
+/** The statistics rpcs of a simulated runtime: memory and tasks as its machine has them, CPU as the programs say. */
 import { ContainerStats, PodSandboxStats } from "../gen/cri.ts";
 import type * as cri from "../gen/cri.ts";
 import { kubeletError } from "../core/errors.ts";
@@ -14,17 +14,20 @@ const NANO_PER_MILLI = 1_000_000;
 interface Usage {
   readonly cpuMilli: number;
   readonly memoryBytes: number;
+  readonly tasks: number;
   /** Core nanoseconds since the start. */
   readonly cpuNs: number;
 }
 
 function usageOf(world: SimWorld, { id, phase }: SimContainer): Usage {
-  const { cpuMilli = 0, memoryBytes = 0 } = world.processes.get(id)?.program.usage ?? {};
+  const process = world.processes.get(id);
+  const cpuMilli = process?.program.usage?.cpuMilli ?? 0;
+  const { memoryBytes = 0, tasks = 0 } = (process && world.host.processes.get(process.pid)) ?? {};
   const ranNs = phase.kind === "running" ? Math.max(0, Number(world.stampNs() - phase.startedAt)) : 0;
-  return { cpuMilli, memoryBytes, cpuNs: Math.floor((ranNs * cpuMilli) / 1000) };
+  return { cpuMilli, memoryBytes, tasks, cpuNs: Math.floor((ranNs * cpuMilli) / 1000) };
 }
 
-function usageMessages(timestamp: bigint, { cpuMilli, memoryBytes, cpuNs }: Usage) {
+function usageMessages(timestamp: bigint, { cpuMilli, memoryBytes, cpuNs }: Omit<Usage, "tasks">) {
   return {
     cpu: {
       timestamp,
@@ -56,6 +59,7 @@ function sandboxStatsOf(world: SimWorld, sandbox: SimSandbox): PodSandboxStats {
   const total = {
     cpuMilli: sum((u) => u.cpuMilli),
     memoryBytes: sum((u) => u.memoryBytes),
+    tasks: sum((u) => u.tasks) + (world.pauses.has(sandbox.id) ? 1 : 0),
     cpuNs: sum((u) => u.cpuNs),
   };
   const timestamp = world.stampNs();
@@ -63,7 +67,7 @@ function sandboxStatsOf(world: SimWorld, sandbox: SimSandbox): PodSandboxStats {
     attributes: attributesOf(sandbox),
     linux: {
       ...usageMessages(timestamp, total),
-      process: { timestamp, processCount: { value: BigInt(containers.length + 1) } },
+      process: { timestamp, processCount: { value: BigInt(total.tasks) } },
       containers: containers.map((container) => statsOf(world, container)),
     },
   });

@@ -100,6 +100,7 @@ function textOf(observation: SimObservation): string {
       return `steps by ${observation.stepMs / 1000} s`;
     case "kubelet":
       return "reason" in observation ? `${observation.what}: ${observation.reason}` : observation.what;
+    case "kernel":
     case "action":
       return observation.text;
     default:

@@ -8,6 +8,8 @@ import type { ContainerEventType } from "../gen/cri.ts";
 import { ContainerEventResponse, NamespaceMode } from "../gen/cri.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Rng } from "../ports/random.ts";
+import type { SimDisk, SimFill } from "./host/simDisk.ts";
+import type { SimProcesses } from "./host/simProcesses.ts";
 import { containerStatusMessage, sandboxStatusMessage } from "./simMessages.ts";
 import type { SimChange, SimContainer, SimImage, SimProcess, SimSandbox } from "./simRecords.ts";
 
@@ -18,8 +20,12 @@ export interface SimWorld {
   readonly handlers: readonly RuntimeHandlerState[];
   readonly sandboxes: Map<string, SimSandbox>;
   readonly containers: Map<string, SimContainer>;
+  /** The machine. */
+  readonly host: SimRuntimeHost;
   /** Of running containers. */
   readonly processes: Map<string, SimProcess>;
+  /** Process ids of the pause processes of sandboxes that are ready. */
+  readonly pauses: Map<string, number>;
   /** By id. */
   readonly images: Map<string, SimImage>;
   /** Every change, as it happens. */
@@ -60,8 +66,24 @@ function stamps(clock: Clock): () => bigint {
   };
 }
 
+const INODES_PER_IMAGE = 500;
+
+/** What images take of a disk. */
+export const imagesFill = (images: readonly SimImage[]): SimFill => ({
+  bytes: images.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+  inodes: images.length * INODES_PER_IMAGE,
+});
+
+/** What a runtime needs of the machine it runs on. */
+export interface SimRuntimeHost {
+  readonly processes: SimProcesses;
+  /** Where images are stored; default: they take no room. */
+  readonly disk?: Pick<SimDisk, "fill">;
+}
+
 /** How a world differs from others. */
 export interface SimWorldOptions {
+  readonly host: SimRuntimeHost;
   readonly podAddresses: string;
   readonly eventLatencyMs: number;
   readonly handlers: readonly RuntimeHandlerState[];
@@ -71,12 +93,13 @@ export interface SimWorldOptions {
 export function createSimWorld(
   clock: Clock,
   rng: Rng,
-  { podAddresses, eventLatencyMs, handlers }: SimWorldOptions,
+  { host, podAddresses, eventLatencyMs, handlers }: SimWorldOptions,
 ): SimWorld {
   const changes = new Subject<SimChange>();
   const events = new Subject<ContainerEventResponse>();
   const sandboxes = new Map<string, SimSandbox>();
   const containers = new Map<string, SimContainer>();
+  const images = new Map<string, SimImage>();
   const stampNs = stamps(clock);
   const [network = 10, subnet = 0, block = 0] = podAddresses.split(".").map(Number);
   const tell = (change: Omit<SimChange, "atMs">) => changes.next({ atMs: clock.monotonicMs(), ...change });
@@ -96,10 +119,12 @@ export function createSimWorld(
   return {
     clock,
     handlers,
+    host,
     sandboxes,
     containers,
     processes: new Map(),
-    images: new Map(),
+    pauses: new Map(),
+    images,
     changes$: changes.asObservable(),
     events$: events.pipe(delay(eventLatencyMs, clock.scheduler)),
     conditions: new Map([
@@ -132,6 +157,9 @@ export function createSimWorld(
       tell({ kind, id: container.id, podUid: podUidOf(sandbox), name: `${pod}/${name}#${attempt}`, ...exitCode });
       tellEvent(container.id, container.sandboxId, type);
     },
-    imageChanged: (kind, image) => tell({ kind, id: image.id, podUid: "", name: image.repoTags[0] ?? image.id }),
+    imageChanged(kind, image) {
+      host.disk?.fill("/", "images", imagesFill([...images.values()]));
+      tell({ kind, id: image.id, podUid: "", name: image.repoTags[0] ?? image.id });
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createDiskSpace } from "../../src/sim/faults/diskSpace.ts";
+import { ALL_THERE_IS } from "../../src/sim/host/simDisk.ts";
 import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
 import { simImage } from "../../src/sim/simImageCalls.ts";
 import { runsForever } from "../../src/sim/simProgram.ts";
@@ -10,16 +10,15 @@ const APP = "registry.example/app:1";
 const web = manifestOf("web", { containers: [{ name: "app", image: APP }] });
 
 function nodeWithDisk(isFull: boolean) {
-  const disk = createDiskSpace((path) => node.files.at(path)?.kind === "directory");
-  disk.isFull = isFull;
   const node: SimNode = createSimNode({
     seed: "full disk",
     manifests: { "web.yaml": web },
     images: [simImage(APP)],
     programs: () => runsForever,
-    fileFault: disk.fault,
   });
-  return { node, disk };
+  const fillDisk = (fill = ALL_THERE_IS): void => node.host.disk.fill("/", "others", fill);
+  if (isFull) fillDisk();
+  return { node, fillDisk, emptyDisk: () => node.host.disk.fill("/", "others", {}) };
 }
 
 const kubeletLines = ({ trace }: SimNode): readonly string[] =>
@@ -27,12 +26,12 @@ const kubeletLines = ({ trace }: SimNode): readonly string[] =>
 
 describe("a node whose disk is full", () => {
   it("runs on for hours: starts no pod meanwhile, and starts it once there is room", () => {
-    const { node, disk } = nodeWithDisk(false);
+    const { node, fillDisk, emptyDisk } = nodeWithDisk(false);
     node.runFor(5);
-    disk.isFull = true;
+    fillDisk();
     node.runFor(120 * MINUTE_MS);
     const [whileFull, isUp] = [node.running(), node.kubelet !== undefined];
-    disk.isFull = false;
+    emptyDisk();
     node.runFor(5 * MINUTE_MS);
     expect([whileFull, isUp, node.running(), kubeletLines(node)]).toEqual([
       [],
@@ -43,9 +42,9 @@ describe("a node whose disk is full", () => {
   });
 
   it("takes back its kubelet, which adopts what runs", () => {
-    const { node, disk } = nodeWithDisk(false);
+    const { node, fillDisk } = nodeWithDisk(false);
     node.runFor(MINUTE_MS);
-    disk.isFull = true;
+    fillDisk();
     node.crashKubelet();
     node.restartKubelet();
     node.runFor(MINUTE_MS);
@@ -57,11 +56,11 @@ describe("a node whose disk is full", () => {
   });
 
   it("has a new kubelet fail to start without its directories, again and again until there is room", () => {
-    const { node, disk } = nodeWithDisk(true);
+    const { node, emptyDisk } = nodeWithDisk(true);
     node.runFor(5_000);
-    disk.isFull = false;
+    emptyDisk();
     node.runFor(MINUTE_MS);
-    const failed = "kubelet failed to start: cannot makeDirectory /var/lib/kubelet: injected fault";
+    const failed = "kubelet failed to start: cannot makeDirectory /var/lib/kubelet: no space left on device";
     expect([kubeletLines(node), node.running()]).toEqual([
       [0, 2, 4, 6].flatMap((second) => [
         `${second}.000 kubelet started`,

@@ -1,4 +1,4 @@
-/** Seeds that once found a bug, each with what it found. They are run as they were found: 30 pods, 2 h, default faults. */
+/** Seeds that once found a bug, each with what it found. They are run as they were found: 30 pods, 2 h, the faults of that time. */
 export const REGRESSION_SEEDS: readonly (readonly [seed: number, found: string])[] = [
   [20, "a sandbox whose sync was abandoned came to life after the next pod of that name had started"],
   [48, "a pod preempted while its sandbox was on its way was counted as running by the checker of admission"],

@@ -21,6 +21,7 @@ import {
   stopsIn,
   story,
   timeline,
+  usesMemory,
 } from "rxlet/sim";
 
 const web = pod("web", { terminationGracePeriodSeconds: 10, containers: [container("app")] });
@@ -295,5 +296,41 @@ describe("expectations", () => {
       "0s app#0 StopContainer within 10 s",
       "2.5s app#0 exited code 0",
     ]);
+  });
+});
+
+describe("memory", () => {
+  const limited = (memory: string) =>
+    pod("web", { containers: [container("app", { resources: { limits: { memory } } })] });
+  const programs = { app: usesMemory("200Mi", "20s") };
+
+  it("is taken from a container that has more than its limit", () => {
+    const result = simulate({
+      pods: [limited("100Mi")],
+      programs,
+      expect: [
+        between("5s", "20s").container("web/app").is("running"),
+        at("22s").container("web/app").hasRestarts(1),
+        story("web", { only: /exited/ }, ["21s app#0 exited code 137"]),
+      ],
+      until: "25s",
+    });
+    const { state, lastState } = result.pods[0]?.status?.containerStatuses?.[0] ?? {};
+    expect([state?.running !== undefined, lastState?.terminated?.exitCode, lastState?.terminated?.reason]).toEqual([
+      true,
+      137,
+      "OOMKilled",
+    ]);
+    expect(result.trace.filter((line) => line.includes("  kernel  "))).toHaveLength(3);
+  });
+
+  it("is given within the limit, and on the machine without one", () => {
+    for (const pods of [[limited("300Mi")], [web]]) {
+      simulate({ pods, programs, expect: [at("1m").container("web/app").hasRestarts(0)] });
+    }
+  });
+
+  it("is written as in manifests", () => {
+    expect(() => usesMemory("much")).toThrow('usesMemory("much"): no quantity like 64Mi or 1Gi');
   });
 });

@@ -13,7 +13,10 @@ import { simImage } from "../../src/sim/simImageCalls.ts";
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
-function machine(options: Partial<SimHostOptions> = {}, usage: Readonly<Record<string, number>> = {}) {
+type Bytes = Readonly<Record<string, number>>;
+
+/** Memory of programs by name: from the start, and from a minute on. */
+function machine(options: Partial<SimHostOptions> = {}, usage: Bytes = {}, grown: Bytes = {}) {
   const scheduler = createHeapScheduler();
   const clock = createDriftingClock(scheduler);
   const host = createSimHost({ clock, prng: createPrng("host"), ...options });
@@ -22,11 +25,14 @@ function machine(options: Partial<SimHostOptions> = {}, usage: Readonly<Record<s
     clock,
     latency: () => 2,
     images: [image],
-    programs: host.programs(({ container }) => ({
-      usage: { cpuMilli: 0, memoryBytes: usage[container.metadata?.name ?? ""] ?? 0 },
-    })),
+    host,
+    programs({ container }) {
+      const name = container.metadata?.name ?? "";
+      const memoryBytes = grown[name];
+      const grows = memoryBytes === undefined ? {} : { grows: { afterMs: 60_000, memoryBytes } };
+      return { usage: { cpuMilli: 0, memoryBytes: usage[name] ?? 0 }, ...grows };
+    },
   });
-  host.follow(runtime);
   const run = <T>(call: Observable<T>): T => {
     const values: T[] = [];
     call.subscribe({
@@ -38,7 +44,8 @@ function machine(options: Partial<SimHostOptions> = {}, usage: Readonly<Record<s
   };
   const start = (name: string, resources: Partial<cri.LinuxContainerResources> = {}): string => {
     const metadata = { name: `pod-${name}`, namespace: "ns", uid: name, attempt: 0 };
-    const sandboxConfig = cri.PodSandboxConfig.create({ metadata });
+    const linux = cri.LinuxPodSandboxConfig.create({ cgroupParent: `/kubepods/pod${name}` });
+    const sandboxConfig = cri.PodSandboxConfig.create({ metadata, linux });
     const { podSandboxId } = run(
       runtime.runtime.runPodSandbox(cri.RunPodSandboxRequest.create({ config: sandboxConfig })),
     );
@@ -47,6 +54,11 @@ function machine(options: Partial<SimHostOptions> = {}, usage: Readonly<Record<s
     const { containerId } = run(runtime.runtime.createContainer(request));
     run(runtime.runtime.startContainer({ containerId }));
     return containerId;
+  };
+  /** Memory of a container as the runtime tells it, in MiB. */
+  const stats = (containerId: string): bigint => {
+    const { stats: told } = run(runtime.runtime.containerStats({ containerId }));
+    return (told?.memory?.workingSetBytes?.value ?? 0n) / BigInt(MIB);
   };
   /** Exits as the runtime tells them: name, code, reason. */
   const exits = () =>
@@ -62,6 +74,7 @@ function machine(options: Partial<SimHostOptions> = {}, usage: Readonly<Record<s
     runtime,
     run,
     start,
+    stats,
     exits,
     kernelLines: () => host.kernelLog.records.map(({ text }) => text),
   };
@@ -73,7 +86,7 @@ describe("simulated disks", () => {
     const before = run(host.usage.fileSystem("/var/lib/kubelet"));
     host.files.put("/var/lib/kubelet/a", "x".repeat(1000));
     host.files.put("/run/secret", "yy");
-    host.disk.fill("/", "images", { bytes: GIB, inodes: 5 });
+    host.disk.fill("/", "logs", { bytes: GIB, inodes: 5 });
     const after = run(host.usage.fileSystem("/var/lib/kubelet"));
     expect([after.usedBytes - before.usedBytes, before.inodesFree - after.inodesFree]).toEqual([
       BigInt(GIB + 1000),
@@ -81,6 +94,15 @@ describe("simulated disks", () => {
     ]);
     expect(after.availableBytes + after.usedBytes).toBe(after.capacityBytes);
     expect(run(host.usage.fileSystem("/run/x")).usedBytes).toBe(2n);
+  });
+
+  it("counts the images of the runtime", () => {
+    const { host, run, runtime } = machine();
+    const used = () => run(host.usage.fileSystem("/")).usedBytes;
+    const before = used();
+    const [image] = run(runtime.images.listImages(cri.ListImagesRequest.create())).images;
+    run(runtime.images.removeImage(cri.RemoveImageRequest.fromPartial({ image: { image: image?.id ?? "" } })));
+    expect(before - used()).toBe(4_000_000n);
   });
 
   it("refuses to write on a full disk, and writes again when there is room", () => {
@@ -121,21 +143,21 @@ describe("simulated disks", () => {
 
 describe("simulated memory", () => {
   it("is what the programs of running containers and other processes use", () => {
-    const { host, run, start, runtime, scheduler } = machine({}, { a: 300 * MIB, b: 100 * MIB });
+    const { host, run, start, stats, runtime, scheduler } = machine({}, { a: 300 * MIB, b: 100 * MIB });
     const a = start("a");
     start("b");
     host.processes.start({ name: "daemon", memoryBytes: 50 * MIB, tasks: 7 });
     const memory = () => run(host.usage.memory()).workingSetBytes / BigInt(MIB);
-    expect([memory(), run(host.usage.pids())]).toEqual([450n, { max: 32_768n, running: 9n }]);
-    expect(host.pidOf(a)).toBe(1_000);
+    expect([memory(), run(host.usage.pids())]).toEqual([450n, { max: 32_768n, running: 11n }]);
+    expect(stats(a)).toBe(300n);
     runtime.endContainer(a, { afterMs: 0, code: 0 });
     scheduler.advanceTo(scheduler.now() + 10);
-    expect([memory(), host.pidOf(a)]).toEqual([150n, undefined]);
+    expect([memory(), stats(a), run(host.usage.pids()).running]).toEqual([150n, 0n, 10n]);
   });
 
   it("kills the worst container when the machine is full, and says so in the kernel's log", () => {
     const { host, start, exits, kernelLines, scheduler } = machine(
-      { memoryBytes: GIB },
+      { machine: { memoryBytes: BigInt(GIB) } },
       { big: 600 * MIB, small: 200 * MIB },
     );
     start("small");
@@ -146,9 +168,9 @@ describe("simulated memory", () => {
     expect(kernelLines()).toEqual([
       "small invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
       expect.stringMatching(
-        /^oom-kill:constraint=CONSTRAINT_NONE,nodemask=\(null\),cpuset=\/,mems_allowed=0,global_oom,task_memcg=\/kubepods\/[0-9a-f]+,task=small,pid=1000,uid=0$/,
+        /^oom-kill:constraint=CONSTRAINT_NONE,nodemask=\(null\),cpuset=\/,mems_allowed=0,global_oom,task_memcg=\/kubepods\/podsmall\/[0-9a-f]+,task=small,pid=1001,uid=0$/,
       ),
-      expect.stringMatching(/^Out of memory: Killed process 1000 \(small\) total-vm:204800kB, anon-rss:204800kB,/),
+      expect.stringMatching(/^Out of memory: Killed process 1001 \(small\) total-vm:204800kB, anon-rss:204800kB,/),
     ]);
   });
 
@@ -159,8 +181,27 @@ describe("simulated memory", () => {
     scheduler.advanceTo(scheduler.now() + 100);
     expect([exits(), kernelLines()[2]?.split(" total")[0]]).toEqual([
       [["hog", 137, "OOMKilled"]],
-      "Memory cgroup out of memory: Killed process 1001 (hog)",
+      "Memory cgroup out of memory: Killed process 1003 (hog)",
     ]);
+  });
+
+  it("kills a container that grows over its limit, and one whose limit is lowered below what it has", () => {
+    const { start, exits, scheduler, run, runtime } = machine({}, { fine: 200 * MIB }, { hog: 150 * MIB });
+    const limit = { memoryLimitInBytes: BigInt(100 * MIB) };
+    start("hog", limit);
+    const fine = start("fine");
+    scheduler.advanceTo(60_000);
+    const before = exits();
+    scheduler.advanceTo(61_000);
+    const grown = exits();
+    run(
+      runtime.runtime.updateContainerResources(
+        cri.UpdateContainerResourcesRequest.fromPartial({ containerId: fine, linux: limit }),
+      ),
+    );
+    scheduler.advanceTo(62_000);
+    const hog = ["hog", 137, "OOMKilled"];
+    expect([before, grown, exits()]).toEqual([[], [hog], [hog, ["fine", 137, "OOMKilled"]]]);
   });
 
   it("chooses nobody while there is enough, and never the protected", () => {
@@ -188,21 +229,20 @@ describe("simulated memory", () => {
 describe("simulated boots", () => {
   it("leaves nothing that runs and nothing in memory, and counts anew", () => {
     const { host, run, start, exits, runtime, scheduler } = machine();
-    const boots: number[] = [];
-    host.reboots$.subscribe({ next: () => boots.push(scheduler.now()) });
     host.files.put("/run/rxlet/a", "gone");
     host.files.put("/var/lib/kubelet/a", "kept");
     start("a");
     host.kernelLog.write("before");
     const first = host.machine;
     scheduler.advanceTo(60_000);
+    runtime.crash("die");
+    host.processes.start({ name: "daemon" });
     host.reboot();
     scheduler.advanceTo(61_000);
-    expect([exits(), runtime.sandboxes().map(({ ready }) => ready), host.processes.all(), boots]).toEqual([
+    expect([exits(), runtime.sandboxes().map(({ ready }) => ready), host.processes.all()]).toEqual([
       [["a", 255, "Unknown"]],
       [false],
       [],
-      [60_000],
     ]);
     expect(host.files.paths()).toEqual(["/", "/run", "/var", "/var/lib", "/var/lib/kubelet", "/var/lib/kubelet/a"]);
     expect([host.machine.bootId === first.bootId, host.machine.machineId === first.machineId]).toEqual([false, true]);

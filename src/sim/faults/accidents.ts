@@ -4,10 +4,10 @@
  */
 import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import type { Prng } from "../prng.ts";
+import { ALL_THERE_IS, type SimFill } from "../host/simDisk.ts";
 import type { SimNode } from "../simNode.ts";
 import type { WorkloadOwners } from "../workloadOwners.ts";
 import type { ApiFaults } from "./apiFaults.ts";
-import type { SimDiskSpace } from "./diskSpace.ts";
 import type { FaultDice } from "./faultDice.ts";
 import type { FaultKind } from "./faultKinds.ts";
 import { createOutages, type Later, type Outages } from "./outages.ts";
@@ -18,6 +18,8 @@ const MINUTE_MS = 60_000;
 const LONGEST_MS = 5 * MINUTE_MS;
 /** 1 %: no clock is that bad. */
 const MOST_DRIFT_PPM = 10_000;
+/** Who fills the disk. */
+const FILLER = "accidents";
 
 type Accident = (prng: Prng) => void;
 type AccidentTable = Readonly<Partial<Record<FaultKind, Accident>>>;
@@ -31,7 +33,6 @@ export interface Accidents {
 
 /** What can break around a node. */
 export interface Surroundings {
-  readonly disk: SimDiskSpace;
   readonly page: PageFaults;
   readonly api: { readonly server: SimApiServer; readonly faults: ApiFaults };
 }
@@ -75,7 +76,7 @@ export function createAccidents(
   return {
     crashKubelet: outages.crashKubelet,
     heal() {
-      surroundings.disk.isFull = false;
+      node.host.disk.fill("/", FILLER, {});
       surroundings.page.comeBack();
       surroundings.api.faults.heal(surroundings.api.server);
       node.clock.setDriftPpm(0);
@@ -85,7 +86,7 @@ export function createAccidents(
   };
 }
 
-function surroundingAccidents(node: SimNode, { disk, page }: Surroundings, later: Later): AccidentTable {
+function surroundingAccidents(node: SimNode, { page }: Surroundings, later: Later): AccidentTable {
   const forAWhile = (what: string, prng: Prng, broken: () => void, mended: () => void): void => {
     node.note(`${what} fails`);
     broken();
@@ -107,10 +108,8 @@ function surroundingAccidents(node: SimNode, { disk, page }: Surroundings, later
       node.clock.setDriftPpm(ppm);
     },
     diskFull: (prng) => {
-      const setFull = (isFull: boolean) => () => {
-        disk.isFull = isFull;
-      };
-      forAWhile("room on the disk", prng, setFull(true), setFull(false));
+      const fill = (how: Partial<SimFill>) => () => node.host.disk.fill("/", FILLER, how);
+      forAWhile("room on the disk", prng, fill(ALL_THERE_IS), fill({}));
     },
     networkNotReady: (prng) => {
       const setReason = (reason: string) => () => node.runtime.setCondition("NetworkReady", reason);

@@ -51,6 +51,7 @@ export const FAULT_KINDS = {
   pageCut: { per: "request", highest: 0.3, about: "the server of manifests sends a part of the body" },
   pageStale: { per: "request", highest: 0.2, about: "the server of manifests sends a body of before the last changes" },
   clockDrifts: { per: "hour", highest: 4, about: "the wall clock runs fast or slow by up to 1 % from now on" },
+  memoryHog: { per: "start", highest: 0.1, about: "a program is killed for memory within 10 min of its start" },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */

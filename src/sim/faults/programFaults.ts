@@ -6,19 +6,26 @@ import type { FaultDice } from "./faultDice.ts";
 
 const LONGEST_UNKILLABLE_MS = 600_000;
 const LONGEST_PULL_MS = 300_000;
+const LATEST_HOG_MS = 600_000;
+/** Than any limit, and any machine. */
+const MORE_THAN_THERE_IS = 2 ** 50;
 
-/** Programs some of which KILL reaches only much later. */
+/** Programs some of which KILL reaches only much later, and some of which take more memory than there is. */
 export function withProgramFaults(programs: SimPrograms, dice: FaultDice): SimPrograms {
   return (input) => {
     const program = programs(input);
     const { namespace, name } = input.sandbox.metadata ?? { namespace: "", name: "" };
     const { name: container, attempt } = input.container.metadata ?? { name: "", attempt: 0 };
-    const fault = dice.roll(["unkillable"], `${namespace}/${name}/${container}#${attempt}`);
-    if (fault === undefined) return program;
+    const instance = `${namespace}/${name}/${container}#${attempt}`;
+    const unkillable = dice.roll(["unkillable"], instance);
+    const hog = dice.roll(["memoryHog"], instance);
     return {
       ...program,
-      onTerm: "ignored",
-      onKill: { afterMs: fault.prng.int(1, LONGEST_UNKILLABLE_MS), code: 137 },
+      ...(unkillable && {
+        onTerm: "ignored",
+        onKill: { afterMs: unkillable.prng.int(1, LONGEST_UNKILLABLE_MS), code: 137 },
+      }),
+      ...(hog && { grows: { afterMs: hog.prng.int(1, LATEST_HOG_MS), memoryBytes: MORE_THAN_THERE_IS } }),
     };
   };
 }

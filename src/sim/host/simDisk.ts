@@ -3,7 +3,6 @@
  * A full one refuses to write. Owns what others use; the files belong to SimFiles.
  */
 import { invariant } from "../../core/invariant.ts";
-import type { ErrorCode } from "../../core/errors.ts";
 import type { FileSystemUsage } from "../../ports/host.ts";
 import type { Files } from "../../ports/files.ts";
 import type { SimFiles } from "../simFiles.ts";
@@ -29,18 +28,20 @@ export interface SimDisk {
   /** Sets what someone uses; nothing is as good as its absence. */
   fill(mountPoint: string, user: string, fill: Partial<SimFill>): void;
   usage(path: string): FileSystemUsage;
-  /** The error of an operation of the files on a full file system: the fault hook of SimFiles. */
-  fault(operation: keyof Files, path: string): ErrorCode | undefined;
+  /** Whether an operation of the files needs room that there is not. */
+  isFullFor(operation: keyof Files, path: string): boolean;
 }
 
-const ROOT_BYTES = 100 * 2 ** 30;
+/** More than any disk has. */
+export const ALL_THERE_IS: SimFill = { bytes: Infinity, inodes: Infinity };
+
 const ROOT_INODES = 6_553_600;
 const RUN_BYTES = 2 ** 30;
 const RUN_INODES = 800_000;
 
-/** A root of 100 GiB, and /run in memory. */
-export const DEFAULT_FILE_SYSTEMS: readonly SimFileSystem[] = [
-  { mountPoint: "/", capacityBytes: ROOT_BYTES, inodes: ROOT_INODES },
+/** A root of that size, and /run in memory. */
+export const usualFileSystems = (rootBytes: number): readonly SimFileSystem[] => [
+  { mountPoint: "/", capacityBytes: rootBytes, inodes: ROOT_INODES },
   { mountPoint: "/run", capacityBytes: RUN_BYTES, inodes: RUN_INODES, isTmpfs: true },
 ];
 
@@ -84,6 +85,7 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
     const others = filled(fileSystem);
     const left = { bytes: fileSystem.capacityBytes - others.bytes, inodes: fileSystem.inodes - others.inodes };
     if (left.bytes > AMPLE_BYTES && left.inodes > AMPLE_INODES) return false;
+    if (left.bytes <= 0 || left.inodes <= 0) return true;
     const own = stored(fileSystem);
     return left.bytes <= own.bytes || left.inodes <= own.inodes;
   };
@@ -108,6 +110,6 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
         inodesFree: BigInt(fileSystem.inodes - usedInodes),
       };
     },
-    fault: (operation, path) => (takesRoom(operation, path) && isFull(of(path)) ? "ResourceExhausted" : undefined),
+    isFullFor: (operation, path) => takesRoom(operation, path) && isFull(of(path)),
   };
 }

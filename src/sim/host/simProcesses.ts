@@ -22,11 +22,17 @@ export type SimProcessStart = Pick<SimHostProcess, "name"> & Partial<Omit<SimHos
 export interface SimProcesses {
   /** Oldest first. */
   all(): readonly SimHostProcess[];
-  start(process: SimProcessStart): number;
-  /** Changes what a running process uses; one that is gone is left alone. */
-  change(pid: number, usage: Partial<Pick<SimHostProcess, "memoryBytes" | "tasks">>): void;
+  /** Undefined for one that is gone. */
+  get(pid: number): SimHostProcess | undefined;
+  /** Starts one; `killed` is called when the kernel ends it. Answers its id. */
+  start(process: SimProcessStart, killed?: () => void): number;
+  /** Changes what a running process uses, or may use; one that is gone is left alone. */
+  change(pid: number, usage: Partial<Pick<SimHostProcess, "memoryBytes" | "memoryLimitBytes">>): void;
+  /** It has ended by itself. */
   end(pid: number): void;
-  /** Ends all; ids start anew. */
+  /** The kernel ends it. */
+  kill(pid: number): void;
+  /** All have gone, and nobody is told; ids start anew. */
   boot(): void;
   readonly memoryBytes: number;
   readonly tasks: number;
@@ -34,9 +40,16 @@ export interface SimProcesses {
 
 const FIRST_PID = 1_000;
 
-/** Makes an empty table; `onGrowth` is called when something started, or uses more. Ids are given again after `maxPids`. */
-export function createSimProcesses(maxPids: number, onGrowth: () => void): SimProcesses {
+/** Process ids of a machine, unless it says otherwise. */
+export const DEFAULT_MAX_PIDS = 32_768;
+
+/**
+ * Makes an empty table; `onGrowth` is called when something started, uses more or may use less. Ids are given again after
+ * `maxPids`.
+ */
+export function createSimProcesses(maxPids = DEFAULT_MAX_PIDS, onGrowth: () => void = () => {}): SimProcesses {
   const table = new Map<number, SimHostProcess>();
+  const killed = new Map<number, () => void>();
   let next = FIRST_PID;
   const sum = (what: "memoryBytes" | "tasks"): number =>
     [...table.values()].reduce((total, process) => total + process[what], 0);
@@ -46,12 +59,18 @@ export function createSimProcesses(maxPids: number, onGrowth: () => void): SimPr
     next = next + 1 >= maxPids ? FIRST_PID : next + 1;
     return pid;
   };
+  const forget = (pid: number): void => {
+    table.delete(pid);
+    killed.delete(pid);
+  };
   return {
     all: () => [...table.values()],
-    start(process) {
+    get: (pid) => table.get(pid),
+    start(process, whenKilled) {
       const pid = freePid();
       const usual = { cgroup: "/", memoryBytes: 0, tasks: 1, oomScoreAdj: 0, memoryLimitBytes: 0 };
       table.set(pid, { ...usual, ...process, pid });
+      if (whenKilled !== undefined) killed.set(pid, whenKilled);
       onGrowth();
       return pid;
     },
@@ -61,9 +80,15 @@ export function createSimProcesses(maxPids: number, onGrowth: () => void): SimPr
       table.set(pid, { ...process, ...usage });
       onGrowth();
     },
-    end: (pid) => void table.delete(pid),
+    end: forget,
+    kill(pid) {
+      const tell = killed.get(pid);
+      forget(pid);
+      tell?.();
+    },
     boot() {
       table.clear();
+      killed.clear();
       next = FIRST_PID;
     },
     get memoryBytes() {

@@ -1,4 +1,5 @@
 /** What each action of a script does to the node. A step for which nothing is there is lost, and fails the scenario. */
+import { ALL_THERE_IS } from "../host/simDisk.ts";
 import type { SimNode } from "../simNode.ts";
 import type { ScenarioNames } from "./scenarioNames.ts";
 import type { ScenarioPod } from "./scenarioPods.ts";
@@ -89,12 +90,12 @@ const ACTIONS: { readonly [K in Kind]: (action: ActionOf<K>, hands: Hands) => vo
     node.see({ kind: "clock", stepMs: byMs });
     node.clock.stepWallBy(byMs);
   },
-  fillDisk({ forMs }, { node, troubles, later }) {
+  fillDisk({ forMs }, { node, later }) {
     node.note("disk is full");
-    troubles.setDiskFull(true);
+    node.host.disk.fill("/", "script", ALL_THERE_IS);
     later(forMs, () => {
       node.note("disk has room");
-      troubles.setDiskFull(false);
+      node.host.disk.fill("/", "script", {});
     });
   },
   loseNetwork({ forMs }, { node, later }) {

@@ -9,7 +9,8 @@ import {
   type SimPrograms,
 } from "../simProgram.ts";
 import { createScenarioNames, podOfContainer } from "./scenarioNames.ts";
-import { type Duration, milliseconds } from "./scenarioTime.ts";
+import { parseQuantity, quantityValue } from "../../core/quantity.ts";
+import { type Duration, milliseconds, ScenarioError } from "./scenarioTime.ts";
 
 /**
  * Programs by container, `app` in every pod or `web/app`, `*` for all others; a list is one program per attempt, the
@@ -31,6 +32,16 @@ export const exits = (code: number, after: Duration = "0s"): SimProgram =>
 export const stopsIn = (time: Duration, code = 0): SimProgram => ({
   onTerm: { afterMs: milliseconds(time, "stopsIn"), code },
 });
+
+/** Runs with that much memory, from its start or from so much later on: `usesMemory("200Mi", "30s")`. */
+export function usesMemory(amount: string, after: Duration = "0s"): SimProgram {
+  const what = `usesMemory(${JSON.stringify(amount)})`;
+  const quantity = parseQuantity(amount);
+  if (quantity === undefined) throw new ScenarioError(`${what}: no quantity like 64Mi or 1Gi`);
+  const memoryBytes = Number(quantityValue(quantity));
+  const afterMs = milliseconds(after, what);
+  return afterMs === 0 ? { usage: { cpuMilli: 0, memoryBytes } } : { grows: { afterMs, memoryBytes } };
+}
 
 /** How a command run inside a container goes. */
 export interface CommandOutcome {

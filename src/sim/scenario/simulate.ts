@@ -136,11 +136,7 @@ function setUp(
   const recorder = createHistoryRecorder(names);
   /** Made after the node it belongs to. */
   const made: { node?: SimNode; stage?: Stage } = {};
-  const troubles = createTroubles(
-    names,
-    () => made.node?.clock.monotonicMs() ?? 0,
-    (path) => made.node?.files.at(path)?.kind === "directory",
-  );
+  const troubles = createTroubles(names, () => made.node?.clock.monotonicMs() ?? 0);
   const latencyMs = milliseconds(latency, "latency");
   const node = createSimNode({
     latency: () => latencyMs,
@@ -155,7 +151,6 @@ function setUp(
       const action = troubles.callFault(rpc, about);
       return action.kind === "proceed" ? (more?.callFault?.(rpc, about, request) ?? action) : action;
     },
-    fileFault: (operation, path) => troubles.fileFault(operation, path) ?? more?.fileFault?.(operation, path),
     watch(observation: SimObservation) {
       recorder.see(observation);
       made.stage?.look(observation);

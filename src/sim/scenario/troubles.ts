@@ -1,11 +1,9 @@
 /**
- * What a script has broken for a while: wedged containers, calls that go wrong, commands with other answers, a full
- * disk. Asked by the simulated node at each start, call and write; owns what is broken at the moment.
+ * What a script has broken for a while: wedged containers, calls that go wrong, commands with other answers. Asked by
+ * the simulated node at each start and call; owns what is broken at the moment.
  */
 import type { CriRpc } from "../../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
-import type { Files } from "../../ports/files.ts";
-import { createDiskSpace } from "../faults/diskSpace.ts";
 import type { SimAction } from "../simCall.ts";
 import type { SimExec, SimExit, SimProgram, SimPrograms } from "../simProgram.ts";
 import { DEFAULT_TERM, KILLED } from "../simProcess.ts";
@@ -35,21 +33,14 @@ export interface CallWatch {
 export interface Troubles {
   programs(inner: SimPrograms): SimPrograms;
   callFault(rpc: CriRpc, about: SimSubject): SimAction;
-  fileFault(operation: keyof Files, path: string): ReturnType<ReturnType<typeof createDiskSpace>["fault"]>;
   wedge(container: string, untilMs: number): void;
   breakCalls(broken: BrokenCalls): void;
   watchCall(watch: CallWatch): void;
   answer(container: string, command: string | undefined, exec: SimExec): void;
-  setDiskFull(isFull: boolean): void;
 }
 
-/** Makes troubles, of which there are none yet. `nowMs` is virtual time; `hasDirectory` is asked of the node's disk. */
-export function createTroubles(
-  names: ScenarioNames,
-  nowMs: () => number,
-  hasDirectory: (path: string) => boolean,
-): Troubles {
-  const disk = createDiskSpace(hasDirectory);
+/** Makes troubles, of which there are none yet. `nowMs` is virtual time. */
+export function createTroubles(names: ScenarioNames, nowMs: () => number): Troubles {
   const wedgedUntil = new Map<string, number>();
   const answers = new Map<string, SimExec>();
   const broken: BrokenCalls[] = [];
@@ -89,15 +80,11 @@ export function createTroubles(
       const found = broken.findLast((each) => each.rpc === rpc && each.untilMs > nowMs() && isAbout(each.pod, about));
       return found === undefined ? { kind: "proceed" } : actionOf(found);
     },
-    fileFault: disk.fault,
     wedge: (container, untilMs) => void wedgedUntil.set(container, untilMs),
     breakCalls: (calls) => void broken.push(calls),
     watchCall: (watch) => void watches.set(watch, 0),
     answer: (container, command, exec) =>
       void answers.set(command === undefined ? container : `${container} ${command}`, exec),
-    setDiskFull(isFull) {
-      disk.isFull = isFull;
-    },
   };
 }
 

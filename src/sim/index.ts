@@ -13,8 +13,10 @@ export {
   stopsIn,
   usesMemory,
 } from "./scenario/scenarioPrograms.ts";
+export type { ScenarioFaultRates } from "./scenario/randomFaults.ts";
 export type { ScenarioFault } from "./scenario/scenarioReport.ts";
 export { type Duration, ScenarioError } from "./scenario/scenarioTime.ts";
+export type { ServerAnswer } from "./scenario/serverAnswers.ts";
 export { during, every, type ScenarioStep, type Verbs } from "./scenario/script.ts";
 export { runScenario, type Scenario, ScenarioFailed, type ScenarioResult, simulate } from "./scenario/simulate.ts";
 export { diagram, inOrder, story, timeline } from "./scenario/stories.ts";

@@ -25,11 +25,11 @@ import type { SimClock } from "./simClock.ts";
 import type { SimFiles, SimFilesOptions } from "./simFiles.ts";
 import type { SimAction } from "./simCall.ts";
 import { type CreateKubelet, createSimKubelet, type SimKubelet } from "./simKubelet.ts";
+import { createSimHands, nameOf, runningOf, type SimHands } from "./simHands.ts";
 import { simKubeletConfig } from "./simKubeletConfig.ts";
 import { createSimManifestPage, type SimManifestPage, type SimManifestPageOptions } from "./simManifestPage.ts";
 import { createSimManifests, type SimManifest, type SimManifests } from "./simManifests.ts";
 import type { SimObservation, SimSight } from "./simObservation.ts";
-import type { SimContainer, SimEnd } from "./simRecords.ts";
 import type { SimAnswers } from "./simProbers.ts";
 import { pagePods, SIM_MANIFESTS, staticPods, wantedByApi } from "./simPodSources.ts";
 import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./simRuntime.ts";
@@ -84,7 +84,7 @@ export interface SimNodeOptions extends RuntimeParts {
 }
 
 /** A node, and the hand that moves its time and makes its accidents. */
-export interface SimNode {
+export interface SimNode extends SimHands {
   readonly seed: string | number;
   /** Randomness for whoever drives the node; the node itself draws from other streams. */
   readonly prng: Prng;
@@ -117,23 +117,6 @@ export interface SimNode {
   /** Does something at an instant still to come, in milliseconds of virtual time. */
   at(ms: number, action: () => void): Subscription;
 
-  putManifest(name: string, manifest: SimManifest): void;
-  dropManifest(name: string): void;
-  /** Replaces all that `staticPodURL` says. */
-  putPage(manifests: readonly object[]): void;
-  putPod(pod: Pod): void;
-  dropPod(uid: string): void;
-  /** Ends the running container `namespace/pod/name`, by default as KILL would. False when none runs. */
-  kill(container: string, end?: SimEnd): boolean;
-  /** Ends the sandbox of `namespace/pod`. False when there is none. */
-  killSandbox(pod: string): boolean;
-  crashKubelet(): void;
-  restartKubelet(): void;
-  /** Ends the runtime, and with `die` all that runs in it; false when it is down already. */
-  crashRuntime(containers: "stay" | "die"): boolean;
-  restartRuntime(): void;
-  /** The machine goes down with all that runs, and its cgroups; disk and images stay. Both have to be restarted. */
-  powerOff(): void;
   /** Something is said of the node, or done to it: kept in the trace and shown to the checkers. */
   see(sight: SimSight): void;
 
@@ -214,7 +197,7 @@ export function createSimNode(options: SimNodeOptions): SimNode {
       invariant(ms >= clock.monotonicMs(), `${ms} ms is in the past`);
       return scheduler.schedule(() => action(), ms - clock.monotonicMs());
     },
-    ...hands(world),
+    ...createSimHands(world),
     pods: () => world.life.kubelet?.queries.pods() ?? [],
     running: () => runningOf(runtime).map(nameOf(runtime)).sort(),
     note: (text) => world.see({ kind: "action", text }),
@@ -338,74 +321,3 @@ function lanesTo(server: SimApiServer, nodeName: string, see: (sight: SimSight) 
 }
 
 const PROCEED: SimAction = { kind: "proceed" };
-
-/** What the driver can do to the node, each told in the trace. */
-function hands({ life, runtime, host, cgroups, manifests, page, apiPods, see }: World) {
-  const note = (text: string) => see({ kind: "action", text });
-  return {
-    putManifest(name, manifest) {
-      note(`put manifest ${name}`);
-      manifests.put(name, manifest);
-    },
-    dropManifest(name) {
-      note(`drop manifest ${name}`);
-      manifests.drop(name);
-    },
-    putPage(pods) {
-      note(`put page of ${pods.length} pods`);
-      page.put(JSON.stringify({ apiVersion: "v1", kind: "PodList", items: pods }));
-    },
-    putPod(pod) {
-      note(`put pod ${pod.metadata.namespace}/${pod.metadata.name}`);
-      apiPods.put(pod);
-    },
-    dropPod(uid) {
-      note(`drop pod ${uid}`);
-      apiPods.drop(uid);
-    },
-    kill(container, end = { afterMs: 0, code: 137 }) {
-      note(`kill ${container}`);
-      const victim = runningOf(runtime).find((each) => nameOf(runtime)(each).split("#")[0] === container);
-      if (victim !== undefined) runtime.endContainer(victim.id, end);
-      return victim !== undefined;
-    },
-    killSandbox(pod) {
-      note(`kill sandbox of ${pod}`);
-      const isIt = ({ ready, config: { metadata } }: ReturnType<SimRuntime["sandboxes"]>[number]) =>
-        ready && `${metadata?.namespace}/${metadata?.name}` === pod;
-      const victim = runtime.sandboxes().find(isIt);
-      if (victim !== undefined) runtime.killSandbox(victim.id);
-      return victim !== undefined;
-    },
-    crashKubelet: () => life.crash(),
-    restartKubelet: () => life.start(),
-    crashRuntime(containers) {
-      if (runtime.isDown) return false;
-      note(`runtime ended, containers ${containers}`);
-      runtime.crash(containers);
-      return true;
-    },
-    restartRuntime() {
-      note("runtime started");
-      runtime.restart();
-    },
-    powerOff() {
-      note("machine went down");
-      life.crash();
-      runtime.crash("die");
-      cgroups.clear();
-      host.reboot();
-    },
-  } satisfies Partial<SimNode>;
-}
-
-const runningOf = (runtime: SimRuntime): readonly SimContainer[] =>
-  runtime.containers().filter(({ phase }) => phase.kind === "running");
-
-const nameOf = (runtime: SimRuntime): ((container: SimContainer) => string) => {
-  const pods = new Map(runtime.sandboxes().map(({ id, config: { metadata } }) => [id, metadata]));
-  return ({ sandboxId, config: { metadata } }) => {
-    const pod = pods.get(sandboxId);
-    return `${pod?.namespace}/${pod?.name}/${metadata?.name}#${metadata?.attempt}`;
-  };
-};

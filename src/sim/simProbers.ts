@@ -4,12 +4,13 @@
  */
 import { concat, defer, ignoreElements, type Observable, of, tap } from "rxjs";
 import type { Container } from "../core/api.ts";
+import { formatDuration } from "../core/config/duration.ts";
 import type { Probe, ProbeOutcome } from "../core/probe/probeTypes.ts";
-import { deadline } from "../operators/deadline.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { Probers } from "../ports/probers.ts";
 import { createExecProbe } from "../sinks/probers/exec.ts";
+import { dialTimeout } from "../sinks/probers/netError.ts";
 import { later } from "./simCall.ts";
 
 /** How something on the network answers. */
@@ -47,32 +48,37 @@ export function askedOf({ exec, httpGet, tcpSocket, grpc }: Probe, { ports = [] 
 
 const YES: SimAnswer = { result: "success", output: "", afterMs: 1 };
 
+/** No answer in time, in the words of production. */
+function lateText(url: string, timeoutMs: number): string {
+  const [scheme, address = ""] = url.split("://");
+  if (scheme === "tcp") return dialTimeout(address);
+  if (scheme === "grpc") return `timeout: health rpc did not complete within ${formatDuration(timeoutMs)}`;
+  const waited = "(Client.Timeout exceeded while awaiting headers)";
+  return `Get ${JSON.stringify(url)}: context deadline exceeded ${waited}`;
+}
+
 /** Probers of a simulated node. */
 export function createSimProbers({ clock, runtime, answers = () => YES, tell }: SimProbersOptions): Probers {
   const told = (asked: Omit<SimProbeAnswer, "result">) =>
     tap<ProbeOutcome>(({ result }) => tell?.({ ...asked, result }));
   const exec = createExecProbe(runtime);
-  const ask = (url: string): Observable<ProbeOutcome> =>
+  const ask = (url: string, timeoutMs: number): Observable<ProbeOutcome> =>
     defer(() => {
       const { result, output, afterMs } = answers(url);
-      return later(clock, afterMs, () => ({ result, output }));
+      return afterMs < timeoutMs
+        ? later(clock, afterMs, () => ({ result, output }))
+        : later(clock, timeoutMs, () => ({ result: "failure" as const, output: lateText(url, timeoutMs) }));
     });
   return {
     http: ({ target: { scheme, host, port, path }, timeoutMs }) =>
-      ask(`${scheme}://${host}:${port}${path}`).pipe(
-        deadline(timeoutMs, clock),
-        told({ host, asked: `http :${port}${path}` }),
-      ),
+      ask(`${scheme}://${host}:${port}${path}`, timeoutMs).pipe(told({ host, asked: `http :${port}${path}` })),
     tcp: ({ host, port, timeoutMs }) =>
-      ask(`tcp://${host}:${port}`).pipe(deadline(timeoutMs, clock), told({ host, asked: `tcp :${port}` })),
+      ask(`tcp://${host}:${port}`, timeoutMs).pipe(told({ host, asked: `tcp :${port}` })),
     grpc: ({ host, port, service, timeoutMs }) =>
-      ask(`grpc://${host}:${port}/${service}`).pipe(
-        deadline(timeoutMs, clock),
-        told({ host, asked: `grpc :${port}/${service}` }),
-      ),
+      ask(`grpc://${host}:${port}/${service}`, timeoutMs).pipe(told({ host, asked: `grpc :${port}/${service}` })),
     exec: (request) =>
       exec(request).pipe(told({ containerId: request.containerId, asked: `exec ${request.command.join(" ")}` })),
     httpHook: ({ scheme, host, port, path }) =>
-      concat(ask(`${scheme}://${host}:${port}${path}`).pipe(ignoreElements()), of({ fellBack: false })),
+      concat(ask(`${scheme}://${host}:${port}${path}`, Infinity).pipe(ignoreElements()), of({ fellBack: false })),
   };
 }

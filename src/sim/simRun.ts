@@ -220,7 +220,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   });
   server.put("nodes", { metadata: { name: node.config.nodeName } });
   const owners = createWorkloadOwners(node, server, options.pods);
-  const accidents = createAccidents(node, owners, { page, api: { server, faults: api } }, dice, durationMs);
+  const accidents = createAccidents(node, { owners, page, api: { server, faults: api } }, dice, durationMs);
   return {
     node,
     owners,

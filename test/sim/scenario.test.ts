@@ -334,3 +334,79 @@ describe("memory", () => {
     expect(() => usesMemory("much")).toThrow('usesMemory("much"): no quantity like 64Mi or 1Gi');
   });
 });
+
+describe("answers of servers", () => {
+  const GENTLE = { periodSeconds: 1, failureThreshold: 1 };
+  const ports = [{ name: "web", containerPort: 8080 }];
+  const probed = pod("web", {
+    containers: [
+      container("app", { ports, readinessProbe: { ...GENTLE, httpGet: { path: "/ready", port: "web" } } }),
+      container("db", { readinessProbe: { ...GENTLE, tcpSocket: { port: 5432 } } }),
+      container("rpc", { readinessProbe: { ...GENTLE, grpc: { port: 90 } } }),
+    ],
+  });
+  const settled = [at("10s").pod("web").isReady()];
+
+  it.each([
+    ["app", { http: 503 }, { http: 200 }, "Readiness probe failed: HTTP probe failed with statuscode: 503"],
+    ["app", { http: 500, path: "/ready" }, { http: 204, path: "/ready" }, "HTTP probe failed with statuscode: 500"],
+    ["app", { http: 200, takes: "5s" }, { http: 200 }, "context deadline exceeded"],
+    ["db", { tcp: "refused" }, { tcp: "open" }, ":5432: connect: connection refused"],
+    ["rpc", { grpc: "NOT_SERVING" }, { grpc: "SERVING" }, 'service unhealthy (responded with "NOT_SERVING")'],
+  ] as const)("make %s not ready: %j, and ready again: %j", (name, bad, good, message) => {
+    const of = `web/${name}`;
+    simulate({
+      pods: [probed],
+      script: [at("10s").answer(of, bad), at("20s").answer(of, good)],
+      expect: [
+        ...settled,
+        between("13s", "20s").container(of).isNotReady(),
+        by("20s").event("web", "Unhealthy", message),
+        at("23s").container(of).isReady(),
+        ...["app", "db", "rpc"]
+          .filter((other) => other !== name)
+          .map((other) => between("10s", "30s").container(`web/${other}`).isReady()),
+      ],
+    });
+  });
+
+  it("of one path are not those of another, and a redirect is a warning", () => {
+    simulate({
+      pods: [probed],
+      script: [at("10s").answer("web/app", { http: 503, path: "/live" }), at("20s").answer("web/app", { http: 302 })],
+      expect: [...settled, between("10s", "30s").pod("web").isReady(), by("25s").event("web", "ProbeWarning")],
+      until: "30s",
+    });
+  });
+});
+
+describe("random faults", () => {
+  const faults = { containerExits: 120, criFails: 0.1, kubeletCrashes: 30, memoryHog: 0.2 };
+  const storm = (seed: number): Scenario => ({ pods: [web], seed, faults, faultsUntil: "20m", until: "40m" });
+
+  it("follow from the seed, and end when they are told to", () => {
+    const first = runScenario(storm(1));
+    const lines = (pattern: RegExp): readonly string[] => first.trace.filter((line) => pattern.test(line));
+    const lastAt = Math.max(
+      ...lines(/\(fail\)|kill |kubelet crashed|oom-killer/).map((line) => Number(line.trim().split(" ")[0])),
+    );
+    expect([
+      first.fingerprint === runScenario(storm(1)).fingerprint,
+      first.fingerprint === runScenario(storm(2)).fingerprint,
+    ]).toEqual([true, false]);
+    expect([lines(/\(fail\)/).length > 0, lines(/ kill /).length > 0, lines(/kubelet +crashed/).length > 0]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(lastAt).toBeLessThanOrEqual(20 * 60);
+    expect([first.report(), first.pods.map(({ status }) => status?.phase)]).toEqual(["", ["Running"]]);
+  });
+
+  it("are refused when they make no sense or cannot happen", () => {
+    const play = (given: object) => () => runScenario({ pods: [web], until: "1s", faults: given });
+    expect(play({ apiOutage: 1 })).toThrow("faults: apiOutage cannot happen in a scenario");
+    expect(play({ criFails: 2 })).toThrow("criFails must be a number from 0 to 1 (per call), got 2");
+    expect(play({ earthquake: 1 })).toThrow("earthquake is no fault");
+  });
+});

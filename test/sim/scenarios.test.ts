@@ -5,7 +5,15 @@ import { STATE_LETTERS } from "rxlet/sim";
 import { SIMULATE_FLAGS } from "../../src/cli/simulateFlags.ts";
 import { FAULT_KINDS } from "../../src/sim/faults/faultKinds.ts";
 
-const EXAMPLES = ["crashLoop", "rollingEdit", "wedgedContainer", "crashInSandboxCreation", "nodeReboot"];
+const EXAMPLES = [
+  "crashLoop",
+  "rollingEdit",
+  "wedgedContainer",
+  "crashInSandboxCreation",
+  "nodeReboot",
+  "failingServer",
+  "randomFaults",
+];
 
 const textOf = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
 const page = textOf("../../docs/simulation.md");

@@ -4,8 +4,13 @@ import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { SimNode } from "../simNode.ts";
 import { POD_KINDS, SIM_NAMESPACE, type WantedPod } from "../workload.ts";
 
+/** What of a node is looked at. */
+export interface DesiredNode extends Pick<SimNode, "pods"> {
+  readonly runtime: Pick<SimNode["runtime"], "sandboxes">;
+}
+
 /** One sentence per pod that is not there yet, or still there. */
-export function openDesires(node: SimNode, wanted: readonly WantedPod[]): readonly string[] {
+export function openDesires(node: DesiredNode, wanted: readonly WantedPod[]): readonly string[] {
   const known = new Map(node.pods().map((pod) => [pod.metadata.name, pod]));
   const missing = wanted.flatMap((want) => {
     const pod = known.get(want.name);

@@ -3,8 +3,17 @@ import type { ApiPod } from "../../core/api/toldPods.ts";
 import { parsePodCgroupName } from "../../core/resources/podCgroup.ts";
 import type { SimNode } from "../simNode.ts";
 
+/** What of a node is looked at. */
+export interface LeftNode extends Pick<SimNode, "config" | "kubelet" | "pods"> {
+  readonly runtime: Pick<SimNode["runtime"], "sandboxes" | "containers">;
+  readonly files: Pick<SimNode["files"], "paths">;
+  readonly cgroups: Pick<SimNode["cgroups"], "all">;
+  readonly telemetry: Pick<SimNode["telemetry"], "value">;
+  readonly api: Pick<NonNullable<SimNode["api"]>, "objects"> | undefined;
+}
+
 /** One sentence per thing that should have gone with its pod. */
-export function leftovers(node: SimNode): readonly string[] {
+export function leftovers(node: LeftNode): readonly string[] {
   const { rootDir, podLogsDir, containerLogsDir } = node.config.directories;
   const inside = [`${rootDir}/pods`, podLogsDir, containerLogsDir].map((path) => `${path}/`);
   const sandboxes = node.runtime.sandboxes().map(({ config: { metadata } }) => `sandbox of ${metadata?.name}`);
@@ -25,11 +34,10 @@ export function leftovers(node: SimNode): readonly string[] {
   ];
 }
 
-const objectsOf = ({ api, config }: SimNode): readonly ApiPod[] =>
+const objectsOf = ({ api, config }: LeftNode): readonly ApiPod[] =>
   (api?.objects("pods") ?? []).filter(({ spec }) => spec?.nodeName === config.nodeName);
 
 /** Timers that run on after the kubelet has ended and its node is empty. */
-export function leftTimers(node: SimNode): readonly string[] {
-  const { pending } = node.scheduler;
+export function leftTimers({ scheduler: { pending } }: { readonly scheduler: Pick<SimNode["scheduler"], "pending"> }) {
   return pending === 0 ? [] : [`${pending} timers`];
 }

@@ -31,16 +31,16 @@ export interface Accidents {
   heal(): void;
 }
 
-/** What can break around a node. */
+/** What can break around a node; faults of what is not there do not happen. */
 export interface Surroundings {
-  readonly page: PageFaults;
-  readonly api: { readonly server: SimApiServer; readonly faults: ApiFaults };
+  readonly owners?: Pick<WorkloadOwners, "spoilManifest" | "replacePod" | "annotatePod">;
+  readonly page?: PageFaults;
+  readonly api?: { readonly server: SimApiServer; readonly faults: ApiFaults };
 }
 
 /** Lets accidents happen to a node until `durationMs`. */
 export function createAccidents(
   node: SimNode,
-  owners: WorkloadOwners,
   surroundings: Surroundings,
   dice: FaultDice,
   durationMs: number,
@@ -50,20 +50,22 @@ export function createAccidents(
       if (!dice.isHealed) action();
     }, ms);
   };
+  const { owners, page, api } = surroundings;
   const outages = createOutages(node, later);
   const accidents: AccidentTable = {
     runtimeCrashes: (prng) => outages.endRuntime("stay", prng),
     runtimeDies: (prng) => outages.endRuntime("die", prng),
     reboot: (prng) => outages.reboot(prng),
     kubeletCrashes: (prng) => outages.crashKubelet(0, prng),
-    ...surroundingAccidents(node, surroundings, later),
-    ...surroundings.api.faults.happenings({
-      server: surroundings.api.server,
+    ...surroundingAccidents(node, page, later),
+    ...api?.faults.happenings({
+      server: api.server,
       later,
       note: node.note,
-      annotatePod: (prng) => void owners.annotatePod(prng),
+      annotatePod: (prng) => void owners?.annotatePod(prng),
     }),
-    ...podAccidents(node, owners),
+    ...containerAccidents(node),
+    ...(owners && ownerAccidents(owners)),
   };
   for (const [kind, happen] of Object.entries(accidents) as [FaultKind, Accident][]) {
     for (let minute = 0; minute * MINUTE_MS < durationMs; minute += 1) {
@@ -77,8 +79,8 @@ export function createAccidents(
     crashKubelet: outages.crashKubelet,
     heal() {
       node.host.disk.fill("/", FILLER, {});
-      surroundings.page.comeBack();
-      surroundings.api.faults.heal(surroundings.api.server);
+      page?.comeBack();
+      api?.faults.heal(api.server);
       node.clock.setDriftPpm(0);
       node.runtime.setCondition("NetworkReady", "");
       outages.heal();
@@ -86,7 +88,7 @@ export function createAccidents(
   };
 }
 
-function surroundingAccidents(node: SimNode, { page }: Surroundings, later: Later): AccidentTable {
+function surroundingAccidents(node: SimNode, page: PageFaults | undefined, later: Later): AccidentTable {
   const forAWhile = (what: string, prng: Prng, broken: () => void, mended: () => void): void => {
     node.note(`${what} fails`);
     broken();
@@ -115,17 +117,19 @@ function surroundingAccidents(node: SimNode, { page }: Surroundings, later: Late
       const setReason = (reason: string) => () => node.runtime.setCondition("NetworkReady", reason);
       forAWhile("network", prng, setReason("cni plugin not initialized"), setReason(""));
     },
-    pageDown: (prng) =>
-      forAWhile(
-        "server of manifests",
-        prng,
-        () => page.goDown(prng),
-        () => page.comeBack(),
-      ),
+    ...(page && {
+      pageDown: (prng: Prng) =>
+        forAWhile(
+          "server of manifests",
+          prng,
+          () => page.goDown(prng),
+          () => page.comeBack(),
+        ),
+    }),
   };
 }
 
-const podAccidents = (node: SimNode, owners: WorkloadOwners): AccidentTable => ({
+const containerAccidents = (node: SimNode): AccidentTable => ({
   containerExits: (prng) => {
     const running = node.running();
     if (running.length === 0) return;
@@ -141,6 +145,9 @@ const podAccidents = (node: SimNode, owners: WorkloadOwners): AccidentTable => (
     const names = ready.map(({ config: { metadata } }) => `${metadata?.namespace}/${metadata?.name}`).sort();
     if (names.length > 0) node.killSandbox(prng.pick(names));
   },
+});
+
+const ownerAccidents = (owners: NonNullable<Surroundings["owners"]>): AccidentTable => ({
   manifestHalfWritten: (prng) => void owners.spoilManifest("cut", prng.int(10, MINUTE_MS), prng),
   manifestVanishes: (prng) => void owners.spoilManifest("away", prng.int(10, 2 * MINUTE_MS), prng),
   podReplaced: (prng) => void owners.replacePod(prng),

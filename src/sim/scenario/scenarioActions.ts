@@ -5,6 +5,7 @@ import type { ScenarioNames } from "./scenarioNames.ts";
 import type { ScenarioPod } from "./scenarioPods.ts";
 import { shortDuration } from "./scenarioTime.ts";
 import type { ScenarioAction } from "./script.ts";
+import type { ServerAnswers } from "./serverAnswers.ts";
 import type { Troubles } from "./troubles.ts";
 
 /** What actions have at hand. */
@@ -12,6 +13,7 @@ export interface Hands {
   readonly node: SimNode;
   readonly names: ScenarioNames;
   readonly troubles: Troubles;
+  readonly servers: ServerAnswers;
   put(pod: ScenarioPod): void;
   /** As its owner would delete it. */
   remove(pod: string, graceSeconds: number | undefined): void;
@@ -85,6 +87,10 @@ const ACTIONS: { readonly [K in Kind]: (action: ActionOf<K>, hands: Hands) => vo
   answer({ container, command, exec }, { node, names, troubles }) {
     node.note(`commands in ${container} end with ${exec.code}`);
     troubles.answer(names.container(container), command, exec);
+  },
+  serve({ container, answer }, { node, names, servers }) {
+    node.note(`${container} answers ${answer.protocol}${answer.path ?? ""} with ${answer.outcome("it").result}`);
+    servers.set(names.container(container), answer);
   },
   stepWallClock({ byMs }, { node }) {
     node.see({ kind: "clock", stepMs: byMs });

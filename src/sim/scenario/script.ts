@@ -5,6 +5,7 @@ import type { SimNode } from "../simNode.ts";
 import type { ScenarioPod } from "./scenarioPods.ts";
 import { type CommandOutcome, execOf } from "./scenarioPrograms.ts";
 import { type Duration, milliseconds } from "./scenarioTime.ts";
+import { type ServerAnswer, serverAnswerOf, type SimServerAnswer } from "./serverAnswers.ts";
 
 /** How a request to the runtime goes wrong: an error, an error though it happened, no answer, an answer that is late. */
 export type CallTrouble = "fail" | "loseReply" | "hang" | "delay";
@@ -38,6 +39,7 @@ export type ScenarioAction =
       readonly command: string | undefined;
       readonly exec: SimExec;
     }
+  | { readonly kind: "serve"; readonly container: string; readonly answer: SimServerAnswer }
   | { readonly kind: "stepWallClock"; readonly byMs: number }
   | { readonly kind: "fillDisk"; readonly forMs: number }
   | { readonly kind: "loseNetwork"; readonly forMs: number }
@@ -96,8 +98,11 @@ export interface Verbs {
   hangCalls(rpc: CriRpc, which: CallsOf): ScenarioStep;
   /** Requests of that kind take so much longer. */
   delayCalls(rpc: CriRpc, which: CallsOf & { readonly by: Duration }): ScenarioStep;
-  /** From now on commands run inside end so: those of exec probes and hooks, all or by first word. */
-  answer(container: string, outcome: CommandOutcome & { readonly command?: string }): ScenarioStep;
+  /**
+   * From now on commands run inside end so, those of exec probes and hooks, all or by first word; or its server answers
+   * probes so: `{ http: 503 }`, `{ tcp: "refused" }`, `{ grpc: "NOT_SERVING" }`.
+   */
+  answer(container: string, answer: (CommandOutcome & { readonly command?: string }) | ServerAnswer): ScenarioStep;
   /** Somebody sets the wall clock; `-1h` sets it back. */
   stepWallClock(by: Duration): ScenarioStep;
   /** Nothing can be written to disk for so long. */
@@ -148,13 +153,20 @@ export function verbsAt(when: ScenarioWhen, what: string): Verbs {
     loseReplies: (rpc, which) => trouble("loseReply", "loseReplies", rpc, which),
     hangCalls: (rpc, which) => trouble("hang", "hangCalls", rpc, which),
     delayCalls: (rpc, which) => trouble("delay", "delayCalls", rpc, which, which.by),
-    answer: (container, { command, ...outcome }) => step({ kind: "answer", container, command, exec: execOf(outcome) }),
+    answer(container, answer) {
+      if (isServerAnswer(answer)) return step({ kind: "serve", container, answer: serverAnswerOf(answer) });
+      const { command, ...outcome } = answer;
+      return step({ kind: "answer", container, command, exec: execOf(outcome) });
+    },
     stepWallClock: (by) => step({ kind: "stepWallClock", byMs: signedMs(by, `${what}.stepWallClock`) }),
     fillDisk: (time) => step({ kind: "fillDisk", forMs: ms(time, "fillDisk") }),
     loseNetwork: (time) => step({ kind: "loseNetwork", forMs: ms(time, "loseNetwork") }),
     act: (text, act) => step({ kind: "act", text, act }),
   };
 }
+
+const isServerAnswer = (answer: CommandOutcome | ServerAnswer): answer is ServerAnswer =>
+  "http" in answer || "tcp" in answer || "grpc" in answer;
 
 const signedMs = (by: Duration, what: string): number =>
   by.startsWith("-") ? -milliseconds(by.slice(1), what) : milliseconds(by, what);

@@ -4,6 +4,7 @@
  */
 import type { Pod } from "../../core/api.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import type { RuntimeService } from "../../ports/cri.ts";
 import { createPrng } from "../prng.ts";
 import type { SimRegistry } from "../simImageCalls.ts";
 import { simKubeletConfig } from "../simKubeletConfig.ts";
@@ -13,12 +14,14 @@ import type { SimObservation } from "../simObservation.ts";
 import { usualRegistry } from "../simRuntime.ts";
 import type { Expectation } from "./expectations.ts";
 import { createHistoryRecorder, type History, type ScenarioEvent } from "./history.ts";
+import { createRandomFaults, type RandomFaults, type ScenarioFaultRates } from "./randomFaults.ts";
 import { createScenarioNames, type ScenarioNames } from "./scenarioNames.ts";
 import type { ScenarioPod } from "./scenarioPods.ts";
 import { programsOf, type ScenarioPrograms } from "./scenarioPrograms.ts";
 import { type Duration, milliseconds, shortDuration } from "./scenarioTime.ts";
 import { failureReport, type ScenarioFault } from "./scenarioReport.ts";
 import type { ScenarioStep } from "./script.ts";
+import { createServerAnswers } from "./serverAnswers.ts";
 import { createStage, type Stage } from "./stage.ts";
 import { storyOf } from "./stories.ts";
 import { containersOf, diagramText, spansOf, timelineText } from "./timeline.ts";
@@ -43,6 +46,10 @@ export interface Scenario {
   /** Other parts of the simulated node. */
   readonly node?: Omit<SimNodeOptions, "seed" | "manifests" | "pods" | "config" | "programs" | "watch">;
   readonly script?: readonly ScenarioStep[];
+  /** Random faults by rate, as `{ criFails: 0.1, kubeletCrashes: 30 }`; default none. */
+  readonly faults?: ScenarioFaultRates;
+  /** When they end and all that is broken or down comes back; default: at the end of the run. */
+  readonly faultsUntil?: Duration;
   /** Default: one minute past the last time that script and expectations name. */
   readonly until?: Duration;
   readonly expect?: readonly Expectation[];
@@ -94,7 +101,9 @@ const LAST_WORDS_MS = 60_000;
 export function runScenario(scenario: Scenario): ScenarioResult {
   const { script = [], expect = [], seed = 1 } = scenario;
   const endMs = scenario.until === undefined ? lastTimeOf(script, expect) : milliseconds(scenario.until, "until");
-  const { node, names, stage, recorder } = setUp(scenario, seed);
+  const { node, names, stage, recorder, random } = setUp(scenario, seed);
+  const { faultsUntil } = scenario;
+  random.happenTo(node, faultsUntil === undefined ? endMs : milliseconds(faultsUntil, "faultsUntil"));
   for (const pod of scenario.pods ?? []) stage.put(pod);
   stage.play(script, endMs);
   const ended = run(node, endMs);
@@ -125,40 +134,48 @@ interface Setup {
   readonly names: ScenarioNames;
   readonly stage: Stage;
   readonly recorder: ReturnType<typeof createHistoryRecorder>;
+  readonly random: RandomFaults;
 }
 
 function setUp(
-  { programs = {}, config, latency = "10ms", pull = "1s", node: more, manifests, abandonedCalls }: Scenario,
+  { programs = {}, config, latency = "10ms", pull = "1s", node: more, manifests, abandonedCalls, faults }: Scenario,
   seed: string | number,
 ): Setup {
+  const random = createRandomFaults(seed, faults);
   const { nodeName } = simKubeletConfig(simMachine(more?.machine), config);
   const names = createScenarioNames(nodeName);
   const recorder = createHistoryRecorder(names);
   /** Made after the node it belongs to. */
   const made: { node?: SimNode; stage?: Stage } = {};
   const troubles = createTroubles(names, () => made.node?.clock.monotonicMs() ?? 0);
+  const servers = createServerAnswers(names, () => made.node?.pods() ?? []);
   const latencyMs = milliseconds(latency, "latency");
+  const { adaptRuntime = (runtime: RuntimeService) => runtime } = more ?? {};
   const node = createSimNode({
     latency: () => latencyMs,
-    registry: registryOf(seed, milliseconds(pull, "pull")),
-    goesOn: () => abandonedCalls === "complete",
+    answers: () => servers.answers,
     ...more,
     seed,
+    registry: random.registry(more?.registry ?? registryOf(seed, milliseconds(pull, "pull"))),
+    goesOn: (rpc, request) =>
+      more?.goesOn?.(rpc, request) === true || abandonedCalls === "complete" || random.parts.goesOn(rpc, request),
+    adaptRuntime: (runtime, clock) => random.parts.adaptRuntime(adaptRuntime(runtime, clock), clock),
     ...(config === undefined ? {} : { config }),
     ...(manifests === undefined ? {} : { manifests }),
-    programs: troubles.programs(programsOf(programs, nodeName)),
-    callFault: (rpc, about, request) => {
-      const action = troubles.callFault(rpc, about);
-      return action.kind === "proceed" ? (more?.callFault?.(rpc, about, request) ?? action) : action;
+    programs: troubles.programs(random.programs(programsOf(programs, nodeName))),
+    callFault(rpc, about, request) {
+      const scripted = troubles.callFault(rpc, about);
+      const action = scripted.kind === "proceed" ? (more?.callFault?.(rpc, about, request) ?? scripted) : scripted;
+      return action.kind === "proceed" ? random.parts.callFault(rpc, about, request) : action;
     },
     watch(observation: SimObservation) {
       recorder.see(observation);
       made.stage?.look(observation);
     },
   });
-  const stage = createStage(node, names, troubles);
+  const stage = createStage(node, { names, troubles, servers });
   Object.assign(made, { node, stage });
-  return { node, names, stage, recorder };
+  return { node, names, stage, recorder, random };
 }
 
 /** The usual registries, whose images all take this long. */

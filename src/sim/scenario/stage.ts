@@ -4,7 +4,6 @@ import { formatInstant } from "../../core/telemetry/civilTime.ts";
 import { unreachable } from "../../core/invariant.ts";
 import type { SimNode } from "../simNode.ts";
 import type { SimObservation } from "../simObservation.ts";
-import type { ScenarioNames } from "./scenarioNames.ts";
 import {
   type ApiPod,
   apiObject,
@@ -14,9 +13,8 @@ import {
   type PodManifest,
   type ScenarioPod,
 } from "./scenarioPods.ts";
-import { takeAction } from "./scenarioActions.ts";
+import { type Hands, takeAction } from "./scenarioActions.ts";
 import type { ScenarioStep } from "./script.ts";
-import type { Troubles } from "./troubles.ts";
 
 /** A step that could not be taken. */
 export interface LostStep {
@@ -40,7 +38,10 @@ const isApiPod = (pod: ScenarioPod): pod is ApiPod => "source" in pod;
 const REAP_MS = 100;
 
 /** Makes a stage of a node. */
-export function createStage(node: SimNode, names: ScenarioNames, troubles: Troubles): Stage {
+export function createStage(
+  node: SimNode,
+  { names, troubles, servers }: Pick<Hands, "names" | "troubles" | "servers">,
+): Stage {
   const { clock } = node;
   const files = new Map<string, PodManifest>();
   const objects = new Map<string, Pod>();
@@ -86,7 +87,7 @@ export function createStage(node: SimNode, names: ScenarioNames, troubles: Troub
     const [name] = [...objects].find(([, { metadata }]) => metadata.uid === podUid) ?? [];
     if (name !== undefined && !runs(node, podUid)) forceDelete(name);
   };
-  const hands = { node, names, troubles, put, remove, forceDelete, lose, later };
+  const hands: Hands = { node, names, troubles, servers, put, remove, forceDelete, lose, later };
   return {
     put,
     lost,

@@ -7,6 +7,7 @@ import { formatDuration } from "../../core/config/duration.ts";
 import type { ProbeOutcome } from "../../core/probe/probeTypes.ts";
 import { PROBER_VERSION } from "../../core/probe/probeTypes.ts";
 import { joinHostPort } from "../../core/probe/probeTarget.ts";
+import { grpcOutcome } from "../../core/probe/serverAnswers.ts";
 import { HealthCheckRequest, HealthCheckResponse, HealthCheckResponse_ServingStatus } from "../../gen/health.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Call } from "../../ports/call.ts";
@@ -66,9 +67,8 @@ function check(client: Client, service: string, deadline: number, timeoutMs: num
 
 function answered(answer: HealthCheckResponse | undefined): ProbeOutcome {
   const serving = answer?.status ?? HealthCheckResponse_ServingStatus.UNKNOWN;
-  if (serving === HealthCheckResponse_ServingStatus.SERVING) return { result: "success", output: "service healthy" };
   const name = Object.entries(HealthCheckResponse_ServingStatus).find(([, number]) => number === serving)?.[0];
-  return failure(`service unhealthy (responded with "${name ?? serving}")`);
+  return grpcOutcome(name ?? String(serving));
 }
 
 function refused({ code, details }: ServiceError, timeoutMs: number): ProbeOutcome {

@@ -7,22 +7,16 @@ import { LONG_CALL_DEADLINE_MS } from "../../core/criOperations.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import type { ProbeOutcome } from "../../core/probe/probeTypes.ts";
 import type { HttpTarget } from "../../core/probe/probeTarget.ts";
+import { httpOutcome } from "../../core/probe/serverAnswers.ts";
 import { deadline } from "../../operators/deadline.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { HookAnswer, HttpProbeRequest } from "../../ports/probers.ts";
-import { GetFailure, type GetProgress, httpGet, type HttpReply, newProgress } from "./httpGet.ts";
+import { GetFailure, type GetProgress, httpGet, newProgress } from "./httpGet.ts";
 import { dialTimeout } from "./netError.ts";
 
 const failure = (output: string): ProbeOutcome => ({ result: "failure", output });
-
-function outcomeOf({ status, body }: HttpReply): ProbeOutcome {
-  // The body of a refusal may hold secrets of the application: it is not told.
-  if (status < 200 || status >= 400) return failure(`HTTP probe failed with statuscode: ${status}`);
-  if (status < 300) return { result: "success", output: body };
-  return { result: "warning", output: `Probe terminated redirects, Response body: ${body}` };
-}
 
 function lateText({ stage, url, address }: GetProgress): string {
   const waited = "(Client.Timeout exceeded while awaiting headers)";
@@ -41,7 +35,8 @@ export function httpProbe({ target, timeoutMs }: HttpProbeRequest, clock: Clock)
   const progress = newProgress();
   return fromCall(async (signal): Promise<ProbeOutcome> => {
     try {
-      return outcomeOf(await httpGet(target, signal, progress));
+      const { status, body } = await httpGet(target, signal, progress);
+      return httpOutcome(status, body);
     } catch (thrown) {
       if (thrown instanceof GetFailure && thrown.stage !== "body") return failure(thrown.message);
       throw thrown;

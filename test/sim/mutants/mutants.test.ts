@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { simulateSeed } from "../../../src/sim/simulateSeed.ts";
 import { believedOrders } from "./believedOrders.ts";
+import { deafToSources } from "./deafToSources.ts";
 import { diskFirst } from "./diskFirst.ts";
 import { droppedStatuses } from "./droppedStatuses.ts";
 import { eagerRestarts } from "./eagerRestarts.ts";
@@ -22,6 +23,7 @@ import { repeatedHooks } from "./repeatedHooks.ts";
 import { restartedWhileStopping } from "./restartedWhileStopping.ts";
 import { revivedPods } from "./revivedPods.ts";
 import { secondMirror } from "./secondMirror.ts";
+import { sharedUserIds } from "./sharedUserIds.ts";
 import { sidecarsFirst } from "./sidecarsFirst.ts";
 import { skippedStartup } from "./skippedStartup.ts";
 import { staleObjects } from "./staleObjects.ts";
@@ -37,6 +39,8 @@ const MUTANTS: readonly Mutant[] = [
   trustedEvents,
   forgottenRestarts,
   diskFirst,
+  sharedUserIds,
+  deafToSources,
   newSandboxFirst,
   restartedWhileStopping,
   believedOrders,

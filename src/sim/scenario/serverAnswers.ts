@@ -1,0 +1,102 @@
+/** How the servers in the containers of a scenario answer probes from the network. Owns what the script told them. */
+import type { Container, Pod } from "../../core/api.ts";
+import { PROBE_KINDS, type ProbeOutcome, probeOf } from "../../core/probe/probeTypes.ts";
+import { grpcOutcome, httpOutcome } from "../../core/probe/serverAnswers.ts";
+import { askedOf, type SimAnswer, type SimAnswers } from "../simProbers.ts";
+import type { ScenarioNames } from "./scenarioNames.ts";
+import { type Duration, milliseconds } from "./scenarioTime.ts";
+
+interface Takes {
+  /** Until the answer, default `1ms`; longer than a probe waits is no answer. */
+  readonly takes?: Duration;
+}
+
+/** How the server in a container answers probes of one protocol. */
+export type ServerAnswer = Takes &
+  (
+    | {
+        /** Status code. */
+        readonly http: number;
+        /** Only of this path; default: of all others. */
+        readonly path?: string;
+      }
+    | { readonly tcp: "open" | "refused" }
+    | { readonly grpc: "SERVING" | "NOT_SERVING" | "SERVICE_UNKNOWN" | "UNKNOWN" }
+  );
+
+/** The answer in the terms of the simulation. */
+export interface SimServerAnswer {
+  readonly protocol: "http" | "tcp" | "grpc";
+  readonly path: string | undefined;
+  readonly afterMs: number;
+  outcome(address: string): ProbeOutcome;
+}
+
+/** Reads an answer of a script; throws ScenarioError for a time that is none. */
+export function serverAnswerOf(answer: ServerAnswer): SimServerAnswer {
+  const afterMs = milliseconds(answer.takes ?? "1ms", "an answer");
+  if ("http" in answer) {
+    const { http, path } = answer;
+    return { protocol: "http", path, afterMs, outcome: () => httpOutcome(http, "") };
+  }
+  if ("grpc" in answer) {
+    const { grpc } = answer;
+    return { protocol: "grpc", path: undefined, afterMs, outcome: () => grpcOutcome(grpc) };
+  }
+  const isOpen = answer.tcp === "open";
+  return {
+    protocol: "tcp",
+    path: undefined,
+    afterMs,
+    outcome: (address) =>
+      isOpen
+        ? { result: "success", output: "" }
+        : { result: "failure", output: `dial tcp ${address}: connect: connection refused` },
+  };
+}
+
+export interface ServerAnswers {
+  readonly answers: SimAnswers;
+  /** From now on the container of that name answers so. */
+  set(container: string, answer: SimServerAnswer): void;
+}
+
+const YES: SimAnswer = { result: "success", output: "", afterMs: 1 };
+/** `http://10.1.0.2:8080/ready`: protocol, host, and what is asked of it. */
+const URL_PARTS = /^(http|tcp|grpc)s?:\/\/(.*?)(:\d+)(\/.*|)$/;
+
+/** Servers that answer yes until they are told otherwise; `pods` are those of the node, with their statuses. */
+export function createServerAnswers(names: ScenarioNames, pods: () => readonly Pod[]): ServerAnswers {
+  const told = new Map<string, SimServerAnswer>();
+  const keyOf = (container: string, protocol: string, path: string | undefined): string =>
+    `${container} ${protocol} ${path ?? ""}`;
+  return {
+    set: (container, answer) => void told.set(keyOf(container, answer.protocol, answer.path), answer),
+    answers(url) {
+      if (told.size === 0) return YES;
+      const [, protocol = "", host = "", port = "", path = ""] = URL_PARTS.exec(url) ?? [];
+      for (const name of serversOf(pods(), host, `${protocol} ${port}${path}`)) {
+        const container = names.shown(name);
+        const answer = told.get(keyOf(container, protocol, path)) ?? told.get(keyOf(container, protocol, undefined));
+        if (answer !== undefined) return { ...answer.outcome(`${host}${port}`), afterMs: answer.afterMs };
+      }
+      return YES;
+    },
+  };
+}
+
+/** Containers at that address whose probes ask just that, as `namespace/pod/container`. */
+const serversOf = (pods: readonly Pod[], host: string, asked: string): readonly string[] =>
+  pods
+    .filter(({ status }) => status?.podIP === host)
+    .flatMap(({ metadata: { namespace, name }, spec: { initContainers = [], containers } }) =>
+      [...initContainers, ...containers]
+        .filter((container) => asks(container, asked))
+        .map((container) => `${namespace}/${name}/${container.name}`),
+    );
+
+const asks = (container: Container, asked: string): boolean =>
+  PROBE_KINDS.some((kind) => {
+    const probe = probeOf(container, kind);
+    return probe !== undefined && askedOf(probe, container) === asked;
+  });

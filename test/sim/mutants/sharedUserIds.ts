@@ -1,0 +1,17 @@
+import { withRuntime, type Mutant } from "./mutant.ts";
+
+const FIRST_ID = 65_536;
+
+/** Gives every pod with user ids of its own the same ones. */
+export const sharedUserIds: Mutant = {
+  bug: "two pods have the same user ids of the node",
+  caughtBy: "disjointUserIds",
+  createKubelet: withRuntime((runtime) => ({
+    runPodSandbox(request, options) {
+      const shared = structuredClone(request);
+      const ids = shared.config?.linux?.securityContext?.namespaceOptions?.usernsOptions;
+      for (const mapping of [...(ids?.uids ?? []), ...(ids?.gids ?? [])]) Object.assign(mapping, { hostId: FIRST_ID });
+      return runtime.runPodSandbox(shared, options);
+    },
+  })),
+};

@@ -21,7 +21,7 @@ export function restartCountsGrow(): SimChecker {
   /** Highest attempt made of each container, by pod UID. */
   const attempts = new Map<string, Map<string, number>>();
   const wanted = new Map<PodSource, ReadonlySet<string>>();
-  /** Pods a source gave up, until something of them is made again. */
+  /** Pods a source gave up, until something of them is asked for again; what was asked for before may still be made. */
   const going = new Set<string>();
   return {
     name: "restartCountsGrow",
@@ -42,6 +42,7 @@ export function restartCountsGrow(): SimChecker {
         }
         return undefined;
       }
+      if (observation.kind === "call" && observation.rpc === "CreateContainer") going.delete(observation.podUid);
       if (observation.kind !== "change") return undefined;
       const { kind, podUid, name } = observation.change;
       if (kind.startsWith("container") && parts.isGoneAfter(observation.change)) attempts.delete(podUid);
@@ -54,7 +55,6 @@ export function restartCountsGrow(): SimChecker {
         attempts.get(podUid)?.delete(container);
       }
       if (kind !== "container created") return undefined;
-      going.delete(podUid);
       const ofPod = attempts.get(podUid) ?? new Map<string, number>();
       attempts.set(podUid, ofPod);
       const highest = ofPod.get(container);

@@ -53,6 +53,8 @@ describe("finalPhaseStays", () => {
 describe("restartCountsGrow", () => {
   const made = (attempt: number) => change("container created", `main#${attempt}`);
   const gone = (attempt: number) => change("container removed", `main#${attempt}`);
+  const sibling = change("container created", "other#0");
+  const create = call("CreateContainer");
   it.each<Case>([
     ["told in order", [status(running({ restartCount: 1 }), running({ restartCount: 2 }))], []],
     [
@@ -63,6 +65,26 @@ describe("restartCountsGrow", () => {
     ["made in order", [made(0), made(1), gone(0), made(2)], []],
     ["made twice", [made(0), made(1), made(1)], ["demo/plain/main#1 was created after attempt 1"]],
     ["begun anew when none is left", [made(0), gone(0), made(0)], []],
+    [
+      "begun anew though another container is left, of a pod that was to go",
+      [wanted({}), made(0), sibling, wanted(), gone(0), wanted({}), create, made(0)],
+      [],
+    ],
+    [
+      "begun anew likewise, and what was asked for before was made meanwhile",
+      [wanted({}), create, sibling, wanted(), made(0), gone(0), wanted({}), create, made(0)],
+      [],
+    ],
+    [
+      "begun anew though another container is left",
+      [wanted({}), made(0), sibling, gone(0), create, made(0)],
+      ["demo/plain/main#0 was created after attempt 0"],
+    ],
+    [
+      "begun anew by a pod that is back",
+      [wanted({}), sibling, wanted(), wanted({}), create, made(0), gone(0), create, made(0)],
+      ["demo/plain/main#0 was created after attempt 0"],
+    ],
   ])("%s", (_, steps, found) => expect(verdicts(restartCountsGrow(), steps)).toEqual(found));
 });
 

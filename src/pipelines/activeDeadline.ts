@@ -1,7 +1,7 @@
 /**
  * Ends a pod that has been active for longer than its activeDeadlineSeconds, in time and whatever else its worker is
- * busy with. It counts by the wall clock, as the start time does. Bound: one timer. Upstream: active_deadline.go, asked
- * there every second.
+ * busy with. It counts by the wall clock, as the start time does, unless that was set back. Bound: one timer. Upstream:
+ * active_deadline.go, asked there every second.
  */
 import {
   concatAll,
@@ -27,8 +27,16 @@ import type { PodOutput } from "./podOutputs.ts";
 const WALL_LOOK_MS = 10_000;
 
 /** Milliseconds the pod may still be active; undefined without a deadline. */
-export const deadlineLeftMs = ({ memory, ports, runtimeStatus }: PodContext, pod: Pod): number | undefined =>
-  activeDeadlineLeftMs({ pod, runtime: runtimeStatus(), previous: memory.status, now: ports.clock.wallTime() });
+export function deadlineLeftMs({ memory, ports, runtimeStatus }: PodContext, pod: Pod): number | undefined {
+  const { clock } = ports;
+  return activeDeadlineLeftMs({
+    pod,
+    runtime: runtimeStatus(),
+    previous: memory.status,
+    now: clock.wallTime(),
+    knownForMs: memory.toldAt === undefined ? 0 : clock.monotonicMs() - memory.toldAt,
+  });
+}
 
 /** Says once that the time of the pod is over; `looked$` emits when its start time may have become known. */
 export function activeDeadline(

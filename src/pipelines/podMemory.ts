@@ -52,6 +52,8 @@ export interface PodMemory {
   wakeAt: MonotonicMs | undefined;
   /** Last status told, the base of the next one. */
   status: PodStatus | undefined;
+  /** When a status was told first. */
+  toldAt: MonotonicMs | undefined;
   /** A decision of the kubelet's own that the status tells of from then on. */
   override: StatusOverride | undefined;
   /** The command the last sync worked on. */
@@ -114,6 +116,7 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     done: undefined,
     wakeAt: undefined,
     status: undefined,
+    toldAt: undefined,
     override: undefined,
     synced: undefined,
     restarting: createCell(false),

@@ -101,6 +101,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   if (memory.status === undefined || !sameValue(memory.status, status)) {
     observeStart(context, memory.status, status);
     memory.status = status;
+    memory.toldAt ??= ports.clock.monotonicMs();
     outputs.push({ kind: "status", uid: identity.uid, status });
   }
   if (command.phase === "sync" && !memory.finished && isTerminalPhase(status.phase)) {

@@ -24,6 +24,11 @@ export const REGRESSION_SEEDS: readonly (readonly [seed: number, found: string])
 /** The same, found on smaller nodes: 12 pods, 30 min. */
 export const SMALL_REGRESSION_SEEDS: readonly (readonly [seed: number, found: string])[] = [
   [
+    176,
+    "a container whose creation outlasted the want of its pod was a new beginning to the checker of restart counts",
+  ],
+  [249, "a wall clock set back by hours put a pod's deadline off by as much"],
+  [
     22305,
     "what a busy pod was granted was not on disk, its room was given away, and a kubelet crash undid the first alone",
   ],

@@ -32,13 +32,13 @@ describe("a deadline after the wall clock was set", () => {
     expect(node.violations).toEqual([]);
   });
 
-  it("backward: it is as far away as the clock says", () => {
+  it("backward: it is no further away than it was", () => {
     const node = nodeOf();
     node.runFor(540_000);
-    node.clock.stepWallBy(-300_000);
-    node.runFor(340_000);
+    node.clock.stepWallBy(-7_200_000);
+    node.runFor(50_000);
     expect(reason(node)).toBeUndefined();
-    node.runFor(30_000);
+    node.runFor(20_000);
     expect(reason(node)).toBe("DeadlineExceeded");
     expect(node.violations).toEqual([]);
   });

@@ -28,16 +28,20 @@ export interface ActiveDeadlineInput {
   /** Status told last. */
   readonly previous: PodStatus | undefined;
   readonly now: EpochMs;
+  /** For how long this kubelet has known the pod's start time: no setting of the wall clock takes any of it back. */
+  readonly knownForMs: number;
 }
 
 /**
  * Milliseconds the pod may still be active, 0 or less once it is over; undefined without a deadline. Counts from the
- * start time in its status; after a restart of the kubelet from its oldest sandbox.
+ * start time in its status; after a restart of the kubelet from its oldest sandbox. Differs from upstream: a wall clock
+ * that is set back gives a pod no more time than it would have had from when this kubelet first knew its start time.
  */
-export function activeDeadlineLeftMs({ pod, runtime, previous, now }: ActiveDeadlineInput): number | undefined {
+export function activeDeadlineLeftMs(input: ActiveDeadlineInput): number | undefined {
+  const { pod, runtime, previous, now, knownForMs } = input;
   const { activeDeadlineSeconds } = pod.spec;
   if (activeDeadlineSeconds === undefined) return undefined;
   const told = parseInstant(previous?.startTime ?? pod.status?.startTime);
   const startedAt = told ?? runtime?.sandboxes.at(-1)?.createdAt ?? now;
-  return activeDeadlineSeconds * 1000 - (now - Math.min(startedAt, now));
+  return activeDeadlineSeconds * 1000 - Math.max(now - startedAt, knownForMs);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { epochMs, podUid } from "../../../../src/core/ids.ts";
-import { activeDeadlineLeftMs } from "../../../../src/core/pod/activeDeadline.ts";
+import { type ActiveDeadlineInput, activeDeadlineLeftMs } from "../../../../src/core/pod/activeDeadline.ts";
 import { advanceRegistry, emptyRegistry, type RegistryInput } from "../../../../src/core/pod/podRegistry.ts";
 import { emptyRuntimeStatus } from "../../../../src/core/runtime/podRuntimeStatus.ts";
 import { podOf } from "../../../support/pods.ts";
@@ -10,33 +10,42 @@ const pod = podOf({ spec: { activeDeadlineSeconds: 60 } });
 const START = "2026-01-01T00:00:00Z";
 const at = (seconds: number) => epochMs(TEST_EPOCH_MS + seconds * 1000);
 const runtime = emptyRuntimeStatus(podUid("uid-1"), "plain", "demo", 1);
+/** Of a pod this kubelet has just met, unless `input` says otherwise. */
+const left = (input: Partial<ActiveDeadlineInput> & Pick<ActiveDeadlineInput, "now">) =>
+  activeDeadlineLeftMs({ pod, runtime, previous: undefined, knownForMs: 0, ...input });
 
 describe("activeDeadlineLeftMs", () => {
   it("counts from the start time told, then from that of the pod object", () => {
     const previous = { startTime: START };
     const fromApi = { ...pod, status: { startTime: "2026-01-01T00:00:30Z" } };
     expect([
-      activeDeadlineLeftMs({ pod, runtime, previous, now: at(45) }),
-      activeDeadlineLeftMs({ pod: fromApi, runtime, previous: undefined, now: at(45) }),
-      activeDeadlineLeftMs({ pod, runtime, previous, now: at(61) }),
+      left({ previous, now: at(45) }),
+      left({ pod: fromApi, now: at(45) }),
+      left({ previous, now: at(61) }),
     ]).toEqual([15_000, 45_000, -1_000]);
   });
 
   it("counts from the oldest sandbox when nothing was told, and from now when there is none", () => {
     const sandbox = { createdAt: at(20) } as (typeof runtime.sandboxes)[number];
     const withSandbox = { ...runtime, sandboxes: [sandbox] };
-    expect([
-      activeDeadlineLeftMs({ pod, runtime: withSandbox, previous: undefined, now: at(30) }),
-      activeDeadlineLeftMs({ pod, runtime, previous: undefined, now: at(30) }),
-    ]).toEqual([50_000, 60_000]);
+    expect([left({ runtime: withSandbox, now: at(30) }), left({ now: at(30) })]).toEqual([50_000, 60_000]);
   });
 
   it("does not grow when the start seems to lie in the future", () => {
-    expect(activeDeadlineLeftMs({ pod, runtime, previous: { startTime: START }, now: at(-100) })).toBe(60_000);
+    expect(left({ previous: { startTime: START }, now: at(-100) })).toBe(60_000);
+  });
+
+  it.each([
+    ["set back behind the start", -100, 45_000, 15_000],
+    ["set back", 20, 45_000, 15_000],
+    ["set forward", 50, 45_000, 10_000],
+    ["right, with a start before this kubelet's", 50, 5_000, 10_000],
+  ])("goes by the clock that has gone on for longer: the wall clock is %s", (_, seconds, knownForMs, expected) => {
+    expect(left({ previous: { startTime: START }, now: at(seconds), knownForMs })).toBe(expected);
   });
 
   it("is undefined without a deadline", () => {
-    expect(activeDeadlineLeftMs({ pod: podOf(), runtime, previous: { startTime: START }, now: at(1) })).toBeUndefined();
+    expect(left({ pod: podOf(), previous: { startTime: START }, now: at(1) })).toBeUndefined();
   });
 });
 

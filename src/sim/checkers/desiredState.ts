@@ -27,8 +27,10 @@ export function openDesires(node: DesiredNode, wanted: readonly WantedPod[]): re
 function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): string | undefined {
   if (uid !== undefined && metadata.uid !== uid) return `is still the pod of UID ${metadata.uid}`;
   const { phase, reason = "", initContainerStatuses = [], containerStatuses = [] } = status ?? {};
-  // Refused, or stopped to make room: the end of it, whatever it was to do.
-  if (phase === "Failed" && (containerStatuses.length === 0 || reason === "Preempting")) return undefined;
+  // Refused, or stopped to make room: the end of it, whatever it was to do. After a restart of the kubelet one that was
+  // refused tells of its containers, as lost.
+  const gaveWay = containerStatuses.length === 0 || reason === "Preempting" || reason.startsWith("OutOf");
+  if (phase === "Failed" && gaveWay) return undefined;
   const told = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
     const is = state?.running !== undefined ? "runs" : (state?.terminated?.reason ?? state?.waiting?.reason ?? "?");
     return `${name} ${is}${ready ? "" : " (not ready)"} #${restartCount}`;

@@ -54,7 +54,7 @@ async function contextOf({ folder, daemon }: BenchNode): Promise<NodeContext> {
   if (invocation.command !== "kubelet") throw new Error(JSON.stringify(invocation));
   const { resolvConf } = invocation.options.config;
   const machine = await firstValueFrom(readMachine({ resolvConfPath: resolvConf, rootDir: "/" }));
-  return nodeContext(kubeletConfigOf(invocation.options, machine), machine);
+  return nodeContext(kubeletConfigOf(invocation.options, machine, "bench"), machine);
 }
 
 async function onePod(bench: Bench): Promise<void> {

@@ -18,7 +18,9 @@ import {
   ignoreElements,
   map,
   merge,
+  of,
   type Observable,
+  type OperatorFunction,
   race,
   Subject,
   switchMap,
@@ -26,6 +28,7 @@ import {
   takeUntil,
   tap,
 } from "rxjs";
+import { serviceForEnv } from "./core/container/serviceEnv.ts";
 import type { KubeletEvent } from "./core/events.ts";
 import { kubeletError } from "./core/errors.ts";
 import { unreachable } from "./core/invariant.ts";
@@ -147,14 +150,13 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   return {
     run$: merge(
       ports.recordEvents(loops.events.values$),
-      keepClasses(ports, state),
+      merge(keepClasses(ports, state), keepServices(ports, state)),
       merge(up$, runtime$, told$, config$).pipe(ignoreElements()),
       swept$,
-      nodeCgroups(state, ports, config),
-      nodeGauges(state, ports),
-      clusterNode(ports, config, state),
+      merge(nodeCgroups(state, ports, config), nodeGauges(state, ports)),
+      clusterNode(images, ports, config, state).pipe(pushedTo(loops.events)),
     ),
-    podsChanged$: merge(state.registry.changes$, state.podStatuses.anyChange$).pipe(map(() => undefined)),
+    podsChanged$: podsChanged(state),
     queries: { ...createQueries(state, clock, config), ...timelineQueries(state, clock, images) },
     drain: (deadlineMs) => {
       draining$.next();
@@ -179,13 +181,25 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
   const objects = createPodObjects(state.configObjects, ports.objects);
   return {
     node: nodeContext(config, ports.machine),
-    admission: nodeAdmission(config, ports.machine, state.runtimeState),
+    admission: nodeAdmission(config, ports.machine, state),
     images: createImagePulls(ports, config.imagePull),
     userNamespaces: createUserNamespaces(ports, config, state),
     objects,
     credentials: createRegistryCredentials({ ports, objects, places: config.dockerFiles }),
   };
 }
+
+const podsChanged = ({ registry, podStatuses }: NodeState): Observable<void> =>
+  merge(registry.changes$, podStatuses.anyChange$).pipe(map(() => undefined));
+
+/** Into a queue, and nowhere else. */
+const pushedTo =
+  <T>(queue: Queue<T>): OperatorFunction<T, never> =>
+  (values$) =>
+    values$.pipe(
+      tap((value) => queue.push(value)),
+      ignoreElements(),
+    );
 
 /** Classes of the API server go before those of manifests. */
 const keepClasses = (
@@ -194,6 +208,13 @@ const keepClasses = (
 ): Observable<never> =>
   combineLatest([runtimeClasses$, configObjects.changes$]).pipe(
     tap(([ofServer, { runtimeClasses: ofManifests }]) => runtimeClasses.set(new Map([...ofManifests, ...ofServer]))),
+    ignoreElements(),
+  );
+
+/** A node of no cluster knows that there are none. */
+const keepServices = ({ cluster }: KubeletPorts, { services }: NodeState): Observable<never> =>
+  (cluster?.services$ ?? of([])).pipe(
+    tap((known) => services.set(known.map(serviceForEnv))),
     ignoreElements(),
   );
 

@@ -1,36 +1,35 @@
 /** What the kubelet proper needs, from flags, KubeletConfiguration and the machine. */
 import { homedir } from "node:os";
 import path from "node:path";
+import { effectiveMaxPods } from "../core/admission/admit.ts";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { KubeletConfig, KubeletDirectories } from "../core/kubeletConfig.ts";
+import { initialLabels } from "../core/node/initialNode.ts";
+import { hostIps } from "../core/node/nodeAddresses.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import { machineCapacity } from "../core/resources/machineCapacity.ts";
 import { nodeAllocatable, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
 import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
 import { DEFAULT_IDS_PER_POD, idPoolOf } from "../core/userns/idRanges.ts";
 import type { Machine } from "../ports/host.ts";
+import { nodeSettingsOf } from "./nodeSettingsOf.ts";
 
 const UPSTREAM_POD_LOGS = "/var/log/pods";
 const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
 
-/** Puts the configuration together. */
-export function kubeletConfigOf(
-  { flags, config, featureGates, client }: KubeletOptions,
-  machine: Machine,
-): KubeletConfig {
-  const nodeName = (flags.hostnameOverride || machine.hostname).toLowerCase();
-  const capacity = machineCapacity(machine, config.maxPods);
+/** Puts the configuration together; `version` is that of this program, without `v`. */
+export function kubeletConfigOf(options: KubeletOptions, machine: Machine, version: string): KubeletConfig {
+  const { flags, config, featureGates, client } = options;
+  const nodeName = (flags.hostnameOverride.trim() || machine.hostname).toLowerCase();
+  const capacity = machineCapacity(machine, effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount));
   const { kubeReserved, systemReserved, evictionHard } = config;
+  const node = nodeSettingsOf(options, nodeName, version);
   return {
     nodeName,
-    nodeLabels: {
-      "kubernetes.io/hostname": nodeName,
-      "kubernetes.io/os": machine.operatingSystem,
-      "kubernetes.io/arch": machine.architecture,
-      ...flags.nodeLabels,
-    },
-    nodeIps: flags.nodeIp === "" ? machine.ips : flags.nodeIp.split(","),
+    node,
+    nodeLabels: initialLabels({ settings: node, machine }),
+    nodeIps: hostIps(node.ips, machine.ips),
     directories: directoriesOf(flags.rootDir, config.podLogsDir),
     sources: [...sourcesOf(config), ...(client === undefined ? [] : ["api" as const])],
     syncPeriodMs: config.syncFrequency,

@@ -1,5 +1,5 @@
 /** The pod sources a configuration asks for, as one stream. */
-import { defer, merge, NEVER, type Observable } from "rxjs";
+import { concat, defer, EMPTY, ignoreElements, merge, NEVER, type Observable, take } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
@@ -13,7 +13,7 @@ import { manifestDirectory } from "../sources/manifestDirectory.ts";
 import { manifestServer } from "../sources/manifestServer.ts";
 import { supervised } from "./supervised.ts";
 
-type SourcePorts = Pick<KubeletPorts, "clock" | "rng" | "telemetry" | "api">;
+type SourcePorts = Pick<KubeletPorts, "clock" | "rng" | "telemetry" | "api" | "cluster">;
 
 /** Feature gate WatchListClient, on by default as upstream. */
 export const usesStreams = ({ featureGates }: KubeletOptions): boolean => featureGates.get("WatchListClient") ?? true;
@@ -56,10 +56,10 @@ function apiPods(
   api: ApiLanes,
   options: KubeletOptions,
   nodeName: string,
-  { clock, rng, telemetry }: SourcePorts,
+  { clock, rng, telemetry, cluster }: SourcePorts,
 ): Observable<SourceSnapshot> {
   const { log, metrics } = telemetry;
-  return defer(() => {
+  const pods$ = defer(() => {
     let isWell = true;
     const onHealth = (problem: KubeletError | undefined) => {
       metrics.gauge("rxlet_source_up", problem === undefined ? 1 : 0, { source: "api" });
@@ -70,4 +70,6 @@ function apiPods(
     };
     return apiPodSource({ api: api.objects, nodeName, clock, rng, usesStreams: usesStreams(options), onHealth });
   });
+  // They are admitted by labels and taints of the node, which has to be known first.
+  return concat(cluster?.node$.pipe(take(1), ignoreElements()) ?? EMPTY, pods$);
 }

@@ -21,6 +21,7 @@ import { recordEvents } from "../sinks/events.ts";
 import { createFiles } from "../sinks/files.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
+import { clusterSources } from "../sources/clusterSources.ts";
 import { containerdEvents } from "../sources/containerdEvents.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
@@ -31,8 +32,7 @@ import { setBuildMetrics } from "./buildMetrics.ts";
 import { countCriCalls } from "./criMetrics.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { podCgroups } from "./podCgroups.ts";
-import { podSources } from "./podSources.ts";
-import { runtimeClasses } from "./runtimeClasses.ts";
+import { podSources, usesStreams } from "./podSources.ts";
 import { supervised } from "./supervised.ts";
 
 /** What a running node tells whoever started it. */
@@ -50,13 +50,13 @@ export interface NodeSetup {
 /** Runs a node. Errors with a KubeletError when it cannot start, with an InvariantError on a bug. */
 export function runNode(setup: NodeSetup): Observable<NodeOutput> {
   const { options, log } = setup;
-  return defer(() => readMachine({ resolvConfPath: options.config.resolvConf, rootDir: "/" })).pipe(
+  return defer(() => readMachine(machineOptions(options))).pipe(
     switchMap((machine) =>
       using(
         () => openResources(setup),
         (resources) => {
           const { metrics, client } = resources as OpenResources;
-          const configured = kubeletConfigOf(options, machine);
+          const configured = kubeletConfigOf(options, machine, setup.version);
           const ports = {
             runtime: client.runtime,
             files: createFiles(),
@@ -88,6 +88,13 @@ function apiLanes(
     switchMap(({ apiAccess }) => apiAccess({ client, config, telemetry: { log, metrics }, userAgent })),
   );
 }
+
+const machineOptions = ({ config, flags, client }: KubeletOptions) => ({
+  resolvConfPath: config.resolvConf,
+  rootDir: "/",
+  // Only a cluster is told the addresses of its nodes.
+  ...(client === undefined ? {} : { nodeName: flags.hostnameOverride }),
+});
 
 /** What a kubelet is started with. */
 interface Start extends Pick<OpenResources, "metrics" | "client">, Pick<KubeletPorts, "machine" | "cgroups" | "api"> {
@@ -144,6 +151,9 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
   const clock = systemClock;
   const rng = systemRandom;
   const telemetry = { log, metrics };
+  const { nodeName } = kubeletConfig;
+  const following = { nodeName, clock, rng, usesStreams: usesStreams(options) };
+  const cluster = api && clusterSources({ ...following, api: api.objects });
   return {
     clock,
     rng,
@@ -158,19 +168,21 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
         log,
         syncPeriodMs: config.syncFrequency,
       }),
+    cluster,
     runtime: client.runtime,
     images: client.images,
     probers: createProbers(client.runtime, clock),
     files: createFiles(),
     cgroups,
     machine,
-    snapshots$: podSources(options, kubeletConfig.nodeName, { clock, rng, telemetry, api }),
+    snapshots$: podSources(options, nodeName, { clock, rng, telemetry, api, cluster }),
     runtimeSignals$: supervised(
       "runtimeEvents",
       eventedPleg({ runtime: client.runtime, containerdHints$: containerdEvents(client.containerdEvents), clock }),
       { clock, rng, telemetry },
     ),
-    runtimeClasses$: runtimeClasses(api, options, { clock, rng, telemetry }),
+    // A node of no cluster has those of its manifests alone.
+    runtimeClasses$: cluster?.runtimeClasses$ ?? of(new Map()),
     recordEvents: (events$) =>
       recordEvents(events$, {
         telemetry,

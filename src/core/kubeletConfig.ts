@@ -1,6 +1,7 @@
 /** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
 import type { ResizeGates } from "./allocation/infeasibleResize.ts";
 import type { DockerFilePlaces } from "./image/dockerConfig.ts";
+import type { NodeSettings } from "./node/nodeSettings.ts";
 import type { PodFieldGates } from "./pod/gatedFields.ts";
 import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
 import type { CgroupDriver } from "./resources/cgroupDriver.ts";
@@ -32,6 +33,8 @@ export interface ImagePullConfig {
 
 export interface KubeletConfig {
   readonly nodeName: string;
+  /** The node as an object of the API server. */
+  readonly node: NodeSettings;
   readonly nodeLabels: Readonly<Record<string, string>>;
   /** Addresses pods see as host IPs; primary first. */
   readonly nodeIps: readonly string[];

@@ -13,7 +13,9 @@ import {
   map,
   type Observable,
   of,
+  Subject,
   switchMap,
+  tap,
   throwError,
 } from "rxjs";
 import type { Container, Pod } from "../core/api.ts";
@@ -72,6 +74,8 @@ export interface ImagePulls {
   ensure(request: ImageRequest): Observable<ImageStep>;
   /** Forgets the backoffs of a pod: its next pulls are not held back. */
   forget(uid: PodUid): void;
+  /** Emits whenever the runtime has got an image. */
+  readonly pulled$: Observable<void>;
   /** Pulls under way and those waiting for their turn, in order. */
   line(): readonly PullInLine[];
 }
@@ -90,6 +94,7 @@ export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"
   const pulls = sharedPulls(ports, config);
   return {
     line: pulls.line,
+    pulled$: pulls.pulled$,
     forget: (uid) => {
       const isOthers = (key: string): boolean => !key.startsWith(imageBackoffKey(uid, ""));
       failures.backoffs = new Map([...failures.backoffs].filter(([key]) => isOthers(key)));
@@ -159,6 +164,7 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
   const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
   /** In the order of their turns. */
   const line = new Map<string, Pull & PullInLine & { readonly sandboxConfig: PodSandboxConfig }>();
+  const pulled = new Subject<void>();
   const request = (key: string): Observable<number> =>
     defer(() => {
       const startedAt = clock.monotonicMs();
@@ -176,6 +182,7 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
           });
           return tookMs;
         }),
+        tap(() => pulled.next()),
       );
     });
   const runs = shareByKey<string, number>({
@@ -191,7 +198,7 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
     });
   const lineOf = (): readonly PullInLine[] =>
     [...line.values()].map(({ image, askedAt, startedAt }) => ({ image, askedAt, startedAt }));
-  return { join, line: lineOf };
+  return { join, pulled$: pulled.asObservable(), line: lineOf };
 }
 
 /** The first of the credentials that works, or none if there are none. Errors: what all said, when none did. */

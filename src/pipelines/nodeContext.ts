@@ -1,5 +1,6 @@
 /** The node as CRI configs and admission see it: configuration and machine, put together once. */
 import { admitPod, effectiveMaxPods } from "../core/admission/admit.ts";
+import type { Node } from "../core/api.ts";
 import { infeasibleResize } from "../core/allocation/infeasibleResize.ts";
 import type { ResizeRules } from "../core/allocation/pendingResizes.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
@@ -26,7 +27,7 @@ export const nodeContext = (config: KubeletConfig, machine: Machine): NodeContex
 export function nodeAdmission(
   config: KubeletConfig,
   machine: Machine,
-  runtimeState: ReadonlyCell<RuntimeState>,
+  state: { readonly runtimeState: ReadonlyCell<RuntimeState>; readonly node: ReadonlyCell<Node | undefined> },
 ): ResizeRules {
   const { operatingSystem: os, kernelVersion, appArmorEnabled } = machine;
   const sysctls = sysctlAllowlist([...safeSysctls(os, kernelVersion), ...config.allowedUnsafeSysctls]);
@@ -37,10 +38,10 @@ export function nodeAdmission(
       activePods,
       node: {
         name: config.nodeName,
-        labels: config.nodeLabels,
-        taints: [],
+        labels: state.node.value?.metadata?.labels ?? config.nodeLabels,
+        taints: state.node.value?.spec?.taints ?? [],
         os,
-        supplementalGroupsPolicy: runtimeState.value.supplementalGroupsPolicy,
+        supplementalGroupsPolicy: state.runtimeState.value.supplementalGroupsPolicy,
         sysctls,
         appArmor: os === "linux" ? appArmorEnabled : undefined,
       },

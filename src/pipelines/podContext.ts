@@ -1,6 +1,7 @@
 /** What every phase of a pod worker works with, and the one way it lets an effect loose on the runtime. */
 import { catchError, defer, EMPTY, finalize, map, type Observable, of, share, takeUntil, tap } from "rxjs";
 import type { NodeContext } from "../core/container/nodeContext.ts";
+import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import { toKubeletError } from "../core/errors.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
@@ -35,6 +36,7 @@ export interface PodContext {
   readonly runtimeClasses: ReadonlyCell<RuntimeClasses>;
   readonly objects: PodObjects;
   readonly credentials: FindCredentials;
+  readonly services: ReadonlyCell<readonly ServiceForEnv[] | undefined>;
   readonly runtimeState: ReadonlyCell<RuntimeState>;
   readonly sequence: Sequence;
   /** undefined while the runtime has something of the pod that was not inspected yet. */

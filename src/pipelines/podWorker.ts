@@ -64,7 +64,7 @@ export interface PodWorkerDeps {
   readonly userNamespaces: UserNamespaces;
   readonly objects: PodObjects;
   readonly credentials: FindCredentials;
-  readonly state: Pick<NodeState, "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "sequence">;
+  readonly state: Pick<NodeState, "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence">;
 }
 
 /** Runs one pod until it is removed. Never errors but for a broken invariant. */
@@ -84,6 +84,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       runtimeClasses: deps.state.runtimeClasses,
       objects: deps.objects,
       credentials: deps.credentials,
+      services: deps.state.services,
       runtimeState: deps.state.runtimeState,
       sequence: deps.state.sequence,
       runtimeStatus: () => statusOf(identity, deps.state),

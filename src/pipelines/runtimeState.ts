@@ -12,6 +12,10 @@ import { pollAfter } from "../operators/pollAfter.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Cell } from "../state/cell.ts";
 
+type NamedVersion = Pick<RuntimeState, "runtimeName" | "runtimeVersion">;
+
+const NOT_READY_PERIOD_MS = 1_000;
+
 /** Keeps `state` true; emits whenever it changed. */
 export function runtimeState(
   inputs: { readonly lookAgain$: Observable<unknown> },
@@ -22,13 +26,19 @@ export function runtimeState(
   const look = (): Observable<RuntimeState> =>
     ports.runtime.status({ verbose: false }).pipe(
       switchMap((answer) => {
-        const name = state.value.runtimeName;
-        const known = name === "" ? ports.runtime.version({ version: "v1" }).pipe(map((v) => v.runtimeName)) : of(name);
-        return known.pipe(map((runtimeName) => runtimeStateOf(answer, runtimeName)));
+        // One that was away may have come back as another version.
+        const isKnown = state.value.runtimeName !== "" && state.value.downSince === undefined;
+        const version$: Observable<NamedVersion> = isKnown ? of(state.value) : ports.runtime.version({ version: "v1" });
+        return version$.pipe(map((version) => runtimeStateOf(answer, version)));
       }),
-      catchError((thrown: unknown) => of(runtimeDown(state.value, toKubeletError(thrown).message))),
+      catchError((thrown: unknown) =>
+        of(runtimeDown(state.value, toKubeletError(thrown).message, ports.clock.monotonicMs())),
+      ),
     );
-  const due$ = pollAfter(ports.clock, config.runtimeStatusPeriodMs, () => of(undefined));
+  const isReady = (): boolean => state.value.runtimeProblems.length + state.value.networkProblems.length === 0;
+  // Nobody tells when the network comes up.
+  const periodMs = (): number => Math.min(config.runtimeStatusPeriodMs, isReady() ? Infinity : NOT_READY_PERIOD_MS);
+  const due$ = pollAfter(ports.clock, periodMs, () => of(undefined));
   return merge(due$, inputs.lookAgain$).pipe(
     conflateMap(look),
     filter((next) => !sameValue(next, state.value)),

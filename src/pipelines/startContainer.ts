@@ -28,6 +28,7 @@ import { containerId as toContainerId, type MonotonicMs } from "../core/ids.ts";
 import { containerLogDir, containerLogLinkPath, containerLogPath, terminationLogPath } from "../core/paths.ts";
 import { containerReferences } from "../core/pod/podReferences.ts";
 import type { ContainerStart } from "../core/pod/podActionsTypes.ts";
+import { isStaticPod } from "../core/pod/criticalPod.ts";
 import { createdEvent, failedEvent, podEventObject, startedEvent } from "../core/pod/podEvents.ts";
 import { err } from "../core/result.ts";
 import { hasRecursiveReadOnlyMounts } from "../core/runtime/runtimeHandler.ts";
@@ -141,6 +142,11 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
   if (target !== undefined && target.containerId === undefined) {
     return err(kubeletError("NotFound", `unable to find target container ${target.name}`));
   }
+  const services = context.services.value ?? (isStaticPod(pod) ? [] : undefined);
+  if (services === undefined) {
+    const message = "services have not yet been read at least once, cannot construct envvars";
+    return err(kubeletError("Unavailable", message));
+  }
   return buildContainerConfig({
     pod,
     container,
@@ -153,6 +159,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     terminationLogPath,
     targetContainerId: target?.containerId,
     ...sources,
+    objects: { ...sources.objects, services },
     node: context.node,
   });
 }

@@ -21,6 +21,10 @@ export interface Machine {
   readonly hostname: string;
   /** Addresses of the interface with the default route: one per family, IPv4 first. Never empty. */
   readonly ips: readonly string[];
+  /** Of all interfaces. */
+  readonly interfaceIps: readonly string[];
+  /** What the name of the node resolves to; empty when nobody knows it. */
+  readonly nameIps: readonly string[];
   readonly cpuCount: number;
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
@@ -28,6 +32,8 @@ export interface Machine {
   readonly rootFsBytes: bigint | undefined;
   /** Smallest first; empty without huge pages. */
   readonly hugepages: readonly HugepageSize[];
+  /** Milliseconds the machine had been up when this was read. */
+  readonly uptimeMs: number;
   /** Empty where the system has none. */
   readonly bootId: string;
   readonly machineId: string;

@@ -5,6 +5,7 @@ import type { PodUid } from "../core/ids.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { ApiLanes } from "./apiServer.ts";
+import type { ClusterObjects } from "./clusterObjects.ts";
 import type { Machine } from "./host.ts";
 import type { Cgroups } from "./cgroup.ts";
 import type { Clock } from "./clock.ts";
@@ -41,6 +42,8 @@ export interface KubeletPorts {
   readonly api: ApiLanes | undefined;
   /** ConfigMaps and Secrets for the pods of the API server; absent on a node of no cluster. */
   readonly objects: ObjectCache | undefined;
+  /** What the same server says beside pods. */
+  readonly cluster: ClusterObjects | undefined;
   readonly runtime: RuntimeService;
   readonly images: ImageService;
   readonly probers: Probers;

@@ -2,7 +2,7 @@
  * The production kubelet in a simulation, one life after the other: started, crashed between any two actions, started
  * again on the same disk and runtime. Owns the life under way; telemetry and memory die with it, as in a process.
  */
-import { concat, ignoreElements, merge, type Observable, of, Subscription, tap } from "rxjs";
+import { concat, EMPTY, ignoreElements, merge, type Observable, of, Subscription, tap } from "rxjs";
 import type { Pod, PodStatus } from "../core/api.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import { isKubeletError, type KubeletError } from "../core/errors.ts";
@@ -15,6 +15,7 @@ import { inSequence } from "../operators/inSequence.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
 import { recordEvents } from "../sinks/events.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import { clusterSources } from "../sources/clusterSources.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
 import type { Prng } from "./prng.ts";
@@ -43,12 +44,12 @@ export interface SimKubeletOptions {
   /** Everything but what is made anew for each life. */
   readonly ports: Pick<KubeletPorts, "clock" | "api" | "runtime" | "images" | "files" | "cgroups" | "machine">;
   readonly prng: Prng;
-  /** What the pod sources say; subscribed once per life. */
+  /** What the pod sources beside an API server say; subscribed once per life. */
   readonly snapshots$: Observable<SourceSnapshot>;
   readonly maxLogLines: number;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string | undefined;
-  /** Default: none. */
+  /** On a node without `api`; default: none. */
   readonly runtimeClasses?: RuntimeClasses | undefined;
   /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
   readonly createKubelet?: CreateKubelet | undefined;
@@ -138,9 +139,12 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
   const { ports, prng, see, config } = options;
   const rng = prng.fork(String(life));
   const { clock, api } = ports;
+  const cluster =
+    api && clusterSources({ api: api.objects, nodeName: config.nodeName, clock, rng: prng.fork(`api ${life}`) });
   return {
     ...ports,
     telemetry,
+    cluster,
     objects:
       api &&
       createObjectCache(options.objectStrategy ?? "Watch", {
@@ -152,14 +156,14 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
       }),
     probers: createSimProbers({ ...ports, answers: options.answers, tell: options.probed }),
     rng,
-    snapshots$: options.snapshots$.pipe(
+    snapshots$: merge(options.snapshots$, cluster?.pods$ ?? EMPTY).pipe(
       tap(({ source, pods, ready }) => {
         if (ready === false) return;
         see({ kind: "wanted", source, podUids: new Set(pods.map(({ metadata }) => metadata.uid)), pods });
       }),
     ),
     runtimeSignals$: eventedPleg({ runtime: ports.runtime, containerdHints$: undefined, clock: ports.clock }),
-    runtimeClasses$: of(options.runtimeClasses ?? new Map()),
+    runtimeClasses$: cluster?.runtimeClasses$ ?? of(options.runtimeClasses ?? new Map()),
     recordEvents: (events$) => {
       const seen$ = events$.pipe(tap((event) => see({ kind: "event", event })));
       if (api === undefined) return seen$.pipe(ignoreElements());

@@ -14,9 +14,15 @@ export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> 
   const flags = ownFlagValues([], OWN_FLAGS) as unknown as KubeletFlags;
   const { gates } = resolveFeatureGates({});
   const config = defaultConfiguration(withDefaultEviction({}), (name) => gates.get(name) === true);
-  const defaults = kubeletConfigOf({ flags, config, featureGates: gates, client: undefined, warnings: [] }, machine);
+  const defaults = kubeletConfigOf(
+    { flags, config, featureGates: gates, client: undefined, warnings: [] },
+    machine,
+    "0.0.0-sim",
+  );
+  const hostname = more.nodeName ?? defaults.nodeName;
   return {
     ...defaults,
+    node: { ...defaults.node, hostname },
     sources: ["file", "api"],
     dockerFiles: { configJson: [`${defaults.directories.rootDir}/config.json`], dockercfg: [] },
     clusterDns: ["10.96.0.10"],

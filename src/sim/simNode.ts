@@ -21,6 +21,7 @@ import { createPrng, type Prng } from "./prng.ts";
 import { createSimApiPods, type SimApiPods } from "./simApiPods.ts";
 import { createSimCgroups, type SimCgroups, type SimCgroupsOptions } from "./simCgroups.ts";
 import type { SimChecker, SimViolation } from "./simChecker.ts";
+import { clusterSights, seenStatus } from "./simClusterSights.ts";
 import type { SimClock } from "./simClock.ts";
 import type { SimFiles, SimFilesOptions } from "./simFiles.ts";
 import type { SimAction } from "./simCall.ts";
@@ -31,7 +32,7 @@ import { createSimManifestPage, type SimManifestPage, type SimManifestPageOption
 import { createSimManifests, type SimManifest, type SimManifests } from "./simManifests.ts";
 import type { SimObservation, SimSight } from "./simObservation.ts";
 import type { SimAnswers } from "./simProbers.ts";
-import { pagePods, SIM_MANIFESTS, staticPods, wantedByApi } from "./simPodSources.ts";
+import { pagePods, SIM_MANIFESTS, staticPods } from "./simPodSources.ts";
 import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./simRuntime.ts";
 import { podObjects, probeSight, requestDetails, seenCgroups, seenFiles, seenPodWrites } from "./simSights.ts";
 import { createSimSubjects, type SimSubject } from "./simSubjects.ts";
@@ -149,6 +150,9 @@ export function createSimNode(options: SimNodeOptions): SimNode {
     }
     options.watch?.(observation);
   });
+  if (options.api !== undefined) {
+    clusterSights(options.api, world.config.nodeName).subscribe({ next: (sight) => world.see(sight) });
+  }
   world.life.start();
 
   let instantMs = 0;
@@ -271,12 +275,12 @@ function createWorld(options: SimNodeOptions): World {
     },
     files: seenFiles(files, config, see),
     cgroups: seenCgroups(cgroups, see),
-    runtime: options.adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime,
+    runtime: seenStatus(options.adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime, see),
     images: runtime.images,
   };
   const snapshots$ = merge(
     staticPods(config, clock, manifests, options.api === undefined),
-    wantedByApi(options.api, config, clock, prng) ?? apiPods.snapshots$,
+    ...(api === undefined ? [apiPods.snapshots$] : []),
     ...(config.sources.includes("http") ? [pagePods(config, clock, page)] : []),
   );
   const maxLogLines = options.maxLogLines ?? 10_000;

@@ -72,6 +72,14 @@ export type SimSight =
     }
   /** The kernel has logged it. */
   | { readonly kind: "kernel"; readonly text: string }
+  /** The API server can be reached from now on, or not any more. Never seen of a node of no cluster. */
+  | { readonly kind: "apiServer"; readonly isUp: boolean }
+  /** The lease of the node was written. */
+  | { readonly kind: "lease"; readonly durationSeconds: number }
+  /** The Node says something else of its readiness than before; undefined: nothing. */
+  | { readonly kind: "nodeReady"; readonly status: string | undefined; readonly message: string }
+  /** The runtime says something else of itself than before: all is ready, or not; undefined: it does not answer. */
+  | { readonly kind: "runtimeSays"; readonly isReady: boolean | undefined }
   /** The wall clock was set, forth or back. */
   | { readonly kind: "clock"; readonly stepMs: number }
   | { readonly kind: "kubelet"; readonly what: "started" | "crashed" }

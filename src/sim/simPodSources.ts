@@ -1,13 +1,10 @@
-/** Where the pods of a simulated node come from: manifests, a page, or an API server, through the production sources. */
-import { defer, type Observable } from "rxjs";
+/** Where a simulated node finds pods beside an API server: manifests and a page, through the production sources. */
+import type { Observable } from "rxjs";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
-import { apiPodSource } from "../sources/apiPodSource.ts";
 import { filePodSource } from "../sources/filePodSource.ts";
 import { httpPodSource } from "../sources/httpPodSource.ts";
 import { manifestDigest } from "../sources/manifestDigest.ts";
-import type { SimApiServer } from "./apiServer/simApiServer.ts";
-import type { Prng } from "./prng.ts";
 import type { SimClock } from "./simClock.ts";
 import type { SimManifestPage } from "./simManifestPage.ts";
 import type { SimManifests } from "./simManifests.ts";
@@ -36,22 +33,6 @@ export const staticPods = (
     digest: manifestDigest,
     standalone,
   });
-
-/** The pods a server has placed on the node; each life of the kubelet asks it anew. */
-export function wantedByApi(
-  server: SimApiServer | undefined,
-  { nodeName }: KubeletConfig,
-  clock: SimClock,
-  prng: Prng,
-): Observable<SourceSnapshot> | undefined {
-  if (server === undefined) return undefined;
-  const api = server.client({ kind: "node", nodeName });
-  let lives = 0;
-  return defer(() => {
-    lives += 1;
-    return apiPodSource({ api, nodeName, clock, rng: prng.fork(`api ${lives}`) });
-  });
-}
 
 /** The pods of the manifest page. */
 export const pagePods = (

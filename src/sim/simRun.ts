@@ -3,7 +3,7 @@
  * healed and what is wanted has to come about, then nothing is wanted and nothing may be left. Owns node and faults.
  */
 import { InvariantError } from "../core/invariant.ts";
-import { createSimApiServer } from "./apiServer/simApiServer.ts";
+import { createSimApiServer, type SimApiServer } from "./apiServer/simApiServer.ts";
 import { createApiFaults } from "./faults/apiFaults.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { createAccidents } from "./faults/accidents.ts";
@@ -15,6 +15,7 @@ import { createPageFaults } from "./faults/pageFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { openDesires } from "./checkers/desiredState.ts";
 import { openStatuses } from "./checkers/statusesArrive.ts";
+import { openDuties } from "./checkers/nodeInCluster.ts";
 import { openSizes } from "./checkers/sizesSettle.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
 import { createHeapScheduler } from "./heapScheduler.ts";
@@ -126,6 +127,7 @@ const textOf = (thrown: unknown): string =>
 
 interface SimRunWorld {
   readonly node: SimNode;
+  readonly server: SimApiServer;
   readonly owners: WorkloadOwners;
   heal(): void;
 }
@@ -138,7 +140,7 @@ interface LifeContext extends SimRunWorld {
   blame(kind: "liveness", checker: string, messages: readonly string[]): void;
 }
 
-function* life({ node, owners, durationMs, dice, heal, stepsUntil, blame }: LifeContext): Generator<undefined> {
+function* life({ node, server, owners, durationMs, dice, heal, stepsUntil, blame }: LifeContext): Generator<undefined> {
   for (let endMs = 0; endMs < durationMs; yield) {
     endMs = Math.min(durationMs, endMs + SLICE_MS);
     if (!stepsUntil(endMs)) return;
@@ -161,6 +163,7 @@ function* life({ node, owners, durationMs, dice, heal, stepsUntil, blame }: Life
   if (!(yield* wait("desiredState", () => openDesires(node, owners.wanted())))) return;
   if (!(yield* wait("sizesSettle", () => openSizes(node)))) return;
   if (!(yield* wait("statusesArrive", () => openStatuses(node)))) return;
+  if (!(yield* wait("nodeInCluster", () => openDuties(node, server)))) return;
   node.note("nobody wants anything any more");
   owners.leave();
   if (!(yield* wait("leftovers", () => leftovers(node)))) return;
@@ -223,6 +226,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const accidents = createAccidents(node, { owners, page, api: { server, faults: api } }, dice, durationMs);
   return {
     node,
+    server,
     owners,
     heal() {
       owners.heal();

@@ -1,6 +1,6 @@
 /**
  * The diary of a simulated node: one line per thing that happened, and a fingerprint of all lines ever written. Reads
- * of the runtime and probes that succeed are left out. Bound: the last `maxLines` lines and an eighth more.
+ * of the runtime, what it says of itself, leases and probes that succeed are left out. Bound: the last `maxLines` lines and an eighth more.
  */
 import type { PodStatus } from "../core/api.ts";
 import type { CriRpc } from "../core/criOperations.ts";
@@ -47,6 +47,7 @@ export function createSimTrace(maxLines = 1_000_000): SimTrace {
     write(observation) {
       if (observation.kind === "call" && observation.fate === "proceed" && READS.has(observation.rpc)) return;
       if (observation.kind === "probe" && observation.result === "success") return;
+      if (observation.kind === "lease" || observation.kind === "runtimeSays") return;
       const line = traceLine(observation);
       length += 1;
       lines.push(line);
@@ -96,6 +97,14 @@ function textOf(observation: SimObservation): string {
       return `${observation.what} of pod ${observation.podUid}`;
     case "probe":
       return `${observation.asked} of pod ${observation.podUid}: ${observation.result}`;
+    case "apiServer":
+      return observation.isUp ? "up" : "away";
+    case "lease":
+      return `for ${observation.durationSeconds} s`;
+    case "nodeReady":
+      return `${observation.status}: ${observation.message}`;
+    case "runtimeSays":
+      return observation.isReady === undefined ? "nothing" : observation.isReady ? "ready" : "not ready";
     case "clock":
       return `steps by ${observation.stepMs / 1000} s`;
     case "kubelet":

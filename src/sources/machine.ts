@@ -3,6 +3,7 @@
  * not is an error. Counterparts: cadvisor's machine info, pkg/util/node, k8s.io/apimachinery/pkg/util/net.
  */
 import { execFile } from "node:child_process";
+import { lookup } from "node:dns/promises";
 import * as fs from "node:fs/promises";
 import * as os from "node:os";
 import { promisify } from "node:util";
@@ -20,6 +21,8 @@ export interface MachineOptions {
   readonly resolvConfPath?: string;
   /** Directory on the file system to measure. Default `/`. */
   readonly rootDir?: string;
+  /** Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty. */
+  readonly nodeName?: string;
   /** Directory the absolute paths below hang off. Default: none. */
   readonly prefix?: string;
 }
@@ -94,6 +97,13 @@ function primaryIps(interfaces: Interfaces, preferred: string | undefined): read
   if (ips.length > 0) return ips;
   return chosen === undefined ? ["127.0.0.1"] : primaryIps(interfaces, undefined);
 }
+
+/** As the system resolves the name: hosts file, then DNS. */
+const resolvedIps = (name: string): Promise<readonly string[]> =>
+  lookup(name, { all: true }).then(
+    (found) => found.map(({ address }) => address),
+    () => [],
+  );
 
 /** The value of a `NAME="value"` line of os-release. */
 const osReleaseName = (content: string): string | undefined => /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(content)?.[1];
@@ -188,14 +198,19 @@ async function read(options: MachineOptions): Promise<Machine> {
     );
   const meminfo = (await text("/proc/meminfo")) ?? "";
   const machineId = (await text("/etc/machine-id")) || (await text("/var/lib/dbus/machine-id")) || "";
+  const interfaces = os.networkInterfaces();
+  const hostname = ownHostname();
   return {
-    hostname: ownHostname(),
-    ips: primaryIps(os.networkInterfaces(), defaultInterface((await text("/proc/net/route")) ?? "")),
+    hostname,
+    ips: primaryIps(interfaces, defaultInterface((await text("/proc/net/route")) ?? "")),
+    interfaceIps: Object.values(interfaces).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
+    nameIps: options.nodeName === undefined ? [] : await resolvedIps(options.nodeName || hostname),
     cpuCount: Math.max(1, os.cpus().length),
     memoryBytes: meminfoBytes(meminfo, "MemTotal") ?? BigInt(os.totalmem()),
     swapBytes: meminfoBytes(meminfo, "SwapTotal") ?? 0n,
     rootFsBytes: await rootFsBytes(prefix + rootDir),
     hugepages: await readHugepages(prefix, text),
+    uptimeMs: Math.round(os.uptime() * 1000),
     bootId: (await text("/proc/sys/kernel/random/boot_id")) ?? "",
     machineId,
     systemUuid: (await text("/sys/class/dmi/id/product_uuid")) || machineId,

@@ -11,15 +11,20 @@
  *     timelines      pipelines/podTimeline        what happened to each pod, and what it is busy with
  *     idRanges       pipelines/userNamespaces     which pod has which user ids
  *     runtimeClasses kubelet                      which RuntimeClasses there are
+ *     services       kubelet                      which services there are
+ *     node           pipelines/nodeObject         this node as the API server has it
+ *     images         pipelines/nodeImages         which images the runtime has, on a node of a cluster
  *     sourcesSeen    pipelines/podConfig          which sources have reported
  *     configObjects  pipelines/podConfig          ConfigMaps, Secrets, services and RuntimeClasses of manifests
  *     problems       pipelines/podConfig          manifests that cannot be used, by source
  *     toldPods       pipelines/podConfig          pod objects as the API server last told them
  */
 import { NO_TOLD_PODS, type ToldPods } from "../core/api/toldPods.ts";
-import type { PodStatus } from "../core/api.ts";
+import type { Node, PodStatus } from "../core/api.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
+import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
+import type { NodeImage } from "../core/node/nodeFacts.ts";
 import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
 import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
@@ -44,6 +49,12 @@ export interface NodeState {
   readonly timelines: KeyedCell<PodUid, PodTimeline>;
   readonly idRanges: Cell<IdRanges>;
   readonly runtimeClasses: Cell<RuntimeClasses>;
+  /** undefined until the API server has told them once. */
+  readonly services: Cell<readonly ServiceForEnv[] | undefined>;
+  /** undefined while there is none, or the server has not told. */
+  readonly node: Cell<Node | undefined>;
+  /** undefined before they were listed once. */
+  readonly images: Cell<readonly NodeImage[] | undefined>;
   readonly sourcesSeen: Cell<ReadonlySet<PodSource>>;
   readonly problems: Cell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>;
   readonly configObjects: Cell<ConfigObjects>;
@@ -64,6 +75,9 @@ export function createNodeState(): NodeState {
     timelines: createKeyedCell(),
     idRanges: createCell(noIdRanges),
     runtimeClasses: createCell<RuntimeClasses>(new Map()),
+    services: createCell<readonly ServiceForEnv[] | undefined>(undefined),
+    node: createCell<Node | undefined>(undefined),
+    images: createCell<readonly NodeImage[] | undefined>(undefined),
     sourcesSeen: createCell<ReadonlySet<PodSource>>(new Set()),
     problems: createCell<ReadonlyMap<PodSource, readonly ManifestProblem[]>>(new Map()),
     configObjects: createCell(NO_CONFIG_OBJECTS),

@@ -1,6 +1,6 @@
 /** Events of a simulated node, as its API server has them. */
 import { describe, expect, it } from "vitest";
-import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
+import { createSimApiServer, type SimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/simClock.ts";
 import { simImage } from "../../src/sim/simImageCalls.ts";
@@ -27,15 +27,19 @@ function nodeWithPod(programs = runsForever) {
     node,
     server,
     uid: () => server.object("pods", ref)?.metadata?.uid,
-    reasons: () => server.objects("events").map(({ reason, count }) => `${reason} ${count}`),
+    reasons: () => ofPods(server).map(({ reason, count }) => `${reason} ${count}`),
   };
 }
+
+/** Events the node tells of itself are left out. */
+const ofPods = (server: SimApiServer) =>
+  server.objects("events").filter(({ involvedObject }) => involvedObject.kind === "Pod");
 
 describe("events of a node of a cluster", () => {
   it("tell of a pod in the order in which things happened, once each", () => {
     const { node, server, uid, reasons } = nodeWithPod();
     node.runFor(MINUTE_MS);
-    const events = server.objects("events");
+    const events = ofPods(server);
     expect(reasons()).toEqual(["Pulled 1", "Created 1", "Started 1"]);
     expect(new Set(events.map(({ metadata }) => metadata.name)).size).toBe(3);
     expect(events.at(-1)).toMatchObject({

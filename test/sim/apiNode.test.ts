@@ -124,7 +124,8 @@ describe("a node that takes its pods from an API server", () => {
       ["default/d/main#0"],
       [],
     ]);
-    expect(server.watchCount).toBe(3);
+    // Pods, the node itself, services and RuntimeClasses, of each node.
+    expect(server.watchCount).toBe(12);
   });
 });
 

@@ -5,6 +5,8 @@ import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/simClock.ts";
 import { simImage } from "../../src/sim/simImageCalls.ts";
+import { simKubeletConfig } from "../../src/sim/simKubeletConfig.ts";
+import { simMachine } from "../../src/sim/simMachine.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";
 import type { SimObservation } from "../../src/sim/simObservation.ts";
 import { runsForever } from "../../src/sim/simProgram.ts";
@@ -16,16 +18,18 @@ const MINUTE_MS = 60_000;
 const ref = (name: string) => ({ namespace: "default", name });
 
 /** A node of one server whose requests take 10 ms, and what it asked of the server. */
-function clusterNode(options: { readonly hasNode?: boolean } = {}) {
+function clusterNode({ hasNode = true }: { readonly hasNode?: boolean } = {}) {
   const scheduler = createHeapScheduler();
   const server = createSimApiServer({ clock: createSimClock(scheduler), latency: () => 10 });
-  if (options.hasNode !== false) server.put("nodes", { metadata: { name: "one" } });
+  if (hasNode) server.put("nodes", { metadata: { name: "one" } });
   const seen: SimObservation[] = [];
+  const { node: settings } = simKubeletConfig(simMachine(), { nodeName: "one" });
   const node = createSimNode({
     seed: "one",
     scheduler,
     api: server,
-    config: { nodeName: "one", sources: ["file", "api"] },
+    // A node that may not register waits for somebody to do it.
+    config: { nodeName: "one", node: { ...settings, register: hasNode }, sources: ["file", "api"] },
     images: [simImage("registry.example/app:1"), simImage("registry.example/app:2")],
     programs: () => ({ ...runsForever, onTerm: { afterMs: 500, code: 0 } }),
     watch: (observation) => void seen.push(observation),

@@ -38,7 +38,9 @@ function nodeWithPod() {
         type: "kubernetes.io/dockerconfigjson",
         data: { ".dockerconfigjson": Buffer.from(config(username)).toString("base64") },
       }),
-    reasons: () => server.objects("events").map(({ reason }) => reason),
+    /** Of pods; the node tells events of itself as well. */
+    reasons: () =>
+      server.objects("events").flatMap(({ involvedObject, reason }) => (involvedObject.kind === "Pod" ? [reason] : [])),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Services as environment variables (`REDIS_SERVICE_HOST=...`). Counterpart: pkg/kubelet/envvars. */
+import type { ApiObjects } from "../api/apiResources.ts";
 
 /** What environment variables tell of a service. */
 export interface ServiceForEnv {
@@ -8,6 +9,14 @@ export interface ServiceForEnv {
   readonly clusterIp: string;
   readonly ports: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
 }
+
+/** What is told of a service of the API server. */
+export const serviceForEnv = ({ metadata, spec }: ApiObjects["services"]): ServiceForEnv => ({
+  name: metadata?.name ?? "",
+  namespace: metadata?.namespace ?? "",
+  clusterIp: spec?.clusterIP ?? "",
+  ports: spec?.ports ?? [],
+});
 
 export interface EnvVar {
   readonly name: string;

@@ -1,5 +1,6 @@
 /** Whether the runtime can be worked with, and what it can do. Counterpart: pkg/kubelet/runtime.go runtimeState. */
 import type { StatusResponse } from "../../gen/cri.ts";
+import type { MonotonicMs } from "../ids.ts";
 
 /** What pods can have under one handler of the runtime; the empty name is the default one. */
 export interface RuntimeHandlerState {
@@ -13,7 +14,10 @@ export interface RuntimeState {
   readonly runtimeProblems: readonly string[];
   /** Empty when pods that need the pod network can be synced. */
   readonly networkProblems: readonly string[];
+  /** Since when it cannot be reached; undefined while it can. */
+  readonly downSince: MonotonicMs | undefined;
   readonly runtimeName: string;
+  readonly runtimeVersion: string;
   /** undefined until the runtime has answered once; empty when it does not tell. */
   readonly handlers: readonly RuntimeHandlerState[] | undefined;
   /** Whether it can keep groups of the image out of a container. */
@@ -24,7 +28,9 @@ export interface RuntimeState {
 export const unknownRuntimeState: RuntimeState = {
   runtimeProblems: ["container runtime status check may not have completed yet"],
   networkProblems: [],
+  downSince: undefined,
   runtimeName: "",
+  runtimeVersion: "",
   handlers: undefined,
   supplementalGroupsPolicy: false,
 };
@@ -32,18 +38,20 @@ export const unknownRuntimeState: RuntimeState = {
 /** The state after a Status answer. */
 export function runtimeStateOf(
   { status, runtimeHandlers, features }: StatusResponse,
-  runtimeName: string,
+  { runtimeName, runtimeVersion }: Pick<RuntimeState, "runtimeName" | "runtimeVersion">,
 ): RuntimeState {
   const conditions = status?.conditions ?? [];
   const problem = (type: string, text: string): readonly string[] => {
     const condition = conditions.find((known) => known.type === type);
     if (condition?.status === true) return [];
-    return [`${text}: ready:false reason:${condition?.reason ?? ""} message:${condition?.message ?? ""}`];
+    return [`${text}: ${type}=false reason:${condition?.reason ?? ""} message:${condition?.message ?? ""}`];
   };
   return {
-    runtimeProblems: problem("RuntimeReady", "container runtime not ready: RuntimeReady"),
-    networkProblems: problem("NetworkReady", "container runtime network not ready: NetworkReady"),
+    runtimeProblems: problem("RuntimeReady", "container runtime not ready"),
+    networkProblems: problem("NetworkReady", "container runtime network not ready"),
+    downSince: undefined,
     runtimeName,
+    runtimeVersion,
     handlers: runtimeHandlers.map((handler) => ({
       name: handler.name,
       recursiveReadOnlyMounts: handler.features?.recursiveReadOnlyMounts ?? false,
@@ -53,8 +61,9 @@ export function runtimeStateOf(
   };
 }
 
-/** The state after a Status call failed. */
-export const runtimeDown = (previous: RuntimeState, message: string): RuntimeState => ({
+/** The state after a Status call failed, at `now`. */
+export const runtimeDown = (previous: RuntimeState, message: string, now: MonotonicMs): RuntimeState => ({
   ...previous,
   runtimeProblems: [`container runtime is down: ${message}`],
+  downSince: previous.downSince ?? now,
 });

@@ -1,6 +1,7 @@
 /** Every metric the kubelet exposes: one row each. Names, labels and buckets match upstream where upstream has them. */
 import { podMetrics, runtimeMetrics } from "./kubeletMetrics.ts";
 import type { MetricRow } from "./metricRow.ts";
+import { nodeMetrics } from "./nodeMetrics.ts";
 import { proberMetrics } from "./proberMetrics.ts";
 import { processMetrics, serverMetrics } from "./processMetrics.ts";
 import { restClientMetrics } from "./restClientMetrics.ts";
@@ -11,6 +12,7 @@ export type { MetricRow } from "./metricRow.ts";
 export const metricTable = {
   ...podMetrics,
   ...runtimeMetrics,
+  ...nodeMetrics,
   ...proberMetrics,
   ...serverMetrics,
   ...processMetrics,

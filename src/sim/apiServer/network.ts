@@ -7,6 +7,8 @@ export type NetworkState = "up" | "refused" | "silent";
 export interface Network {
   readonly state: NetworkState;
   set(state: NetworkState): void;
+  /** The state now, and each that follows. */
+  readonly state$: Observable<NetworkState>;
   /** Emits each time connections break. */
   readonly refused$: Observable<unknown>;
   /** Emits each time packets flow again. */
@@ -23,6 +25,7 @@ export function createNetwork(): Network {
     set: (state) => {
       if (state !== states.value) states.next(state);
     },
+    state$: states.asObservable(),
     refused$: states.pipe(filter((state) => state === "refused")),
     up$: states.pipe(filter((state) => state === "up")),
   };

@@ -77,6 +77,8 @@ export interface SimApiServer {
   /** Breaks all connections and forgets the history, as a server that restarts. */
   restart(): void;
   setNetwork(state: NetworkState): void;
+  /** The state of the network now, and whenever it changed; never completes. */
+  readonly network$: Observable<NetworkState>;
 }
 
 const WRITES_MS: readonly [number, number] = [4, 15];
@@ -160,6 +162,7 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
       endWatches("broken");
     },
     setNetwork: (state) => network.set(state),
+    network$: network.state$,
   };
 }
 

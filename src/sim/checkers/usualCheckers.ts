@@ -8,6 +8,8 @@ import { disjointUserIds } from "./disjointUserIds.ts";
 import { diskOutlivesContainers } from "./diskOutlivesContainers.ts";
 import { finalPhaseStays } from "./finalPhaseStays.ts";
 import { graceNeverGrows } from "./graceNeverGrows.ts";
+import { leaseGap } from "./leaseGap.ts";
+import { nodeReady } from "./nodeReady.ts";
 import { noStartAfterEnd } from "./noStartAfterEnd.ts";
 import { oneIncarnation } from "./oneIncarnation.ts";
 import { oneLiveInstance } from "./oneLiveInstance.ts";
@@ -47,4 +49,6 @@ export const usualCheckers = (config: CheckedConfig): readonly SimChecker[] => [
   oneMirror(),
   writesInBounds(),
   configNeverOlder(),
+  leaseGap(),
+  nodeReady(),
 ];

@@ -62,6 +62,7 @@ export function createAccidents(
       server: api.server,
       later,
       note: node.note,
+      tell: (isUp) => node.see({ kind: "apiServer", isUp }),
       annotatePod: (prng) => void owners?.annotatePod(prng),
     }),
     ...containerAccidents(node),
@@ -81,6 +82,7 @@ export function createAccidents(
       node.host.disk.fill("/", FILLER, {});
       page?.comeBack();
       api?.faults.heal(api.server);
+      if (api !== undefined) node.see({ kind: "apiServer", isUp: true });
       node.clock.setDriftPpm(0);
       node.runtime.setCondition("NetworkReady", "");
       outages.heal();

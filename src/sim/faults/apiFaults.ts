@@ -17,6 +17,8 @@ export interface ApiFaultContext {
   /** Does something so much later, unless all is healed by then. */
   later(ms: number, action: () => void): void;
   note(text: string): void;
+  /** The server can be reached from now on, or not any more. */
+  tell(isUp: boolean): void;
   /** Has somebody else write to an API pod. */
   annotatePod(prng: Prng): void;
 }
@@ -46,7 +48,7 @@ export function createApiFaults(): ApiFaults {
     cutsNextEvent = false;
     server.setNetwork("up");
   };
-  const breakDown = ({ server, later, note }: ApiFaultContext, prng: Prng): void => {
+  const breakDown = ({ server, later, note, tell }: ApiFaultContext, prng: Prng): void => {
     const begun = { what: prng.pick(OUTAGES) };
     const { what } = begun;
     outage = begun;
@@ -54,10 +56,12 @@ export function createApiFaults(): ApiFaults {
     server.setNetwork(what === "refused" || what === "silent" ? what : "up");
     // A server in trouble keeps no watch open; that packets are lost, nobody tells.
     if (what !== "silent") server.cutWatches();
+    tell(false);
     later(prng.int(SHORTEST_OUTAGE_MS, LONGEST_OUTAGE_MS), () => {
       if (outage !== begun) return;
       note("API server: well again");
       heal(server);
+      tell(true);
     });
   };
   return {

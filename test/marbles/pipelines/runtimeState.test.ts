@@ -1,6 +1,7 @@
 import { defer, map, type Observable, of, throwError, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../src/core/errors.ts";
+import { monotonicMs } from "../../../src/core/ids.ts";
 import { type RuntimeState, unknownRuntimeState } from "../../../src/core/runtime/runtimeState.ts";
 import * as cri from "../../../src/gen/cri.ts";
 import { runtimeState } from "../../../src/pipelines/runtimeState.ts";
@@ -12,13 +13,15 @@ import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 const READY: RuntimeState = {
   runtimeProblems: [],
   networkProblems: [],
+  downSince: undefined,
   runtimeName: "sim",
+  runtimeVersion: "v1",
   handlers: [{ name: "", recursiveReadOnlyMounts: true, userNamespaces: false }],
   supplementalGroupsPolicy: true,
 };
 const NO_NETWORK: RuntimeState = {
   ...READY,
-  networkProblems: ["container runtime network not ready: NetworkReady: ready:false reason:NoCni message:no config"],
+  networkProblems: ["container runtime network not ready: NetworkReady=false reason:NoCni message:no config"],
 };
 const DOWN: RuntimeState = { ...READY, runtimeProblems: ["container runtime is down: connection refused"] };
 
@@ -58,7 +61,7 @@ function fake({ clock }: Marbles, latencyMs = 0) {
       version: () =>
         defer(() => {
           self.versions += 1;
-          return of(cri.VersionResponse.create({ runtimeName: "sim" }));
+          return of(cri.VersionResponse.create({ runtimeName: "sim", runtimeVersion: "v1" }));
         }),
     } as unknown as RuntimeService,
   };
@@ -72,18 +75,20 @@ function follow(m: Marbles, world: ReturnType<typeof fake>, lookAgain$: Observab
   return { cell, telemetry, output$: runtimeState({ lookAgain$ }, ports, { runtimeStatusPeriodMs: 5_000 }, cell) };
 }
 
-const states = { r: READY, n: NO_NETWORK, d: DOWN };
+const downSince = (ms: number): RuntimeState => ({ ...DOWN, downSince: monotonicMs(ms) });
+
+const states = { r: READY, n: NO_NETWORK };
 
 describe("runtimeState", () => {
   it(
-    "asks at once and then periodically, tells only what changed, and asks for the name once",
+    "asks at once and then periodically, each second while it is not ready, tells only what changed, asks its name once",
     marbles((m) => {
       const world = fake(m);
       const { output$, cell } = follow(m, world, m.hot("-"));
       m.at(7_000, () => (world.answer = "noNetwork"));
-      m.expectObservable(output$, "21s !").toBe("r 9999ms n", states);
+      m.expectObservable(output$, "12500ms !").toBe("r 9999ms n", states);
       m.flush();
-      expect([world.asked, world.versions, cell.value]).toEqual([[0, 5_000, 10_000, 15_000, 20_000], 1, NO_NETWORK]);
+      expect([world.asked, world.versions, cell.value]).toEqual([[0, 5_000, 10_000, 11_000, 12_000], 1, NO_NETWORK]);
     }),
   );
 
@@ -94,7 +99,7 @@ describe("runtimeState", () => {
       const { output$ } = follow(m, world, m.hot("----------x---y", {}));
       m.at(9, () => (world.answer = "down"));
       m.at(12, () => (world.answer = "ready"));
-      m.expectObservable(output$, "20ms !").toBe("r---------d---r", states);
+      m.expectObservable(output$, "20ms !").toBe("r---------d---r", { ...states, d: downSince(10) });
     }),
   );
 
@@ -105,7 +110,7 @@ describe("runtimeState", () => {
       const { output$, telemetry } = follow(m, world, m.hot("-"));
       m.at(4_000, () => (world.answer = "down"));
       m.at(14_000, () => (world.answer = "ready"));
-      m.expectObservable(output$, "16s !").toBe("r 4999ms d 9999ms r", states);
+      m.expectObservable(output$, "16s !").toBe("r 4999ms d 8999ms r", { ...states, d: downSince(5_000) });
       m.flush();
       expect(telemetry.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
         "info Container runtime is ready",

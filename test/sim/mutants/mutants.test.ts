@@ -12,6 +12,7 @@ import { growingGrace } from "./growingGrace.ts";
 import { hastyDeletion } from "./hastyDeletion.ts";
 import { hastySuccessor } from "./hastySuccessor.ts";
 import { impatientWriter } from "./impatientWriter.ts";
+import { lazyRenewals } from "./lazyRenewals.ts";
 import { leakedCgroups } from "./leakedCgroups.ts";
 import { leakedLogs } from "./leakedLogs.ts";
 import type { Mutant } from "./mutant.ts";
@@ -27,6 +28,7 @@ import { sharedUserIds } from "./sharedUserIds.ts";
 import { sidecarsFirst } from "./sidecarsFirst.ts";
 import { skippedStartup } from "./skippedStartup.ts";
 import { staleObjects } from "./staleObjects.ts";
+import { trustedRuntime } from "./trustedRuntime.ts";
 import { trustedEvents } from "./trustedEvents.ts";
 import { unmadeSizes } from "./unmadeSizes.ts";
 
@@ -62,6 +64,8 @@ const MUTANTS: readonly Mutant[] = [
   impatientWriter,
   droppedStatuses,
   staleObjects,
+  lazyRenewals,
+  trustedRuntime,
 ];
 
 /** The first seed at which the checker speaks; undefined when it does not within the limit. */

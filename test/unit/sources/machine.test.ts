@@ -34,7 +34,7 @@ describe("readMachine", () => {
   }
 
   it("reads every fact from where the system keeps it", async () => {
-    const { ips, cpuCount, rootFsBytes, ...machine } = await machineWith(V1_FILES);
+    const { ips, interfaceIps, cpuCount, rootFsBytes, uptimeMs, ...machine } = await machineWith(V1_FILES);
     expect(machine).toEqual({
       hostname: os.hostname().toLowerCase(),
       memoryBytes: 24_684_096n * 1024n,
@@ -57,8 +57,16 @@ describe("readMachine", () => {
       appArmorEnabled: false,
       selinuxEnabled: false,
       thermalThrottlePaths: [],
+      nameIps: [],
     });
     expect([ips.length > 0, cpuCount >= 1, (rootFsBytes ?? 0n) > 0n]).toEqual([true, true, true]);
+    expect([ips.filter((ip) => !interfaceIps.includes(ip)), uptimeMs > 0]).toEqual([[], true]);
+  });
+
+  it("looks up the name of the node where it is wanted", async () => {
+    const named = await machineWith(V1_FILES, { nodeName: "localhost" });
+    const unknown = await machineWith(V1_FILES, { nodeName: "no-such-node.invalid" });
+    expect([named.nameIps.length > 0, unknown.nameIps]).toEqual([true, []]);
   });
 
   it("leaves empty what the system does not have", async () => {

@@ -1,0 +1,40 @@
+/** What flags and KubeletConfiguration say of the node as an object of the API server. */
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import type { NodeSettings } from "../core/node/nodeSettings.ts";
+
+/** Features of pods this kubelet has, by the gate that turns each on, sorted. */
+const DECLARED_FEATURES: readonly string[] = [
+  "InPlacePodLevelResourcesVerticalScaling",
+  "InPlacePodVerticalScalingInitContainers",
+  "RestartAllContainersOnContainerExits",
+];
+
+/** Puts them together; `version` without `v`. */
+export function nodeSettingsOf(
+  { flags, config, featureGates }: KubeletOptions,
+  hostname: string,
+  version: string,
+): NodeSettings {
+  const isOn = (gate: string): boolean => featureGates.get(gate) === true;
+  return {
+    register: config.registerNode,
+    labels: flags.nodeLabels,
+    taints: config.registerWithTaints.map(({ key, value, effect }) => ({
+      key,
+      effect,
+      ...(value === "" ? {} : { value }),
+    })),
+    providerId: config.providerID,
+    hasExternalCloud: flags.cloudProvider === "external",
+    hostname,
+    ips: flags.nodeIp === "" ? [] : flags.nodeIp.split(",").map((ip) => ip.trim()),
+    attachDetachByController: config.enableControllerAttachDetach,
+    kubeletVersion: `v${version}`,
+    port: config.port,
+    declaredFeatures: isOn("NodeDeclaredFeatures") ? DECLARED_FEATURES.filter(isOn) : undefined,
+    maxImages: config.nodeStatusMaxImages,
+    statusUpdatePeriodMs: config.nodeStatusUpdateFrequency,
+    statusReportPeriodMs: config.nodeStatusReportFrequency,
+    leaseDurationSeconds: config.nodeLeaseDurationSeconds,
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * Under which addresses the node is known. Counterpart: NodeAddress in pkg/kubelet/nodestatus/setters.go and
+ * validateNodeIP. Differs from upstream: interfaces and the node's name are looked up at start, not every ten seconds.
+ */
+import type { Node } from "../api.ts";
+import { isIPAddress } from "../config/nodeNames.ts";
+import { kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+import { addressKind, canonicalIp } from "./ipAddress.ts";
+import type { NodeFacts } from "./nodeFacts.ts";
+import type { NodeSettings } from "./nodeSettings.ts";
+
+type Addresses = NonNullable<NonNullable<Node["status"]>["addresses"]>;
+
+const PROVIDED_IP = "alpha.kubernetes.io/provided-node-ip";
+
+const isAny = (ip: string): boolean => addressKind(ip) === "unspecified";
+const isV6 = (ip: string): boolean => ip.includes(":");
+
+/** The node with its addresses, or why it has none that can be told. A cloud's own addresses are kept. */
+export function withAddresses(node: Node, { name, settings, machine }: NodeFacts): Result<Node> {
+  const [first, second] = settings.ips.map(canonicalIp);
+  const named = [first, second].filter((ip) => ip !== undefined && !isAny(ip)) as readonly string[];
+  for (const ip of named) {
+    const fault = nodeIpFault(ip, machine.interfaceIps);
+    if (fault === undefined) continue;
+    const which = ip === first ? "nodeIP" : "secondaryNodeIP";
+    return err(kubeletError("InvalidArgument", `failed to validate ${which}: ${fault}`));
+  }
+  const annotated = withProvidedIp(
+    node,
+    settings.hasExternalCloud && first !== undefined && !isAny(first) ? named : [],
+  );
+  if (settings.hasExternalCloud) {
+    if ((node.status?.addresses ?? []).length > 0) return ok(annotated);
+    // The cloud controller tells the addresses: nobody is to rely on others before.
+    if (first === undefined) return ok(withList(annotated, [hostnameOf(settings)]));
+  }
+  const ips = named.length === 2 ? named : [chooseIp(first, settings, machine)];
+  if (ips.some((ip) => ip === undefined)) {
+    return err(kubeletError("NotFound", `can't get ip address of node ${name}. error: no default routes found`));
+  }
+  const internal = (ips as readonly string[]).map((address) => ({ type: "InternalIP", address }));
+  return ok(withList(annotated, [...internal, hostnameOf(settings)]));
+}
+
+/** The addresses of host-network pods: those of `--node-ip`, else the machine's, of the wanted family first. */
+export function hostIps(nodeIps: readonly string[], machineIps: readonly string[]): readonly string[] {
+  const named = nodeIps.map(canonicalIp).filter((ip) => !isAny(ip));
+  if (named.length > 0) return named;
+  const [first] = nodeIps;
+  if (first === undefined || !isV6(first)) return machineIps;
+  return [...machineIps.filter(isV6), ...machineIps.filter((ip) => !isV6(ip))];
+}
+
+/** The one address of a node that names none, or not all of them. */
+function chooseIp(
+  first: string | undefined,
+  settings: NodeSettings,
+  machine: NodeFacts["machine"],
+): string | undefined {
+  if (first !== undefined && !isAny(first)) return first;
+  if (isIPAddress(settings.hostname)) return canonicalIp(settings.hostname);
+  const isPreferred = (ip: string): boolean => isV6(ip) === (first !== undefined && isV6(first));
+  const resolved = machine.nameIps.filter((ip) => nodeIpFault(ip, machine.interfaceIps) === undefined);
+  for (const known of [resolved, machine.ips]) {
+    const chosen = known.find(isPreferred) ?? known[0];
+    if (chosen !== undefined) return chosen;
+  }
+  return undefined;
+}
+
+/** Why this cannot be an address of the node. */
+function nodeIpFault(ip: string, interfaceIps: readonly string[]): string | undefined {
+  switch (addressKind(ip)) {
+    case "loopback":
+      return "nodeIP can't be loopback address";
+    case "multicast":
+      return "nodeIP can't be a multicast address";
+    case "linkLocal":
+      return "nodeIP can't be a link-local unicast address";
+    case "unspecified":
+      return "nodeIP can't be an all zeros address";
+    case "usual":
+      return interfaceIps.map(canonicalIp).includes(canonicalIp(ip))
+        ? undefined
+        : `node IP: "${ip}" not found in the host's network interfaces`;
+  }
+}
+
+const hostnameOf = ({ hostname }: NodeSettings) => ({ type: "Hostname", address: hostname });
+
+const withList = (node: Node, addresses: Addresses): Node => ({ ...node, status: { ...node.status, addresses } });
+
+function withProvidedIp(node: Node, ips: readonly string[]): Node {
+  const { [PROVIDED_IP]: old, ...others } = node.metadata?.annotations ?? {};
+  if (ips.length === 0 && old === undefined) return node;
+  const annotations = ips.length === 0 ? others : { ...others, [PROVIDED_IP]: ips.join(",") };
+  return { ...node, metadata: { ...node.metadata, annotations } };
+}

@@ -1,0 +1,41 @@
+/** Events of a Node: what changed between two states of it. Counterparts: recordNodeStatusEvent and its callers. */
+import type { Node } from "../api.ts";
+import type { KubeletEvent } from "../events.ts";
+import { conditionOf } from "./nodeConditions.ts";
+
+const PRESSURE_EVENTS = {
+  MemoryPressure: { True: "NodeHasInsufficientMemory", False: "NodeHasSufficientMemory" },
+  DiskPressure: { True: "NodeHasDiskPressure", False: "NodeHasNoDiskPressure" },
+  PIDPressure: { True: "NodeHasInsufficientPID", False: "NodeHasSufficientPID" },
+} as const;
+
+/** An event about the node itself. */
+export const nodeEvent = (
+  name: string,
+  reason: string,
+  message: string,
+  type: KubeletEvent["type"] = "Normal",
+): KubeletEvent => ({ type, reason, message, object: { kind: "Node", namespace: "", name, uid: "", fieldPath: "" } });
+
+/** `Node n1 status is now: NodeReady`. */
+export const nodeStatusEvent = (name: string, reason: string): KubeletEvent =>
+  nodeEvent(name, reason, `Node ${name} status is now: ${reason}`);
+
+/** What is worth an event of a status that was written; a Node that is new has nothing to be ready after. */
+export function nodeStatusEvents(name: string, older: Node | undefined, newer: Node): readonly KubeletEvent[] {
+  const bootId = newer.status?.nodeInfo?.bootID ?? "";
+  const before = older?.status?.nodeInfo?.bootID ?? "";
+  const rebooted = `Node ${name} has been rebooted, boot id: ${bootId}`;
+  const pressures = Object.entries(PRESSURE_EVENTS).flatMap(([type, reasons]) => {
+    const status = conditionOf(newer, type)?.status;
+    if (status === conditionOf(older, type)?.status) return [];
+    return status === "True" || status === "False" ? [nodeStatusEvent(name, reasons[status])] : [];
+  });
+  const [was, is] = [conditionOf(older, "Ready")?.status, conditionOf(newer, "Ready")?.status];
+  const isOtherReadiness = was !== undefined && was !== is;
+  return [
+    ...(before !== "" && before !== bootId ? [nodeEvent(name, "Rebooted", rebooted, "Warning")] : []),
+    ...pressures,
+    ...(isOtherReadiness ? [nodeStatusEvent(name, is === "True" ? "NodeReady" : "NodeNotReady")] : []),
+  ];
+}

@@ -1,0 +1,37 @@
+/** Who and what the node is. Counterparts: VersionInfo, DaemonEndpoints, GoRuntime, RuntimeHandlers, NodeFeatures setters. */
+import type { Node } from "../api.ts";
+import type { NodeFacts } from "./nodeFacts.ts";
+
+/** Machine, versions, port, and what the runtime can do. */
+export function withNodeInfo(node: Node, { settings, machine, runtime }: NodeFacts): Node {
+  const { status = {} } = node;
+  const { runtimeHandlers: _handlers, declaredFeatures: _declared, ...rest } = status;
+  const handlers = [...runtime.handlers].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const nodeInfo = {
+    machineID: machine.machineId,
+    systemUUID: machine.systemUuid,
+    bootID: machine.bootId,
+    kernelVersion: machine.kernelVersion,
+    osImage: machine.osImage,
+    containerRuntimeVersion: `${runtime.name}://${runtime.version || "Unknown"}`,
+    kubeletVersion: settings.kubeletVersion,
+    kubeProxyVersion: "",
+    operatingSystem: machine.operatingSystem,
+    architecture: machine.architecture,
+    ...(machine.swapBytes === 0n ? {} : { swap: { capacity: Number(machine.swapBytes) } }),
+  };
+  return {
+    ...node,
+    status: {
+      ...rest,
+      // biome-ignore lint/style/useNamingConvention: upstream's own spelling.
+      daemonEndpoints: { kubeletEndpoint: { Port: settings.port } },
+      nodeInfo,
+      ...(handlers.length === 0 ? {} : { runtimeHandlers: handlers.map(handlerOf) }),
+      features: { supplementalGroupsPolicy: runtime.supplementalGroupsPolicy },
+      ...(settings.declaredFeatures === undefined ? {} : { declaredFeatures: settings.declaredFeatures }),
+    },
+  };
+}
+
+const handlerOf = ({ name, ...features }: NodeFacts["runtime"]["handlers"][number]) => ({ name, features });

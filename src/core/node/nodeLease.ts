@@ -1,0 +1,41 @@
+/** The lease by which a node says that it is alive. Counterpart: newLease of component-helpers' lease controller. */
+import type { ApiObjects } from "../api/apiResources.ts";
+import type { EpochMs } from "../ids.ts";
+import { civilTime, formatInstant } from "../telemetry/civilTime.ts";
+
+export type Lease = ApiObjects["leases"];
+
+export const LEASE_NAMESPACE = "kube-node-lease";
+
+/** What a lease says beside its time. */
+export interface LeaseHolder {
+  readonly nodeName: string;
+  /** UID of the Node, which the lease goes with; undefined while it is unknown. */
+  readonly nodeUid: string | undefined;
+  readonly durationSeconds: number;
+}
+
+/** A new lease, or `base` renewed. */
+export function renewedLease(base: Lease | undefined, holder: LeaseHolder, now: EpochMs): Lease {
+  const { nodeName, nodeUid, durationSeconds } = holder;
+  const owner = nodeUid === undefined ? [] : [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: nodeUid }];
+  const ownerReferences = owner.length === 0 ? (base?.metadata?.ownerReferences ?? []) : owner;
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: {
+      ...(base?.metadata ?? { name: nodeName, namespace: LEASE_NAMESPACE }),
+      ...(ownerReferences.length === 0 ? {} : { ownerReferences }),
+    },
+    spec: {
+      holderIdentity: nodeName,
+      ...base?.spec,
+      leaseDurationSeconds: durationSeconds,
+      renewTime: microTime(now),
+    },
+  };
+}
+
+/** RFC 3339 with six digits of a second. */
+const microTime = (at: EpochMs): string =>
+  formatInstant(at).replace("Z", `.${String(civilTime(at).micros).padStart(6, "0")}Z`);

@@ -1,0 +1,36 @@
+/** Why a node cannot run pods. Counterparts: runtimeErrors and networkErrors of pkg/kubelet/runtime.go. */
+import { formatDuration } from "../config/duration.ts";
+import type { MonotonicMs } from "../ids.ts";
+import type { RuntimeState } from "../runtime/runtimeState.ts";
+
+export interface NodeHealth {
+  readonly runtime: Pick<RuntimeState, "runtimeProblems" | "networkProblems" | "downSince">;
+  /** When the runtime was last listed; undefined before the first time. */
+  readonly auditedAt: MonotonicMs | undefined;
+  readonly auditPeriodMs: number;
+  readonly startedAt: MonotonicMs;
+  readonly now: MonotonicMs;
+}
+
+/** Upstream's maxWaitForContainerRuntime: how long the runtime may be away, or still unknown, before that counts. */
+const PATIENCE_MS = 30_000;
+/** Upstream's relist threshold. */
+const STALLED_MS = 180_000;
+const MS_PER_SECOND = 1_000;
+
+/** The problems in upstream's words; undefined while the last ones told may hold: nothing has been asked, or answers. */
+export function nodeProblems({ runtime, auditedAt, auditPeriodMs, startedAt, now }: NodeHealth) {
+  const { downSince, runtimeProblems, networkProblems } = runtime;
+  const unknownSince = downSince ?? (auditedAt === undefined ? startedAt : undefined);
+  if (unknownSince !== undefined && now - unknownSince < PATIENCE_MS) return undefined;
+  const runtimes = downSince === undefined ? runtimeProblems : ["container runtime is down"];
+  return [...runtimes, ...stalled(auditedAt, now, auditPeriodMs + STALLED_MS), ...networkProblems];
+}
+
+function stalled(auditedAt: MonotonicMs | undefined, now: number, thresholdMs: number): readonly string[] {
+  if (auditedAt === undefined) return ["PLEG is not healthy: pleg has yet to be successful"];
+  if (now - auditedAt < thresholdMs) return [];
+  const quietMs = Math.round((now - auditedAt) / MS_PER_SECOND) * MS_PER_SECOND;
+  const threshold = formatDuration(thresholdMs);
+  return [`PLEG is not healthy: pleg was last seen active ${formatDuration(quietMs)} ago; threshold is ${threshold}`];
+}

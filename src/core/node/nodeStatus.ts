@@ -1,0 +1,47 @@
+/** The status of a Node from what is known of it. Counterparts: setNodeStatus, updateNode and nodeStatusHasChanged. */
+import type { Node } from "../api.ts";
+import type { KubeletError } from "../errors.ts";
+import { sameValue } from "../sameValue.ts";
+import { withAddresses } from "./nodeAddresses.ts";
+import { withConditions } from "./nodeConditions.ts";
+import type { NodeFacts } from "./nodeFacts.ts";
+import { withImages } from "./nodeImages.ts";
+import { withNodeInfo } from "./nodeInfo.ts";
+import { withResources } from "./nodeResources.ts";
+
+export interface ComputedNode {
+  readonly node: Node;
+  /** Why its addresses are left as they were. */
+  readonly problem: KubeletError | undefined;
+}
+
+/** The node with the status of `now` (RFC 3339), and the labels without which nobody can place a pod. */
+export function withNodeStatus(existing: Node, facts: NodeFacts, now: string): ComputedNode {
+  const addressed = withAddresses(existing, facts);
+  const described = withImages(
+    withNodeInfo(withResources(addressed.ok ? addressed.value : existing, facts), facts),
+    facts,
+  );
+  const { volumesInUse: _none, ...status } = withConditions(described, facts, now).status ?? {};
+  return {
+    node: { ...described, metadata: withPlatform(described.metadata, facts), status },
+    problem: addressed.ok ? undefined : addressed.error,
+  };
+}
+
+function withPlatform(metadata: Node["metadata"], { machine }: NodeFacts): NonNullable<Node["metadata"]> {
+  const platform = { "kubernetes.io/os": machine.operatingSystem, "kubernetes.io/arch": machine.architecture };
+  return { ...metadata, labels: { ...metadata?.labels, ...platform } };
+}
+
+/** Whether there is anything to tell but that the node is still alive. */
+export function hasNodeChanged(older: Node, newer: Node): boolean {
+  return !sameValue(lasting(older), lasting(newer));
+}
+
+function lasting({ metadata, status }: Node) {
+  const conditions = [...(status?.conditions ?? [])]
+    .sort((a, b) => (a.type < b.type ? -1 : 1))
+    .map(({ lastHeartbeatTime: _beat, ...condition }) => condition);
+  return { labels: metadata?.labels, annotations: metadata?.annotations, status: { ...status, conditions } };
+}

@@ -1,0 +1,30 @@
+/** Metrics of the node as an object of the API server; upstream's names. */
+import type { MetricRow } from "./metricRow.ts";
+
+export const nodeMetrics = {
+  kubelet_node_startup_pre_kubelet_duration_seconds: {
+    type: "gauge",
+    help: "Time from the boot of the machine to the start of the kubelet that registered the node.",
+    labels: [],
+  },
+  kubelet_node_startup_pre_registration_duration_seconds: {
+    type: "gauge",
+    help: "Time from the start of the kubelet to its first attempt to register a new node.",
+    labels: [],
+  },
+  kubelet_node_startup_registration_duration_seconds: {
+    type: "gauge",
+    help: "Time from the first attempt to register a new node to its success.",
+    labels: [],
+  },
+  kubelet_node_startup_post_registration_duration_seconds: {
+    type: "gauge",
+    help: "Time from the registration of a new node to the first status that says Ready.",
+    labels: [],
+  },
+  kubelet_node_startup_duration_seconds: {
+    type: "gauge",
+    help: "Time from the boot of the machine to the first status of a new node that says Ready.",
+    labels: [],
+  },
+} as const satisfies Readonly<Record<string, MetricRow>>;

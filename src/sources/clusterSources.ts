@@ -1,0 +1,64 @@
+/**
+ * Everything a node follows at its API server: itself, its pods, services, RuntimeClasses. Bounds: one reflector each,
+ * the node's shared. Counterpart: the listers of pkg/kubelet, its runtimeclass manager, and makePodSourceConfig.
+ */
+import {
+  concat,
+  distinctUntilChanged,
+  filter,
+  ignoreElements,
+  map,
+  type Observable,
+  shareReplay,
+  startWith,
+  take,
+  tap,
+} from "rxjs";
+import type { ApiObjects, ApiResourceName } from "../core/api/apiResources.ts";
+import type { ObjectsByKey } from "../core/api/reflection.ts";
+import type { KubeletError } from "../core/errors.ts";
+import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
+import type { ApiSelection } from "../ports/apiServer.ts";
+import type { ClusterObjects } from "../ports/clusterObjects.ts";
+import { apiPodSource } from "./apiPodSource.ts";
+import { reflect, type ReflectorOptions } from "./reflector.ts";
+
+export interface ClusterSourcesOptions extends Omit<ReflectorOptions<ApiResourceName>, "resource" | "selection"> {
+  readonly nodeName: string;
+  /** Health as a value: why a resource cannot be followed; undefined once it can be. */
+  readonly onHealth?: (resource: ApiResourceName, problem: KubeletError | undefined) => void;
+}
+
+/** The port, and what goes into other ports. */
+export interface ClusterSources extends ClusterObjects {
+  /** The pods placed on this node, once the node is known, by whose labels and taints they are admitted. */
+  readonly pods$: Observable<SourceSnapshot>;
+  readonly runtimeClasses$: Observable<RuntimeClasses>;
+}
+
+/** Follows each while somebody subscribes to it. Errors: only InvariantError. */
+export function clusterSources({ nodeName, onHealth, ...options }: ClusterSourcesOptions): ClusterSources {
+  const objects = <R extends ApiResourceName>(
+    resource: R,
+    selection: ApiSelection = {},
+  ): Observable<ObjectsByKey<ApiObjects[R]>> =>
+    reflect({ ...options, resource, selection }).pipe(
+      tap(({ problem }) => onHealth?.(resource, problem)),
+      map((reflected) => reflected.objects),
+      filter((known) => known !== undefined),
+      distinctUntilChanged(),
+    );
+  const node$ = objects("nodes", { fieldSelector: `metadata.name=${nodeName}` }).pipe(
+    map((nodes) => nodes.get(nodeName)),
+    shareReplay({ bufferSize: 1, refCount: true }),
+  );
+  const pods$ = apiPodSource({ ...options, nodeName, onHealth: (problem) => onHealth?.("pods", problem) });
+  return {
+    node$,
+    pods$: concat(node$.pipe(take(1), ignoreElements()), pods$),
+    services$: objects("services").pipe(map((services) => [...services.values()])),
+    // Those of manifests are known before the server has told its own.
+    runtimeClasses$: objects("runtimeclasses").pipe(startWith(new Map())),
+  };
+}

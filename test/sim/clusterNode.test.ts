@@ -1,0 +1,200 @@
+/** A whole node in its cluster: Node object, lease, events, through outages and restarts. */
+import { describe, expect, it } from "vitest";
+import type { Node } from "../../src/core/api.ts";
+import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
+import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/simClock.ts";
+import { simImage } from "../../src/sim/simImageCalls.ts";
+import { simKubeletConfig } from "../../src/sim/simKubeletConfig.ts";
+import { simMachine } from "../../src/sim/simMachine.ts";
+import { createSimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
+import { runsForever } from "../../src/sim/simProgram.ts";
+import { newPod } from "../support/simApi.ts";
+
+const MINUTE_MS = 60_000;
+const LEASE = { namespace: "kube-node-lease", name: "one" };
+
+/** A server and a node of it, and what was written of the node: when, and Ready. */
+function cluster(options: Partial<SimNodeOptions> = {}) {
+  const scheduler = createHeapScheduler();
+  const server = createSimApiServer({ clock: createSimClock(scheduler), latency: () => 2 });
+  const readiness: string[] = [];
+  const renewals: number[] = [];
+  server.changes$.subscribe({
+    next({ resource, object }) {
+      if (resource === "leases") renewals.push(scheduler.now());
+      if (resource !== "nodes") return;
+      const { status } = object as Node;
+      const ready = status?.conditions?.find(({ type }) => type === "Ready");
+      readiness.push(`${Math.round(scheduler.now())} ${ready?.status} ${ready?.message}`);
+    },
+  });
+  const node = createSimNode({
+    seed: "one",
+    scheduler,
+    api: server,
+    ...options,
+    config: { nodeName: "one", ...options.config },
+  });
+  const reasons = () =>
+    node.trace.lines.filter((line) => line.includes("event   /one")).map((line) => line.split(" ").at(-1));
+  return { server, node, readiness, renewals, reasons, object: () => server.object("nodes", { name: "one" }) };
+}
+const text = (value: Uint8Array): string => new TextDecoder().decode(value);
+const READY = "True kubelet is posting ready status";
+
+describe("a node of a cluster", () => {
+  it("registers, is Ready from the first moment, and has a lease that goes with it", () => {
+    const { server, node, readiness, reasons, object } = cluster();
+    node.runFor(1_000);
+    const lease = server.object("leases", LEASE);
+    expect([readiness, reasons()]).toEqual([
+      [`101 ${READY}`],
+      ["kubelet.", "NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"],
+    ]);
+    expect(lease?.spec).toMatchObject({ holderIdentity: "one", leaseDurationSeconds: 40 });
+    expect(lease?.metadata?.ownerReferences).toEqual([
+      { apiVersion: "v1", kind: "Node", name: "one", uid: object()?.metadata?.uid },
+    ]);
+  });
+
+  it("renews its lease each ten seconds and tells an unchanged status each five minutes", () => {
+    const { node, readiness, renewals } = cluster();
+    node.runFor(30 * MINUTE_MS);
+    const gaps = renewals.slice(1).map((at, index) => at - (renewals[index] ?? 0));
+    expect([Math.min(...gaps) >= 10_000, Math.max(...gaps) <= 10_450]).toEqual([true, true]);
+    expect([readiness.length >= 6, readiness.length <= 8]).toEqual([true, true]);
+  });
+
+  it("tells within a second that the network of the runtime came up, and at once that it went", () => {
+    const { node, readiness, reasons } = cluster();
+    node.runtime.setCondition("NetworkReady", "cni plugin not initialized");
+    node.runFor(10_000);
+    node.runtime.setCondition("NetworkReady", "");
+    node.runFor(1_100);
+    expect([readiness.map((line) => line.slice(line.indexOf(" ") + 1)), reasons().at(-1)]).toEqual([
+      [
+        "False container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized",
+        READY,
+      ],
+      "NodeReady",
+    ]);
+  });
+
+  it("is Ready for half a minute after its runtime went away, as upstream, and not afterwards", () => {
+    const { node, readiness } = cluster();
+    node.runFor(5_000);
+    node.crashRuntime("stay");
+    node.runFor(25_000);
+    const soon = readiness.filter((line) => !line.endsWith(READY));
+    node.runFor(30_000);
+    node.restartRuntime();
+    node.runFor(2_000);
+    expect([soon, readiness.slice(-2).map((line) => line.slice(line.indexOf(" ") + 1))]).toEqual([
+      [],
+      ["False container runtime is down", READY],
+    ]);
+  });
+
+  it("does not become unready by restarts of the kubelet", () => {
+    const { node, readiness } = cluster();
+    for (let life = 0; life < 20; life += 1) {
+      node.runFor(1_000 + life * 37);
+      node.crashKubelet();
+      node.restartKubelet();
+    }
+    node.runFor(MINUTE_MS);
+    expect(readiness.filter((line) => !line.endsWith(READY))).toEqual([]);
+  });
+
+  it("catches up once the server is back", () => {
+    const { server, node, renewals, readiness } = cluster();
+    node.runFor(5_000);
+    server.setNetwork("silent");
+    node.runtime.setCondition("NetworkReady", "gone");
+    node.runFor(10 * MINUTE_MS);
+    const before = [renewals.length, readiness.length];
+    server.setNetwork("up");
+    node.runFor(18_000);
+    expect([before, renewals.length > 1, readiness.at(-1)?.includes("False")]).toEqual([[1, 1], true, true]);
+  });
+
+  it("waits for the Node somebody else makes where it may not register", () => {
+    const settings = simKubeletConfig(simMachine(), { nodeName: "one" }).node;
+    const { server, node, object } = cluster({ config: { node: { ...settings, register: false } } });
+    node.runFor(5_000);
+    const none = object();
+    server.put("nodes", { metadata: { name: "one" } });
+    node.runFor(12_000);
+    expect([none, object()?.status?.conditions?.map(({ type, status }) => `${type} ${status}`)]).toEqual([
+      undefined,
+      ["MemoryPressure False", "DiskPressure False", "PIDPressure False", "Ready True"],
+    ]);
+  });
+
+  it("corrects the Node it finds, and leaves alone what others said of it", () => {
+    const { server, node, object, reasons } = cluster();
+    // The machine is drawn from the seed: one life of the kubelet tells which it is.
+    node.runFor(1_000);
+    const machineID = object()?.status?.nodeInfo?.machineID;
+    node.crashKubelet();
+    server.delete("nodes", { name: "one" });
+    server.put("nodes", {
+      metadata: { name: "one", labels: { "kubernetes.io/hostname": "other", mine: "yes" } },
+      spec: { unschedulable: true },
+      status: {
+        capacity: { "example.com/gpu": "2", "hugepages-2Mi": "1Gi" },
+        conditions: [{ type: "NetworkUnavailable", status: "False" }],
+        nodeInfo: { bootID: "before", machineID } as never,
+      },
+    });
+    node.restartKubelet();
+    node.runFor(5_000);
+    const { metadata, status } = object() ?? {};
+    expect(metadata?.labels).toMatchObject({ "kubernetes.io/hostname": "one", mine: "yes" });
+    expect([status?.capacity?.["example.com/gpu"], status?.allocatable?.["example.com/gpu"]]).toEqual(["2", "2"]);
+    expect([status?.capacity?.["hugepages-2Mi"], status?.conditions?.[0]?.type]).toEqual([
+      undefined,
+      "NetworkUnavailable",
+    ]);
+    expect([
+      reasons().includes("NodeNotSchedulable"),
+      node.trace.lines.some((line) => line.includes("Rebooted")),
+    ]).toEqual([true, true]);
+  });
+
+  it("tells containers of the services of the cluster, once they are known", () => {
+    const { server, node } = cluster({ images: [simImage("registry.example/app:1")], programs: () => runsForever });
+    const ports = [{ port: 443, protocol: "TCP" }];
+    server.put("services", {
+      metadata: { name: "kubernetes", namespace: "default" },
+      spec: { clusterIP: "10.2.0.1", ports },
+    });
+    server.put("pods", newPod("web"));
+    server.schedule({ namespace: "default", name: "web" }, "one");
+    node.runFor(5_000);
+    const envs = node.runtime
+      .containers()
+      .flatMap(({ config }) => config.envs.map(({ key, value }) => [key, text(value)]));
+    expect(envs).toContainEqual(["KUBERNETES_SERVICE_HOST", "10.2.0.1"]);
+  });
+
+  it("admits by the labels and taints of the Node, not by its own", () => {
+    const { server, node } = cluster({ images: [simImage("registry.example/app:1")], programs: () => runsForever });
+    node.runFor(1_000);
+    server.put("nodes", { metadata: { name: "one", labels: { disk: "ssd" } } });
+    for (const [name, disk] of [
+      ["fits", "ssd"],
+      ["misfits", "tape"],
+    ] as const) {
+      server.put("pods", newPod(name, { nodeSelector: { disk } }));
+      server.schedule({ namespace: "default", name }, "one");
+    }
+    node.runFor(5_000);
+    const phases = node.pods().map(({ metadata, status }) => [metadata.name, status?.phase, status?.reason]);
+    expect(phases).toEqual([
+      ["fits", "Running", undefined],
+      ["misfits", "Failed", "NodeAffinity"],
+    ]);
+  });
+});

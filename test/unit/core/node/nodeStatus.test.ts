@@ -1,0 +1,252 @@
+import { describe, expect, it } from "vitest";
+import type { Node } from "../../../../src/core/api.ts";
+import { createStatusPatch } from "../../../../src/core/api/statusPatch.ts";
+import { monotonicMs } from "../../../../src/core/ids.ts";
+import { nodeStatusEvents } from "../../../../src/core/node/nodeEvents.ts";
+import type { NodeFacts } from "../../../../src/core/node/nodeFacts.ts";
+import { initialNode, reconciledNode } from "../../../../src/core/node/initialNode.ts";
+import { newerObject } from "../../../../src/core/node/newerObject.ts";
+import { type NodeHealth, nodeProblems } from "../../../../src/core/node/nodeProblems.ts";
+import { hasNodeChanged, withNodeStatus } from "../../../../src/core/node/nodeStatus.ts";
+import { FACTS, SETTINGS } from "./nodeFacts.ts";
+
+const THEN = "2026-01-01T00:00:00Z";
+const NOW = "2026-01-01T00:05:00Z";
+const first = initialNode(FACTS, THEN).node;
+const later = (facts: Partial<NodeFacts>, from: Node = first): Node =>
+  withNodeStatus(from, { ...FACTS, ...facts }, NOW).node;
+const reasons = (older: Node | undefined, newer: Node) =>
+  nodeStatusEvents("n1", older, newer).map(({ reason }) => reason);
+
+describe("initialNode", () => {
+  it("has labels, annotation, taints and provider of flags, and those of the machine", () => {
+    const settings = {
+      ...SETTINGS,
+      labels: { zone: "a", "kubernetes.io/hostname": "other" },
+      taints: [{ key: "k", value: "v", effect: "NoSchedule" }],
+      providerId: "cloud://1",
+      hasExternalCloud: true,
+    };
+    const { metadata, spec } = initialNode({ ...FACTS, settings }, THEN).node;
+    expect([metadata?.labels, metadata?.annotations, spec]).toEqual([
+      {
+        "kubernetes.io/hostname": "other",
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/os": "linux",
+        "beta.kubernetes.io/arch": "amd64",
+        zone: "a",
+      },
+      { "volumes.kubernetes.io/controller-managed-attach-detach": "true" },
+      {
+        providerID: "cloud://1",
+        taints: [
+          { key: "k", value: "v", effect: "NoSchedule" },
+          { key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" },
+        ],
+      },
+    ]);
+  });
+
+  it("is Ready where the runtime has answered, and says what is missing where it has not", () => {
+    const ready = ({ node }: { readonly node: Node }) => node.status?.conditions?.at(-1);
+    expect(ready(initialNode(FACTS, THEN))).toMatchObject({ type: "Ready", status: "True", reason: "KubeletReady" });
+    expect(ready(initialNode({ ...FACTS, problems: undefined }, THEN))).toMatchObject({
+      status: "False",
+      reason: "KubeletNotReady",
+      message: "container runtime status check may not have completed yet",
+    });
+  });
+});
+
+describe("reconciledNode", () => {
+  const { status, metadata } = first;
+  const found = (more: Node): Node => ({ ...first, ...more, status: { ...status, ...more.status } });
+  it.each<readonly [rule: string, existing: Node, patch: object | undefined]>([
+    ["as it should be", first, undefined],
+    [
+      "another hostname, a label of somebody else",
+      {
+        ...first,
+        metadata: { ...metadata, labels: { ...metadata?.labels, "kubernetes.io/hostname": "old", mine: "1" } },
+      },
+      { metadata: { labels: { "kubernetes.io/hostname": "n1" } } },
+    ],
+    [
+      "no annotation",
+      { ...first, metadata: { ...metadata, annotations: { other: "1" } } },
+      { metadata: { annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": "true" } } },
+    ],
+    [
+      "huge pages of a size that is gone",
+      found({ status: { capacity: { ...status?.capacity, "hugepages-2Mi": "1Gi" } } }),
+      { status: { capacity: { "hugepages-2Mi": null } } },
+    ],
+    [
+      "devices of this machine",
+      found({ status: { capacity: { ...status?.capacity, "example.com/gpu": "2" } } }),
+      undefined,
+    ],
+    [
+      "devices of another machine",
+      found({
+        status: {
+          capacity: { ...status?.capacity, "example.com/gpu": "2" },
+          nodeInfo: { ...status?.nodeInfo, machineID: "old" } as never,
+        },
+      }),
+      { status: { capacity: { "example.com/gpu": "0" } } },
+    ],
+  ])("%s", (_, existing, patch) =>
+    expect(createStatusPatch("Node", existing, reconciledNode(existing, first))).toEqual(patch),
+  );
+});
+
+describe("withNodeStatus", () => {
+  it("changes nothing but heartbeats where nothing has changed", () => {
+    const node = later({});
+    expect([
+      hasNodeChanged(first, node),
+      node.status?.conditions?.map(({ lastTransitionTime }) => lastTransitionTime),
+    ]).toEqual([false, [THEN, THEN, THEN, THEN]]);
+    expect(Object.keys(createStatusPatch("Node", first, node)?.["status"] as object)).toEqual([
+      "conditions",
+      "$setElementOrder/conditions",
+    ]);
+  });
+
+  it("tells every problem once, in upstream's way", () => {
+    expect(later({ problems: ["a", "b", "a"] }).status?.conditions?.at(-1)).toEqual({
+      type: "Ready",
+      status: "False",
+      reason: "KubeletNotReady",
+      message: "[a, b]",
+      lastHeartbeatTime: NOW,
+      lastTransitionTime: NOW,
+    });
+  });
+
+  it("keeps what was told of readiness while it cannot tell, and conditions and resources of others", () => {
+    const others: Node = {
+      ...first,
+      status: {
+        ...first.status,
+        conditions: [{ type: "Mine", status: "True" }, ...(first.status?.conditions ?? [])],
+        capacity: { ...first.status?.capacity, "example.com/gpu": "2" },
+        allocatable: { ...first.status?.allocatable, "example.com/gone": "1" },
+      },
+    };
+    const { status } = later({ problems: undefined }, others);
+    expect(status?.conditions?.map(({ type, status: is }) => `${type} ${is}`)).toEqual([
+      "Mine True",
+      "MemoryPressure False",
+      "DiskPressure False",
+      "PIDPressure False",
+      "Ready True",
+    ]);
+    expect([status?.capacity, status?.allocatable]).toEqual([
+      { ...FACTS.capacity, "example.com/gpu": "2" },
+      { ...FACTS.allocatable, "example.com/gpu": "2" },
+    ]);
+  });
+
+  it("keeps the spelling of amounts that are the same", () => {
+    const spelled: Node = { ...first, status: { ...first.status, capacity: { ...FACTS.capacity, memory: "4096Mi" } } };
+    expect(later({}, spelled).status?.capacity?.["memory"]).toBe("4096Mi");
+  });
+
+  it("tells the largest images, at most five names each", () => {
+    const image = (id: string, size: bigint, tags: number) => ({
+      id,
+      size,
+      repoDigests: [`${id}@sha256:1`],
+      repoTags: Array.from({ length: tags }, (_, tag) => `${id}:${tag}`),
+    });
+    const images = [image("small", 1n, 1), image("big", 9n, 9), image("middle", 5n, 0), image("other", 5n, 0)];
+    const told = (maxImages: number) =>
+      later({ images, settings: { ...SETTINGS, maxImages } }).status?.images?.map(({ names = [] }) => names.length);
+    expect([told(2), told(-1), told(0)]).toEqual([[5, 1], [5, 1, 1, 2], undefined]);
+    expect(later({ images }).status?.images?.map(({ names }) => names?.[0])).toEqual([
+      "big@sha256:1",
+      "other@sha256:1",
+      "middle@sha256:1",
+      "small@sha256:1",
+    ]);
+  });
+
+  it("tells handlers by name, features, swap and declared features", () => {
+    const handler = (name: string) => ({ name, recursiveReadOnlyMounts: true, userNamespaces: false });
+    const { status } = later({
+      runtime: { ...FACTS.runtime, handlers: [handler("runc"), handler("")] },
+      machine: { ...FACTS.machine, swapBytes: 1024n },
+      settings: { ...SETTINGS, declaredFeatures: ["A"] },
+    });
+    expect([
+      status?.runtimeHandlers?.map(({ name }) => name),
+      status?.features,
+      status?.nodeInfo?.swap,
+      status?.declaredFeatures,
+      status?.nodeInfo?.containerRuntimeVersion,
+    ]).toEqual([["", "runc"], { supplementalGroupsPolicy: true }, { capacity: 1024 }, ["A"], "containerd://2.1.9"]);
+  });
+});
+
+describe("nodeStatusEvents", () => {
+  const under = { memory: true, disk: true, pid: true };
+  it.each<readonly [rule: string, older: Node | undefined, newer: Node, reasons: readonly string[]]>([
+    ["a new node", undefined, first, ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"]],
+    ["nothing new", first, later({}), []],
+    ["not ready", first, later({ problems: ["x"] }), ["NodeNotReady"]],
+    ["ready again", later({ problems: ["x"] }), first, ["NodeReady"]],
+    [
+      "pressure",
+      first,
+      later({ pressures: under }),
+      ["NodeHasInsufficientMemory", "NodeHasDiskPressure", "NodeHasInsufficientPID"],
+    ],
+    ["rebooted", first, later({ machine: { ...FACTS.machine, bootId: "next" } }), ["Rebooted"]],
+  ])("%s", (_, older, newer, found) => expect(reasons(older, newer)).toEqual(found));
+
+  it("says upstream's words", () => {
+    const rebooted = later({ machine: { ...FACTS.machine, bootId: "next" }, problems: ["x"] });
+    expect(nodeStatusEvents("n1", first, rebooted).map(({ type, message }) => `${type}: ${message}`)).toEqual([
+      "Warning: Node n1 has been rebooted, boot id: next",
+      "Normal: Node n1 status is now: NodeNotReady",
+    ]);
+  });
+});
+
+describe("nodeProblems", () => {
+  const WELL = { runtimeProblems: [], networkProblems: [], downSince: undefined };
+  const at = monotonicMs;
+  const health = (more: Partial<NodeHealth>): NodeHealth => ({
+    runtime: WELL,
+    auditedAt: at(100_000),
+    auditPeriodMs: 30_000,
+    startedAt: at(0),
+    now: at(100_000),
+    ...more,
+  });
+  it.each<readonly [rule: string, given: Partial<NodeHealth>, found: readonly string[] | undefined]>([
+    ["well", {}, []],
+    ["just started", { auditedAt: undefined, now: at(29_999) }, undefined],
+    ["never listed", { auditedAt: undefined }, ["PLEG is not healthy: pleg has yet to be successful"]],
+    ["away for a moment", { runtime: { ...WELL, downSince: at(70_001) } }, undefined],
+    ["away", { runtime: { ...WELL, runtimeProblems: ["x"], downSince: at(70_000) } }, ["container runtime is down"]],
+    ["told of by itself", { runtime: { ...WELL, runtimeProblems: ["r"], networkProblems: ["n"] } }, ["r", "n"]],
+    [
+      "not listed for long",
+      { now: at(310_000) },
+      ["PLEG is not healthy: pleg was last seen active 3m30s ago; threshold is 3m30s"],
+    ],
+  ])("%s", (_, given, found) => expect(nodeProblems(health(given))).toEqual(found));
+});
+
+describe("newerObject", () => {
+  const of = (resourceVersion: string) => ({ metadata: { resourceVersion } });
+  it.each([
+    ["9", "10", "10"],
+    ["10", "9", "10"],
+    ["a", "10", "a"],
+  ])("of %s and %s: %s", (first, second, newer) => expect(newerObject(of(first), of(second))).toEqual(of(newer)));
+});

@@ -57,5 +57,10 @@ export function nodeFlagFaults(flags: KubeletFlags): readonly string[] {
   const labels = Object.entries(flags.nodeLabels).flatMap(([key, value]) => labelFaults(key, value));
   const hostname = flags.hostnameOverride;
   const blank = hostname !== "" && hostname.trim() === "" ? ["--hostname-override: must not be blank"] : [];
-  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank];
+  const { cloudProvider } = flags;
+  const cloud =
+    cloudProvider === "" || cloudProvider === "external"
+      ? []
+      : [`--cloud-provider: must be empty or external, got ${JSON.stringify(cloudProvider)}`];
+  return [...labels, ...nodeIpFaults(flags.nodeIp), ...blank, ...cloud];
 }

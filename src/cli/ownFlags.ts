@@ -51,7 +51,9 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
     effective: true,
     pairs: "labels",
   }),
-  own("cloud-provider", "string", "", "Node identity", "external when a cloud controller completes the node"),
+  own("cloud-provider", "string", "", "Node identity", "external when a cloud controller completes the node", {
+    effective: true,
+  }),
   own(
     "image-credential-provider-config",
     "string",

@@ -8,20 +8,32 @@ export const NODE_FIELDS = {
     flag: "register-node",
     effective: true,
   }),
-  registerWithTaints: field("[]object", undefined, "Taints the node registers with", { flag: "register-with-taints" }),
-  "registerWithTaints[].key": field("string", undefined, "Taint key"),
-  "registerWithTaints[].value": field("string", undefined, "Taint value"),
-  "registerWithTaints[].effect": field("string", undefined, "NoSchedule, PreferNoSchedule or NoExecute"),
+  registerWithTaints: field("[]object", undefined, "Taints the node registers with", {
+    flag: "register-with-taints",
+    effective: true,
+  }),
+  "registerWithTaints[].key": field("string", undefined, "Taint key", { effective: true }),
+  "registerWithTaints[].value": field("string", undefined, "Taint value", { effective: true }),
+  "registerWithTaints[].effect": field("string", undefined, "NoSchedule, PreferNoSchedule or NoExecute", {
+    effective: true,
+  }),
   "registerWithTaints[].timeAdded": field("time?", undefined, "Set by the control plane, never here"),
-  providerID: field("string", undefined, "Identity of the machine at its provider", { flag: "provider-id" }),
+  providerID: field("string", undefined, "Identity of the machine at its provider", {
+    flag: "provider-id",
+    effective: true,
+  }),
   nodeStatusUpdateFrequency: field("duration", seconds(10), "Period of computing the node's status", {
     flag: "node-status-update-frequency",
+    effective: true,
   }),
-  nodeStatusReportFrequency: field("duration", minutes(5), "Period of reporting an unchanged status"),
-  nodeLeaseDurationSeconds: field("int32", 40, "Seconds the node's lease lasts", { rule: range(1) }),
+  nodeStatusReportFrequency: field("duration", minutes(5), "Period of reporting an unchanged status", {
+    effective: true,
+  }),
+  nodeLeaseDurationSeconds: field("int32", 40, "Seconds the node's lease lasts", { rule: range(1), effective: true }),
   nodeStatusMaxImages: field("int32?", 50, "Images listed in the node's status; -1 is all", {
     flag: "node-status-max-images",
     rule: range(-1),
+    effective: true,
   }),
   contentType: field("string", "application/vnd.kubernetes.protobuf", "Content type of requests to the API server", {
     flag: "kube-api-content-type",

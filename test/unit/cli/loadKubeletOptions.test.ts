@@ -339,6 +339,8 @@ describe("errors", () => {
     ["--node-ip=10.0.0.1,::1", []],
     ["--node-ip=10.0.0.1,10.0.0.2", ["--node-ip: must be one address, or one IPv4 and one IPv6 address"]],
     ["--hostname-override=  ", ["--hostname-override: must not be blank"]],
+    ["--cloud-provider=aws", [`--cloud-provider: must be empty or external, got "aws"`]],
+    ["--cloud-provider=external", []],
   ])("of %j", async (argument, expected) => {
     expect(await errors([argument])).toEqual(expected);
   });

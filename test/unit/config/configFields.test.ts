@@ -57,13 +57,17 @@ describe("the field table", () => {
     const effective = CONFIG_PATHS.filter((path) => CONFIG_FIELDS[path].effective !== false).toSorted();
     expect(effective).toEqual(
       `address allowedUnsafeSysctls cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain
-       configMapAndSecretChangeDetectionStrategy containerRuntimeEndpoint cpuCFSQuota
-       cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod enforceNodeAllocatable eventBurst eventRecordQPS
-       evictionHard featureGates fileCheckFrequency healthzBindAddress healthzPort httpCheckFrequency
-       imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format logging.verbosity maxParallelImagePulls maxPods memoryReservationPolicy memoryThrottlingFactor
-       mergeDefaultEvictionSettings podCIDR podLogsDir podPidsLimit podsPerCore readOnlyPort registerNode registryBurst
-       registryPullQPS resolvConf runtimeRequestTimeout seccompDefault serializeImagePulls staticPodPath staticPodURL
-       staticPodURLHeader syncFrequency systemReserved userNamespaces.idsPerPod`
+       configMapAndSecretChangeDetectionStrategy
+       containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
+       enforceNodeAllocatable eventBurst eventRecordQPS evictionHard featureGates fileCheckFrequency
+       healthzBindAddress healthzPort httpCheckFrequency imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format
+       logging.verbosity maxParallelImagePulls maxPods
+       memoryReservationPolicy memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds
+       nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency podCIDR podLogsDir podPidsLimit
+       podsPerCore providerID readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
+       registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
+       runtimeRequestTimeout seccompDefault serializeImagePulls staticPodPath staticPodURL staticPodURLHeader
+       syncFrequency systemReserved userNamespaces.idsPerPod`
         .split(/\s+/)
         .toSorted(),
     );

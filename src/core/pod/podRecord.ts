@@ -45,5 +45,6 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
   wanted: true,
   graceSeconds: undefined,
   reclaimed: false,
+  victims: [],
   successor: undefined,
 });

@@ -7,6 +7,7 @@
  *                        +-> rejected                          (same uid wanted again: starts over)
  */
 import type { AdmissionResult } from "../admission/admit.ts";
+import { PREEMPTED } from "../admission/preempted.ts";
 import { type AllocationRecord, restoredSize } from "../allocation/allocationFile.ts";
 import { admitBeside, type TakenRoom, takenRoom } from "../allocation/heldRoom.ts";
 import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
@@ -25,15 +26,16 @@ import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
 import { isStaticPod, isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { freshRecord, fullNameOf, identityOf, roomOf, sizeOf, withGrant } from "./podRecord.ts";
-import type {
-  PodCommand,
-  PodIdentity,
-  PodRecord,
-  PodRejection,
-  Registry,
-  RegistryContext,
-  RegistryInput,
-  RegistryStep,
+import {
+  type PodCommand,
+  type PodIdentity,
+  type PodRecord,
+  type PodRejection,
+  type Registry,
+  type RegistryContext,
+  type RegistryInput,
+  type RegistryStep,
+  unchangedStep,
 } from "./podRegistryTypes.ts";
 import type { PodUpdate } from "./podUpdate.ts";
 import { judgeRecords, resizeTrigger, withRequest } from "./registryResizes.ts";
@@ -43,22 +45,6 @@ export { emptyRegistry } from "./podRegistryTypes.ts";
 export type * from "./podRegistryTypes.ts";
 
 const ADMITTED: AdmissionResult = { admitted: true, preempt: [] };
-const PREEMPTED: StatusOverride = {
-  phase: "Failed",
-  reason: "Preempting",
-  message: "Preempted in order to admit critical pod",
-};
-
-const unchanged = (registry: Registry): RegistryStep => ({
-  registry,
-  commands: [],
-  rejections: [],
-  resizes: [],
-  resizeTrigger: undefined,
-  dropped: [],
-  orphans: [],
-  restarted: [],
-});
 
 /** Advances the registry by one input. Never throws. */
 export function advanceRegistry(before: Registry, input: RegistryInput, context: RegistryContext): RegistryStep {
@@ -66,7 +52,7 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
   const registry = isSettled === before.isSettled ? before : { ...before, isSettled };
   // The usual audit finds nothing, and wakes nobody.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
-  if (input.kind === "audit" && isKnown && registry.resizing.length === 0) return unchanged(registry);
+  if (input.kind === "audit" && isKnown && registry.resizing.length === 0) return unchangedStep(registry);
   const draft = new RegistryDraft(registry, context);
   switch (input.kind) {
     case "restored":
@@ -272,7 +258,7 @@ class RegistryDraft {
     this.records.set(uid, { ...record, state: "terminated" });
     const { identity, wanted } = record;
     this.#commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
-    if (record.held !== undefined) this.#startWaiting();
+    this.#startWaiting();
   }
 
   reclaimed(uid: PodUid): void {
@@ -335,6 +321,7 @@ class RegistryDraft {
     const name = fullNameOf(record);
     if (!this.#holders.has(name)) this.#endOlderIncarnation(identity);
     if (this.#holders.has(name) && this.#holders.get(name) !== uid) return;
+    if (this.#anyEnds(record.victims)) return;
     const running = this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
     // Differs from upstream: a pod that already runs was admitted before; a restart of the kubelet does not judge it again.
     const restored = this.#restored.get(uid);
@@ -353,6 +340,11 @@ class RegistryDraft {
       return;
     }
     for (const victim of verdict.preempt) this.end(victim, { override: PREEMPTED });
+    // Differs from upstream: room is waited for however long it takes, there for one and a half times a victim's grace.
+    if (this.#anyEnds(verdict.preempt)) {
+      this.records.set(uid, { ...record, victims: verdict.preempt });
+      return;
+    }
     this.#holders.set(name, uid);
     this.records.set(uid, { ...record, allocated, state: "syncing" });
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
@@ -362,6 +354,10 @@ class RegistryDraft {
       this.#resizing = withRequest(this.#resizing, uid, this.records);
       this.#sync(uid, restored && restoredSize(restored));
     }
+  }
+
+  #anyEnds(uids: readonly PodUid[]): boolean {
+    return uids.some((uid) => this.records.get(uid)?.state === "terminating");
   }
 
   /** An earlier incarnation may still run from before a restart of the kubelet: it ends first. */

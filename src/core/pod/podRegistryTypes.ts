@@ -34,6 +34,8 @@ export interface PodRecord {
   readonly graceSeconds: number | undefined;
   /** Stopped, and nothing is held any more that another pod may need: its object may go. */
   readonly reclaimed: boolean;
+  /** Pods that were stopped to make room for this one: it waits until all of them have. */
+  readonly victims: readonly PodUid[];
   /** The same UID wanted again while its worker still ends. */
   readonly successor: Pod | undefined;
 }
@@ -128,6 +130,18 @@ export interface RegistryStep {
   /** Pods that start over under the UID they had before. */
   readonly restarted: readonly PodUid[];
 }
+
+/** The step of an input that changes nothing. */
+export const unchangedStep = (registry: Registry): RegistryStep => ({
+  registry,
+  commands: [],
+  rejections: [],
+  resizes: [],
+  resizeTrigger: undefined,
+  dropped: [],
+  orphans: [],
+  restarted: [],
+});
 
 /** A node without pods. */
 export const emptyRegistry: Registry = {

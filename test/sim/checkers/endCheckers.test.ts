@@ -57,6 +57,7 @@ describe("openDesires", () => {
     ["has failed that has to run", "steady", told("Failed", waits("x")), ["demo/a is Failed (main x (not ready) #0)"]],
     ["was refused", "steady", told("Failed"), []],
     ["made room", "steady", { ...told("Failed", waits("x")), reason: "Preempting" }, []],
+    ["was refused, and the kubelet restarted", "steady", { ...told("Failed", waits("x")), reason: "OutOfpods" }, []],
     [
       "has ended that has to end",
       "job",

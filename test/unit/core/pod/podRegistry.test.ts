@@ -385,6 +385,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
       wanted: false,
       graceSeconds: 1,
       reclaimed: false,
+      victims: [],
       successor: undefined,
     });
     expect(registry.tell({ kind: "audit" }).commands()).toEqual([]);
@@ -569,11 +570,20 @@ describe("advanceRegistry: admission", () => {
     expect(asked).toEqual([["new", "syncs", "ends"]]);
   });
 
-  it("ends the pods that give way to a critical one, telling why, and starts it", () => {
+  /** A critical pod has come that fits in place of `small`. */
+  const preempting = () => {
+    const admit = (_: Pod, others: readonly Pod[]): AdmissionResult => ({
+      admitted: true,
+      preempt: others.map(({ metadata }) => podUid(metadata.uid)),
+    });
     const registry = node().tell(update("ADD", version("small", { name: "small" })));
-    registry.context = { ...registry.context, admit: () => ({ admitted: true, preempt: [podUid("small")] }) };
-    registry.tell(update("ADD", version("critical", { name: "critical" })));
-    expect(registry.states()).toBe("small:terminating critical:syncing");
+    registry.context = { ...registry.context, admit };
+    return registry.tell(update("ADD", version("critical", { name: "critical" })));
+  };
+
+  it("ends the pods that give way to a critical one, telling why", () => {
+    const registry = preempting();
+    expect(registry.states()).toBe("small:terminating critical:waiting");
     expect(registry.step().commands[0]).toEqual({
       phase: "terminating",
       identity: { uid: "small", name: "small", namespace: "demo" },
@@ -581,7 +591,22 @@ describe("advanceRegistry: admission", () => {
       graceSeconds: 30,
       override: { phase: "Failed", reason: "Preempting", message: "Preempted in order to admit critical pod" },
     });
-    expect(registry.commands()).toEqual(["terminating small 30", "sync critical one"]);
+    expect(registry.commands()).toEqual(["terminating small 30"]);
+  });
+
+  it("starts the critical pod once they have stopped, and tells them nothing twice", () => {
+    const registry = preempting().tell(update("UPDATE", version("critical", { name: "critical" }, "two")));
+    expect([registry.states(), registry.commands()]).toEqual(["small:terminating critical:waiting", []]);
+    registry.tell(said("stopped", "small"));
+    expect([registry.states(), registry.commands()]).toEqual([
+      "small:terminated critical:syncing",
+      ["keep small", "sync critical two"],
+    ]);
+  });
+
+  it("forgets a critical pod that is taken back before that", () => {
+    const registry = preempting().tell(update("REMOVE", version("critical", { name: "critical" })));
+    expect([registry.states(), registry.step().dropped]).toEqual(["small:terminating", ["critical"]]);
   });
 });
 

@@ -2,7 +2,7 @@
 /** Composition root: what the command line asks for is subscribed once here, and its end becomes the exit code. */
 import { fromEvent, map, merge, type Observable, take, takeUntil } from "rxjs";
 import { type Invocation, runProgram } from "./cli/program.ts";
-import { VERSION } from "./commands/version.ts";
+import { KUBERNETES_VERSION } from "./commands/version.ts";
 import { InvariantError } from "./core/invariant.ts";
 import { toKubeletError } from "./core/errors.ts";
 
@@ -69,4 +69,4 @@ function fail(error: unknown): never {
   process.exit(error instanceof InvariantError ? EXIT_INVARIANT : EXIT_FAILURE);
 }
 
-await main(await runProgram(process.argv.slice(2), { version: VERSION })).catch(fail);
+await main(await runProgram(process.argv.slice(2), { version: KUBERNETES_VERSION })).catch(fail);

@@ -27,7 +27,7 @@ export type Invocation =
 
 /** What the program needs from outside. */
 export interface ProgramContext {
-  /** Version to print, such as `0.1.0`. */
+  /** Version of Kubernetes to print, such as `1.36.2+rxlet-0.1.0`; kubeadm reads it. */
   readonly version: string;
   readonly readers?: ConfigReaders;
 }
@@ -75,7 +75,7 @@ export async function runProgram(argv: readonly string[], context: ProgramContex
   const parsed = parseFlags(argv, KUBELET_FLAGS);
   if (parsed.help) return { command: "help", text: helpText("kubelet") };
   if (parsed.given.some(({ spec, value }) => spec.name === "version" && value === true)) {
-    return { command: "version", text: `rxlet ${context.version}` };
+    return { command: "version", text: `Kubernetes v${context.version}` };
   }
   const extra = parsed.positional.map(unexpectedArgument);
   const all = { ...parsed, errors: [...parsed.errors, ...extra] };

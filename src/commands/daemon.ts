@@ -4,7 +4,7 @@ import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { type NodeOutput, runNode } from "./runNode.ts";
-import { VERSION } from "./version.ts";
+import { KUBERNETES_VERSION } from "./version.ts";
 
 /** Runs until unsubscribed. Errors when the node cannot start or run on. */
 export function daemon(options: KubeletOptions): Observable<NodeOutput> {
@@ -15,7 +15,7 @@ export function daemon(options: KubeletOptions): Observable<NodeOutput> {
     wallTime: () => systemClock.wallTime(),
   });
   for (const warning of options.warnings) log.warn(warning);
-  return runNode({ options, log, version: VERSION }).pipe(
+  return runNode({ options, log, version: KUBERNETES_VERSION }).pipe(
     tap({ error: (error: unknown) => log.error("Kubelet cannot go on", { error }) }),
   );
 }

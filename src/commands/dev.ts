@@ -32,7 +32,7 @@ import { createLogger } from "../sinks/logger.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { type DevSpace, openDevSpace } from "./devSpace.ts";
 import { runNode } from "./runNode.ts";
-import { VERSION } from "./version.ts";
+import { KUBERNETES_VERSION } from "./version.ts";
 
 /** How long pods get to stop after Ctrl-C; a second one does not wait. */
 const DRAIN_MS = 40_000;
@@ -80,7 +80,7 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
         }),
       );
       const hurried$ = signals$.pipe(skip(1));
-      const node$ = runNode({ options: space.options, log, version: VERSION }).pipe(
+      const node$ = runNode({ options: space.options, log, version: KUBERNETES_VERSION }).pipe(
         filter((output) => output.kind === "started"),
         switchMap((started) => {
           kubelet = started.kubelet;

@@ -11,7 +11,7 @@ import { runProgram } from "../cli/program.ts";
 import type { DevOptions } from "../cli/subCommands.ts";
 import { kubeletError } from "../core/errors.ts";
 import { type DevRuntime, startDevRuntime } from "./devRuntime.ts";
-import { VERSION } from "./version.ts";
+import { KUBERNETES_VERSION } from "./version.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/first-pods", import.meta.url));
 const DEFAULT_PORT = 10_255;
@@ -97,7 +97,7 @@ async function devKubeletOptions(
     `--v=${dev.logLevel}`,
     ...(dev.nodeName === undefined ? [] : [`--hostname-override=${dev.nodeName}`]),
   ];
-  const invocation = await runProgram(argv, { version: VERSION });
+  const invocation = await runProgram(argv, { version: KUBERNETES_VERSION });
   if (invocation.command === "kubelet") {
     const { config } = invocation.options;
     return { ...invocation.options, config: { ...config, podLogsDir: path.join(root, "logs", "pods") } };

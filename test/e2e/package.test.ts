@@ -68,7 +68,7 @@ describe("the npm package", () => {
 
   it("tells its version", async () => {
     expect(await run(command(), ["--version"], { env: environment() })).toEqual({
-      stdout: `rxlet ${manifest.version}\n`,
+      stdout: `Kubernetes v1.36.2+rxlet-${manifest.version}\n`,
       stderr: "",
     });
   });

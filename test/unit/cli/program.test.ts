@@ -18,7 +18,7 @@ describe("runProgram", () => {
   });
 
   it.each([["--version"], ["--version=raw"], ["--version=true"]])("prints the version for %s", async (argument) => {
-    expect(await run(argument)).toEqual({ command: "version", text: "rxlet 1.2.3" });
+    expect(await run(argument)).toEqual({ command: "version", text: "Kubernetes v1.2.3" });
   });
 
   it("does not print it for --version=false", async () => {

@@ -40,7 +40,9 @@ export function newObject(world: ApiWorld, resource: ApiResourceName, object: Ap
   if (given === "") {
     throw invalidObject(resource, "", [required("metadata.name", "name or generateName is required")]);
   }
-  const problems = invalidEach("metadata.name", given, dnsSubdomain(given));
+  // Names of requests are digests, in upper case letters too.
+  const complaints = resource === "certificatesigningrequests" ? [] : dnsSubdomain(given);
+  const problems = invalidEach("metadata.name", given, complaints);
   if (problems.length > 0) throw invalidObject(resource, given, problems);
   if (namespaced) checkNamespace(world, resource, namespace, given);
   return {

@@ -114,10 +114,16 @@ function ofNodes(_world: ApiWorld, nodeName: string, { verb, ref, selection }: A
   return verb !== "get" || ref?.name === nodeName ? undefined : `can only read its own node, not ${ref?.name}`;
 }
 
+/** What the cluster role system:node-bootstrapper leaves whoever has a token. */
+const bootstrapRefusal = ({ verb, resource, subresource }: ApiAttributes): string | undefined =>
+  resource === "certificatesigningrequests" && subresource === undefined && [...READS, "create"].includes(verb)
+    ? undefined
+    : "no rule lets a bootstrap token do this";
+
 /** Why the request is refused, in the server's words; undefined when it is let in. Administrators may do all. */
 export function authorize(world: ApiWorld, identity: ApiIdentity, attributes: ApiAttributes): string | undefined {
   if (identity.kind === "admin") return undefined;
-  const why = refusal(world, identity.nodeName, attributes);
+  const why = identity.kind === "node" ? refusal(world, identity.nodeName, attributes) : bootstrapRefusal(attributes);
   if (why === undefined) return undefined;
   const { verb, resource, subresource, ref, selection } = attributes;
   const namespace = ref?.namespace ?? selection?.namespace ?? "";

@@ -27,7 +27,7 @@ const LEASE_NAMESPACE = "kube-node-lease";
 
 /** Why this write is refused; undefined when it may happen. */
 export function admitWrite(world: ApiWorld, identity: ApiIdentity, write: AdmittedWrite): string | undefined {
-  if (identity.kind === "admin") return undefined;
+  if (identity.kind !== "node") return undefined;
   const { nodeName } = identity;
   const { metadata } = write.object;
   switch (write.resource) {
@@ -136,7 +136,7 @@ export function admitPodRemoval(
   ref: ObjectRef,
   verb: "delete" | "evict",
 ): string | undefined {
-  if (identity.kind === "admin") return undefined;
+  if (identity.kind !== "node") return undefined;
   const pod = world.store.get("pods", keyOf(ref));
   if (pod === undefined || fieldAt(pod, "spec.nodeName") === identity.nodeName) return undefined;
   return `node "${identity.nodeName}" can only ${verb} pods with spec.nodeName set to itself`;
@@ -149,7 +149,7 @@ export function admitToken(
   account: ObjectRef,
   request: Wire<AuthenticationV1TokenRequest>,
 ): string | undefined {
-  if (identity.kind === "admin") return undefined;
+  if (identity.kind !== "node") return undefined;
   const bound = request.spec?.boundObjectRef;
   if (bound?.kind !== "Pod" || bound.apiVersion !== "v1" || !bound.name)
     return "node requested token not bound to a pod";

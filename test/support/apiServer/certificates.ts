@@ -8,11 +8,14 @@ import {
   KeyUsageFlags,
   KeyUsagesExtension,
   SubjectAlternativeNameExtension,
+  Pkcs10CertificateRequest,
   type X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+/** OID of the names beside the subject. */
+export const SUBJECT_ALT_NAME = "2.5.29.17";
 const DAY_MS = 86_400_000;
 
 /** A certificate with its private key, as PEM. */
@@ -35,7 +38,10 @@ export interface TestAuthority {
   readonly certificate: string;
   /** For a server on loopback. */
   server(): Promise<PemIdentity>;
-  client(subject: ClientSubject): Promise<PemIdentity>;
+  /** Good for a day, or until `lifeMs` from now. */
+  client(subject: ClientSubject, lifeMs?: number): Promise<PemIdentity>;
+  /** Signs a request (PKCS #10, PEM) as it is: subject and names are the requester's. Rejects when its signature is bad. */
+  sign(request: string, usage: "client" | "server", lifeMs: number): Promise<string>;
 }
 
 interface Issuer {
@@ -45,10 +51,10 @@ interface Issuer {
 
 const newKeys = () => webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
 
-const validity = () => ({
+const validity = (lifeMs = DAY_MS) => ({
   serialNumber: `01${randomBytes(8).toString("hex")}`,
   notBefore: new Date(Date.now() - DAY_MS),
-  notAfter: new Date(Date.now() + DAY_MS),
+  notAfter: new Date(Date.now() + lifeMs),
 });
 
 async function pemKey({ privateKey }: webcrypto.CryptoKeyPair): Promise<string> {
@@ -62,10 +68,11 @@ async function issue(
   subject: Readonly<Record<string, readonly string[]>>,
   usage: ExtendedKeyUsage,
   names: ConstructorParameters<typeof SubjectAlternativeNameExtension>[0] = [],
+  lifeMs = DAY_MS,
 ): Promise<PemIdentity> {
   const keys = await newKeys();
   const certificate = await X509CertificateGenerator.create({
-    ...validity(),
+    ...validity(lifeMs),
     subject: [Object.fromEntries(Object.entries(subject).map(([field, values]) => [field, [...values]]))],
     issuer: issuer.subject,
     publicKey: keys.publicKey,
@@ -78,6 +85,32 @@ async function issue(
     ],
   });
   return { certificate: certificate.toString("pem"), key: await pemKey(keys) };
+}
+
+async function sign(
+  { certificate: issuer, keys }: Issuer,
+  pem: string,
+  usage: ExtendedKeyUsage,
+  lifeMs: number,
+): Promise<string> {
+  const request = new Pkcs10CertificateRequest(pem);
+  if (!(await request.verify())) throw new Error("the request is not signed with its own key");
+  const names = request.getExtension(SUBJECT_ALT_NAME);
+  const certificate = await X509CertificateGenerator.create({
+    ...validity(lifeMs),
+    notBefore: new Date(),
+    subject: request.subjectName,
+    issuer: issuer.subject,
+    publicKey: request.publicKey,
+    signingKey: keys.privateKey,
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([usage]),
+      ...(names === null ? [] : [names]),
+    ],
+  });
+  return certificate.toString("pem");
 }
 
 /** Makes an authority. */
@@ -102,11 +135,15 @@ export async function createTestAuthority(): Promise<TestAuthority> {
   return {
     certificate: certificate.toString("pem"),
     server: () => issue(issuer, { CN: ["kube-apiserver"] }, ExtendedKeyUsage.serverAuth, [...loopback]),
-    client: ({ commonName, organization }) =>
+    sign: (request, usage, lifeMs) =>
+      sign(issuer, request, usage === "client" ? ExtendedKeyUsage.clientAuth : ExtendedKeyUsage.serverAuth, lifeMs),
+    client: ({ commonName, organization }, lifeMs) =>
       issue(
         issuer,
         { CN: [commonName], ...(organization === undefined ? {} : { O: [organization] }) },
         ExtendedKeyUsage.clientAuth,
+        [],
+        lifeMs,
       ),
   };
 }

@@ -7,7 +7,7 @@ import { createSecureServer, type Http2SecureServer } from "node:http2";
 import { createServer as createHttp1Server, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Subscription } from "rxjs";
-import type { ApiIdentity } from "../../../src/sim/apiServer/identity.ts";
+import { type ApiIdentity, userName } from "../../../src/sim/apiServer/identity.ts";
 import {
   createSimApiServer,
   type SimApiServer,
@@ -16,7 +16,7 @@ import {
 import { realClock } from "../realClock.ts";
 import { createTestAuthority, type PemIdentity, type TestAuthority } from "./certificates.ts";
 import { createFaultyNetwork, type FaultyNetwork } from "./faultyNetwork.ts";
-import { NODE_PREFIX, serveRequests, type Tamper } from "./serveRequests.ts";
+import { serveRequests, type Tamper } from "./serveRequests.ts";
 
 export interface HttpsApiServerOptions extends Omit<SimApiServerOptions, "clock"> {
   /** Default: both, as the real server. */
@@ -34,12 +34,14 @@ export interface HttpsApiServer {
   readonly requests: readonly string[];
   /** Bearer tokens by whom they are of. */
   readonly tokens: Map<string, ApiIdentity>;
-  /** A certificate of a node, or of an administrator. */
+  /** A certificate that names who this is. */
   clientCertificate(identity: ApiIdentity): Promise<PemIdentity>;
   /** Answers in place of the server until it is called with nothing. */
   tamper(how?: Tamper): void;
   close(): Promise<void>;
 }
+
+const GROUPS = { admin: "system:masters", node: "system:nodes", bootstrap: "system:bootstrappers" } as const;
 
 /** Starts a server with the namespaces of a new cluster and nothing else. */
 export async function startHttpsApiServer({
@@ -65,11 +67,7 @@ export async function startHttpsApiServer({
     requests,
     tokens,
     clientCertificate: (identity) =>
-      authority.client(
-        identity.kind === "admin"
-          ? { commonName: "kubernetes-admin", organization: "system:masters" }
-          : { commonName: `${NODE_PREFIX}${identity.nodeName}`, organization: "system:nodes" },
-      ),
+      authority.client({ commonName: userName(identity), organization: GROUPS[identity.kind] }),
     tamper: (how) => {
       tamper = how;
     },

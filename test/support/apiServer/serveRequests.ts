@@ -45,7 +45,7 @@ export interface ServedBy {
 }
 
 /** What names of nodes begin with in certificates. */
-export const NODE_PREFIX = "system:node:";
+const NODE_PREFIX = "system:node:";
 
 function identityOfCertificate({ subject }: PeerCertificate): ApiIdentity | undefined {
   const { CN = "", O = "" } = (subject ?? {}) as { readonly CN?: string; readonly O?: string };

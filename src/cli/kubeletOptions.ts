@@ -11,6 +11,8 @@ export interface KubeletOptions {
   readonly featureGates: ReadonlyMap<string, boolean>;
   /** From the kubeconfig; undefined: a node of no cluster. */
   readonly client: ClientConfig | undefined;
+  /** From the bootstrap kubeconfig; undefined: there is none. A client without identity gets its certificate with it. */
+  readonly bootstrap: ClientConfig | undefined;
   /** To be logged once at start: deprecated flags, settings without effect yet, skipped drop-ins. */
   readonly warnings: readonly string[];
 }

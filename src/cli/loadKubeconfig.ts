@@ -18,13 +18,13 @@ export type LoadedKubeconfig =
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-/** Loads the file. Never rejects. */
-export async function loadKubeconfig(file: string, readers: ConfigReaders): Promise<LoadedKubeconfig> {
+/** Loads the file that a flag names. Never rejects. */
+export async function loadKubeconfig(flag: string, file: string, readers: ConfigReaders): Promise<LoadedKubeconfig> {
   let text: string;
   try {
     text = await readers.readText(file);
   } catch (thrown) {
-    return { ok: false, errors: [`--kubeconfig: ${file}: cannot be read: ${messageOf(thrown)}`] };
+    return { ok: false, errors: [`--${flag}: ${file}: cannot be read: ${messageOf(thrown)}`] };
   }
   const document = readYamlDocument(file, text);
   if (document.syntaxErrors.length > 0) return { ok: false, errors: document.syntaxErrors };
@@ -77,6 +77,7 @@ async function readFiles(config: Kubeconfig, readers: ConfigReaders, problems: C
       insecureSkipTlsVerify: config.insecureSkipTlsVerify,
       proxyUrl: config.proxyUrl,
     },
+    authority: certificateAuthority === undefined ? undefined : sourceOf(certificateAuthority),
     certificate:
       certificate === undefined
         ? undefined

@@ -22,7 +22,7 @@ import type { ConfigReaders } from "./configReaders.ts";
 import { resolveFeatureGates } from "./featureGates.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import type { KubeletOptions } from "./kubeletOptions.ts";
-import { loadKubeconfig } from "./loadKubeconfig.ts";
+import { loadApiClients } from "./loadApiClients.ts";
 import { nodeFlagFaults } from "./nodeFlagFaults.ts";
 import { OWN_FLAGS } from "./ownFlags.ts";
 import { type GivenFlag, ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
@@ -47,11 +47,11 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
     ...resolved.problems.map(({ gate, reason }) => ({ path: ["featureGates", gate], reason })),
     ...validateConfiguration(config, isOn),
   ];
-  const kubeconfig = flags.kubeconfig === "" ? undefined : await loadKubeconfig(flags.kubeconfig, readers);
+  const clients = await loadApiClients(flags, readers);
   const errors = [
     ...parsed.errors,
     ...nodeFlagFaults(flags),
-    ...(kubeconfig?.ok === false ? kubeconfig.errors : []),
+    ...clients.errors,
     ...files.errors,
     ...documents.flatMap(documentErrors),
     ...problems
@@ -59,9 +59,10 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
       .map((problem) => describeProblem(problem, documents, parsed.given)),
   ];
   if (errors.length > 0) return { ok: false, errors };
-  const warnings = [...resolved.warnings, ...startWarnings(config, flags, parsed.given, documents), ...files.warnings];
-  const client = kubeconfig?.ok === true ? kubeconfig.client : undefined;
-  return { ok: true, options: { flags, config, featureGates: resolved.gates, client, warnings } };
+  const started = startWarnings(config, flags, parsed.given, documents);
+  const warnings = [...resolved.warnings, ...started, ...files.warnings, ...clients.warnings];
+  const { client, bootstrap } = clients;
+  return { ok: true, options: { flags, config, featureGates: resolved.gates, client, bootstrap, warnings } };
 }
 
 /** A fault below or above a field that could not be read says nothing new. */

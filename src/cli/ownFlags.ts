@@ -34,11 +34,13 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
   own("root-dir", "string", "/var/lib/kubelet", "Paths", "Directory of the kubelet's own files and of volumes", {
     effective: true,
   }),
-  own("cert-dir", "string", "/var/lib/kubelet/pki", "Paths", "Directory of certificates"),
+  own("cert-dir", "string", "/var/lib/kubelet/pki", "Paths", "Directory of certificates", { effective: true }),
   own("kubeconfig", "string", "", "Paths", "How to reach the API server; without it the node runs standalone", {
     effective: true,
   }),
-  own("bootstrap-kubeconfig", "string", "", "Paths", "How to reach the API server to get a client certificate"),
+  own("bootstrap-kubeconfig", "string", "", "Paths", "How to reach the API server to get a client certificate", {
+    effective: true,
+  }),
   own("lock-file", "string", "", "Paths", "File locked so that one kubelet runs at a time (alpha)"),
   own("exit-on-lock-contention", "bool", "false", "Paths", "Exit when somebody else wants that lock"),
   own("hostname-override", "string", "", "Node identity", "Name of the node instead of the host name", {

@@ -1,15 +1,16 @@
 /** The way to the API server that the kubeconfig tells of, for as long as a node runs. */
-import { ignoreElements, merge, NEVER, type Observable, of, tap, using } from "rxjs";
+import { first, ignoreElements, merge, NEVER, type Observable, of, switchMap, tap, using } from "rxjs";
 import type { ClientConfig } from "../core/api/clientConfig.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
-import type { Telemetry } from "../ports/telemetry.ts";
 import { type ApiConnection, createApiLanes } from "../sinks/apiServer/apiLanes.ts";
 import { createAuthorization } from "../sinks/apiServer/authorization.ts";
+import type { ApiAuthorization } from "../sinks/apiServer/createApiServer.ts";
 import { environmentProxy } from "../sinks/apiServer/environmentProxy.ts";
-import { clientCertificate } from "../sources/clientCertificate.ts";
 import { systemClock } from "../sources/systemClock.ts";
+import { createCell, type ReadonlyCell } from "../state/cell.ts";
 import { countApiRequests } from "./apiMetrics.ts";
+import { type ClientCertificateSetup, clientIdentities } from "./clientIdentities.ts";
 
 /** client-go's, where the configuration says 0. */
 const FALLBACK_QPS = 5;
@@ -17,57 +18,74 @@ const FALLBACK_BURST = 10;
 
 const MS_PER_SECOND = 1000;
 
-export interface ApiAccessSetup {
-  readonly client: ClientConfig;
+export interface ApiAccessSetup extends Omit<ClientCertificateSetup, "own" | "openBootstrap"> {
   readonly config: KubeletConfiguration;
-  readonly telemetry: Telemetry;
   /** Name, version and platform, as the server logs them. */
   readonly userAgent: string;
 }
 
 /**
- * Emits the lanes once, and keeps them open until it is unsubscribed; a client certificate that is replaced on disk is
- * taken up meanwhile. Sends nothing by itself, so that a server that is away holds up nobody.
+ * Emits the lanes once, and keeps them open until it is unsubscribed; they move to each new client certificate. Without
+ * one, requests wait until the node got its first. Waits for nothing itself: a server that is away holds up nobody.
  */
 export const apiAccess = (setup: ApiAccessSetup): Observable<ApiLanes> =>
   using(
     () => {
-      const connection = openConnection(setup);
-      return { connection, unsubscribe: () => connection.close() };
+      const hasIdentity = createCell(setup.client.identity !== undefined || setup.bootstrap === undefined);
+      const connection = openConnection(setup, setup.client, (inner) => onceIdentified(inner, hasIdentity));
+      return { connection, hasIdentity, unsubscribe: () => connection.close() };
     },
     (opened) => {
-      const { connection } = opened as unknown as { readonly connection: ApiConnection };
-      return merge(of(connection.lanes), rotations(setup, connection), NEVER);
+      const { connection, hasIdentity } = opened as OpenAccess;
+      const identities$ = clientIdentities({
+        ...setup,
+        own: connection.lanes.objects,
+        openBootstrap: (client) => openConnection(setup, client),
+      }).pipe(
+        tap((identity) => {
+          connection.useIdentity(identity);
+          hasIdentity.set(true);
+        }),
+        ignoreElements(),
+      );
+      return merge(of(connection.lanes), identities$, NEVER);
     },
   );
 
-function openConnection({ client, config, telemetry, userAgent }: ApiAccessSetup): ApiConnection {
-  const { endpoint, identity, proof } = client;
+interface OpenAccess {
+  readonly connection: ApiConnection;
+  readonly hasIdentity: ReturnType<typeof createCell<boolean>>;
+  unsubscribe(): void;
+}
+
+/** A request of nobody is not worth sending. */
+const onceIdentified = (inner: ApiAuthorization, hasIdentity: ReadonlyCell<boolean>): ApiAuthorization => ({
+  headers: () =>
+    hasIdentity.changes$.pipe(
+      first((has) => has),
+      switchMap(() => inner.headers()),
+    ),
+  rejected: () => inner.rejected(),
+});
+
+function openConnection(
+  { config, metrics, userAgent }: Pick<ApiAccessSetup, "config" | "metrics" | "userAgent">,
+  { endpoint, identity, proof }: ClientConfig,
+  gate: (authorization: ApiAuthorization) => ApiAuthorization = (authorization) => authorization,
+): ApiConnection {
   const proxyUrl = endpoint.proxyUrl ?? environmentProxy(endpoint.server, process.env);
   const connection: ApiConnection = createApiLanes({
     endpoint: { ...endpoint, proxyUrl },
     identity,
-    authorization: createAuthorization(proof, {
-      clock: systemClock,
-      onIdentity: (given) => connection.useIdentity(given),
-    }),
+    authorization: gate(
+      createAuthorization(proof, { clock: systemClock, onIdentity: (given) => connection.useIdentity(given) }),
+    ),
     rate: { qps: config.kubeAPIQPS || FALLBACK_QPS, burst: config.kubeAPIBurst || FALLBACK_BURST },
     eventRate: { qps: config.eventRecordQPS, burst: config.eventBurst },
     heartbeatDeadlineMs: Math.min(config.nodeStatusUpdateFrequency, config.nodeLeaseDurationSeconds * MS_PER_SECOND),
     userAgent,
     clock: systemClock,
-    observer: countApiRequests(telemetry.metrics),
+    observer: countApiRequests(metrics),
   });
   return connection;
-}
-
-function rotations({ client, telemetry: { log } }: ApiAccessSetup, connection: ApiConnection): Observable<never> {
-  const { certificate } = client;
-  if (certificate === undefined || !("file" in certificate.certificate || "file" in certificate.key)) return NEVER;
-  return clientCertificate(certificate, systemClock, (error) =>
-    log.warn("The client certificate cannot be used; the last one stays in use", { error }),
-  ).pipe(
-    tap((identity) => connection.useIdentity(identity)),
-    ignoreElements(),
-  );
 }

@@ -63,7 +63,10 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
             clock: systemClock,
             telemetry: { log, metrics },
           };
-          return combineLatest([apiLanes(setup, machine, metrics), podCgroups(configured, machine, ports)]).pipe(
+          return combineLatest([
+            apiLanes(setup, configured.nodeName, machine, metrics),
+            podCgroups(configured, machine, ports),
+          ]).pipe(
             switchMap(([api, { cgroupDriver, cgroups }]) =>
               runKubelet(setup, { config: { ...configured, cgroupDriver }, machine, cgroups, metrics, client, api }),
             ),
@@ -77,15 +80,29 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
 /** The way to the API server, if the node belongs to a cluster; open while subscribed. */
 function apiLanes(
   { options, log, version }: NodeSetup,
+  nodeName: string,
   machine: Machine,
   metrics: MetricsSink,
 ): Observable<ApiLanes | undefined> {
-  const { client, config } = options;
+  const { client, bootstrap, config, flags } = options;
   if (client === undefined) return of(undefined);
   const userAgent = `rxlet/${version} (${machine.operatingSystem}/${machine.architecture})`;
   // A node of no cluster does not load the HTTP client.
   return defer(() => import("./apiAccess.ts")).pipe(
-    switchMap(({ apiAccess }) => apiAccess({ client, config, telemetry: { log, metrics }, userAgent })),
+    switchMap(({ apiAccess }) =>
+      apiAccess({
+        client,
+        bootstrap,
+        nodeName,
+        rotates: config.rotateCertificates,
+        certDir: flags.certDir,
+        kubeconfig: flags.kubeconfig,
+        config,
+        log,
+        metrics,
+        userAgent,
+      }),
+    ),
   );
 }
 

@@ -30,8 +30,11 @@ function createSeries(registry: Registry): Series {
   for (const [name, row] of Object.entries<MetricRow>(metricTable)) {
     const options = { name, help: row.help, labelNames: [...row.labels], registers: [registry] };
     if (row.type === "counter") counters.set(name, new Counter(options));
-    else if (row.type === "gauge") gauges.set(name, new Gauge(options));
-    else histograms.set(name, new Histogram({ ...options, buckets: [...(row.buckets ?? [])] }));
+    else if (row.type === "gauge") {
+      const gauge = new Gauge(options);
+      if (row.isUnsetAtFirst === true) gauge.remove({});
+      gauges.set(name, gauge);
+    } else histograms.set(name, new Histogram({ ...options, buckets: [...(row.buckets ?? [])] }));
   }
   return { counters, gauges, histograms };
 }
@@ -53,7 +56,11 @@ function seriesOf<T>(map: ReadonlyMap<string, T>, name: MetricName, labels: Metr
 }
 
 /** Metrics, their page, and an end to the sampling behind them. */
-export type MetricsSink = Metrics & MetricsPage & { close(): void };
+export interface MetricsSink extends Metrics, MetricsPage {
+  /** Called before each page is printed, to set gauges that are worth nothing unless they are of that moment. */
+  beforeRender(update: () => void): void;
+  close(): void;
+}
 
 /** All metrics of the table, at zero where they have no labels. `close` ends the event loop sampler. */
 export function createMetrics(): MetricsSink {
@@ -61,6 +68,7 @@ export function createMetrics(): MetricsSink {
   const { counters, gauges, histograms } = createSeries(registry);
   const lag = watchLoopLag(metricTable[LAG]);
   showLag(histograms.get(LAG), () => lag.read());
+  const updates: (() => void)[] = [];
   const guarded = (name: MetricName, write: () => void): void => {
     try {
       write();
@@ -81,9 +89,11 @@ export function createMetrics(): MetricsSink {
     observe: (name, value, labels = {}) =>
       guarded(name, () => seriesOf(histograms, name, labels).observe(labels, value)),
     render: async (page) => {
+      for (const update of updates) update();
       await updateProcessFigures({ counters, gauges, histograms });
       return { contentType: CONTENT_TYPE, body: await renderRegistry(registry, page) };
     },
+    beforeRender: (update) => void updates.push(update),
     close: () => lag.stop(),
   };
 }

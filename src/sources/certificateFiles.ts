@@ -1,5 +1,5 @@
 /**
- * A client certificate from its files, again whenever they changed. Bounds: one look at a time, two files. Upstream:
+ * A certificate with its key from their files, again whenever they changed. Bounds: one look at a time, two files. Upstream:
  * client-go's dynamicClientCert, which looks at each handshake and every five minutes.
  */
 import { readFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ async function read({ certificate, key }: CertificateSource): Promise<TlsIdentit
   try {
     createSecureContext({ cert: identity.certificate, key: identity.key });
   } catch (thrown) {
-    const what = "file" in certificate ? certificate.file : "the client certificate";
+    const what = "file" in certificate ? certificate.file : "the certificate";
     throw ioError("use", what, thrown);
   }
   return identity;
@@ -42,7 +42,7 @@ async function textOf(source: TextSource): Promise<string> {
  * Cancels: the look under way. Errors: never, nor does it complete; files that cannot be used are told to `onProblem`
  * and keep the last identity. Bound: one look at a time.
  */
-export function clientCertificate(
+export function certificateFiles(
   source: CertificateSource,
   clock: Clock,
   onProblem: (problem: KubeletError) => void,

@@ -54,6 +54,8 @@ export type ApiProof =
 /** Everything a client needs. */
 export interface ClientConfig {
   readonly endpoint: ApiEndpoint;
+  /** Where the endpoint's authority is from, for whoever writes a kubeconfig. */
+  readonly authority: TextSource | undefined;
   /** Where the client certificate is, for whoever follows its rotation. */
   readonly certificate: CertificateSource | undefined;
   /** As it was when the configuration was read. */

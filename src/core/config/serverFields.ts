@@ -62,6 +62,7 @@ export const SERVER_FIELDS = {
   }),
   rotateCertificates: field("bool", undefined, "Renew the client certificate before it expires", {
     flag: "rotate-certificates",
+    effective: true,
   }),
   serverTLSBootstrap: field("bool", undefined, "Ask the API server for serving certificates and renew them", {
     flag: "rotate-server-certificates",

@@ -8,6 +8,8 @@ export interface MetricRow {
   readonly labels: readonly string[];
   /** The page it is on; absent: the main one. */
   readonly page?: MetricPage;
+  /** A gauge of which nothing is shown before it is set for the first time. */
+  readonly isUnsetAtFirst?: true;
   /** Upper bounds of a histogram, ascending, without +Inf; required for histograms. */
   readonly buckets?: readonly number[];
 }

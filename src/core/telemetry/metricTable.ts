@@ -1,4 +1,5 @@
 /** Every metric the kubelet exposes: one row each. Names, labels and buckets match upstream where upstream has them. */
+import { certificateMetrics } from "./certificateMetrics.ts";
 import { podMetrics, runtimeMetrics } from "./kubeletMetrics.ts";
 import type { MetricRow } from "./metricRow.ts";
 import { nodeMetrics } from "./nodeMetrics.ts";
@@ -17,6 +18,7 @@ export const metricTable = {
   ...serverMetrics,
   ...processMetrics,
   ...restClientMetrics,
+  ...certificateMetrics,
   ...rxletMetrics,
 } as const satisfies Readonly<Record<string, MetricRow>>;
 

@@ -27,7 +27,7 @@ describe("loadKubeconfig", () => {
     node = await authority.client({ commonName: "system:node:n1", organization: "system:nodes" });
     other = await authority.client({ commonName: "system:node:n2", organization: "system:nodes" });
   });
-  const load = (files: Readonly<Record<string, string>>) => loadKubeconfig(FILE, memoryReaders(files));
+  const load = (files: Readonly<Record<string, string>>) => loadKubeconfig("kubeconfig", FILE, memoryReaders(files));
   const errors = async (files: Readonly<Record<string, string>>): Promise<readonly string[]> => {
     const loaded = await load(files);
     return loaded.ok ? [] : loaded.errors;
@@ -51,6 +51,7 @@ describe("loadKubeconfig", () => {
           insecureSkipTlsVerify: false,
           proxyUrl: undefined,
         },
+        authority: { file: "/etc/kubernetes/pki/ca.crt" },
         certificate: {
           certificate: { file: "/etc/kubernetes/pki/current.pem" },
           key: { file: "/pki/key.pem" },

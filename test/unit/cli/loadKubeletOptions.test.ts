@@ -357,14 +357,11 @@ describe("warnings", () => {
   it("name in one line what was set and has no effect yet, but not what is at its default", async () => {
     const body =
       "port: 10260\nmaxPods: 5\ncgroupDriver: systemd\nfailSwapOn: false\nhairpinMode: promiscuous-bridge\nauthentication: {webhook: {cacheTTL: 1m}}\n";
-    const { warnings } = await options(
-      ["--config=/k", "--bootstrap-kubeconfig=/kc", "--cert-dir=/var/lib/kubelet/pki"],
-      {
-        "/k": HEADER + body,
-      },
-    );
+    const { warnings } = await options(["--config=/k", "--lock-file=/lock", "--cloud-provider="], {
+      "/k": HEADER + body,
+    });
     expect(warnings).toEqual([
-      "accepted but not yet effective: port, authentication.webhook.cacheTTL, failSwapOn, --bootstrap-kubeconfig",
+      "accepted but not yet effective: port, authentication.webhook.cacheTTL, failSwapOn, --lock-file",
     ]);
   });
 

@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import type { TlsIdentity } from "../../../src/core/api/clientConfig.ts";
 import { createHeapScheduler } from "../../../src/sim/heapScheduler.ts";
 import { createSimClock } from "../../../src/sim/simClock.ts";
-import { clientCertificate } from "../../../src/sources/clientCertificate.ts";
+import { certificateFiles } from "../../../src/sources/certificateFiles.ts";
 import { createTestAuthority } from "../../support/apiServer/certificates.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 import { waitFor } from "../../support/waitFor.ts";
 
-describe("clientCertificate", () => {
+describe("certificateFiles", () => {
   const directory = temporaryDirectory();
 
   it("tells a pair when it changed, and never one that does not fit", async () => {
@@ -23,7 +23,7 @@ describe("clientCertificate", () => {
     await writeFile(certificate, first.certificate);
     await writeFile(key, first.key);
     const source = { certificate: { file: certificate }, key: { file: key } };
-    const subscription = clientCertificate(source, createSimClock(scheduler), ({ message }) =>
+    const subscription = certificateFiles(source, createSimClock(scheduler), ({ message }) =>
       problems.push(message),
     ).subscribe((identity) => told.push(identity));
     await waitFor("the first pair", () => looks() === 1);

@@ -9,6 +9,10 @@ const line = ([name, row]: readonly [string, MetricRow]): string =>
 const UPSTREAM = `
 kubelet_active_pods gauge static
 kubelet_admission_rejections_total counter reason
+kubelet_certificate_manager_client_expiration_renew_errors counter
+kubelet_certificate_manager_client_ttl_seconds gauge
+kubelet_certificate_manager_server_rotation_seconds histogram
+kubelet_certificate_manager_server_ttl_seconds gauge
 kubelet_cgroup_manager_duration_seconds histogram operation_type
 kubelet_cgroup_version gauge
 kubelet_container_requested_resizes_total counter operation,requirement,resource

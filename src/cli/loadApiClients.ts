@@ -1,0 +1,63 @@
+/**
+ * How the node reaches the API server, and with what it gets its certificate: the kubeconfig while its certificate is
+ * good, else the bootstrap kubeconfig. Counterpart: LoadClientConfig and isClientConfigStillValid in
+ * pkg/kubelet/certificate/bootstrap.
+ */
+import { X509Certificate } from "node:crypto";
+import path from "node:path";
+import type { ClientConfig } from "../core/api/clientConfig.ts";
+import { currentPairPath } from "../core/cert/pemFile.ts";
+import type { ConfigReaders } from "./configReaders.ts";
+import type { KubeletFlags } from "./kubeletFlags.ts";
+import { loadKubeconfig } from "./loadKubeconfig.ts";
+
+/** What both files come down to; neither is there on a node of no cluster, and after errors. */
+export interface ApiClients {
+  readonly client: ClientConfig | undefined;
+  readonly bootstrap: ClientConfig | undefined;
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+const NONE: ApiClients = { client: undefined, bootstrap: undefined, errors: [], warnings: [] };
+
+/** Why the certificate of a kubeconfig is no use; undefined when it is. */
+function unusable({ identity }: ClientConfig): string | undefined {
+  if (identity === undefined) return "it has no client certificate";
+  const { validTo, validToDate } = new X509Certificate(identity.certificate);
+  return validToDate.getTime() < Date.now() ? `its client certificate expired at ${validTo}` : undefined;
+}
+
+/** Loads what the flags name. Never rejects. */
+export async function loadApiClients(
+  { kubeconfig, bootstrapKubeconfig, certDir }: Pick<KubeletFlags, "kubeconfig" | "bootstrapKubeconfig" | "certDir">,
+  readers: ConfigReaders,
+): Promise<ApiClients> {
+  if (kubeconfig === "") {
+    const ignored = "--bootstrap-kubeconfig is ignored without --kubeconfig: the node runs standalone";
+    return { ...NONE, warnings: bootstrapKubeconfig === "" ? [] : [ignored] };
+  }
+  const own = await loadKubeconfig("kubeconfig", kubeconfig, readers);
+  if (bootstrapKubeconfig === "") return own.ok ? { ...NONE, client: own.client } : { ...NONE, errors: own.errors };
+  const loaded = await loadKubeconfig("bootstrap-kubeconfig", bootstrapKubeconfig, readers);
+  const bootstrap = loaded.ok ? loaded.client : undefined;
+  const problem = own.ok ? unusable(own.client) : own.errors.join("; ");
+  // Whoever set up the node may remove the bootstrap kubeconfig once it has done its work, as kubeadm does.
+  if (own.ok && problem === undefined) return { ...NONE, client: own.client, bootstrap };
+  if (!loaded.ok) {
+    const useless = `--kubeconfig: ${kubeconfig} cannot be used, and neither can the bootstrap kubeconfig: ${problem}`;
+    return { ...NONE, errors: [useless, ...loaded.errors] };
+  }
+  const pair = { file: currentPairPath(path.resolve(certDir), "kubelet-client") };
+  return {
+    client: {
+      ...loaded.client,
+      certificate: { certificate: pair, key: pair },
+      identity: undefined,
+      proof: { kind: "none" },
+    },
+    bootstrap,
+    errors: [],
+    warnings: [`the client certificate is requested with the bootstrap kubeconfig: ${problem}`],
+  };
+}

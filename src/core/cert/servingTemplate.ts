@@ -1,0 +1,34 @@
+/**
+ * What a serving certificate is to say of a node with these addresses. Counterpart: addressesToHostnamesAndIPs,
+ * newGetTemplateFn in pkg/kubelet/certificate/kubelet.go.
+ */
+import type { V1NodeAddress } from "@kubernetes/client-node";
+import type { Wire } from "../api.ts";
+import { type CertificateTemplate, nodeTemplate } from "./certificateTemplate.ts";
+
+/** An address of a node as its status has it. */
+export type NodeAddress = Wire<V1NodeAddress>;
+
+const IP_TYPES: ReadonlySet<string> = new Set(["InternalIP", "ExternalIP"]);
+const DNS_TYPES: ReadonlySet<string> = new Set(["InternalDNS", "ExternalDNS"]);
+const IP = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
+
+const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
+
+/**
+ * undefined while no certificate can be asked for: signers refuse one that names no address. `dnsOnly` (gate
+ * AllowDNSOnlyNodeCSR) makes names enough.
+ */
+export function servingTemplate(
+  nodeName: string,
+  addresses: readonly NodeAddress[],
+  dnsOnly: boolean,
+): CertificateTemplate | undefined {
+  const isIp = ({ type, address }: NodeAddress) => IP_TYPES.has(type) || (type === "Hostname" && IP.test(address));
+  const isName = ({ type, address }: NodeAddress) => DNS_TYPES.has(type) || (type === "Hostname" && !IP.test(address));
+  const given = addresses.filter(({ address }) => address !== "");
+  const ipAddresses = distinct(given.filter(isIp).map(({ address }) => address));
+  const dnsNames = distinct(given.filter(isName).map(({ address }) => address));
+  if (ipAddresses.length === 0 && !(dnsOnly && dnsNames.length > 0)) return undefined;
+  return { ...nodeTemplate(nodeName), dnsNames, ipAddresses };
+}

@@ -1,0 +1,123 @@
+/**
+ * Certificates on disk as upstream's store has them: PREFIX-current.pem leads to the newest dated file with certificates
+ * and key. Whoever rotates is the only writer. Counterpart: client-go's certificate_store.go.
+ */
+import { catchError, concat, forkJoin, ignoreElements, map, type Observable, of, switchMap, throwError } from "rxjs";
+import type { CertificateSource, TextSource, TlsIdentity } from "../../core/api/clientConfig.ts";
+import { type HeldCertificate, isExpired } from "../../core/cert/certificateFacts.ts";
+import { currentPairPath, datedPairPath, pairIn, pairText } from "../../core/cert/pemFile.ts";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import type { Call } from "../../ports/call.ts";
+import type { Certificates } from "../../ports/certificates.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Files } from "../../ports/files.ts";
+
+/** What is on disk for one use of certificates. */
+export interface CertificateStore {
+  /** The pair in use; undefined when there is none. Errors: when what is there cannot be used. */
+  current(): Call<HeldCertificate | undefined>;
+  /** Keeps a pair that was issued. Errors: InvalidArgument when it does not fit or is over; then nothing is written. */
+  keep(identity: TlsIdentity): Call<HeldCertificate>;
+  /** The key of the request that waits for its certificate; made and kept when there is none. */
+  pendingKey(): Call<string>;
+  /** Forgets that key. */
+  dropPendingKey(): Call<void>;
+}
+
+export interface CertificateStoreOptions {
+  /** Absolute. */
+  readonly directory: string;
+  /** `kubelet-client` or `kubelet-server`. */
+  readonly prefix: string;
+  /** Where a pair is as long as the directory has none. */
+  readonly fallback: CertificateSource | undefined;
+}
+
+export interface CertificateStorePorts {
+  readonly files: Files;
+  readonly certificates: Certificates;
+  readonly clock: Clock;
+}
+
+/** Far more than a chain of certificates has. */
+const MAX_BYTES = 1024 * 1024;
+const DIRECTORY_MODE = 0o755;
+const PRIVATE_MODE = 0o600;
+
+/** Makes one; nothing is read yet. */
+export function certificateStore(
+  { directory, prefix, fallback }: CertificateStoreOptions,
+  { files, certificates, clock }: CertificateStorePorts,
+): CertificateStore {
+  const currentPath = currentPairPath(directory, prefix);
+  const keyPath = `${directory}/${prefix}.key.tmp`;
+  const textOf = (path: string): Observable<string | undefined> =>
+    files
+      .readTail(path, MAX_BYTES)
+      .pipe(
+        catchError((thrown: unknown) => (toKubeletError(thrown).code === "NotFound" ? of(undefined) : rethrow(thrown))),
+      );
+  const textAt = (source: TextSource) => ("text" in source ? of(source.text) : textOf(source.file));
+  const fallbackPair = ({ certificate, key }: CertificateSource): Observable<HeldCertificate | undefined> =>
+    forkJoin({ certificate: textAt(certificate), key: textAt(key) }).pipe(
+      switchMap((found) =>
+        found.certificate === undefined || found.key === undefined
+          ? of(undefined)
+          : held({ certificate: found.certificate, key: found.key }, "text" in certificate),
+      ),
+    );
+  const held = (identity: TlsIdentity, isProvisional: boolean): Call<HeldCertificate> =>
+    certificates.read(identity).pipe(map((facts) => ({ identity, facts, isProvisional })));
+  const keepFile = (identity: TlsIdentity): Observable<unknown> => {
+    const path = datedPairPath(directory, prefix, clock.wallTime());
+    return concat(
+      files.makeDirectory(directory, DIRECTORY_MODE),
+      files.replaceFile(path, pairText(identity), PRIVATE_MODE),
+      files.symlink(path, currentPath),
+    );
+  };
+  return {
+    current: () =>
+      textOf(currentPath).pipe(
+        switchMap((text) => {
+          if (text === undefined) return fallback === undefined ? of(undefined) : fallbackPair(fallback);
+          const pair = pairIn(text);
+          return pair === undefined ? rethrow(noPair(currentPath)) : held(pair, false);
+        }),
+      ),
+    keep: (identity) =>
+      held(identity, false).pipe(
+        switchMap((kept) =>
+          isExpired(kept.facts, clock.wallTime())
+            ? rethrow(kubeletError("InvalidArgument", "the certificate issued has expired already"))
+            : concat(ended(keepFile(identity)), of(kept)),
+        ),
+      ),
+    pendingKey: () =>
+      textOf(keyPath).pipe(
+        switchMap((text) =>
+          text !== undefined && text !== ""
+            ? of(text)
+            : certificates
+                .newKey()
+                .pipe(
+                  switchMap((key) =>
+                    concat(
+                      ended(files.makeDirectory(directory, DIRECTORY_MODE)),
+                      ended(files.replaceFile(keyPath, key, PRIVATE_MODE)),
+                      of(key),
+                    ),
+                  ),
+                ),
+        ),
+      ),
+    dropPendingKey: () => files.remove(keyPath),
+  };
+}
+
+const rethrow = (error: unknown) => throwError(() => error);
+
+const noPair = (path: string) => kubeletError("InvalidArgument", `${path} has no certificate with its key`);
+
+/** The end of a step alone. */
+const ended = (step$: Observable<unknown>): Observable<never> => step$.pipe(ignoreElements());

@@ -39,6 +39,7 @@ import { createQueue, type Queue } from "./operators/createQueue.ts";
 import { longTimer } from "./operators/longTimer.ts";
 import { clusterNode } from "./pipelines/clusterNode.ts";
 import { housekeeping } from "./pipelines/housekeeping.ts";
+import { createCredentialPlugins } from "./pipelines/credentialPlugins.ts";
 import { createImagePulls } from "./pipelines/imagePull.ts";
 import { nodeCgroups } from "./pipelines/nodeCgroups.ts";
 import { nodeAdmission, nodeContext } from "./pipelines/nodeContext.ts";
@@ -58,6 +59,7 @@ import { timelineQueries } from "./pipelines/timelineQueries.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
+import { createTokens } from "./pipelines/tokens.ts";
 import { createUserNamespaces } from "./pipelines/userNamespaces.ts";
 import { createNodeState, type NodeState } from "./state/nodeState.ts";
 
@@ -135,7 +137,10 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
         ),
       ),
     ),
-    tap((output) => routePodOutput(output, loops)),
+    tap((output) => {
+      if (output.kind === "removed") shared.tokens?.forget(output.uid);
+      routePodOutput(output, loops);
+    }),
   );
 
   const told$ = lifecycle$.pipe(connect((outputs$) => keepTold(outputs$, state, clock)));
@@ -178,14 +183,18 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
 
 /** What the workers of all pods have in common. */
 function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeState) {
+  const { api, telemetry } = ports;
   const objects = createPodObjects(state.configObjects, ports.objects);
+  const tokens = api && createTokens({ ...ports, api: api.objects, log: telemetry.log });
+  const askPlugins = createCredentialPlugins({ providers: config.credentialProviders, ports, tokens });
   return {
     node: nodeContext(config, ports.machine),
     admission: nodeAdmission(config, ports.machine, state),
     images: createImagePulls(ports, config.imagePull),
     userNamespaces: createUserNamespaces(ports, config, state),
     objects,
-    credentials: createRegistryCredentials({ ports, objects, places: config.dockerFiles }),
+    tokens,
+    credentials: createRegistryCredentials({ ports, objects, places: config.dockerFiles, askPlugins }),
   };
 }
 

@@ -1,7 +1,17 @@
 /** What the daemon is started with. */
 import type { ClientConfig } from "../core/api/clientConfig.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
+import type { CredentialProvider } from "../core/image/credentialProviderConfig.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
+
+/** The credential plugins of a node. */
+export interface CredentialPluginOptions {
+  /** Where their programs are. */
+  readonly directory: string;
+  /** Of the files that configure them: `sha256:` and 64 hex digits. */
+  readonly hash: string;
+  readonly providers: readonly CredentialProvider[];
+}
 
 /** Flags, configuration and feature gates after every source was merged and checked. */
 export interface KubeletOptions {
@@ -13,6 +23,8 @@ export interface KubeletOptions {
   readonly client: ClientConfig | undefined;
   /** From the bootstrap kubeconfig; undefined: there is none. A client without identity gets its certificate with it. */
   readonly bootstrap: ClientConfig | undefined;
+  /** Absent without the flags that name them. */
+  readonly credentialPlugins: CredentialPluginOptions | undefined;
   /** To be logged once at start: deprecated flags, settings without effect yet, skipped drop-ins. */
   readonly warnings: readonly string[];
 }

@@ -23,6 +23,7 @@ import { resolveFeatureGates } from "./featureGates.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import type { KubeletOptions } from "./kubeletOptions.ts";
 import { loadApiClients } from "./loadApiClients.ts";
+import { loadCredentialProviders } from "./loadCredentialProviders.ts";
 import { nodeFlagFaults } from "./nodeFlagFaults.ts";
 import { OWN_FLAGS } from "./ownFlags.ts";
 import { type GivenFlag, ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
@@ -48,10 +49,16 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
     ...validateConfiguration(config, isOn),
   ];
   const clients = await loadApiClients(flags, readers);
+  const plugins = await loadCredentialProviders(
+    flags,
+    readers,
+    isOn("KubeletServiceAccountTokenForCredentialProviders"),
+  );
   const errors = [
     ...parsed.errors,
     ...nodeFlagFaults(flags),
     ...clients.errors,
+    ...(plugins.ok ? [] : plugins.errors),
     ...files.errors,
     ...documents.flatMap(documentErrors),
     ...problems
@@ -62,7 +69,11 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
   const started = startWarnings(config, flags, parsed.given, documents);
   const warnings = [...resolved.warnings, ...started, ...files.warnings, ...clients.warnings];
   const { client, bootstrap } = clients;
-  return { ok: true, options: { flags, config, featureGates: resolved.gates, client, bootstrap, warnings } };
+  const credentialPlugins = plugins.ok ? plugins.plugins : undefined;
+  return {
+    ok: true,
+    options: { flags, config, featureGates: resolved.gates, client, bootstrap, credentialPlugins, warnings },
+  };
 }
 
 /** A fault below or above a field that could not be read says nothing new. */

@@ -62,8 +62,11 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
     "",
     "Images",
     "File or directory that configures credential plugins",
+    { effective: true },
   ),
-  own("image-credential-provider-bin-dir", "string", "", "Images", "Directory of credential plugins"),
+  own("image-credential-provider-bin-dir", "string", "", "Images", "Directory of credential plugins", {
+    effective: true,
+  }),
   own("runtime-cgroups", "string", "", "Resources", "Cgroup the container runtime runs in"),
   own("housekeeping-interval", "duration", "1s", "Resources", "Period of reading container statistics"),
   own("max-housekeeping-interval", "duration", "1m0s", "Resources", "Longest such period when little changes"),

@@ -7,7 +7,7 @@ import type { Metrics } from "../ports/telemetry.ts";
 /** Sets them once. */
 export function setBuildMetrics(
   metrics: Metrics,
-  { featureGates }: KubeletOptions,
+  { featureGates, credentialPlugins }: KubeletOptions,
   machine: Machine,
   version: string,
   nodeName: string,
@@ -15,6 +15,9 @@ export function setBuildMetrics(
   const [major = "", minor = ""] = version.split(".");
   metrics.gauge("kubelet_node_name", 1, { node: nodeName });
   if (machine.cgroupVersion !== undefined) metrics.gauge("kubelet_cgroup_version", machine.cgroupVersion);
+  if (credentialPlugins !== undefined) {
+    metrics.gauge("kubelet_credential_provider_config_info", 1, { hash: credentialPlugins.hash });
+  }
   metrics.gauge("kubernetes_build_info", 1, {
     major,
     minor,

@@ -20,7 +20,7 @@ const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
 
 /** Puts the configuration together; `version` is that of this program, without `v`. */
 export function kubeletConfigOf(options: KubeletOptions, machine: Machine, version: string): KubeletConfig {
-  const { flags, config, featureGates, client } = options;
+  const { flags, config, featureGates, client, credentialPlugins } = options;
   const nodeName = (flags.hostnameOverride.trim() || machine.hostname).toLowerCase();
   const capacity = machineCapacity(machine, effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount));
   const { kubeReserved, systemReserved, evictionHard } = config;
@@ -52,6 +52,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
       backoff: DEFAULT_IMAGE_PULL_POLICY,
     },
     dockerFiles: dockerFilesOf(flags.rootDir),
+    credentialProviders: credentialPlugins?.providers ?? [],
     cgroupsPerQos: config.cgroupsPerQOS,
     cgroupRoot: config.cgroupRoot,
     cgroupDriver: config.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",

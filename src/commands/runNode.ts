@@ -18,6 +18,7 @@ import type { ListeningAddress } from "../server/serve.ts";
 import { type CriClient, createCriClient } from "../sinks/cri.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
 import { recordEvents } from "../sinks/events.ts";
+import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
 import { createFiles } from "../sinks/files.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
@@ -164,7 +165,7 @@ function openResources({ options: { config } }: NodeSetup): OpenResources {
 
 function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
   const { config: kubeletConfig, machine, cgroups, metrics, client, api } = start;
-  const { config } = options;
+  const { config, credentialPlugins } = options;
   const clock = systemClock;
   const rng = systemRandom;
   const telemetry = { log, metrics };
@@ -188,6 +189,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     cluster,
     runtime: client.runtime,
     images: client.images,
+    credentialPlugins: credentialPlugins && createCredentialPlugins(credentialPlugins.directory),
     probers: createProbers(client.runtime, clock),
     files: createFiles(),
     cgroups,

@@ -1,5 +1,6 @@
 /** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
 import type { ResizeGates } from "./allocation/infeasibleResize.ts";
+import type { CredentialProvider } from "./image/credentialProviderConfig.ts";
 import type { DockerFilePlaces } from "./image/dockerConfig.ts";
 import type { NodeSettings } from "./node/nodeSettings.ts";
 import type { PodFieldGates } from "./pod/gatedFields.ts";
@@ -59,6 +60,7 @@ export interface KubeletConfig {
   readonly imagePull: ImagePullConfig;
   /** Where credentials of registries may be found on the node. */
   readonly dockerFiles: DockerFilePlaces;
+  readonly credentialProviders: readonly CredentialProvider[];
   readonly cgroupsPerQos: boolean;
   readonly cgroupRoot: string;
   /** As configured, or what the runtime says it uses. */

@@ -1,6 +1,6 @@
 /**
- * The credentials an image is pulled with: those of the pod's pull secrets, then those of the node's docker files. Owns
- * what was read of these files, for five minutes. Counterparts: getPullSecretsForPod, pkg/credentialprovider.
+ * The credentials an image is pulled with: those of the pod's pull secrets, then those of the node's docker files, then
+ * those that plugins have. Owns what was read of these files, for five minutes. Counterparts: getPullSecretsForPod, pkg/credentialprovider.
  */
 import { catchError, combineLatest, defer, map, type Observable, of, tap } from "rxjs";
 import type { Container, Pod } from "../core/api.ts";
@@ -18,6 +18,7 @@ import { pullSecretReferences } from "../core/pod/podReferences.ts";
 import type { MonotonicMs } from "../core/ids.ts";
 import { ok, type Result } from "../core/result.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { AskPlugins } from "./credentialPlugins.ts";
 import type { PodObjects } from "./podObjects.ts";
 
 /** What a pull may use. */
@@ -32,6 +33,7 @@ export interface RegistryCredentialsDeps {
   readonly ports: Pick<KubeletPorts, "files" | "clock" | "telemetry">;
   readonly places: DockerFilePlaces;
   readonly objects: PodObjects;
+  readonly askPlugins: AskPlugins;
 }
 
 /** One value: the credentials for the image of a container, or why the pod's secrets cannot be read. */
@@ -41,19 +43,25 @@ const FRESH_MS = 5 * 60_000;
 const MAX_BYTES = 1024 * 1024;
 
 /** Makes the search. It reads no file before a pull needs one. */
-export function createRegistryCredentials({ ports, places, objects }: RegistryCredentialsDeps): FindCredentials {
+export function createRegistryCredentials({
+  ports,
+  places,
+  objects,
+  askPlugins,
+}: RegistryCredentialsDeps): FindCredentials {
   const ofNode$ = cachedFiles(ports, places);
   return (pod, container) => {
-    const repository = parseImageRef(container.image ?? "");
-    if (!repository.ok) return of(repository);
+    const ref = parseImageRef(container.image ?? "");
+    if (!ref.ok) return of(ref);
+    const { repository } = ref.value;
     const wanted = pullSecretReferences(pod.spec);
-    return combineLatest([objects.read(pod, wanted), ofNode$]).pipe(
-      map(([known, ofNode]) => {
+    return combineLatest([objects.read(pod, wanted), ofNode$, askPlugins(pod, repository)]).pipe(
+      map(([known, ofNode, ofPlugins]) => {
         const { secrets, missing } = secretsOf(pod, known);
         const ofPod = allCredentialsOf(secrets);
         if (!ofPod.ok) return ofPod;
-        const rings = [keyringOf(ofPod.value), keyringOf(ofNode)];
-        return ok({ credentials: rings.flatMap((ring) => lookUp(ring, repository.value.repository)), missing });
+        const rings = [ofPod.value, ofNode, ofPlugins].map(keyringOf);
+        return ok({ credentials: rings.flatMap((ring) => lookUp(ring, repository)), missing });
       }),
     );
   };

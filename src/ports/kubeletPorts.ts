@@ -10,6 +10,7 @@ import type { Machine } from "./host.ts";
 import type { Cgroups } from "./cgroup.ts";
 import type { Clock } from "./clock.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
+import type { CredentialPlugins } from "./credentials.ts";
 import type { Files } from "./files.ts";
 import type { ObjectCache } from "./objectCache.ts";
 import type { Probers } from "./probers.ts";
@@ -46,6 +47,8 @@ export interface KubeletPorts {
   readonly cluster: ClusterObjects | undefined;
   readonly runtime: RuntimeService;
   readonly images: ImageService;
+  /** Absent where none is configured. */
+  readonly credentialPlugins: CredentialPlugins | undefined;
   readonly probers: Probers;
   readonly files: Files;
   /** Absent where the kubelet may not write cgroups. */

@@ -14,6 +14,7 @@ import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import { storeEvents } from "../sinks/apiEvents.ts";
 import { recordEvents } from "../sinks/events.ts";
+import type { CredentialPlugins } from "../ports/credentials.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
@@ -47,6 +48,8 @@ export interface SimKubeletOptions {
   /** What the pod sources beside an API server say; subscribed once per life. */
   readonly snapshots$: Observable<SourceSnapshot>;
   readonly maxLogLines: number;
+  /** Default: none are configured. */
+  readonly credentialPlugins?: CredentialPlugins | undefined;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string | undefined;
   /** On a node without `api`; default: none. */
@@ -154,6 +157,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
         log: telemetry.log,
         syncPeriodMs: config.syncPeriodMs,
       }),
+    credentialPlugins: options.credentialPlugins,
     probers: createSimProbers({ ...ports, answers: options.answers, tell: options.probed }),
     rng,
     snapshots$: merge(options.snapshots$, cluster?.pods$ ?? EMPTY).pipe(

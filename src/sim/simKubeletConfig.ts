@@ -15,7 +15,15 @@ export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> 
   const { gates } = resolveFeatureGates({});
   const config = defaultConfiguration(withDefaultEviction({}), (name) => gates.get(name) === true);
   const defaults = kubeletConfigOf(
-    { flags, config, featureGates: gates, client: undefined, bootstrap: undefined, warnings: [] },
+    {
+      flags,
+      config,
+      featureGates: gates,
+      client: undefined,
+      bootstrap: undefined,
+      credentialPlugins: undefined,
+      warnings: [],
+    },
     machine,
     "0.0.0-sim",
   );

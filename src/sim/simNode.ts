@@ -11,6 +11,7 @@ import type { CriRpc } from "../core/criOperations.ts";
 import type { Kubelet } from "../kubelet.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { RuntimeService } from "../ports/cri.ts";
+import type { CredentialPlugins } from "../ports/credentials.ts";
 import type { Machine } from "../ports/host.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { usualCheckers } from "./checkers/usualCheckers.ts";
@@ -62,6 +63,8 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly machine?: Partial<Machine>;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string;
+  /** What runs the credential plugins of `config`; default: there are none. */
+  readonly credentialPlugins?: CredentialPlugins;
   /** Default: none. */
   readonly runtimeClasses?: RuntimeClasses;
   readonly fileFault?: SimFilesOptions["fault"];
@@ -295,6 +298,7 @@ function createWorld(options: SimNodeOptions): World {
     probed: (answer) => see(probeSight(answer, subjects, runtime)),
     runtimeClasses: options.runtimeClasses,
     objectStrategy: options.objectStrategy,
+    credentialPlugins: options.credentialPlugins,
     see,
   });
   return {

@@ -175,6 +175,22 @@ export const runtimeMetrics = {
     help: "Memory of Guaranteed pods protected by memory.min, in bytes.",
     labels: [],
   },
+  kubelet_credential_provider_config_info: {
+    type: "gauge",
+    help: "1: the configuration of credential plugins in use, by its hash.",
+    labels: ["hash"],
+  },
+  kubelet_credential_provider_plugin_duration: {
+    type: "histogram",
+    help: "Duration of runs of credential plugins, in seconds.",
+    labels: ["plugin_name"],
+    buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_credential_provider_plugin_errors_total: {
+    type: "counter",
+    help: "Runs of credential plugins that failed.",
+    labels: ["plugin_name"],
+  },
   kubelet_cri_losing_support: {
     type: "gauge",
     help: "1: the runtime has no RuntimeConfig; as of this version of Kubernetes a kubelet does not work with it.",

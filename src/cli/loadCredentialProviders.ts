@@ -1,0 +1,112 @@
+/**
+ * Reads what --image-credential-provider-config names, a file or all .json, .yaml and .yml of a directory, and looks
+ * whether the programs are there. Every fault is a line with file, line and field, all at once.
+ */
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { formatFieldPath } from "../core/config/configProblem.ts";
+import { type CredentialProvider, readCredentialProviders } from "../core/image/credentialProviderConfig.ts";
+import type { ConfigReaders } from "./configReaders.ts";
+import type { KubeletFlags } from "./kubeletFlags.ts";
+import type { CredentialPluginOptions } from "./kubeletOptions.ts";
+import { readYamlDocument } from "./yamlDocument.ts";
+
+/** The plugins, undefined when no flag asks for any; or everything that is wrong. */
+export type LoadedProviders =
+  | { readonly ok: true; readonly plugins: CredentialPluginOptions | undefined }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+type Flags = Pick<KubeletFlags, "imageCredentialProviderConfig" | "imageCredentialProviderBinDir">;
+
+const CONFIG_FLAG = "--image-credential-provider-config";
+const BIN_FLAG = "--image-credential-provider-bin-dir";
+const EXTENSIONS = [".json", ".yaml", ".yml"];
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+/** Loads them; `tokensAllowed`: whether the gate for tokens is on. Never rejects. */
+export async function loadCredentialProviders(
+  { imageCredentialProviderConfig: config, imageCredentialProviderBinDir: directory }: Flags,
+  readers: ConfigReaders,
+  tokensAllowed: boolean,
+): Promise<LoadedProviders> {
+  if (config === "" && directory === "") return { ok: true, plugins: undefined };
+  if (config === "") return { ok: false, errors: [`${BIN_FLAG}: needs ${CONFIG_FLAG}`] };
+  if (directory === "") return { ok: false, errors: [`${CONFIG_FLAG}: needs ${BIN_FLAG}`] };
+  const errors: string[] = [];
+  const texts = await readTexts(config, readers, errors);
+  const providers = new Map<string, CredentialProvider>();
+  for (const { file, text } of texts) {
+    for (const [index, provider] of decode(file, text, tokensAllowed, errors).entries()) {
+      if (provider.name === "") continue;
+      if (providers.has(provider.name)) {
+        errors.push(`${file}: providers[${index}].name: ${JSON.stringify(provider.name)} is there already`);
+      }
+      providers.set(provider.name, provider);
+    }
+  }
+  if (errors.length === 0) errors.push(...(await faultsOfPrograms(directory, [...providers.keys()], readers)));
+  if (errors.length > 0) return { ok: false, errors };
+  return { ok: true, plugins: { directory, hash: hashOf(texts), providers: [...providers.values()] } };
+}
+
+interface FileText {
+  readonly file: string;
+  readonly text: string;
+}
+
+async function readTexts(config: string, readers: ConfigReaders, errors: string[]): Promise<readonly FileText[]> {
+  try {
+    const isDirectory = (await readers.look(config)) === "directory";
+    const files = isDirectory ? (await readers.listFiles(config)).filter((file) => isConfig(config, file)) : [config];
+    if (files.length === 0) errors.push(`${CONFIG_FLAG}: ${config}: has no file that ends in ${EXTENSIONS.join(", ")}`);
+    const texts: FileText[] = [];
+    for (const file of files) texts.push({ file, text: await readers.readText(file) });
+    return texts;
+  } catch (thrown) {
+    errors.push(`${CONFIG_FLAG}: ${config}: cannot be read: ${messageOf(thrown)}`);
+    return [];
+  }
+}
+
+const isConfig = (directory: string, file: string): boolean =>
+  path.relative(directory, file) === path.basename(file) && EXTENSIONS.includes(path.extname(file));
+
+function decode(file: string, text: string, tokensAllowed: boolean, errors: string[]): readonly CredentialProvider[] {
+  const { wire, syntaxErrors, locate } = readYamlDocument(file, text);
+  errors.push(...syntaxErrors);
+  if (syntaxErrors.length > 0) return [];
+  const { providers, problems } = readCredentialProviders(wire, tokensAllowed);
+  for (const { path: field, reason } of problems) {
+    const where = formatFieldPath(field);
+    errors.push(`${file}:${locate(field).line}: ${where === "" ? "" : `${where}: `}${reason}`);
+  }
+  return providers;
+}
+
+async function faultsOfPrograms(
+  directory: string,
+  names: readonly string[],
+  readers: ConfigReaders,
+): Promise<readonly string[]> {
+  if ((await readers.look(directory)) !== "directory") return [`${BIN_FLAG}: ${directory} is no directory`];
+  const faults: string[] = [];
+  for (const name of names) {
+    const program = path.join(directory, name);
+    const kind = await readers.look(program);
+    if (kind === undefined) faults.push(`${BIN_FLAG}: plugin binary executable ${program} did not exist`);
+    else if (kind !== "program") faults.push(`${BIN_FLAG}: ${program} is no program that can be run`);
+  }
+  return faults;
+}
+
+/** Of all that was read, file by file with its length in front: upstream's, so that one dashboard shows both. */
+function hashOf(texts: readonly FileText[]): string {
+  const hash = createHash("sha256");
+  for (const { text } of texts) {
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64BE(BigInt(Buffer.byteLength(text)));
+    hash.update(length).update(text);
+  }
+  return `sha256:${hash.digest("hex")}`;
+}

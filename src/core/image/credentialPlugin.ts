@@ -1,0 +1,124 @@
+/**
+ * What a credential plugin is asked, what it answers, and for what the answer is kept. No message holds any of it.
+ * Counterpart: pkg/credentialprovider/plugin/plugin.go and CredentialProviderRequest, CredentialProviderResponse.
+ */
+import { parseDuration } from "../config/duration.ts";
+import { kubeletError } from "../errors.ts";
+import { isJsonObject, parseJson } from "../json.ts";
+import { err, ok, type Result } from "../result.ts";
+import type { CredentialProvider, TokenAttributes } from "./credentialProviderConfig.ts";
+import type { RegistryCredential, RegistryCredentials } from "./dockerConfig.ts";
+
+/** The service account a plugin is asked for. */
+export interface PluginAccount {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Those the plugin wants to know of. */
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly token: string;
+}
+
+/** An answer. */
+export interface PluginResponse {
+  readonly keptFor: "Image" | "Registry" | "Global";
+  /** undefined: the plugin does not say. */
+  readonly cacheMs: number | undefined;
+  readonly credentials: RegistryCredentials;
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** What a plugin is told of an account's annotations; undefined: it lacks a required one, and the plugin is not asked. */
+export function pluginAnnotations(
+  { requiredAnnotations, optionalAnnotations }: TokenAttributes,
+  annotations: Annotations = {},
+): Annotations | undefined {
+  const has = (key: string): boolean => Object.hasOwn(annotations, key);
+  if (!requiredAnnotations.every(has)) return undefined;
+  const told = [...requiredAnnotations, ...optionalAnnotations.filter(has)].sort();
+  return Object.fromEntries(told.map((key) => [key, annotations[key] ?? ""]));
+}
+
+/** The request as it is written to the plugin; `image` without tag and digest. Equal ones have equal answers. */
+export const pluginRequest = ({ apiVersion }: CredentialProvider, image: string, account?: PluginAccount): string =>
+  JSON.stringify({
+    kind: "CredentialProviderRequest",
+    apiVersion,
+    image,
+    ...(account === undefined ? {} : { serviceAccountToken: account.token }),
+    ...(Object.keys(account?.annotations ?? {}).length === 0
+      ? {}
+      : { serviceAccountAnnotations: account?.annotations }),
+  });
+
+const refuse = (why: string): Result<never> => err(kubeletError("InvalidArgument", why));
+const UNREADABLE = refuse("error decoding credential provider plugin response from stdout");
+
+/** Reads what a plugin printed. */
+export function readPluginResponse({ apiVersion }: CredentialProvider, printed: string): Result<PluginResponse> {
+  const response = parseJson(printed);
+  if (!isJsonObject(response)) return refuse("error reading GVK from response: it is no JSON object");
+  const { kind, apiVersion: given = "", cacheKeyType, cacheDuration = null, auth = null, ...others } = response;
+  if (given !== apiVersion) {
+    return refuse(
+      "apiVersion from credential plugin response did not match expected " +
+        `apiVersion:${apiVersion}, actual apiVersion:${String(given)}`,
+    );
+  }
+  const cacheMs = cacheDuration === null ? undefined : parseDuration(String(cacheDuration));
+  const isOfKind = kind === "CredentialProviderResponse" && Object.keys(others).length === 0;
+  if (!isOfKind || (cacheDuration !== null && cacheMs === undefined)) return UNREADABLE;
+  const credentials = credentialsIn(auth ?? {});
+  if (credentials === undefined) return UNREADABLE;
+  if (cacheKeyType !== "Image" && cacheKeyType !== "Registry" && cacheKeyType !== "Global") {
+    return refuse(
+      `credential provider plugin did not return a valid cacheKeyType: ${JSON.stringify(cacheKeyType ?? "")}`,
+    );
+  }
+  return ok({ keptFor: cacheKeyType, cacheMs, credentials });
+}
+
+function credentialsIn(auth: unknown): RegistryCredentials | undefined {
+  if (!isJsonObject(auth)) return undefined;
+  const credentials = new Map<string, RegistryCredential>();
+  for (const [place, entry] of Object.entries(auth)) {
+    if (!isJsonObject(entry)) return undefined;
+    const { username = "", password = "", ...others } = entry;
+    if (typeof username !== "string" || typeof password !== "string" || Object.keys(others).length > 0)
+      return undefined;
+    credentials.set(place, { username, password });
+  }
+  return credentials;
+}
+
+/** Whether it gave back the token it was asked with, of which answers for the whole account must not be made. */
+export const repeatsToken = ({ credentials }: PluginResponse, { token }: PluginAccount): boolean =>
+  [...credentials.values()].some(({ password }) => password === token);
+
+const registryOf = (image: string): string => image.split("/")[0] ?? "";
+
+const cacheKey = (of: string, attributes: TokenAttributes | undefined, account: PluginAccount | undefined): string => {
+  if (account === undefined) return JSON.stringify([of]);
+  const { namespace, name, uid, annotations, token } = account;
+  const own = attributes?.cacheType === "Token" ? [token] : [];
+  return JSON.stringify([of, namespace, name, uid, annotations, ...own]);
+};
+
+/** Under which keys an answer for this image may be kept; the narrowest first. */
+export const lookUpKeys = (
+  { tokenAttributes }: CredentialProvider,
+  image: string,
+  account: PluginAccount | undefined,
+): readonly string[] => [image, registryOf(image), "global"].map((key) => cacheKey(key, tokenAttributes, account));
+
+/** Under which key this answer is kept. */
+export function keepKey(
+  { tokenAttributes }: CredentialProvider,
+  { keptFor }: PluginResponse,
+  image: string,
+  account: PluginAccount | undefined,
+): string {
+  const key = { Image: image, Registry: registryOf(image), Global: "global" }[keptFor];
+  return cacheKey(key, tokenAttributes, account);
+}

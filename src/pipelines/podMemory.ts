@@ -7,6 +7,7 @@ import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts"
 import type { PodFact } from "../core/timeline/timelineTypes.ts";
 import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
+import { encodeProbeJournal } from "../core/probe/probeJournal.ts";
 import type { StatusOverride } from "../core/pod/status.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { ContainerId, MonotonicMs } from "../core/ids.ts";
@@ -32,6 +33,8 @@ export interface PodMemory {
   stagesBegun: number;
   /** What the probes of each container say, by container name; those without probes have no entry. */
   readonly verdicts: Cell<ReadonlyMap<string, ProbeVerdict>>;
+  /** The file of the verdicts: one write at a time, what it says, and what it is to say of before anybody is told. */
+  readonly probeFile: { readonly gate: Semaphore; written: string; readonly ahead: Map<string, ProbeVerdict> };
   /** Crash-loop backoff by container and spec hash. */
   backoffs: ContainerBackoffs;
   /** The last request to retry at once (`rxlet.dev/retry-at`) that was heeded, or found at first. */
@@ -106,6 +109,7 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     objects: createCell(NO_CONFIG_OBJECTS),
     stagesBegun: 0,
     verdicts: createCell<ReadonlyMap<string, ProbeVerdict>>(new Map()),
+    probeFile: { gate: createSemaphore(1), written: encodeProbeJournal(new Map()), ahead: new Map() },
     backoffs: NO_BACKOFFS,
     retryRequest: undefined,
     toldProblems: [],

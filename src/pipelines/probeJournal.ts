@@ -1,14 +1,15 @@
 /**
  * Verdicts on disk, so that a container that was ready stays ready over a restart of the kubelet. One small file per
- * pod in its directory, gone with it. Bound: one write at a time, at most one per WRITE_PAUSE_MS.
+ * pod in its directory, gone with it. What makes a container ready is on disk before anybody is told: a kubelet killed
+ * in between would take it back. Bound: one write at a time; of verdicts that get worse the newest.
  */
 import {
-  auditTime,
   catchError,
   concat,
   defer,
   EMPTY,
   filter,
+  finalize,
   ignoreElements,
   type Observable,
   skip,
@@ -21,19 +22,21 @@ import type { PodUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { podDir } from "../core/paths.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
+import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import { decodeProbeJournal, encodeProbeJournal, MAX_JOURNAL_BYTES } from "../core/probe/probeJournal.ts";
 import { conflateMap } from "../operators/conflateMap.ts";
 import { deadline } from "../operators/deadline.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { PodContext } from "./podContext.ts";
 import type { PodMemory } from "./podMemory.ts";
 
-/** Verdicts that change together are written together. */
-const WRITE_PAUSE_MS = 200;
 /** A write that failed is repeated after this. */
 const WRITE_AGAIN_MS = 10_000;
 /** A disk that does not answer holds the pod back no longer than this. */
 const READ_DEADLINE_MS = 5_000;
+/** Nor does it hold back that a container is ready. */
+const WRITE_AHEAD_MS = 1_000;
 const JOURNAL_MODE = 0o600;
 
 /** Whose journal it is and what it stands on. */
@@ -43,6 +46,14 @@ export interface ProbeJournal {
   readonly config: Pick<KubeletConfig, "directories">;
   readonly ports: Pick<KubeletPorts, "files" | "clock" | "telemetry">;
 }
+
+/** The journal of the pod that is being worked on. */
+export const journalOf = ({ identity, memory, config, ports }: PodContext): ProbeJournal => ({
+  uid: identity.uid,
+  memory,
+  config,
+  ports,
+});
 
 const pathOf = ({ uid, config }: ProbeJournal): string => `${podDir(config.directories, uid)}/probe-verdicts.json`;
 
@@ -56,6 +67,7 @@ export function restoreVerdicts(journal: ProbeJournal): Observable<never> {
       const verdicts = decodeProbeJournal(text);
       if (verdicts === undefined) return putAside(journal, text);
       memory.verdicts.set(verdicts);
+      memory.probeFile.written = text;
       return EMPTY;
     }),
     catchError((thrown: unknown) => {
@@ -73,30 +85,49 @@ function putAside({ uid, ports, ...journal }: ProbeJournal, text: string): Obser
   return concat(ports.files.writeFile(aside, text, JOURNAL_MODE), ports.files.remove(path)).pipe(ignoreElements());
 }
 
-/** Writes the verdicts after they changed, for as long as the pod should run. */
-export function keepVerdicts(journal: ProbeJournal, commands$: Observable<PodCommand>): Observable<never> {
-  const { uid, memory, ports } = journal;
-  return defer(() => {
-    let written = encodeProbeJournal(memory.verdicts.value);
-    const write = (): Observable<never> => {
-      const text = encodeProbeJournal(memory.verdicts.value);
-      if (text === written) return EMPTY;
-      return ports.files.writeFile(pathOf(journal), text, JOURNAL_MODE).pipe(
-        tap({ complete: () => (written = text) }),
-        ignoreElements(),
-        catchError((thrown: unknown) => {
-          ports.telemetry.log.warn("Cannot write probe verdicts", { podUid: uid, error: toKubeletError(thrown) });
-          return longTimer(ports.clock, WRITE_AGAIN_MS).pipe(switchMap(write));
-        }),
-      );
-    };
-    // Once it is being stopped the directory may go at any time.
-    const ends$ = commands$.pipe(filter(({ phase }) => phase !== "sync"));
-    return memory.verdicts.changes$.pipe(
-      skip(1),
-      auditTime(WRITE_PAUSE_MS, ports.clock.scheduler),
-      conflateMap(write),
-      takeUntil(ends$),
+/** Writes the file if it says something else than what is, or is about to be, told. Errors: what the disk says. */
+function write(journal: ProbeJournal): Observable<never> {
+  const { memory, ports } = journal;
+  const { probeFile, verdicts } = memory;
+  const write$ = defer(() => {
+    const text = encodeProbeJournal(new Map([...verdicts.value, ...probeFile.ahead]));
+    if (text === probeFile.written) return EMPTY;
+    return ports.files
+      .replaceFile(pathOf(journal), text, JOURNAL_MODE)
+      .pipe(tap({ complete: () => (probeFile.written = text) }), ignoreElements());
+  });
+  return probeFile.gate.run(write$);
+}
+
+/** Writes the verdict on a container that nobody was told of yet, then completes, whatever came of it. */
+export const writeAhead = (journal: ProbeJournal, name: string, verdict: ProbeVerdict): Observable<never> =>
+  defer(() => {
+    const { ahead } = journal.memory.probeFile;
+    ahead.set(name, verdict);
+    return write(journal).pipe(
+      deadline(WRITE_AHEAD_MS, journal.ports.clock),
+      catchError((thrown: unknown) => {
+        warn(journal, thrown);
+        return EMPTY;
+      }),
+      finalize(() => ahead.delete(name)),
     );
   });
+
+const warn = ({ uid, ports }: ProbeJournal, thrown: unknown): void =>
+  ports.telemetry.log.warn("Cannot write probe verdicts", { podUid: uid, error: toKubeletError(thrown) });
+
+/** Writes the verdicts after they changed, for as long as the pod should run. */
+export function keepVerdicts(journal: ProbeJournal, commands$: Observable<PodCommand>): Observable<never> {
+  const { memory, ports } = journal;
+  const writeNewest = (): Observable<never> =>
+    write(journal).pipe(
+      catchError((thrown: unknown) => {
+        warn(journal, thrown);
+        return longTimer(ports.clock, WRITE_AGAIN_MS).pipe(switchMap(writeNewest));
+      }),
+    );
+  // Once it is being stopped the directory may go at any time.
+  const ends$ = commands$.pipe(filter(({ phase }) => phase !== "sync"));
+  return memory.verdicts.changes$.pipe(skip(1), conflateMap(writeNewest), takeUntil(ends$));
 }

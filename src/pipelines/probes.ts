@@ -33,7 +33,7 @@ import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import { podAddresses } from "../core/pod/podAddresses.ts";
 import { newestContainer } from "../core/pod/restartRules.ts";
 import { hasStarted, isProbed, probedContainers, probeModeOf, sameProbes } from "../core/probe/podProbing.ts";
-import { initialProbeStates, type ProbeStates, quietStates, verdictOf } from "../core/probe/probeVerdict.ts";
+import { initialProbeStates, isGain, type ProbeStates, quietStates, verdictOf } from "../core/probe/probeVerdict.ts";
 import { PROBE_KINDS } from "../core/probe/probeTypes.ts";
 import { sameValue } from "../core/sameValue.ts";
 import { distinctBy } from "../operators/distinctBy.ts";
@@ -43,6 +43,7 @@ import type { PodContext } from "./podContext.ts";
 import type { PodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { forgetProbeMetrics } from "./probeMetrics.ts";
+import { journalOf, writeAhead } from "./probeJournal.ts";
 import { type ProbedInstance, probeSchedule } from "./probeSchedule.ts";
 
 /** Probes for as long as it is subscribed; `inspected$` emits after an inspection of this pod. */
@@ -119,6 +120,19 @@ function instanceProbes(
       states.set(next);
     };
     tell(states.value);
+    const settle = (change: ProbeStates): Observable<never> => {
+      const next = (): ProbeStates => ({ ...states.value, ...change });
+      const verdict = verdictOf(next(), id);
+      const isNews = isGain(verdictOf(states.value, id), verdict);
+      const kept$ = isNews ? writeAhead(journalOf(context), container.name, verdict) : EMPTY;
+      return concat(
+        kept$,
+        defer(() => {
+          tell(next());
+          return EMPTY;
+        }),
+      );
+    };
     const mode$ = commands$.pipe(map(probeModeOf), distinctUntilChanged());
     const quiet$ = mode$.pipe(
       filter((mode) => mode !== "all"),
@@ -141,10 +155,7 @@ function instanceProbes(
         map(({ outputs, state }) =>
           concat(
             from(outputs),
-            defer(() => {
-              if (state !== undefined) tell({ ...states.value, [state.kind]: state.state });
-              return EMPTY;
-            }),
+            defer(() => (state === undefined ? EMPTY : settle({ [state.kind]: state.state }))),
           ),
         ),
         concatAll(),

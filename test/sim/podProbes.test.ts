@@ -104,10 +104,10 @@ describe("probes on a node", () => {
     expect([mainAt - proxyAt >= 4, mainAt - proxyAt <= 5.1]).toEqual([true, true]);
   });
 
-  it("do not let a ready pod flip when the kubelet is killed and started again", () => {
+  it.each([1_000, 0])("do not let a pod that is ready for %i ms flip when the kubelet is killed", (readyMs) => {
     const node = nodeOf({ readinessProbe: { ...exec("ready"), periodSeconds: 10 } }, () => YES);
     expect(node.runUntil(() => readyOf(node) === "True", 20_000)).toBe(true);
-    node.runFor(1_000);
+    node.runFor(readyMs);
     node.crashKubelet();
     node.runFor(2_000);
     node.restartKubelet();
@@ -187,7 +187,7 @@ describe("probes on a node", () => {
     const node = nodeOf(
       { readinessProbe: { ...exec("ready"), periodSeconds: 1, failureThreshold: 1 } },
       (_, ageMs) => (ageMs > 10_000 ? NO : YES),
-      { fileFault: (operation) => (isFull && operation === "writeFile" ? "ResourceExhausted" : undefined) },
+      { fileFault: (operation) => (isFull && operation === "replaceFile" ? "ResourceExhausted" : undefined) },
     );
     const written = (): unknown => JSON.parse(node.files.read(JOURNAL) ?? "{}");
     node.runFor(9_000);
@@ -198,6 +198,19 @@ describe("probes on a node", () => {
     isFull = false;
     node.runFor(11_000);
     expect(JSON.stringify(written())).toBe(JSON.stringify(before).replace('"ready":true', '"ready":false'));
+  });
+
+  it("count although the disk is full, a disk that does not answer holding them back for a second", () => {
+    const fileFault = () => "ResourceExhausted" as const;
+    const node = nodeOf({ readinessProbe: { ...exec("ready"), periodSeconds: 1 } }, () => YES);
+    const full = nodeOf({ readinessProbe: { ...exec("ready"), periodSeconds: 1 } }, () => YES, {
+      fileFault: (operation, path) => (operation === "replaceFile" && path === JOURNAL ? fileFault() : undefined),
+    });
+    const readyAt = (of: SimNode): number => {
+      expect(of.runUntil(() => readyOf(of) === "True", 20_000)).toBe(true);
+      return of.clock.monotonicMs();
+    };
+    expect(readyAt(full)).toBe(readyAt(node));
   });
 
   it("probe over the network at the pod's address, and leave no series behind", () => {

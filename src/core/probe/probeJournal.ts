@@ -14,10 +14,10 @@ const VERSION = 1;
 /** More than any pod's journal has; a longer file is not ours. */
 export const MAX_JOURNAL_BYTES = 1 << 20;
 
-/** The file's content, ending in a newline. */
+/** The file's content, ending in a newline. A container that has not started is what one without an entry is. */
 export function encodeProbeJournal(verdicts: ProbeVerdicts): string {
   const containers = [...verdicts].flatMap(([name, { containerId: id, started, ready }]) =>
-    id === undefined ? [] : [{ name, id, started, ready }],
+    id === undefined || !started ? [] : [{ name, id, started, ready }],
   );
   return `${JSON.stringify({ version: VERSION, containers })}\n`;
 }

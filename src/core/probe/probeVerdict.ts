@@ -38,6 +38,10 @@ export function verdictOf(states: ProbeStates, containerId: ContainerId): ProbeV
   };
 }
 
+/** Whether it says of the instance what a kubelet that starts would not know without asking the probes again. */
+export const isGain = (before: ProbeVerdict, after: ProbeVerdict): boolean =>
+  (after.started && !before.started) || (after.ready && !before.ready);
+
 /**
  * Once a pod is being stopped its liveness and startup probes are over: a failure is no cause any more. Differs from
  * upstream: a container whose startup probe has not passed by then does not count as started, let alone ready.

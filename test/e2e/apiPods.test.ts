@@ -1,15 +1,14 @@
 /** The daemon with a kubeconfig, against the API server behind HTTPS: it runs what is bound to it, server or no server. */
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { type HttpsApiServer, startHttpsApiServer } from "../support/apiServer/httpsApiServer.ts";
-import { type Daemon, startDaemon } from "../support/daemon.ts";
+import { writeNodeKubeconfig } from "../support/apiServer/nodeKubeconfig.ts";
+import { type Daemon, NODE_NAME as NODE, startDaemon } from "../support/daemon.ts";
 import { newPod } from "../support/simApi.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { startRuntime } from "./embeddedRuntimeSetup.ts";
 
-const NODE = "test-node";
 const WAIT_MS = 40_000;
 const container = { name: "main", image: "rxlet.dev/host", command: ["sleep", "600"] };
 
@@ -30,33 +29,10 @@ describe("a daemon with a kubeconfig", () => {
     await server?.close();
   });
 
-  /** Writes the credentials of the node as kubeadm lays them out. */
-  async function writeKubeconfig(folder: string): Promise<string> {
-    const identity = await under().clientCertificate({ kind: "node", nodeName: NODE });
-    await mkdir(join(folder, "pki"), { recursive: true });
-    await writeFile(join(folder, "pki", "kubelet-client-current.pem"), `${identity.certificate}\n${identity.key}`);
-    const pem = "pki/kubelet-client-current.pem";
-    const file = join(folder, "kubelet.conf");
-    const config = {
-      apiVersion: "v1",
-      kind: "Config",
-      "current-context": "here",
-      contexts: [{ name: "here", context: { cluster: "test", user: "node" } }],
-      clusters: [
-        {
-          name: "test",
-          cluster: { server: under().url, "certificate-authority-data": btoa(under().authority.certificate) },
-        },
-      ],
-      users: [{ name: "node", user: { "client-certificate": pem, "client-key": pem } }],
-    };
-    await writeFile(file, JSON.stringify(config));
-    return file;
-  }
   const start = async (): Promise<Daemon> => {
     const { dir, socketPath } = await startRuntime();
     const folder = join(dir, "node");
-    const kubeconfig = await writeKubeconfig(folder);
+    const kubeconfig = await writeNodeKubeconfig(under(), NODE, folder);
     daemon = await startDaemon({ folder, endpoint: `unix://${socketPath}`, args: ["--kubeconfig", kubeconfig] });
     return daemon;
   };

@@ -79,7 +79,7 @@ const LOG_TAIL = 8_000;
 /** Registers the hooks; call it once in a describe. After each test its manifests go, and nothing of any pod may stay. */
 export function containerdNode(
   installation: ContainerdInstallation,
-  options: Pick<DaemonOptions, "config"> = {},
+  { config, args }: Pick<DaemonOptions, "config"> & { readonly args?: () => Promise<readonly string[]> } = {},
 ): ContainerdNode {
   let containerd: PrivateContainerd | undefined;
   let daemon: Daemon | undefined;
@@ -111,7 +111,13 @@ export function containerdNode(
     containerd = await startPrivateContainerd(installation);
     client = containerd.client();
     const { endpoint, cgroupParent } = containerd;
-    daemon = await startDaemon({ folder, endpoint, cgroupRoot: cgroupParent, ...options });
+    daemon = await startDaemon({
+      folder,
+      endpoint,
+      cgroupRoot: cgroupParent,
+      ...(config === undefined ? {} : { config }),
+      ...(args === undefined ? {} : { args: await args() }),
+    });
   });
   afterEach(async ({ task }) => {
     const { log, dropAll } = started(daemon);

@@ -78,7 +78,8 @@ export interface Daemon {
   restart(): Promise<void>;
 }
 
-const NODE_NAME = "test-node";
+/** What each daemon of a test is called in its cluster. */
+export const NODE_NAME = "test-node";
 /** What takes longer on a busy machine is broken. */
 const DAEMON_WAIT_MS = 40_000;
 

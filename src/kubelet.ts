@@ -33,6 +33,7 @@ import type { KubeletEvent } from "./core/events.ts";
 import { kubeletError } from "./core/errors.ts";
 import { unreachable } from "./core/invariant.ts";
 import type { PodUid } from "./core/ids.ts";
+import type { Node } from "./core/api.ts";
 import type { KubeletConfig } from "./core/kubeletConfig.ts";
 import type { RegistryInput } from "./core/pod/podRegistry.ts";
 import { createQueue, type Queue } from "./operators/createQueue.ts";
@@ -61,12 +62,15 @@ import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
 import { createTokens } from "./pipelines/tokens.ts";
 import { createUserNamespaces } from "./pipelines/userNamespaces.ts";
+import type { ReadonlyCell } from "./state/cell.ts";
 import { createNodeState, type NodeState } from "./state/nodeState.ts";
 
 /** A kubelet that runs while `run$` is subscribed. */
 export interface Kubelet {
   /** Owns everything: pipelines, workers, calls. Never emits; errors only on a broken invariant. */
   readonly run$: Observable<never>;
+  /** This node as the API server has it. */
+  readonly node: ReadonlyCell<Node | undefined>;
   /** Emits after the pods of `queries` or their statuses changed. */
   readonly podsChanged$: Observable<void>;
   readonly queries: KubeletQueries;
@@ -161,6 +165,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       merge(nodeCgroups(state, ports, config), nodeGauges(state, ports)),
       clusterNode(images, ports, config, state).pipe(pushedTo(loops.events)),
     ),
+    node: state.node,
     podsChanged$: podsChanged(state),
     queries: { ...createQueries(state, clock, config), ...timelineQueries(state, clock, images) },
     drain: (deadlineMs) => {

@@ -2,7 +2,20 @@
  * A node on the real world: ports, kubelet and servers, alive while subscribed. Everything it opens is closed when it
  * is unsubscribed; containers keep running.
  */
-import { combineLatest, concat, defer, ignoreElements, merge, type Observable, of, switchMap, tap, using } from "rxjs";
+import {
+  combineLatest,
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+  tap,
+  using,
+} from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
@@ -34,6 +47,7 @@ import { countCriCalls } from "./criMetrics.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { podSources, usesStreams } from "./podSources.ts";
+import { servingIdentities } from "./servingIdentities.ts";
 import { supervised } from "./supervised.ts";
 
 /** What a running node tells whoever started it. */
@@ -134,8 +148,29 @@ function runKubelet(setup: NodeSetup, start: Start): Observable<NodeOutput> {
   setBuildMetrics(metrics, options, machine, version, config.nodeName);
   return concat(
     makeDirectories(config, ports),
-    merge(of<NodeOutput>({ kind: "started", kubelet }), servers(setup, ports, metrics, kubelet), kubelet.run$),
+    merge(
+      of<NodeOutput>({ kind: "started", kubelet }),
+      servers(setup, ports, metrics, kubelet),
+      signedServing(setup, start, kubelet),
+      kubelet.run$,
+    ),
   );
+}
+
+/** The certificate that the control plane signs for the HTTPS server; before there is one, no other is of use. */
+function signedServing({ options, log }: NodeSetup, start: Start, { node }: Kubelet): Observable<never> {
+  const { config, flags, featureGates } = options;
+  if (!config.serverTLSBootstrap) return EMPTY;
+  return servingIdentities({
+    config,
+    certDir: flags.certDir,
+    nodeName: start.config.nodeName,
+    addresses$: node.changes$.pipe(map((found) => found?.status?.addresses ?? [])),
+    dnsOnly: featureGates.get("AllowDNSOnlyNodeCSR") === true,
+    api: start.api?.objects,
+    log,
+    metrics: start.metrics,
+  }).pipe(ignoreElements());
 }
 
 interface OpenResources {

@@ -3,7 +3,7 @@
  * a node that makes no keys does without its 20 MB. Keeps nothing.
  */
 import { createHash, createPrivateKey, generateKeyPair, type KeyObject, webcrypto, X509Certificate } from "node:crypto";
-import { isIPv6 } from "node:net";
+import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import { promisify } from "node:util";
 import type { TlsIdentity } from "../core/api/clientConfig.ts";
@@ -12,6 +12,7 @@ import type { CertificateTemplate } from "../core/cert/certificateTemplate.ts";
 import { type CertificateUse, digestedRequestName, requestDigestText } from "../core/cert/signingRequest.ts";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
 import { epochMs } from "../core/ids.ts";
+import { canonicalIp } from "../core/node/ipAddress.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Certificates, PreparedRequest } from "../ports/certificates.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -88,9 +89,6 @@ async function request(pem: string, template: CertificateTemplate, use: Certific
 const several = (value: string | readonly string[] | undefined): readonly string[] =>
   value === undefined ? [] : [value].flat();
 
-/** The shortest form, as URLs have it. */
-const shortened = (ip: string): string => (isIPv6(ip) ? new URL(`http://[${ip}]`).hostname.slice(1, -1) : ip);
-
 /** The names of one kind; what could be mistaken for two of them is quoted by Node and names no host. */
 const named = (names: string | undefined, kind: string): readonly string[] =>
   (names ?? "").split(", ").flatMap((name) => (name.startsWith(`${kind}:`) ? [name.slice(kind.length + 1)] : []));
@@ -105,7 +103,7 @@ function read({ certificate, key }: TlsIdentity): CertificateFacts {
     commonName: several(subject["CN"])[0] ?? "",
     organizations: several(subject["O"]),
     dnsNames: named(leaf.subjectAltName, "DNS"),
-    ipAddresses: named(leaf.subjectAltName, "IP Address").map(shortened),
+    ipAddresses: named(leaf.subjectAltName, "IP Address").map(canonicalIp),
   };
 }
 
@@ -132,7 +130,7 @@ async function selfSigned(host: string, clock: Clock): Promise<TlsIdentity> {
       ),
     ],
   });
-  const kind = isIPv6(host) || /^\d+(\.\d+){3}$/.test(host) ? "ipAddresses" : "dnsNames";
+  const names = isIP(host) === 0 ? { dnsNames: [host], ipAddresses: [] } : { dnsNames: [], ipAddresses: [host] };
   const leaf = await x509.X509CertificateGenerator.create({
     ...common,
     subject: [{ CN: [`${host}@${seconds}`] }],
@@ -143,9 +141,7 @@ async function selfSigned(host: string, clock: Clock): Promise<TlsIdentity> {
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.SubjectAlternativeNameExtension(
-        alternativeNames({ dnsNames: [], ipAddresses: [], ...{ [kind]: [host] } }),
-      ),
+      new x509.SubjectAlternativeNameExtension(alternativeNames(names)),
     ],
   });
   return { certificate: `${leaf.toString("pem")}\n${root.toString("pem")}\n`, key: keyText(serverKey) };

@@ -1,4 +1,5 @@
 /** The daemon gets, keeps and renews the certificates of its node, against the API server behind HTTPS. */
+import { X509Certificate } from "node:crypto";
 import { mkdir, lstat, readFile, readlink, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -133,6 +134,18 @@ describe("the certificates of a daemon", () => {
     expect(under().signer.seen).toHaveLength(1);
   });
 
+  it("are asked for again once a denied request was deleted", async () => {
+    const of = await start({ kind: "deny", reason: "UnknownNode" });
+    const words = "certificate signing request is denied, reason: UnknownNode, message: by the test";
+    await until(of, "the denial to be told", async () => ((await of.log()).includes(words) ? true : undefined));
+    under().signer.setPolicy({ kind: "sign", lifeMs: HOUR_MS });
+    const [name = ""] = under().signer.seen;
+    under().sim.delete("certificatesigningrequests", { name });
+    under().sim.put("pods", newPod("bound", { nodeName: NODE, containers: [container] }));
+    await runs(of, "bound");
+    expect(under().signer.seen).toEqual([name, name]);
+  });
+
   it("are renewed while pods run: connections move, watches go on where they were, no pod is touched", async () => {
     const of = await start({ kind: "sign", lifeMs: 10_000 }, { rotateCertificates: true });
     under().sim.put("pods", newPod("bound", { nodeName: NODE, containers: [container] }));
@@ -165,5 +178,23 @@ describe("the certificates of a daemon", () => {
       container: startOf(before),
       failures: 0,
     });
+  });
+
+  it("serve too when the control plane signs: asked for by the node itself, with the addresses it told", async () => {
+    const of = await start({ kind: "sign", lifeMs: HOUR_MS }, { serverTLSBootstrap: true });
+    const pem = pki("kubelet-server-current.pem");
+    const text = await until(of, "the serving certificate", () => readFile(pem, "utf8").catch(() => undefined));
+    const addresses = under().sim.object("nodes", { name: NODE })?.status?.addresses ?? [];
+    const { subjectAltName = "", subject } = new X509Certificate(text);
+    const ips = addresses
+      .filter(({ type, address }) => type === "InternalIP" && !address.includes(":"))
+      .map(({ address }) => address);
+    expect([ips.length > 0, ips.every((ip) => subjectAltName.includes(`IP Address:${ip}`)), subject]).toEqual([
+      true,
+      true,
+      `O=system:nodes\nCN=system:node:${NODE}`,
+    ]);
+    expect(await of.metric("kubelet_certificate_manager_server_ttl_seconds")).toBeGreaterThan(3_000);
+    expect(await of.metric("kubelet_certificate_manager_client_ttl_seconds")).toBeUndefined();
   });
 });

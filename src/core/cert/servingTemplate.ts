@@ -4,6 +4,7 @@
  */
 import type { V1NodeAddress } from "@kubernetes/client-node";
 import type { Wire } from "../api.ts";
+import { canonicalIp } from "../node/ipAddress.ts";
 import { type CertificateTemplate, nodeTemplate } from "./certificateTemplate.ts";
 
 /** An address of a node as its status has it. */
@@ -27,7 +28,7 @@ export function servingTemplate(
   const isIp = ({ type, address }: NodeAddress) => IP_TYPES.has(type) || (type === "Hostname" && IP.test(address));
   const isName = ({ type, address }: NodeAddress) => DNS_TYPES.has(type) || (type === "Hostname" && !IP.test(address));
   const given = addresses.filter(({ address }) => address !== "");
-  const ipAddresses = distinct(given.filter(isIp).map(({ address }) => address));
+  const ipAddresses = distinct(given.filter(isIp).map(({ address }) => canonicalIp(address)));
   const dnsNames = distinct(given.filter(isName).map(({ address }) => address));
   if (ipAddresses.length === 0 && !(dnsOnly && dnsNames.length > 0)) return undefined;
   return { ...nodeTemplate(nodeName), dnsNames, ipAddresses };

@@ -66,6 +66,7 @@ export const SERVER_FIELDS = {
   }),
   serverTLSBootstrap: field("bool", undefined, "Ask the API server for serving certificates and renew them", {
     flag: "rotate-server-certificates",
+    effective: true,
   }),
   authentication: field("object", undefined, "Who may talk to the server"),
   "authentication.x509": field("object", undefined, "Client certificates"),

@@ -25,6 +25,11 @@ export const certificateMetrics = {
     labels: [],
     buckets: AGE_BUCKETS,
   },
+  kubelet_server_expiration_renew_errors: {
+    type: "counter",
+    help: "Failed tries to get or renew a serving certificate.",
+    labels: [],
+  },
   kubelet_certificate_manager_server_ttl_seconds: {
     type: "gauge",
     help: "Seconds until the serving certificate expires, negative afterwards; +Inf without one.",

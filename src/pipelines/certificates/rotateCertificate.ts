@@ -141,18 +141,20 @@ function createRotation(options: RotationOptions, { certificates, clock, rng, lo
   const issue = (template: CertificateTemplate): Observable<HeldCertificate> => {
     const issuer = options.issuer(isValid(held));
     if (issuer === undefined) return failure(nobodyToAsk(held));
-    log.info("Rotating certificates", { signer });
     const key$ = issuer.isBootstrap ? store.pendingKey() : certificates.newKey();
     return key$.pipe(
       switchMap((key) =>
         certificates.request(key, template, use).pipe(
-          switchMap(({ pem, name }) =>
-            issueCertificate(issuer.api, signingRequest(use, pem, issuer.isBootstrap ? name : undefined), clock),
-          ),
+          switchMap(({ pem, name }) => submit(issuer, pem, issuer.isBootstrap ? name : undefined)),
           switchMap((certificate) => keep({ certificate, key }, issuer)),
         ),
       ),
     );
+  };
+
+  const submit = ({ api }: CertificateIssuer, pem: string, name: string | undefined): Observable<string> => {
+    log.info("Requesting a certificate", name === undefined ? { signer } : { signer, request: name });
+    return issueCertificate(api, signingRequest(use, pem, name), clock);
   };
 
   /** The key of a request is of no use any more, whether its certificate could be kept or is a bad one. */

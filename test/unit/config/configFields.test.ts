@@ -66,7 +66,7 @@ describe("the field table", () => {
        nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency podCIDR podLogsDir podPidsLimit
        podsPerCore providerID readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
-       rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls staticPodPath staticPodURL staticPodURLHeader
+       rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap staticPodPath staticPodURL staticPodURLHeader
        syncFrequency systemReserved userNamespaces.idsPerPod`
         .split(/\s+/)
         .toSorted(),

@@ -32,16 +32,9 @@ export function clusterSights(server: SimApiServer, nodeName: string): Observabl
   );
 }
 
-/** Tells when the runtime says something else of itself than before, or nothing. */
+/** Tells what the runtime says of itself whenever it is asked, or that it says nothing. */
 export function seenStatus(runtime: RuntimeService, see: (sight: SimSight) => void): RuntimeService {
-  let last: boolean | undefined;
-  let isFirst = true;
-  const note = (isReady: boolean | undefined): void => {
-    if (!isFirst && isReady === last) return;
-    isFirst = false;
-    last = isReady;
-    see({ kind: "runtimeSays", isReady });
-  };
+  const note = (isReady: boolean | undefined): void => see({ kind: "runtimeSays", isReady });
   return {
     ...runtime,
     status: (request, options) =>

@@ -78,7 +78,7 @@ export type SimSight =
   | { readonly kind: "lease"; readonly durationSeconds: number }
   /** The Node says something else of its readiness than before; undefined: nothing. */
   | { readonly kind: "nodeReady"; readonly status: string | undefined; readonly message: string }
-  /** The runtime says something else of itself than before: all is ready, or not; undefined: it does not answer. */
+  /** What the runtime answers when asked for its status: all is ready, or not; undefined: it does not answer. */
   | { readonly kind: "runtimeSays"; readonly isReady: boolean | undefined }
   /** The wall clock was set, forth or back. */
   | { readonly kind: "clock"; readonly stepMs: number }

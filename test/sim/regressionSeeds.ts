@@ -27,6 +27,7 @@ export const SMALL_REGRESSION_SEEDS: readonly (readonly [seed: number, found: st
     176,
     "a container whose creation outlasted the want of its pod was a new beginning to the checker of restart counts",
   ],
+  [61035, "what the runtime had said to the last kubelet counted for the next one, which waited for its first answer"],
   [249, "a wall clock set back by hours put a pod's deadline off by as much"],
   [
     22305,

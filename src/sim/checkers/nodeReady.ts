@@ -1,6 +1,6 @@
 /**
  * What the Node says of its readiness is what the runtime said last, once runtime, kubelet and API server have been
- * steady for a while. A runtime whose pods could not be listed for minutes makes a node unready as well.
+ * steady for a while. To a new kubelet the runtime has said nothing yet, and may take minutes to. A runtime whose pods could not be listed for minutes makes a node unready as well.
  */
 import type { SimChecker } from "../simChecker.ts";
 
@@ -19,10 +19,14 @@ export function nodeReady(): SimChecker {
     check(observation) {
       const { kind, atMs } = observation;
       if (kind === "nodeReady") told = observation;
-      if (kind === "kubelet") isRunning = observation.what === "started";
+      const isNews = kind === "runtimeSays" && observation.isReady !== says;
+      if (kind === "kubelet") {
+        isRunning = observation.what === "started";
+        says = undefined;
+      }
       if (kind === "apiServer") isUp = observation.isUp;
       if (kind === "runtimeSays") says = observation.isReady;
-      if (kind === "kubelet" || kind === "apiServer" || kind === "runtimeSays") {
+      if (kind === "kubelet" || kind === "apiServer" || isNews) {
         steadySinceMs = atMs;
         isTold = false;
       }

@@ -68,6 +68,16 @@ describe("nodeReady", () => {
       [up, started, says(true), told("False"), [10, away], [900, later], [901, up], [985, told("True")], [1100, later]],
       [],
     ],
+    [
+      "ready to the kubelet before",
+      [up, started, says(true), told("True"), crashed, [100, started], told("False"), [195, later]],
+      [],
+    ],
+    [
+      "not ready to the next kubelet",
+      [up, started, says(true), crashed, [100, started], told("False"), says(true), [150, says(true)], [193, later]],
+      ["Ready is False while the runtime is ready"],
+    ],
     ["the kubelet is down", [up, started, says(false), told("True"), [10, crashed], [900, later]], []],
   ])("%s", (_, steps, found) => expect(verdicts(nodeReady(), steps)).toEqual(found));
 });

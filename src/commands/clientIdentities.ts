@@ -90,6 +90,10 @@ function renewedCertificates(setup: ClientCertificateSetup): Observable<HeldCert
       opened ??= setup.openBootstrap(bootstrap);
       return { api: opened.lanes.objects, isBootstrap: true };
     };
+    const closeBootstrap = (): void => {
+      opened?.close();
+      opened = undefined;
+    };
     if (setup.rotates) {
       metrics.beforeRender(() =>
         metrics.gauge(
@@ -115,8 +119,9 @@ function renewedCertificates(setup: ClientCertificateSetup): Observable<HeldCert
     ).pipe(
       tap((next) => {
         held = next;
+        closeBootstrap();
       }),
-      finalize(() => opened?.close()),
+      finalize(closeBootstrap),
     );
   });
 }

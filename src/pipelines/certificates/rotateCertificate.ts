@@ -141,32 +141,40 @@ function createRotation(options: RotationOptions, { certificates, clock, rng, lo
   const issue = (template: CertificateTemplate): Observable<HeldCertificate> => {
     const issuer = options.issuer(isValid(held));
     if (issuer === undefined) return failure(nobodyToAsk(held));
-    const key$ = issuer.isBootstrap ? store.pendingKey() : certificates.newKey();
-    return key$.pipe(
+    if (!issuer.isBootstrap) return issueFor(certificates.newKey(), issuer, template);
+    return issueFor(store.pendingKey(), issuer, template).pipe(
+      // A key that is broken, or whose certificate is, would fail for ever.
+      catchError((thrown: unknown) =>
+        toKubeletError(thrown).code === "InvalidArgument" ? concat(forgetKey(), failure(thrown)) : failure(thrown),
+      ),
+      switchMap((kept) => concat(forgetKey(), of(kept))),
+    );
+  };
+
+  /** What cannot be removed is no reason to do without a certificate. */
+  const forgetKey = () =>
+    store.dropPendingKey().pipe(
+      catchError(() => EMPTY),
+      ignoreElements(),
+    );
+
+  const issueFor = (
+    key$: Observable<string>,
+    issuer: CertificateIssuer,
+    template: CertificateTemplate,
+  ): Observable<HeldCertificate> =>
+    key$.pipe(
       switchMap((key) =>
         certificates.request(key, template, use).pipe(
           switchMap(({ pem, name }) => submit(issuer, pem, issuer.isBootstrap ? name : undefined)),
-          switchMap((certificate) => keep({ certificate, key }, issuer)),
+          switchMap((certificate) => store.keep({ certificate, key })),
         ),
       ),
     );
-  };
 
   const submit = ({ api }: CertificateIssuer, pem: string, name: string | undefined): Observable<string> => {
     log.info("Requesting a certificate", name === undefined ? { signer } : { signer, request: name });
     return issueCertificate(api, signingRequest(use, pem, name), clock);
-  };
-
-  /** The key of a request is of no use any more, whether its certificate could be kept or is a bad one. */
-  const keep = (identity: HeldCertificate["identity"], { isBootstrap }: CertificateIssuer) => {
-    if (!isBootstrap) return store.keep(identity);
-    const forget = () => store.dropPendingKey().pipe(ignoreElements());
-    return store.keep(identity).pipe(
-      catchError((thrown: unknown) =>
-        toKubeletError(thrown).code === "InvalidArgument" ? concat(forget(), failure(thrown)) : failure(thrown),
-      ),
-      switchMap((kept) => concat(of(kept), forget().pipe(catchError(() => EMPTY)))),
-    );
   };
 
   const renew = (template: CertificateTemplate): Observable<HeldCertificate> =>

@@ -36,6 +36,8 @@ interface Setup {
   readonly tries?: readonly (HeldCertificate | string)[];
   /** A certificate that cannot be kept. */
   readonly unusable?: string;
+  /** Of how many requests the key turns out to be broken. */
+  readonly brokenKeys?: number;
   readonly random?: number;
   readonly template$?: Observable<CertificateTemplate | undefined>;
   readonly issuer?: RotationOptions["issuer"];
@@ -44,6 +46,7 @@ interface Setup {
 /** A rotation whose tries take 10 ms each; what is told are the names of certificates. */
 function rotation({ cold, clock }: Marbles, { disk = [undefined], tries = [], random = 0, ...given }: Setup) {
   const [looks, outcomes] = [[...disk], [...tries]];
+  let { brokenKeys: broken = 0 } = given;
   const asked: string[] = [];
   const ages: number[] = [];
   const next = <T>(list: T[]): T | undefined => (list.length > 1 ? list.shift() : list[0]);
@@ -80,7 +83,12 @@ function rotation({ cold, clock }: Marbles, { disk = [undefined], tries = [], ra
   };
   const certificates: Pick<Certificates, "newKey" | "request"> = {
     newKey: () => of("key"),
-    request: () => of({ pem: "PEM", name: "node-csr-1" }),
+    request: () => {
+      broken -= 1;
+      return broken < 0
+        ? of({ pem: "PEM", name: "node-csr-1" })
+        : throwError(() => kubeletError("InvalidArgument", "key"));
+    },
   };
   const options: RotationOptions = {
     use: CLIENT_USE,
@@ -193,6 +201,16 @@ describe("rotateCertificate", () => {
         ["0 node-csr-1", "10 drop", "2010 node-csr-1", "2020 drop"],
         [kubeletError("InvalidArgument", "bad")],
       ]);
+    }),
+  );
+
+  it(
+    "forgets a pending key that is broken",
+    marbles((m) => {
+      const { told$, asked } = rotation(m, { tries: [held("a", 1_000)], brokenKeys: 1 });
+      m.expectObservable(told$, "5s !").toBe("2010ms a", { a: "a" });
+      m.flush();
+      expect(asked).toEqual(["0 drop", "2000 node-csr-1", "2010 drop"]);
     }),
   );
 

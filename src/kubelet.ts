@@ -51,6 +51,7 @@ import { createPodObjects } from "./pipelines/podObjects.ts";
 import type { PodOutput } from "./pipelines/podOutputs.ts";
 import { podStatus } from "./pipelines/podStatus.ts";
 import { podTimeline } from "./pipelines/podTimeline.ts";
+import { createPullRecords } from "./pipelines/pullRecords.ts";
 import { createRegistryCredentials } from "./pipelines/registryCredentials.ts";
 import { createQueries } from "./pipelines/queries.ts";
 import { restoreAllocations } from "./pipelines/restoreAllocations.ts";
@@ -135,6 +136,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     switchMap(() =>
       concat(
         userNamespaces.load(),
+        shared.pullRecords.load(),
         podLifecycle(
           { registry$: concat(restored$, loops.registry.values$) },
           { ...shared, config, ports, state, allSourcesSeen },
@@ -189,13 +191,15 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
 /** What the workers of all pods have in common. */
 function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeState) {
   const { api, telemetry } = ports;
+  const pullRecords = createPullRecords(ports, config);
   const objects = createPodObjects(state.configObjects, ports.objects);
   const tokens = api && createTokens({ ...ports, api: api.objects, log: telemetry.log });
   const askPlugins = createCredentialPlugins({ providers: config.credentialProviders, ports, tokens });
   return {
     node: nodeContext(config, ports.machine),
     admission: nodeAdmission(config, ports.machine, state),
-    images: createImagePulls(ports, config.imagePull),
+    pullRecords,
+    images: createImagePulls(ports, config.imagePull, pullRecords),
     userNamespaces: createUserNamespaces(ports, config, state),
     objects,
     tokens,

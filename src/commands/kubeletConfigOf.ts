@@ -4,6 +4,7 @@ import path from "node:path";
 import { effectiveMaxPods } from "../core/admission/admit.ts";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import type { ImageVerification } from "../core/image/pullVerification.ts";
 import type { KubeletConfig, KubeletDirectories } from "../core/kubeletConfig.ts";
 import { initialLabels } from "../core/node/initialNode.ts";
 import { hostIps } from "../core/node/nodeAddresses.ts";
@@ -52,6 +53,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
       backoff: DEFAULT_IMAGE_PULL_POLICY,
     },
     dockerFiles: dockerFilesOf(flags.rootDir),
+    imageVerification: imageVerificationOf(options),
     credentialProviders: credentialPlugins?.providers ?? [],
     cgroupsPerQos: config.cgroupsPerQOS,
     cgroupRoot: config.cgroupRoot,
@@ -88,6 +90,13 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     capacity,
     allocatable: nodeAllocatable({ capacity, kubeReserved, systemReserved, evictionHard }),
   };
+}
+
+function imageVerificationOf({ config, featureGates }: KubeletOptions): KubeletConfig["imageVerification"] {
+  if (featureGates.get("KubeletEnsureSecretPulledImages") !== true) return undefined;
+  const policy = config.imagePullCredentialsVerificationPolicy as ImageVerification["policy"];
+  if (policy !== "NeverVerifyAllowlistedImages") return { policy };
+  return { policy, allowlist: config.preloadedImagesVerificationAllowlist };
 }
 
 /** Upstream's search paths: the kubelet's own directory, where it was started, the home of its user, the root. */

@@ -2,6 +2,7 @@
 import type { ResizeGates } from "./allocation/infeasibleResize.ts";
 import type { CredentialProvider } from "./image/credentialProviderConfig.ts";
 import type { DockerFilePlaces } from "./image/dockerConfig.ts";
+import type { ImageVerification } from "./image/pullVerification.ts";
 import type { NodeSettings } from "./node/nodeSettings.ts";
 import type { PodFieldGates } from "./pod/gatedFields.ts";
 import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
@@ -60,6 +61,8 @@ export interface KubeletConfig {
   readonly imagePull: ImagePullConfig;
   /** Where credentials of registries may be found on the node. */
   readonly dockerFiles: DockerFilePlaces;
+  /** undefined: nobody is checked, and nothing recorded. */
+  readonly imageVerification: ImageVerification | undefined;
   readonly credentialProviders: readonly CredentialProvider[];
   readonly cgroupsPerQos: boolean;
   readonly cgroupRoot: string;

@@ -16,7 +16,7 @@ import {
   repeatsToken,
 } from "../core/image/credentialPlugin.ts";
 import type { CredentialProvider, TokenAttributes } from "../core/image/credentialProviderConfig.ts";
-import type { RegistryCredentials } from "../core/image/dockerConfig.ts";
+import { type RegistryCredentials, withSource } from "../core/image/dockerConfig.ts";
 import { isAtPlace } from "../core/image/keyring.ts";
 import type { MonotonicMs } from "../core/ids.ts";
 import { isStaticPod } from "../core/pod/criticalPod.ts";
@@ -72,13 +72,13 @@ function askPlugin(provider: CredentialProvider, deps: Running) {
       switchMap((account) => {
         if (account === "notAsked") return of(NOTHING);
         const known = kept.find(lookUpKeys(provider, image, account));
-        if (known !== undefined) return of(known);
+        if (known !== undefined) return of(ofAccount(known, account));
         return runs.join(pluginRequest(provider, image, account)).pipe(
           map((response) => {
             refuseRepeatedToken(provider, response, account);
             const { cacheMs = provider.defaultCacheMs, credentials } = response;
             if (cacheMs > 0) kept.keep(keepKey(provider, response, image, account), credentials, cacheMs);
-            return credentials;
+            return ofAccount(credentials, account);
           }),
         );
       }),
@@ -90,6 +90,12 @@ function askPlugin(provider: CredentialProvider, deps: Running) {
       }),
     );
 }
+
+const ofAccount = (credentials: RegistryCredentials, account: PluginAccount | undefined): RegistryCredentials => {
+  if (account === undefined) return credentials;
+  const { uid, namespace, name } = account;
+  return withSource(credentials, { kind: "ServiceAccount", uid, namespace, name });
+};
 
 function refuseRepeatedToken(
   { tokenAttributes }: CredentialProvider,

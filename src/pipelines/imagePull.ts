@@ -13,6 +13,7 @@ import {
   map,
   type Observable,
   of,
+  shareReplay,
   Subject,
   switchMap,
   tap,
@@ -34,9 +35,11 @@ import {
   missingPullSecretsEvent,
   allFailed,
   pullFailure,
+  ensureImageLabels,
+  type PullInput,
 } from "../core/image/pullDecision.ts";
 import type { RegistryCredential } from "../core/image/dockerConfig.ts";
-import type { Result } from "../core/result.ts";
+import { ok, type Result } from "../core/result.ts";
 import type { PullInLine } from "../core/timeline/podWaits.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { AuthConfig, type Image, ImageSpec, type PodSandboxConfig } from "../gen/cri.ts";
@@ -44,6 +47,7 @@ import { createSemaphore } from "../operators/semaphore.ts";
 import { shareByKey } from "../operators/shareByKey.ts";
 import { tokenBucket } from "../operators/tokenBucket.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { PullRecords } from "./pullRecords.ts";
 import type { PullCredentials } from "./registryCredentials.ts";
 
 type Ports = Pick<KubeletPorts, "images" | "clock" | "telemetry">;
@@ -89,7 +93,7 @@ const failedStep = (error: KubeletError, retryAt?: MonotonicMs): ImageStep => ({
 const eventStep = (event: ImageEvent): ImageStep => ({ kind: "event", event });
 
 /** Makes the node's image pulls. */
-export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"]): ImagePulls {
+export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"], records: PullRecords): ImagePulls {
   const failures: Failures = { backoffs: NO_BACKOFFS, last: new Map() };
   const pulls = sharedPulls(ports, config);
   return {
@@ -100,39 +104,75 @@ export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"
       failures.backoffs = new Map([...failures.backoffs].filter(([key]) => isOthers(key)));
       for (const key of [...failures.last.keys()]) if (!isOthers(key)) failures.last.delete(key);
     },
-    ensure: (request) =>
-      statusOf(ports, request).pipe(
-        switchMap((image) => {
-          const decision = decide(request, image !== undefined, failures, ports, config);
-          ports.telemetry.metrics.count("kubelet_image_manager_ensure_image_requests_total", {
-            present_locally: String(image !== undefined),
-            pull_policy: (request.container.imagePullPolicy ?? "").toLowerCase(),
-            pull_required: String(decision.kind === "pull"),
-          });
-          switch (decision.kind) {
-            case "present":
-              return of(eventStep(decision.event), { kind: "ready", image: image as Image } as const);
-            case "refuse":
-              return of(eventStep(decision.event), failedStep(decision.error));
-            case "wait":
-              return of(eventStep(decision.event), failedStep(decision.error, decision.until));
-            case "pull":
-              return concat(
-                of(eventStep(decision.event)),
-                withCredentials(request, (credentials) => {
-                  const pull$ = pulls.join({ image: decision.pullName, credentials }, request);
-                  return pullAndLook(request, pull$, failures, ports, config);
-                }),
-              );
-          }
-        }),
-        catchError((thrown: unknown) => {
-          const { error, event } = inspectFailure(request.container.image ?? "", toKubeletError(thrown));
-          return of(eventStep(event), failedStep(error));
-        }),
-      ),
+    ensure: (request) => ensureImage(request, { ports, config, records, failures, pulls }),
   };
 }
+
+interface Pulling {
+  readonly ports: Ports;
+  readonly config: KubeletConfig["imagePull"];
+  readonly records: PullRecords;
+  readonly failures: Failures;
+  readonly pulls: ReturnType<typeof sharedPulls>;
+}
+
+function ensureImage(asked: ImageRequest, pulling: Pulling): Observable<ImageStep> {
+  const { ports, records, pulls } = pulling;
+  // Looked for once, and no earlier than needed.
+  const request = { ...asked, credentials: asked.credentials.pipe(shareReplay({ bufferSize: 1, refCount: true })) };
+  const tell = (present: PullInput["present"] | undefined, decision: PullDecision | undefined): void =>
+    ports.telemetry.metrics.count(
+      "kubelet_image_manager_ensure_image_requests_total",
+      ensureImageLabels(asked.container.imagePullPolicy, present, decision),
+    );
+  return statusOf(ports, request).pipe(
+    switchMap((image) => accessTo(image, request, records).pipe(map((access) => ({ image, access })))),
+    switchMap(({ image, access }) => {
+      const decision = access.ok ? decide(request, access.value, pulling) : undefined;
+      tell(access.ok ? access.value : undefined, decision);
+      switch (decision?.kind) {
+        case undefined:
+          return access.ok ? EMPTY : credentialsFailed(request, access.error);
+        case "present":
+          return of(eventStep(decision.event), { kind: "ready", image: image as Image } as const);
+        case "refuse":
+          return of(eventStep(decision.event), failedStep(decision.error));
+        case "wait":
+          return of(eventStep(decision.event), failedStep(decision.error, decision.until));
+        case "pull":
+          return concat(
+            of(eventStep(decision.event)),
+            withCredentials(request, (credentials) =>
+              pullAndLook(request, pulls.join({ image: decision.pullName, credentials }, request), pulling),
+            ),
+          );
+      }
+    }),
+    catchError((thrown: unknown) => {
+      tell(undefined, undefined);
+      const { error, event } = inspectFailure(request.container.image ?? "", toKubeletError(thrown));
+      return of(eventStep(event), failedStep(error));
+    }),
+  );
+}
+
+/** Whether the image is there for this pod. */
+function accessTo(
+  image: Image | undefined,
+  { container, credentials }: ImageRequest,
+  records: PullRecords,
+): Observable<Result<PullInput["present"]>> {
+  if (image === undefined) return of(ok("absent" as const));
+  if (container.imagePullPolicy === "Always") return of(ok("unchecked" as const));
+  const read$ = credentials.pipe(map((found) => (found.ok ? ok(found.value.credentials) : found)));
+  return records.check({ image: container.image ?? "", imageRef: image.id, credentials: read$ });
+}
+
+const credentialsFailed = (
+  { container }: Pick<ImageRequest, "container">,
+  error: KubeletError,
+): Observable<ImageStep> =>
+  of(eventStep(pullFailedEvent(container.image ?? "", error)), failedStep(pullFailure(container.image ?? "", error)));
 
 /** A secret that is missing is told and the pull tried all the same; one that is broken fails it. */
 const withCredentials = (
@@ -141,10 +181,7 @@ const withCredentials = (
 ): Observable<ImageStep> =>
   credentials.pipe(
     switchMap((found) => {
-      if (!found.ok) {
-        const event = pullFailedEvent(container.image ?? "", found.error);
-        return of(eventStep(event), failedStep(pullFailure(container.image ?? "", found.error)));
-      }
+      if (!found.ok) return credentialsFailed({ container }, found.error);
       const { missing, credentials: toTry } = found.value;
       const told: readonly ImageStep[] =
         missing.length === 0 ? [] : [{ kind: "event", event: missingPullSecretsEvent(missing), ofPod: true }];
@@ -158,14 +195,20 @@ interface Pull {
   readonly credentials: readonly RegistryCredential[];
 }
 
-/** Pulls by image and credentials, shared among waiters, paced by rate and number; each answers how long the runtime took, in ms. */
+/** A pull that worked: how long the runtime took, and the credential it took, if any. */
+interface Pulled {
+  readonly tookMs: number;
+  readonly used: RegistryCredential | undefined;
+}
+
+/** Pulls by image and credentials, shared among waiters, paced by rate and number; each answers how it went. */
 function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig["imagePull"]) {
   const pace = tokenBucket({ qps: config.qps, burst: config.burst, clock });
   const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
   /** In the order of their turns. */
   const line = new Map<string, Pull & PullInLine & { readonly sandboxConfig: PodSandboxConfig }>();
   const pulled = new Subject<void>();
-  const request = (key: string): Observable<number> =>
+  const request = (key: string): Observable<Pulled> =>
     defer(() => {
       const startedAt = clock.monotonicMs();
       const asked = line.get(key);
@@ -175,21 +218,21 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
       const pull = (auth: AuthConfig | undefined): Observable<unknown> =>
         images.pullImage({ image: ImageSpec.fromPartial({ image }), auth, sandboxConfig });
       return firstToWork(credentials, pull).pipe(
-        map(() => {
+        map((used) => {
           const tookMs = clock.monotonicMs() - startedAt;
           telemetry.metrics.observe("kubelet_image_pull_duration_seconds", tookMs / 1000, {
             image_size_in_bytes: "N/A",
           });
-          return tookMs;
+          return { tookMs, used };
         }),
         tap(() => pulled.next()),
       );
     });
-  const runs = shareByKey<string, number>({
+  const runs = shareByKey<string, Pulled>({
     start: (key) =>
       slots.run(pace.acquire().pipe(switchMap(() => request(key)))).pipe(finalize(() => void line.delete(key))),
   });
-  const join = (pull: Pull, { sandboxConfig }: ImageRequest): Observable<number> =>
+  const join = (pull: Pull, { sandboxConfig }: ImageRequest): Observable<Pulled> =>
     defer(() => {
       const key = JSON.stringify([pull.image, pull.credentials]);
       const { askedAt, startedAt } = line.get(key) ?? { askedAt: clock.monotonicMs(), startedAt: undefined };
@@ -206,10 +249,13 @@ function firstToWork(
   credentials: readonly RegistryCredential[],
   pull: (auth: AuthConfig | undefined) => Observable<unknown>,
   failures: readonly KubeletError[] = [],
-): Observable<unknown> {
+): Observable<RegistryCredential | undefined> {
   const [credential, ...others] = credentials;
-  if (credential === undefined) return failures.length === 0 ? pull(undefined) : throwError(() => allFailed(failures));
-  return pull(AuthConfig.fromPartial(credential)).pipe(
+  if (credential === undefined && failures.length > 0) return throwError(() => allFailed(failures));
+  if (credential === undefined) return pull(undefined).pipe(map(() => undefined));
+  const { username, password } = credential;
+  return pull(AuthConfig.fromPartial({ username, password })).pipe(
+    map(() => credential),
     catchError((thrown: unknown) => firstToWork(others, pull, [...failures, toKubeletError(thrown)])),
   );
 }
@@ -221,10 +267,8 @@ function statusOf({ images }: Ports, { container }: ImageRequest): Observable<Im
 
 function decide(
   { pod, container }: ImageRequest,
-  present: boolean,
-  failures: Failures,
-  { clock }: Ports,
-  config: KubeletConfig["imagePull"],
+  present: PullInput["present"],
+  { failures, ports: { clock }, config }: Pulling,
 ): PullDecision {
   const image = container.image ?? "";
   const backoffKey = imageBackoffKey(podUid(pod.metadata.uid), image);
@@ -242,10 +286,8 @@ function decide(
 
 function pullAndLook(
   request: ImageRequest,
-  pull$: Observable<number>,
-  failures: Failures,
-  ports: Ports,
-  config: KubeletConfig["imagePull"],
+  pull$: Observable<Pulled>,
+  { failures, ports, config, records }: Pulling,
 ): Observable<ImageStep> {
   const { pod, container } = request;
   const { clock } = ports;
@@ -253,13 +295,18 @@ function pullAndLook(
   const key = imageBackoffKey(podUid(pod.metadata.uid), image);
   return defer(() => {
     const startedAt = clock.monotonicMs();
-    return pull$.pipe(
-      switchMap((pullMs) => statusOf(ports, request).pipe(map((found) => ({ pullMs, found })))),
-      switchMap(({ pullMs, found }) => {
-        failures.last.delete(key);
-        const totalMs = clock.monotonicMs() - startedAt;
+    const looked$ = pull$.pipe(
+      switchMap((pulled) => statusOf(ports, request).pipe(map((found) => ({ ...pulled, found })))),
+      map(({ tookMs, used, found }) => {
         if (found === undefined) throw toKubeletError(new Error(`image "${image}" is missing after its pull`));
-        return of(eventStep(pulledEvent(image, pullMs, totalMs, found.size)), { kind: "ready", image: found } as const);
+        return { tookMs, used, found };
+      }),
+    );
+    return records.during(image, looked$).pipe(
+      switchMap(({ tookMs, found }) => {
+        failures.last.delete(key);
+        const event = pulledEvent(image, tookMs, clock.monotonicMs() - startedAt, found.size);
+        return of(eventStep(event), { kind: "ready", image: found } as const);
       }),
       catchError((thrown: unknown) => {
         const error = toKubeletError(thrown);

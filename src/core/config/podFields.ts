@@ -49,11 +49,13 @@ export const POD_FIELDS = {
     "string",
     "NeverVerifyPreloadedImages",
     "Which images on the node need credentials that could have pulled them",
+    { effective: true },
   ),
   preloadedImagesVerificationAllowlist: field(
     "[]string",
     undefined,
     "Images exempt from that check under NeverVerifyAllowlistedImages",
+    { effective: true },
   ),
   imageMinimumGCAge: field("duration", minutes(2), "Age an unused image must have before it is removed", {
     flag: "minimum-image-ttl-duration",

@@ -1,4 +1,5 @@
 /** Checks across fields: image pulls, log directory, crash-loop backoff, image garbage collection. */
+import { parseImageRef } from "../image/imageRef.ts";
 import { sysctlPatternFault } from "../pod/sysctls.ts";
 import type { ConfigProblem } from "./configProblem.ts";
 import type { GateEnabled } from "./defaultConfiguration.ts";
@@ -65,10 +66,11 @@ function imagePatternFault(pattern: string): string | undefined {
   if (pattern === "" || pattern.trim() !== pattern) return "must be an image name without spaces around it";
   const name = pattern.endsWith("/*") ? pattern.slice(0, -2) : pattern;
   if (name.includes("*")) return `may have * only as its last part, got ${JSON.stringify(pattern)}`;
-  const last = name.split("/").at(-1) ?? "";
-  return last.includes(":") || last.includes("@")
-    ? `must be an image name without tag or digest, got ${JSON.stringify(pattern)}`
-    : undefined;
+  if (name !== pattern) return name === "" ? `must name a registry, got ${JSON.stringify(pattern)}` : undefined;
+  const ref = parseImageRef(name);
+  return ref.ok && ref.value.repository === name
+    ? undefined
+    : `must be a whole image name with its registry, without tag or digest, got ${JSON.stringify(pattern)}`;
 }
 
 function imageCollection(config: KubeletConfiguration): readonly ConfigProblem[] {

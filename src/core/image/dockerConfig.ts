@@ -11,6 +11,16 @@ import { err, ok, type Result } from "../result.ts";
 export interface RegistryCredential {
   readonly username: string;
   readonly password: string;
+  /** Whose it is; absent: the node's, for all its pods. */
+  readonly source?: CredentialSource;
+}
+
+/** Where a credential comes from that is not for everybody. */
+export interface CredentialSource {
+  readonly kind: "Secret" | "ServiceAccount";
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** Credentials by where they are for, as it was written: a registry, with or without scheme and path. */
@@ -21,6 +31,10 @@ export interface DockerFilePlaces {
   readonly configJson: readonly string[];
   readonly dockercfg: readonly string[];
 }
+
+/** The same credentials, all of that source. */
+export const withSource = (credentials: RegistryCredentials, source: CredentialSource): RegistryCredentials =>
+  new Map([...credentials].map(([place, credential]) => [place, { ...credential, source }]));
 
 const refuse = (what: string): Result<never> => err(kubeletError("InvalidArgument", what));
 

@@ -15,9 +15,9 @@ export function pulledMessage(image: string, pullMs: number, totalMs: number, si
   return `Successfully pulled image "${image}" in ${pull} (${total} including waiting). Image size: ${sizeBytes} bytes.`;
 }
 
-/** Pulled, without a pull. */
-export const presentMessage = (image: string): string =>
-  `Container image "${image}" already present on machine and can be accessed by the pod`;
+/** Pulled, without a pull; `isChecked`: it was made sure that the pod may use it. */
+export const presentMessage = (image: string, isChecked: boolean): string =>
+  `Container image "${image}" already present on machine${isChecked ? " and can be accessed by the pod" : ""}`;
 
 /** Failed: a pull failed. */
 export const failedToPullMessage = (image: string, cause: string): string =>

@@ -20,8 +20,8 @@ export interface PullInput {
   readonly image: string;
   /** Absent: Always for the tag `latest`, else IfNotPresent. */
   readonly policy: PullPolicy | undefined;
-  /** Whether the runtime has the image. */
-  readonly present: boolean;
+  /** Whether the runtime has the image, and the pod may use it: unchecked, because it showed that it may, or not so. */
+  readonly present: "absent" | "unchecked" | "accessible" | "inaccessible";
   /** Failed pulls, by `imageBackoffKey`. */
   readonly backoffs: ContainerBackoffs;
   readonly backoffKey: string;
@@ -51,13 +51,45 @@ export function effectivePullPolicy(policy: PullPolicy | undefined, tag: string 
   return policy ?? (tag === "latest" ? "Always" : "IfNotPresent");
 }
 
+/** Labels of kubelet_image_manager_ensure_image_requests_total; `present` is not asked for with policy Always. */
+export function ensureImageLabels(
+  policy: string | undefined,
+  present: PullInput["present"] | undefined,
+  decision: PullDecision | undefined,
+): Readonly<Record<string, string>> {
+  const isMisnamed = decision?.kind === "refuse" && decision.error.reason === "InvalidImageName";
+  const isKnown = present !== undefined && policy !== "Always" && !isMisnamed;
+  return {
+    present_locally: isKnown ? String(present !== "absent") : "unknown",
+    pull_policy: (policy ?? "").toLowerCase(),
+    pull_required: pullRequired(present, decision),
+  };
+}
+
+function pullRequired(present: PullInput["present"] | undefined, decision: PullDecision | undefined): string {
+  switch (decision?.kind) {
+    case "present":
+      return "false";
+    case "pull":
+    case "wait":
+      return "true";
+    case "refuse":
+      return present === "inaccessible" ? "true" : "unknown";
+    case undefined:
+      return "unknown";
+  }
+}
+
 /** Decides what to do about one container's image now. */
 export function decidePull(input: PullInput): PullDecision {
   const { image, present, backoffs, backoffKey, backoffPolicy, now } = input;
   const ref = parseImageRef(image);
   if (!ref.ok) return { kind: "refuse", error: ref.error, event: warning("InspectFailed", ref.error.message) };
   const policy = effectivePullPolicy(input.policy, ref.value.tag);
-  if (present && policy !== "Always") return { kind: "present", event: normal("Pulled", text.presentMessage(image)) };
+  if (policy !== "Always" && (present === "unchecked" || present === "accessible")) {
+    return { kind: "present", event: normal("Pulled", text.presentMessage(image, present === "accessible")) };
+  }
+  // Who may not use an image does not learn that it is there.
   if (policy === "Never") {
     const message = text.neverPullMessage(image);
     const error = kubeletError("Rejected", message, { reason: "ErrImageNeverPull" });

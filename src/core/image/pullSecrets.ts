@@ -2,7 +2,7 @@
 import { decodeBase64 } from "../base64.ts";
 import type { Secret } from "../configObjects.ts";
 import { ok, type Result } from "../result.ts";
-import { readDockerConfig, type RegistryCredentials } from "./dockerConfig.ts";
+import { readDockerConfig, type RegistryCredentials, withSource } from "./dockerConfig.ts";
 
 const FORMS = [
   { type: "kubernetes.io/dockerconfigjson", key: ".dockerconfigjson", form: "config.json" },
@@ -24,7 +24,8 @@ export function allCredentialsOf(secrets: readonly Secret[]): Result<readonly Re
     const read = credentialsOf(secret);
     if (read === undefined) continue;
     if (!read.ok) return read;
-    all.push(read.value);
+    const { uid = "", namespace, name } = secret.metadata;
+    all.push(withSource(read.value, { kind: "Secret", uid, namespace, name }));
   }
   return ok(all);
 }

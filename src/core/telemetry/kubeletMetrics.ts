@@ -217,6 +217,17 @@ export const runtimeMetrics = {
     help: "Images asked for before a container start, and whether they were present and had to be pulled.",
     labels: ["present_locally", "pull_policy", "pull_required"],
   },
+  kubelet_imagemanager_image_mustpull_checks_total: {
+    type: "counter",
+    help: "Checks whether a pod may use an image that is on the node, by their result.",
+    labels: ["result"],
+  },
+  kubelet_imagemanager_ondisk_pulledrecords: {
+    type: "gauge",
+    help: "Images on record as pulled by a kubelet.",
+    labels: [],
+  },
+  kubelet_imagemanager_ondisk_pullintents: { type: "gauge", help: "Images a kubelet is pulling.", labels: [] },
   kubelet_image_pull_duration_seconds: {
     type: "histogram",
     help: "Duration of image pulls, by size class of the image.",

@@ -6,6 +6,7 @@ import type { RegistryCredential } from "../../../src/core/image/dockerConfig.ts
 import { ok } from "../../../src/core/result.ts";
 import * as cri from "../../../src/gen/cri.ts";
 import { createImagePulls, type ImageStep } from "../../../src/pipelines/imagePull.ts";
+import { NO_RECORDS } from "../../../src/pipelines/pullRecords.ts";
 import type { ImageService } from "../../../src/ports/cri.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
@@ -55,7 +56,7 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
         );
       }),
   } as unknown as ImageService;
-  const images = createImagePulls({ images: service, clock: m.clock, telemetry }, { ...CONFIG, ...config });
+  const images = createImagePulls({ images: service, clock: m.clock, telemetry }, { ...CONFIG, ...config }, NO_RECORDS);
   const ask = (image: string, uid: string, policy?: string): Observable<ImageStep> => {
     const container = containerOf({ image, ...(policy === undefined ? {} : { imagePullPolicy: policy }) });
     const sandboxConfig = cri.PodSandboxConfig.create({ hostname: uid });

@@ -60,11 +60,11 @@ describe("the field table", () => {
        configMapAndSecretChangeDetectionStrategy
        containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
        enforceNodeAllocatable eventBurst eventRecordQPS evictionHard featureGates fileCheckFrequency
-       healthzBindAddress healthzPort httpCheckFrequency imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format
+       healthzBindAddress healthzPort httpCheckFrequency imagePullCredentialsVerificationPolicy imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format
        logging.verbosity maxParallelImagePulls maxPods
        memoryReservationPolicy memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds
        nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency podCIDR podLogsDir podPidsLimit
-       podsPerCore providerID readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
+       podsPerCore preloadedImagesVerificationAllowlist providerID readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
        rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap staticPodPath staticPodURL staticPodURLHeader
        syncFrequency systemReserved userNamespaces.idsPerPod`

@@ -307,7 +307,7 @@ describe("rules across fields", () => {
       faults({ ...policy, preloadedImagesVerificationAllowlist: ["r.io/a", "r.io:5000/x/*", "a*b", "a:1", " a"] }),
     ).toEqual([
       'preloadedImagesVerificationAllowlist[2]: may have * only as its last part, got "a*b"',
-      'preloadedImagesVerificationAllowlist[3]: must be an image name without tag or digest, got "a:1"',
+      'preloadedImagesVerificationAllowlist[3]: must be a whole image name with its registry, without tag or digest, got "a:1"',
       "preloadedImagesVerificationAllowlist[4]: must be an image name without spaces around it",
     ]);
   });

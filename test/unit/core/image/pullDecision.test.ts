@@ -4,11 +4,13 @@ import { kubeletError } from "../../../../src/core/errors.ts";
 import { podUid } from "../../../../src/core/ids.ts";
 import {
   decidePull,
+  ensureImageLabels,
   imageBackoffKey,
   inspectFailure,
   pulledEvent,
   pullFailedEvent,
   pullFailure,
+  type PullPolicy,
   type PullInput,
 } from "../../../../src/core/image/pullDecision.ts";
 import { mono } from "../samples.ts";
@@ -17,7 +19,7 @@ const KEY = imageBackoffKey(podUid("uid"), "app:1");
 const base: PullInput = {
   image: "app:1",
   policy: "IfNotPresent",
-  present: false,
+  present: "absent",
   backoffs: NO_BACKOFFS,
   backoffKey: KEY,
   backoffPolicy: DEFAULT_IMAGE_PULL_POLICY,
@@ -57,19 +59,19 @@ const backingOff = (message: string) => ({
 describe("decidePull", () => {
   const rows: readonly (readonly [string, Partial<PullInput>, object])[] = [
     ["IfNotPresent pulls what is missing", {}, pull("app:1")],
-    ["IfNotPresent uses what is there", { present: true }, present("app:1")],
-    ["Always pulls what is there, too", { policy: "Always", present: true }, pull("app:1")],
-    ["Never uses what is there", { policy: "Never", present: true }, present("app:1")],
+    ["IfNotPresent uses what is there", { present: "accessible" }, present("app:1")],
+    ["Always pulls what is there, too", { policy: "Always", present: "accessible" }, pull("app:1")],
+    ["Never uses what is there", { policy: "Never", present: "accessible" }, present("app:1")],
     ["Never refuses what is missing", { policy: "Never" }, never],
-    ["without a policy a fixed tag is kept", { policy: undefined, present: true }, present("app:1")],
+    ["without a policy a fixed tag is kept", { policy: undefined, present: "accessible" }, present("app:1")],
     [
       "without a policy latest is pulled",
-      { image: "app", policy: undefined, present: true },
+      { image: "app", policy: undefined, present: "accessible" },
       pull("app", "app:latest"),
     ],
     [
       "a name that is none is refused, whatever the policy",
-      { image: "A B", policy: "Never", present: true },
+      { image: "A B", policy: "Never", present: "accessible" },
       {
         kind: "refuse",
         error: kubeletError("InvalidArgument", invalidText, { reason: "InvalidImageName" }),
@@ -87,7 +89,7 @@ describe("decidePull", () => {
       backingOff('Back-off pulling image "app:1"'),
     ],
     ["the wait ends on its instant", { backoffs: failedAt100, lastFailure, now: mono(110) }, pull("app:1")],
-    ["what is there needs no wait", { backoffs: failedAt100, lastFailure, present: true }, present("app:1")],
+    ["what is there needs no wait", { backoffs: failedAt100, lastFailure, present: "accessible" }, present("app:1")],
     ["the failure of another pod holds nobody back", { backoffs: failedAt100, backoffKey: "other" }, pull("app:1")],
   ];
   it.each(rows)("%s", (_title, input, decision) => {
@@ -137,5 +139,38 @@ describe("events of images", () => {
       error: kubeletError("Unavailable", message, { reason: "ImageInspectError" }),
       event: { type: "Warning", reason: "InspectFailed", message },
     });
+  });
+});
+
+describe("ensureImageLabels", () => {
+  const decision = (present: PullInput["present"], policy: PullPolicy) => decidePull({ ...base, present, policy });
+  it.each([
+    ["IfNotPresent", "absent", "false", "true"],
+    ["IfNotPresent", "accessible", "true", "false"],
+    ["IfNotPresent", "unchecked", "true", "false"],
+    ["IfNotPresent", "inaccessible", "true", "true"],
+    ["Never", "absent", "false", "unknown"],
+    ["Never", "inaccessible", "true", "true"],
+    ["Always", "unchecked", "unknown", "true"],
+  ] as const)("%s, %s: present %s, pull %s", (policy, present, present_locally, pull_required) => {
+    const labels = { present_locally, pull_policy: policy.toLowerCase(), pull_required };
+    expect(ensureImageLabels(policy, present, decision(present, policy))).toEqual(labels);
+  });
+
+  it("are unknown where the image could not be looked for", () => {
+    const unknown = { present_locally: "unknown", pull_policy: "", pull_required: "unknown" };
+    expect(ensureImageLabels(undefined, undefined, undefined)).toEqual(unknown);
+  });
+});
+
+describe("an image that is there but not for this pod", () => {
+  it("is pulled, or with Never said to be absent", () => {
+    const of = (policy: PullPolicy) => decidePull({ ...base, present: "inaccessible", policy });
+    expect([of("IfNotPresent").kind, of("Never").event.reason]).toEqual(["pull", "ErrImageNeverPull"]);
+  });
+
+  it("is told of without a word on access where nobody is checked", () => {
+    const { event } = decidePull({ ...base, present: "unchecked", policy: "IfNotPresent" });
+    expect(event.message).toBe(`Container image "${base.image}" already present on machine`);
   });
 });

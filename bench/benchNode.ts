@@ -14,8 +14,14 @@ export interface BenchNode {
   readonly daemon: Daemon;
 }
 
-/** Runs `measure` on a fresh node and removes all of it. Exits with 1, saying what is missing, where it cannot run. */
-export async function onBenchNode(measure: (node: BenchNode) => Promise<void>): Promise<void> {
+/**
+ * Runs `measure` on a fresh node and removes all of it. Exits with 1, saying what is missing, where it cannot run.
+ * `flagsIn`: more flags of the daemon, whose files are below this folder.
+ */
+export async function onBenchNode(
+  measure: (node: BenchNode) => Promise<void>,
+  flagsIn: (folder: string) => Promise<readonly string[]> = () => Promise.resolve([]),
+): Promise<void> {
   const search = findContainerd();
   if (!search.found) {
     console.error(`cannot measure here, missing: ${search.missing.join(", ")}`);
@@ -30,7 +36,8 @@ export async function onBenchNode(measure: (node: BenchNode) => Promise<void>): 
     containerd = await startPrivateContainerd(search.installation);
     const { endpoint, cgroupParent } = containerd;
     const config = { maxPods: 250, cgroupsPerQOS: true, serializeImagePulls: false };
-    daemon = await startDaemon({ folder, endpoint, cgroupRoot: cgroupParent, main, config });
+    const args = await flagsIn(folder);
+    daemon = await startDaemon({ folder, endpoint, cgroupRoot: cgroupParent, main, config, args });
     await measure({ folder, containerd, daemon });
   } finally {
     await daemon?.kill("SIGTERM");

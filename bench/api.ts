@@ -1,0 +1,175 @@
+/**
+ * How fast the API server is told of pods, and what an idle node costs it: `node bench/api.ts` [pods] (root, containerd,
+ * CNI plugins) against the HTTPS test double, with the rates of the defaults. The floor, in the same run: a status PATCH
+ * of this process to the same double and back.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { firstValueFrom } from "rxjs";
+import type { Pod, PodStatus } from "../src/core/api.ts";
+import { type HttpsApiServer, startHttpsApiServer } from "../test/support/apiServer/httpsApiServer.ts";
+import { writeNodeKubeconfig } from "../test/support/apiServer/nodeKubeconfig.ts";
+import { openTestLane } from "../test/support/apiServer/testLane.ts";
+import { type Daemon, NODE_NAME } from "../test/support/daemon.ts";
+import { PAUSE_IMAGE } from "../test/support/images.ts";
+import { newPod } from "../test/support/simApi.ts";
+import { waitFor } from "../test/support/waitFor.ts";
+import { onBenchNode } from "./benchNode.ts";
+import { median, percentile, printFigure, printRow, printTitle, wallMs } from "./figures.ts";
+
+const pods = Number(process.argv[2] ?? 100);
+const FLOOR_RUNS = 200;
+const PROBED_PODS = 5;
+const PROBED_MS = 40_000;
+const SETTLE_MS = 20_000;
+const IDLE_MS = 120_000;
+const START_MS = 300_000;
+const HOUR_MS = 3_600_000;
+/** Per hour: a lease and a look at the node every 10 s, the node's status every 5 min, five watches anew every 7.5 min. */
+const UPSTREAM_REQUESTS = 360 + 360 + 12 + 5 * 8;
+
+const isReady = (status: PodStatus | undefined): boolean =>
+  status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
+
+/** When the double had each change of a pod's Ready condition; by name, in order. */
+function followReady({ sim }: HttpsApiServer): ReadonlyMap<string, number[]> {
+  const seen = new Map<string, number[]>();
+  sim.changes$.subscribe(({ resource, object, previous }) => {
+    const [now, before] = [object, previous] as unknown as readonly [Pod, Pod | undefined];
+    if (resource !== "pods" || isReady(now.status) === isReady(before?.status)) return;
+    seen.set(now.metadata.name, [...(seen.get(now.metadata.name) ?? []), wallMs()]);
+  });
+  return seen;
+}
+
+const bind = ({ sim }: HttpsApiServer, name: string, more: Partial<Pod["spec"]["containers"][number]> = {}): void => {
+  const containers = [{ name: "main", image: PAUSE_IMAGE, ...more }];
+  sim.put("pods", newPod(name, { nodeName: NODE_NAME, terminationGracePeriodSeconds: 1, containers }));
+};
+
+async function floor(api: HttpsApiServer): Promise<readonly number[]> {
+  const ref = { namespace: "default", name: "floor" };
+  api.sim.put("pods", newPod("floor", { nodeName: "elsewhere", containers: [{ name: "main", image: PAUSE_IMAGE }] }));
+  const lane = openTestLane(api, { identity: await api.clientCertificate({ kind: "admin" }) });
+  const took: number[] = [];
+  for (let run = 0; run < FLOOR_RUNS; run += 1) {
+    const body = { status: { message: `run ${run}` } };
+    const startedAt = wallMs();
+    const patch = { type: "application/strategic-merge-patch+json", body } as const;
+    await firstValueFrom(lane.port.patch("pods", ref, patch, { subresource: "status" }));
+    took.push(wallMs() - startedAt);
+  }
+  lane.close();
+  return took;
+}
+
+/** Pods whose readiness changes with every probe: from the probe's answer to the PATCH that tells of it. */
+async function idleNode(api: HttpsApiServer, ready: ReadonlyMap<string, number[]>): Promise<readonly number[]> {
+  const answered = new Map<string, number[]>();
+  const target = createServer(({ url = "" }, response) => {
+    const name = url.slice(1);
+    const times = answered.get(name) ?? [];
+    response.statusCode = times.length % 2 === 0 ? 200 : 500;
+    response.end(() => answered.set(name, [...times, wallMs()]));
+  });
+  await new Promise<void>((resolve) => target.listen(0, "127.0.0.1", resolve));
+  const { port } = target.address() as AddressInfo;
+  const names = Array.from({ length: PROBED_PODS }, (_, index) => `probed-${index}`);
+  for (const name of names) {
+    const httpGet = { host: "127.0.0.1", port, path: `/${name}` };
+    bind(api, name, { readinessProbe: { httpGet, periodSeconds: 1, failureThreshold: 1 } });
+  }
+  await pause(PROBED_MS);
+  const told = new Map([...ready].map(([name, times]) => [name, [...times]]));
+  for (const name of names) api.sim.delete("pods", { namespace: "default", name });
+  await waitFor("the probed pods to be gone", () => names.every((name) => !hasPod(api, name)), START_MS);
+  target.close();
+  return names.flatMap((name) =>
+    (told.get(name) ?? []).map((at) => at - (answered.get(name)?.findLast((time) => time <= at) ?? Number.NaN)),
+  );
+}
+
+const hasPod = ({ sim }: HttpsApiServer, name: string): boolean =>
+  sim.object("pods", { namespace: "default", name }) !== undefined;
+
+/** When the daemon itself turned a pod Ready. */
+async function turnedReadyAt(daemon: Daemon, name: string): Promise<number> {
+  const answer = await fetch(`${daemon.readOnlyUrl}/debug/rxlet/pods/default/${name}/timeline`);
+  const { entries } = (await answer.json()) as { readonly entries: readonly { readonly at: string; what: string }[] };
+  return Date.parse(entries.find(({ what }) => what === "Ready")?.at ?? "");
+}
+
+interface Burst {
+  readonly lateness: readonly number[];
+  readonly tookMs: number;
+  readonly patches: number;
+}
+
+async function burst(api: HttpsApiServer, daemon: Daemon, ready: ReadonlyMap<string, number[]>): Promise<Burst> {
+  const names = Array.from({ length: pods }, (_, index) => `idle-${index}`);
+  const from = api.requests.length;
+  const startedAt = wallMs();
+  for (const name of names) bind(api, name);
+  await waitFor(`${pods} pods to be Ready`, () => names.every((name) => ready.has(name)), START_MS);
+  const tookMs = wallMs() - startedAt;
+  const lateness: number[] = [];
+  for (const name of names) lateness.push((ready.get(name)?.[0] ?? Number.NaN) - (await turnedReadyAt(daemon, name)));
+  const patches = api.requests.slice(from).filter((line) => /^PATCH .*\/pods\/.*\/status/.test(line)).length;
+  return { lateness, tookMs, patches };
+}
+
+/** Sum of the samples of a metric. */
+const total = (page: string, name: string): number =>
+  [...page.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, "gm"))].reduce(
+    (sum, [, value]) => sum + Number(value),
+    0,
+  );
+
+async function idleHour(api: HttpsApiServer, daemon: Daemon): Promise<void> {
+  await pause(SETTLE_MS);
+  const [before, from, startedAt] = [await daemon.metrics(), api.requests.length, wallMs()];
+  await pause(IDLE_MS);
+  const perHour = HOUR_MS / (wallMs() - startedAt);
+  const after = await daemon.metrics();
+  const bytes = (name: string): number => ((total(after, name) - total(before, name)) * perHour) / 1024;
+  console.log(`\n${pods} idle pods, per hour, from ${IDLE_MS / 1000} s`);
+  const requests = api.requests.slice(from);
+  printFigure("requests", requests.length * perHour, "", `aim: ${UPSTREAM_REQUESTS}, what upstream's defaults imply`);
+  const kinds = Map.groupBy(requests, kindOf);
+  for (const [kind, all] of kinds) printFigure(`  ${kind}`, all.length * perHour, "");
+  printFigure("bodies sent", bytes("rest_client_request_size_bytes_sum"), "KiB");
+  printFigure("bodies received, watches not counted", bytes("rest_client_response_size_bytes_sum"), "KiB");
+}
+
+/** Method and resource. */
+function kindOf(line: string): string {
+  const [method = "", path = ""] = line.split(" ");
+  const verb = path.includes("watch=") ? "WATCH" : method;
+  const [plain = ""] = path.split("?");
+  return `${verb} ${/(leases|nodes|pods|events|services|runtimeclasses|csidrivers|configmaps|secrets)/.exec(plain)?.[1] ?? plain}`;
+}
+
+const api = await startHttpsApiServer();
+try {
+  const ready = followReady(api);
+  const bare = await floor(api);
+  await onBenchNode(
+    async ({ daemon }) => {
+      const idle = await idleNode(api, ready);
+      const { lateness, tookMs, patches } = await burst(api, daemon, ready);
+      printTitle("status change -> PATCH received, ms");
+      printRow("floor: PATCH there and back", bare);
+      printRow(`idle node: a probe answered -> Ready told, ${idle.length} times`, idle, "aim: p99 20");
+      printRow(`${pods} pods at once: Ready in the daemon -> told`, lateness, "aim: p99 100");
+      printFigure("idle node, ratio of p50 to the floor's", median(idle) / median(bare), "x");
+      printFigure("idle node, ratio of p99 to the floor's", percentile(idle, 99) / percentile(bare, 99), "x");
+      printFigure(`${pods} pods at once, until the last is told Ready`, tookMs / 1000, "s");
+      printFigure("status PATCHes per pod", patches / pods, "");
+      await idleHour(api, daemon);
+    },
+    async (folder) => ["--kubeconfig", await writeNodeKubeconfig(api, NODE_NAME, folder)],
+  );
+} finally {
+  await api.close();
+}

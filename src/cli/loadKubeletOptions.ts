@@ -66,7 +66,7 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
       .map((problem) => describeProblem(problem, documents, parsed.given)),
   ];
   if (errors.length > 0) return { ok: false, errors };
-  const started = startWarnings(config, flags, parsed.given, documents);
+  const started = startWarnings(config, flags, parsed, documents);
   const warnings = [...resolved.warnings, ...started, ...files.warnings, ...clients.warnings];
   const { client, bootstrap } = clients;
   const credentialPlugins = plugins.ok ? plugins.plugins : undefined;

@@ -16,6 +16,8 @@ export interface ParsedFlags {
   readonly given: readonly GivenFlag[];
   readonly positional: readonly string[];
   readonly help: boolean;
+  /** Flags of older kubelets that have no effect. */
+  readonly ignored: readonly string[];
   readonly errors: readonly string[];
 }
 
@@ -32,7 +34,7 @@ export function parseFlags(argv: readonly string[], specs: readonly FlagSpec[]):
     if (parsed.ok) given.push({ spec, value: parsed.value });
     else errors.push(...parsed.faults.map((fault) => `--${spec.name}: ${fault}`));
   }
-  return { given, positional: line.positional, help: line.help, errors };
+  return { given, positional: line.positional, help: line.help, ignored: line.ignored, errors };
 }
 
 /** The value a flag has when it is not given, read from its printed default. */

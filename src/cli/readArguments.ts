@@ -12,8 +12,20 @@ export interface ReadArguments {
   readonly canonical: readonly string[];
   readonly positional: readonly string[];
   readonly help: boolean;
+  /** Flags of older kubelets, as written: known, and without effect. */
+  readonly ignored: readonly string[];
   readonly errors: readonly string[];
 }
+
+/**
+ * Flags that kubeadm of earlier versions wrote into kubeadm-flags.env, each with a value. Differs from upstream, which
+ * refuses them: a node that was upgraded still starts.
+ */
+const REMOVED_FLAGS: ReadonlySet<string> = new Set([
+  "pod-infra-container-image",
+  "container-runtime",
+  "network-plugin",
+]);
 
 interface Token {
   readonly name: string;
@@ -50,6 +62,7 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
   const byName = new Map(specs.map((spec) => [spec.name, spec]));
   const canonical: string[] = [];
   const positional: string[] = [];
+  const ignored: string[] = [];
   const errors: string[] = [];
   let help = false;
   for (let index = 0; index < argv.length; index += 1) {
@@ -70,7 +83,8 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
     const spec = byName.get(token.name);
     const next = argv[index + 1];
     if (spec === undefined) {
-      errors.push(unknownFlag(token, specs));
+      if (REMOVED_FLAGS.has(token.name)) ignored.push(token.written);
+      else errors.push(unknownFlag(token, specs));
       // Likely the value of the unknown flag; taking it for an argument would only add noise.
       if (token.value === undefined && next !== undefined && !next.startsWith("-")) index += 1;
     } else if (token.value !== undefined) {
@@ -84,5 +98,5 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
       index += 1;
     }
   }
-  return { canonical, positional, help, errors };
+  return { canonical, positional, help, ignored, errors };
 }

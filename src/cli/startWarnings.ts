@@ -8,7 +8,7 @@ import type { ConfigPath, KubeletConfiguration } from "../core/config/kubeletCon
 import type { ConfigDocument } from "./configDocument.ts";
 import { propertyOfFlag } from "./flags.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
-import { defaultOfFlag, type GivenFlag } from "./parseKubeletFlags.ts";
+import { defaultOfFlag, type GivenFlag, type ParsedFlags } from "./parseKubeletFlags.ts";
 
 /** Equality of decoded values; maps are equal whatever the order of their keys. */
 function isSame(a: unknown, b: unknown): boolean {
@@ -57,7 +57,7 @@ function flagsWithoutEffect(flags: KubeletFlags, given: readonly GivenFlag[]): r
 export function startWarnings(
   config: KubeletConfiguration,
   flags: KubeletFlags,
-  given: readonly GivenFlag[],
+  { given, ignored }: Pick<ParsedFlags, "given" | "ignored">,
   documents: readonly ConfigDocument[],
 ): readonly string[] {
   const idle = [...configWithoutEffect(config, given, documents), ...flagsWithoutEffect(flags, given)];
@@ -67,5 +67,6 @@ export function startWarnings(
   return [
     ...(idle.length === 0 ? [] : [`accepted but not yet effective: ${idle.join(", ")}`]),
     ...(old.length === 0 ? [] : [`deprecated flags in use: ${old.join(", ")}`]),
+    ...(ignored.length === 0 ? [] : [`flags of older kubelets are ignored: ${ignored.join(", ")}`]),
   ];
 }

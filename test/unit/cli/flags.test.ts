@@ -88,7 +88,7 @@ describe("every flag", () => {
       const text = spec.pairs === "lessThan" ? "a<b" : plain;
       const joined = parseFlags([`--${name}=${text}`], KUBELET_FLAGS);
       const apart = parseFlags(value === true ? [`--${name}`] : [`--${name}`, text], KUBELET_FLAGS);
-      const expected = { given: [{ spec, value }], positional: [], help: false, errors: [] };
+      const expected = { given: [{ spec, value }], positional: [], help: false, ignored: [], errors: [] };
       expect([joined, apart]).toEqual([expected, expected]);
     },
   );

@@ -2,7 +2,7 @@
  * Work on keys towards another side that may be away: the most urgent key first, one piece per key at a time, a bound
  * over all, and while the other side is away one try at a time. State: the operator's.
  */
-import { Observable, type OperatorFunction, type Subscription } from "rxjs";
+import { EMPTY, Observable, type OperatorFunction, type Subscriber, type Subscription } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 import type { Rng } from "../ports/random.ts";
 import { type BackoffCurve, backoffDelay } from "./backoffDelay.ts";
@@ -32,6 +32,8 @@ export interface ByPriorityOptions<K> {
   readonly work: (key: K) => Observable<WorkOutcome>;
   /** Pieces under way at once. */
   readonly limit: number;
+  /** Completes when another piece may begin; the key is chosen only then. Default: at once. */
+  readonly turn?: () => Observable<unknown>;
   readonly backoff: BackoffCurve;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -48,7 +50,7 @@ interface Waiting {
 }
 
 /**
- * Works on each key it is told. A key told while it is being worked on is worked on once more; one told while it waits
+ * Works on each key it is told, at the rate of `turn`. A key told while it is being worked on is worked on once more; one told while it waits
  * to be tried again waits no longer.
  *
  *     source   a2-b1-c2--------       limit 1
@@ -56,10 +58,10 @@ interface Waiting {
  *     away     #----a#--------b[a][c] one try at a time, each with another key, until one is answered
  *
  * Emits nothing. Cancels: all work under way and the timer. Errors: of source and work pass on. Completes when the source
- * did and nothing is under way or waits. Bound: `limit` pieces under way, one entry per key, one timer.
+ * did and nothing is under way or waits. Bound: `limit` pieces under way, one entry per key, one timer, one turn asked for.
  */
 export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<Urgent<K>, never> {
-  const { work, limit, clock, onDepth } = options;
+  const { work, limit, clock, onDepth, turn = () => EMPTY } = options;
   return (source$) =>
     new Observable<never>((destination) => {
       const waiting = new Map<K, Waiting>();
@@ -67,11 +69,12 @@ export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<U
       const pauses = createPauses<K>(options);
       let timer: Subscription | undefined;
       let sourceEnded = false;
-      let turns = 0;
+      let told = 0;
+      const turns = createTurns(destination, turn, () => advance());
       const wait = (key: K, priority: number, dueMs: number): void => {
         const known = waiting.get(key);
         // Who was told twice keeps the place it has.
-        const turn = known !== undefined && known.priority === priority ? known.turn : (turns += 1);
+        const turn = known !== undefined && known.priority === priority ? known.turn : (told += 1);
         waiting.set(key, { priority, dueMs, turn });
         if (known === undefined) onDepth?.(waiting.size);
       };
@@ -105,6 +108,8 @@ export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<U
           },
           ended: () => {
             running.delete(key);
+            // There was nothing to do: somebody else may.
+            if (outcome === undefined) turns.giveBack();
             const pauseMs = pauses.after(key, outcome);
             if (pauseMs !== undefined && !waiting.has(key)) wait(key, entry.priority, clock.monotonicMs() + pauseMs);
             advance();
@@ -120,6 +125,7 @@ export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<U
           arm(now);
           return false;
         }
+        if (!turns.take()) return false;
         start(...next);
         return true;
       });
@@ -134,6 +140,33 @@ export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<U
         },
       });
     });
+}
+
+/** The turns of one operator: those given and not taken, and the one asked for, after which `given` is called. */
+function createTurns(destination: Subscriber<never>, ask: () => Observable<unknown>, given: () => void) {
+  let free = 0;
+  let isAsked = false;
+  return {
+    giveBack(): void {
+      free += 1;
+    },
+    /** Takes one that is free, or asks for one. */
+    take(): boolean {
+      if (free > 0) {
+        free -= 1;
+        return true;
+      }
+      if (isAsked) return false;
+      isAsked = true;
+      const ended = (): void => {
+        isAsked = false;
+        free += 1;
+        given();
+      };
+      subscribeInner(destination, ask, { next: () => {}, ended });
+      return false;
+    },
+  };
 }
 
 /** While the other side is away the keys take turns: one that makes it fail must not be the only one tried. */

@@ -1,7 +1,8 @@
 /**
  * Tells the API server of this node's pods: their statuses, the end of those that were deleted, the mirrors of static
  * pods. A change goes out in the turn in which it happens. What to write is decided by core/api/podWrite.ts from what
- * both sides have at that moment, so that the newest status wins and a difference is seen from either side.
+ * both sides have at that moment, so that the newest status wins and a difference is seen from either side. What waits for
+ * the rate is decided when its turn comes: statuses in between are never sent, and the most urgent goes first.
  *
  *     podStatuses, registry   a---a'-------b-------     our side
  *     toldPods                ------------------b"-     the server's: somebody else wrote to b
@@ -47,6 +48,7 @@ export function podWriter(
       byPriority({
         work: (name) => podWriteRequest(name, memories, { api, clock, telemetry, nodeName: config.nodeName }),
         limit: PARALLEL_WRITES,
+        turn: () => api.podTurn(),
         backoff: BACKOFF,
         clock,
         rng,

@@ -128,8 +128,10 @@ export interface ApiServer {
 export interface ApiLanes {
   /** Leases and the status of the node. */
   readonly heartbeats: ApiServer;
-  /** What the kubelet says of pods: statuses, deletions, mirror pods. */
+  /** What the kubelet says of pods: statuses, deletions, mirror pods. Each request takes a turn first. */
   readonly pods: ApiServer;
+  /** Completes when the rate allows a request on the lane of pods: what it says may be decided then. */
+  podTurn(): Call<void>;
   readonly events: ApiServer;
   /** Everything it reads, and tokens. */
   readonly objects: ApiServer;

@@ -2,7 +2,7 @@
  * A whole node in virtual time: the production kubelet on a simulated runtime, disk, cgroups and pod sources. A run is
  * its options: same seed, same trace, on any machine. Everything that happens is seen by trace and checkers, in order.
  */
-import { merge, type Subscription } from "rxjs";
+import { EMPTY, merge, type Subscription } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
@@ -325,7 +325,7 @@ function createWorld(options: SimNodeOptions): World {
 /** Calls of a simulated client do not wait for each other: one client serves as every lane. */
 function lanesTo(server: SimApiServer, nodeName: string, see: (sight: SimSight) => void): ApiLanes {
   const lane = server.client({ kind: "node", nodeName });
-  return { heartbeats: lane, pods: seenPodWrites(lane, see), events: lane, objects: lane };
+  return { heartbeats: lane, pods: seenPodWrites(lane, see), podTurn: () => EMPTY, events: lane, objects: lane };
 }
 
 const PROCEED: SimAction = { kind: "proceed" };

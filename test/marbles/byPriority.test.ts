@@ -15,6 +15,7 @@ function run(
   work: Work,
   limit = 1,
   end = "-".repeat(60) + "!",
+  turn?: () => Observable<unknown>,
 ) {
   const begun: string[] = [];
   const attempts = new Map<string, number>();
@@ -31,6 +32,7 @@ function run(
           return work(key, attempt);
         }),
       limit,
+      ...(turn === undefined ? {} : { turn }),
       backoff: BACKOFF,
       clock,
       rng: fixedRng(),
@@ -92,6 +94,16 @@ describe("byPriority", () => {
         3,
       );
       expect(begun).toEqual(["0 a", "0 b", "0 c", "3 a", "8 b", "17 c", "17 a", "17 b"]);
+    }),
+  );
+
+  it(
+    "chooses the key when its turn has come, and gives back a turn nothing was done with",
+    marbles((m) => {
+      const turn = () => timer(4, m.clock.scheduler);
+      const work = (key: string) => says(m.clock, 1, key === "b" ? undefined : { kind: "later", afterMs: 100 });
+      const { begun } = run(m, "C-Ab-----", work, 3, undefined, turn);
+      expect(begun).toEqual(["4 b", "5 c", "8 a"]);
     }),
   );
 

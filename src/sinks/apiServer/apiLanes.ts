@@ -2,9 +2,10 @@
  * All lanes to one API server: connections of their own each, rates as the configuration has them. Owns them; a client
  * certificate is replaced on all at once.
  */
+import { defer, tap } from "rxjs";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
 import { fairBuckets } from "../../operators/fairBuckets.ts";
-import { type TokenBucket, tokenBucket } from "../../operators/tokenBucket.ts";
+import { tokenBucket } from "../../operators/tokenBucket.ts";
 import type { ApiLanes } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type ApiAuthorization, type ApiObserver, createApiServer } from "./createApiServer.ts";
@@ -53,23 +54,30 @@ export function createApiLanes(options: ApiLanesOptions): ApiConnection {
     events: createTransport({ endpoint, identity, clock }),
     objects: createTransport({ endpoint, identity, clock }),
   };
-  const lane = (name: keyof ApiLanes, bucket: TokenBucket | undefined) =>
+  const unlimited = tokenBucket({ ...NO_LIMIT, clock });
+  const lane = (name: keyof typeof transports, bucket = unlimited, observedBy = observer) =>
     createApiServer({
       transport: transports[name],
       authorization,
-      bucket: bucket ?? tokenBucket({ ...NO_LIMIT, clock }),
+      bucket,
       clock,
       userAgent,
       deadlineMs: name === "heartbeats" ? options.heartbeatDeadlineMs : CALL_DEADLINE_MS,
       reconnectsAfterDeadline: name === "heartbeats",
-      observer,
+      observer: observedBy,
     });
-  const [ofPods, ofObjects] = fairBuckets(tokenBucket({ ...options.rate, clock }), 2);
+  const [ofPods = unlimited, ofObjects] = fairBuckets(tokenBucket({ ...options.rate, clock }), 2);
   const all = Object.values(transports);
   return {
     lanes: {
-      heartbeats: lane("heartbeats", undefined),
-      pods: lane("pods", ofPods),
+      heartbeats: lane("heartbeats"),
+      pods: lane("pods", unlimited, { ...observer, onTurn: () => {} }),
+      podTurn: () =>
+        defer(() => {
+          const askedAt = clock.monotonicMs();
+          const tell = () => observer.onTurn("PATCH", transports.pods.host, clock.monotonicMs() - askedAt);
+          return ofPods.acquire().pipe(tap({ complete: tell }));
+        }),
       events: lane("events", tokenBucket({ ...options.eventRate, clock })),
       objects: lane("objects", ofObjects),
     },

@@ -3,7 +3,13 @@
  * from where it stands. Bound: one call at a time. Counterpart: doPodResizeAction (kuberuntime_manager.go).
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
-import { sizedContainers, sizesOf, withContainerSize, withReportedSizes } from "../core/allocation/actualSizes.ts";
+import {
+  sizedContainers,
+  sizesOf,
+  withContainerSize,
+  withAskedSize,
+  withReportedSizes,
+} from "../core/allocation/actualSizes.ts";
 import { allocationOf, unknownAllocation } from "../core/allocation/podAllocation.ts";
 import { resizeCompletedEvent, resizeErrorEvent } from "../core/allocation/resizeMessages.ts";
 import {
@@ -138,6 +144,11 @@ function updateContainer(
   return effect(context, { name: "UpdateContainerResources", container: name }, () =>
     ports.runtime.updateContainerResources(request),
   ).pipe(
+    tap({
+      subscribe: () => {
+        memory.sizes = withAskedSize(memory.sizes, name, containerId, requirements);
+      },
+    }),
     switchMap((updated) => {
       if (!updated.ok) {
         failures.push(updated.error);

@@ -188,10 +188,11 @@ describe("a resize that fits", () => {
   });
 
   it("takes back what had begun of a resize that is reverted halfway", () => {
+    let refuses = true;
     const { node, check } = podNode({
       pods: [sized(SMALL)],
       callFault: (rpc) =>
-        rpc === "UpdateContainerResources"
+        refuses && rpc === "UpdateContainerResources"
           ? { kind: "fail", error: kubeletError("Unknown", "no") }
           : { kind: "proceed" },
     });
@@ -199,6 +200,7 @@ describe("a resize that fits", () => {
     node.putPod(sized(LARGE, { generation: 2 }));
     node.runFor(5_000);
     const halfway = cgroup(node)?.memoryLimitBytes;
+    refuses = false;
     node.putPod(sized(SMALL, { generation: 3 }));
     node.runFor(30_000);
     expect([halfway, cgroup(node)?.memoryLimitBytes, inForce(node), resizing(node)]).toEqual([

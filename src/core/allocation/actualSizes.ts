@@ -9,6 +9,7 @@ import { newestContainer } from "../pod/restartRules.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import {
   allocationOf,
+  commonRequirements,
   type PodAllocation,
   type Requirements,
   sameAllocation,
@@ -20,6 +21,8 @@ import {
 export interface ActualSizes {
   /** Of container instances it made or resized. */
   readonly containers: ReadonlyMap<ContainerId, Requirements>;
+  /** Of instances asked to take another size without an answer that they did: the amounts that hold either way. */
+  readonly certain: ReadonlyMap<ContainerId, Requirements>;
   /** Of all others: what was allocated when they were made. */
   readonly others: PodAllocation;
   /** What the pod's cgroup was written for. */
@@ -38,7 +41,7 @@ export function sizedContainers(pod: Pod, runtime: PodRuntimeStatus, sizes: Actu
   return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((spec) => {
     const instance = newestContainer(runtime, spec.name);
     if (instance?.state !== "running") return [];
-    return [{ spec, instance, actual: sizes.containers.get(instance.id) ?? sizes.others.containers[spec.name] ?? {} }];
+    return [{ spec, instance, actual: sizeOf(sizes, spec.name, instance.id) }];
   });
 }
 
@@ -61,6 +64,7 @@ export const isResizing = (pod: Pod, runtime: PodRuntimeStatus, sizes: ActualSiz
 /** Sizes of a pod of which nothing else is known: everything has this allocation. */
 export const sizesOf = (allocation: PodAllocation): ActualSizes => ({
   containers: new Map(),
+  certain: new Map(),
   others: allocation,
   cgroup: allocation,
 });
@@ -69,7 +73,21 @@ export const sizesOf = (allocation: PodAllocation): ActualSizes => ({
 export const withContainerSize = (sizes: ActualSizes, id: ContainerId, size: Requirements): ActualSizes => ({
   ...sizes,
   containers: new Map(sizes.containers).set(id, size),
+  certain: new Map([...sizes.certain].filter(([each]) => each !== id)),
 });
+
+/** An instance is asked to take another size: until it is known to have it, either may hold. */
+export const withAskedSize = (sizes: ActualSizes, name: string, id: ContainerId, size: Requirements): ActualSizes => ({
+  ...sizes,
+  certain: new Map(sizes.certain).set(id, commonRequirements(sizes.certain.get(id) ?? sizeOf(sizes, name, id), size)),
+});
+
+/** Nothing but what is certain: what a plan goes by. */
+export const certainSizes = (sizes: ActualSizes): ActualSizes =>
+  sizes.certain.size === 0 ? sizes : { ...sizes, containers: new Map([...sizes.containers, ...sizes.certain]) };
+
+const sizeOf = ({ containers, others }: ActualSizes, name: string, id: ContainerId): Requirements =>
+  containers.get(id) ?? others.containers[name] ?? {};
 
 /** Containers whose size the runtime reports as the allocated one have it: an earlier kubelet came so far. */
 export function withReportedSizes(

@@ -59,6 +59,19 @@ const amount = (amounts: Amounts, name: string): Quantity | undefined => {
 export const sameRequirements = (a: Requirements | undefined, b: Requirements | undefined): boolean =>
   a === b || (sameAmounts(a?.requests, b?.requests) && sameAmounts(a?.limits, b?.limits));
 
+/** The amounts two sections have in common: what is known while it is open which of them holds. */
+export const commonRequirements = (a: Requirements, b: Requirements): Requirements => ({
+  requests: commonAmounts(a.requests, b.requests),
+  limits: commonAmounts(a.limits, b.limits),
+});
+
+const commonAmounts = (a: Amounts, b: Amounts): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(a ?? {}).filter(
+      ([name, text]) => b?.[name] !== undefined && sameAmounts({ [name]: text }, { [name]: b[name] }),
+    ),
+  );
+
 /** Whether two allocations mean the same amounts. */
 export function sameAllocation(a: PodAllocation, b: PodAllocation): boolean {
   if (a === b) return true;

@@ -11,7 +11,14 @@ import type { ContainerId } from "../ids.ts";
 import { isSidecar } from "../pod/restartRules.ts";
 import { type CgroupLimits, type PodLimitConfig, podCgroupResources } from "../resources/podCgroup.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
-import { type ActualSizes, atActualSize, isResizing, type SizedContainer, sizedContainers } from "./actualSizes.ts";
+import {
+  type ActualSizes,
+  atActualSize,
+  certainSizes,
+  isResizing,
+  type SizedContainer,
+  sizedContainers,
+} from "./actualSizes.ts";
 import {
   allocationOf,
   type PodAllocation,
@@ -60,7 +67,8 @@ export interface ResizePlanInput {
 
 /** undefined when the allocated size is in force. */
 export function planResize(input: ResizePlanInput): ResizePlan | undefined {
-  const { pod, runtime, sizes, config } = input;
+  const { pod, runtime, config } = input;
+  const sizes = certainSizes(input.sizes);
   if (!isResizing(pod, runtime, sizes)) return undefined;
   const running = sizedContainers(pod, runtime, sizes);
   const restarts = running.filter((each) => needsRestart(pod, each)).map(({ spec }) => spec.name);

@@ -1,0 +1,30 @@
+/** A seed as a test: what is expected of the run is that it has nothing to say. */
+import { simSummary } from "../../src/commands/simSummary.ts";
+import type { FaultRates } from "../../src/sim/faults/faultKinds.ts";
+import { simulateSeed } from "../../src/sim/simulateSeed.ts";
+
+const MINUTE_MS = 60_000;
+
+export interface SeedSize {
+  readonly pods: number;
+  readonly minutes: number;
+  /** Runs to spend on a smaller workload that fails as well: half a minute of them. */
+  readonly shrinkRuns: number;
+}
+export const WHOLE: SeedSize = { pods: 30, minutes: 120, shrinkRuns: 8 };
+/** So that fifty fit into a test run. */
+export const SMALL: SeedSize = { pods: 12, minutes: 30, shrinkRuns: 30 };
+/** Nothing here waits: a run ends. In milliseconds. */
+export const SEED_PATIENCE_MS = 600_000;
+
+/** How a run failed and how to repeat it; empty when it did not. */
+export function failureOf(
+  seed: string | number,
+  { pods, minutes, shrinkRuns }: SeedSize,
+  faults: "default" | FaultRates = "default",
+): string {
+  const result = simulateSeed({ seed, pods, durationMs: minutes * MINUTE_MS, faults, shrinkRuns });
+  if (result.outcome === "ok") return "";
+  const without = faults === "default" ? "" : " (without the kinds of faults that came later)";
+  return `repeat with: rxlet simulate --seed ${seed} --pods ${pods} --duration ${minutes}m${without}\n${simSummary(result)}`;
+}

@@ -53,7 +53,7 @@ export function activeDeadline(
     switchMap(() => {
       const left = (): number => deadlineLeftMs(context, pod) ?? Number.POSITIVE_INFINITY;
       const looks$ = defer(() => of(left())).pipe(
-        repeat({ delay: () => longTimer(ports.clock, Math.min(left(), WALL_LOOK_MS)) }),
+        repeat({ delay: () => longTimer(ports.clock, Math.ceil(Math.min(left(), WALL_LOOK_MS))) }),
       );
       return looks$.pipe(first((leftMs) => leftMs <= 0));
     }),

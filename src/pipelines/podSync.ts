@@ -42,7 +42,7 @@ interface SyncRun {
   readonly stop: AbortSignal;
   readonly errors: KubeletError[];
   sandbox: Sandbox | undefined;
-  /** Containers that did not start, by name. */
+  /** Containers that did not start, by name; but for those that wait for their image, which the next round has to tell. */
   readonly failed: Set<string>;
   /** Set by a step that makes the following ones pointless. */
   halted: boolean;
@@ -282,9 +282,11 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
     sandbox,
     stop,
     failed: (error, retryAt) => {
-      run.failed.add(container.name);
       wakeBy(memory, retryAt);
-      if (retryAt === undefined) run.errors.push(error);
+      if (retryAt === undefined) {
+        run.failed.add(container.name);
+        run.errors.push(error);
+      }
       // What failed just now is looked at as after any failed sync, to show that it waits from then on.
       else if (error.code !== "Backoff") wakeBy(memory, retrySyncAt(context, [error]));
       // A failed init container stops those after it, a failed regular one does not.

@@ -2,14 +2,16 @@
  * A whole node in virtual time: the production kubelet on a simulated runtime, disk, cgroups and pod sources. A run is
  * its options: same seed, same trace, on any machine. Everything that happens is seen by trace and checkers, in order.
  */
-import { EMPTY, merge, type Subscription } from "rxjs";
+import { merge, type Subscription } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { Kubelet } from "../kubelet.ts";
+import { tokenBucket } from "../operators/tokenBucket.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { CredentialPlugins } from "../ports/credentials.ts";
 import type { Machine } from "../ports/host.ts";
@@ -272,7 +274,7 @@ function createWorld(options: SimNodeOptions): World {
   const apiPods = createSimApiPods(clock, pods);
   const ports = {
     clock,
-    api: api === undefined ? undefined : lanesTo(api, config.nodeName, see),
+    api: api === undefined ? undefined : lanesTo(api, config.nodeName, clock, see),
     get machine() {
       return host.machine;
     },
@@ -322,10 +324,20 @@ function createWorld(options: SimNodeOptions): World {
   };
 }
 
+/** Defaults of `kubeAPIQPS` and `kubeAPIBurst`. */
+const POD_RATE = { qps: 50, burst: 100 };
+
 /** Calls of a simulated client do not wait for each other: one client serves as every lane. */
-function lanesTo(server: SimApiServer, nodeName: string, see: (sight: SimSight) => void): ApiLanes {
+function lanesTo(server: SimApiServer, nodeName: string, clock: Clock, see: (sight: SimSight) => void): ApiLanes {
   const lane = server.client({ kind: "node", nodeName });
-  return { heartbeats: lane, pods: seenPodWrites(lane, see), podTurn: () => EMPTY, events: lane, objects: lane };
+  const turns = tokenBucket({ ...POD_RATE, clock });
+  return {
+    heartbeats: lane,
+    pods: seenPodWrites(lane, see),
+    podTurn: () => turns.acquire(),
+    events: lane,
+    objects: lane,
+  };
 }
 
 const PROCEED: SimAction = { kind: "proceed" };

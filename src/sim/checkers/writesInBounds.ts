@@ -1,6 +1,6 @@
 /**
- * The kubelet never asks more of the API server about pods than its default rate would let through, also when the server
- * fails and when it comes back: the simulated lanes have no limit of their own.
+ * The kubelet never asks more of the API server about pods than its rate lets through, also when the server fails and
+ * when it comes back: nothing but the turns it takes (`ApiLanes.podTurn`) holds its requests back.
  */
 import type { SimChecker } from "../simChecker.ts";
 
@@ -8,6 +8,8 @@ import type { SimChecker } from "../simChecker.ts";
 const QPS = 50;
 const BURST = 100;
 const MS_PER_SECOND = 1000;
+/** Of a request, in rounding. */
+const TOLERANCE = 1e-3;
 
 export function writesInBounds(): SimChecker {
   /** Requests the bucket would still let through at `atMs`. */
@@ -19,7 +21,7 @@ export function writesInBounds(): SimChecker {
       if (kind !== "request") return undefined;
       left = Math.min(BURST, left + ((atMs - lastMs) * QPS) / MS_PER_SECOND) - 1;
       lastMs = atMs;
-      return left < 0 ? `more than ${BURST} requests at once, or ${QPS} a second` : undefined;
+      return left < -TOLERANCE ? `more than ${BURST} requests at once, or ${QPS} a second` : undefined;
     },
   };
 }

@@ -1,6 +1,6 @@
 /** How far a simulation is: one line that is drawn over on a terminal, a line per tenth in a pipe. */
 import type { Clock } from "../ports/clock.ts";
-import type { SimProgress } from "../sim/simulateSeed.ts";
+import type { ShrinkProgress, SimProgress } from "../sim/simulateSeed.ts";
 
 /** Where it writes. */
 export interface SimScreen {
@@ -39,6 +39,12 @@ export function createSimProgress(screen: SimScreen, clock: Clock, seed: string)
         tenth = Math.floor(part * TENTHS);
         screen.write(`${told}\n`);
       }
+    },
+    /** Only on a terminal: in a pipe the summary is enough. */
+    showShrinking({ tries, maxTries, pods }: ShrinkProgress): void {
+      if (!onTerminal) return;
+      const line = `seed ${seed} failed; making it small: try ${tries} of about ${maxTries}, with ${pods} pods`;
+      screen.write(`\r\u001b[K${line.slice(0, (screen.columns ?? 80) - 1)}`);
     },
     /** The line goes. */
     end(): void {

@@ -63,6 +63,7 @@ function simulateOne(
     shrinkRuns: which.replay === undefined ? shrink : 0,
     realMs: () => systemClock.monotonicMs(),
     onProgress: isShown ? (state) => progress.show(state) : undefined,
+    onShrink: (state) => progress.showShrinking(state),
     ...(chrome === undefined ? {} : { watch: (observation, node) => chrome.see(observation, node) }),
   });
   progress.end();

@@ -4,8 +4,11 @@ import type { SimReplay } from "./simReplay.ts";
 import { replayedPods } from "./simReplay.ts";
 import type { SimRun } from "./simRun.ts";
 
-/** Runs to its end; the caller makes it from the replay. */
-export type PlayReplay = (replay: SimReplay) => Pick<SimRun, "outcome" | "violations" | "dice">;
+/** Runs to its end, or to an instant of virtual time; the caller makes it from the replay. */
+export type PlayReplay = (replay: SimReplay, untilMs: number) => Pick<SimRun, "outcome" | "violations" | "dice">;
+
+/** A smaller run may break its rule later than the first one did: so much, and once more the time that took. */
+const PATIENCE_MS = 10 * 60_000;
 
 /**
  * Shrinks with at most `maxRuns` tries, and a handful of runs around them. What it answers fails, and breaks the rule
@@ -13,10 +16,13 @@ export type PlayReplay = (replay: SimReplay) => Pick<SimRun, "outcome" | "violat
  */
 export function shrinkRun(replay: SimReplay, play: PlayReplay, maxRuns: number): SimReplay {
   const budget: ShrinkBudget = { runs: maxRuns };
-  const first = play(replay);
-  const rule = first.violations[0]?.checker;
+  const first = play(replay, Infinity);
+  const broken = first.violations[0];
+  const rule = broken?.checker;
+  // What never comes about shows at the end only.
+  const untilMs = first.outcome === "liveness" ? Infinity : 2 * (broken?.atMs ?? 0) + PATIENCE_MS;
   const failsAlike = (candidate: SimReplay): boolean => {
-    const { outcome, violations } = play(candidate);
+    const { outcome, violations } = play(candidate, untilMs);
     return outcome === first.outcome && violations[0]?.checker === rule;
   };
   let best = replay;
@@ -30,7 +36,7 @@ export function shrinkRun(replay: SimReplay, play: PlayReplay, maxRuns: number):
   };
   if (best.keptFaults !== undefined) {
     // Faults of pods that are gone do not happen any more.
-    const happened = new Set(play(best).dice.happened);
+    const happened = new Set(play(best, Infinity).dice.happened);
     const left = best.keptFaults.filter((fault) => happened.has(fault));
     const candidate = { ...best, keptFaults: left };
     if (failsAlike(candidate)) best = candidate;

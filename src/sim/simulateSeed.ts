@@ -37,6 +37,8 @@ export interface SimulateOptions {
   readonly watch?: ((observation: SimObservation, node: number) => void) | undefined;
   /** Told after each slice of virtual time, of the slowest node. */
   readonly onProgress?: ((progress: SimProgress) => void) | undefined;
+  /** Told before each try to make a failure small. */
+  readonly onShrink?: ((progress: ShrinkProgress) => void) | undefined;
 }
 
 /** How far a simulation is. */
@@ -46,6 +48,15 @@ export interface SimProgress {
   readonly durationMs: number;
   readonly events: number;
   readonly faults: number;
+}
+
+/** How far a failure was made small. */
+export interface ShrinkProgress {
+  readonly tries: number;
+  /** Of the tries to leave something out; a handful come on top. */
+  readonly maxTries: number;
+  /** In the run that is tried. */
+  readonly pods: number;
 }
 
 /** What became of it. */
@@ -131,13 +142,16 @@ export function simulateSeed(options: SimulateOptions): SimulateResult {
 
 /** The same failure with fewer pods and faults, and its lines. */
 function shrunk(result: SimulateResult, options: SimulateOptions, maxRuns: number): SimulateResult {
-  const playToEnd = (replay: SimReplay): SimRun => {
+  let tries = 0;
+  const playUntil = (replay: SimReplay, untilMs: number): SimRun => {
+    tries += 1;
+    options.onShrink?.({ tries, maxTries: maxRuns, pods: replayedPods(replay).length });
     const run = play(replay, options);
-    while (run.advance());
+    while (run.advance() && run.node.clock.monotonicMs() < untilMs);
     return run;
   };
-  const replay = shrinkRun(result.replay, playToEnd, maxRuns);
-  const small = playToEnd(replay);
+  const replay = shrinkRun(result.replay, playUntil, maxRuns);
+  const small = playUntil(replay, Infinity);
   return { ...result, replay, violations: small.violations, lines: small.node.trace.lines.slice(-TOLD_LINES) };
 }
 

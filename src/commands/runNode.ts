@@ -33,6 +33,9 @@ import { storeEvents } from "../sinks/apiEvents.ts";
 import { recordEvents } from "../sinks/events.ts";
 import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
 import { createFiles } from "../sinks/files.ts";
+import { mayMount } from "../sinks/mounts/mayMount.ts";
+import { createMounts } from "../sinks/mounts/mounts.ts";
+import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
@@ -227,6 +230,8 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     credentialPlugins: credentialPlugins && createCredentialPlugins(credentialPlugins.directory),
     probers: createProbers(client.runtime, clock),
     files: createFiles(),
+    volumeFiles: createVolumeFiles(),
+    mounts: mayMount() ? createMounts({ clock }) : undefined,
     cgroups,
     machine,
     snapshots$: podSources(options, nodeName, { clock, rng, telemetry, api, cluster }),

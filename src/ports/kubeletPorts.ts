@@ -12,10 +12,12 @@ import type { Clock } from "./clock.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
 import type { CredentialPlugins } from "./credentials.ts";
 import type { Files } from "./files.ts";
+import type { Mounts } from "./mounts.ts";
 import type { ObjectCache } from "./objectCache.ts";
 import type { Probers } from "./probers.ts";
 import type { Rng } from "./random.ts";
 import type { Telemetry } from "./telemetry.ts";
+import type { VolumeFiles } from "./volumeFiles.ts";
 
 /** What the runtime's event stream says: a reason to look, never a state. */
 export type RuntimeSignal =
@@ -51,6 +53,9 @@ export interface KubeletPorts {
   readonly credentialPlugins: CredentialPlugins | undefined;
   readonly probers: Probers;
   readonly files: Files;
+  readonly volumeFiles: VolumeFiles;
+  /** Absent where the kubelet may not mount: no root, no Linux. */
+  readonly mounts: Mounts | undefined;
   /** Absent where the kubelet may not write cgroups. */
   readonly cgroups: Cgroups | undefined;
   readonly machine: Machine;

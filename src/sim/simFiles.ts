@@ -7,10 +7,12 @@ import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Files } from "../ports/files.ts";
 import { later } from "./simCall.ts";
-import { createSimTree, normalized, parentOf, type SimNode } from "./simTree.ts";
+import { createSimTree, normalized, parentOf, type SimNode, type SimTree } from "./simTree.ts";
 
 /** The port, and the host's view of the same tree. */
 export interface SimFiles extends Files {
+  /** Where all of it is; mounts are made in it. */
+  readonly tree: SimTree;
   /** At that path itself; links are not followed. */
   at(path: string): SimNode | undefined;
   /** Content of a file, links followed; undefined when it is not a file. */
@@ -49,6 +51,7 @@ export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor }: SimFi
       return effect();
     });
   return {
+    tree,
     makeDirectory: (path, mode = DIRECTORY_MODE) => call("makeDirectory", path, () => tree.makeDirectory(path, mode)),
     writeFile: (path, content, mode = FILE_MODE) => call("writeFile", path, () => tree.writeFile(path, content, mode)),
     replaceFile: (path, content, mode = FILE_MODE) =>

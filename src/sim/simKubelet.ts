@@ -43,7 +43,10 @@ export interface SimKubelet {
 export interface SimKubeletOptions {
   readonly config: KubeletConfig;
   /** Everything but what is made anew for each life. */
-  readonly ports: Pick<KubeletPorts, "clock" | "api" | "runtime" | "images" | "files" | "cgroups" | "machine">;
+  readonly ports: Pick<
+    KubeletPorts,
+    "clock" | "api" | "runtime" | "images" | "files" | "volumeFiles" | "mounts" | "cgroups" | "machine"
+  >;
   readonly prng: Prng;
   /** What the pod sources beside an API server say; subscribed once per life. */
   readonly snapshots$: Observable<SourceSnapshot>;

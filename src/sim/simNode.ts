@@ -40,6 +40,7 @@ import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./sim
 import { podObjects, probeSight, requestDetails, seenCgroups, seenFiles, seenPodWrites } from "./simSights.ts";
 import { createSimSubjects, type SimSubject } from "./simSubjects.ts";
 import type { SimTelemetry } from "./simTelemetry.ts";
+import { createSimVolumeFiles } from "./simVolumeFiles.ts";
 import { createSimTrace, type SimTrace } from "./simTrace.ts";
 
 /** Decides over a request to the runtime. */
@@ -279,6 +280,8 @@ function createWorld(options: SimNodeOptions): World {
       return host.machine;
     },
     files: seenFiles(files, config, see),
+    volumeFiles: createSimVolumeFiles({ clock, tree: files.tree }),
+    mounts: host.mounts,
     cgroups: seenCgroups(cgroups, see),
     runtime: seenStatus(options.adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime, see),
     images: runtime.images,

@@ -32,8 +32,8 @@ const split = (place: string): readonly [directory: string, name: string] => {
 const failure = (code: ErrorCode, action: string, path: string, why: string) =>
   kubeletError(code, `cannot ${action} ${path}: ${why}`);
 
-/** Where a path leads when links on the way, and at its end, are followed. */
-function resolveIn(nodes: ReadonlyMap<string, SimNode>, path: string): string {
+/** Where a path leads when links on the way, and at its end, are followed, and binds. */
+function resolveIn(nodes: ReadonlyMap<string, SimNode>, mounted: ReadonlyMap<string, Mounted[]>, path: string): string {
   let names = normalized(path).split("/").slice(1);
   let here = "";
   for (let links = 0; names.length > 0; ) {
@@ -47,18 +47,32 @@ function resolveIn(nodes: ReadonlyMap<string, SimNode>, path: string): string {
       names = [...normalized(target).split("/").slice(1), ...rest];
       here = "";
     } else {
-      here = next === "/" ? "" : next;
+      const seen = mounted.get(next)?.at(-1)?.source ?? next;
+      here = seen === "/" ? "" : seen;
       names = rest;
     }
   }
   return here === "" ? "/" : here;
 }
 
+/** What a mount point hides. */
+interface Mounted {
+  /** The place that is seen instead, of a bind. */
+  readonly source?: string;
+  /** What was below it, of any other. */
+  readonly hidden: readonly (readonly [place: string, node: SimNode])[];
+}
+
+/** A file tree. */
+export type SimTree = ReturnType<typeof createSimTree>;
+
 /** The tree and its rules; throws KubeletErrors as the real adapter answers them. */
 export function createSimTree() {
   const nodes = new Map<string, SimNode>([["/", { kind: "directory", mode: 0o755 }]]);
   /** What is in each directory that has anything in it. */
   const names = new Map<string, Set<string>>();
+  /** By mount point, oldest first. */
+  const mounted = new Map<string, Mounted[]>();
   const put = (place: string, node: SimNode): void => {
     nodes.set(place, node);
     const [directory, name] = split(place);
@@ -71,7 +85,10 @@ export function createSimTree() {
     names.delete(place);
     nodes.delete(place);
   };
-  const resolve = (path: string): string => resolveIn(nodes, path);
+  const resolve = (path: string): string => resolveIn(nodes, mounted, path);
+  const mountOn = (place: string, mount: Mounted): void =>
+    void mounted.set(place, [...(mounted.get(place) ?? []), mount]);
+  const allBelow = (place: string) => [...nodes].filter(([each]) => each.startsWith(`${place}/`));
   /** A path whose parent is resolved and whose own link is not. */
   const ownPlace = (path: string): string => {
     const whole = normalized(path);
@@ -118,9 +135,34 @@ export function createSimTree() {
     },
     remove(path: string) {
       const place = ownPlace(path);
+      const busy = [...mounted.keys()].find((each) => each === place || each.startsWith(`${place}/`));
+      if (busy !== undefined) throw failure("Io", "remove", path, `${busy} is a mount point`);
       const [directory, name] = split(place);
       names.get(directory)?.delete(name);
       dropBelow(place);
+    },
+    /** Shows what is at `source` at `target`; both are there, without links. */
+    bind: (source: string, target: string): void => mountOn(target, { source, hidden: [] }),
+    /** An empty directory hides what is at `target`, which is there, without links. */
+    mount(target: string, mode: number) {
+      const hidden: Mounted["hidden"] = [
+        [target, nodes.get(target) ?? { kind: "directory", mode }],
+        ...allBelow(target),
+      ];
+      dropBelow(target);
+      put(target, { kind: "directory", mode });
+      mountOn(target, { hidden });
+    },
+    /** Shows what the last mount there hid; what was in it has gone. */
+    unmount(target: string) {
+      const stack = mounted.get(target) ?? [];
+      const last = stack.at(-1);
+      if (last === undefined) return;
+      if (stack.length === 1) mounted.delete(target);
+      else mounted.set(target, stack.slice(0, -1));
+      if (last.source !== undefined) return;
+      dropBelow(target);
+      for (const [place, node] of last.hidden) put(place, node);
     },
     symlink(target: string, path: string) {
       const place = ownPlace(path);

@@ -7,6 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Prng } from "../prng.ts";
 import { atOnce } from "../simCall.ts";
 import { createSimFiles, type SimFiles, type SimFilesOptions } from "../simFiles.ts";
+import { createSimMounts, type SimMounts } from "../simMounts.ts";
 import { simMachine } from "../simMachine.ts";
 import { nextOomKill, type OomKill, oomMessages } from "./oomKiller.ts";
 import { createSimDisk, type SimDisk, type SimFileSystem, usualFileSystems } from "./simDisk.ts";
@@ -31,6 +32,7 @@ export interface SimHost {
   readonly machine: Machine;
   readonly usage: HostUsage;
   readonly files: SimFiles;
+  readonly mounts: SimMounts;
   readonly disk: SimDisk;
   readonly processes: SimProcesses;
   readonly kernelLog: SimKernelLog;
@@ -52,6 +54,7 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
   const kernelLog = createSimKernelLog(clock);
   const disk = createSimDisk(options.fileSystems ?? usualFileSystems(Number(facts.rootFsBytes)), () => files);
   const files: SimFiles = createSimFiles({ clock, fault: options.fileFault, isFullFor: disk.isFullFor });
+  const mounts = createSimMounts({ clock, tree: files.tree });
   const processes = createSimProcesses(maxPids, () => watchMemory());
   const watchMemory = createMemoryWatch(
     clock,
@@ -67,11 +70,13 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
     },
     usage: usageOf({ clock, memoryBytes, maxPids, disk, processes, bootedAtMs: () => bootedAtMs }),
     files,
+    mounts,
     disk,
     processes,
     kernelLog,
     reboot() {
       processes.boot();
+      mounts.clear();
       for (const { mountPoint, isTmpfs } of disk.fileSystems) if (isTmpfs === true) emptyTree(files, mountPoint);
       kernelLog.boot();
       bootId = prng.uuid();

@@ -1,0 +1,64 @@
+/**
+ * Runs mount(8), umount(8) and their like. Bounds: the deadline of the call, 64 KiB of what they say. A tool that hangs
+ * in the kernel is left behind, killed as soon as the kernel lets go of it.
+ */
+import { spawn } from "node:child_process";
+import { kubeletError } from "../../core/errors.ts";
+import { ioError } from "../../core/ioError.ts";
+import { deadline } from "../../operators/deadline.ts";
+import { fromCall } from "../../operators/fromCall.ts";
+import type { Call } from "../../ports/call.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+/** One run of a tool. */
+export interface ToolRun {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** What is done to what, for errors: `mount tmpfs at /x`. */
+  readonly what: string;
+  /** File descriptor of ours that the tool has as 3. */
+  readonly descriptor?: number;
+  readonly signal: AbortSignal;
+}
+
+const MAX_SAID_CHARS = 64 * 1024;
+const MAX_TOLD_CHARS = 1_000;
+
+/** Ends well, or throws a KubeletError with the exit status and what the tool said, in the C locale. */
+export function runTool({ program, args, what, descriptor, signal }: ToolRun): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
+      env: { ...process.env, LC_ALL: "C" },
+      signal,
+      killSignal: "SIGKILL",
+    });
+    let said = "";
+    const hear = (chunk: Buffer): void => {
+      if (said.length < MAX_SAID_CHARS) said += chunk.toString("utf8");
+    };
+    child.stdout?.on("data", hear);
+    child.stderr?.on("data", hear);
+    child.on("error", (thrown) => reject(ioError("run", program, thrown)));
+    child.on("close", (code, killedBy) => {
+      if (code === 0) resolve();
+      else reject(failure(what, killedBy === null ? `exit status ${code}` : `signal: ${killedBy}`, said));
+    });
+  });
+}
+
+function failure(what: string, how: string, said: string) {
+  const words = said.trim().slice(0, MAX_TOLD_CHARS);
+  return kubeletError("Io", `cannot ${what}: ${how}${words === "" ? "" : `: ${words}`}`);
+}
+
+/** A Call with the deadline all mount calls have. */
+export const boundedCall = <T>(
+  what: string,
+  deadlineMs: number,
+  clock: Clock,
+  run: (signal: AbortSignal) => Promise<T>,
+): Call<T> =>
+  fromCall(run).pipe(
+    deadline(deadlineMs, clock, () => kubeletError("DeadlineExceeded", `${what}: not done within ${deadlineMs} ms`)),
+  );

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { mountAt, mountedAtOrBelow, parseMountInfo } from "../../../src/core/mount/mountInfo.ts";
+
+const TABLE = [
+  String.raw`22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro`,
+  String.raw`41 22 0:33 / /var/lib/kubelet/pods/u/volumes/kubernetes.io~empty-dir/m rw,relatime shared:7 master:2 - tmpfs tmpfs rw,size=65536k,inode64`,
+  String.raw`42 22 8:1 /data/with\040blank\011tab /mnt/with\040blank\012line\134slash\043hash ro,nosuid unbindable - ext4 /dev/sda1 rw`,
+  String.raw`43 22 0:40 / /mnt/nfs rw propagate_from:3 master:9 - nfs4 server:/export/a\040b rw,vers=4.2,addr=192.0.2.7`,
+  String.raw`44 22 0:4 net:[4026532281] /run/netns/x rw - nsfs nsfs rw`,
+  String.raw`45 22 0:50 / /mnt/empty rw - fuse  rw`,
+  "",
+];
+
+describe("the mount table", () => {
+  const entries = parseMountInfo(TABLE.join("\n"));
+
+  it("is read field by field, optional ones, octal escapes and an empty source included", () => {
+    expect(entries).toEqual([
+      {
+        id: 22,
+        parentId: 1,
+        device: "8:1",
+        root: "/",
+        mountPoint: "/",
+        options: ["rw", "relatime"],
+        propagation: { sharedWith: 1, isUnbindable: false },
+        fsType: "ext4",
+        source: "/dev/sda1",
+        superOptions: ["rw", "errors=remount-ro"],
+      },
+      {
+        id: 41,
+        parentId: 22,
+        device: "0:33",
+        root: "/",
+        mountPoint: "/var/lib/kubelet/pods/u/volumes/kubernetes.io~empty-dir/m",
+        options: ["rw", "relatime"],
+        propagation: { sharedWith: 7, receivesFrom: 2, isUnbindable: false },
+        fsType: "tmpfs",
+        source: "tmpfs",
+        superOptions: ["rw", "size=65536k", "inode64"],
+      },
+      {
+        id: 42,
+        parentId: 22,
+        device: "8:1",
+        root: "/data/with blank\ttab",
+        mountPoint: "/mnt/with blank\nline\\slash#hash",
+        options: ["ro", "nosuid"],
+        propagation: { isUnbindable: true },
+        fsType: "ext4",
+        source: "/dev/sda1",
+        superOptions: ["rw"],
+      },
+      {
+        id: 43,
+        parentId: 22,
+        device: "0:40",
+        root: "/",
+        mountPoint: "/mnt/nfs",
+        options: ["rw"],
+        propagation: { receivesFrom: 9, isUnbindable: false },
+        fsType: "nfs4",
+        source: "server:/export/a b",
+        superOptions: ["rw", "vers=4.2", "addr=192.0.2.7"],
+      },
+      {
+        id: 44,
+        parentId: 22,
+        device: "0:4",
+        root: "net:[4026532281]",
+        mountPoint: "/run/netns/x",
+        options: ["rw"],
+        propagation: { isUnbindable: false },
+        fsType: "nsfs",
+        source: "nsfs",
+        superOptions: ["rw"],
+      },
+      {
+        id: 45,
+        parentId: 22,
+        device: "0:50",
+        root: "/",
+        mountPoint: "/mnt/empty",
+        options: ["rw"],
+        propagation: { isUnbindable: false },
+        fsType: "fuse",
+        source: "",
+        superOptions: ["rw"],
+      },
+    ]);
+  });
+
+  it("keeps no line that is cut short", () => {
+    expect(parseMountInfo("22 1 8:1 / / rw,relatime shared:1\n22 1")).toEqual([]);
+  });
+
+  it.each([
+    ["/mnt/nfs", 43],
+    ["/mnt/nf", undefined],
+    ["/var/lib/kubelet", 41],
+    ["/", 22],
+    ["/run/netns/x/y", undefined],
+  ])("knows what is mounted at or below %s", (path, id) => {
+    expect(mountedAtOrBelow(entries, path)?.id).toBe(id);
+  });
+
+  it("sees the topmost of several mounts at one place", () => {
+    const [root] = entries;
+    const over = root === undefined ? [] : [root, { ...root, id: 99 }];
+    expect([mountAt(over, "/")?.id, mountAt(entries, "/mnt")?.id]).toEqual([99, undefined]);
+  });
+});

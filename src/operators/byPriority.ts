@@ -46,12 +46,12 @@ interface Waiting {
   /** Not before this instant. */
   readonly dueMs: number;
   /** Of two equally urgent keys the one that has waited longer goes first. */
-  readonly turn: number;
+  readonly place: number;
 }
 
 /**
- * Works on each key it is told, at the rate of `turn`. A key told while it is being worked on is worked on once more; one told while it waits
- * to be tried again waits no longer.
+ * Works on each key it is told, at the rate of `turn`. A key told while it is being worked on is worked on once more;
+ * one told while it waits to be tried again waits no longer.
  *
  *     source   a2-b1-c2--------       limit 1
  *     work     [a2   ][b1][c2]        b overtakes
@@ -74,8 +74,8 @@ export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<U
       const wait = (key: K, priority: number, dueMs: number): void => {
         const known = waiting.get(key);
         // Who was told twice keeps the place it has.
-        const turn = known !== undefined && known.priority === priority ? known.turn : (told += 1);
-        waiting.set(key, { priority, dueMs, turn });
+        const place = known !== undefined && known.priority === priority ? known.place : (told += 1);
+        waiting.set(key, { priority, dueMs, place });
         if (known === undefined) onDepth?.(waiting.size);
       };
       const pick = (now: number): readonly [K, Waiting] | undefined => {
@@ -171,7 +171,7 @@ function createTurns(destination: Subscriber<never>, ask: () => Observable<unkno
 
 /** While the other side is away the keys take turns: one that makes it fail must not be the only one tried. */
 const isBefore = (left: Waiting, right: Waiting, inTurn: boolean): boolean =>
-  inTurn || left.priority === right.priority ? left.turn < right.turn : left.priority < right.priority;
+  inTurn || left.priority === right.priority ? left.place < right.place : left.priority < right.priority;
 
 /** How long to wait after what came of a piece of work. */
 function createPauses<K>({ backoff, clock, rng }: Pick<ByPriorityOptions<K>, "backoff" | "clock" | "rng">) {

@@ -14,10 +14,12 @@ const LOOK_MS = 60_000;
  *     wall clock            12:00--12:01--(step)--12:30
  *     untilWallTime(12:20)  --------------------(0|)
  *
- * Cancels: the pending timer. Errors: none. Bound: one timer. An instant of the past ends it in the next turn.
+ * Cancels: the pending timer. Errors: none. Bound: one timer, one look per millisecond. An instant of the past ends it in
+ * the next turn.
  */
 export const untilWallTime = (clock: Clock, at: EpochMs): Observable<0> =>
-  pollAfter(clock, 0, () => longTimer(clock, Math.min(LOOK_MS, at - clock.wallTime()))).pipe(
+  // Whole milliseconds: a fraction left on the wall clock may be too short to move the clock of the timer.
+  pollAfter(clock, 0, () => longTimer(clock, Math.ceil(Math.min(LOOK_MS, at - clock.wallTime())))).pipe(
     filter(() => clock.wallTime() >= at),
     take(1),
   );

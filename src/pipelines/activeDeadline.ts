@@ -52,6 +52,7 @@ export function activeDeadline(
     distinctUntilChanged(),
     switchMap(() => {
       const left = (): number => deadlineLeftMs(context, pod) ?? Number.POSITIVE_INFINITY;
+      // Whole milliseconds: the rest is counted on another clock than the timer's and may be too short to move that one.
       const looks$ = defer(() => of(left())).pipe(
         repeat({ delay: () => longTimer(ports.clock, Math.ceil(Math.min(left(), WALL_LOOK_MS))) }),
       );

@@ -31,6 +31,21 @@ describe("untilWallTime", () => {
   );
 
   it(
+    "looks once per millisecond at most, however little is left",
+    marbles(({ clock, expectObservable, flush }) => {
+      const at = TEST_EPOCH_MS + 0.001;
+      let looks = 0;
+      const wallTime = () => {
+        looks += 1;
+        if (looks > 100) throw new Error("it spins");
+        return epochMs(clock.monotonicMs() < 3 ? TEST_EPOCH_MS : at);
+      };
+      expectObservable(untilWallTime({ ...clock, wallTime }, epochMs(at))).toBe("---(0|)", { 0: 0 });
+      flush();
+    }),
+  );
+
+  it(
     "leaves no timer behind",
     marbles(({ clock, scheduler, flush }) => {
       const subscription = untilWallTime(clock, epochMs(TEST_EPOCH_MS + 1_000)).subscribe();

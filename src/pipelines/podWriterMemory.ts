@@ -3,7 +3,8 @@
  * reflector has told, and what was written. Owned by the pod writer. Bound: one memory per name of a pod of this node.
  */
 import { podWritePriority, type PodWriteView, type SyncedStatus } from "../core/api/podWrite.ts";
-import { type ApiPod, isNewerVersion, type ToldPods } from "../core/api/toldPods.ts";
+import { isNewerVersion } from "../core/api/resourceVersion.ts";
+import type { ApiPod, ToldPods } from "../core/api/toldPods.ts";
 import type { PodStatus } from "../core/api.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
 import { perObject } from "../core/perObject.ts";

@@ -5,6 +5,7 @@
  */
 import { catchError, defer, EMPTY, finalize, map, type Observable, of, Subject } from "rxjs";
 import { CONFIG_RESOURCES, configLookupOf, notRegistered } from "../core/api/configLookup.ts";
+import { isNewerVersion } from "../core/api/resourceVersion.ts";
 import { type ConfigLookup, type ManifestObjectKey, objectKey } from "../core/configObjects.ts";
 import { toKubeletError } from "../core/errors.ts";
 import { shareByKey } from "../operators/shareByKey.ts";
@@ -92,8 +93,8 @@ const fetch = (
     }),
   );
 
-const versionOf = (lookup: ConfigLookup): bigint =>
-  lookup.kind === "found" ? BigInt(/^\d+$/.exec(lookup.object.metadata.resourceVersion ?? "")?.[0] ?? 0) : 0n;
+const versionOf = (lookup: ConfigLookup): string =>
+  lookup.kind === "found" ? (lookup.object.metadata.resourceVersion ?? "") : "";
 
 const isOlder = (fetched: ConfigLookup, before: ConfigLookup): boolean =>
-  fetched.kind === "found" && versionOf(fetched) < versionOf(before);
+  fetched.kind === "found" && isNewerVersion(versionOf(before), versionOf(fetched));

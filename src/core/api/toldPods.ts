@@ -15,13 +15,3 @@ export interface ToldPods {
 
 /** Nothing told yet. */
 export const NO_TOLD_PODS: ToldPods = { byName: new Map(), version: "" };
-
-/**
- * Whether an object of `version` is news to someone who has seen everything up to `seen`. Versions of the API server are
- * decimal numbers of any length; what is none is no news.
- */
-export function isNewerVersion(version: string, seen: string): boolean {
-  if (!/^\d+$/.test(version)) return false;
-  if (seen === "") return true;
-  return version.length === seen.length ? version > seen : version.length > seen.length;
-}

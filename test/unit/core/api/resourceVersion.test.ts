@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isNewerVersion } from "../../../../src/core/api/toldPods.ts";
+import { isNewerVersion } from "../../../../src/core/api/resourceVersion.ts";
 
 describe("isNewerVersion", () => {
   it.each([

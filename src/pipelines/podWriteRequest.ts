@@ -1,8 +1,8 @@
 /** One request of the pod writer: what is to be done for a name now, done, and what came of it kept in its memory. */
-import { catchError, defer, EMPTY, map, type Observable, of, switchMap } from "rxjs";
+import { catchError, defer, EMPTY, map, type Observable, of } from "rxjs";
 import { nextPodWrite, type PodWrite, type SyncedStatus } from "../core/api/podWrite.ts";
 import type { ApiPod } from "../core/api/toldPods.ts";
-import type { Pod } from "../core/api.ts";
+import type { Node, Pod } from "../core/api.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
 import { InvariantError } from "../core/invariant.ts";
 import { mirrorPod } from "../core/pod/mirrorPod.ts";
@@ -10,6 +10,7 @@ import type { WorkOutcome } from "../operators/byPriority.ts";
 import type { ApiLanes, ObjectRef } from "../ports/apiServer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
+import type { ReadonlyCell } from "../state/cell.ts";
 import type { PodWriterMemories, PodWriterMemory } from "./podWriterMemory.ts";
 
 interface PodWriteDeps {
@@ -17,6 +18,7 @@ interface PodWriteDeps {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly nodeName: string;
+  readonly node: ReadonlyCell<Node | undefined>;
 }
 
 /** Everything about the name that is written to. */
@@ -109,17 +111,17 @@ function remove(
   );
 }
 
-/** The node may have been made anew since the last mirror: it is asked for its UID each time. */
-function createMirror({ memory }: Subject, pod: Pod, { api, nodeName }: PodWriteDeps): Observable<WorkOutcome> {
-  return api.objects.get("nodes", { name: nodeName }).pipe(
-    map(({ metadata }) => {
-      if (metadata?.deletionTimestamp === undefined && metadata?.uid !== undefined) return metadata.uid;
-      throw notYet("the node has been removed from the cluster");
-    }),
-    switchMap((uid) => api.pods.create("pods", mirrorPod(pod, { name: nodeName, uid }))),
+/** The node may have been made anew since the last mirror: it belongs to the one that is known now. */
+function createMirror({ memory }: Subject, pod: Pod, { api, nodeName, node }: PodWriteDeps): Observable<WorkOutcome> {
+  return defer(() => {
+    const { deletionTimestamp, uid } = node.value?.metadata ?? {};
+    if (uid === undefined) throw notYet("the node is not known yet");
+    if (deletionTimestamp !== undefined) throw notYet("the node has been removed from the cluster");
+    return api.pods.create("pods", mirrorPod(pod, { name: nodeName, uid }));
+  }).pipe(
     catchError((thrown: unknown) => {
       const { code, message } = toKubeletError(thrown);
-      // Node or namespace are missing: nothing was made, and the pod itself is not gone.
+      // The namespace is missing: nothing was made, and the pod itself is not gone.
       throw code === "NotFound" ? notYet(message) : thrown;
     }),
     map((object) => {

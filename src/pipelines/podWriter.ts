@@ -28,7 +28,7 @@ const PARALLEL_WRITES = 10;
 const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 10_000, jitter: 0.2 };
 
 /** What the writer follows. */
-export type PodWriterState = Pick<NodeState, "registry" | "podStatuses" | "toldPods" | "sourcesSeen">;
+export type PodWriterState = Pick<NodeState, "registry" | "podStatuses" | "toldPods" | "sourcesSeen" | "node">;
 
 /** Writes for as long as it is subscribed. Never emits; errors only on a broken invariant. */
 export function podWriter(
@@ -40,13 +40,16 @@ export function podWriter(
   const { clock, rng, telemetry } = ports;
   return defer(() => {
     const memories = createPodWriterMemories(state, clock);
-    const { registry, podStatuses, toldPods, sourcesSeen } = state;
-    const changes$ = merge(podStatuses.anyChange$, registry.changes$, toldPods.changes$, sourcesSeen.changes$);
+    const { registry, podStatuses, toldPods, sourcesSeen, node } = state;
+    const changes$ = merge(
+      podStatuses.anyChange$.pipe(map((uid) => memories.changedStatus(uid))),
+      merge(registry.changes$, toldPods.changes$, sourcesSeen.changes$).pipe(map(() => memories.changed())),
+    );
     return changes$.pipe(
-      map(() => from(memories.changed())),
+      map((changed) => from(changed)),
       concatAll(),
       byPriority({
-        work: (name) => podWriteRequest(name, memories, { api, clock, telemetry, nodeName: config.nodeName }),
+        work: (name) => podWriteRequest(name, memories, { api, clock, telemetry, nodeName: config.nodeName, node }),
         limit: PARALLEL_WRITES,
         turn: () => api.podTurn(),
         backoff: BACKOFF,

@@ -34,8 +34,10 @@ export interface PodWriterMemory {
 export interface PodWriterMemories {
   of(name: string): PodWriterMemory;
   view(name: string): PodWriteView;
-  /** Names of which something changed since the last call. */
+  /** Names of which something changed since they were looked at last. */
   changed(): readonly Urgent<string>[];
+  /** The name of the pod whose status changed: that one alone is looked at. */
+  changedStatus(uid: PodUid): readonly Urgent<string>[];
 }
 
 type Cells = Pick<NodeState, "registry" | "podStatuses" | "toldPods" | "sourcesSeen">;
@@ -50,11 +52,13 @@ const newMemory = (): PodWriterMemory => ({
   changedAtMs: undefined,
 });
 
+const nameOf = ({ identity }: PodRecord): string => `${identity.namespace}/${identity.name}`;
+
 /** Pods by `namespace/name`. */
 const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, readonly PodRecord[]> => {
   const byName = new Map<string, PodRecord[]>();
   for (const record of records.values()) {
-    const name = `${record.identity.namespace}/${record.identity.name}`;
+    const name = nameOf(record);
     byName.set(name, [...(byName.get(name) ?? []), record]);
   }
   return byName;
@@ -113,6 +117,10 @@ export function createPodWriterMemories(
       const known = recordsByName(registry.value);
       const names = new Set([...known.keys(), ...toldPods.value.byName.keys(), ...memories.keys()]);
       return [...names].flatMap((name) => look(name) ?? []);
+    },
+    changedStatus(uid) {
+      const record = registry.value.records.get(uid);
+      return record === undefined ? [] : [look(nameOf(record)) ?? []].flat();
     },
   };
 }

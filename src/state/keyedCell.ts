@@ -9,8 +9,8 @@ export interface ReadonlyKeyedCell<K, V> {
   readonly size: number;
   /** The current value of `key` if there is one, then every new one. Completes never; a deletion is not announced. */
   changes$(key: K): Observable<V>;
-  /** Emits after any change of the table. */
-  readonly anyChange$: Observable<void>;
+  /** Emits the key after any change of the table, a deletion too. */
+  readonly anyChange$: Observable<K>;
 }
 
 /** Write side; keep it with the owner. */
@@ -23,7 +23,7 @@ export interface KeyedCell<K, V> extends ReadonlyKeyedCell<K, V> {
 export function createKeyedCell<K, V>(): KeyedCell<K, V> {
   const values = new Map<K, V>();
   const followers = new Map<K, Subject<V>>();
-  const any = new Subject<void>();
+  const any = new Subject<K>();
   return {
     get: (key) => values.get(key),
     values: () => [...values.values()],
@@ -46,10 +46,10 @@ export function createKeyedCell<K, V>(): KeyedCell<K, V> {
     set(key, value) {
       values.set(key, value);
       followers.get(key)?.next(value);
-      any.next();
+      any.next(key);
     },
     delete(key) {
-      if (values.delete(key)) any.next();
+      if (values.delete(key)) any.next(key);
     },
   };
 }

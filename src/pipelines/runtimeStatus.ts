@@ -27,7 +27,6 @@ import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import { changedPods, inspectedPrints, listingOf, type RuntimeListing } from "../core/runtime/runtimeListing.ts";
 import { conflateByKey } from "../operators/conflateByKey.ts";
 import { deadline } from "../operators/deadline.ts";
-import { inSequence } from "../operators/inSequence.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { KubeletPorts, RuntimeSignal } from "../ports/kubeletPorts.ts";
 import type { Cell } from "../state/cell.ts";
@@ -35,15 +34,13 @@ import type { KeyedCell } from "../state/keyedCell.ts";
 import type { Sequence } from "../state/sequence.ts";
 import { inspectPod } from "./inspectPod.ts";
 import { createMissedHints, type MissedHints } from "./missedHints.ts";
+import { hintedPods } from "./runtimeHints.ts";
 
 type Ports = Pick<KubeletPorts, "runtime" | "clock" | "files" | "telemetry">;
 type Config = Pick<KubeletConfig, "relistPeriodMs" | "auditPeriodMs" | "inspectionDeadlineMs" | "inspectionsAtOnce">;
 
 /** A failed inspection is repeated after this; the pod's worker waits meanwhile, the others do not notice. */
 const INSPECT_AGAIN_MS = 1_000;
-/** Pauses between looks for an exit that was announced but does not show yet. */
-const EXIT_LOOKS_MS = [20, 10, 10, 20, 40, 100, 200];
-
 export interface RuntimeStatusInputs {
   readonly signals$: Observable<RuntimeSignal>;
   /** Pods to look at, from the pod workers and from failed inspections; arrives through a queue. */
@@ -75,6 +72,8 @@ interface Look {
   readonly tells: "streamChanged" | "audited" | undefined;
 }
 
+const lookAt = (uid: PodUid): Look => ({ uids: [uid], tells: undefined });
+
 /** Follows the runtime for as long as it is subscribed. */
 export function runtimeStatus(
   inputs: RuntimeStatusInputs,
@@ -87,7 +86,7 @@ export function runtimeStatus(
     tap((signal) => report(signal, ports)),
     connect((signals$) =>
       merge(
-        hintedLooks(signals$, cells, missed, ports),
+        hintedPods(signals$, cells, missed, ports.clock).pipe(map(lookAt)),
         signals$.pipe(
           filter((signal) => signal.kind !== "hint"),
           map((): Look => ({ uids: [], tells: "streamChanged" })),
@@ -96,7 +95,7 @@ export function runtimeStatus(
       ),
     ),
   );
-  const requested$ = inputs.requests$.pipe(map((uid): Look => ({ uids: [uid], tells: undefined })));
+  const requested$ = inputs.requests$.pipe(map(lookAt));
   return merge(signalled$, requested$).pipe(
     connect((looks$) =>
       merge(
@@ -109,61 +108,6 @@ export function runtimeStatus(
       ),
     ),
   );
-}
-
-function hintedLooks(
-  signals$: Observable<RuntimeSignal>,
-  cells: RuntimeStatusCells,
-  missed: MissedHints,
-  ports: Pick<Ports, "clock">,
-): Observable<Look> {
-  return signals$.pipe(
-    map((signal) => (signal.kind === "hint" ? { ...signal, podUid: podOf(signal, cells) } : undefined)),
-    tap((hint) => {
-      if (hint?.podUid === undefined && hint?.containerId !== undefined) missed.note(hint.containerId);
-    }),
-    filter((hint) => hint?.podUid !== undefined),
-    connect((hints$) =>
-      merge(
-        hints$.pipe(
-          filter((hint) => hint?.aheadOfStatus !== true),
-          map((hint) => hint?.podUid),
-        ),
-        hints$.pipe(
-          filter((hint) => hint?.aheadOfStatus === true),
-          conflateByKey((hint) => looksUntilExitShows(hint?.podUid, hint?.containerId, cells, ports), {
-            key: (hint) => hint?.containerId,
-            limit: Number.POSITIVE_INFINITY,
-          }),
-        ),
-      ),
-    ),
-    filter((uid) => uid !== undefined),
-    map((uid): Look => ({ uids: [uid], tells: undefined })),
-  );
-}
-
-/**
- * containerd 1.6 tells of an exit some 20 to 40 ms before its CRI shows it, and not when that happens. A look at once
- * would be in vain, unless nothing is known of the container yet.
- */
-function looksUntilExitShows(
-  uid: PodUid | undefined,
-  id: string | undefined,
-  { statuses }: RuntimeStatusCells,
-  { clock }: Pick<Ports, "clock">,
-): Observable<PodUid> {
-  const isEnded = (): boolean | undefined => {
-    const pod = uid === undefined ? undefined : statuses.get(uid);
-    const container = pod?.containers.find((c) => c.id === id);
-    if (container !== undefined) return container.state === "exited";
-    const sandbox = pod?.sandboxes.find((s) => s.id === id);
-    return sandbox === undefined ? undefined : !sandbox.ready;
-  };
-  const looks$ = inSequence(EXIT_LOOKS_MS, (delayMs) =>
-    isEnded() === false ? timer(delayMs, clock.scheduler).pipe(map(() => uid)) : EMPTY,
-  );
-  return defer(() => (isEnded() === undefined ? of(uid) : looks$)).pipe(filter((known) => known !== undefined));
 }
 
 function auditedLooks(
@@ -311,21 +255,6 @@ function forgetGone({ pods }: RuntimeListing, { statuses, hasRecord }: RuntimeSt
     const { podUid } = status;
     if (isEmpty(status) && !pods.has(podUid) && !hasRecord(podUid)) statuses.delete(podUid);
   }
-}
-
-/** The pod a hint is about: named, or known by a container we have seen. */
-function podOf(
-  signal: RuntimeSignal & { kind: "hint" },
-  { listing, statuses }: RuntimeStatusCells,
-): PodUid | undefined {
-  if (signal.podUid !== undefined || signal.containerId === undefined) return signal.podUid;
-  const id: string = signal.containerId;
-  const listed = listing.value?.owners.get(id);
-  if (listed !== undefined) return listed;
-  // Containers made since the last audit: their pods were inspected after our own call made them.
-  return statuses
-    .values()
-    .find((pod) => pod.containers.some((c) => c.id === id) || pod.sandboxes.some((s) => s.id === id))?.podUid;
 }
 
 function report(signal: RuntimeSignal, { telemetry }: Ports): void {

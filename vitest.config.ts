@@ -1,14 +1,40 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+/** Suites that share the machine's runtimes, networks and cgroups with nobody: one at a time, after the others. */
+const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts"];
+
+/** Left to itself the runner keeps one core for itself, which on two cores is half of them. */
+const WORKERS = 2;
+
 export default defineConfig({
   // What users import, from the sources instead of dist.
   resolve: { alias: { "rxlet/sim": fileURLToPath(new URL("src/sim/index.ts", import.meta.url)) } },
   test: {
-    include: ["test/**/*.test.ts"],
     // End-to-end suites start daemons and containers: give their condition waits room on a small machine.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ["default"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "in memory",
+          include: ["test/**/*.test.ts"],
+          exclude: ON_THE_MACHINE,
+          maxWorkers: WORKERS,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "on the machine",
+          include: ON_THE_MACHINE,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

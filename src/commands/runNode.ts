@@ -35,6 +35,7 @@ import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
 import { createFiles } from "../sinks/files.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
+import { watchMounts } from "../sinks/mounts/watchMounts.ts";
 import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
@@ -230,8 +231,10 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     credentialPlugins: credentialPlugins && createCredentialPlugins(credentialPlugins.directory),
     probers: createProbers(client.runtime, clock),
     files: createFiles(),
-    volumeFiles: createVolumeFiles(),
-    mounts: mayMount() ? createMounts({ clock }) : undefined,
+    volumeFiles: createVolumeFiles({ clock }),
+    mounts: mayMount()
+      ? createMounts({ clock, changes$: supervised("mountTable", watchMounts(), { clock, rng, telemetry }) })
+      : undefined,
     cgroups,
     machine,
     snapshots$: podSources(options, nodeName, { clock, rng, telemetry, api, cluster }),

@@ -2,6 +2,7 @@
  * What the kubelet writes and changes in volumes, and how full they are. Paths are absolute. None of it blocks the event
  * loop, however large the volume. Counterpart: pkg/volume/util/atomic_writer.go, pkg/volume/volume_linux.go.
  */
+import type { KubeletError } from "../core/errors.ts";
 import type { Call } from "./call.ts";
 
 /** One file of a volume that the kubelet fills. */
@@ -21,6 +22,15 @@ export interface VolumeOwnership {
   readonly changePolicy?: "Always" | "OnRootMismatch";
   /** The group may only read. Default false. */
   readonly readOnly?: boolean;
+}
+
+/** What became of giving a volume away: what cannot be changed (a server that refuses) is left as it is, as upstream. */
+export interface OwnershipResult {
+  /** Files and directories looked at. */
+  readonly entries: number;
+  readonly failures: number;
+  /** The first of them. */
+  readonly failure?: KubeletError;
 }
 
 /** What a volume takes of its file system; a file with several names counts once. */
@@ -44,7 +54,7 @@ export interface VolumeFiles {
     ownership?: VolumeOwnership,
   ): Call<"changed" | "same">;
   /** Gives a volume to a group; links are not followed, other mounts below are left alone. */
-  setOwnership(dir: string, ownership: VolumeOwnership): Call<void>;
+  setOwnership(dir: string, ownership: VolumeOwnership): Call<OwnershipResult>;
   /** Of the one file system the directory is on; what vanishes while counting is left out. Missing: NotFound. */
   usage(dir: string): Call<VolumeUsage>;
 }

@@ -7,7 +7,9 @@ import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Files } from "../ports/files.ts";
 import { later } from "./simCall.ts";
-import { createSimTree, normalized, parentOf, type SimNode, type SimTree } from "./simTree.ts";
+import { isOfOther } from "./simMountTable.ts";
+import { normalized, parentOf, type SimNode } from "./simPaths.ts";
+import { createSimTree, type SimTree } from "./simTree.ts";
 
 /** The port, and the host's view of the same tree. */
 export interface SimFiles extends Files {
@@ -21,7 +23,7 @@ export interface SimFiles extends Files {
   put(path: string, content: string): void;
   /** Removes a file or tree as a program on the host would, at once. */
   drop(path: string): void;
-  /** Every path there is, sorted. */
+  /** Every path there is, sorted; without what is in file systems mounted since. */
   paths(): readonly string[];
 }
 
@@ -69,7 +71,7 @@ export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor }: SimFi
       }),
     remove: (path) => call("remove", path, () => tree.remove(path)),
     symlink: (target, path) => call("symlink", path, () => tree.symlink(target, path)),
-    at: (path) => tree.nodes.get(normalized(path)),
+    at: tree.at,
     read(path) {
       const node = tree.nodes.get(tree.resolve(path));
       return node?.kind === "file" ? node.content : undefined;
@@ -79,6 +81,6 @@ export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor }: SimFi
       tree.writeFile(path, content, FILE_MODE);
     },
     drop: (path) => tree.remove(path),
-    paths: () => [...tree.nodes.keys()].sort(),
+    paths: () => [...tree.nodes.keys()].filter((place) => !isOfOther(place)).sort(),
   };
 }

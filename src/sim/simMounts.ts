@@ -1,15 +1,26 @@
-/** The Mounts port in memory, on a file tree. Owns the mount table, which outlives kubelets but no reboot. */
-import { Subject } from "rxjs";
-import { type ErrorCode, kubeletError } from "../core/errors.ts";
-import { type MountEntry, mountAt } from "../core/mount/mountInfo.ts";
-import type { Call } from "../ports/call.ts";
+/**
+ * The Mounts port in memory, on a simulated file tree. The mounts belong to the tree, what file systems they are to this;
+ * both outlive kubelets but no reboot.
+ */
+import { type Observable, Subject, switchMap } from "rxjs";
+import { kubeletError } from "../core/errors.ts";
+import type { MountEntry } from "../core/mount/mountInfo.ts";
+import { namesBelow, subPathFault } from "../core/mount/subPath.ts";
+import type { Call, CallOptions } from "../ports/call.ts";
+import { deadline } from "../operators/deadline.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { InsideVolume, Mounts } from "../ports/mounts.ts";
-import { later } from "./simCall.ts";
-import { normalized, type SimTree } from "./simTree.ts";
+import type { BindInsideRequest, InsideVolume, Mounts } from "../ports/mounts.ts";
+import { atOnce, later, outcome, type SimAction } from "./simCall.ts";
+import { isOfOther, pathInside, type SimMount } from "./simMountTable.ts";
+import { normalized, parentOf } from "./simPaths.ts";
+import type { SimTree } from "./simTree.ts";
+
+/** What can be asked of it. */
+export type SimMountOperation = Exclude<keyof Mounts, "changes$">;
 
 /** The port, and the host's view. */
 export interface SimMounts extends Mounts {
+  readonly changes$: Observable<void>;
   /** What is mounted beside the file systems of the machine, oldest first. */
   all(): readonly MountEntry[];
   /** All of it goes, as when the machine boots. */
@@ -21,105 +32,151 @@ export interface SimMountsOptions {
   readonly tree: SimTree;
   /** Of every operation, default 0: the scheduler's next action. */
   readonly latencyMs?: number;
-  /** Asked before every operation; an error is its outcome. */
-  fault?: ((operation: keyof Mounts, target: string) => ErrorCode | undefined) | undefined;
+  /** Asked when an operation is about to happen, `lazy unmount` for one that detaches; default: all goes well. */
+  fate?: ((operation: SimMountOperation | "lazy unmount", target: string) => SimAction) | undefined;
 }
 
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o640;
-/** Of a tmpfs and the like, as the kernel makes their root. */
-const ROOT_MODE = 0o777;
-const NO_PEERS = { isUnbindable: false };
+/** Of a tmpfs, as the kernel makes its root. */
+const ROOT_MODE = 0o1777;
+const MOUNT_MS = 120_000;
+const DEFAULT_MS = 30_000;
+const ROOT_FILE_SYSTEM = { fsType: "ext4", source: "/dev/vda1" };
+const PROCEED: SimAction = { kind: "proceed" };
 
 /** Makes a table with nothing in it. */
-export function createSimMounts({ clock, tree, latencyMs = 0, fault }: SimMountsOptions): SimMounts {
-  let entries: readonly MountEntry[] = [];
-  let lastId = 0;
+export function createSimMounts({ clock, tree, latencyMs = 0, fate }: SimMountsOptions): SimMounts {
+  const { mounts } = tree;
+  /** File systems mounted since the boot, by number. */
+  const kinds = new Map<number, Pick<MountEntry, "fsType" | "source" | "superOptions">>();
   const changes = new Subject<void>();
-  const set = (next: readonly MountEntry[]): void => {
-    entries = next;
-    changes.next();
+  const changed = (): void => changes.next();
+  const call = <T>(
+    operation: SimMountOperation | "lazy unmount",
+    target: string,
+    deadlineMs: number,
+    effect: () => T,
+  ): Call<T> => {
+    const action = (): SimAction => fate?.(operation, target) ?? PROCEED;
+    const late = () => kubeletError("DeadlineExceeded", `${operation} ${target}: not done within ${deadlineMs} ms`);
+    return performed(clock, latencyMs, action, effect).pipe(deadline(deadlineMs, clock, late));
   };
-  const call = <T>(operation: keyof Mounts, target: string, effect: () => T): Call<T> =>
-    later(clock, latencyMs, () => {
-      const code = fault?.(operation, target);
-      if (code !== undefined) throw kubeletError(code, `cannot ${operation} ${target}: injected fault`);
-      return effect();
+  const bound = (options: CallOptions | undefined, usualMs: number): number => options?.deadlineMs ?? usualMs;
+  const bindTree = (source: string, target: string, readOnly: boolean, recursive: boolean): void => {
+    const from = needed(tree, "bind", source).path;
+    const below = recursive ? mounts.all().filter(({ path }) => path.startsWith(`${from}/`)) : [];
+    const to = mounts.bind(from, needed(tree, "bind", target).path, readOnly).path;
+    for (const { path } of below) mounts.bind(path, `${to}${path.slice(from.length)}`, false);
+    changed();
+  };
+  const take = (mount: SimMount, isLazy: boolean): void => {
+    for (const above of mounts.on(mount)) {
+      if (!isLazy) throw kubeletError("Io", `cannot unmount ${mount.path}: target is busy`);
+      take(above, isLazy);
+    }
+    tree.unmount(mount);
+    changed();
+  };
+  const bindInside = ({ target, readOnly = false, ...place }: BindInsideRequest): void => {
+    const { place: source, path } = inside(tree, place, "NotFound");
+    const top = (): SimMount | undefined => mounts.at(target);
+    if (top()?.root === source && top()?.isReadOnly === readOnly) return;
+    for (let mount = top(); mount !== undefined; mount = top()) take(mount, false);
+    tree.makeDirectory(parentOf(normalized(target)), DIRECTORY_MODE);
+    const [wanted, found] = [tree.nodes.get(source)?.kind, tree.at(target)?.kind];
+    if (found !== undefined && found !== wanted) tree.remove(target);
+    if (found !== wanted && wanted === "directory") tree.makeDirectory(target, DIRECTORY_MODE);
+    else if (found !== wanted) tree.writeFile(target, "", FILE_MODE);
+    bindTree(path, target, readOnly, false);
+  };
+  const all = (): readonly MountEntry[] =>
+    mounts.all().map((mount) => {
+      const kind = kinds.get(mount.fileSystem) ?? { ...ROOT_FILE_SYSTEM, superOptions: ["rw"] };
+      return entryOf(mount, kind);
     });
-  const add = (mountPoint: string, entry: Pick<MountEntry, "device" | "root" | "fsType" | "source" | "options">) => {
-    lastId += 1;
-    set([
-      ...entries,
-      { id: lastId, parentId: 0, mountPoint, superOptions: entry.options, propagation: NO_PEERS, ...entry },
-    ]);
-  };
-  const bindAt = (source: string, target: string, readOnly: boolean): void => {
-    const root = needPlace(tree, "bind", source);
-    const mountPoint = needPlace(tree, "bind", target);
-    tree.bind(root, mountPoint);
-    add(mountPoint, { device: "0:1", root, fsType: "ext4", source: "/dev/sim", options: [readOnly ? "ro" : "rw"] });
-  };
-  const take = (target: string): void => {
-    const mountPoint = normalized(target);
-    const found = mountAt(entries, mountPoint);
-    if (found === undefined) return;
-    tree.unmount(mountPoint);
-    set(entries.filter((each) => each !== found));
-  };
   return {
-    list: () => call("list", "/", () => entries),
+    list: () => call("list", "/", DEFAULT_MS, all),
     changes$: changes.asObservable(),
-    mount: ({ source, target, fsType, options }) =>
-      call("mount", target, () => {
-        const mountPoint = needPlace(tree, "mount", target);
-        tree.mount(mountPoint, ROOT_MODE);
-        add(mountPoint, { device: `0:${lastId + 100}`, root: "/", fsType, source, options });
+    mount: ({ source, target, fsType, options }, more) =>
+      call("mount", target, bound(more, MOUNT_MS), () => {
+        const made = tree.mount(needed(tree, "mount", target).path, ROOT_MODE);
+        kinds.set(made.fileSystem, { source, fsType, superOptions: ["rw", ...options] });
+        changed();
       }),
-    bind: ({ source, target, readOnly = false }) => call("bind", target, () => bindAt(source, target, readOnly)),
-    remount: (target, words) =>
-      call("remount", target, () => {
-        const found = mountAt(entries, normalized(target));
+    bind: ({ source, target, readOnly = false, recursive = false }, more) =>
+      call("bind", target, bound(more, DEFAULT_MS), () => bindTree(source, target, readOnly, recursive)),
+    remount: (target, words, more) =>
+      call("remount", target, bound(more, DEFAULT_MS), () => {
+        const found = mounts.at(target);
         if (found === undefined) throw kubeletError("Io", `cannot remount ${target}: not mounted`);
-        set(entries.map((each) => (each === found ? { ...each, options: words } : each)));
+        if (words.includes("ro") || words.includes("rw")) mounts.setReadOnly(found, words.includes("ro"));
+        changed();
       }),
-    unmount: (target) => call("unmount", target, () => take(target)),
-    bindInside: ({ target, readOnly = false, ...place }) =>
-      call("bindInside", target, () => {
-        const source = insideOf(tree, place);
-        const found = mountAt(entries, normalized(target));
-        if (found?.root === source) return;
-        take(target);
-        if (tree.nodes.get(source)?.kind === "directory") tree.makeDirectory(target, DIRECTORY_MODE);
-        else {
-          tree.makeDirectory(normalized(`${target}/..`), DIRECTORY_MODE);
-          tree.writeFile(target, "", FILE_MODE);
-        }
-        bindAt(source, target, readOnly);
-      }),
+    unmount(target, { isLazy = false, ...more } = {}) {
+      return call(isLazy ? "lazy unmount" : "unmount", target, bound(more, DEFAULT_MS), () => {
+        const found = mounts.at(target);
+        if (found !== undefined) take(found, isLazy);
+      });
+    },
+    bindInside: (request, more) =>
+      call("bindInside", request.target, bound(more, DEFAULT_MS), () => bindInside(request)),
     makeInside: ({ mode, ...place }) =>
-      call("makeInside", place.volumeRoot, () => {
-        const root = tree.nodes.get(tree.resolve(place.volumeRoot));
-        const own = root?.kind === "directory" ? root.mode : DIRECTORY_MODE;
-        tree.makeDirectory(insideOf(tree, place), mode ?? own);
+      call("makeInside", place.volumeRoot, DEFAULT_MS, () => {
+        const root = tree.nodes.get(mounts.walk(place.volumeRoot).place);
+        const { path } = inside(tree, place, "missing is fine");
+        if (!tree.nodes.has(mounts.walk(path).place)) {
+          tree.makeDirectory(path, mode ?? (root?.kind === "directory" ? root.mode : DIRECTORY_MODE));
+        }
       }),
-    all: () => entries,
+    all,
     clear() {
-      for (const { mountPoint } of entries.toReversed()) tree.unmount(mountPoint);
-      set([]);
+      for (const mount of mounts.all().toReversed()) tree.unmount(mount);
+      kinds.clear();
     },
   };
 }
 
-function needPlace(tree: SimTree, action: string, path: string): string {
-  const place = tree.resolve(path);
-  if (!tree.nodes.has(place)) throw kubeletError("NotFound", `cannot ${action} ${path}: ENOENT`);
-  return place;
+/** The way of a request: it happens at one instant, unless its fate is another. */
+function performed<T>(clock: Clock, latencyMs: number, fate: () => SimAction, effect: () => T): Call<T> {
+  return later(clock, latencyMs, fate).pipe(
+    switchMap((action) =>
+      outcome(action, () => (action.kind === "delay" ? later(clock, action.ms, effect) : atOnce(effect))),
+    ),
+  );
+}
+
+const entryOf = (
+  { id, parentId, root, path, fileSystem, isReadOnly }: SimMount,
+  kind: Pick<MountEntry, "fsType" | "source" | "superOptions">,
+): MountEntry => ({
+  id,
+  parentId,
+  device: isOfOther(root) ? `0:${fileSystem}` : "254:1",
+  root: pathInside(root),
+  mountPoint: path,
+  options: [isReadOnly ? "ro" : "rw"],
+  propagation: { isUnbindable: false },
+  ...kind,
+});
+
+function needed({ mounts, nodes }: SimTree, action: string, path: string) {
+  const where = mounts.walk(path);
+  if (!nodes.has(where.place)) throw kubeletError("NotFound", `cannot ${action} ${path}: ENOENT`);
+  return where;
 }
 
 /** Where a subPath leads; throws when that is outside of its volume. */
-function insideOf(tree: SimTree, { volumeRoot, subPath }: InsideVolume): string {
-  const root = tree.resolve(volumeRoot);
-  const place = tree.resolve(`${volumeRoot}/${subPath}`);
-  if (place === root || place.startsWith(`${root}/`)) return place;
-  throw kubeletError("InvalidArgument", `subPath ${subPath} of ${volumeRoot} leads outside of the volume`);
+function inside(tree: SimTree, { volumeRoot, subPath }: InsideVolume, ifMissing: "NotFound" | "missing is fine") {
+  const refuse = (why: string) =>
+    kubeletError("InvalidArgument", `cannot use subPath ${JSON.stringify(subPath)} of ${volumeRoot}: ${why}`);
+  const fault = subPathFault(subPath);
+  if (fault !== undefined) throw refuse(fault);
+  const root = needed(tree, "use", volumeRoot);
+  const where = tree.mounts.walk(`${root.path}/${subPath}`);
+  if (namesBelow(root.path, where.path) === undefined) throw refuse("it leads outside of the volume");
+  if (ifMissing === "NotFound" && !tree.nodes.has(where.place)) {
+    throw kubeletError("NotFound", `cannot bind ${where.path}: ENOENT`);
+  }
+  return where;
 }

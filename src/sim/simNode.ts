@@ -27,6 +27,8 @@ import type { SimChecker, SimViolation } from "./simChecker.ts";
 import { clusterSights, seenStatus } from "./simClusterSights.ts";
 import type { SimClock } from "./simClock.ts";
 import type { SimFiles, SimFilesOptions } from "./simFiles.ts";
+import type { SimMountsOptions } from "./simMounts.ts";
+import type { SimVolumeFilesOptions } from "./simVolumeFiles.ts";
 import type { SimAction } from "./simCall.ts";
 import { type CreateKubelet, createSimKubelet, type SimKubelet } from "./simKubelet.ts";
 import { createSimHands, nameOf, runningOf, type SimHands } from "./simHands.ts";
@@ -40,7 +42,6 @@ import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./sim
 import { podObjects, probeSight, requestDetails, seenCgroups, seenFiles, seenPodWrites } from "./simSights.ts";
 import { createSimSubjects, type SimSubject } from "./simSubjects.ts";
 import type { SimTelemetry } from "./simTelemetry.ts";
-import { createSimVolumeFiles } from "./simVolumeFiles.ts";
 import { createSimTrace, type SimTrace } from "./simTrace.ts";
 
 /** Decides over a request to the runtime. */
@@ -71,6 +72,8 @@ export interface SimNodeOptions extends RuntimeParts {
   /** Default: none. */
   readonly runtimeClasses?: RuntimeClasses;
   readonly fileFault?: SimFilesOptions["fault"];
+  readonly mountFate?: SimMountsOptions["fate"];
+  readonly volumeFault?: SimVolumeFilesOptions["fault"];
   /** What becomes of requests for the page of manifests; asked only when `sources` has `http`. */
   readonly pageFate?: SimManifestPageOptions["fate"];
   readonly cgroupFault?: SimCgroupsOptions["fault"];
@@ -240,7 +243,8 @@ function createWorld(options: SimNodeOptions): World {
   const { scheduler = createHeapScheduler(), api } = options;
   const clock = createDriftingClock(scheduler);
   const { fileFault, cgroupFault, intercept, manifests: initial = {}, pods } = options;
-  const host = createSimHost({ clock, prng: prng.fork("host"), machine: options.machine, fileFault });
+  const { machine, mountFate, volumeFault } = options;
+  const host = createSimHost({ clock, prng: prng.fork("host"), machine, fileFault, mountFate, volumeFault });
   const config = simKubeletConfig(host.machine, options.config);
   const subjects = createSimSubjects();
   let watcher: (sight: SimSight) => void = () => {};
@@ -280,7 +284,7 @@ function createWorld(options: SimNodeOptions): World {
       return host.machine;
     },
     files: seenFiles(files, config, see),
-    volumeFiles: createSimVolumeFiles({ clock, tree: files.tree }),
+    volumeFiles: host.volumeFiles,
     mounts: host.mounts,
     cgroups: seenCgroups(cgroups, see),
     runtime: seenStatus(options.adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime, see),

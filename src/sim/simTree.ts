@@ -3,25 +3,8 @@
  * Owned by whoever makes it.
  */
 import { type ErrorCode, kubeletError } from "../core/errors.ts";
-
-/** What is at a path. */
-export type SimNode =
-  | { readonly kind: "directory"; readonly mode: number }
-  | { readonly kind: "file"; readonly content: string; readonly mode: number }
-  | { readonly kind: "symlink"; readonly target: string };
-
-/** Links followed in one lookup at most. */
-const MAX_LINKS = 40;
-
-/** An absolute path without empty and dot elements. */
-export const normalized = (path: string): string =>
-  `/${path
-    .split("/")
-    .filter((name) => name !== "" && name !== ".")
-    .join("/")}`;
-
-/** The path one level up; that of the root is the root. */
-export const parentOf = (path: string): string => normalized(path.slice(0, path.lastIndexOf("/")));
+import { normalized, parentOf, type SimNode } from "./simPaths.ts";
+import { createSimMountTable, isOfOther, rootOf, type SimMount, type SimWhere } from "./simMountTable.ts";
 
 /** The directory something is in, and its name there. */
 const split = (place: string): readonly [directory: string, name: string] => {
@@ -32,37 +15,6 @@ const split = (place: string): readonly [directory: string, name: string] => {
 const failure = (code: ErrorCode, action: string, path: string, why: string) =>
   kubeletError(code, `cannot ${action} ${path}: ${why}`);
 
-/** Where a path leads when links on the way, and at its end, are followed, and binds. */
-function resolveIn(nodes: ReadonlyMap<string, SimNode>, mounted: ReadonlyMap<string, Mounted[]>, path: string): string {
-  let names = normalized(path).split("/").slice(1);
-  let here = "";
-  for (let links = 0; names.length > 0; ) {
-    const [name = "", ...rest] = names;
-    const next = name === ".." ? parentOf(here) : `${here}/${name}`;
-    const node = nodes.get(next);
-    if (node?.kind === "symlink") {
-      links += 1;
-      if (links > MAX_LINKS) throw failure("Io", "follow", path, "ELOOP");
-      const target = node.target.startsWith("/") ? node.target : `${here}/${node.target}`;
-      names = [...normalized(target).split("/").slice(1), ...rest];
-      here = "";
-    } else {
-      const seen = mounted.get(next)?.at(-1)?.source ?? next;
-      here = seen === "/" ? "" : seen;
-      names = rest;
-    }
-  }
-  return here === "" ? "/" : here;
-}
-
-/** What a mount point hides. */
-interface Mounted {
-  /** The place that is seen instead, of a bind. */
-  readonly source?: string;
-  /** What was below it, of any other. */
-  readonly hidden: readonly (readonly [place: string, node: SimNode])[];
-}
-
 /** A file tree. */
 export type SimTree = ReturnType<typeof createSimTree>;
 
@@ -71,8 +23,7 @@ export function createSimTree() {
   const nodes = new Map<string, SimNode>([["/", { kind: "directory", mode: 0o755 }]]);
   /** What is in each directory that has anything in it. */
   const names = new Map<string, Set<string>>();
-  /** By mount point, oldest first. */
-  const mounted = new Map<string, Mounted[]>();
+  const mounts = createSimMountTable(nodes);
   const put = (place: string, node: SimNode): void => {
     nodes.set(place, node);
     const [directory, name] = split(place);
@@ -85,15 +36,10 @@ export function createSimTree() {
     names.delete(place);
     nodes.delete(place);
   };
-  const resolve = (path: string): string => resolveIn(nodes, mounted, path);
-  const mountOn = (place: string, mount: Mounted): void =>
-    void mounted.set(place, [...(mounted.get(place) ?? []), mount]);
-  const allBelow = (place: string) => [...nodes].filter(([each]) => each.startsWith(`${place}/`));
-  /** A path whose parent is resolved and whose own link is not. */
-  const ownPlace = (path: string): string => {
-    const whole = normalized(path);
-    const parent = resolve(parentOf(whole));
-    return `${parent === "/" ? "" : parent}${whole.slice(whole.lastIndexOf("/"))}`;
+  const resolve = (path: string): string => mounts.walk(path).place;
+  const writable = (action: string, path: string, where: SimWhere): string => {
+    if (where.mount?.isReadOnly === true) throw failure("PermissionDenied", action, path, "EROFS");
+    return where.place;
   };
   const needDirectory = (action: string, path: string, place: string) => {
     const node = nodes.get(place);
@@ -101,13 +47,16 @@ export function createSimTree() {
     if (node.kind !== "directory") throw failure("Io", action, path, "ENOTDIR");
   };
   const makeDirectory = (path: string, mode: number) => {
+    const where = mounts.walk(path);
     let here = "";
-    for (const name of resolve(path).split("/").slice(1)) {
+    for (const name of where.place.split("/").slice(1)) {
       if (name === "") continue;
       here = `${here}/${name}`;
       const node = nodes.get(here);
-      if (node === undefined) put(here, { kind: "directory", mode });
-      else if (node.kind !== "directory") throw failure("Io", "make directory", path, "ENOTDIR");
+      if (node === undefined) {
+        writable("make directory", path, where);
+        put(here, { kind: "directory", mode });
+      } else if (node.kind !== "directory") throw failure("Io", "make directory", path, "ENOTDIR");
     }
   };
   return {
@@ -115,7 +64,7 @@ export function createSimTree() {
     resolve,
     makeDirectory,
     writeFile(path: string, content: string, mode: number) {
-      const place = resolve(path);
+      const place = writable("write", path, mounts.walk(path));
       needDirectory("write", path, parentOf(place));
       if (nodes.get(place)?.kind === "directory") throw failure("Io", "write", path, "EISDIR");
       put(place, { kind: "file", content, mode });
@@ -134,38 +83,33 @@ export function createSimTree() {
       return [...(names.get(place) ?? [])].sort();
     },
     remove(path: string) {
-      const place = ownPlace(path);
-      const busy = [...mounted.keys()].find((each) => each === place || each.startsWith(`${place}/`));
-      if (busy !== undefined) throw failure("Io", "remove", path, `${busy} is a mount point`);
+      const where = mounts.walkToName(path);
+      const busy = mounts.atOrBelow(where.path);
+      if (busy !== undefined) throw failure("Io", "remove", path, `${busy.path} is a mount point`);
+      if (!nodes.has(where.place)) return;
+      const place = writable("remove", path, where);
       const [directory, name] = split(place);
       names.get(directory)?.delete(name);
       dropBelow(place);
     },
-    /** Shows what is at `source` at `target`; both are there, without links. */
-    bind: (source: string, target: string): void => mountOn(target, { source, hidden: [] }),
-    /** An empty directory hides what is at `target`, which is there, without links. */
-    mount(target: string, mode: number) {
-      const hidden: Mounted["hidden"] = [
-        [target, nodes.get(target) ?? { kind: "directory", mode }],
-        ...allBelow(target),
-      ];
-      dropBelow(target);
-      put(target, { kind: "directory", mode });
-      mountOn(target, { hidden });
+    mounts,
+    /** What is at that path itself: no link is followed at its end, and no mount entered. */
+    at: (path: string): SimNode | undefined =>
+      nodes.get(normalized(path) === "/" ? "/" : mounts.walkToName(path).place),
+    /** A new file system, which is empty. */
+    mount(path: string, mode: number): SimMount {
+      const mount = mounts.mount(path);
+      nodes.set(mount.root, { kind: "directory", mode });
+      return mount;
     },
-    /** Shows what the last mount there hid; what was in it has gone. */
-    unmount(target: string) {
-      const stack = mounted.get(target) ?? [];
-      const last = stack.at(-1);
-      if (last === undefined) return;
-      if (stack.length === 1) mounted.delete(target);
-      else mounted.set(target, stack.slice(0, -1));
-      if (last.source !== undefined) return;
-      dropBelow(target);
-      for (const [place, node] of last.hidden) put(place, node);
+    /** Takes a mount away, and what is in its file system with the last mount of it. */
+    unmount(mount: SimMount): void {
+      mounts.drop(mount);
+      const isLast = !mounts.all().some(({ fileSystem }) => fileSystem === mount.fileSystem);
+      if (isLast && isOfOther(mount.root)) dropBelow(rootOf(mount.fileSystem));
     },
     symlink(target: string, path: string) {
-      const place = ownPlace(path);
+      const place = writable("link", path, mounts.walkToName(path));
       needDirectory("link", path, parentOf(place));
       if (nodes.get(place)?.kind === "directory") throw failure("Io", "link", path, "EISDIR");
       put(place, { kind: "symlink", target });

@@ -6,12 +6,14 @@ import * as fs from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errnoOf, ioError } from "../core/ioError.ts";
 import { kubeletError } from "../core/errors.ts";
+import { mountedAtOrBelow } from "../core/mount/mountInfo.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { FileKind, Files } from "../ports/files.ts";
+import { readMountTable } from "./mounts/mountTable.ts";
 import { readInside } from "./readInside.ts";
+import { walkTree } from "./walkTree.ts";
 
-const MOUNT_INFO = "/proc/self/mountinfo";
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o644;
 
@@ -87,24 +89,19 @@ async function kindOf(path: string): Promise<FileKind | undefined> {
   }
 }
 
-/** Mount points of this mount namespace; none where there is no /proc. Blanks in them are octal escapes. */
-async function mountPoints(): Promise<readonly string[]> {
-  const content = await fs.readFile(MOUNT_INFO, "utf8").catch(() => "");
-  return content.split("\n").flatMap((line) => {
-    const point = line.split(" ")[4];
-    if (point === undefined) return [];
-    return point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+/** Removes what is at `path`, which is no link but at its end. On Linux mounts made below meanwhile are not entered. */
+async function removeTree(path: string, signal: AbortSignal): Promise<void> {
+  if (!(await fs.lstat(path)).isDirectory()) return fs.unlink(path);
+  if (process.platform !== "linux") return fs.rm(path, { recursive: true });
+  await walkTree(path, {
+    signal,
+    entry: (place) => fs.unlink(place),
+    leave: (place) => fs.rmdir(place),
+    mounted: (name) => {
+      throw mountedError(path, name);
+    },
   });
-}
-
-/** Removes what is at `path`; directories on another device are mounts made meanwhile, and are refused. */
-async function removeTree(path: string, device: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const entry = await fs.lstat(path);
-  if (!entry.isDirectory()) return fs.unlink(path);
-  if (entry.dev !== device) throw mountedError(path, path);
-  for (const name of await fs.readdir(path)) await removeTree(join(path, name), device, signal);
-  await fs.rmdir(path);
+  return fs.rmdir(path);
 }
 
 const mountedError = (path: string, point: string) =>
@@ -112,11 +109,12 @@ const mountedError = (path: string, point: string) =>
 
 async function remove(path: string, signal: AbortSignal): Promise<void> {
   try {
-    const parent = await fs.realpath(dirname(path));
-    const real = join(parent, basename(path));
-    const mounted = (await mountPoints()).find((point) => point === real || point.startsWith(`${real}/`));
-    if (mounted !== undefined) throw mountedError(path, mounted);
-    await removeTree(real, (await fs.lstat(parent)).dev, signal);
+    const real = join(await fs.realpath(dirname(path)), basename(path));
+    // Refused before anything is removed; where there is no /proc nothing is known of mounts.
+    const mounts = await readMountTable().catch(() => []);
+    const mounted = mountedAtOrBelow(mounts, real);
+    if (mounted !== undefined) throw mountedError(path, mounted.mountPoint);
+    await removeTree(real, signal);
   } catch (thrown) {
     if (errnoOf(thrown) !== "ENOENT") throw thrown;
   }

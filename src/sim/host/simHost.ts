@@ -3,11 +3,14 @@
  * runtime runs are processes here, which the OOM killer ends when they use more than they may. A seed gives its ids.
  */
 import type { Machine, HostUsage } from "../../ports/host.ts";
+import type { VolumeFiles } from "../../ports/volumeFiles.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Prng } from "../prng.ts";
 import { atOnce } from "../simCall.ts";
 import { createSimFiles, type SimFiles, type SimFilesOptions } from "../simFiles.ts";
-import { createSimMounts, type SimMounts } from "../simMounts.ts";
+import { createSimMounts, type SimMounts, type SimMountsOptions } from "../simMounts.ts";
+import { isOfOther } from "../simMountTable.ts";
+import { createSimVolumeFiles, type SimVolumeFilesOptions } from "../simVolumeFiles.ts";
 import { simMachine } from "../simMachine.ts";
 import { nextOomKill, type OomKill, oomMessages } from "./oomKiller.ts";
 import { createSimDisk, type SimDisk, type SimFileSystem, usualFileSystems } from "./simDisk.ts";
@@ -25,6 +28,10 @@ export interface SimHostOptions {
   readonly machine?: Partial<Machine> | undefined;
   /** Asked before the disks are: faults of the files. */
   readonly fileFault?: SimFilesOptions["fault"];
+  /** What becomes of requests to mount and unmount. */
+  readonly mountFate?: SimMountsOptions["fate"];
+  /** Faults of what is written into volumes. */
+  readonly volumeFault?: SimVolumeFilesOptions["fault"];
 }
 
 export interface SimHost {
@@ -32,6 +39,7 @@ export interface SimHost {
   readonly machine: Machine;
   readonly usage: HostUsage;
   readonly files: SimFiles;
+  readonly volumeFiles: VolumeFiles;
   readonly mounts: SimMounts;
   readonly disk: SimDisk;
   readonly processes: SimProcesses;
@@ -54,7 +62,13 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
   const kernelLog = createSimKernelLog(clock);
   const disk = createSimDisk(options.fileSystems ?? usualFileSystems(Number(facts.rootFsBytes)), () => files);
   const files: SimFiles = createSimFiles({ clock, fault: options.fileFault, isFullFor: disk.isFullFor });
-  const mounts = createSimMounts({ clock, tree: files.tree });
+  const mounts = createSimMounts({ clock, tree: files.tree, fate: options.mountFate });
+  const volumeFiles = createSimVolumeFiles({
+    clock,
+    tree: files.tree,
+    fault: options.volumeFault,
+    isFull: (dir) => !isOfOther(files.tree.resolve(dir)) && disk.isFullFor("writeFile", dir),
+  });
   const processes = createSimProcesses(maxPids, () => watchMemory());
   const watchMemory = createMemoryWatch(
     clock,
@@ -70,6 +84,7 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
     },
     usage: usageOf({ clock, memoryBytes, maxPids, disk, processes, bootedAtMs: () => bootedAtMs }),
     files,
+    volumeFiles,
     mounts,
     disk,
     processes,

@@ -3,8 +3,9 @@
  * in the kernel is left behind, killed as soon as the kernel lets go of it.
  */
 import { spawn } from "node:child_process";
-import { kubeletError } from "../../core/errors.ts";
-import { ioError } from "../../core/ioError.ts";
+import { lstat } from "node:fs/promises";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { errnoOf, ioError } from "../../core/ioError.ts";
 import { deadline } from "../../operators/deadline.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Call } from "../../ports/call.ts";
@@ -50,6 +51,20 @@ export function runTool({ program, args, what, descriptor, signal }: ToolRun): P
 function failure(what: string, how: string, said: string) {
   const words = said.trim().slice(0, MAX_TOLD_CHARS);
   return kubeletError("Io", `cannot ${what}: ${how}${words === "" ? "" : `: ${words}`}`);
+}
+
+/** As `runTool`; when it fails and one of the paths is not there, that is why: NotFound. */
+export async function runMount(run: ToolRun, paths: readonly string[]): Promise<void> {
+  try {
+    await runTool(run);
+  } catch (thrown) {
+    // Looked at only now: a look at what hangs would hang itself.
+    for (const path of paths) {
+      const errno = await lstat(path).then(() => "", errnoOf);
+      if (errno === "ENOENT") throw kubeletError("NotFound", toKubeletError(thrown).message, { cause: thrown });
+    }
+    throw thrown;
+  }
 }
 
 /** A Call with the deadline all mount calls have. */

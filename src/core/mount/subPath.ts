@@ -1,0 +1,20 @@
+/** Names of a subPath. Counterpart: validation of subPath, and PathWithinBase. */
+
+/** Why a subPath may not be used; undefined when it may. */
+export function subPathFault(subPath: string): string | undefined {
+  if (subPath.startsWith("/")) return "must be a relative path";
+  if (subPath.split("/").includes("..")) return "must not contain '..'";
+  if (subPath.includes("\0") || !subPath.isWellFormed()) return "must be UTF-8 without NUL";
+  return undefined;
+}
+
+/** The names of a relative path without empty and dot elements. */
+export const namesOf = (path: string): readonly string[] =>
+  path.split("/").filter((name) => name !== "" && name !== ".");
+
+/** The names that lead from a directory to a path, both without links; undefined when the path is not in it. */
+export function namesBelow(root: string, path: string): readonly string[] | undefined {
+  if (path === root) return [];
+  const prefix = root === "/" ? "/" : `${root}/`;
+  return path.startsWith(prefix) ? namesOf(path.slice(prefix.length)) : undefined;
+}

@@ -1,0 +1,117 @@
+/**
+ * subPath on a real file system: links are followed first, in the open, then the place they led to is opened without
+ * following any, and what is open is bound. Whoever swaps a name in between gets a Conflict, never another place.
+ */
+import * as fs from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { kubeletError } from "../../core/errors.ts";
+import { errnoOf } from "../../core/ioError.ts";
+import { mountAt } from "../../core/mount/mountInfo.ts";
+import { namesBelow, namesOf, subPathFault } from "../../core/mount/subPath.ts";
+import type { BindInsideRequest, InsideVolume } from "../../ports/mounts.ts";
+import { nameIn, openBelow, openDirectory, openedAt } from "../insideDirectory.ts";
+import { bind, orUndo, ownPlace, unmount } from "./bind.ts";
+import { readMountTable } from "./mountTable.ts";
+
+const PARENT_MODE = 0o750;
+const FILE_MODE = 0o640;
+const PERMISSIONS = 0o7777;
+
+/** Binds what is in the volume; see the port. */
+export async function bindInside(request: BindInsideRequest, signal: AbortSignal): Promise<void> {
+  const { volumeRoot, subPath, target, readOnly = false } = request;
+  const place = await placeOf(request);
+  await using opened = await openBelow(place.root, place.names);
+  const wanted = await opened.stat();
+  if (await isThere(target, wanted, readOnly)) return;
+  await clear(target, signal);
+  await makeTarget(target, wanted.isDirectory());
+  await bind({ source: join(volumeRoot, subPath), target, readOnly, descriptor: opened.fd, signal });
+  await orUndo(target, async () => {
+    if (isSame(wanted, await fs.lstat(target))) return;
+    throw kubeletError("Conflict", `cannot bind ${join(volumeRoot, subPath)} at ${target}: something else appeared`);
+  });
+}
+
+/** Where a volume is and what leads to the subPath in it, links followed. Throws when that is outside. */
+async function placeOf({ volumeRoot, subPath }: InsideVolume) {
+  const fault = subPathFault(subPath);
+  if (fault !== undefined) throw refused(volumeRoot, subPath, fault);
+  const root = await fs.realpath(volumeRoot);
+  const names = namesBelow(root, await fs.realpath(join(root, subPath)));
+  if (names === undefined) throw refused(volumeRoot, subPath, "it leads outside of the volume");
+  return { root, names };
+}
+
+const refused = (volumeRoot: string, subPath: string, why: string) =>
+  kubeletError("InvalidArgument", `cannot use subPath ${JSON.stringify(subPath)} of ${volumeRoot}: ${why}`);
+
+type Identity = Pick<Awaited<ReturnType<typeof fs.lstat>>, "dev" | "ino">;
+
+const isSame = (one: Identity, other: Identity): boolean => one.dev === other.dev && one.ino === other.ino;
+
+async function isThere(target: string, wanted: Identity, readOnly: boolean): Promise<boolean> {
+  const found = mountAt(await readMountTable(), await ownPlace(target).catch(() => target));
+  if (found === undefined || found.options.includes("ro") !== readOnly) return false;
+  return isSame(wanted, await fs.lstat(target));
+}
+
+/** Nothing is mounted there afterwards, and what is left is no link. */
+async function clear(target: string, signal: AbortSignal): Promise<void> {
+  const place = await ownPlace(target).catch(() => target);
+  const stacked = (await readMountTable()).filter(({ mountPoint }) => mountPoint === place);
+  for (const _ of stacked) await unmount(target, false, signal);
+}
+
+/** A mount point as what is to be seen there: of an earlier life it may be of the other kind. */
+async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
+  await fs.mkdir(dirname(target), { recursive: true, mode: PARENT_MODE });
+  const found = await fs.lstat(target).catch((thrown: unknown) => {
+    if (errnoOf(thrown) === "ENOENT") return undefined;
+    throw thrown;
+  });
+  if (found !== undefined && (isDirectory ? found.isDirectory() : found.isFile())) return;
+  if (found !== undefined) await (found.isDirectory() ? fs.rmdir(target) : fs.unlink(target));
+  if (isDirectory) await fs.mkdir(target, { mode: PARENT_MODE });
+  else await fs.writeFile(target, "", { mode: FILE_MODE, flag: "wx" });
+}
+
+/** Makes what is missing of a subPath; see the port. */
+export async function makeInside({ mode, ...place }: InsideVolume & { readonly mode?: number }): Promise<void> {
+  const { volumeRoot, subPath } = place;
+  const fault = subPathFault(subPath);
+  if (fault !== undefined) throw refused(volumeRoot, subPath, fault);
+  const root = await fs.realpath(volumeRoot);
+  const { existing, missing } = await firstMissing(root, namesOf(subPath));
+  const names = namesBelow(root, existing);
+  if (names === undefined) throw refused(volumeRoot, subPath, "it leads outside of the volume");
+  if (missing.length === 0) return;
+  const own = mode ?? (await fs.stat(root)).mode & PERMISSIONS;
+  let here = await openBelow(root, names);
+  try {
+    for (const name of missing) {
+      const above = here;
+      await fs.mkdir(nameIn(above, name), { mode: own });
+      here = await openDirectory(nameIn(above, name));
+      await above.close();
+      // Neither the umask nor a parent without setgid changes what was asked for.
+      await fs.chmod(openedAt(here), own);
+    }
+  } finally {
+    await here.close();
+  }
+}
+
+/** The longest part of a path that is there, links followed, and the names after it. */
+async function firstMissing(root: string, names: readonly string[]) {
+  let existing = root;
+  for (const [index, name] of names.entries()) {
+    try {
+      existing = await fs.realpath(join(existing, name));
+    } catch (thrown) {
+      if (errnoOf(thrown) !== "ENOENT") throw thrown;
+      return { existing, missing: names.slice(index) };
+    }
+  }
+  return { existing, missing: [] };
+}

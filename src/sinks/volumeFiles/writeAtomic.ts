@@ -1,0 +1,158 @@
+/**
+ * Files of a volume, replaced all at once. A directory of one generation is written beside the one in use, and `..data`
+ * is turned to it by rename; what is seen in the root are links through `..data`. Whatever a death on the way leaves
+ * behind, the next call finds it in the listing of the root and puts it right. Counterpart: AtomicWriter.
+ */
+import * as fs from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { errnoOf } from "../../core/ioError.ts";
+import {
+  cleanPayload,
+  DATA_LINK,
+  generationPrefix,
+  isGeneration,
+  NEW_DATA_LINK,
+  type Payload,
+  visibleNames,
+} from "../../core/mount/payload.ts";
+import { civilTime } from "../../core/telemetry/civilTime.ts";
+import type { EpochMs } from "../../core/ids.ts";
+import type { VolumeFile } from "../../ports/volumeFiles.ts";
+
+const DIRECTORY_MODE = 0o755;
+
+/** What is written, when, and who gets it. */
+export interface AtomicWrite {
+  readonly dir: string;
+  readonly files: ReadonlyMap<string, VolumeFile>;
+  readonly at: EpochMs;
+  /** Called when all is written and nothing of it is seen yet. */
+  giveAway(): Promise<void>;
+}
+
+/** Writes what differs; see the port. */
+export async function writeAtomic({ dir, files, at, giveAway }: AtomicWrite): Promise<"changed" | "same"> {
+  const clean = cleanPayload(files);
+  if (!clean.ok) throw clean.error;
+  const payload = clean.value;
+  const inUse = await linkTarget(join(dir, DATA_LINK));
+  const isCurrent = inUse !== undefined && isGeneration(inUse) && (await holds(join(dir, inUse), payload));
+  const generation = isCurrent ? inUse : await writeGeneration(dir, payload, at, giveAway);
+  const linked = await showNames(dir, visibleNames(payload.keys()));
+  const removed = await removeStale(dir, generation, visibleNames(payload.keys()));
+  return isCurrent && !linked && !removed ? "same" : "changed";
+}
+
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return await fs.readlink(path);
+  } catch (thrown) {
+    if (["ENOENT", "EINVAL"].includes(errnoOf(thrown))) return undefined;
+    throw thrown;
+  }
+}
+
+/** Whether a directory has these files with this content and no others. */
+async function holds(dir: string, payload: Payload<VolumeFile>): Promise<boolean> {
+  const found = await filesBelow(dir);
+  if (found !== payload.size) return false;
+  for (const [path, { content }] of payload) if (!(await hasContent(join(dir, path), content))) return false;
+  return true;
+}
+
+/** How many there are; undefined without the directory. */
+async function filesBelow(dir: string): Promise<number | undefined> {
+  try {
+    const entries = await fs.readdir(dir, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => !entry.isDirectory()).length;
+  } catch (thrown) {
+    if (errnoOf(thrown) === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+async function hasContent(path: string, content: Uint8Array): Promise<boolean> {
+  try {
+    const stats = await fs.lstat(path);
+    return stats.isFile() && stats.size === content.length && (await fs.readFile(path)).equals(content);
+  } catch (thrown) {
+    if (["ENOENT", "ENOTDIR"].includes(errnoOf(thrown))) return false;
+    throw thrown;
+  }
+}
+
+/** A new generation, in use when this is done. Leaves nothing behind when it fails. */
+async function writeGeneration(
+  dir: string,
+  payload: Payload<VolumeFile>,
+  at: EpochMs,
+  giveAway: () => Promise<void>,
+): Promise<string> {
+  const made = await fs.mkdtemp(join(dir, generationPrefix(civilTime(at))));
+  const name = made.slice(dirname(made).length + 1);
+  const next = join(dir, NEW_DATA_LINK);
+  try {
+    await fs.chmod(made, DIRECTORY_MODE);
+    await writeFiles(made, payload);
+    await giveAway();
+    await fs.rm(next, { force: true });
+    await fs.symlink(name, next);
+    await fs.rename(next, join(dir, DATA_LINK));
+    return name;
+  } catch (thrown) {
+    await fs.rm(made, { recursive: true, force: true }).catch(() => {});
+    throw thrown;
+  }
+}
+
+async function writeFiles(root: string, payload: Payload<VolumeFile>): Promise<void> {
+  const made = new Set([root]);
+  for (const [path, { content, mode, uid }] of payload) {
+    const place = join(root, path);
+    if (!made.has(dirname(place))) await fs.mkdir(dirname(place), { recursive: true, mode: DIRECTORY_MODE });
+    made.add(dirname(place));
+    await using file = await fs.open(place, "wx", mode);
+    await file.writeFile(content);
+    if (uid !== undefined) await file.chown(uid, NO_CHANGE);
+    // After the owner: giving a file away takes setuid from it. And the umask took what it took.
+    await file.chmod(mode);
+  }
+}
+
+/** chown(2) leaves an id of -1 as it is. */
+const NO_CHANGE = -1;
+
+/** Makes the links that are missing in the root: whether there were any. What else is in their place stays. */
+async function showNames(dir: string, names: ReadonlySet<string>): Promise<boolean> {
+  let isNew = false;
+  for (const name of names) {
+    if ((await entryAt(join(dir, name))) !== undefined) continue;
+    await fs.symlink(join(DATA_LINK, name), join(dir, name));
+    isNew = true;
+  }
+  return isNew;
+}
+
+const entryAt = (path: string) =>
+  fs.lstat(path).catch((thrown: unknown) => {
+    if (errnoOf(thrown) === "ENOENT") return undefined;
+    throw thrown;
+  });
+
+/** Removes links to what is there no more, and other generations: whether there were any. */
+async function removeStale(dir: string, generation: string, names: ReadonlySet<string>): Promise<boolean> {
+  let isStale = false;
+  for (const entry of await fs.readdir(dir, { withFileTypes: true })) {
+    const { name } = entry;
+    const isOld = entry.isDirectory() && isGeneration(name) && name !== generation;
+    const isDangling = entry.isSymbolicLink() && !names.has(name) && (await isOurs(dir, name));
+    if (!isOld && !isDangling) continue;
+    await fs.rm(join(dir, name), { recursive: true, force: true });
+    isStale = true;
+  }
+  return isStale;
+}
+
+/** Links made here before: those of files, and one that was to become `..data`. */
+const isOurs = async (dir: string, name: string): Promise<boolean> =>
+  name === NEW_DATA_LINK || (await linkTarget(join(dir, name))) === join(DATA_LINK, name);

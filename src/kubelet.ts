@@ -261,6 +261,7 @@ function routePodOutput(output: PodOutput, loops: Loops): void {
     case "resized":
     case "kept":
     case "stopped":
+    case "overdue":
     case "reclaimed":
     case "removed":
       loops.registry.push(output);

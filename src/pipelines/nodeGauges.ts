@@ -42,6 +42,8 @@ function gaugeRunning(statuses: readonly PodRuntimeStatus[], metrics: Metrics): 
 function gaugePods(records: readonly PodRecord[], metrics: Metrics): void {
   const wanted = records.filter((record) => record.wanted && record.pod !== undefined);
   const active = wanted.filter(({ state }) => state === "syncing" || state === "terminating");
+  const ephemeral = wanted.reduce((sum, { pod }) => sum + (pod?.spec.ephemeralContainers?.length ?? 0), 0);
+  metrics.gauge("kubelet_managed_ephemeral_containers", ephemeral);
   gaugeByOrigin(wanted, (count, origin) => metrics.gauge("kubelet_desired_pods", count, origin));
   gaugeByOrigin(active, (count, origin) => metrics.gauge("kubelet_active_pods", count, origin));
   for (const lifecycle of ["sync", "terminating", "terminated"] as const) {

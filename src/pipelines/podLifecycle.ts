@@ -3,7 +3,6 @@
  * Owner of the registry cell. Bound: one worker per pod. Counterpart: pod_workers.go, HandlePodAdditions and friends.
  */
 import { concatAll, connect, from, map, merge, type Observable, tap } from "rxjs";
-import { PREEMPTED, preemptedEvent } from "../core/admission/preempted.ts";
 import type { ResizeRules } from "../core/allocation/pendingResizes.ts";
 import { type PodUid, podUid } from "../core/ids.ts";
 import { unreachable } from "../core/invariant.ts";
@@ -22,6 +21,7 @@ import type { NodeState } from "../state/nodeState.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
 import { type PodWorkerDeps, podWorker } from "./podWorker.ts";
+import { preemption } from "./preemption.ts";
 
 export interface PodLifecycleDeps extends Omit<PodWorkerDeps, "state"> {
   readonly state: NodeState;
@@ -55,9 +55,10 @@ export function podLifecycle(
     connect((steps$) =>
       merge(
         steps$.pipe(
-          map((step) => from([...refusals(step, deps), ...preemptions(step), ...resizeEvents(step, ports.telemetry)])),
+          map((step) => from([...refusals(step, deps), ...resizeEvents(step, ports.telemetry)])),
           concatAll(),
         ),
+        preemption(steps$, state, ports),
         steps$.pipe(
           map(({ commands }) => from(commands)),
           concatAll(),
@@ -98,14 +99,6 @@ function count(input: RegistryInput, { orphans, restarted }: RegistryStep, metri
   if (input.kind !== "update" || input.update.op !== "ADD") return;
   for (const { spec } of input.update.pods) metrics.observe("kubelet_containers_per_pod_count", spec.containers.length);
 }
-
-/** What is said of pods that make room for a critical one. */
-const preemptions = ({ commands }: RegistryStep): readonly PodOutput[] =>
-  commands.flatMap((command): readonly PodOutput[] =>
-    command.phase === "terminating" && command.override === PREEMPTED && command.pod !== undefined
-      ? [{ kind: "event", event: preemptedEvent(command.pod) }]
-      : [],
-  );
 
 /** What is said of pods that never get a worker. */
 function refusals({ rejections, dropped }: RegistryStep, { ports }: PodLifecycleDeps): readonly PodOutput[] {

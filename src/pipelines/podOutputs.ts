@@ -21,6 +21,8 @@ export type PodOutput =
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
   /** Nothing of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
+  /** A pod that makes room for another one has not stopped in time. */
+  | { readonly kind: "overdue"; readonly uid: PodUid }
   /** A stopped pod holds nothing any more that another one may need. */
   | { readonly kind: "reclaimed"; readonly uid: PodUid }
   /** Nothing of the pod is left on the node; the worker ends. */

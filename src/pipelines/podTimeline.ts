@@ -68,9 +68,14 @@ function changedRecords(before: Registry, after: Registry): readonly PodRecord[]
   return [...after.records].filter(([uid, record]) => before.records.get(uid) !== record).map(([, record]) => record);
 }
 
-function recordInput({ identity, pod, state, graceSeconds }: PodRecord, { holders }: Registry): TimelineInput {
+function recordInput(record: PodRecord, { holders, records }: Registry): TimelineInput {
+  const { identity, pod, state, graceSeconds } = record;
   const holder = state === "waiting" ? holders.get(podFullName(identity.name, identity.namespace)) : undefined;
-  return { kind: "record", pod, state, graceSeconds, behind: holder };
+  const victims = (state === "waiting" ? record.victims : []).flatMap((uid) => {
+    const victim = records.get(uid)?.identity;
+    return victim === undefined ? [] : [`${victim.namespace}/${victim.name}`];
+  });
+  return { kind: "record", pod, state, graceSeconds, behind: holder, victims };
 }
 
 function saidOf(output: PodOutput): { readonly uid: PodUid; readonly input: TimelineInput } | undefined {

@@ -33,6 +33,7 @@ describe("the timeline of a pod", () => {
       "Now, at 00:20.00",
       "  CrashLoopBackOff of main, for 4s; next try at 00:36.02, in 16s",
       "    back-off 20s restarting failed container=main pod=plain_demo(uid-1) next-try=2026-01-01T00:00:37Z",
+      "  To retry at once, change the pod's annotation rxlet.dev/retry-at",
       "So far",
       "  00:00.00          Accepted",
       "  00:00.00          Phase                  Pending",
@@ -313,6 +314,19 @@ describe("the timeline of a pod", () => {
       "  00:05.00    Waiting  for the pod of the same name with UID uid-1",
     ]);
     check();
+  });
+
+  it("says which pods are stopped to make room for a critical one", () => {
+    const { node } = podNode({ config: { maxPods: 1 }, pods: [plainPod()], programs: () => ({ onTerm: "ignored" }) });
+    node.runFor(5_000);
+    node.putPod(podOf({ name: "critical", uid: "uid-2", spec: { priority: 2_000_000_000, dnsPolicy: "Default" } }));
+    node.runFor(5_000);
+    expect(explained(node, "critical").slice(0, 4)).toEqual([
+      "demo/critical  no status yet, waiting since 00:05.00  (UID uid-2)",
+      "Now, at 00:10.00",
+      "  Preemption, for 5s",
+      "    demo/plain is stopped to make room",
+    ]);
   });
 
   it("says that the runtime is down", () => {

@@ -21,3 +21,25 @@ it("starts once the pod that makes room for it has stopped", () => {
   });
   expect(result.report()).toBe("");
 });
+
+it("starts beside a pod whose stop is stuck, after half as much again as that pod's grace", () => {
+  const result = simulate({
+    pods: [guest],
+    config: { maxPods: 1 },
+    script: [at("5s").wedge("guest/app", "4m"), at("10s").put(critical)],
+    until: "6m",
+    expect: [
+      by("11s").event("guest", "Preempting", "Preempted in order to admit critical pod"),
+      by("56s").event(
+        "guest",
+        "ExceededGracePeriod",
+        "Container runtime did not kill the pod within specified grace period.",
+      ),
+      between("58s", "6m").pod("critical").isReady(),
+      between("58s", "4m").container("guest/app").is("running"),
+      by("6m").pod("guest").hasReason("Preempting"),
+    ],
+  });
+  expect(result.report()).toBe("");
+  expect(result.story("critical", /sandbox created/)).toEqual(["55s sandbox created"]);
+});

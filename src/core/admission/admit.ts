@@ -43,6 +43,8 @@ export type AdmissionResult =
       readonly admitted: true;
       /** Pods to stop first, to make room for a critical one; empty as a rule. */
       readonly preempt: readonly PodUid[];
+      /** Resource there is too little of as long as they run; absent when nobody has to go. */
+      readonly shortOf?: string;
     }
   | { readonly admitted: false; readonly reason: string; readonly message: string };
 
@@ -98,7 +100,9 @@ function misplaced({ pod, node, activePods }: AdmissionInput): AdmissionResult |
 function makeRoom({ pod, activePods }: AdmissionInput, shortages: readonly InsufficientResource[]): AdmissionResult {
   const preemption = podsToPreempt(pod, activePods, shortages);
   if (preemption.possible) {
-    return { admitted: true, preempt: preemption.pods.map(({ metadata }) => podUid(metadata.uid)) };
+    const preempt = preemption.pods.map(({ metadata }) => podUid(metadata.uid));
+    const [first] = shortages;
+    return { admitted: true, preempt, ...(first === undefined ? {} : { shortOf: first.name }) };
   }
   const missing = [...preemption.missing].map(([name, amount]) => `(res: ${name}, q: ${amount}), `);
   return refuse(

@@ -51,6 +51,8 @@ export interface ResizeOutcome {
   readonly wasDeferred: boolean;
   /** Pods to stop to make room for a critical one. */
   readonly preempt: readonly PodUid[];
+  /** Resource there is too little of as long as they run. */
+  readonly shortOf: string | undefined;
 }
 
 /** How sizes are judged on this node. */
@@ -108,16 +110,18 @@ function judge(
 ): ResizeOutcome | undefined {
   const { uid, desired, allocated, refused } = wanted;
   const { generation } = desired.metadata;
-  const outcome = { uid, pod: desired, refused: undefined, detail: undefined, wasDeferred: false, preempt: [] };
+  const outcome = { uid, pod: desired, refused: undefined, detail: undefined, wasDeferred: false };
+  const notGranted = { ...outcome, preempt: [], shortOf: undefined };
   const refusal = (reason: RefusedResize["reason"], message: string): RefusedResize =>
     generation === undefined ? { reason, message } : { reason, message, generation };
   const infeasible = rules.infeasible(desired, allocated);
   if (infeasible !== undefined) {
-    return { ...outcome, refused: refusal("Infeasible", infeasible.message), detail: infeasible.detail };
+    return { ...notGranted, refused: refusal("Infeasible", infeasible.message), detail: infeasible.detail };
   }
   const others = [...rooms].flatMap(([other, room]) => (other === uid ? [] : [room]));
   const verdict = admitBeside(desired, others, rules.admit);
   if (verdict === undefined) return undefined;
-  if (!verdict.admitted) return { ...outcome, refused: refusal("Deferred", verdict.message) };
-  return { ...outcome, wasDeferred: refused?.reason === "Deferred", preempt: verdict.preempt };
+  if (!verdict.admitted) return { ...notGranted, refused: refusal("Deferred", verdict.message) };
+  const { preempt, shortOf } = verdict;
+  return { ...outcome, wasDeferred: refused?.reason === "Deferred", preempt, shortOf };
 }

@@ -46,5 +46,6 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
   graceSeconds: undefined,
   reclaimed: false,
   victims: [],
+  overdue: false,
   successor: undefined,
 });

@@ -52,6 +52,9 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
     case "stopped":
       draft.stopped(input.uid);
       break;
+    case "overdue":
+      draft.overdue(input.uid);
+      break;
     case "reclaimed":
       draft.reclaimed(input.uid);
       break;

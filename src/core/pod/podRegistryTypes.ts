@@ -36,6 +36,8 @@ export interface PodRecord {
   readonly reclaimed: boolean;
   /** Pods that were stopped to make room for this one: it waits until all of them have. */
   readonly victims: readonly PodUid[];
+  /** Its stop is stuck: who waits for its room waits no longer. */
+  readonly overdue: boolean;
   /** The same UID wanted again while its worker still ends. */
   readonly successor: Pod | undefined;
 }
@@ -88,6 +90,8 @@ export type RegistryInput =
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
   /** Nothing of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
+  /** A pod that makes room for another one has not stopped in time. */
+  | { readonly kind: "overdue"; readonly uid: PodUid }
   /** A stopped pod holds nothing any more that another one may need. */
   | { readonly kind: "reclaimed"; readonly uid: PodUid }
   /** The worker has removed everything and ended. */
@@ -116,10 +120,20 @@ export interface Registry {
   readonly restored: ReadonlyMap<PodUid, AllocationRecord>;
 }
 
+/** A pod that is stopped to make room for a critical one. */
+export interface PreemptedPod {
+  readonly uid: PodUid;
+  readonly pod: Pod;
+  readonly graceSeconds: number;
+  /** Resource that was missing. */
+  readonly shortOf: string;
+}
+
 export interface RegistryStep {
   readonly registry: Registry;
   readonly commands: readonly PodCommand[];
   readonly rejections: readonly PodRejection[];
+  readonly preempted: readonly PreemptedPod[];
   /** Resizes that were granted or refused, as far as that is news. */
   readonly resizes: readonly ResizeOutcome[];
   readonly resizeTrigger: ResizeTrigger | undefined;
@@ -136,6 +150,7 @@ export const unchangedStep = (registry: Registry): RegistryStep => ({
   registry,
   commands: [],
   rejections: [],
+  preempted: [],
   resizes: [],
   resizeTrigger: undefined,
   dropped: [],

@@ -26,6 +26,7 @@ import {
   type PodIdentity,
   type PodRecord,
   type PodRejection,
+  type PreemptedPod,
   type Registry,
   type RegistryContext,
   type RegistryStep,
@@ -42,6 +43,7 @@ export class RegistryDraft {
   readonly #context: RegistryContext;
   readonly #commands: PodCommand[] = [];
   readonly #rejections: PodRejection[] = [];
+  readonly #preempted: PreemptedPod[] = [];
   readonly #dropped: PodUid[] = [];
   readonly #orphans: PodUid[] = [];
   readonly #restarted: PodUid[] = [];
@@ -119,11 +121,11 @@ export class RegistryDraft {
   #judgeResizes(): readonly ResizeOutcome[] {
     const { outcomes, resizing } = judgeRecords(this.#resizing, this.records, this.#taken(), this.#context);
     this.#resizing = resizing;
-    for (const { uid, pod, refused, preempt } of outcomes) {
+    for (const { uid, pod, refused, preempt, shortOf } of outcomes) {
       const record = this.records.get(uid);
       if (record === undefined) continue;
       this.records.set(uid, { ...(refused === undefined ? withGrant(record, pod) : record), refused });
-      for (const victim of preempt) this.end(victim, { override: PREEMPTED });
+      this.#preempt(preempt, shortOf);
       this.#sync(uid);
     }
     return outcomes;
@@ -174,6 +176,23 @@ export class RegistryDraft {
     this.records.set(uid, { ...record, state: "terminated" });
     const { identity, wanted } = record;
     this.#commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
+    this.#startWaiting();
+  }
+
+  /** Stops pods for the sake of a critical one. */
+  #preempt(victims: readonly PodUid[], shortOf = ""): void {
+    for (const uid of victims) {
+      this.end(uid, { override: PREEMPTED });
+      const { pod, state, graceSeconds } = this.records.get(uid) ?? {};
+      if (pod === undefined || state !== "terminating" || graceSeconds === undefined) continue;
+      this.#preempted.push({ uid, pod, graceSeconds, shortOf });
+    }
+  }
+
+  overdue(uid: PodUid): void {
+    const record = this.records.get(uid);
+    if (record?.state !== "terminating") return;
+    this.records.set(uid, { ...record, overdue: true });
     this.#startWaiting();
   }
 
@@ -244,7 +263,9 @@ export class RegistryDraft {
     // A static pod has the size of its manifest, once nothing of it runs.
     const hasSize = restored !== undefined && (running || !isStaticPod(pod));
     const allocated = hasSize ? withAllocation(pod, restored.allocation) : pod;
-    const others = (): readonly TakenRoom[] => [...this.#taken(uid).values()];
+    // As upstream, a critical pod waits for room only so long: what a stuck stop still holds counts for all others.
+    const stuck = record.victims.filter((victim) => this.records.get(victim)?.overdue === true);
+    const others = (): readonly TakenRoom[] => [...this.#taken([uid, ...stuck]).values()];
     // One that is over takes nothing, and stays what it became.
     const isGranted = running || isTerminalPhase(pod.status?.phase);
     const verdict = isGranted ? ADMITTED : admitBeside(allocated, others(), this.#context.admit);
@@ -255,10 +276,9 @@ export class RegistryDraft {
       this.#rejections.push({ pod, reason: verdict.reason, message: verdict.message });
       return;
     }
-    for (const victim of verdict.preempt) this.end(victim, { override: PREEMPTED });
-    // Differs from upstream: room is waited for however long it takes, there for one and a half times a victim's grace.
+    this.#preempt(verdict.preempt, verdict.shortOf);
     if (this.#anyEnds(verdict.preempt)) {
-      this.records.set(uid, { ...record, victims: verdict.preempt });
+      this.records.set(uid, { ...record, victims: [...stuck, ...verdict.preempt] });
       return;
     }
     this.#holders.set(name, uid);
@@ -273,7 +293,10 @@ export class RegistryDraft {
   }
 
   #anyEnds(uids: readonly PodUid[]): boolean {
-    return uids.some((uid) => this.records.get(uid)?.state === "terminating");
+    return uids.some((uid) => {
+      const record = this.records.get(uid);
+      return record?.state === "terminating" && !record.overdue;
+    });
   }
 
   /** An earlier incarnation may still run from before a restart of the kubelet: it ends first. */
@@ -285,10 +308,10 @@ export class RegistryDraft {
   }
 
   /** What other pods take of the node. */
-  #taken(except?: PodUid): ReadonlyMap<PodUid, TakenRoom> {
+  #taken(except: readonly PodUid[] = []): ReadonlyMap<PodUid, TakenRoom> {
     const taken = new Map<PodUid, TakenRoom>();
     for (const [uid, record] of this.records) {
-      const room = uid === except ? undefined : roomOf(record);
+      const room = except.includes(uid) ? undefined : roomOf(record);
       if (room !== undefined) taken.set(uid, room);
     }
     // Runs since before a restart of the kubelet, and its source, even one that has reported, has not told of it yet.
@@ -314,6 +337,7 @@ export class RegistryDraft {
       resizes,
       resizeTrigger: trigger,
       rejections: this.#rejections,
+      preempted: this.#preempted,
       dropped: this.#dropped,
       orphans: this.#orphans,
       restarted: this.#restarted,

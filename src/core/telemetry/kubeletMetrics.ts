@@ -39,6 +39,11 @@ export const podMetrics = {
     help: "Pods the configuration sources want on this node.",
     labels: ["static"],
   },
+  kubelet_managed_ephemeral_containers: {
+    type: "gauge",
+    help: "Ephemeral containers of the pods the configuration sources want on this node.",
+    labels: [],
+  },
   kubelet_mirror_pods: {
     type: "gauge",
     help: "Mirror pods of this node's static pods known from the API server.",
@@ -110,6 +115,11 @@ export const podMetrics = {
     help: "Time from seeing a pod to its worker starting.",
     labels: [],
     buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_preemptions: {
+    type: "counter",
+    help: "Pods stopped in time to make room for a critical pod, by the resource that was missing.",
+    labels: ["preemption_signal"],
   },
   kubelet_restarted_pods_total: {
     type: "counter",

@@ -22,6 +22,7 @@ export const emptyTimeline = (identity: PodIdentity, now: Instant): PodTimeline 
   state: "waiting",
   since: now,
   behind: undefined,
+  victims: [],
   status: undefined,
   underWay: new Map(),
   failures: new Map(),
@@ -142,10 +143,10 @@ const STATE_TITLES = {
 
 function takeRecord(
   timeline: PodTimeline,
-  { pod, state, graceSeconds, behind }: TimelineInput & { readonly kind: "record" },
+  { pod, state, graceSeconds, behind, victims }: TimelineInput & { readonly kind: "record" },
   now: Instant,
 ): PodTimeline {
-  const known = { ...timeline, pod: pod ?? timeline.pod, behind };
+  const known = { ...timeline, pod: pod ?? timeline.pod, behind, victims };
   const isUnmoved = state === timeline.state && timeline.entries.length > 0;
   if (isUnmoved) {
     if (state === "syncing" && pod !== timeline.pod) return append(known, { at: now.wall, what: "Updated" });

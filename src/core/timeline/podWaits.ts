@@ -10,7 +10,7 @@ import type { Due, Instant, PodTimeline, StageUnderWay } from "./timelineTypes.t
 export interface PodWait {
   /**
    * The stage under way, or what holds the pod back: `Backoff`, `Retry`, `InitContainer`, `SidecarStop`, `PodName`,
-   * `Runtime`.
+   * `Preemption`, `Runtime`.
    */
   readonly what: string;
   readonly container?: string;
@@ -58,7 +58,11 @@ const lasting = ({ now }: NodeBusiness, since: Instant): number => now.mono - si
 
 function nameWait(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
   if (timeline.state !== "waiting") return [];
-  const { behind, since } = timeline;
+  const { behind, victims, since } = timeline;
+  if (victims.length > 0) {
+    const cause = `${victims.join(", ")} ${victims.length === 1 ? "is" : "are"} stopped to make room`;
+    return [{ what: "Preemption", cause, ahead: victims, forMs: lasting(node, since) }];
+  }
   const cause = behind === undefined ? "not accepted yet" : `the pod of the same name with UID ${behind} has not ended`;
   return [{ what: "PodName", cause, forMs: lasting(node, since) }];
 }

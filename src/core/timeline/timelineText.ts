@@ -1,4 +1,5 @@
 /** A served timeline as text for people: what `rxlet explain` prints. */
+import { RETRY_AT } from "../pod/crashLoopSteering.ts";
 import type { EntryView, TimelineView, WaitView } from "./timelineView.ts";
 
 /** Lines ending in a newline: who, what it waits for, what happened. */
@@ -9,6 +10,7 @@ export function timelineText(view: TimelineView): string {
     "",
     `Now, at ${view.at}`,
     ...(waits.length === 0 ? [`  ${NOTHING[state]}`] : waits.flatMap(waitLines)),
+    ...(waits.some(({ what }) => BACKOFFS.has(what)) ? [RETRY_HINT] : []),
     "",
     "So far",
     ...(dropped === 0 ? [] : [`  (${dropped} earlier entries are no longer kept)`]),
@@ -25,6 +27,10 @@ const NOTHING: Readonly<Record<TimelineView["state"], string>> = {
   terminated: "is over; kept until it is no longer wanted",
   gone: "is over and removed",
 };
+
+/** Waits the pod's owner can cut short. */
+const BACKOFFS: ReadonlySet<string> = new Set(["CrashLoopBackOff", "ImagePullBackOff"]);
+const RETRY_HINT = `  To retry at once, change the pod's annotation ${RETRY_AT}`;
 
 function waitLines({ what, container, cause, seconds, next }: WaitView): readonly string[] {
   const where = container === undefined ? "" : ` of ${container}`;

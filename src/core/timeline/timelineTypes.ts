@@ -44,13 +44,15 @@ export type TimelineInput =
   | PodFact
   | { readonly kind: "event"; readonly event: KubeletEvent }
   | { readonly kind: "status"; readonly status: PodStatus }
-  /** The pod's record changed; `behind` holds its name meanwhile. */
+  /** The pod's record changed; `behind` holds its name meanwhile, `victims` are stopped to make room for it. */
   | {
       readonly kind: "record";
       readonly pod: Pod | undefined;
       readonly state: PodRecordState;
       readonly graceSeconds: number | undefined;
       readonly behind: PodUid | undefined;
+      /** As `namespace/name`. */
+      readonly victims: readonly string[];
     }
   | { readonly kind: "gone" };
 
@@ -95,6 +97,8 @@ export interface PodTimeline {
   readonly since: Instant;
   /** UID of the pod that holds this one's name while `state` is waiting. */
   readonly behind: PodUid | undefined;
+  /** Pods that are stopped to make room for this one while `state` is waiting, as `namespace/name`. */
+  readonly victims: readonly string[];
   readonly status: PodStatus | undefined;
   readonly underWay: ReadonlyMap<number | string, StageUnderWay>;
   readonly failures: ReadonlyMap<string, ContainerFailure & { readonly since: Instant }>;

@@ -1,7 +1,7 @@
 /**
  * A pod the kubelet starts fits beside those it was told of before: pods with a sandbox that have not ended, at the sizes
  * it has granted them. What it is told of later may have been running all along, from an earlier life of the kubelet, and
- * is not judged again. A pod that is granted more fits beside all of them.
+ * is not judged again. A pod that is granted more fits beside all of them. A stop that took too long gives its room away.
  */
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
@@ -23,12 +23,14 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
   const granted = createGrants();
   const sandboxes = createSandboxes();
   const ended = new Set<string>();
+  /** Pods whose stop is stuck: the critical pod they were to make room for waits no longer. */
+  const overdue = new Set<string>();
   let snapshots = 0;
   /** What those take that were known by then; undefined when it fits. */
   const misfit = (knownBy: number): string | undefined => {
     let [cpuMilli, memoryBytes, pods] = [0n, 0n, 0];
     for (const [uid, since] of toldAt) {
-      if (since > knownBy || !sandboxes.has(uid) || ended.has(uid)) continue;
+      if (since > knownBy || !sandboxes.has(uid) || ended.has(uid) || overdue.has(uid)) continue;
       const size = granted.of(uid);
       cpuMilli += resourceMilli(size, "cpu");
       memoryBytes += resourceValue(size, "memory");
@@ -68,6 +70,9 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
       case "call":
         // One that is under way when its pod ends makes a sandbox that is stopped right away.
         if (observation.rpc === "RunPodSandbox") ended.delete(observation.podUid);
+        return undefined;
+      case "event":
+        if (observation.event.reason === "ExceededGracePeriod") overdue.add(observation.event.object.uid);
         return undefined;
       case "change": {
         const { podUid, name } = observation.change;

@@ -17,6 +17,23 @@ const record = (uid: string, source: "file" | "api" | undefined, more: Partial<P
 
 describe("nodeGauges", () => {
   it(
+    "counts ephemeral containers of the pods that are wanted",
+    marbles(({ clock, expectObservable, flush }) => {
+      const [state, telemetry] = [createNodeState(), recordingTelemetry()];
+      const debugger_ = { name: "debug", image: "i" };
+      const spec = { containers: [], ephemeralContainers: [debugger_, { ...debugger_, name: "again" }] };
+      const records = [
+        record("a", "api", { pod: podOf({ uid: "a", spec }) }),
+        record("b", "api", { pod: podOf({ uid: "b", spec }), wanted: false }),
+      ];
+      state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
+      expectObservable(nodeGauges(state, { clock, telemetry }), "1001ms !").toBe("");
+      flush();
+      expect(telemetry.samples.get("kubelet_managed_ephemeral_containers")).toBe(2);
+    }),
+  );
+
+  it(
     "counts static pods and those of the API apart, and the mirrors the server has",
     marbles(({ clock, expectObservable, flush }) => {
       const [state, telemetry] = [createNodeState(), recordingTelemetry()];

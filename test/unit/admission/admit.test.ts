@@ -312,7 +312,8 @@ describe("admitPod: critical pods", () => {
     ["Guaranteed when the others do not do", { cpu: "2" }, [guaranteed, burstable("1", "b")], ["b", "guaranteed"]],
     ["BestEffort for their places", {}, [podOf({ uid: "a" }), burstable("1", "b"), guaranteed], ["a"]],
   ])("displace %s", (_, requests, activePods, preempt) => {
-    expect(admit(critical(requests), { activePods })).toEqual({ admitted: true, preempt });
+    const shortOf = preempt.length === 0 ? {} : { shortOf: "cpu" in requests ? "cpu" : "pods" };
+    expect(admit(critical(requests), { activePods })).toEqual({ admitted: true, preempt, ...shortOf });
   });
 
   it("displace lower priorities among critical ones", () => {
@@ -320,6 +321,7 @@ describe("admitPod: critical pods", () => {
     expect(admit(critical({ cpu: "1" }, { priority: 2_000_001_000 }), { activePods: [lower] })).toEqual({
       admitted: true,
       preempt: ["lower"],
+      shortOf: "cpu",
     });
   });
 

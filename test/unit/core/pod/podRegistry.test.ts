@@ -386,6 +386,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
       graceSeconds: 1,
       reclaimed: false,
       victims: [],
+      overdue: false,
       successor: undefined,
     });
     expect(registry.tell({ kind: "audit" }).commands()).toEqual([]);
@@ -575,6 +576,7 @@ describe("advanceRegistry: admission", () => {
     const admit = (_: Pod, others: readonly Pod[]): AdmissionResult => ({
       admitted: true,
       preempt: others.map(({ metadata }) => podUid(metadata.uid)),
+      shortOf: "cpu",
     });
     const registry = node().tell(update("ADD", version("small", { name: "small" })));
     registry.context = { ...registry.context, admit };
@@ -592,6 +594,9 @@ describe("advanceRegistry: admission", () => {
       override: { phase: "Failed", reason: "Preempting", message: "Preempted in order to admit critical pod" },
     });
     expect(registry.commands()).toEqual(["terminating small 30"]);
+    expect(registry.step().preempted).toEqual([
+      { uid: "small", pod: version("small", { name: "small" }), graceSeconds: 30, shortOf: "cpu" },
+    ]);
   });
 
   it("starts the critical pod once they have stopped, and tells them nothing twice", () => {
@@ -601,6 +606,30 @@ describe("advanceRegistry: admission", () => {
     expect([registry.states(), registry.commands()]).toEqual([
       "small:terminated critical:syncing",
       ["keep small", "sync critical two"],
+    ]);
+  });
+
+  it("starts the critical pod beside one whose stop is stuck, and nobody else in its place", () => {
+    const registry = preempting().tell({ kind: "overdue", uid: podUid("small") });
+    expect([registry.states(), registry.commands()]).toEqual([
+      "small:terminating critical:syncing",
+      ["sync critical one"],
+    ]);
+    const asked: (readonly string[])[] = [];
+    const admit = (_: Pod, others: readonly Pod[]): AdmissionResult => {
+      asked.push(others.map(({ metadata }) => metadata.uid));
+      return ADMIT;
+    };
+    registry.context = { ...registry.context, admit };
+    registry.tell(update("ADD", version("next", { name: "next" })));
+    expect(asked).toEqual([["small", "critical"]]);
+  });
+
+  it("does not give away the room of a pod that has stopped in time", () => {
+    const registry = preempting().tell(said("stopped", "small"), { kind: "overdue", uid: podUid("small") });
+    expect([registry.states(), registry.record("small")?.overdue]).toEqual([
+      "small:terminated critical:syncing",
+      false,
     ]);
   });
 

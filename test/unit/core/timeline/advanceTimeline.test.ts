@@ -35,7 +35,15 @@ const ended = (id: number, how: { failure?: string; cutOff?: boolean } = {}): Ti
 const record = (
   state: "waiting" | "syncing" | "terminating",
   more: Partial<TimelineInput & { readonly kind: "record" }> = {},
-): TimelineInput => ({ kind: "record", pod: SPEC, state, graceSeconds: undefined, behind: undefined, ...more });
+): TimelineInput => ({
+  kind: "record",
+  pod: SPEC,
+  state,
+  graceSeconds: undefined,
+  behind: undefined,
+  victims: [],
+  ...more,
+});
 
 describe("stages", () => {
   it.each([

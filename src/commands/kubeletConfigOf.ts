@@ -66,6 +66,10 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
       exclusiveCpus: featureGates.get("InPlacePodVerticalScalingExclusiveCPUs") === true,
       exclusiveMemory: featureGates.get("InPlacePodVerticalScalingExclusiveMemory") === true,
     },
+    resizableParts: {
+      initContainers: featureGates.get("InPlacePodVerticalScalingInitContainers") === true,
+      podLevel: featureGates.get("InPlacePodLevelResourcesVerticalScaling") === true,
+    },
     memoryQos:
       featureGates.get("MemoryQoS") === true && machine.cgroupVersion === 2
         ? {

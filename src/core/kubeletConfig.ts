@@ -1,5 +1,6 @@
 /** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
 import type { ResizeGates } from "./allocation/infeasibleResize.ts";
+import type { ResizableParts } from "./allocation/podAllocation.ts";
 import type { CredentialProvider } from "./image/credentialProviderConfig.ts";
 import type { DockerFilePlaces } from "./image/dockerConfig.ts";
 import type { ImageVerification } from "./image/pullVerification.ts";
@@ -72,6 +73,7 @@ export interface KubeletConfig {
   readonly kubepodsLimits: CgroupLimits;
   readonly podPidsLimit: number;
   readonly resizeGates: ResizeGates;
+  readonly resizableParts: ResizableParts;
   /** undefined: not in use, as always on cgroup v1. */
   readonly memoryQos: MemoryQos | undefined;
   /** `none` or `static`. */

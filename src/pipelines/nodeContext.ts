@@ -48,5 +48,6 @@ export function nodeAdmission(
       allocatable: config.allocatable,
       maxPods,
     });
-  return { admit, infeasible: (desired, allocated) => infeasibleResize(desired, allocated, config) };
+  const parts = config.resizableParts;
+  return { parts, admit, infeasible: (desired, allocated) => infeasibleResize(desired, allocated, config) };
 }

@@ -18,7 +18,7 @@ import {
 } from "rxjs";
 import { sizesOf } from "../core/allocation/actualSizes.ts";
 import { encodeAllocation } from "../core/allocation/allocationFile.ts";
-import { allocationOf, sameAllocation } from "../core/allocation/podAllocation.ts";
+import { allocationOf, followingSpec, type ResizableParts, sameAllocation } from "../core/allocation/podAllocation.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { podAllocationPath, podDir } from "../core/paths.ts";
 import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
@@ -33,7 +33,7 @@ const ALLOCATION_MODE = 0o600;
 const WRITE_AGAIN_MS = 10_000;
 
 /** Takes notice of the allocation a command brings: another one than before is a resize to carry out. */
-export function noteAllocation(memory: PodMemory, command: PodCommand): void {
+export function noteAllocation(memory: PodMemory, command: PodCommand, parts: ResizableParts): void {
   if (command.phase !== "sync") return;
   const { pod, restoredSize } = command;
   const known = memory.allocated && allocationOf(memory.allocated);
@@ -42,7 +42,7 @@ export function noteAllocation(memory: PodMemory, command: PodCommand): void {
     memory.reportAwaited = restoredSize !== undefined;
   }
   memory.allocated = pod;
-  const before = known ?? restoredSize ?? allocationOf(pod);
+  const before = followingSpec(known ?? restoredSize ?? allocationOf(pod), pod, parts);
   if (!sameAllocation(before, allocationOf(pod))) memory.resizing.set({ generation: pod.metadata.generation });
 }
 

@@ -39,7 +39,7 @@ export function podLifecycle(
 ): Observable<PodOutput> {
   const { state, ports, admission, allSourcesSeen } = deps;
   const advance = (input: RegistryInput): RegistryStep => {
-    countRequestedResizes(input, state.registry.value, ports.telemetry.metrics);
+    countRequestedResizes(input, state.registry.value, admission.parts, ports.telemetry.metrics);
     const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
     const step = advanceRegistry(state.registry.value, input, {
       ...admission,

@@ -65,7 +65,7 @@ function isEnd(context: PodContext, { status: told }: Pod): boolean {
 }
 
 function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
-  const { memory, ports, identity } = context;
+  const { memory, ports, identity, config } = context;
   const runtime = context.runtimeStatus();
   // What is being removed has said its last.
   const isGoing = command.phase === "terminated" && command.remove;
@@ -91,6 +91,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
     terminal: command.phase === "terminated" || (command.phase === "terminating" && !isRunning(runtime)),
     resize: { refused, inProgress },
     actual: memory.resizing.value === undefined ? command.pod : atActualSize(command.pod, runtime, memory.sizes),
+    tellsPodResources: config.resizableParts.podLevel,
     override: memory.override ?? (isLost ? SANDBOX_LOST : undefined),
     ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.starting } : {}),
   });

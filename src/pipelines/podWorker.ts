@@ -91,7 +91,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
     });
     const phases$ = commands$.pipe(
       tap((command) => {
-        noteAllocation(memory, command);
+        noteAllocation(memory, command, config.resizableParts);
         latest.set(command);
       }),
       switchAndJoin<PodCommand, PodOutput>({

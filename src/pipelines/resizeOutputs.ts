@@ -1,5 +1,6 @@
 /** What is said of resizes that were granted or refused: events, metrics, log. */
 import { resizePendingEvent, resizeStartedEvent } from "../core/allocation/resizeMessages.ts";
+import type { ResizableParts } from "../core/allocation/podAllocation.ts";
 import { requestedResizes } from "../core/allocation/requestedResizes.ts";
 import { podUid } from "../core/ids.ts";
 import type { Registry, RegistryInput, RegistryStep } from "../core/pod/podRegistry.ts";
@@ -27,11 +28,16 @@ export function resizeEvents(
 }
 
 /** Counts the amounts an update asks to change, given the registry before it. */
-export function countRequestedResizes(input: RegistryInput, { records }: Registry, metrics: Metrics): void {
+export function countRequestedResizes(
+  input: RegistryInput,
+  { records }: Registry,
+  parts: ResizableParts,
+  metrics: Metrics,
+): void {
   if (input.kind !== "update" || input.update.op !== "UPDATE") return;
   for (const pod of input.update.pods) {
     const known = records.get(podUid(pod.metadata.uid))?.pod;
-    for (const labels of known === undefined ? [] : requestedResizes(known, pod)) {
+    for (const labels of known === undefined ? [] : requestedResizes(known, pod, parts)) {
       metrics.count("kubelet_container_requested_resizes_total", { ...labels });
     }
   }

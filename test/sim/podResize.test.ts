@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../src/core/api.ts";
 import { kubeletError } from "../../src/core/errors.ts";
 import type { SimNode } from "../../src/sim/simNode.ts";
-import { ignoresTerm } from "../../src/sim/simProgram.ts";
-import { NEW_IMAGE, podNode } from "../support/podNode.ts";
-import { containerOf, podOf } from "../support/pods.ts";
+import { ignoresTerm, runsForever } from "../../src/sim/simProgram.ts";
+import { NEW_IMAGE, type PodNode, podNode } from "../support/podNode.ts";
+import { ALL_RESIZABLE, containerOf, podOf } from "../support/pods.ts";
 
 const MIB = 1024 ** 2;
 
@@ -60,6 +60,47 @@ const cgroup = (node: SimNode, uid = "uid-1") => node.cgroups.all().get(`/kubepo
 
 /** 8 CPUs and some 32 GiB, two of which the pod `other` leaves. */
 const OTHER = sized({ cpu: "6", memory: "8Gi" }, { uid: "other" });
+
+describe("what cannot be resized while its gate is off", () => {
+  const gated = (parts: Partial<typeof ALL_RESIZABLE>) => ({
+    config: { resizableParts: { ...ALL_RESIZABLE, ...parts } },
+  });
+  const deeds = ({ calls, events }: PodNode): readonly string[] =>
+    [...calls, ...events].map(({ what }) => what).filter((what) => what.startsWith("Update") || /Resiz/.test(what));
+
+  it("InPlacePodVerticalScalingInitContainers: an init container under way keeps its size, and nothing is judged", () => {
+    const made = (cpu: string): Pod => {
+      const pod = sized(SMALL, { generation: Number(cpu) });
+      const resources = { requests: { cpu, memory: "1Gi" }, limits: { cpu, memory: "1Gi" } };
+      return { ...pod, spec: { ...pod.spec, initContainers: [containerOf({ name: "init", resources })] } };
+    };
+    const watch = podNode({ pods: [made("1")], programs: () => runsForever, ...gated({ initContainers: false }) });
+    watch.node.runFor(1_000);
+    watch.node.putPod(made("2"));
+    watch.node.runFor(60_000);
+    expect([deeds(watch), resizing(watch.node), inForce(watch.node)]).toEqual([[], [], ["1000 1024"]]);
+    watch.check();
+  });
+
+  it("InPlacePodLevelResourcesVerticalScaling: the pod's cgroup stays, and its status tells no resources of the pod", () => {
+    const made = (cpu: string): Pod => {
+      const pod = sized(SMALL, { generation: Number(cpu) });
+      return {
+        ...pod,
+        spec: { ...pod.spec, resources: { requests: { cpu, memory: "2Gi" }, limits: { cpu, memory: "2Gi" } } },
+      };
+    };
+    const watch = podNode({ pods: [made("2")], ...gated({ podLevel: false }) });
+    const quota = () => cgroup(watch.node)?.cpuQuotaUs;
+    watch.node.runFor(1_000);
+    const before = quota();
+    watch.node.putPod(made("64"));
+    watch.node.runFor(60_000);
+    expect([deeds(watch), resizing(watch.node), before, quota()]).toEqual([[], [], 200_000, 200_000]);
+    const { allocatedResources, resources } = statusOf(watch.node) ?? {};
+    expect([allocatedResources, resources]).toEqual([undefined, undefined]);
+  });
+});
 
 describe("a resize that fits", () => {
   it("grows a pod in place: its cgroup first, memory before CPU, and no restart", () => {

@@ -1,6 +1,9 @@
 /** Pods for tests: complete enough to have passed a source, with what a test is about given by it. */
 import type { Container, Pod, PodSpec } from "../../src/core/api.ts";
 
+/** By default everything of a pod can be resized. */
+export const ALL_RESIZABLE = { initContainers: true, podLevel: true };
+
 /** A container as the defaults leave it. */
 export const containerOf = (more: Partial<Container> = {}): Container => ({
   name: "main",

@@ -10,8 +10,10 @@ import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeSt
 import {
   allocationOf,
   commonRequirements,
+  followingSpec,
   type PodAllocation,
   type Requirements,
+  type ResizableParts,
   sameAllocation,
   sameRequirements,
   withAllocation,
@@ -56,10 +58,15 @@ export function atActualSize(pod: Pod, runtime: PodRuntimeStatus, sizes: ActualS
   });
 }
 
-/** Whether the pod's cgroup or a running container has another size than the allocated one. */
-export const isResizing = (pod: Pod, runtime: PodRuntimeStatus, sizes: ActualSizes): boolean =>
-  !sameAllocation(allocationOf(pod), sizes.cgroup) ||
-  sizedContainers(pod, runtime, sizes).some(({ spec, actual }) => !sameRequirements(spec.resources, actual));
+/** Whether the pod's cgroup or one of these running containers has another size than the allocated one. */
+export const isResizing = (
+  pod: Pod,
+  running: readonly SizedContainer[],
+  { cgroup }: ActualSizes,
+  parts: ResizableParts,
+): boolean =>
+  !sameAllocation(allocationOf(pod), followingSpec(cgroup, pod, parts)) ||
+  running.some(({ spec, actual }) => !sameRequirements(spec.resources, actual));
 
 /** Sizes of a pod of which nothing else is known: everything has this allocation. */
 export const sizesOf = (allocation: PodAllocation): ActualSizes => ({

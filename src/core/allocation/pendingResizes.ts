@@ -10,6 +10,7 @@ import { podRequests } from "../resources/podResources.ts";
 import { resourceMilli, resourceValue } from "../resources/resourceList.ts";
 import { admitBeside, regranted, type TakenRoom, takenRoom } from "./heldRoom.ts";
 import type { Infeasible } from "./infeasibleResize.ts";
+import type { ResizableParts } from "./podAllocation.ts";
 
 /** Why pending resizes are looked at again: label `retry_trigger` of kubelet_pod_deferred_accepted_resizes_total. */
 export type ResizeTrigger =
@@ -57,6 +58,7 @@ export interface ResizeOutcome {
 
 /** How sizes are judged on this node. */
 export interface ResizeRules {
+  readonly parts: ResizableParts;
   readonly admit: (pod: Pod, others: readonly Pod[]) => AdmissionResult;
   readonly infeasible: (desired: Pod, allocated: Pod) => Infeasible | undefined;
 }

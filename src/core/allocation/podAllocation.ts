@@ -4,6 +4,7 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
+import { isSidecar } from "../pod/restartRules.ts";
 import { compareQuantity, type Quantity, parseQuantity } from "../quantity.ts";
 
 /** `resources` of a container, or of the pod. */
@@ -15,6 +16,30 @@ export interface PodAllocation {
   readonly pod?: Requirements;
   /** By container name, init containers included. */
   readonly containers: Readonly<Record<string, Requirements>>;
+}
+
+/** What of a pod can be resized in place; the rest is what its spec says, ungranted. Both are on by default. */
+export interface ResizableParts {
+  /** InPlacePodVerticalScalingInitContainers: init containers that end by themselves; sidecars always can be. */
+  readonly initContainers: boolean;
+  /** InPlacePodLevelResourcesVerticalScaling: the resources of the pod as a whole. */
+  readonly podLevel: boolean;
+}
+
+/** Whether a container of the pod can be resized in place. */
+export const isResizableContainer = ({ spec }: Pick<Pod, "spec">, name: string, parts: ResizableParts): boolean =>
+  parts.initContainers || !(spec.initContainers ?? []).some((each) => each.name === name && !isSidecar(each));
+
+/** The allocation, with what cannot be resized in place as the pod's spec has it. */
+export function followingSpec(allocation: PodAllocation, pod: Pick<Pod, "spec">, parts: ResizableParts): PodAllocation {
+  if (parts.initContainers && parts.podLevel) return allocation;
+  const wanted = allocationOf(pod);
+  const follows = Object.entries(wanted.containers).filter(([name]) => !isResizableContainer(pod, name, parts));
+  const own = parts.podLevel ? allocation.pod : wanted.pod;
+  return {
+    ...(own === undefined ? {} : { pod: own }),
+    containers: { ...allocation.containers, ...Object.fromEntries(follows) },
+  };
 }
 
 /** Init and regular containers: those that have an allocation. */

@@ -1,7 +1,7 @@
 /** Which amounts of its containers an update of a pod asks to change: for metrics. */
 import type { Pod } from "../api.ts";
 import { compareQuantity, parseQuantity } from "../quantity.ts";
-import { allocationOf } from "./podAllocation.ts";
+import { allocationOf, isResizableContainer, type ResizableParts } from "./podAllocation.ts";
 
 /** Labels of kubelet_container_requested_resizes_total. */
 export interface RequestedResize {
@@ -10,11 +10,12 @@ export interface RequestedResize {
   readonly operation: "add" | "remove" | "increase" | "decrease";
 }
 
-/** Every amount of cpu and memory that differs between two specs of one pod. */
-export function requestedResizes(before: Pod, after: Pod): readonly RequestedResize[] {
+/** Every amount of cpu and memory of resizable containers that differs between two specs of one pod. */
+export function requestedResizes(before: Pod, after: Pod, parts: ResizableParts): readonly RequestedResize[] {
   const known = allocationOf(before).containers;
   const found: RequestedResize[] = [];
   for (const [name, wanted] of Object.entries(allocationOf(after).containers)) {
+    if (!isResizableContainer(after, name, parts)) continue;
     for (const requirement of ["requests", "limits"] as const) {
       for (const resource of ["cpu", "memory"] as const) {
         const operation = change(known[name]?.[requirement]?.[resource], wanted[requirement]?.[resource]);

@@ -21,8 +21,10 @@ import {
 } from "./actualSizes.ts";
 import {
   allocationOf,
+  isResizableContainer,
   type PodAllocation,
   type Requirements,
+  type ResizableParts,
   sameRequirements,
   withAllocation,
 } from "./podAllocation.ts";
@@ -62,15 +64,18 @@ export interface ResizePlanInput {
   readonly runtime: PodRuntimeStatus;
   readonly sizes: ActualSizes;
   readonly node: NodeContext;
-  readonly config: PodLimitConfig;
+  readonly config: PodLimitConfig & { readonly resizableParts: ResizableParts };
 }
 
 /** undefined when the allocated size is in force. */
 export function planResize(input: ResizePlanInput): ResizePlan | undefined {
   const { pod, runtime, config } = input;
   const sizes = certainSizes(input.sizes);
-  if (!isResizing(pod, runtime, sizes)) return undefined;
-  const running = sizedContainers(pod, runtime, sizes);
+  const { resizableParts } = config;
+  const running = sizedContainers(pod, runtime, sizes).filter(({ spec }) =>
+    isResizableContainer(pod, spec.name, resizableParts),
+  );
+  if (!isResizing(pod, running, sizes, resizableParts)) return undefined;
   const restarts = running.filter((each) => needsRestart(pod, each)).map(({ spec }) => spec.name);
   const updated = running.filter(({ spec }) => !restarts.includes(spec.name));
   const limits = {

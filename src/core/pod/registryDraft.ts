@@ -9,6 +9,7 @@ import { admitBeside, type TakenRoom, takenRoom } from "../allocation/heldRoom.t
 import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
 import {
   allocationOf,
+  followingSpec,
   type PodAllocation,
   sameAllocation,
   unclaimedPod,
@@ -83,12 +84,17 @@ export class RegistryDraft {
       this.records.set(uid, { ...record, successor: pod });
       return;
     }
-    const allocated = record.allocated && withAllocation(pod, allocationOf(record.allocated));
+    const allocated = record.allocated && this.#atSize(pod, allocationOf(record.allocated));
     const refused = allocated === pod ? undefined : record.refused;
     this.records.set(uid, { ...record, pod, allocated, refused });
     if (record.state !== "syncing") return;
     this.#resizing = withRequest(this.#resizing, uid, this.records);
     this.#sync(uid);
+  }
+
+  /** The pod at what it is granted, as far as that can differ from its spec. */
+  #atSize(pod: Pod, granted: PodAllocation): Pod {
+    return withAllocation(pod, followingSpec(granted, pod, this.#context.parts));
   }
 
   /** Tells the worker of a syncing pod how things stand; in place of what this step told it before. */
@@ -262,7 +268,7 @@ export class RegistryDraft {
     const restored = this.#restored.get(uid);
     // A static pod has the size of its manifest, once nothing of it runs.
     const hasSize = restored !== undefined && (running || !isStaticPod(pod));
-    const allocated = hasSize ? withAllocation(pod, restored.allocation) : pod;
+    const allocated = hasSize ? this.#atSize(pod, restored.allocation) : pod;
     // As upstream, a critical pod waits for room only so long: what a stuck stop still holds counts for all others.
     const stuck = record.victims.filter((victim) => this.records.get(victim)?.overdue === true);
     const others = (): readonly TakenRoom[] => [...this.#taken([uid, ...stuck]).values()];

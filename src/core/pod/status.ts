@@ -47,6 +47,8 @@ export interface PodStatusInput {
   readonly resize?: ResizeState;
   /** The pod at the size in force; default the one it is granted. */
   readonly actual?: Pod;
+  /** False: the resources of the pod as a whole are not told, as they cannot be resized. Default true. */
+  readonly tellsPodResources?: boolean;
   /** Containers that were stopped to be started again, by name; default none. */
   readonly startingAgain?: ReadonlySet<string>;
 }
@@ -132,7 +134,6 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     resize: input.resize,
   });
   const { generation } = pod.metadata;
-  const { allocatedResources, resources } = podStatusResources(pod, input.actual ?? pod);
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
@@ -144,7 +145,6 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     containerStatuses: regular,
     qosClass: podQosClass(pod),
     ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
-    ...(allocatedResources === undefined ? {} : { allocatedResources }),
-    resources,
+    ...(input.tellsPodResources === false ? {} : podStatusResources(pod, input.actual ?? pod)),
   };
 }

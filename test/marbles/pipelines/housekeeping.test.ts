@@ -10,7 +10,7 @@ import { simMachine } from "../../../src/sim/simMachine.ts";
 import { createNodeState } from "../../../src/state/nodeState.ts";
 import { marbles } from "../../support/marbles.ts";
 import { podNode } from "../../support/podNode.ts";
-import { podOf } from "../../support/pods.ts";
+import { ALL_RESIZABLE, podOf } from "../../support/pods.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 const POD_DIR = "/var/lib/kubelet/pods/gone/volumes/kubernetes.io~empty-dir/data";
@@ -59,6 +59,7 @@ describe("housekeeping", () => {
         const update: RegistryInput = { kind: "update", update: { op: "ADD", source: "file", pods: [podOf()] } };
         const admit = (): AdmissionResult => ({ admitted: true, preempt: [] });
         const step = advanceRegistry(state.registry.value, update, {
+          parts: ALL_RESIZABLE,
           admit,
           infeasible: () => undefined,
           sourcesReady: true,

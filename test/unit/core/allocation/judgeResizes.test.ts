@@ -12,7 +12,7 @@ import type { Pod, PodSpec } from "../../../../src/core/api.ts";
 import { podUid } from "../../../../src/core/ids.ts";
 import { podRequests } from "../../../../src/core/resources/podResources.ts";
 import { resourceMilli } from "../../../../src/core/resources/resourceList.ts";
-import { containerOf, podOf } from "../../../support/pods.ts";
+import { ALL_RESIZABLE, containerOf, podOf } from "../../../support/pods.ts";
 
 const sized = (uid: string, cpu: string, spec: Partial<PodSpec> = {}, limits: Record<string, string> = {}): Pod =>
   podOf({ uid, spec: { containers: [containerOf({ resources: { requests: { cpu }, limits } })], ...spec } });
@@ -55,6 +55,7 @@ describe("judging resizes", () => {
   const cpus = (pods: readonly Pod[]) => pods.reduce((sum, pod) => sum + resourceMilli(podRequests(pod), "cpu"), 0n);
   /** A node of 4 CPUs that never takes more than 3 for one pod. */
   const rules: ResizeRules = {
+    parts: ALL_RESIZABLE,
     admit: (pod, others): AdmissionResult =>
       cpus([pod, ...others]) <= 4000n
         ? { admitted: true, preempt: [] }

@@ -2,11 +2,14 @@ import { describe, expect, it } from "vitest";
 import { decodeAllocation, encodeAllocation, restoredSize } from "../../../../src/core/allocation/allocationFile.ts";
 import {
   allocationOf,
+  followingSpec,
   type PodAllocation,
+  type ResizableParts,
   sameAllocation,
   withAllocation,
 } from "../../../../src/core/allocation/podAllocation.ts";
 import { requestedResizes } from "../../../../src/core/allocation/requestedResizes.ts";
+import { ALL_RESIZABLE } from "../../../support/pods.ts";
 import { container, pod, sidecar } from "../samples.ts";
 
 const cpu = (amount: string) => ({ requests: { cpu: amount } });
@@ -63,14 +66,39 @@ describe("requestedResizes", () => {
     const before = { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2" } };
     const after = { requests: { cpu: "1500m", memory: "1024Mi" }, limits: { memory: "2Gi" } };
     const sized = (resources: typeof before | typeof after) => pod({ containers: [container("web", { resources })] });
-    expect(requestedResizes(sized(before), sized(after))).toEqual([
+    expect(requestedResizes(sized(before), sized(after), ALL_RESIZABLE)).toEqual([
       { resource: "cpu", requirement: "requests", operation: "increase" },
       { resource: "cpu", requirement: "limits", operation: "remove" },
       { resource: "memory", requirement: "limits", operation: "add" },
     ]);
-    expect(requestedResizes(web("2"), web("1"))).toEqual([
+    expect(requestedResizes(web("2"), web("1"), ALL_RESIZABLE)).toEqual([
       { resource: "cpu", requirement: "requests", operation: "decrease" },
     ]);
+  });
+
+  it("tells nothing of init containers while they cannot be resized", () => {
+    const sized = (amount: string) =>
+      pod({ initContainers: [container("init", { resources: { requests: { cpu: amount } } })], containers: [] });
+    const count = (parts: ResizableParts): number => requestedResizes(sized("1"), sized("2"), parts).length;
+    expect([count(ALL_RESIZABLE), count({ ...ALL_RESIZABLE, initContainers: false })]).toEqual([1, 0]);
+  });
+});
+
+describe("followingSpec", () => {
+  const sidecar = { restartPolicy: "Always" as const };
+  const at = (amount: string) => {
+    const resources = { requests: { cpu: amount } };
+    const initContainers = [container("init", { resources }), container("side", { resources, ...sidecar })];
+    return pod({ resources, initContainers, containers: [container("web", { resources })] });
+  };
+  it.each([
+    ["nothing while everything can be resized", ALL_RESIZABLE, "1 1 1 1"],
+    ["init containers that end, not sidecars", { ...ALL_RESIZABLE, initContainers: false }, "1 2 1 1"],
+    ["the pod as a whole", { ...ALL_RESIZABLE, podLevel: false }, "2 1 1 1"],
+  ])("takes from the spec %s", (_title, parts, expected) => {
+    const { pod: own, containers } = followingSpec(allocationOf(at("1")), at("2"), parts);
+    const [init, side, main] = ["init", "side", "web"].map((name) => containers[name]);
+    expect([own, init, side, main].map((each) => each?.requests?.["cpu"]).join(" ")).toBe(expected);
   });
 });
 

@@ -16,10 +16,17 @@ import {
 import type { Container, Pod } from "../../../../src/core/api.ts";
 import { containerId } from "../../../../src/core/ids.ts";
 import { nodeContextOf } from "../../../support/nodeContext.ts";
+import { ALL_RESIZABLE } from "../../../support/pods.ts";
 import { container, exited, instance, pod, runtime, sidecar } from "../samples.ts";
 
 type Amounts = Readonly<Record<string, string>>;
-const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: undefined };
+const config = {
+  resizableParts: ALL_RESIZABLE,
+  cpuCfsQuota: true,
+  cpuCfsPeriodUs: 100_000,
+  podPidsLimit: 0,
+  memoryQos: undefined,
+};
 
 const sized = (name: string, limits: Amounts, more: Partial<Container> = {}, requests = limits): Container =>
   container(name, { resources: { requests: { ...requests }, limits: { ...limits } }, ...more });

@@ -17,10 +17,16 @@ import type { PodOperation } from "../../../../src/core/pod/podUpdate.ts";
 import { podRequests } from "../../../../src/core/resources/podResources.ts";
 import { resourceMilli } from "../../../../src/core/resources/resourceList.ts";
 import type { ListedPod } from "../../../../src/core/runtime/runtimeListing.ts";
-import { podOf } from "../../../support/pods.ts";
+import { ALL_RESIZABLE, podOf } from "../../../support/pods.ts";
 
 const ADMIT: AdmissionResult = { admitted: true, preempt: [] };
-const OPEN: RegistryContext = { admit: () => ADMIT, infeasible: () => undefined, sourcesReady: true, runtimePods: [] };
+const OPEN: RegistryContext = {
+  parts: ALL_RESIZABLE,
+  admit: () => ADMIT,
+  infeasible: () => undefined,
+  sourcesReady: true,
+  runtimePods: [],
+};
 const REFUSE: AdmissionResult = { admitted: false, reason: "OutOfpods", message: "full" };
 
 /** A pod whose image tells one version of it from another. */

@@ -75,6 +75,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
         ? {
             throttlingFactor: config.memoryThrottlingFactor,
             protectsRequests: config.memoryReservationPolicy === "TieredReservation",
+            pageBytes: machine.pageBytes,
           }
         : undefined,
     cpuManagerPolicy: config.cpuManagerPolicy,

@@ -6,7 +6,7 @@ import { catchError, concat, defer, distinctUntilChanged, EMPTY, ignoreElements,
 import type { Pod } from "../core/api.ts";
 import { toKubeletError } from "../core/errors.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import { protectedMemory } from "../core/resources/memoryQos.ts";
+import { memoryQosWarning, protectedMemory } from "../core/resources/memoryQos.ts";
 import {
   type CgroupLimits,
   kubepodsCgroupName,
@@ -23,7 +23,7 @@ import type { NodeState } from "../state/nodeState.ts";
 /** Keeps them for as long as it is subscribed; a failure is logged and tried again with the next change. */
 export function nodeCgroups(
   state: Pick<NodeState, "registry">,
-  ports: Pick<KubeletPorts, "cgroups" | "telemetry">,
+  ports: Pick<KubeletPorts, "cgroups" | "machine" | "telemetry">,
   config: KubeletConfig,
 ): Observable<never> {
   const { cgroups } = ports;
@@ -37,6 +37,11 @@ export function nodeCgroups(
       }),
     );
   const { memoryQos } = config;
+  const warn = (): Observable<never> => {
+    const warning = memoryQos === undefined ? undefined : memoryQosWarning(ports.machine.kernelVersion);
+    if (warning !== undefined) ports.telemetry.log.warn(warning);
+    return EMPTY;
+  };
   const limitsOf = (pods: readonly Pod[]): ReadonlyMap<string, CgroupLimits> => {
     const burstable = qosCgroupName(config, "Burstable");
     const limits = new Map<string, CgroupLimits>([[burstable, qosCgroupResources("Burstable", pods)]]);
@@ -58,6 +63,7 @@ export function nodeCgroups(
     conflateMap((limits) => inSequence([...limits], ([name, wanted]) => tolerated(() => cgroups.ensure(name, wanted)))),
   );
   return concat(
+    defer(warn),
     tolerated(() => cgroups.ensure(kubepodsCgroupName(config), config.kubepodsLimits)),
     tolerated(() => cgroups.ensure(qosCgroupName(config, "BestEffort"), qosCgroupResources("BestEffort", []))),
     followed$,

@@ -28,6 +28,8 @@ export interface Machine {
   readonly cpuCount: number;
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
+  /** Of one page of memory. */
+  readonly pageBytes: number;
   /** Size of the file system the kubelet keeps its files on; undefined where it cannot be told. */
   readonly rootFsBytes: bigint | undefined;
   /** Smallest first; empty without huge pages. */

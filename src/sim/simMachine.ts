@@ -12,6 +12,7 @@ export const simMachine = (more: Partial<Machine> = {}): Machine => ({
   cpuCount: 8,
   memoryBytes: 32n * GIB,
   swapBytes: 0n,
+  pageBytes: 4096,
   rootFsBytes: 100n * GIB,
   hugepages: [],
   uptimeMs: 10_000,

@@ -148,6 +148,19 @@ async function readSecurityModules(text: ReadText): Promise<Pick<Machine, "appAr
   };
 }
 
+/** Bytes of one page where the kernel does not say so: by far the most common size. */
+const USUAL_PAGE_BYTES = 4096;
+const AT_PAGESZ = 6n;
+
+/** The page size among the facts the kernel hands every program: pairs of words, key and value. */
+async function readPageBytes(prefix: string): Promise<number> {
+  const vector = await fs.readFile(`${prefix}/proc/self/auxv`).catch(() => Buffer.alloc(0));
+  const word = (at: number): bigint =>
+    os.endianness() === "LE" ? vector.readBigUInt64LE(at) : vector.readBigUInt64BE(at);
+  for (let at = 0; at + 16 <= vector.length; at += 16) if (word(at) === AT_PAGESZ) return Number(word(at + 8));
+  return USUAL_PAGE_BYTES;
+}
+
 /** As upstream: nothing is set aside without a user `kubelet` or without the tool `getsubids`. */
 async function readSubordinateIds(text: ReadText): Promise<Machine["subordinateIds"]> {
   const hasUser = /^kubelet:/m.test((await text("/etc/passwd")) ?? "");
@@ -209,6 +222,7 @@ async function read(options: MachineOptions): Promise<Machine> {
     memoryBytes: meminfoBytes(meminfo, "MemTotal") ?? BigInt(os.totalmem()),
     swapBytes: meminfoBytes(meminfo, "SwapTotal") ?? 0n,
     rootFsBytes: await rootFsBytes(prefix + rootDir),
+    pageBytes: await readPageBytes(prefix),
     hugepages: await readHugepages(prefix, text),
     uptimeMs: Math.round(os.uptime() * 1000),
     bootId: (await text("/proc/sys/kernel/random/boot_id")) ?? "",

@@ -3,6 +3,7 @@
  * k8s.io/component-helpers/node/util/sysctl.
  */
 import type { Pod } from "../api.ts";
+import { isVersionAtLeast } from "../resources/kernelVersion.ts";
 
 /** A namespace of the kernel that keeps settings apart. */
 type SysctlNamespace = "ipc" | "net";
@@ -62,23 +63,10 @@ export function sysctlPatternFault(pattern: string): string | undefined {
   return `must be a sysctl known to be namespaced, got ${JSON.stringify(pattern)}`;
 }
 
-/** The numbers a kernel release begins with: `6.1.0-13-amd64` is 6, 1, 0. Empty when it begins with none. */
-const versionNumbers = (release: string): readonly number[] =>
-  (/^\s*v?(\d+(?:\.\d+)*)/.exec(release)?.[1]?.split(".") ?? []).map(Number);
-
-function isAtLeast(release: readonly number[], wanted: readonly number[]): boolean {
-  for (const [index, number] of wanted.entries()) {
-    const difference = (release[index] ?? 0) - number;
-    if (difference !== 0) return difference > 0;
-  }
-  return release.length > 0;
-}
-
 /** Settings every pod may ask for on this kernel; none on systems other than Linux. */
 export function safeSysctls(operatingSystem: string, kernelRelease: string): readonly string[] {
   if (operatingSystem !== "linux") return [];
-  const release = versionNumbers(kernelRelease);
-  return SAFE_SYSCTLS.filter(({ since }) => since === undefined || isAtLeast(release, versionNumbers(since))).map(
+  return SAFE_SYSCTLS.filter(({ since }) => since === undefined || isVersionAtLeast(kernelRelease, since) === true).map(
     ({ name }) => name,
   );
 }

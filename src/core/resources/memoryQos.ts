@@ -9,6 +9,7 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { type QosClass, podQosClass } from "../pod/qos.ts";
+import { isVersionAtLeast } from "./kernelVersion.ts";
 import { containerLimits, containerRequests, podRequests } from "./podResources.ts";
 import { parseResourceList, type ResourceAmounts, resourceValue } from "./resourceList.ts";
 
@@ -18,6 +19,8 @@ export interface MemoryQos {
   readonly throttlingFactor: number;
   /** Requests are protected: `memoryReservationPolicy: TieredReservation`. */
   readonly protectsRequests: boolean;
+  /** Of one page of memory: the kernel takes whole ones. */
+  readonly pageBytes: number;
 }
 
 /** Protection in a cgroup, cgroup v2. */
@@ -28,8 +31,14 @@ export interface MemoryProtection {
   readonly memoryLowBytes?: number;
 }
 
-/** The kernel takes whole pages; where they are larger it rounds down once more. */
-const PAGE_BYTES = 4096;
+/** Older kernels may throttle what has reached memory.high for ever; fixed by their commit b3ff92916af3. */
+const FIRST_SAFE_KERNEL = "5.9";
+
+/** What is to be said of a kernel on which throttling is not safe; undefined of one on which it is. */
+export const memoryQosWarning = (kernelVersion: string): string | undefined =>
+  isVersionAtLeast(kernelVersion, FIRST_SAFE_KERNEL) === false
+    ? `Kernel ${kernelVersion} is older than ${FIRST_SAFE_KERNEL}: containers that MemoryQoS throttles at memory.high may hang`
+    : undefined;
 
 const protection = (qos: QosClass, bytes: number): Required<MemoryProtection> => ({
   memoryMinBytes: qos === "Guaranteed" ? bytes : 0,
@@ -40,14 +49,14 @@ const protection = (qos: QosClass, bytes: number): Required<MemoryProtection> =>
 export function containerMemoryQos(
   pod: Pod,
   container: Container,
-  { throttlingFactor, protectsRequests }: MemoryQos,
+  { throttlingFactor, protectsRequests, pageBytes }: MemoryQos,
   allocatable: ResourceAmounts,
 ): Readonly<Record<string, string>> {
   const request = Number(resourceValue(containerRequests(container), "memory"));
   const limit = Number(resourceValue(containerLimits(container), "memory"));
   const { memoryMinBytes, memoryLowBytes } = protection(podQosClass(pod), protectsRequests ? request : 0);
   const ceiling = limit === 0 ? Number(resourceValue(parseResourceList(allocatable), "memory")) : limit;
-  const high = Math.floor((request + (ceiling - request) * throttlingFactor) / PAGE_BYTES) * PAGE_BYTES;
+  const high = Math.floor((request + (ceiling - request) * throttlingFactor) / pageBytes) * pageBytes;
   // With a request like the limit there is no room to be throttled in.
   const isThrottled = (request !== limit || request === 0) && high > request;
   return {

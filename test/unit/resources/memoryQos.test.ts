@@ -1,12 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { Container } from "../../../src/core/api.ts";
-import { containerMemoryQos, podMemoryProtection, protectedMemory } from "../../../src/core/resources/memoryQos.ts";
+import {
+  containerMemoryQos,
+  memoryQosWarning,
+  podMemoryProtection,
+  protectedMemory,
+} from "../../../src/core/resources/memoryQos.ts";
 import { podCgroupResources, protectedCgroups } from "../../../src/core/resources/podCgroup.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 
 const MI = 2 ** 20;
-const TIERED = { throttlingFactor: 0.9, protectsRequests: true };
-const THROTTLED = { throttlingFactor: 0.9, protectsRequests: false };
+const TIERED = { throttlingFactor: 0.9, protectsRequests: true, pageBytes: 4096 };
+const THROTTLED = { throttlingFactor: 0.9, protectsRequests: false, pageBytes: 4096 };
 const ALLOCATABLE = { memory: "1000Mi" };
 
 const withMemory = (request?: string, limit?: string): Container =>
@@ -60,6 +65,30 @@ describe("memory of a container", () => {
     });
     const narrow = withMemory("8191", "8192");
     expect(containerMemoryQos(podWith(narrow), narrow, TIERED, ALLOCATABLE)["memory.high"]).toBeUndefined();
+  });
+});
+
+describe("memory.high", () => {
+  it("is a whole number of the machine's pages", () => {
+    const container = withMemory("100Mi", "200Mi");
+    const high = (pageBytes: number) =>
+      containerMemoryQos(podWith(container), container, { ...TIERED, throttlingFactor: 0.333, pageBytes }, ALLOCATABLE)[
+        "memory.high"
+      ];
+    expect([4096, 16_384, 65_536].map(high)).toEqual(["139771904", "139771904", "139722752"]);
+  });
+
+  it.each([
+    [
+      "5.8.19-generic",
+      "Kernel 5.8.19-generic is older than 5.9: containers that MemoryQoS throttles at memory.high may hang",
+    ],
+    ["4.19.0", "Kernel 4.19.0 is older than 5.9: containers that MemoryQoS throttles at memory.high may hang"],
+    ["5.9.0-rc1", undefined],
+    ["6.1.0-13-amd64", undefined],
+    ["unknown", undefined],
+  ])("is safe on this kernel or warned of: %s", (kernelVersion, warning) => {
+    expect(memoryQosWarning(kernelVersion)).toBe(warning);
   });
 });
 

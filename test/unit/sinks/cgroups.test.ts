@@ -5,9 +5,13 @@ import { join } from "node:path";
 import { asapScheduler, asyncScheduler, lastValueFrom, type SchedulerLike } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Call } from "../../../src/ports/call.ts";
+import type { Pod } from "../../../src/core/api.ts";
 import { sharesToWeight } from "../../../src/core/resources/cgroupMath.ts";
+import { protectedMemory } from "../../../src/core/resources/memoryQos.ts";
+import { podCgroupName, podCgroupResources, protectedCgroups } from "../../../src/core/resources/podCgroup.ts";
 import { findHierarchies, writesV1, writesV2 } from "../../../src/sinks/cgroupHierarchies.ts";
 import { type CgroupsOptions, createCgroups } from "../../../src/sinks/cgroups.ts";
+import { containerOf, podOf } from "../../support/pods.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 
 const done = <T>(call: Call<T>): Promise<T> => lastValueFrom(call);
@@ -269,14 +273,51 @@ describe("cgroups v1", () => {
 describe("cgroups v2", () => {
   const root = temporaryDirectory();
 
-  it("hands controllers down every level and writes converted limits of those there are", async () => {
+  /** Cgroups below a root whose kernel has the controllers cpu, memory and io. */
+  async function v2Cgroups() {
     await fs.writeFile(join(root(), "cgroup.controllers"), "cpu memory io\n");
     await fs.writeFile(join(root(), "cgroup.subtree_control"), "io\n");
     const makeCgroup = async (path: string): Promise<void> => {
       await fs.mkdir(path);
       await fs.writeFile(join(path, "cgroup.controllers"), "cpu memory\n");
     };
-    const { cgroups } = fakeCgroups(root(), { makeCgroup });
+    return fakeCgroups(root(), { makeCgroup });
+  }
+
+  it("protect what pods request, in their own cgroups and in those above (MemoryQoS)", async () => {
+    const { cgroups } = await v2Cgroups();
+    const memoryQos = { throttlingFactor: 0.9, protectsRequests: true, pageBytes: 4096 };
+    const config = {
+      cgroupRoot: "/",
+      cgroupsPerQos: true,
+      cpuCfsQuota: true,
+      cpuCfsPeriodUs: 100_000,
+      podPidsLimit: 0,
+      memoryQos,
+    };
+    const sized = (uid: string, requests: string, limits: string): Pod => {
+      const resources = { requests: { cpu: "1", memory: requests }, limits: { cpu: "1", memory: limits } };
+      return podOf({ uid, spec: { containers: [containerOf({ resources })] } });
+    };
+    const pods = [sized("g", "64Ki", "64Ki"), sized("b", "16Ki", "32Ki"), podOf({ uid: "e" })];
+    const limits = [
+      ...protectedCgroups(config, protectedMemory(pods, memoryQos)),
+      ...pods.map((pod) => [podCgroupName(pod, config), podCgroupResources(pod, config)] as const),
+    ];
+    for (const [name, wanted] of limits) await done(cgroups.ensure(name, wanted));
+    const held = async (name: string): Promise<readonly string[]> =>
+      Promise.all(["min", "low"].map((kind) => read(join(root(), name, `memory.${kind}`)).catch(() => "-")));
+    expect(await Promise.all(limits.map(async ([name]) => [name, ...(await held(name))]))).toEqual([
+      ["/kubepods", "81920", "-"],
+      ["/kubepods/burstable", "-", "16384"],
+      ["/kubepods/podg", "65536", "0"],
+      ["/kubepods/burstable/podb", "0", "16384"],
+      ["/kubepods/besteffort/pode", "0", "0"],
+    ]);
+  });
+
+  it("hands controllers down every level and writes converted limits of those there are", async () => {
+    const { cgroups } = await v2Cgroups();
     await done(cgroups.ensure("/kubepods/pod1", LIMITS));
     const pod = join(root(), "kubepods/pod1");
     expect(await read(join(root(), "cgroup.subtree_control"))).toBe("+cpu +memory");

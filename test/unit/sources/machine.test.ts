@@ -39,6 +39,7 @@ describe("readMachine", () => {
       hostname: os.hostname().toLowerCase(),
       memoryBytes: 24_684_096n * 1024n,
       swapBytes: 1024n * 1024n,
+      pageBytes: 4096,
       hugepages: [
         { bytes: 2_097_152n, unit: "2MB", resource: "hugepages-2Mi", count: 3n },
         { bytes: 1_073_741_824n, unit: "1GB", resource: "hugepages-1Gi", count: 0n },
@@ -61,6 +62,18 @@ describe("readMachine", () => {
     });
     expect([ips.length > 0, cpuCount >= 1, (rootFsBytes ?? 0n) > 0n]).toEqual([true, true, true]);
     expect([ips.filter((ip) => !interfaceIps.includes(ip)), uptimeMs > 0]).toEqual([[], true]);
+  });
+
+  it("knows the size of its pages from what the kernel hands every program", async () => {
+    await fs.mkdir(join(root(), "proc/self"), { recursive: true });
+    const words = [33n, 0x7ffcn, 6n, 65_536n, 0n, 0n];
+    const vector = Buffer.alloc(words.length * 8);
+    for (const [index, word] of words.entries()) {
+      if (os.endianness() === "LE") vector.writeBigUInt64LE(word, index * 8);
+      else vector.writeBigUInt64BE(word, index * 8);
+    }
+    await fs.writeFile(join(root(), "proc/self/auxv"), vector);
+    expect((await machineWith({}, NO_RESOLVER)).pageBytes).toBe(65_536);
   });
 
   it("looks up the name of the node where it is wanted", async () => {

@@ -312,7 +312,7 @@ describe("cgroups v2", () => {
       ["/kubepods/burstable", "-", "16384"],
       ["/kubepods/podg", "65536", "0"],
       ["/kubepods/burstable/podb", "0", "16384"],
-      ["/kubepods/besteffort/pode", "0", "0"],
+      ["/kubepods/besteffort/pode", "-", "-"],
     ]);
   });
 

@@ -83,9 +83,9 @@ describe("writesInBounds", () => {
   const requests = (count: number, everyMs: number): readonly Step[] =>
     Array.from({ length: count }, (_, index) => [(index * everyMs) / 1000, asked("uid-1")]);
   it.each<readonly [string, readonly Step[], number]>([
-    ["a burst", requests(100, 0), 0],
-    ["more than a burst", requests(101, 0), 1],
+    ["a burst and a turn at hand", requests(101, 0), 0],
+    ["more than a burst and the turn at hand", requests(102, 0), 1],
     ["fifty a second", requests(500, 20), 0],
-    ["a hundred a second, for too long", requests(200, 10), 1],
+    ["a hundred a second, for too long", requests(202, 10), 1],
   ])("%s", (_, steps, found) => expect(verdicts(writesInBounds(), steps)).toHaveLength(found));
 });

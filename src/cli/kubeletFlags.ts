@@ -45,4 +45,6 @@ export interface KubeletFlags {
   readonly version: boolean;
   /** IP address of the read-only server; empty is the configuration's `address`. */
   readonly readOnlyBindAddress: string;
+  /** Upstream's rule for exec and the like when they are opened by GET: `get` is enough. */
+  readonly allowStreamsByGet: boolean;
 }

@@ -124,6 +124,14 @@ const RXLET_FLAGS: readonly FlagSpec[] = [
   own("read-only-bind-address", "ip", "", "rxlet", "IP address of the read-only server; empty is that of --address", {
     effective: true,
   }),
+  own(
+    "allow-streams-by-get",
+    "bool",
+    "false",
+    "rxlet",
+    "As upstream: get on nodes/proxy is enough for exec, attach and port-forward over WebSockets, not only create",
+    { effective: true },
+  ),
 ];
 
 /** Every flag of this kind. */

@@ -92,6 +92,7 @@ async function devKubeletOptions(
     `--read-only-port=${dev.readOnlyPort}`,
     `--read-only-bind-address=${LOOPBACK}`,
     "--healthz-port=0",
+    "--enable-server=false",
     "--cgroups-per-qos=false",
     "--enforce-node-allocatable=",
     `--v=${dev.logLevel}`,

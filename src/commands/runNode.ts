@@ -7,6 +7,7 @@ import {
   concat,
   defer,
   EMPTY,
+  from,
   ignoreElements,
   map,
   merge,
@@ -51,14 +52,16 @@ import { countCriCalls } from "./criMetrics.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { podSources, usesStreams } from "./podSources.ts";
-import { servingIdentities } from "./servingIdentities.ts";
 import { supervised } from "./supervised.ts";
 
 /** What a running node tells whoever started it. */
 export type NodeOutput =
   /** The kubelet runs; queries and drain work from now on. */
   | { readonly kind: "started"; readonly kubelet: Kubelet }
-  | { readonly kind: "listening"; readonly server: "healthz" | "readOnly"; readonly at: ListeningAddress };
+  | { readonly kind: "listening"; readonly server: ListeningServer; readonly at: ListeningAddress };
+
+/** The servers of a node. */
+export type ListeningServer = "healthz" | "readOnly" | "https";
 
 export interface NodeSetup {
   readonly options: KubeletOptions;
@@ -152,29 +155,8 @@ function runKubelet(setup: NodeSetup, start: Start): Observable<NodeOutput> {
   setBuildMetrics(metrics, options, machine, version, config.nodeName);
   return concat(
     makeDirectories(config, ports),
-    merge(
-      of<NodeOutput>({ kind: "started", kubelet }),
-      servers(setup, ports, metrics, kubelet),
-      signedServing(setup, start, kubelet),
-      kubelet.run$,
-    ),
+    merge(of<NodeOutput>({ kind: "started", kubelet }), servers(setup, ports, start, kubelet), kubelet.run$),
   );
-}
-
-/** The certificate that the control plane signs for the HTTPS server; before there is one, no other is of use. */
-function signedServing({ options, log }: NodeSetup, start: Start, { node }: Kubelet): Observable<never> {
-  const { config, flags, featureGates } = options;
-  if (!config.serverTLSBootstrap) return EMPTY;
-  return servingIdentities({
-    config,
-    certDir: flags.certDir,
-    nodeName: start.config.nodeName,
-    addresses$: node.changes$.pipe(map((found) => found?.status?.addresses ?? [])),
-    dnsOnly: featureGates.get("AllowDNSOnlyNodeCSR") === true,
-    api: start.api?.objects,
-    log,
-    metrics: start.metrics,
-  }).pipe(ignoreElements());
 }
 
 interface OpenResources {
@@ -273,37 +255,34 @@ function makeDirectories({ directories }: KubeletConfig, { files }: KubeletPorts
 }
 
 function servers(
-  { options: { config, flags }, log }: NodeSetup,
-  { clock }: KubeletPorts,
-  metrics: MetricsSink,
-  { queries }: Kubelet,
+  setup: NodeSetup,
+  ports: KubeletPorts,
+  { config: { nodeName }, metrics }: Start,
+  { queries, node }: Kubelet,
 ): Observable<NodeOutput> {
+  const { config, flags } = setup.options;
+  const { log } = setup;
+  const { clock } = ports;
   const telemetry = { log, metrics };
-  const told = (server: "healthz" | "readOnly", at$: Observable<ListeningAddress>): Observable<NodeOutput> =>
+  const told = (server: ListeningServer, at$: Observable<ListeningAddress>): Observable<NodeOutput> =>
     at$.pipe(
       tap(({ address, port }) => log.info("Serving", { server, address, port })),
       switchMap((at) => of<NodeOutput>({ kind: "listening", server, at })),
     );
   const { healthzBindAddress, healthzPort, readOnlyPort } = config;
   const readOnlyAddress = flags.readOnlyBindAddress || config.address;
+  const healthz$ = () => healthzServer({ address: healthzBindAddress, port: healthzPort, queries, telemetry });
+  const readOnly$ = () =>
+    readOnlyServer({ address: readOnlyAddress, port: readOnlyPort, queries, telemetry, clock, metricsPage: metrics });
+  const addresses$ = node.changes$.pipe(map((found) => found?.status?.addresses ?? []));
+  // A node without the server does not load what belongs to it.
+  const https$ = () =>
+    from(import("./httpsServer.ts")).pipe(
+      switchMap(({ httpsServer }) => httpsServer({ ...setup, ports, metrics, queries, addresses$, nodeName })),
+    );
   return merge(
-    ...(healthzPort > 0
-      ? [told("healthz", healthzServer({ address: healthzBindAddress, port: healthzPort, queries, telemetry }))]
-      : []),
-    ...(readOnlyPort > 0
-      ? [
-          told(
-            "readOnly",
-            readOnlyServer({
-              address: readOnlyAddress,
-              port: readOnlyPort,
-              queries,
-              telemetry,
-              clock,
-              metricsPage: metrics,
-            }),
-          ),
-        ]
-      : []),
+    healthzPort > 0 ? told("healthz", defer(healthz$)) : EMPTY,
+    readOnlyPort > 0 ? told("readOnly", defer(readOnly$)) : EMPTY,
+    config.enableServer ? told("https", defer(https$)) : EMPTY,
   );
 }

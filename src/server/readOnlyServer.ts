@@ -1,7 +1,7 @@
 /**
  * The read-only server: pods, their timelines, health and metrics over plain HTTP without authentication. Debugging routes exist on the
  * authenticated server only and say so here.
- * Differs from upstream: `/runningpods/` is served here too, since there is no authenticated server beside it yet.
+ * Differs from upstream: `/runningpods/` is served here too, since not every node has an authenticated server beside it.
  */
 import type { Hono } from "hono";
 import type { Observable } from "rxjs";
@@ -10,6 +10,7 @@ import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { MetricsPage, Telemetry } from "../ports/telemetry.ts";
 import { baseApp } from "./baseApp.ts";
 import { countRequests } from "./countRequests.ts";
+import { addDisabledRoutes } from "./disabledRoutes.ts";
 import { addHealthzRoutes } from "./healthzRoutes.ts";
 import { addMetricsRoute } from "./metricsRoute.ts";
 import { addPodsRoute, addRunningPodsRoute } from "./podRoutes.ts";
@@ -25,8 +26,6 @@ export interface ReadOnlyServerOptions {
   readonly clock: Clock;
   readonly limits?: ServerLimits;
 }
-
-const DEBUG_ROUTES = ["run", "exec", "attach", "portForward", "containerLogs", "debug/pprof", "logs"] as const;
 
 /** Path labels of this server in `kubelet_http_*`. */
 export const READ_ONLY_PATHS: ReadonlySet<string> = new Set([
@@ -56,9 +55,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addRunningPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addMetricsRoute(app, metricsPage);
-  for (const route of DEBUG_ROUTES) {
-    app.all(`/${route}/*`, (context) => context.text("Debug endpoints are disabled.\n", 405));
-  }
+  addDisabledRoutes(app, ["/runningpods"]);
   return app;
 }
 

@@ -1,13 +1,18 @@
 /**
- * One HTTP listener as an Observable. Owns its socket and connections; both end with the subscription. Bounds: time
- * for headers and request, idle and response time, header size, body size, number of connections.
+ * One HTTP or HTTPS listener as an Observable. Owns its socket and connections; both end with the subscription. Bounds:
+ * time for handshake, headers and request, idle and response time, header size, body size, number of connections.
  * Upstream: http.Server as the kubelet configures it.
  */
 import { createServer, type Server } from "node:http";
+import type { Server as SecureServer } from "node:https";
+import type { Socket } from "node:net";
+import type { SecureContextOptions } from "node:tls";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
-import { Observable } from "rxjs";
+import { Observable, of } from "rxjs";
 import { type ErrorCode, type KubeletError, kubeletError } from "../core/errors.ts";
+import type { SecureListener } from "./secureListener.ts";
+import type { Upgrades } from "./upgrades.ts";
 
 /** Where a server listens; the port is the real one when 0 was asked for. */
 export interface ListeningAddress {
@@ -47,10 +52,15 @@ export interface ServeOptions {
   /** 0 takes any free port. */
   readonly port: number;
   readonly limits?: ServerLimits;
+  /** Absent: plain HTTP. */
+  readonly secure?: SecureListener;
+  /** Absent: nothing is upgraded. */
+  readonly upgrades?: Upgrades;
 }
 
 /**
- * Listens while subscribed: emits the address once, then stays open.
+ * Listens while subscribed: emits the address once, then stays open. With TLS it listens from the first certificate
+ * on; a new one counts for new connections.
  *
  *     subscribe     --L-----...
  *     port in use   --#
@@ -58,38 +68,61 @@ export interface ServeOptions {
  * Cancels: closes the listener and every connection at once. Errors: KubeletError with reason `ListenFailed` naming
  * address and port. Bound: see ServerLimits.
  */
-export function serve({ app, address, port, limits = SERVER_LIMITS }: ServeOptions): Observable<ListeningAddress> {
+export function serve(options: ServeOptions): Observable<ListeningAddress> {
+  const { address, port, secure, upgrades } = options;
   return new Observable((subscriber) => {
-    const server = boundedServer(app, limits);
-    server.on("error", (error: NodeJS.ErrnoException) => subscriber.error(listenError(address, port, error)));
-    server.listen({ host: address, port, exclusive: true }, () => {
-      const bound = server.address();
-      const isTcp = typeof bound === "object" && bound !== null;
-      subscriber.next(isTcp ? { address: bound.address, port: bound.port } : { address, port });
-    });
-    return () => {
-      server.close();
-      server.closeAllConnections();
+    let server: Server | SecureServer | undefined;
+    const listen = (): void => {
+      const opened = boundedServer(options);
+      server = opened;
+      opened.on("error", (error: NodeJS.ErrnoException) => subscriber.error(listenError(address, port, error)));
+      opened.listen({ host: address, port, exclusive: true }, () => {
+        const bound = opened.address();
+        const isTcp = typeof bound === "object" && bound !== null;
+        subscriber.next(isTcp ? { address: bound.address, port: bound.port } : { address, port });
+      });
     };
+    subscriber.add(() => {
+      server?.close();
+      server?.closeAllConnections();
+      upgrades?.close();
+    });
+    const contexts$: Observable<SecureContextOptions | undefined> = secure?.contexts$ ?? of(undefined);
+    subscriber.add(
+      contexts$.subscribe({
+        next: (context) => {
+          if (server === undefined) listen();
+          if (context === undefined || !(server !== undefined && "setSecureContext" in server)) return;
+          server.setSecureContext(context);
+          // Who was known by an older authority shows his certificate again.
+          server.closeIdleConnections();
+        },
+        error: (thrown: unknown) => subscriber.error(thrown),
+      }),
+    );
   });
 }
 
-function boundedServer(app: Hono, limits: ServerLimits): Server {
+function boundedServer({ app, limits = SERVER_LIMITS, secure, upgrades }: ServeOptions): Server | SecureServer {
   const { headersTimeoutMs, requestTimeoutMs } = limits;
   const server = createAdaptorServer({
     fetch: app.fetch,
     overrideGlobalObjects: false,
-    createServer,
+    createServer: secure === undefined ? createServer : secure.createServer,
     serverOptions: {
       maxHeaderSize: limits.maxHeaderBytes,
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.max(50, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
+      ...(secure === undefined ? {} : { ...secure.options, handshakeTimeout: headersTimeoutMs, allowHalfOpen: true }),
     },
-  }) as Server;
+  }) as Server | SecureServer;
   server.maxConnections = limits.maxConnections;
   server.setTimeout(limits.idleTimeoutMs);
+  if (upgrades !== undefined) {
+    server.on("upgrade", (incoming, socket, head) => upgrades.listener(incoming, socket as Socket, head));
+  }
   return server;
 }
 

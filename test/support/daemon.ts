@@ -205,6 +205,8 @@ function configuration(
     address: "127.0.0.1",
     readOnlyPort,
     healthzPort,
+    // Several daemons run on one machine: a test of the HTTPS server gives it a port.
+    enableServer: false,
     containerRuntimeEndpoint: endpoint,
     staticPodPath: manifests,
     podLogsDir: join(folder, "logs", "pods"),

@@ -11,6 +11,10 @@ function blocks(text: string, isWanted: (label: string) => boolean): string {
   return found.map(([block]) => `${block}\n`).join("");
 }
 
+/** The certificates in a text, each with a line break at its end. */
+export const authoritiesIn = (text: string): readonly string[] =>
+  [...text.matchAll(BLOCK)].flatMap(([block, label]) => (label === "CERTIFICATE" ? [`${block}\n`] : []));
+
 /** The pair in a text that has certificate and key; undefined when one of them is missing. */
 export function pairIn(text: string): TlsIdentity | undefined {
   const certificate = blocks(text, (label) => label === "CERTIFICATE");

@@ -102,11 +102,13 @@ export function withDefaultEviction(given: PartialConfiguration): PartialConfigu
 
 /**
  * What holds without a configuration file: the defaults the flags always had, before the file existed.
- * Differs from upstream: the read-only port stays off until somebody asks for it; it answers without authentication.
+ * Differs from upstream: the read-only port stays off until somebody asks for it, and servers listen on loopback unless
+ * an address is given: these defaults let anybody do anything.
  */
 export function withLegacyDefaults(config: KubeletConfiguration): KubeletConfiguration {
   return {
     ...config,
+    address: "127.0.0.1",
     authentication: {
       ...config.authentication,
       anonymous: { enabled: true },

@@ -9,7 +9,7 @@ const ip: FieldRule = { kind: "ip" };
 
 /** Rows of pod sources and server. */
 export const SERVER_FIELDS = {
-  enableServer: field("bool?", true, "Run the kubelet's HTTPS server", { flag: "enable-server" }),
+  enableServer: field("bool?", true, "Run the kubelet's HTTPS server", { flag: "enable-server", effective: true }),
   staticPodPath: field("string", undefined, "Directory (or file) of static pod manifests; dot files are ignored", {
     flag: "pod-manifest-path",
     effective: true,
@@ -39,7 +39,7 @@ export const SERVER_FIELDS = {
     rule: ip,
     effective: true,
   }),
-  port: field("int32", 10250, "Port of the HTTPS server", { flag: "port", rule: port }),
+  port: field("int32", 10250, "Port of the HTTPS server", { flag: "port", rule: port, effective: true }),
   readOnlyPort: field("int32", undefined, "Port of the server without authentication; 0 turns it off", {
     flag: "read-only-port",
     rule: portOrOff,
@@ -47,17 +47,23 @@ export const SERVER_FIELDS = {
   }),
   tlsCertFile: field("string", undefined, "Serving certificate, with intermediates after it", {
     flag: "tls-cert-file",
+    effective: true,
   }),
   tlsPrivateKeyFile: field("string", undefined, "Private key of the serving certificate", {
     flag: "tls-private-key-file",
+    effective: true,
   }),
   tlsCipherSuites: field("[]string", undefined, "Cipher suites the server may use, by Go's names", {
     flag: "tls-cipher-suites",
+    effective: true,
     rule: { kind: "eachOneOf", values: TLS_CIPHER_SUITES },
   }),
-  tlsCurvePreferences: field("[]int32", undefined, "Key exchange groups the server may use, by IANA number"),
+  tlsCurvePreferences: field("[]int32", undefined, "Key exchange groups the server may use, by IANA number", {
+    effective: true,
+  }),
   tlsMinVersion: field("string", undefined, "Oldest TLS version the server accepts, VersionTLS10 to VersionTLS13", {
     flag: "tls-min-version",
+    effective: true,
     rule: { kind: "oneOf", values: TLS_VERSIONS, allowEmpty: true },
   }),
   rotateCertificates: field("bool", undefined, "Renew the client certificate before it expires", {
@@ -72,17 +78,21 @@ export const SERVER_FIELDS = {
   "authentication.x509": field("object", undefined, "Client certificates"),
   "authentication.x509.clientCAFile": field("string", undefined, "Authorities whose client certificates are trusted", {
     flag: "client-ca-file",
+    effective: true,
   }),
   "authentication.webhook": field("object", undefined, "Bearer tokens, checked with TokenReview"),
   "authentication.webhook.enabled": field("bool?", true, "Check bearer tokens with the TokenReview API", {
     flag: "authentication-token-webhook",
+    effective: true,
   }),
   "authentication.webhook.cacheTTL": field("duration", minutes(2), "How long an answer about a token is kept", {
     flag: "authentication-token-webhook-cache-ttl",
+    effective: true,
   }),
   "authentication.anonymous": field("object", undefined, "Requests without credentials"),
   "authentication.anonymous.enabled": field("bool?", false, "Accept requests without credentials as system:anonymous", {
     flag: "anonymous-auth",
+    effective: true,
   }),
   authorization: field("object", undefined, "What those who talk to the server may do"),
   "authorization.mode": field(
@@ -91,18 +101,22 @@ export const SERVER_FIELDS = {
     "Who may do what: AlwaysAllow, or Webhook to ask SubjectAccessReview",
     {
       flag: "authorization-mode",
+      effective: true,
       rule: oneOf("AlwaysAllow", "Webhook"),
     },
   ),
   "authorization.webhook": field("object", undefined, "Caching of SubjectAccessReview answers"),
   "authorization.webhook.cacheAuthorizedTTL": field("duration", minutes(5), "How long a yes of the webhook is kept", {
     flag: "authorization-webhook-cache-authorized-ttl",
+    effective: true,
   }),
   "authorization.webhook.cacheUnauthorizedTTL": field("duration", seconds(30), "How long a no of the webhook is kept", {
     flag: "authorization-webhook-cache-unauthorized-ttl",
+    effective: true,
   }),
   enableDebuggingHandlers: field("bool?", true, "Serve logs, exec, attach, port-forward and the like", {
     flag: "enable-debugging-handlers",
+    effective: true,
   }),
   enableContentionProfiling: field("bool", undefined, "Profile lock contention when profiling is on", {
     flag: "contention-profiling",
@@ -123,6 +137,7 @@ export const SERVER_FIELDS = {
   }),
   streamingConnectionIdleTimeout: field("duration", hours(4), "Idle time after which exec and the like are closed", {
     flag: "streaming-connection-idle-timeout",
+    effective: true,
   }),
   eventRecordQPS: field("int32?", 50, "Events recorded per second; 0 is no limit", {
     flag: "event-qps",

@@ -33,3 +33,49 @@ export const TLS_CIPHER_SUITES: readonly string[] = [
   "TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA",
   ...RSA_SUFFIXES.map((suffix) => `TLS_RSA_WITH_${suffix}`),
 ];
+
+const VERSIONS = {
+  VersionTLS10: "TLSv1",
+  VersionTLS11: "TLSv1.1",
+  VersionTLS12: "TLSv1.2",
+  VersionTLS13: "TLSv1.3",
+} as const;
+
+/** The oldest version as OpenSSL has it; not set: 1.2. */
+export const opensslVersion = (name: string): (typeof VERSIONS)[keyof typeof VERSIONS] =>
+  VERSIONS[name as keyof typeof VERSIONS] ?? VERSIONS.VersionTLS12;
+
+/** Suites of TLS 1.3 cannot be chosen, as in Go. */
+const TLS13_SUITES = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
+
+/** `ECDHE_RSA_WITH_AES_128_GCM_SHA256` as `ECDHE-RSA-AES128-GCM-SHA256`. */
+const opensslCipher = (suite: string): string =>
+  suite
+    .replace(/^TLS_/, "")
+    .replace(/_CBC_SHA/, "_SHA")
+    .replace(/(POLY1305)_SHA256$/, "$1")
+    .replace("3DES_EDE", "DES_CBC3")
+    .replace(/AES_(\d+)/, "AES$1")
+    .replace(/^RSA_WITH_|_WITH/, "")
+    .replaceAll("_", "-");
+
+/**
+ * The cipher list for these suites. `known`: what this OpenSSL has, in lower case; RC4 and the like are left out, and
+ * without any other suite TLS 1.3 alone is spoken.
+ */
+export const opensslCiphers = (suites: readonly string[], known: readonly string[]): string => {
+  const chosen = suites.filter((suite) => !TLS13_SUITES.includes(suite)).map(opensslCipher);
+  return [...TLS13_SUITES, ...chosen.filter((name) => known.includes(name.toLowerCase()))].join(":");
+};
+
+const GROUPS: ReadonlyMap<number, string> = new Map([
+  [23, "P-256"],
+  [24, "P-384"],
+  [25, "P-521"],
+  [29, "X25519"],
+  [4588, "X25519MLKEM768"],
+]);
+
+/** The groups by IANA number, unknown ones left out; `auto` when there is none. */
+export const opensslGroups = (numbers: readonly number[]): string =>
+  numbers.flatMap((number) => GROUPS.get(number) ?? []).join(":") || "auto";

@@ -21,7 +21,9 @@ const flagNamed = (name: string): FlagSpec => {
 describe("the flag table", () => {
   it("has upstream's flags and a few of its own", () => {
     const names = KUBELET_FLAGS.map(({ name }) => name);
-    expect(names.toSorted()).toEqual([...facts.map(({ name }) => name), "read-only-bind-address"].toSorted());
+    expect(names.toSorted()).toEqual(
+      [...facts.map(({ name }) => name), "read-only-bind-address", "allow-streams-by-get"].toSorted(),
+    );
   });
 
   it.each(facts)("gives --$name the type $type, the default $fallback, deprecated $isDeprecated", (fact) => {

@@ -360,9 +360,7 @@ describe("warnings", () => {
     const { warnings } = await options(["--config=/k", "--lock-file=/lock", "--cloud-provider="], {
       "/k": HEADER + body,
     });
-    expect(warnings).toEqual([
-      "accepted but not yet effective: port, authentication.webhook.cacheTTL, failSwapOn, --lock-file",
-    ]);
+    expect(warnings).toEqual(["accepted but not yet effective: failSwapOn, --lock-file"]);
   });
 
   it("name deprecated flags in one line", async () => {

@@ -98,9 +98,7 @@ describe("help", () => {
       .replaceAll(/\n {20,}/g, " ")
       .replaceAll(/ {2,}/g, "  ");
     expect(help).toContain("--max-pods <number>  Pods that may run on this node (default 110; file: maxPods)\n");
-    expect(help).toContain(
-      "--port <number>  Port of the HTTPS server (default 10250; file: port; not yet effective)\n",
-    );
+    expect(help).toContain("--port <number>  Port of the HTTPS server (default 10250; file: port)\n");
     expect(help).toContain(
       "--fail-swap-on[=bool]  Refuse to start while swap is on (default true; file: failSwapOn; not yet effective)\n",
     );

@@ -67,7 +67,11 @@ describe("the field table", () => {
        podsPerCore preloadedImagesVerificationAllowlist providerID readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
        rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap staticPodPath staticPodURL staticPodURLHeader
-       syncFrequency systemReserved userNamespaces.idsPerPod`
+       syncFrequency systemReserved userNamespaces.idsPerPod
+       authentication.anonymous.enabled authentication.webhook.cacheTTL authentication.webhook.enabled
+       authentication.x509.clientCAFile authorization.mode authorization.webhook.cacheAuthorizedTTL
+       authorization.webhook.cacheUnauthorizedTTL enableDebuggingHandlers enableServer port
+       streamingConnectionIdleTimeout tlsCertFile tlsCipherSuites tlsCurvePreferences tlsMinVersion tlsPrivateKeyFile`
         .split(/\s+/)
         .toSorted(),
     );

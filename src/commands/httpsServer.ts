@@ -1,0 +1,132 @@
+/**
+ * The authenticated server of a node, from its configuration: certificates, who is let in, what is served. Loaded only by
+ * nodes that have it. Counterpart: InitializeTLS and BuildAuth in cmd/kubelet/app.
+ */
+import { combineLatest, EMPTY, map, type Observable, of } from "rxjs";
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import { encodeConfiguration } from "../core/config/encodeConfiguration.ts";
+import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { Logger } from "../ports/telemetry.ts";
+import { createAuthenticate } from "../server/auth/authenticate.ts";
+import { ALWAYS_ALLOW, type Authorize, createWebhookAuthorize } from "../server/auth/authorize.ts";
+import { kubeletServer } from "../server/kubeletServer.ts";
+import { secureListener, type TlsMaterial } from "../server/secureListener.ts";
+import type { ListeningAddress } from "../server/serve.ts";
+import type { MetricsSink } from "../sinks/metrics.ts";
+import { authorityFile } from "../sources/authorityFile.ts";
+import { servingIdentities, type ServingIdentitySetup } from "./servingIdentities.ts";
+
+export interface HttpsServerSetup {
+  readonly options: KubeletOptions;
+  readonly nodeName: string;
+  readonly addresses$: ServingIdentitySetup["addresses$"];
+  readonly queries: KubeletQueries;
+  readonly ports: Pick<KubeletPorts, "api" | "clock" | "runtime">;
+  readonly log: Logger;
+  readonly metrics: MetricsSink;
+}
+
+/** Serves while subscribed; see `serve`. A server that could let nobody in stays off, and the log says why. */
+export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddress> {
+  const { options, queries, ports, log, metrics } = setup;
+  const { config, flags, featureGates } = options;
+  const authorize = authorizeOf(setup);
+  if (authorize === undefined) {
+    log.warn("The HTTPS server stays off: no client provided, cannot use webhook authorization", {
+      port: config.port,
+      hint: "give --kubeconfig, or set authorization.mode to AlwaysAllow, or enableServer to false",
+    });
+    return EMPTY;
+  }
+  return kubeletServer({
+    address: config.address,
+    port: config.port,
+    secure: secureListener(tlsMaterial(setup), config, config.authentication.x509.clientCAFile !== "", (error) =>
+      log.error("The last certificate stays in use", { error }),
+    ),
+    streamIdleTimeoutMs: config.streamingConnectionIdleTimeout,
+    queries,
+    runtime: ports.runtime,
+    access: {
+      authenticate: createAuthenticate({
+        anonymous: config.authentication.anonymous.enabled,
+        reviewer:
+          ports.api && config.authentication.webhook.enabled
+            ? { api: ports.api.objects, cacheTtlMs: config.authentication.webhook.cacheTTL }
+            : undefined,
+        clock: ports.clock,
+      }),
+      authorize,
+      rules: {
+        fineGrained: featureGates.get("KubeletFineGrainedAuthz") === true,
+        streamsNeedCreate: !flags.allowStreamsByGet,
+      },
+    },
+    handlers: config,
+    configuration: shownConfiguration(config),
+    metricsPage: metrics,
+    telemetry: { log, metrics },
+    clock: ports.clock,
+  });
+}
+
+/** undefined: there is nobody to ask. */
+function authorizeOf({
+  options: { config },
+  ports: { api, clock },
+  nodeName,
+}: HttpsServerSetup): Authorize | undefined {
+  const { mode, webhook } = config.authorization;
+  if (mode === "AlwaysAllow") return ALWAYS_ALLOW;
+  return (
+    api &&
+    createWebhookAuthorize({
+      api: api.objects,
+      nodeName,
+      allowedTtlMs: webhook.cacheAuthorizedTTL,
+      deniedTtlMs: webhook.cacheUnauthorizedTTL,
+      clock,
+    })
+  );
+}
+
+function tlsMaterial(setup: HttpsServerSetup): Observable<TlsMaterial> {
+  const { options, nodeName, addresses$, ports, log, metrics } = setup;
+  const { config, flags, featureGates } = options;
+  const { clientCAFile } = config.authentication.x509;
+  const identity$ = servingIdentities({
+    config,
+    certDir: flags.certDir,
+    nodeName,
+    addresses$,
+    dnsOnly: featureGates.get("AllowDNSOnlyNodeCSR") === true,
+    api: ports.api?.objects,
+    log,
+    metrics,
+  });
+  const clientAuthorities$: Observable<string | undefined> =
+    clientCAFile === ""
+      ? of(undefined)
+      : authorityFile(clientCAFile, ports.clock, (error) =>
+          log.error("The client authorities cannot be used; the last ones stay in use", { error }),
+        );
+  return combineLatest([identity$, clientAuthorities$]).pipe(
+    map(([identity, clientAuthorities]) => ({ identity, clientAuthorities })),
+  );
+}
+
+/** Without the type, as upstream's, and without what the manifest URL is asked with. */
+function shownConfiguration(config: KubeletConfiguration): Readonly<Record<string, unknown>> {
+  const headers = Object.keys(config.staticPodURLHeader).map((name) => [name, ["<masked>"]] as const);
+  const {
+    kind: _kind,
+    apiVersion: _version,
+    ...shown
+  } = encodeConfiguration({
+    ...config,
+    staticPodURLHeader: Object.fromEntries(headers),
+  });
+  return shown;
+}

@@ -1,0 +1,58 @@
+/** The pod, container or sandbox that a URL of the kubelet's server means, with upstream's words when there is none. */
+import type { Pod } from "../api.ts";
+import { kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+
+/** The path of a URL, decoded. */
+export interface PodPath {
+  readonly namespace: string;
+  readonly pod: string;
+  /** Absent where the URL has none. */
+  readonly uid?: string;
+  readonly container?: string;
+}
+
+const notFound = (message: string): Result<never> => err(kubeletError("NotFound", message));
+
+/** The pod bound to this node. */
+export function podOf(pods: readonly Pod[], { namespace, pod }: PodPath): Result<Pod> {
+  const found = pods.find(({ metadata }) => metadata.name === pod && metadata.namespace === namespace);
+  return found === undefined ? notFound("pod does not exist") : ok(found);
+}
+
+/** The instance of a container that runs. */
+export function runningContainer(
+  statuses: readonly PodRuntimeStatus[],
+  { metadata }: Pod,
+  name: string,
+): Result<RuntimeContainer> {
+  const status = statuses.find(({ podUid }) => podUid === metadata.uid);
+  const found = status?.containers.find((each) => each.name === name && each.state === "running");
+  return found === undefined
+    ? err(kubeletError("Unknown", `container not found (${JSON.stringify(name)})`))
+    : ok(found);
+}
+
+/** The sandbox whose network can be reached. */
+export function readySandbox(statuses: readonly PodRuntimeStatus[], { metadata }: Pod): Result<string> {
+  const status = statuses.find(({ podUid }) => podUid === metadata.uid);
+  if (status === undefined)
+    return err(kubeletError("Unknown", `pod not found (${JSON.stringify(`${metadata.name}_${metadata.namespace}`)})`));
+  const sandbox = status.sandboxes.find(({ ready }) => ready);
+  return sandbox === undefined
+    ? err(
+        kubeletError(
+          "Unknown",
+          `failed to find sandboxID for pod ${metadata.namespace}/${metadata.name}(${metadata.uid})`,
+        ),
+      )
+    : ok(sandbox.id);
+}
+
+/** Whether the spec gives a container a terminal; undefined: the spec has no such container. */
+export function terminalOf({ spec }: Pod, name: string): boolean | undefined {
+  const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
+  const found = all.find((each) => each.name === name);
+  return found === undefined ? undefined : found.tty === true;
+}

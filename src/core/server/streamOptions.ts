@@ -1,0 +1,42 @@
+/** What the query of `/exec`, `/attach` and `/portForward` asks for. Counterpart: NewOptions and NewV4Options of cri-streaming. */
+import { kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+
+/** Which streams of a process are wanted. */
+export interface ProcessStreams {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+}
+
+/** The streams; a terminal has one output alone. Errors: none is wanted. */
+export function processStreams(query: URLSearchParams): Result<ProcessStreams> {
+  const isSet = (name: string): boolean => query.get(name) === "1";
+  const tty = isSet("tty");
+  const streams = { stdin: isSet("input"), stdout: isSet("output"), stderr: isSet("error") && !tty, tty };
+  if (streams.stdin || streams.stdout || streams.stderr) return ok(streams);
+  return err(kubeletError("InvalidArgument", "you must specify at least 1 of stdin, stdout, stderr"));
+}
+
+/** The ports of a WebSocket, in their order, from one or more `port=80,81`. SPDY names them on each of its streams. */
+export function forwardedPorts(query: URLSearchParams): Result<readonly number[]> {
+  const texts = query.getAll("port");
+  if (texts.length === 0) return invalid('query parameter "port" is required');
+  const ports: number[] = [];
+  for (const text of texts) {
+    if (text === "") return invalid('query parameter "port" cannot be empty');
+    for (const part of text.split(",")) {
+      const port = /^\d{1,5}$/.test(part) ? Number(part) : Number.NaN;
+      if (Number.isNaN(port) || port > 65_535) return invalid(`unable to parse ${JSON.stringify(text)} as a port`);
+      if (port < 1) return invalid(`port ${JSON.stringify(text)} must be > 0`);
+      ports.push(port);
+    }
+  }
+  return ok(ports);
+}
+
+const invalid = (message: string): Result<never> => err(kubeletError("InvalidArgument", message));
+
+/** Whether a request opens a WebSocket; what else upgrades is SPDY. */
+export const isWebSocket = (upgrade: string | undefined): boolean => upgrade?.toLowerCase() === "websocket";

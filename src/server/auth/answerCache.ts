@@ -1,0 +1,53 @@
+/**
+ * Answers of the API server, each kept for as long as its kind may be, the oldest dropped at the bound. One request per
+ * question at a time. Owns its entries; they are keyed by what was asked, never by a secret itself.
+ */
+import { defer, finalize, of, shareReplay, tap } from "rxjs";
+import type { MonotonicMs } from "../../core/ids.ts";
+import type { Call } from "../../ports/call.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+export interface AnswerCacheOptions<Q, A> {
+  readonly clock: Pick<Clock, "monotonicMs">;
+  readonly maxEntries: number;
+  keyOf(question: Q): string;
+  ask(question: Q): Call<A>;
+  /** How long an answer is good for, in milliseconds; 0 keeps nothing. */
+  lifeMs(answer: A): number;
+}
+
+interface Entry<A> {
+  readonly answer: A;
+  readonly until: number;
+}
+
+/** Makes a cache: the function answers from it, or asks. Failures are not kept. */
+export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question: Q) => Call<A> {
+  const { clock, maxEntries, keyOf, ask, lifeMs } = options;
+  const known = new Map<string, Entry<A>>();
+  const underWay = new Map<string, Call<A>>();
+  const keep = (key: string, answer: A): void => {
+    const now: MonotonicMs = clock.monotonicMs();
+    known.delete(key);
+    if (lifeMs(answer) <= 0) return;
+    known.set(key, { answer, until: now + lifeMs(answer) });
+    const [oldest] = known.keys();
+    if (known.size > maxEntries && oldest !== undefined) known.delete(oldest);
+  };
+  const asked = (key: string, question: Q): Call<A> => {
+    const shared$ = ask(question).pipe(
+      tap((answer) => keep(key, answer)),
+      finalize(() => underWay.delete(key)),
+      shareReplay({ bufferSize: 1, refCount: true }),
+    );
+    underWay.set(key, shared$);
+    return shared$;
+  };
+  return (question) =>
+    defer(() => {
+      const key = keyOf(question);
+      const entry = known.get(key);
+      if (entry !== undefined && entry.until > clock.monotonicMs()) return of(entry.answer);
+      return underWay.get(key) ?? asked(key, question);
+    });
+}

@@ -1,0 +1,70 @@
+/**
+ * Who sends a request: the subject of a client certificate, the owner of a bearer token, or nobody. Counterpart: the
+ * delegating authenticator of cmd/kubelet/app/auth.go. Credentials that are no good are refused, though anonymous
+ * requests were let in.
+ */
+import { createHash } from "node:crypto";
+import { defer, map, of } from "rxjs";
+import { bearerToken, type TokenHeaders } from "../../core/auth/bearerToken.ts";
+import {
+  ANONYMOUS,
+  type CertificateSubject,
+  certificateUser,
+  type RequestUser,
+  reviewedUser,
+} from "../../core/auth/requestUser.ts";
+import type { ApiServer } from "../../ports/apiServer.ts";
+import type { Call } from "../../ports/call.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { answerCache } from "./answerCache.ts";
+
+/** What a request brings to prove who sent it. */
+export interface Credentials {
+  readonly headers: TokenHeaders;
+  /** "unknown": no authority of ours has signed it. */
+  readonly certificate: CertificateSubject | "unknown" | undefined;
+}
+
+export interface AuthenticateOptions {
+  readonly anonymous: boolean;
+  /** Whom tokens are shown to; absent: tokens count for nothing. */
+  readonly reviewer: { readonly api: ApiServer; readonly cacheTtlMs: number } | undefined;
+  readonly clock: Clock;
+}
+
+/** Tokens remembered at most. */
+const MAX_TOKENS = 4_096;
+/** A longer one is no token of a cluster, and not worth a request. */
+const MAX_TOKEN_LENGTH = 16_384;
+const REVIEW_DEADLINE_MS = 10_000;
+
+/** Emits the user, or undefined for somebody to be turned away. Errors: the API server could not be asked. */
+export type Authenticate = (credentials: Credentials) => Call<RequestUser | undefined>;
+
+/** Makes it. */
+export function createAuthenticate({ anonymous, reviewer, clock }: AuthenticateOptions): Authenticate {
+  const reviewed = reviewer && tokenReviews(reviewer, clock);
+  return ({ headers, certificate }) =>
+    defer(() => {
+      const user = typeof certificate === "object" ? certificateUser(certificate) : undefined;
+      if (user !== undefined) return of(user);
+      const token = reviewed && bearerToken(headers);
+      if (token !== undefined && reviewed !== undefined) return reviewed(token);
+      return of(anonymous && certificate === undefined ? ANONYMOUS : undefined);
+    });
+}
+
+const tokenReviews = ({ api, cacheTtlMs }: NonNullable<AuthenticateOptions["reviewer"]>, clock: Clock) => {
+  const review = answerCache<string, RequestUser | undefined>({
+    clock,
+    maxEntries: MAX_TOKENS,
+    keyOf: (token) => createHash("sha256").update(token).digest("base64"),
+    ask: (token) =>
+      api
+        .create("tokenreviews", { spec: { token } }, { deadlineMs: REVIEW_DEADLINE_MS })
+        .pipe(map(({ status }) => reviewedUser(status))),
+    lifeMs: () => cacheTtlMs,
+  });
+  return (token: string): Call<RequestUser | undefined> =>
+    token.length > MAX_TOKEN_LENGTH ? of(undefined) : review(token);
+};

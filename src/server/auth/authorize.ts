@@ -1,0 +1,44 @@
+/** Whether a user may do something with this node. Counterpart: the delegating authorizer of cmd/kubelet/app/auth.go. */
+import { map, of } from "rxjs";
+import { type AccessQuestion, accessReview, isAllowed } from "../../core/auth/accessReview.ts";
+import type { ApiServer } from "../../ports/apiServer.ts";
+import type { Call } from "../../ports/call.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { answerCache } from "./answerCache.ts";
+
+/** Emits the answer. Errors: the API server could not be asked. */
+export type Authorize = (question: AccessQuestion) => Call<boolean>;
+
+/** The mode AlwaysAllow. */
+export const ALWAYS_ALLOW: Authorize = () => of(true);
+
+export interface WebhookOptions {
+  readonly api: ApiServer;
+  readonly nodeName: string;
+  readonly allowedTtlMs: number;
+  readonly deniedTtlMs: number;
+  readonly clock: Clock;
+}
+
+/** Upstream's bound. */
+const MAX_ANSWERS = 8_192;
+const REVIEW_DEADLINE_MS = 10_000;
+
+/** The mode Webhook: the API server decides. */
+export const createWebhookAuthorize = ({
+  api,
+  nodeName,
+  allowedTtlMs,
+  deniedTtlMs,
+  clock,
+}: WebhookOptions): Authorize =>
+  answerCache({
+    clock,
+    maxEntries: MAX_ANSWERS,
+    keyOf: (question) => JSON.stringify(accessReview(question, nodeName)),
+    ask: (question) =>
+      api
+        .create("subjectaccessreviews", accessReview(question, nodeName), { deadlineMs: REVIEW_DEADLINE_MS })
+        .pipe(map(({ status }) => isAllowed(status))),
+    lifeMs: (allowed) => (allowed ? allowedTtlMs : deniedTtlMs),
+  });

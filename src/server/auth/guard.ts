@@ -1,0 +1,75 @@
+/**
+ * Lets in whom authentication knows and authorization allows; everybody else gets upstream's answer. Counterpart:
+ * InstallAuthFilter in pkg/kubelet/server/server.go.
+ */
+import type { Context, MiddlewareHandler } from "hono";
+import { firstValueFrom } from "rxjs";
+import {
+  type AttributeRules,
+  authorizationErrorText,
+  forbiddenText,
+  requestAttributes,
+} from "../../core/auth/requestAttributes.ts";
+import type { RequestUser } from "../../core/auth/requestUser.ts";
+import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import type { ServerBindings } from "../serverBindings.ts";
+import type { Authenticate } from "./authenticate.ts";
+import type { Authorize } from "./authorize.ts";
+import { certificateOf } from "./peerCertificate.ts";
+
+export interface GuardOptions {
+  readonly authenticate: Authenticate;
+  readonly authorize: Authorize;
+  readonly rules: AttributeRules;
+  readonly clock: Pick<Clock, "wallTime">;
+  readonly log: Logger;
+}
+
+type Outcome<T> = { readonly value: T } | { readonly error: KubeletError };
+
+/** Middleware in front of every route. */
+export function guard({ authenticate, authorize, rules, clock, log }: GuardOptions): MiddlewareHandler {
+  const mayGoOn = async (context: Context, user: RequestUser): Promise<Response | undefined> => {
+    const attributes = requestAttributes(context.req, rules);
+    const { verb, subresources } = attributes;
+    for (const subresource of subresources) {
+      const answer = await settled(firstValueFrom(authorize({ user, verb, subresource })));
+      if ("error" in answer) {
+        log.error("Authorization error", { logger: "server", user: user.name, verb, subresource, error: answer.error });
+        return context.body(authorizationErrorText(user.name, verb, subresource), 500);
+      }
+      if (answer.value) return undefined;
+    }
+    log.debug("Forbidden", { logger: "server", user: user.name, verb, subresources });
+    return context.body(forbiddenText(user.name, attributes), 403);
+  };
+  return async (context, next) => {
+    const { incoming } = context.env as ServerBindings;
+    const answer = await settled(
+      firstValueFrom(
+        authenticate({
+          headers: {
+            authorization: context.req.header("authorization"),
+            webSocketProtocols: context.req.header("sec-websocket-protocol"),
+          },
+          certificate: certificateOf(incoming.socket, clock.wallTime()),
+        }),
+      ),
+    );
+    if ("error" in answer) {
+      log.error("Unable to authenticate the request due to an error", { logger: "server", error: answer.error });
+    }
+    const user = "error" in answer ? undefined : answer.value;
+    if (user === undefined) return context.body("Unauthorized", 401);
+    const refusal = await mayGoOn(context, user);
+    return refusal ?? next();
+  };
+}
+
+const settled = <T>(answer: Promise<T>): Promise<Outcome<T>> =>
+  answer.then(
+    (value) => ({ value }),
+    (thrown: unknown) => ({ error: toKubeletError(thrown) }),
+  );

@@ -1,0 +1,9 @@
+/** `/configz`: the configuration in force, in its wire form. Counterpart: component-base/configz. */
+import type { Hono } from "hono";
+import { onlyReads } from "./onlyReads.ts";
+
+/** Adds it. `document` holds no secrets. */
+export function addConfigzRoute(app: Hono, document: Readonly<Record<string, unknown>>): void {
+  const text = JSON.stringify({ kubeletconfig: document });
+  onlyReads(app, "/configz", (context) => context.body(text, 200, { "content-type": "application/json" }));
+}

@@ -1,0 +1,16 @@
+/** What a handler finds beside the request: the connection it came on. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** A request that asks for another protocol on its connection. */
+export interface UpgradeRequest {
+  /** Hands the connection on to this URL; resolves when both ends are closed, or the other side refused. */
+  proxyTo(url: URL): Promise<void>;
+}
+
+/** `context.env` of an app behind `serve`. */
+export interface ServerBindings {
+  readonly incoming: IncomingMessage;
+  /** Absent for an upgrade. */
+  readonly outgoing?: ServerResponse;
+  readonly upgrade?: UpgradeRequest;
+}

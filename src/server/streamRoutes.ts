@@ -1,0 +1,134 @@
+/**
+ * `/exec`, `/attach` and `/portForward`: the runtime says where the stream is served, and the connection goes there;
+ * `/run`: a command's whole output. Counterparts: getExec, getAttach, getPortForward, getRun in
+ * pkg/kubelet/server/server.go.
+ */
+import type { Context, Hono } from "hono";
+import { firstValueFrom } from "rxjs";
+import type { Pod } from "../core/api.ts";
+import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
+import { type PodPath, podOf, readySandbox, runningContainer, terminalOf } from "../core/server/podTargets.ts";
+import { forwardedPorts, isWebSocket, type ProcessStreams, processStreams } from "../core/server/streamOptions.ts";
+import { AttachRequest, ExecRequest, ExecSyncRequest, PortForwardRequest } from "../gen/cri.ts";
+import { valueOf } from "../core/result.ts";
+import type { Call } from "../ports/call.ts";
+import type { RuntimeService } from "../ports/cri.ts";
+import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import { podPathOf, POD_AND_CONTAINER, POD_PATHS } from "./podPaths.ts";
+import type { ServerBindings } from "./serverBindings.ts";
+
+/** What the routes use of the runtime. */
+export type StreamRuntime = Pick<RuntimeService, "exec" | "attach" | "portForward" | "execSync">;
+
+export interface StreamRoutesOptions {
+  readonly queries: Pick<KubeletQueries, "pods" | "runtimePods">;
+  readonly runtime: StreamRuntime;
+}
+
+const STREAM_METHODS = ["GET", "POST"];
+
+/** Adds them all, in every form of their URLs. */
+export function addStreamRoutes(app: Hono, options: StreamRoutesOptions): void {
+  const { queries, runtime } = options;
+  for (const path of POD_AND_CONTAINER) {
+    app.on(STREAM_METHODS, `/exec${path}`, (context) =>
+      streamed(context, queries, (pod, target) => {
+        const streams = valueOf(processStreams(queryOf(context)));
+        const { id } = valueOf(runningContainer(queries.runtimePods(), pod, target.container ?? ""));
+        const cmd = queryOf(context).getAll("command");
+        return runtime.exec(ExecRequest.create({ containerId: id, cmd, ...streams }));
+      }),
+    );
+    app.on(STREAM_METHODS, `/attach${path}`, (context) =>
+      streamed(context, queries, (pod, target) => {
+        const streams = valueOf(processStreams(queryOf(context)));
+        return runtime.attach(attachRequest(queries, pod, target.container ?? "", streams));
+      }),
+    );
+    app.post(`/run${path}`, (context) => run(context, options));
+  }
+  for (const path of POD_PATHS) {
+    app.on(STREAM_METHODS, `/portForward${path}`, (context) =>
+      streamed(context, queries, (pod, { uid }) => {
+        const port = isWebSocket(context.req.header("upgrade")) ? valueOf(forwardedPorts(queryOf(context))) : [];
+        if (uid !== undefined && uid !== pod.metadata.uid) throw kubeletError("NotFound", "pod not found");
+        return runtime.portForward(
+          PortForwardRequest.create({
+            podSandboxId: valueOf(readySandbox(queries.runtimePods(), pod)),
+            port: [...port],
+          }),
+        );
+      }),
+    );
+  }
+}
+
+const queryOf = (context: Context): URLSearchParams => new URL(context.req.url).searchParams;
+
+/** Whether a process has a terminal is settled when it is made. */
+function attachRequest(
+  queries: Pick<KubeletQueries, "runtimePods">,
+  pod: Pod,
+  name: string,
+  streams: ProcessStreams,
+): AttachRequest {
+  const { id } = valueOf(runningContainer(queries.runtimePods(), pod, name));
+  const tty = terminalOf(pod, name);
+  if (tty === undefined) throw kubeletError("Unknown", `container ${name} not found in pod ${pod.metadata.name}`);
+  return AttachRequest.create({ containerId: id, ...streams, tty });
+}
+
+/** Asks the runtime for the stream and hands the connection on. */
+async function streamed(
+  context: Context,
+  queries: Pick<KubeletQueries, "pods">,
+  open: (pod: Pod, target: PodPath) => Call<{ readonly url: string }>,
+): Promise<Response> {
+  const { upgrade } = context.env as ServerBindings;
+  try {
+    const target = podPathOf(context);
+    const pod = valueOf(podOf(queries.pods(), target));
+    const opening$ = open(pod, target);
+    if (upgrade === undefined) return context.body("Upgrade request required\n", 500);
+    const { url } = await firstValueFrom(opening$);
+    await upgrade.proxyTo(new URL(url));
+    return context.body(null);
+  } catch (thrown) {
+    return refusal(context, toKubeletError(thrown));
+  }
+}
+
+async function run(context: Context, { queries, runtime }: StreamRoutesOptions): Promise<Response> {
+  try {
+    const target = podPathOf(context);
+    const pod = valueOf(podOf(queries.pods(), target));
+    const { id } = valueOf(runningContainer(queries.runtimePods(), pod, target.container ?? ""));
+    const cmd = (queryOf(context).get("cmd") ?? "").split(" ");
+    const answer = await firstValueFrom(runtime.execSync(ExecSyncRequest.create({ containerId: id, cmd })));
+    const { stdout, stderr, exitCode } = answer;
+    if (exitCode !== 0) {
+      const said = new TextDecoder().decode(stderr);
+      return context.body(`command '${cmd.join(" ")}' exited with ${exitCode}: ${said}`, 500);
+    }
+    return context.body(Buffer.concat([stdout, stderr]), 200, { "content-type": "application/json" });
+  } catch (thrown) {
+    return refusal(context, toKubeletError(thrown));
+  }
+}
+
+/** Seconds after which the runtime's own bound on waiting streams allows another. */
+const RETRY_AFTER_SECONDS = "60";
+
+/** Upstream's codes: WriteError of cri-streaming. */
+function refusal(context: Context, { code, message }: KubeletError): Response {
+  switch (code) {
+    case "InvalidArgument":
+      return context.body(message, 400);
+    case "NotFound":
+      return context.body(message, 404);
+    case "ResourceExhausted":
+      return context.body(message, 429, { "retry-after": RETRY_AFTER_SECONDS });
+    default:
+      return context.body(message, 500);
+  }
+}

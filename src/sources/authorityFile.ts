@@ -1,0 +1,53 @@
+/**
+ * The certificates of authorities in a file, again whenever they changed. Bounds: one look at a time. Upstream:
+ * apiserver's dynamic CA file, which also looks at each hint of the file system.
+ */
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { catchError, distinctUntilChanged, EMPTY, type Observable } from "rxjs";
+import { authoritiesIn } from "../core/cert/pemFile.ts";
+import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
+import { ioError } from "../core/ioError.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import { pollAfter } from "../operators/pollAfter.ts";
+import type { Clock } from "../ports/clock.ts";
+
+const LOOK_MS = 10_000;
+
+async function read(path: string): Promise<string> {
+  const text = await readFile(path, "utf8").catch((thrown: unknown) => {
+    throw ioError("read", path, thrown);
+  });
+  const blocks = authoritiesIn(text);
+  if (blocks.length === 0) throw kubeletError("InvalidArgument", `${path}: there is no certificate in it`);
+  try {
+    for (const block of blocks) new X509Certificate(block);
+  } catch (thrown) {
+    throw ioError("use", path, thrown);
+  }
+  return blocks.join("");
+}
+
+/**
+ * The authorities, at once and whenever they changed.
+ *
+ *     file          a------b--#--c
+ *     authorities   a------b-----c
+ *
+ * Cancels: the look under way. Errors: never, nor does it complete; a file that cannot be used is told to `onProblem`
+ * and keeps the last ones. Bound: one look at a time.
+ */
+export function authorityFile(
+  path: string,
+  clock: Clock,
+  onProblem: (problem: KubeletError) => void,
+): Observable<string> {
+  const look = () =>
+    fromCall(() => read(path)).pipe(
+      catchError((thrown: unknown) => {
+        onProblem(toKubeletError(thrown));
+        return EMPTY;
+      }),
+    );
+  return pollAfter(clock, LOOK_MS, look).pipe(distinctUntilChanged());
+}

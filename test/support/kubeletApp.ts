@@ -1,0 +1,55 @@
+/** The routes of the authenticated server over a node that a test makes up. */
+import { throwError } from "rxjs";
+import { kubeletError } from "../../src/core/errors.ts";
+import type { KubeletQueries } from "../../src/ports/kubeletQueries.ts";
+import { ALWAYS_ALLOW } from "../../src/server/auth/authorize.ts";
+import { createAuthenticate } from "../../src/server/auth/authenticate.ts";
+import { kubeletApp, type KubeletAppOptions } from "../../src/server/kubeletServer.ts";
+import { realClock } from "./realClock.ts";
+import { recordingTelemetry } from "./recordingTelemetry.ts";
+
+/** A node without pods. */
+export const NO_PODS: KubeletQueries = {
+  pods: () => [],
+  runtimePods: () => [],
+  timeline: () => undefined,
+  timelineNames: () => [],
+  health: () => ["ping", "log", "syncloop"].map((name) => ({ name, problem: undefined })),
+};
+
+const unimplemented = () => throwError(() => kubeletError("Unimplemented", "not in this test"));
+
+/** A runtime that does nothing. */
+export const IDLE_RUNTIME: KubeletAppOptions["runtime"] = {
+  exec: unimplemented,
+  attach: unimplemented,
+  portForward: unimplemented,
+  execSync: unimplemented,
+};
+
+/** Options of an app that lets in everybody. */
+export function testAppOptions(more: Partial<KubeletAppOptions> = {}) {
+  const telemetry = recordingTelemetry();
+  const options: KubeletAppOptions = {
+    queries: NO_PODS,
+    runtime: IDLE_RUNTIME,
+    access: {
+      authenticate: createAuthenticate({ anonymous: true, reviewer: undefined, clock: realClock }),
+      authorize: ALWAYS_ALLOW,
+      rules: { fineGrained: true, streamsNeedCreate: true },
+    },
+    handlers: { enableDebuggingHandlers: true },
+    configuration: {},
+    metricsPage: { render: () => Promise.resolve({ contentType: "text/plain", body: "up 1\n" }) },
+    telemetry,
+    clock: realClock,
+    ...more,
+  };
+  return { options, telemetry };
+}
+
+/** The app, without a listener. */
+export function testKubeletApp(more: Partial<KubeletAppOptions> = {}) {
+  const { options, telemetry } = testAppOptions(more);
+  return { app: kubeletApp(options), telemetry };
+}

@@ -1,0 +1,156 @@
+/** Every route by every verb for everybody: who gets an answer of the route, and who is told what. */
+import { Socket } from "node:net";
+import { describe, expect, it } from "vitest";
+import { createAuthenticate } from "../../../src/server/auth/authenticate.ts";
+import { createWebhookAuthorize } from "../../../src/server/auth/authorize.ts";
+import { realClock } from "../../support/realClock.ts";
+import { accessServer, type Users } from "../../support/kubeletAccess.ts";
+import { testKubeletApp } from "../../support/kubeletApp.ts";
+
+const USERS: Users = {
+  admin: ["* *"],
+  prometheus: ["get metrics", "get healthz"],
+  reader: ["get pods", "get configz", "get statusz", "get stats", "get log"],
+  viewer: ["get proxy"],
+  operator: ["create proxy"],
+  stranger: [],
+};
+
+function setUp({ anonymous = false, streamsNeedCreate = true, clock = realClock } = {}) {
+  const server = accessServer(USERS);
+  const { app, telemetry } = testKubeletApp({
+    access: {
+      authenticate: createAuthenticate({ anonymous, reviewer: { api: server.api, cacheTtlMs: 120_000 }, clock }),
+      authorize: createWebhookAuthorize({
+        api: server.api,
+        nodeName: "node-1",
+        allowedTtlMs: 300_000,
+        deniedTtlMs: 30_000,
+        clock,
+      }),
+      rules: { fineGrained: true, streamsNeedCreate },
+    },
+  });
+  const ask = async (method: string, path: string, token?: string) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const response = await app.request(path, { method, headers }, { incoming: { socket: new Socket() } });
+    return { status: response.status, body: await response.text() };
+  };
+  return { ask, server, telemetry };
+}
+
+const ROUTES = [
+  ["/healthz", "healthz proxy"],
+  ["/healthz/ping", "healthz proxy"],
+  ["/pods", "pods proxy"],
+  ["/runningpods/", "pods proxy"],
+  ["/metrics", "metrics"],
+  ["/metrics/probes", "metrics"],
+  ["/stats/summary", "stats"],
+  ["/configz", "configz proxy"],
+  ["/flagz", "configz proxy"],
+  ["/statusz", "statusz proxy"],
+  ["/logs/", "log"],
+  ["/logs/syslog", "log"],
+  ["/checkpoint/ns/pod/c", "checkpoint"],
+  ["/containerLogs/ns/pod/c", "proxy"],
+  ["/exec/ns/pod/c", "proxy"],
+  ["/exec/ns/pod/uid/c", "proxy"],
+  ["/attach/ns/pod/c", "proxy"],
+  ["/attach/ns/pod/uid/c", "proxy"],
+  ["/portForward/ns/pod", "proxy"],
+  ["/portForward/ns/pod/uid", "proxy"],
+  ["/run/ns/pod/c", "proxy"],
+  ["/run/ns/pod/uid/c", "proxy"],
+  ["/debug/pprof/", "proxy"],
+  ["/debug/flags/v", "proxy"],
+  ["/debug/rxlet/pods/ns/pod/timeline", "proxy"],
+  ["/nothing", "proxy"],
+] as const;
+const VERBS = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete", HEAD: "" } as const;
+const INTO_CONTAINERS = /^\/(exec|attach|portForward|run)\//;
+
+describe("who is let in", () => {
+  it.each(ROUTES)("%s: those who may use %s, by any verb", async (path, wanted) => {
+    const { ask } = setUp();
+    const subresources = wanted.split(" ");
+    for (const [method, plainVerb] of Object.entries(VERBS)) {
+      const verb = INTO_CONTAINERS.test(path) ? "create" : plainVerb;
+      for (const [user, permissions] of Object.entries(USERS)) {
+        const isAllowed = permissions.some(
+          (permission) =>
+            permission === "* *" || subresources.some((subresource) => permission === `${verb} ${subresource}`),
+        );
+        const { status, body } = await ask(method, path, user);
+        const refusal = `Forbidden (user=${user}, verb=${verb}, resource=nodes, subresource(s)=[${wanted}])\n`;
+        const what = `${method} ${path} by ${user}`;
+        if (isAllowed) expect([what, status, body.startsWith("Forbidden")]).not.toEqual([what, 403, true]);
+        else expect([what, status, method === "HEAD" ? refusal : body]).toEqual([what, 403, refusal]);
+      }
+    }
+  });
+
+  it.each(ROUTES)("%s: nobody without, or with a bad token, by any verb", async (path) => {
+    const { ask } = setUp();
+    for (const method of Object.keys(VERBS)) {
+      for (const token of [undefined, "forged", ""]) {
+        const { status, body } = await ask(method, path, token);
+        expect([method, token, status, body]).toEqual([method, token, 401, method === "HEAD" ? "" : "Unauthorized"]);
+      }
+    }
+  });
+
+  it("asks for permission of the anonymous too, and never lets a bad token pass as one", async () => {
+    const { ask } = setUp({ anonymous: true });
+    expect(await ask("GET", "/pods")).toEqual({
+      status: 403,
+      body: "Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource(s)=[pods proxy])\n",
+    });
+    expect(await ask("GET", "/pods", "forged")).toEqual({ status: 401, body: "Unauthorized" });
+  });
+
+  it("opens containers to whoever may get nodes/proxy only by the flag", async () => {
+    const path = "/exec/ns/pod/c?output=1";
+    expect((await setUp().ask("GET", path, "viewer")).status).toBe(403);
+    const { status, body } = await setUp({ streamsNeedCreate: false }).ask("GET", path, "viewer");
+    expect([status, body]).toEqual([404, "pod does not exist"]);
+  });
+});
+
+describe("answers of the API server", () => {
+  it("are asked for once while they are good", async () => {
+    const { ask, server } = setUp();
+    for (let round = 0; round < 3; round += 1) await ask("GET", "/metrics", "prometheus");
+    await Promise.all(["/pods", "/pods", "/pods"].map((path) => ask("GET", path, "stranger")));
+    expect(server.reviews).toEqual({ tokens: 2, accesses: 3 });
+  });
+
+  it("that are missing let nobody in, with upstream's words, and are asked for again", async () => {
+    const { ask, server } = setUp();
+    server.setAway(true);
+    expect(await ask("GET", "/metrics", "prometheus")).toEqual({ status: 401, body: "Unauthorized" });
+    server.setAway(false);
+    expect((await ask("GET", "/pods", "reader")).status).toBe(200);
+    server.setAway(true);
+    expect(await ask("GET", "/configz", "reader")).toEqual({
+      status: 500,
+      body: "Authorization error (user=reader, verb=get, resource=nodes, subresource=configz)",
+    });
+    server.setAway(false);
+    expect((await ask("GET", "/configz", "reader")).status).toBe(200);
+  });
+
+  it("are asked for again when they are too old: a no sooner than a yes", async () => {
+    let now = 0;
+    const clock = { ...realClock, monotonicMs: () => now as never };
+    const { ask, server } = setUp({ clock });
+    const counts: number[] = [];
+    for (const at of [0, 29_999, 30_000, 299_999, 300_000]) {
+      now = at;
+      await ask("GET", "/metrics", "prometheus");
+      await ask("GET", "/metrics", "stranger");
+      counts.push(server.reviews.accesses);
+    }
+    expect(counts).toEqual([2, 2, 3, 4, 5]);
+  });
+});

@@ -1,0 +1,216 @@
+/** The authenticated server on the wire: certificates of both sides, and what hostile clients get. */
+import { once } from "node:events";
+import type { TLSSocket } from "node:tls";
+import { afterEach, describe, expect, it } from "vitest";
+import type { KubeletServerOptions } from "../../../src/server/kubeletServer.ts";
+import { createAuthenticate } from "../../../src/server/auth/authenticate.ts";
+import { createWebhookAuthorize } from "../../../src/server/auth/authorize.ts";
+import { KUBELET_SERVER_LIMITS } from "../../../src/server/kubeletServer.ts";
+import { createTestAuthority } from "../../support/apiServer/certificates.ts";
+import { accessServer } from "../../support/kubeletAccess.ts";
+import { type KubeletListener, startKubeletListener } from "../../support/kubeletListener.ts";
+import { realClock } from "../../support/realClock.ts";
+import { waitFor } from "../../support/waitFor.ts";
+
+const running: KubeletListener[] = [];
+afterEach(() => {
+  for (const server of running.splice(0)) server.close();
+});
+
+async function start(...args: Parameters<typeof startKubeletListener>): Promise<KubeletListener> {
+  const server = await startKubeletListener(...args);
+  running.push(server);
+  return server;
+}
+
+/** Only `kubelet-admin` of `ops` may do anything; nobody is anonymous. */
+function guarded(): Pick<KubeletServerOptions, "access"> {
+  const { api } = accessServer({ "kubelet-admin": ["* *"] });
+  return {
+    access: {
+      authenticate: createAuthenticate({ anonymous: false, reviewer: { api, cacheTtlMs: 1_000 }, clock: realClock }),
+      authorize: createWebhookAuthorize({
+        api,
+        nodeName: "n",
+        allowedTtlMs: 1_000,
+        deniedTtlMs: 1_000,
+        clock: realClock,
+      }),
+      rules: { fineGrained: true, streamsNeedCreate: true },
+    },
+  };
+}
+
+const ADMIN = { commonName: "kubelet-admin", organization: "ops" };
+const pair = ({ certificate, key }: { readonly certificate: string; readonly key: string }) => ({
+  cert: certificate,
+  key,
+});
+
+describe("certificates of clients", () => {
+  it("say who asks", async () => {
+    const { request, authority } = await start(guarded());
+    const admin = pair(await authority.client(ADMIN));
+    const stranger = pair(await authority.client({ commonName: "stranger" }));
+    expect((await request("/pods", admin)).status).toBe(200);
+    expect(await request("/pods", stranger)).toEqual({
+      status: 403,
+      body: "Forbidden (user=stranger, verb=get, resource=nodes, subresource(s)=[pods proxy])\n",
+    });
+    expect(await request("/pods")).toEqual({ status: 401, body: "Unauthorized" });
+  });
+
+  it("of another authority are none, until that authority is trusted", async () => {
+    const { request, authority, material$ } = await start(guarded());
+    const other = await createTestAuthority();
+    const [mine, theirs] = [pair(await authority.client(ADMIN)), pair(await other.client(ADMIN))];
+    expect((await request("/pods", theirs)).status).toBe(401);
+    material$.next({ ...material$.value, clientAuthorities: other.certificate });
+    expect([(await request("/pods", theirs)).status, (await request("/pods", mine)).status]).toEqual([200, 401]);
+  });
+
+  it("that are over are none", async () => {
+    const { request, authority } = await start(guarded());
+    const over = pair(await authority.client(ADMIN, -1_000));
+    expect((await request("/pods", over)).status).toBe(401);
+  });
+
+  it("do not keep a token from being heard", async () => {
+    const { request } = await start(guarded());
+    const other = pair(await (await createTestAuthority()).client(ADMIN));
+    const headers = { authorization: "Bearer kubelet-admin" };
+    expect((await request("/pods", { ...other, headers })).status).toBe(200);
+  });
+});
+
+describe("the certificate of the server", () => {
+  it("is replaced for new connections, and requests under way end on the old ones", async () => {
+    const { connect, authority, material$ } = await start();
+    const fingerprint = async () => {
+      const socket = await connect();
+      const found = socket.getPeerCertificate().fingerprint256;
+      socket.destroy();
+      return found;
+    };
+    const before = await fingerprint();
+    const open = await connect();
+    open.write("GET /pods HTTP/1.1\r\nhost: a\r\n");
+    material$.next({ ...material$.value, identity: await authority.server() });
+    open.write("\r\n");
+    expect(String((await once(open, "data"))[0])).toMatch(/^HTTP\/1.1 200 /);
+    open.destroy();
+    expect(await fingerprint()).not.toBe(before);
+  });
+
+  it("that cannot be used changes nothing", async () => {
+    const { request, material$, authority, telemetry } = await start();
+    material$.next({ ...material$.value, identity: { ...(await authority.server()), key: "no key" } });
+    expect([(await request("/healthz")).status, telemetry.lines.map(({ message }) => message)]).toEqual([
+      200,
+      [expect.stringMatching(/^the server cannot use its certificate: /)],
+    ]);
+  });
+
+  it("is of a version the server speaks, with a suite it was told", async () => {
+    const { connect } = await start({}, { tlsMinVersion: "VersionTLS13" });
+    await expect(connect({ maxVersion: "TLSv1.2" })).rejects.toThrow(/protocol version/);
+    (await connect()).destroy();
+    const suites = { tlsCipherSuites: ["TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"] };
+    const chosen = await start({}, suites);
+    const socket = await chosen.connect({ maxVersion: "TLSv1.2" });
+    expect(socket.getCipher().name).toBe("ECDHE-ECDSA-AES256-GCM-SHA384");
+    socket.destroy();
+    await expect(chosen.connect({ maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256" })).rejects.toThrow();
+  });
+});
+
+describe("hostile clients", () => {
+  const limits = {
+    ...KUBELET_SERVER_LIMITS,
+    headersTimeoutMs: 200,
+    requestTimeoutMs: 300,
+    idleTimeoutMs: 400,
+    maxConnections: 20,
+  };
+  /** All it was told until the connection was closed, or reset. */
+  const closed = (socket: TLSSocket) =>
+    new Promise<string>((resolve) => {
+      let heard = "";
+      socket.on("data", (part: Buffer) => (heard += part.toString()));
+      socket.on("error", () => {});
+      if (socket.closed) resolve(heard);
+      else socket.once("close", () => resolve(heard));
+    });
+
+  it.each([
+    ["never asks", "", /^HTTP\/1.1 408 |^$/],
+    ["dribbles its headers", "GET /pods HTTP/1.1\r\nx: ", /^HTTP\/1.1 408 |^$/],
+    [
+      "promises a body that never comes",
+      "PUT /debug/flags/v HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n",
+      /^HTTP/,
+    ],
+    [
+      "sends a body to exec",
+      "POST /exec/a/b/c HTTP/1.1\r\nhost: a\r\ncontent-length: 99999999\r\n\r\n",
+      /^HTTP\/1.1 413 /,
+    ],
+    ["floods headers", `GET /pods HTTP/1.1\r\n${"x: y\r\n".repeat(20_000)}`, /^HTTP\/1.1 431 |^$/],
+    [
+      "asks for a path without slash",
+      "GET pods HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+      /^HTTP\/1.1 40[04] /,
+    ],
+    [
+      "upgrades what is no stream",
+      "GET /pods HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n",
+      /^HTTP\/1.1 200 /,
+    ],
+    [
+      "upgrades and says nothing more",
+      "GET /exec/a/b/c?output=1 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+      /^HTTP\/1.1 404 .*pod does not exist$/s,
+    ],
+    [
+      "upgrades a path that is none",
+      "GET //exec HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+      /^HTTP\/1.1 404 /,
+    ],
+    [
+      "upgrades another host",
+      "GET http://b/exec HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+      /^HTTP\/1.1 400 /,
+    ],
+    [
+      "upgrades with a method of no request",
+      "TRACE /exec HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+      /^HTTP\/1.1 400 /,
+    ],
+    [
+      "smuggles a second request behind an upgrade",
+      "POST /exec/a/b/c?output=1 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: SPDY/3.1\r\n\r\nGET /pods HTTP/1.1\r\nhost: a\r\n\r\n",
+      /^(?!.*HTTP.*HTTP).*HTTP\/1.1 404 /s,
+    ],
+  ])("one that %s is answered or cut off", async (_what, sent, wanted) => {
+    const { connect, request } = await start({ limits });
+    const socket = await connect();
+    socket.write(sent);
+    expect(await closed(socket)).toMatch(wanted);
+    expect((await request("/healthz")).status).toBe(200);
+  });
+
+  it("that open more connections than there may be wait for nobody else's", async () => {
+    const { connect, request } = await start({ limits: { ...KUBELET_SERVER_LIMITS, maxConnections: 20 } });
+    const attempts = Array.from({ length: 60 }, () =>
+      connect().then(
+        (socket) => socket.on("error", () => {}),
+        () => undefined,
+      ),
+    );
+    const open = (await Promise.all(attempts)).filter((socket) => socket !== undefined);
+    expect(open.length).toBeLessThanOrEqual(limits.maxConnections);
+    expect(open.length).toBeGreaterThan(0);
+    for (const socket of open) socket.destroy();
+    await waitFor("room for others", async () => (await request("/healthz")).status === 200);
+  });
+});

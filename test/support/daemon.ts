@@ -244,7 +244,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 /** A port nobody listens on now. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,0 +1,115 @@
+/** kubectl at the HTTPS server on a real containerd, through a stand-in for the API server: SPDY as users have it. */
+import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Pod } from "../../src/core/api.ts";
+import { describeOnContainerd } from "../support/containerdInstallation.ts";
+import { findProgram } from "../support/findProgram.ts";
+import { type KubectlGateway, openKubectlGateway } from "../support/kubectlGateway.ts";
+import { waitFor } from "../support/waitFor.ts";
+import { httpsNode } from "./httpsNode.ts";
+import { manifest, script, server } from "./manifests.ts";
+
+const isRunning = ({ status }: Pod) => status?.phase === "Running";
+const KUBECTL = findProgram("kubectl");
+/** Bytes copied in and out; RXLET_COPY_BYTES for more. */
+const COPIED_BYTES = Number(process.env["RXLET_COPY_BYTES"] ?? 20_000_000);
+const isOptional = process.env["RXLET_E2E"] !== "required";
+const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+describe.skipIf(KUBECTL === undefined && isOptional)("with kubectl", () => {
+  describeOnContainerd("kubectl at the HTTPS server on containerd", (installation) => {
+    const kubelet = httpsNode(installation);
+    const { node } = kubelet;
+    let gateway: KubectlGateway | undefined;
+    beforeAll(async () => {
+      if (KUBECTL === undefined) throw new Error("kubectl is missing (Debian: kubernetes-client)");
+      const target = { host: "127.0.0.1", port: kubelet.port, ...kubelet.tls };
+      gateway = await openKubectlGateway(target, () => node.daemon.pods());
+    });
+    afterAll(() => gateway?.close());
+
+    const start = (...args: readonly string[]) =>
+      spawn(KUBECTL ?? "", [`--server=${gateway?.url}`, `--cache-dir=${node.folder}/kubectl`, ...args], {
+        env: { ...process.env, KUBECONFIG: "/dev/null" },
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+    /** Runs it to its end. */
+    const kubectl = async (args: readonly string[], input: Buffer | string = "") => {
+      const child = start(...args);
+      child.stdin.on("error", () => {});
+      child.stdin.end(input);
+      const exited = new Promise<number>((resolve) => child.on("exit", (code) => resolve(code ?? -1)));
+      const [stdout, stderr, code] = await Promise.all([buffer(child.stdout), buffer(child.stderr), exited]);
+      return { stdout, text: String(stdout), errors: String(stderr), code };
+    };
+    const webPod = async (): Promise<string> => {
+      await node.daemon.put("web.json", manifest("web", { containers: [server()] }));
+      return (await node.daemon.until("web", isRunning, "Running")).metadata.name;
+    };
+
+    it("execs: outputs, exit code, the end of the input", async () => {
+      const pod = await webPod();
+      const failed = await kubectl(["exec", pod, "--", "sh", "-c", "echo out; echo err >&2; exit 3"]);
+      expect([failed.text, failed.errors, failed.code]).toEqual([
+        "out\n",
+        "err\ncommand terminated with exit code 3\n",
+        3,
+      ]);
+      const counted = await kubectl(["exec", "-i", pod, "--", "sh", "-c", "cat; echo end"], "some input\n");
+      expect([counted.text, counted.code]).toEqual(["some input\nend\n", 0]);
+    });
+
+    it("copies bytes in and out as they are", async () => {
+      const pod = await webPod();
+      const bytes = randomBytes(COPIED_BYTES);
+      const startedAt = performance.now();
+      const copied = await kubectl(["exec", "-i", pod, "--", "sh", "-c", "cat > /data; sha256sum < /data"], bytes);
+      const between = performance.now();
+      expect([copied.text.split(" ")[0], copied.code]).toEqual([sha256(bytes), 0]);
+      const back = await kubectl(["exec", pod, "--", "cat", "/data"]);
+      expect([back.stdout.length, sha256(back.stdout), back.code]).toEqual([bytes.length, sha256(bytes), 0]);
+      const speed = (ms: number) => `${(COPIED_BYTES / 1000 / ms).toFixed(1)} MB/s`;
+      if (process.env["RXLET_COPY_BYTES"] !== undefined) {
+        process.stderr.write(`in ${speed(between - startedAt)}, out ${speed(performance.now() - between)}\n`);
+      }
+    });
+
+    it("attaches", async () => {
+      const main = script("main", "read line; echo heard $line; exit 5", { stdin: true, stdinOnce: true });
+      await node.daemon.put("echo.json", manifest("echo", { restartPolicy: "Never", containers: [main] }));
+      const { metadata } = await node.daemon.until("echo", isRunning, "Running");
+      const { text } = await kubectl(["attach", "-i", metadata.name], "you\n");
+      expect(text).toContain("heard you\n");
+    });
+
+    it("forwards a hundred connections at once through one", async () => {
+      const sockets = new Set<Socket>();
+      const http = createServer((request, answer) => answer.end(`hello ${request.url}`));
+      http.on("connection", (socket) => sockets.add(socket));
+      const port = await new Promise<number>((resolve) =>
+        http.listen(0, "127.0.0.1", () => resolve((http.address() as AddressInfo).port)),
+      );
+      await node.daemon.put("net.json", manifest("net", { hostNetwork: true, containers: [server()] }));
+      const { metadata } = await node.daemon.until("net", isRunning, "Running");
+      const child = start("port-forward", metadata.name, `:${port}`);
+      let said = "";
+      child.stdout.on("data", (part: Buffer) => (said += String(part)));
+      child.stderr.on("data", (part: Buffer) => (said += String(part)));
+      const local = await waitFor("kubectl to listen", () => /127\.0\.0\.1:(\d+)/.exec(said)?.[1]);
+      const get = async (path: string): Promise<string> => {
+        const socket = connect(Number(local), "127.0.0.1");
+        socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);
+        return String(await buffer(socket)).split("\r\n\r\n")[1] ?? "";
+      };
+      const paths = Array.from({ length: 100 }, (_, index) => `/${index}`);
+      expect(await Promise.all(paths.map(get))).toEqual(paths.map((path) => `hello ${path}`));
+      child.kill();
+      http.close();
+      for (const socket of sockets) socket.destroy();
+    });
+  });
+});

@@ -12,7 +12,7 @@ import type { Call } from "../ports/call.ts";
 import type { FileKind, Files } from "../ports/files.ts";
 import { readMountTable } from "./mounts/mountTable.ts";
 import { readInside } from "./readInside.ts";
-import { walkTree } from "./walkTree.ts";
+import { emptyDirectory } from "./removeTree.ts";
 
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o644;
@@ -93,19 +93,9 @@ async function kindOf(path: string): Promise<FileKind | undefined> {
 async function removeTree(path: string, signal: AbortSignal): Promise<void> {
   if (!(await fs.lstat(path)).isDirectory()) return fs.unlink(path);
   if (process.platform !== "linux") return fs.rm(path, { recursive: true });
-  await walkTree(path, {
-    signal,
-    entry: (place) => fs.unlink(place),
-    leave: (place) => fs.rmdir(place),
-    mounted: (name) => {
-      throw mountedError(path, name);
-    },
-  });
+  await emptyDirectory(path, signal);
   return fs.rmdir(path);
 }
-
-const mountedError = (path: string, point: string) =>
-  kubeletError("Io", `cannot remove ${path}: ${point} is a mount point`);
 
 async function remove(path: string, signal: AbortSignal): Promise<void> {
   try {
@@ -113,7 +103,9 @@ async function remove(path: string, signal: AbortSignal): Promise<void> {
     // Refused before anything is removed; where there is no /proc nothing is known of mounts.
     const mounts = await readMountTable().catch(() => []);
     const mounted = mountedAtOrBelow(mounts, real);
-    if (mounted !== undefined) throw mountedError(path, mounted.mountPoint);
+    if (mounted !== undefined) {
+      throw kubeletError("Io", `cannot remove ${path}: ${mounted.mountPoint} is a mount point`);
+    }
     await removeTree(real, signal);
   } catch (thrown) {
     if (errnoOf(thrown) !== "ENOENT") throw thrown;

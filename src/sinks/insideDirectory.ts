@@ -9,8 +9,10 @@ import { kubeletError } from "../core/errors.ts";
 
 /** Linux has it, Node has no name for it: a descriptor that is only a place; opening it wakes no device and no FIFO. */
 const O_PATH = 0x20_0000;
-const ENTRY = O_PATH | constants.O_NOFOLLOW;
-const DIRECTORY = ENTRY | constants.O_DIRECTORY;
+/** Flags to open whatever it is, a link itself too, as a place. */
+export const ENTRY = O_PATH | constants.O_NOFOLLOW;
+/** Flags to open a directory that is no link, as a place. */
+export const DIRECTORY = ENTRY | constants.O_DIRECTORY;
 
 /** A path to what a name stands for in a directory that is open. */
 export const nameIn = ({ fd }: Pick<fs.FileHandle, "fd">, name: string): string => `/proc/self/fd/${fd}/${name}`;

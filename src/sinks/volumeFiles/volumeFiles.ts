@@ -1,42 +1,32 @@
 /**
- * The VolumeFiles port on the file system of this machine. Keeps no state. Bounds: one subscription is one operation with
- * one system call at a time; walks are cancelled between two entries, a write runs to its end.
+ * The VolumeFiles port on the file system of this machine. Bounds: a write is one system call at a time and runs to its
+ * end; walks are one at a time in a thread of their own, and end when nobody waits for them.
  */
-import { kubeletError } from "../../core/errors.ts";
 import { ioError } from "../../core/ioError.ts";
 import { fromCall } from "../../operators/fromCall.ts";
-import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { VolumeFiles } from "../../ports/volumeFiles.ts";
-import { measureUsage } from "./measureUsage.ts";
-import { setOwnership } from "./setOwnership.ts";
+import { createTreeWorker } from "./treeWorker.ts";
 import { writeAtomic } from "./writeAtomic.ts";
 
-/** A Call whose failures name the action and the directory. */
-const volumeCall = <T>(action: string, dir: string, run: (signal: AbortSignal) => Promise<T>): Call<T> =>
-  fromCall(async (signal) => {
-    try {
-      return await run(signal);
-    } catch (thrown) {
-      throw ioError(action, dir, thrown);
-    }
-  });
-
 /** File operations in volumes, as the user of this process. `clock` gives generations of files their names. */
-export const createVolumeFiles = ({ clock }: { readonly clock: Clock }): VolumeFiles => ({
-  writeAtomic: (dir, files, ownership) =>
-    volumeCall("write files of", dir, (signal) =>
-      writeAtomic({
-        dir,
-        files,
-        at: clock.wallTime(),
-        giveAway: async () => {
+export function createVolumeFiles({ clock }: { readonly clock: Clock }): VolumeFiles {
+  const walks = createTreeWorker({ clock });
+  return {
+    writeAtomic: (dir, files, ownership) =>
+      fromCall(async (signal) => {
+        const giveAway = async (): Promise<void> => {
           if (ownership === undefined) return;
-          const { failure } = await setOwnership(dir, ownership, signal);
-          if (failure !== undefined) throw kubeletError(failure.code, failure.message, { cause: failure });
-        },
+          const { failure } = await walks.run({ kind: "setOwnership", dir, ownership }, signal);
+          if (failure !== undefined) throw failure;
+        };
+        try {
+          return await writeAtomic({ dir, files, at: clock.wallTime(), giveAway });
+        } catch (thrown) {
+          throw ioError("write files of", dir, thrown);
+        }
       }),
-    ),
-  setOwnership: (dir, ownership) => volumeCall("give away", dir, (signal) => setOwnership(dir, ownership, signal)),
-  usage: (dir) => volumeCall("measure", dir, (signal) => measureUsage(dir, signal)),
-});
+    setOwnership: (dir, ownership) => fromCall((signal) => walks.run({ kind: "setOwnership", dir, ownership }, signal)),
+    usage: (dir) => fromCall((signal) => walks.run({ kind: "usage", dir }, signal)),
+  };
+}

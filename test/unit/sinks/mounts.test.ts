@@ -1,0 +1,165 @@
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { firstValueFrom, lastValueFrom, type Observable, skip } from "rxjs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isKubeletError } from "../../../src/core/errors.ts";
+import { mountAt } from "../../../src/core/mount/mountInfo.ts";
+import { mayMount } from "../../../src/sinks/mounts/mayMount.ts";
+import { createMounts } from "../../../src/sinks/mounts/mounts.ts";
+import { runTool } from "../../../src/sinks/mounts/mountTool.ts";
+import { watchMounts } from "../../../src/sinks/mounts/watchMounts.ts";
+import { emptyDirectory } from "../../../src/sinks/removeTree.ts";
+import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
+import { systemClock } from "../../../src/sources/systemClock.ts";
+import { findProgram } from "../../support/findProgram.ts";
+import { privateMounts, whyNoMounts } from "../../support/privateMounts.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+
+const done = <T>(call: Observable<T>): Promise<T> => lastValueFrom(call);
+const failure = (call: Observable<unknown>): Promise<string> =>
+  lastValueFrom(call).then(
+    () => "no failure",
+    (thrown: unknown) => (isKubeletError(thrown) ? `${thrown.code}: ${thrown.message}` : String(thrown)),
+  );
+
+const why = whyNoMounts();
+if (why !== undefined) it.skip(`NOT RUN: real mounts: ${why}`);
+
+describe.skipIf(why !== undefined)("mounts of this machine", () => {
+  const mounts = createMounts({ clock: systemClock });
+  let mounted: ReturnType<typeof privateMounts>;
+  const at = (...names: readonly string[]) => join(mounted.place, ...names);
+  const dir = async (...names: readonly string[]) => {
+    await fs.mkdir(at(...names), { recursive: true });
+    return at(...names);
+  };
+  const entry = async (path: string) => mountAt(await done(mounts.list()), path);
+  const tmpfs = (target: string, ...options: readonly string[]) =>
+    done(mounts.mount({ source: "tmpfs", target, fsType: "tmpfs", options }));
+  beforeEach(() => {
+    mounted = privateMounts();
+  });
+  afterEach(() => mounted.close());
+
+  it.skipIf(findProgram("mkfs.ext4") === undefined)("mounts an image by a loop device", async () => {
+    const [image, target] = [at("image"), await dir("target")];
+    await fs.writeFile(image, "");
+    await fs.truncate(image, 4 * 1024 * 1024);
+    execFileSync(findProgram("mkfs.ext4") ?? "", ["-q", image]);
+    await done(mounts.mount({ source: image, target, fsType: "ext4", options: ["loop", "noatime"] }));
+    expect(await entry(target)).toMatchObject({ fsType: "ext4", root: "/" });
+    await fs.writeFile(join(target, "file"), "on the image");
+    await done(mounts.unmount(target));
+    await done(mounts.mount({ source: image, target, fsType: "ext4", options: ["loop", "ro"] }));
+    expect(await fs.readFile(join(target, "file"), "utf8")).toBe("on the image");
+  });
+
+  it("keeps what is forbidden on a mount when it is bound read-only", async () => {
+    const [source, target] = [await dir("source"), await dir("target")];
+    await tmpfs(source, "nosuid", "nodev", "noexec");
+    await done(mounts.bind({ source, target, readOnly: true }));
+    expect((await entry(target))?.options).toEqual(expect.arrayContaining(["ro", "nosuid", "nodev", "noexec"]));
+    expect((await entry(source))?.options).toContain("rw");
+  });
+
+  it("does not unmount what is in use, but detaches it", async () => {
+    const target = await dir("target");
+    await tmpfs(target);
+    await using held = await fs.open(join(target, "file"), "w+");
+    await held.write("still here");
+    expect(await failure(mounts.unmount(target))).toMatch(/^Io: cannot unmount .*: target is busy/s);
+    await done(mounts.unmount(target, { isLazy: true }));
+    expect([await entry(target), (await held.read(Buffer.alloc(20), 0, 20, 0)).bytesRead]).toEqual([undefined, 10]);
+  });
+
+  it("says what the tool said, and no secret", async () => {
+    const target = await dir("target");
+    const request = { source: "tmpfs", target, fsType: "tmpfs", options: ["nonsense=1"], secretOptions: ["pw=hush"] };
+    const said = await failure(mounts.mount(request));
+    expect(said).toMatch(/^Io: cannot mount tmpfs tmpfs at .*: exit status 32: .*wrong fs type, bad option/s);
+    expect(said).not.toContain("hush");
+    expect(await failure(mounts.mount({ ...request, fsType: "no-such-type", options: [] }))).toContain(
+      "cannot mount no-such-type tmpfs at",
+    );
+  });
+
+  it("takes no target for an option", async () => {
+    expect(
+      await failure(mounts.mount({ source: "--help", target: "--version", fsType: "tmpfs", options: [] })),
+    ).toMatch(/^NotFound: /);
+  });
+
+  it("refuses to enter what was mounted while a tree is removed", async () => {
+    const [tree, precious] = [await dir("tree", "sub"), await dir("precious")];
+    await fs.writeFile(join(precious, "file"), "data");
+    await done(mounts.bind({ source: precious, target: tree }));
+    // The look at the mount table came before the mount.
+    const { signal } = new AbortController();
+    await expect(emptyDirectory(at("tree"), signal)).rejects.toMatchObject({ code: "Io" });
+    expect(await fs.readFile(join(precious, "file"), "utf8")).toBe("data");
+  });
+
+  it("neither measures nor gives away what is mounted below, of the same file system or another", async () => {
+    const volumes = createVolumeFiles({ clock: systemClock });
+    const [volume, other] = [await dir("volume"), await dir("other")];
+    await fs.writeFile(join(other, "file"), "");
+    await done(mounts.bind({ source: other, target: await dir("volume", "bound") }));
+    await tmpfs(await dir("volume", "tmpfs"));
+    const { inodes } = await done(volumes.usage(volume));
+    expect([inodes, await done(volumes.setOwnership(volume, { fsGroup: 4_711 }))]).toEqual([
+      1n,
+      { entries: 1, failures: 0 },
+    ]);
+    expect((await fs.stat(join(other, "file"))).gid).toBe(0);
+  });
+
+  it("tells when the table changes", async () => {
+    const target = await dir("target");
+    const changes$ = watchMounts();
+    const changed = firstValueFrom(changes$.pipe(skip(1)));
+    await firstValueFrom(changes$);
+    // Until the kernel is asked to tell, it does not: changed again and again.
+    let isTold = false;
+    void changed.then(() => {
+      isTold = true;
+    });
+    for (let tries = 0; tries < 200 && !isTold; tries += 1) {
+      await tmpfs(target);
+      await done(mounts.unmount(target));
+    }
+    await changed;
+  });
+});
+
+describe("the tools for mounts", () => {
+  const dir = temporaryDirectory();
+
+  it("are ended when nobody waits any more", async () => {
+    const abort = new AbortController();
+    const run = runTool({ program: "sleep", args: ["60"], what: "sleep", signal: abort.signal });
+    abort.abort();
+    await expect(run).rejects.toMatchObject({ code: "Cancelled" });
+  });
+
+  it("are missing on some machines: NotFound, with the name", async () => {
+    const { signal } = new AbortController();
+    const run = runTool({ program: "rxlet-no-such-tool", args: [], what: "try", signal });
+    await expect(run).rejects.toMatchObject({ code: "NotFound", message: "cannot run rxlet-no-such-tool: ENOENT" });
+    expect(await failure(watchMounts("rxlet-no-such-tool"))).toBe("NotFound: cannot run rxlet-no-such-tool: ENOENT");
+  });
+
+  it.each([
+    ["CapEff:\t000001ffffffffff\n", true],
+    ["Name:\tx\nCapEff:\t0000000000200000\n", true],
+    ["CapEff:\t00000000a80425fb\n", false],
+    ["Name:\tx\n", false],
+  ])("may be used with CAP_SYS_ADMIN: %j", async (status, expected) => {
+    await fs.writeFile(join(dir(), "status"), status);
+    expect(mayMount(join(dir(), "status"))).toBe(expected);
+  });
+
+  it("may not be used where there is no /proc", () => {
+    expect(mayMount(join(dir(), "missing"))).toBe(false);
+  });
+});

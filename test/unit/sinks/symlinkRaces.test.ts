@@ -1,0 +1,151 @@
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { lastValueFrom, type Observable } from "rxjs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isKubeletError } from "../../../src/core/errors.ts";
+import { createFiles } from "../../../src/sinks/files.ts";
+import { openBelow } from "../../../src/sinks/insideDirectory.ts";
+import { bindInside, makeInside } from "../../../src/sinks/mounts/insideVolume.ts";
+import { unmount } from "../../../src/sinks/mounts/bind.ts";
+import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
+import { systemClock } from "../../../src/sources/systemClock.ts";
+import { privateMounts, whyNoMounts } from "../../support/privateMounts.ts";
+import { whileSwapped } from "../../support/swapper.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+
+const TRIES = 10_000;
+const MOUNT_TRIES = 200;
+
+/** The volume has `sub/dir/file`, and so has what is outside; somebody swaps `sub` for a link to the latter. */
+async function place(dir: string) {
+  const [volume, outside] = [join(dir, "volume"), join(dir, "outside")];
+  for (const each of [join(volume, "sub"), outside]) {
+    await fs.mkdir(join(each, "dir"), { recursive: true });
+    await fs.writeFile(join(each, "dir", "file"), each);
+  }
+  const { ino } = await fs.stat(join(volume, "sub", "dir", "file"));
+  return { volume, outside, ino, swapped: join(volume, "sub") };
+}
+
+const FORBIDDEN = 4_711;
+const SEEN = ["Conflict", "InvalidArgument", "NotFound", "Io", "AlreadyExists", "PermissionDenied"];
+
+/** Counts how the tries end; other failures than a refusal are thrown. */
+async function tally(tries: number, attempt: () => Promise<string>): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (let index = 0; index < tries; index += 1) {
+    const how = await attempt().catch((thrown: unknown) => {
+      const code = codeOf(thrown);
+      if (!SEEN.includes(code) && !/^E[A-Z]+$/.test(code)) throw thrown;
+      return "refused";
+    });
+    counts.set(how, (counts.get(how) ?? 0) + 1);
+  }
+  return counts;
+}
+
+const codeOf = (thrown: unknown): string =>
+  isKubeletError(thrown) ? thrown.code : String((thrown as { readonly code?: unknown }).code);
+const done = <T>(call: Observable<T>): Promise<T> => lastValueFrom(call);
+
+describe("a directory swapped for a link on the way", () => {
+  const dir = temporaryDirectory();
+
+  it(`never leads what is opened outside, in ${TRIES} tries`, async () => {
+    const { volume, outside, ino, swapped } = await place(dir());
+    const real = await fs.realpath(volume);
+    await whileSwapped(swapped, outside, async () => {
+      const counts = await tally(TRIES, async () => {
+        await using opened = await openBelow(real, ["sub", "dir", "file"]);
+        return (await opened.stat()).ino === ino ? "inside" : "outside";
+      });
+      expect([...counts.keys()].sort()).toEqual(["inside", "refused"]);
+    });
+  });
+
+  it("would lead outside whoever looks first and opens then", async () => {
+    const { volume, outside, ino, swapped } = await place(dir());
+    await whileSwapped(swapped, outside, async () => {
+      const counts = await tally(TRIES, async () => {
+        const path = await fs.realpath(join(volume, "sub", "dir", "file"));
+        if (!path.startsWith(volume)) return "refused";
+        return (await fs.stat(path)).ino === ino ? "inside" : "outside";
+      });
+      expect([...counts.keys()]).toContain("outside");
+    });
+  });
+
+  it("never has directories made outside", async () => {
+    const { volume, outside, swapped } = await place(dir());
+    await whileSwapped(swapped, outside, async () => {
+      let made = 0;
+      await tally(TRIES / 10, async () => {
+        made += 1;
+        await makeInside({ volumeRoot: volume, subPath: `sub/dir/new-${made}/newer` });
+        return "made";
+      });
+    });
+    expect(await fs.readdir(join(outside, "dir"))).toEqual(["file"]);
+    expect((await fs.readdir(join(volume, "sub", "dir"))).length).toBeGreaterThan(1);
+  });
+
+  it("never has what is outside removed", async () => {
+    const { volume, outside, swapped } = await place(dir());
+    const files = createFiles();
+    const fill = async (): Promise<void> => {
+      await fs.mkdir(join(swapped, "dir"), { recursive: true });
+      for (let index = 0; index < 20; index += 1) await fs.writeFile(join(swapped, "dir", `more-${index}`), "");
+    };
+    await whileSwapped(swapped, outside, async () => {
+      await tally(TRIES / 50, async () => {
+        await fill().catch(() => {});
+        await done(files.remove(volume));
+        return "removed";
+      });
+    });
+    expect(await fs.readFile(join(outside, "dir", "file"), "utf8")).toBe(outside);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("never has what is outside given away", async () => {
+    const { volume, outside, swapped } = await place(dir());
+    const volumes = createVolumeFiles({ clock: systemClock });
+    await whileSwapped(swapped, outside, async () => {
+      const counts = await tally(TRIES / 10, async () => {
+        await done(volumes.setOwnership(volume, { fsGroup: FORBIDDEN }));
+        return "done";
+      });
+      expect([...counts.keys()]).toEqual(["done"]);
+    });
+    const groups = await Promise.all(
+      [outside, join(outside, "dir"), join(outside, "dir", "file")].map(async (path) => (await fs.stat(path)).gid),
+    );
+    expect(groups).not.toContain(FORBIDDEN);
+    expect((await fs.stat(join(volume, "sub", "dir", "file"))).gid).toBe(FORBIDDEN);
+  });
+});
+
+const why = whyNoMounts();
+if (why !== undefined) it.skip(`NOT RUN: binds of swapped directories: ${why}`);
+
+describe.skipIf(why !== undefined)("a subPath swapped for a link on the way", () => {
+  let mounted: ReturnType<typeof privateMounts>;
+  beforeEach(() => {
+    mounted = privateMounts();
+  });
+  afterEach(() => mounted.close());
+
+  it(`never binds what is outside, in ${MOUNT_TRIES} tries`, async () => {
+    const { volume, outside, ino, swapped } = await place(mounted.place);
+    const target = join(mounted.place, "target");
+    const { signal } = new AbortController();
+    await whileSwapped(swapped, outside, async () => {
+      const counts = await tally(MOUNT_TRIES, async () => {
+        await bindInside({ volumeRoot: volume, subPath: "sub/dir/file", target }, signal);
+        const isInside = (await fs.stat(target)).ino === ino;
+        await unmount(target, false, signal);
+        return isInside ? "inside" : "outside";
+      });
+      expect([...counts.keys()].sort()).toEqual(["inside", "refused"]);
+    });
+  });
+});

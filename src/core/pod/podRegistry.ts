@@ -1,6 +1,7 @@
 /**
  * Which pods this node has and in which phase each worker should be: a pure state machine, the only place where phases
- * change: inputs here, what they do in registryDraft.ts. Owner: pipelines/podLifecycle. Bound: one record per desired or running pod. Counterpart: pod_workers.go.
+ * change: inputs here, what they do in registryDraft.ts. Owner: pipelines/podLifecycle. Bound: one record per desired or
+ * running pod. Counterpart: pod_workers.go.
  *
  *     (source ADD) -> waiting -> syncing -> terminating -> terminated -> (removed)
  *                        |          finished ^  ^ REMOVE       kept until REMOVE

@@ -4,13 +4,19 @@ import type { Call } from "./call.ts";
 /** What is at a path, links followed, by the name of the hostPath type that asks for it. */
 export type FileKind = "Directory" | "File" | "Socket" | "CharDevice" | "BlockDevice" | "unknown";
 
+/** What a file is for: after a crash of the machine, or only after one of the kubelet. */
+export type Outlives = "machine" | "kubelet";
+
 export interface Files {
   /** Creates the directory and its parents; an existing one is fine. `mode` in octal, default 0o750. */
   makeDirectory(path: string, mode?: number): Call<void>;
   /** Replaces the whole content in place (same inode when it exists: it may be bind-mounted). Default mode 0o644. */
   writeFile(path: string, content: string, mode?: number): Call<void>;
-  /** Replaces the file: whoever reads it, also after a crash, finds the whole old or the whole new content. */
-  replaceFile(path: string, content: string, mode?: number): Call<void>;
+  /**
+   * Replaces the file: whoever reads it, also after a crash, finds the whole old or the whole new content. `outlives`,
+   * by default the machine, says of what; that of the kubelet alone does not wait for the disk.
+   */
+  replaceFile(path: string, content: string, mode?: number, outlives?: Outlives): Call<void>;
   /** At most the last `maxBytes` of the file, as UTF-8. Missing file: NotFound. */
   readTail(path: string, maxBytes: number): Call<string>;
   /**

@@ -9,7 +9,7 @@ import { kubeletError } from "../core/errors.ts";
 import { mountedAtOrBelow } from "../core/mount/mountInfo.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
-import type { FileKind, Files } from "../ports/files.ts";
+import type { FileKind, Files, Outlives } from "../ports/files.ts";
 import { readMountTable } from "./mounts/mountTable.ts";
 import { readInside } from "./readInside.ts";
 import { emptyDirectory } from "./removeTree.ts";
@@ -39,9 +39,9 @@ async function writeInPlace(path: string, content: string, mode: number): Promis
   await fs.chmod(path, mode);
 }
 
-async function replaceFile(path: string, content: string, mode: number): Promise<void> {
+async function replaceFile(path: string, content: string, mode: number, outlives: Outlives): Promise<void> {
   const next = `${path}.new`;
-  await fs.writeFile(next, content, { mode, flush: true });
+  await fs.writeFile(next, content, { mode, flush: outlives === "machine" });
   await fs.rename(next, path);
 }
 
@@ -135,7 +135,8 @@ async function symlink(target: string, path: string): Promise<void> {
 /** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
 export const createFiles = (): Files => ({
   makeDirectory: (path, mode = DIRECTORY_MODE) => fileCall("make directory", path, () => makeDirectory(path, mode)),
-  replaceFile: (path, content, mode = FILE_MODE) => fileCall("write", path, () => replaceFile(path, content, mode)),
+  replaceFile: (path, content, mode = FILE_MODE, outlives = "machine") =>
+    fileCall("write", path, () => replaceFile(path, content, mode, outlives)),
   writeFile: (path, content, mode = FILE_MODE) => fileCall("write", path, () => writeInPlace(path, content, mode)),
   readTail: (path, maxBytes) => fileCall("read", path, () => readTail(path, maxBytes)),
   readInside: (root, path, maxBytes) => fileCall("read", join(root, path), () => readInside(root, path, maxBytes)),

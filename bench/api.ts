@@ -1,10 +1,12 @@
 /**
  * How fast the API server is told of pods, and what an idle node costs it: `node bench/api.ts` [pods] (root, containerd,
- * CNI plugins) against the HTTPS test double, with the rates of the defaults. The floor, in the same run: a status PATCH
- * of this process to the same double and back.
+ * CNI plugins) against the HTTPS test double, with the rates of the defaults. The floors, measured meanwhile: a status
+ * PATCH of this process to the same double and back, and a file replaced in the node's folder, as before a Ready is told.
  */
+import { rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { firstValueFrom } from "rxjs";
 import type { Pod, PodStatus } from "../src/core/api.ts";
@@ -19,7 +21,7 @@ import { onBenchNode } from "./benchNode.ts";
 import { median, percentile, printFigure, printRow, printTitle, wallMs } from "./figures.ts";
 
 const pods = Number(process.argv[2] ?? 100);
-const FLOOR_RUNS = 200;
+const FLOOR_PAUSE_MS = 150;
 const PROBED_PODS = 5;
 const PROBED_MS = 40_000;
 const SETTLE_MS = 20_000;
@@ -48,24 +50,43 @@ const bind = ({ sim }: HttpsApiServer, name: string, more: Partial<Pod["spec"]["
   sim.put("pods", newPod(name, { nodeName: NODE_NAME, terminationGracePeriodSeconds: 1, containers }));
 };
 
-async function floor(api: HttpsApiServer): Promise<readonly number[]> {
+interface Floors {
+  readonly patches: number[];
+  readonly files: number[];
+}
+
+async function timed(times: number[], action: () => Promise<unknown>): Promise<void> {
+  const startedAt = wallMs();
+  await action();
+  times.push(wallMs() - startedAt);
+}
+
+/** What this machine takes for the parts of the way, for as long as `ms`. */
+async function floors(api: HttpsApiServer, folder: string, ms: number): Promise<Floors> {
   const ref = { namespace: "default", name: "floor" };
   api.sim.put("pods", newPod("floor", { nodeName: "elsewhere", containers: [{ name: "main", image: PAUSE_IMAGE }] }));
   const lane = openTestLane(api, { identity: await api.clientCertificate({ kind: "admin" }) });
-  const took: number[] = [];
-  for (let run = 0; run < FLOOR_RUNS; run += 1) {
-    const body = { status: { message: `run ${run}` } };
-    const startedAt = wallMs();
+  const took: Floors = { patches: [], files: [] };
+  const file = join(folder, "floor");
+  for (const endAt = wallMs() + ms; wallMs() < endAt; ) {
+    const body = { status: { message: `at ${wallMs()}` } };
     const patch = { type: "application/strategic-merge-patch+json", body } as const;
-    await firstValueFrom(lane.port.patch("pods", ref, patch, { subresource: "status" }));
-    took.push(wallMs() - startedAt);
+    await timed(took.patches, () => firstValueFrom(lane.port.patch("pods", ref, patch, { subresource: "status" })));
+    await timed(took.files, () =>
+      writeFile(`${file}.new`, body.status.message).then(() => rename(`${file}.new`, file)),
+    );
+    await pause(FLOOR_PAUSE_MS);
   }
   lane.close();
   return took;
 }
 
 /** Pods whose readiness changes with every probe: from the probe's answer to the PATCH that tells of it. */
-async function idleNode(api: HttpsApiServer, ready: ReadonlyMap<string, number[]>): Promise<readonly number[]> {
+async function idleNode(
+  api: HttpsApiServer,
+  folder: string,
+  ready: ReadonlyMap<string, number[]>,
+): Promise<Floors & { readonly told: readonly number[] }> {
   const answered = new Map<string, number[]>();
   const target = createServer(({ url = "" }, response) => {
     const name = url.slice(1);
@@ -80,14 +101,14 @@ async function idleNode(api: HttpsApiServer, ready: ReadonlyMap<string, number[]
     const httpGet = { host: "127.0.0.1", port, path: `/${name}` };
     bind(api, name, { readinessProbe: { httpGet, periodSeconds: 1, failureThreshold: 1 } });
   }
-  await pause(PROBED_MS);
+  const bare = await floors(api, folder, PROBED_MS);
   const told = new Map([...ready].map(([name, times]) => [name, [...times]]));
   for (const name of names) api.sim.delete("pods", { namespace: "default", name });
   await waitFor("the probed pods to be gone", () => names.every((name) => !hasPod(api, name)), START_MS);
   target.close();
-  return names.flatMap((name) =>
-    (told.get(name) ?? []).map((at) => at - (answered.get(name)?.findLast((time) => time <= at) ?? Number.NaN)),
-  );
+  const sinceAnswer = (name: string, at: number): number =>
+    at - (answered.get(name)?.findLast((time) => time <= at) ?? Number.NaN);
+  return { ...bare, told: names.flatMap((name) => (told.get(name) ?? []).map((at) => sinceAnswer(name, at))) };
 }
 
 const hasPod = ({ sim }: HttpsApiServer, name: string): boolean =>
@@ -153,13 +174,13 @@ function kindOf(line: string): string {
 const api = await startHttpsApiServer();
 try {
   const ready = followReady(api);
-  const bare = await floor(api);
   await onBenchNode(
-    async ({ daemon }) => {
-      const idle = await idleNode(api, ready);
+    async ({ daemon, folder }) => {
+      const { told: idle, patches: bare, files } = await idleNode(api, folder, ready);
       const { lateness, tookMs, patches } = await burst(api, daemon, ready);
       printTitle("status change -> PATCH received, ms");
       printRow("floor: PATCH there and back", bare);
+      printRow("floor: a file replaced", files);
       printRow(`idle node: a probe answered -> Ready told, ${idle.length} times`, idle, "aim: p99 20");
       printRow(`${pods} pods at once: Ready in the daemon -> told`, lateness, "aim: p99 100");
       printFigure("idle node, ratio of p50 to the floor's", median(idle) / median(bare), "x");

@@ -1,11 +1,8 @@
 /** The pod sources a configuration asks for, as one stream. */
-import { concat, defer, EMPTY, ignoreElements, merge, NEVER, type Observable, take } from "rxjs";
+import { defer, merge, NEVER, type Observable } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
-import type { KubeletError } from "../core/errors.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
-import type { ApiLanes } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import { apiPodSource } from "../sources/apiPodSource.ts";
 import { filePodSource } from "../sources/filePodSource.ts";
 import { httpPodSource } from "../sources/httpPodSource.ts";
 import { manifestDigest } from "../sources/manifestDigest.ts";
@@ -13,13 +10,18 @@ import { manifestDirectory } from "../sources/manifestDirectory.ts";
 import { manifestServer } from "../sources/manifestServer.ts";
 import { supervised } from "./supervised.ts";
 
-type SourcePorts = Pick<KubeletPorts, "clock" | "rng" | "telemetry" | "api" | "cluster">;
+type SourcePorts = Pick<KubeletPorts, "clock" | "rng" | "telemetry">;
 
 /** Feature gate WatchListClient, on by default as upstream. */
 export const usesStreams = ({ featureGates }: KubeletOptions): boolean => featureGates.get("WatchListClient") ?? true;
 
-/** Neither errors nor completes. */
-export function podSources(options: KubeletOptions, nodeName: string, ports: SourcePorts): Observable<SourceSnapshot> {
+/** Neither errors nor completes. `apiPods$`: what an API server places here; undefined on a node of no cluster. */
+export function podSources(
+  options: KubeletOptions,
+  nodeName: string,
+  apiPods$: Observable<SourceSnapshot> | undefined,
+  ports: SourcePorts,
+): Observable<SourceSnapshot> {
   const { config, featureGates } = options;
   const { staticPodPath, staticPodURL } = config;
   const shared = {
@@ -27,7 +29,7 @@ export function podSources(options: KubeletOptions, nodeName: string, ports: Sou
     clock: ports.clock,
     digest: manifestDigest,
     preventApiReferences: featureGates.get("PreventStaticPodAPIReferences") ?? true,
-    standalone: ports.api === undefined,
+    standalone: apiPods$ === undefined,
   };
   const file$ = filePodSource({
     ...shared,
@@ -47,29 +49,6 @@ export function podSources(options: KubeletOptions, nodeName: string, ports: Sou
     NEVER,
     ...(staticPodPath === "" ? [] : [supervised("file", file$, ports)]),
     ...(staticPodURL === "" ? [] : [supervised("http", http$, ports)]),
-    ...(ports.api === undefined ? [] : [supervised("api", apiPods(ports.api, options, nodeName, ports), ports)]),
+    ...(apiPods$ === undefined ? [] : [supervised("api", apiPods$, ports)]),
   );
-}
-
-/** Pods the API server placed here. It follows the server by itself; its health is told as a source's. */
-function apiPods(
-  api: ApiLanes,
-  options: KubeletOptions,
-  nodeName: string,
-  { clock, rng, telemetry, cluster }: SourcePorts,
-): Observable<SourceSnapshot> {
-  const { log, metrics } = telemetry;
-  const pods$ = defer(() => {
-    let isWell = true;
-    const onHealth = (problem: KubeletError | undefined) => {
-      metrics.gauge("rxlet_source_up", problem === undefined ? 1 : 0, { source: "api" });
-      if (isWell === (problem === undefined)) return;
-      isWell = problem === undefined;
-      if (isWell) log.info("The API server can be followed again", { source: "api" });
-      else log.warn("The API server cannot be followed; what is known of it stays", { source: "api", error: problem });
-    };
-    return apiPodSource({ api: api.objects, nodeName, clock, rng, usesStreams: usesStreams(options), onHealth });
-  });
-  // They are admitted by labels and taints of the node, which has to be known first.
-  return concat(cluster?.node$.pipe(take(1), ignoreElements()) ?? EMPTY, pods$);
 }

@@ -20,6 +20,7 @@ import {
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { objectTtlMs } from "../core/node/objectTtl.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
@@ -53,6 +54,7 @@ import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { podSources, usesStreams } from "./podSources.ts";
 import { supervised } from "./supervised.ts";
+import { tellHealth } from "./tellHealth.ts";
 
 /** What a running node tells whoever started it. */
 export type NodeOutput =
@@ -192,7 +194,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
   const telemetry = { log, metrics };
   const { nodeName } = kubeletConfig;
   const following = { nodeName, clock, rng, usesStreams: usesStreams(options) };
-  const cluster = api && clusterSources({ ...following, api: api.objects });
+  const cluster = api && clusterSources({ ...following, api: api.objects, onHealth: tellHealth(telemetry) });
   return {
     clock,
     rng,
@@ -206,6 +208,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
         rng,
         log,
         syncPeriodMs: config.syncFrequency,
+        nodeTtlMs: () => objectTtlMs(cluster?.lastNode()),
       }),
     cluster,
     runtime: client.runtime,
@@ -219,7 +222,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
       : undefined,
     cgroups,
     machine,
-    snapshots$: podSources(options, nodeName, { clock, rng, telemetry, api, cluster }),
+    snapshots$: podSources(options, nodeName, cluster?.pods$, { clock, rng, telemetry }),
     runtimeSignals$: supervised(
       "runtimeEvents",
       eventedPleg({ runtime: client.runtime, containerdHints$: containerdEvents(client.containerdEvents), clock }),

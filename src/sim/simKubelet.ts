@@ -18,6 +18,7 @@ import type { CredentialPlugins } from "../ports/credentials.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
+import { objectTtlMs } from "../core/node/objectTtl.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
 import type { Prng } from "./prng.ts";
 import type { SimSight } from "./simObservation.ts";
@@ -159,6 +160,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
         rng,
         log: telemetry.log,
         syncPeriodMs: config.syncPeriodMs,
+        nodeTtlMs: () => objectTtlMs(cluster?.lastNode()),
       }),
     credentialPlugins: options.credentialPlugins,
     probers: createSimProbers({ ...ports, answers: options.answers, tell: options.probed }),

@@ -16,6 +16,7 @@ import {
 } from "rxjs";
 import type { ApiObjects, ApiResourceName } from "../core/api/apiResources.ts";
 import type { ObjectsByKey } from "../core/api/reflection.ts";
+import type { Node } from "../core/api.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
@@ -35,6 +36,8 @@ export interface ClusterSources extends ClusterObjects {
   /** The pods placed on this node, once the node is known, by whose labels and taints they are admitted. */
   readonly pods$: Observable<SourceSnapshot>;
   readonly runtimeClasses$: Observable<RuntimeClasses>;
+  /** This node as it was told last, by whoever follows `node$`. */
+  lastNode(): Node | undefined;
 }
 
 /** Follows each while somebody subscribes to it. Errors: only InvariantError. */
@@ -49,13 +52,18 @@ export function clusterSources({ nodeName, onHealth, ...options }: ClusterSource
       filter((known) => known !== undefined),
       distinctUntilChanged(),
     );
+  let lastNode: Node | undefined;
   const node$ = objects("nodes", { fieldSelector: `metadata.name=${nodeName}` }).pipe(
     map((nodes) => nodes.get(nodeName)),
+    tap((node) => {
+      lastNode = node;
+    }),
     shareReplay({ bufferSize: 1, refCount: true }),
   );
   const pods$ = apiPodSource({ ...options, nodeName, onHealth: (problem) => onHealth?.("pods", problem) });
   return {
     node$,
+    lastNode: () => lastNode,
     pods$: concat(node$.pipe(take(1), ignoreElements()), pods$),
     services$: objects("services").pipe(map((services) => [...services.values()])),
     // Those of manifests are known before the server has told its own.

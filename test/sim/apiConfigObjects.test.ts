@@ -114,6 +114,23 @@ describe("a pod of the API server, configured from its objects", () => {
     expect([followed, server.watchCount]).toEqual([6, 4]);
   });
 
+  it.each([
+    ["0", "fast"],
+    ["3600", "slow"],
+  ])("is good for as long as the node says: %s s, its next container is %s", (ttl, mode) => {
+    const { node, server, putConfigMap, putSecret, environments } = nodeWithPod({ objectStrategy: "Cache" });
+    const annotations = { "node.alpha.kubernetes.io/ttl": ttl };
+    server.put("nodes", { metadata: { name: node.config.nodeName, annotations } });
+    putConfigMap("slow");
+    putSecret("one");
+    node.runFor(MINUTE_MS);
+    putConfigMap("fast");
+    node.runFor(2 * MINUTE_MS);
+    node.kill("default/web/main");
+    node.runFor(MINUTE_MS);
+    expect(environments().at(-1)).toEqual({ MODE: mode, PASSWORD: "one" });
+  });
+
   it.each(["Cache", "Get"])("starts with the strategy %s, without a watch of its own", (objectStrategy) => {
     const { node, server, putConfigMap, putSecret, environments } = nodeWithPod({ objectStrategy });
     putConfigMap("fast");

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { tellHealth } from "../../../src/commands/tellHealth.ts";
+import { kubeletError } from "../../../src/core/errors.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+
+describe("tellHealth", () => {
+  it("tells each resource's health as a gauge, and a change of it once", () => {
+    const telemetry = recordingTelemetry();
+    const tell = tellHealth(telemetry);
+    const away = kubeletError("Unavailable", "away");
+    tell("pods", undefined);
+    tell("pods", away);
+    tell("pods", away);
+    tell("nodes", away);
+    const during = new Map(telemetry.samples);
+    tell("pods", undefined);
+    expect([[...during], [...telemetry.samples]]).toEqual([
+      [
+        ['rxlet_source_up{source="api"}', 0],
+        ['rxlet_source_up{source="nodes"}', 0],
+      ],
+      [
+        ['rxlet_source_up{source="api"}', 1],
+        ['rxlet_source_up{source="nodes"}', 0],
+      ],
+    ]);
+    expect(telemetry.lines.map(({ level, fields }) => `${level} ${String(fields["source"])}`)).toEqual([
+      "warn api",
+      "warn nodes",
+      "info api",
+    ]);
+  });
+});

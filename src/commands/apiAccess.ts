@@ -1,5 +1,5 @@
 /** The way to the API server that the kubeconfig tells of, for as long as a node runs. */
-import { first, ignoreElements, merge, NEVER, type Observable, of, switchMap, tap, using } from "rxjs";
+import { EMPTY, first, ignoreElements, merge, NEVER, type Observable, of, switchMap, tap, using } from "rxjs";
 import type { ClientConfig } from "../core/api/clientConfig.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
@@ -7,6 +7,7 @@ import { type ApiConnection, createApiLanes } from "../sinks/apiServer/apiLanes.
 import { createAuthorization } from "../sinks/apiServer/authorization.ts";
 import type { ApiAuthorization } from "../sinks/apiServer/createApiServer.ts";
 import { environmentProxy } from "../sinks/apiServer/environmentProxy.ts";
+import { authorityFile } from "../sources/certificateFiles.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { createCell, type ReadonlyCell } from "../state/cell.ts";
 import { countApiRequests } from "./apiMetrics.ts";
@@ -48,9 +49,21 @@ export const apiAccess = (setup: ApiAccessSetup): Observable<ApiLanes> =>
         }),
         ignoreElements(),
       );
-      return merge(of(connection.lanes), identities$, NEVER);
+      const authorities$ = followAuthority(setup).pipe(
+        tap((authority) => connection.useAuthority(authority)),
+        ignoreElements(),
+      );
+      return merge(of(connection.lanes), identities$, authorities$, NEVER);
     },
   );
+
+/** What signs the server's certificate, if it is in a file, whenever that changed. */
+const followAuthority = ({ client: { authority }, log }: ApiAccessSetup): Observable<string> =>
+  authority === undefined || !("file" in authority)
+    ? EMPTY
+    : authorityFile(authority.file, systemClock, (error) =>
+        log.warn("The certificate authority of the API server cannot be used; the last one stays in use", { error }),
+      );
 
 interface OpenAccess {
   readonly connection: ApiConnection;

@@ -1,6 +1,6 @@
 /**
  * All lanes to one API server: connections of their own each, rates as the configuration has them. Owns them; a client
- * certificate is replaced on all at once.
+ * certificate, or the authority of the server, is replaced on all at once.
  */
 import { defer, tap } from "rxjs";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
@@ -38,6 +38,8 @@ export interface ApiConnection {
   readonly lanes: ApiLanes;
   /** New connections with this certificate; calls under way end on the old ones, watches begin anew. */
   useIdentity(identity: TlsIdentity | undefined): void;
+  /** New connections to servers of this authority (PEM), in the same way. */
+  useAuthority(certificateAuthority: string): void;
   /** Ends everything under way. */
   close(): void;
 }
@@ -82,6 +84,7 @@ export function createApiLanes(options: ApiLanesOptions): ApiConnection {
       objects: lane("objects", ofObjects),
     },
     useIdentity: (next) => all.forEach((transport) => transport.useIdentity(next)),
+    useAuthority: (next) => all.forEach((transport) => transport.useAuthority(next)),
     close: () => all.forEach((transport) => transport.close()),
   };
 }

@@ -52,6 +52,8 @@ export interface Transport {
   readonly replaced$: Observable<void>;
   /** New connections from now on, made with this identity. */
   useIdentity(identity: TlsIdentity | undefined): void;
+  /** New connections from now on, to servers of this authority (PEM). */
+  useAuthority(certificateAuthority: string): void;
   /** New connections from now on; the old ones end at once. */
   reconnect(): void;
   /** Ends everything. */
@@ -71,10 +73,12 @@ export function createTransport({ endpoint, clock, ...given }: TransportOptions)
   const base = pathname.replace(/\/+$/, "");
   const replacements = new Subject<void>();
   let { identity } = given;
-  let dispatcher: Dispatcher = createDispatcher({ endpoint, identity, clock });
+  let { certificateAuthority } = endpoint;
+  const open = (): Dispatcher => createDispatcher({ endpoint: { ...endpoint, certificateAuthority }, identity, clock });
+  let dispatcher = open();
   const replace = (end: (old: Dispatcher) => void): void => {
     const old = dispatcher;
-    dispatcher = createDispatcher({ endpoint, identity, clock });
+    dispatcher = open();
     replacements.next();
     end(old);
   };
@@ -87,6 +91,11 @@ export function createTransport({ endpoint, clock, ...given }: TransportOptions)
       if (next?.certificate === identity?.certificate && next?.key === identity?.key) return;
       identity = next;
       // Calls under way end as they would have.
+      replace((old) => old.close(() => {}));
+    },
+    useAuthority(next) {
+      if (next === certificateAuthority) return;
+      certificateAuthority = next;
       replace((old) => old.close(() => {}));
     },
     reconnect: () => replace((old) => old.destroy(() => {})),

@@ -20,6 +20,7 @@ function scripted() {
       return { pause: note("pause"), resume: note("resume"), abort: note("abort") };
     },
     useIdentity: note("useIdentity"),
+    useAuthority: note("useAuthority"),
     reconnect: note("reconnect"),
     close: note("close"),
   };

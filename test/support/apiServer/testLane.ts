@@ -29,6 +29,7 @@ export interface TestLaneOptions
   /** Base URL instead of the server's own. */
   readonly url?: string;
   readonly tlsServerName?: string;
+  readonly proxyUrl?: string;
   readonly onRejected?: () => void;
 }
 
@@ -37,7 +38,7 @@ export function openTestLane(
   { url, authority }: Pick<HttpsApiServer, "url" | "authority">,
   options: TestLaneOptions,
 ): TestLane {
-  const { identity, token, tlsServerName, onRejected = () => {}, ...given } = options;
+  const { identity, token, tlsServerName, proxyUrl, onRejected = () => {}, ...given } = options;
   const records: ApiRequestRecord[] = [];
   const transport = createTransport({
     endpoint: {
@@ -45,7 +46,7 @@ export function openTestLane(
       certificateAuthority: authority.certificate,
       tlsServerName,
       insecureSkipTlsVerify: false,
-      proxyUrl: undefined,
+      proxyUrl,
     },
     identity,
     clock: realClock,

@@ -129,9 +129,11 @@ describe.each([
     expect([outcomes.map(({ code }) => code), rejections]).toEqual([["PermissionDenied", "PermissionDenied"], 2]);
   });
 
-  it("trusts no server of another authority", async () => {
+  it("trusts no server of another authority, until it is told to", async () => {
     const lane = open({}, { url: server().url, authority: await createTestAuthority() });
     expect(await failure(read(lane))).toMatchObject({ code: "Unavailable" });
+    lane.transport.useAuthority(server().authority.certificate);
+    expect(await failure(read(lane))).toEqual({ code: "no error" });
   });
 
   it("checks the certificate for the name it is told", async () => {

@@ -196,7 +196,7 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
   const tokens = api && createTokens({ ...ports, api: api.objects, log: telemetry.log });
   const askPlugins = createCredentialPlugins({ providers: config.credentialProviders, ports, tokens });
   return {
-    node: nodeContext(config, ports.machine),
+    node: nodeContext(config, ports.machine, state.node),
     admission: nodeAdmission(config, ports.machine, state),
     pullRecords,
     images: createImagePulls(ports, config.imagePull, pullRecords),

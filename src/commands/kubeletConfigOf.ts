@@ -7,7 +7,7 @@ import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { ImageVerification } from "../core/image/pullVerification.ts";
 import type { KubeletConfig, KubeletDirectories } from "../core/kubeletConfig.ts";
 import { initialLabels } from "../core/node/initialNode.ts";
-import { hostIps } from "../core/node/nodeAddresses.ts";
+import { standaloneIps, unknownNodeIps } from "../core/node/hostIps.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import { machineCapacity } from "../core/resources/machineCapacity.ts";
 import { nodeAllocatable, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
@@ -30,7 +30,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     nodeName,
     node,
     nodeLabels: initialLabels({ settings: node, machine }),
-    nodeIps: hostIps(node.ips, machine.ips),
+    nodeIps: client === undefined ? standaloneIps(node.ips, machine.ips) : unknownNodeIps({ settings: node, machine }),
     directories: directoriesOf(flags.rootDir, config.podLogsDir),
     sources: [...sourcesOf(config), ...(client === undefined ? [] : ["api" as const])],
     syncPeriodMs: config.syncFrequency,

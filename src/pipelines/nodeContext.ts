@@ -5,14 +5,22 @@ import { infeasibleResize } from "../core/allocation/infeasibleResize.ts";
 import type { ResizeRules } from "../core/allocation/pendingResizes.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { nodeHostIps } from "../core/node/hostIps.ts";
 import { safeSysctls, sysctlAllowlist } from "../core/pod/sysctls.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import type { Machine } from "../ports/host.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
 
-/** What CRI configs need of the node. */
-export const nodeContext = (config: KubeletConfig, machine: Machine): NodeContext => ({
+/** What CRI configs need of the node; its addresses are those it has whenever they are read. */
+export const nodeContext = (
+  config: KubeletConfig,
+  machine: Machine,
+  node: ReadonlyCell<Node | undefined>,
+): NodeContext => ({
   ...config,
+  get nodeIps() {
+    return node.value === undefined ? config.nodeIps : nodeHostIps(node.value);
+  },
   resolvConf: machine.resolvConf,
   cgroupVersion: machine.cgroupVersion ?? 2,
   swapControllerAvailable: machine.swapControllerAvailable,

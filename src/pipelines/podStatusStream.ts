@@ -1,8 +1,8 @@
 /**
- * The API status of one pod, told whenever spec, runtime, failures or probe verdicts change, and the end of a pod that
- * has run to it, or out of time. Independent of what the worker is busy with: a slow sync never holds a status back.
+ * The API status of one pod, told whenever spec, runtime, failures, verdicts or the node's addresses change, and the end of
+ * a pod that has run to it, or out of time. Independent of what the worker is busy with: a slow sync never holds a status back.
  */
-import { concatAll, from, map, merge, type Observable, of, switchMap } from "rxjs";
+import { concatAll, distinctUntilChanged, from, map, merge, type Observable, of, skip, switchMap } from "rxjs";
 import { atActualSize } from "../core/allocation/actualSizes.ts";
 import type { Pod } from "../core/api.ts";
 import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
@@ -10,7 +10,7 @@ import { isTerminalPhase } from "../core/pod/phase.ts";
 import { hasLostItsSandbox } from "../core/pod/newSandboxActions.ts";
 import { generatePodStatus, type StatusOverride } from "../core/pod/status.ts";
 import { terminatedPodStatus } from "../core/pod/terminatedStatus.ts";
-import { sameValue } from "../core/sameValue.ts";
+import { sameItems, sameValue } from "../core/sameValue.ts";
 import { hasRecursiveReadOnlyMounts, runtimeHandlerOf } from "../core/runtime/runtimeHandler.ts";
 import { isRunning } from "../core/runtime/isRunning.ts";
 import { withHooksRunning } from "../core/probe/probeVerdict.ts";
@@ -37,7 +37,12 @@ export function podStatusStream(
         restarting.changes$,
         resizing.changes$,
       );
-      const changes$ = merge(inspected$, noted$);
+      const readdressed$ = context.apiNode.changes$.pipe(
+        map(() => context.node.nodeIps),
+        distinctUntilChanged(sameItems),
+        skip(1),
+      );
+      const changes$ = merge(inspected$, noted$, readdressed$);
       const told$ = merge(of(undefined), changes$).pipe(
         map(() => from(tell(context, command))),
         concatAll(),

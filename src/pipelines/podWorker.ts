@@ -64,7 +64,10 @@ export interface PodWorkerDeps {
   readonly userNamespaces: UserNamespaces;
   readonly objects: PodObjects;
   readonly credentials: FindCredentials;
-  readonly state: Pick<NodeState, "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence">;
+  readonly state: Pick<
+    NodeState,
+    "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "node"
+  >;
 }
 
 /** Runs one pod until it is removed. Never errors but for a broken invariant. */
@@ -79,6 +82,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       config,
       ports,
       node: deps.node,
+      apiNode: deps.state.node,
       images: deps.images,
       userNamespaces: deps.userNamespaces,
       runtimeClasses: deps.state.runtimeClasses,

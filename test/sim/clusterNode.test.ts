@@ -58,6 +58,30 @@ describe("a node of a cluster", () => {
     ]);
   });
 
+  it("has pods tell the addresses that a cloud gives the node, once it has", () => {
+    const { node: settings } = simKubeletConfig(simMachine(), { nodeName: "one" });
+    const { server, node } = cluster({
+      config: { nodeIps: [], node: { ...settings, hasExternalCloud: true } },
+      images: [simImage("registry.example/app:1")],
+      programs: () => runsForever,
+    });
+    server.put("pods", newPod("web", { nodeName: "one", hostNetwork: true }));
+    const addresses = () => {
+      const { hostIPs, podIP } = server.object("pods", { namespace: "default", name: "web" })?.status ?? {};
+      return [hostIPs, podIP];
+    };
+    node.runFor(2 * MINUTE_MS);
+    const before = addresses();
+    const cloud = [{ type: "InternalIP", address: "198.51.100.7" }];
+    const body = { type: "application/merge-patch+json", body: { status: { addresses: cloud } } } as const;
+    server.client().patch("nodes", { name: "one" }, body, { subresource: "status" }).subscribe();
+    node.runFor(2 * MINUTE_MS);
+    expect([before, addresses()]).toEqual([
+      [undefined, undefined],
+      [[{ ip: "198.51.100.7" }], "198.51.100.7"],
+    ]);
+  });
+
   it("renews its lease each ten seconds and tells an unchanged status each five minutes", () => {
     const { node, readiness, renewals } = cluster();
     node.runFor(30 * MINUTE_MS);

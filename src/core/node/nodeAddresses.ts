@@ -14,13 +14,14 @@ type Addresses = NonNullable<NonNullable<Node["status"]>["addresses"]>;
 
 const PROVIDED_IP = "alpha.kubernetes.io/provided-node-ip";
 
-const isAny = (ip: string): boolean => addressKind(ip) === "unspecified";
+/** Stands for all addresses of a family. */
+export const isAnyIp = (ip: string): boolean => addressKind(ip) === "unspecified";
 const isV6 = (ip: string): boolean => ip.includes(":");
 
 /** The node with its addresses, or why it has none that can be told. A cloud's own addresses are kept. */
 export function withAddresses(node: Node, { name, settings, machine }: NodeFacts): Result<Node> {
   const [first, second] = settings.ips.map(canonicalIp);
-  const named = [first, second].filter((ip) => ip !== undefined && !isAny(ip)) as readonly string[];
+  const named = [first, second].filter((ip) => ip !== undefined && !isAnyIp(ip)) as readonly string[];
   for (const ip of named) {
     const fault = nodeIpFault(ip, machine.interfaceIps);
     if (fault === undefined) continue;
@@ -29,28 +30,28 @@ export function withAddresses(node: Node, { name, settings, machine }: NodeFacts
   }
   const annotated = withProvidedIp(
     node,
-    settings.hasExternalCloud && first !== undefined && !isAny(first) ? named : [],
+    settings.hasExternalCloud && first !== undefined && !isAnyIp(first) ? named : [],
   );
   if (settings.hasExternalCloud) {
     if ((node.status?.addresses ?? []).length > 0) return ok(annotated);
     // The cloud controller tells the addresses: nobody is to rely on others before.
     if (first === undefined) return ok(withList(annotated, [hostnameOf(settings)]));
   }
-  const ips = named.length === 2 ? named : [chooseIp(first, settings, machine)];
-  if (ips.some((ip) => ip === undefined)) {
+  const ips = initialIps(settings, machine);
+  if (ips.length === 0) {
     return err(kubeletError("NotFound", `can't get ip address of node ${name}. error: no default routes found`));
   }
-  const internal = (ips as readonly string[]).map((address) => ({ type: "InternalIP", address }));
+  const internal = ips.map((address) => ({ type: "InternalIP", address }));
   return ok(withList(annotated, [...internal, hostnameOf(settings)]));
 }
 
-/** The addresses of host-network pods: those of `--node-ip`, else the machine's, of the wanted family first. */
-export function hostIps(nodeIps: readonly string[], machineIps: readonly string[]): readonly string[] {
-  const named = nodeIps.map(canonicalIp).filter((ip) => !isAny(ip));
-  if (named.length > 0) return named;
-  const [first] = nodeIps;
-  if (first === undefined || !isV6(first)) return machineIps;
-  return [...machineIps.filter(isV6), ...machineIps.filter((ip) => !isV6(ip))];
+/** The addresses a node tells of itself: both of `--node-ip`, or one; none when there is none to be found. */
+export function initialIps(settings: NodeSettings, machine: NodeFacts["machine"]): readonly string[] {
+  const [first, second] = settings.ips.map(canonicalIp);
+  const named = [first, second].filter((ip) => ip !== undefined && !isAnyIp(ip)) as readonly string[];
+  if (named.length === 2) return named;
+  const chosen = chooseIp(first, settings, machine);
+  return chosen === undefined ? [] : [chosen];
 }
 
 /** The one address of a node that names none, or not all of them. */
@@ -59,7 +60,7 @@ function chooseIp(
   settings: NodeSettings,
   machine: NodeFacts["machine"],
 ): string | undefined {
-  if (first !== undefined && !isAny(first)) return first;
+  if (first !== undefined && !isAnyIp(first)) return first;
   if (isIPAddress(settings.hostname)) return canonicalIp(settings.hostname);
   const isPreferred = (ip: string): boolean => isV6(ip) === (first !== undefined && isV6(first));
   const resolved = machine.nameIps.filter((ip) => nodeIpFault(ip, machine.interfaceIps) === undefined);

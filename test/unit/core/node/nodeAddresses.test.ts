@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addressKind, canonicalIp } from "../../../../src/core/node/ipAddress.ts";
-import { hostIps, withAddresses } from "../../../../src/core/node/nodeAddresses.ts";
+import { withAddresses } from "../../../../src/core/node/nodeAddresses.ts";
 import { FACTS, SETTINGS } from "./nodeFacts.ts";
 
 interface Case {
@@ -89,15 +89,6 @@ describe("withAddresses", () => {
       ["ExternalIP 198.51.100.1"],
     ],
   ])("%s", (_, given, told) => expect(addressesOf(given)).toEqual(told));
-});
-
-describe("hostIps", () => {
-  it.each([
-    ["none named", [], ["192.0.2.1", "2001:db8::1"]],
-    ["IPv6 first", ["::"], ["2001:db8::1", "192.0.2.1"]],
-    ["IPv4 first", ["0.0.0.0"], ["192.0.2.1", "2001:db8::1"]],
-    ["named", ["192.0.2.9"], ["192.0.2.9"]],
-  ])("%s", (_, flag, ips) => expect(hostIps(flag, ["192.0.2.1", "2001:db8::1"])).toEqual(ips));
 });
 
 describe("addresses as such", () => {

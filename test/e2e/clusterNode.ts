@@ -31,10 +31,16 @@ export interface ClusterNode {
   until<T>(what: string, probe: () => T | undefined | false | Promise<T | undefined | false>): Promise<T>;
 }
 
+/** What a test may change. */
+export interface ClusterNodeOptions extends Pick<DaemonOptions, "config"> {
+  /** How long the first client certificate is good; a day if absent. */
+  readonly clientLifeMs?: number;
+}
+
 /** Registers the hooks; call it once in a describe. After each test all pods go, and nothing of any may stay. */
 export function clusterNode(
   installation: ContainerdInstallation,
-  options: Pick<DaemonOptions, "config"> = {},
+  { clientLifeMs, ...options }: ClusterNodeOptions = {},
 ): ClusterNode {
   let server: HttpsApiServer | undefined;
   let folder = "";
@@ -52,7 +58,9 @@ export function clusterNode(
   });
   const args = async (): Promise<readonly string[]> => [
     "--kubeconfig",
-    await writeNodeKubeconfig(up(), NODE_NAME, folder),
+    await writeNodeKubeconfig(up(), NODE_NAME, folder, clientLifeMs),
+    "--cert-dir",
+    join(folder, "pki"),
   ];
   const node = containerdNode(installation, { ...options, args });
   // Runs before that of the node, which waits for all traces to go.

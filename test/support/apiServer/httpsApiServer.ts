@@ -35,7 +35,7 @@ export interface HttpsApiServer {
   /** Bearer tokens by whom they are of. */
   readonly tokens: Map<string, ApiIdentity>;
   /** A certificate that names who this is. */
-  clientCertificate(identity: ApiIdentity): Promise<PemIdentity>;
+  clientCertificate(identity: ApiIdentity, lifeMs?: number): Promise<PemIdentity>;
   /** Answers in place of the server until it is called with nothing. */
   tamper(how?: Tamper): void;
   close(): Promise<void>;
@@ -66,8 +66,8 @@ export async function startHttpsApiServer({
     network,
     requests,
     tokens,
-    clientCertificate: (identity) =>
-      authority.client({ commonName: userName(identity), organization: GROUPS[identity.kind] }),
+    clientCertificate: (identity, lifeMs) =>
+      authority.client({ commonName: userName(identity), organization: GROUPS[identity.kind] }, lifeMs),
     tamper: (how) => {
       tamper = how;
     },

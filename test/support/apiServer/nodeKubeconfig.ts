@@ -3,9 +3,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HttpsApiServer } from "./httpsApiServer.ts";
 
-/** Writes `kubelet.conf` and the certificate it names below `folder`; resolves to the path of the former. */
-export async function writeNodeKubeconfig(server: HttpsApiServer, nodeName: string, folder: string): Promise<string> {
-  const identity = await server.clientCertificate({ kind: "node", nodeName });
+/** Writes `kubelet.conf` and the certificate it names below `folder`; resolves to the path of the former. The certificate is good for a day, or `lifeMs`. */
+export async function writeNodeKubeconfig(
+  server: HttpsApiServer,
+  nodeName: string,
+  folder: string,
+  lifeMs?: number,
+): Promise<string> {
+  const identity = await server.clientCertificate({ kind: "node", nodeName }, lifeMs);
   await mkdir(join(folder, "pki"), { recursive: true });
   const pem = "pki/kubelet-client-current.pem";
   await writeFile(join(folder, pem), `${identity.certificate}\n${identity.key}`);

@@ -1,13 +1,28 @@
 /** The way to the API server that the kubeconfig tells of, for as long as a node runs. */
-import { EMPTY, first, ignoreElements, merge, NEVER, type Observable, of, switchMap, tap, using } from "rxjs";
+import {
+  distinctUntilChanged,
+  EMPTY,
+  first,
+  ignoreElements,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  skip,
+  startWith,
+  switchMap,
+  tap,
+  using,
+} from "rxjs";
 import type { ClientConfig } from "../core/api/clientConfig.ts";
+import { authoritiesIn } from "../core/cert/pemFile.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import { type ApiConnection, createApiLanes } from "../sinks/apiServer/apiLanes.ts";
 import { createAuthorization } from "../sinks/apiServer/authorization.ts";
 import type { ApiAuthorization } from "../sinks/apiServer/createApiServer.ts";
 import { environmentProxy } from "../sinks/apiServer/environmentProxy.ts";
-import { authorityFile } from "../sources/certificateFiles.ts";
+import { authorityFile } from "../sources/authorityFile.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { createCell, type ReadonlyCell } from "../state/cell.ts";
 import { countApiRequests } from "./apiMetrics.ts";
@@ -57,13 +72,13 @@ export const apiAccess = (setup: ApiAccessSetup): Observable<ApiLanes> =>
     },
   );
 
-/** What signs the server's certificate, if it is in a file, whenever that changed. */
-const followAuthority = ({ client: { authority }, log }: ApiAccessSetup): Observable<string> =>
+/** What signs the server's certificate, if it is in a file, whenever that is not what was read at start any more. */
+const followAuthority = ({ client: { authority, endpoint }, log }: ApiAccessSetup): Observable<string> =>
   authority === undefined || !("file" in authority)
     ? EMPTY
     : authorityFile(authority.file, systemClock, (error) =>
         log.warn("The certificate authority of the API server cannot be used; the last one stays in use", { error }),
-      );
+      ).pipe(startWith(authoritiesIn(endpoint.certificateAuthority ?? "").join("")), distinctUntilChanged(), skip(1));
 
 interface OpenAccess {
   readonly connection: ApiConnection;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { TlsIdentity } from "../../../src/core/api/clientConfig.ts";
 import { createHeapScheduler } from "../../../src/sim/heapScheduler.ts";
 import { createSimClock } from "../../../src/sim/simClock.ts";
-import { authorityFile, certificateFiles } from "../../../src/sources/certificateFiles.ts";
+import { certificateFiles } from "../../../src/sources/certificateFiles.ts";
 import { createTestAuthority } from "../../support/apiServer/certificates.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 import { waitFor } from "../../support/waitFor.ts";
@@ -39,38 +39,5 @@ describe("certificateFiles", () => {
     });
     subscription.unsubscribe();
     expect([told, problems[0]?.startsWith(`cannot use ${certificate}: `)]).toEqual([[first, second], true]);
-  });
-});
-
-describe("authorityFile", () => {
-  const directory = temporaryDirectory();
-
-  it("tells what to trust when it changed, and never half a file", async () => {
-    const [first, second] = [(await createTestAuthority()).certificate, (await createTestAuthority()).certificate];
-    const file = join(directory(), "ca.crt");
-    const scheduler = createHeapScheduler();
-    const told: string[] = [];
-    const problems: string[] = [];
-    await writeFile(file, first);
-    const subscription = authorityFile(file, createSimClock(scheduler), ({ message }) =>
-      problems.push(message),
-    ).subscribe((authority) => told.push(authority));
-    await waitFor("the first one", () => told.length === 1);
-    const looked = (what: string, isSeen: () => boolean) =>
-      waitFor(what, () => {
-        scheduler.runNext();
-        return isSeen();
-      });
-    await writeFile(file, "");
-    await looked("the empty file", () => problems.length === 1);
-    await writeFile(file, first + second.slice(0, 100));
-    await looked(
-      "half of the second one",
-      () => problems.at(-1) === `cannot use ${file}: a certificate in it is cut off`,
-    );
-    await writeFile(file, first + second);
-    await looked("both", () => told.length === 2);
-    subscription.unsubscribe();
-    expect([told, problems[0]]).toEqual([[first, first + second], `cannot use ${file}: there is no certificate in it`]);
   });
 });

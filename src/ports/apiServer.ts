@@ -47,7 +47,7 @@ export interface ApiWatchOptions extends ApiSelection {
 
 export interface ApiUpdateOptions extends CallOptions {
   /** Absent: the object without its status. */
-  readonly subresource?: "status" | "resize" | "approval";
+  readonly subresource?: "status" | "resize" | "ephemeralcontainers" | "approval";
 }
 
 /** A patch by its content type. */

@@ -310,7 +310,8 @@ export function drawWorkload(
   return Array.from({ length: pods }, (_, index) => {
     const plan = drawPod(createPrng(`${seed}/pod/${index}`), index, durationMs, isCalm);
     if (plan.source === "api") {
-      const sized = withSizes(plan, createPrng(`${seed}/sizes/${index}`), durationMs, isCalm);
+      const prngs = [createPrng(`${seed}/sizes/${index}`), createPrng(`${seed}/podLevel/${index}`)] as const;
+      const sized = withSizes(plan, prngs, durationMs, isCalm);
       return isCalm ? sized : withConfig(sized, createPrng(`${seed}/config/${index}`), durationMs);
     }
     const isOnPage = hasPage && createPrng(`${seed}/page/${index}`).chance(0.4);
@@ -318,8 +319,13 @@ export function drawWorkload(
   });
 }
 
-function withSizes(plan: DrawnPod, prng: Prng, durationMs: number, isCalm: boolean): SimPodPlan {
-  const sizing = drawSizing(prng);
+function withSizes(
+  plan: DrawnPod,
+  [prng, podPrng]: readonly [Prng, Prng],
+  durationMs: number,
+  isCalm: boolean,
+): SimPodPlan {
+  const sizing = drawSizing(prng, podPrng);
   const resizes = isCalm ? [] : drawResizes(prng, plan.steps[0]?.atMs ?? 0, durationMs);
   return { ...plan, sizing, steps: [...plan.steps, ...resizes].sort((a, b) => a.atMs - b.atMs) };
 }

@@ -1,10 +1,10 @@
 /**
- * Sizes of the containers of API pods, and how their owners change their minds about them. Drawn apart from all else of a
+ * Sizes of API pods and their containers, and how their owners change their minds about them. Drawn apart from all else of a
  * pod, which stays as it is without them. Plain data.
  */
 import type { Container, PodSpec } from "../core/api.ts";
-import { isSidecar } from "../core/resources/podResources.ts";
-import { parseResourceList, resourceMilli, resourceValue } from "../core/resources/resourceList.ts";
+import { aggregateContainerRequests, isSidecar } from "../core/resources/podResources.ts";
+import { parseResourceList, type ResourceList, resourceMilli, resourceValue } from "../core/resources/resourceList.ts";
 import type { Prng } from "./prng.ts";
 
 /** What one container asks for. */
@@ -19,13 +19,15 @@ export interface SimSizing {
   readonly limits: "none" | "above" | "equal";
   /** Resources a container has to be restarted for. */
   readonly restartsFor: readonly ("cpu" | "memory")[];
+  /** The pod states a size as a whole, never less than its containers ask for together. */
+  readonly podLevel: boolean;
 }
 
-/** `kubectl patch --subresource resize` of one container. */
+/** `kubectl patch --subresource resize` of one container, or of the pod as a whole. */
 export interface SimResizeStep {
   readonly atMs: number;
   readonly kind: "resize";
-  /** Which of those that can be resized, modulo their number. */
+  /** Which of those that can be resized, modulo their number; the pod comes last. */
   readonly nth: number;
   /** `first`: as it was made. */
   readonly size: SimSize | "first";
@@ -33,10 +35,11 @@ export interface SimResizeStep {
 
 /** A resize in a few words. */
 export const resizeText = ({ nth, size }: SimResizeStep): string =>
-  `container ${nth} ${size === "first" ? "as it was made" : `to ${size.cpuMilli}m and ${size.memoryMib}Mi`}`;
+  `part ${nth} ${size === "first" ? "as it was made" : `to ${size.cpuMilli}m and ${size.memoryMib}Mi`}`;
 
-/** How the containers of one pod are sized. */
-export const drawSizing = (prng: Prng): SimSizing => ({
+/** How one pod is sized. `podPrng` is for the pod as a whole: its containers are as they are without. */
+export const drawSizing = (prng: Prng, podPrng: Prng): SimSizing => ({
+  podLevel: podPrng.chance(0.3),
   limits: prng.pick(["none", "above", "above", "equal"]),
   restartsFor: prng.pick([[], [], ["memory"], ["cpu", "memory"]]),
 });
@@ -84,14 +87,13 @@ function requirementsOf(size: SimSize, limits: SimSizing["limits"]): Requirement
   return limits === "none" ? { requests } : { requests, limits: amounts(size, limits === "equal" ? 1 : 2) };
 }
 
+const asSize = (requests: ResourceList): SimSize => ({
+  cpuMilli: Number(resourceMilli(requests, "cpu")),
+  memoryMib: Number(resourceValue(requests, "memory") / MIB),
+});
+
 /** What a container requests, as a size. */
-function sizeOf({ resources }: Container): SimSize {
-  const requests = parseResourceList(resources?.requests);
-  return {
-    cpuMilli: Number(resourceMilli(requests, "cpu")),
-    memoryMib: Number(resourceValue(requests, "memory") / MIB),
-  };
-}
+const sizeOf = ({ resources }: Container): SimSize => asSize(parseResourceList(resources?.requests));
 
 const RESOURCES = ["cpu", "memory"] as const;
 
@@ -116,23 +118,44 @@ export function sizedSpec(spec: Fields, sizing: SimSizing | undefined): Fields {
   if (sizing === undefined) return spec;
   const { containers, initContainers, restartPolicy } = spec as unknown as PodSpec;
   const init = initContainers?.map((each) => sized(each, sizing, restartPolicy, isSidecar(each)));
-  return {
+  const made = {
     ...spec,
     containers: containers.map((each) => sized(each, sizing, restartPolicy, true)),
     ...(init === undefined ? {} : { initContainers: init }),
   };
+  return sizing.podLevel ? { ...made, resources: podRequirements(made, sizing, NO_SIZE) } : made;
 }
 
-/** The spec with one of its containers resized; `first` is the spec it was made with. */
-export function resizedSpec(
-  spec: PodSpec,
-  first: PodSpec,
-  { nth, size }: SimResizeStep,
-  { limits }: SimSizing,
-): PodSpec {
+const NO_SIZE: SimSize = { cpuMilli: 0, memoryMib: 0 };
+
+/** The size of the pod as a whole: the wanted one, or what its containers ask for together where that is more. */
+function podRequirements(spec: PodSpec, { limits }: SimSizing, wanted: SimSize): Requirements {
+  const sum = asSize(aggregateContainerRequests({ spec }));
+  const larger = (key: keyof SimSize): number => Math.max(sum[key], wanted[key]);
+  return requirementsOf({ cpuMilli: larger("cpuMilli"), memoryMib: larger("memoryMib") }, limits);
+}
+
+/** The spec with one of its containers, or the pod as a whole, resized; `first` is the spec it was made with. */
+export function resizedSpec(spec: PodSpec, first: PodSpec, step: SimResizeStep, sizing: SimSizing): PodSpec {
   const { containers, initContainers } = spec;
   const names = [...(initContainers ?? []).filter(isSidecar), ...containers].map(({ name }) => name);
-  const name = names[nth % names.length];
+  const name = names[step.nth % (names.length + (sizing.podLevel ? 1 : 0))];
+  const resized = name === undefined ? spec : withContainerSize(spec, first, step, sizing, name);
+  if (!sizing.podLevel) return resized;
+  const before = name === undefined && step.size === "first" ? first : spec;
+  const wanted =
+    name === undefined && step.size !== "first" ? step.size : asSize(parseResourceList(before.resources?.requests));
+  return { ...resized, resources: podRequirements(resized, sizing, wanted) };
+}
+
+function withContainerSize(
+  spec: PodSpec,
+  first: PodSpec,
+  { size }: SimResizeStep,
+  { limits }: SimSizing,
+  name: string,
+): PodSpec {
+  const { containers, initContainers } = spec;
   const made = [...(first.initContainers ?? []), ...first.containers].find((each) => each.name === name);
   const resources = size === "first" ? (made?.resources ?? {}) : requirementsOf(size, limits);
   const resized = (each: Container): Container => (each.name === name ? { ...each, resources } : each);

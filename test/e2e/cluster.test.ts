@@ -94,6 +94,41 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
     expect(await cluster.node.untilOutput(pod, "main", /sesame/)).toEqual(["hello sesame"]);
   });
 
+  it("resizes a container in place, and starts an ephemeral one beside it", async () => {
+    const resources = (cpu: string) => ({ requests: { cpu, memory: "32Mi" }, limits: { cpu, memory: "32Mi" } });
+    cluster.bind("sized", { containers: [serving("main", ":", { resources: resources("100m") })] });
+    const first = await cluster.untilTold("sized", isReady, "Ready");
+    const ref = { namespace: "default", name: "sized" };
+    const told = cluster.told("sized") ?? first;
+    const containers = told.spec.containers.map((each) => ({ ...each, resources: resources("200m") }));
+    cluster.server.sim.resize(ref, { ...told.spec, containers });
+    const second = await cluster.untilTold(
+      "sized",
+      ({ status }) => status?.containerStatuses?.[0]?.resources?.limits?.["cpu"] === "200m",
+      "at its new size",
+    );
+    const [container] = second.status?.containerStatuses ?? [];
+    expect([container?.containerID, container?.restartCount, container?.allocatedResources]).toEqual([
+      first.status?.containerStatuses?.[0]?.containerID,
+      0,
+      { cpu: "200m", memory: "32Mi" },
+    ]);
+    const [live] = await cluster.node.containers(first.metadata.uid);
+    const { resources: inForce } = await cluster.node.containerStatus(live?.id ?? "");
+    if (inForce?.linux !== undefined) expect(inForce.linux.cpuQuota).toBe(20_000n);
+    await cluster.until("the events of the resize", () =>
+      ["ResizeStarted", "ResizeCompleted"].every((reason) => eventsOf("sized").includes(reason)),
+    );
+    cluster.server.sim.debug(ref, script("look", "echo looking; sleep 600"));
+    const third = await cluster.untilTold(
+      "sized",
+      ({ status }) => status?.ephemeralContainerStatuses?.[0]?.state?.running !== undefined,
+      "with an ephemeral container",
+    );
+    expect(await cluster.node.untilOutput(third, "look", "looking")).toEqual(["looking"]);
+    expect(third.status?.containerStatuses?.[0]?.restartCount).toBe(0);
+  });
+
   it("restarts a container whose image changed, and lets it run when a label changed", async () => {
     const other = "rxlet.test/busybox:2";
     await cluster.node.containerd.importImage(await busyboxImage(other));

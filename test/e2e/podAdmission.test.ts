@@ -72,9 +72,13 @@ describeOnContainerd("admission on containerd", (installation) => {
     await untilRunning("second");
   });
 
-  it("takes as many pods as it may, also after a restart, and refuses the next", async () => {
+  it("takes as many pods as it may, also after a restart, refuses the next, and makes room for a more important one", async () => {
     const names = ["one", "two", "three"];
-    for (const name of names) await node.daemon.put(`${name}.json`, manifest(name, { containers: [server()] }));
+    const priorities = new Map([["three", 1]]);
+    for (const name of names) {
+      const priority = priorities.get(name) ?? 3;
+      await node.daemon.put(`${name}.json`, manifest(name, { priority, containers: [server()] }));
+    }
     for (const name of names) await untilRunning(name);
     await node.daemon.kill();
     await node.daemon.restart();
@@ -86,5 +90,17 @@ describeOnContainerd("admission on containerd", (installation) => {
       "the metric to show them",
       async () => (await node.daemon.metric("kubelet_running_pods")) === MAX_PODS,
     );
+    await node.daemon.put("important.json", manifest("important", { priority: 2, containers: [server()] }));
+    await untilRunning("important");
+    const victim = await node.daemon.pod("three");
+    expect([victim?.status?.phase, victim?.status?.reason, victim?.status?.message]).toEqual([
+      "Failed",
+      "Preempting",
+      "Preempted in order to admit critical pod",
+    ]);
+    expect((await node.daemon.events("three")).map(({ type, reason }) => `${type} ${reason}`)).toContain(
+      "Warning Preempting",
+    );
+    expect(await node.daemon.metric('kubelet_preemptions{preemption_signal="pods"}')).toBe(1);
   });
 });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
+import type { PodSpec } from "../../src/core/api.ts";
+import { podQosClass } from "../../src/core/pod/qos.ts";
+import { aggregateContainerRequests, podLevelRequests } from "../../src/core/resources/podResources.ts";
+import { type ResourceList, resourceMilli, resourceValue } from "../../src/core/resources/resourceList.ts";
+import { sameValue } from "../../src/core/sameValue.ts";
 import { replayedPods } from "../../src/sim/simReplay.ts";
 import { simulateSeed } from "../../src/sim/simulateSeed.ts";
-import { drawWorkload, POD_KINDS, readsPage } from "../../src/sim/workload.ts";
+import { drawWorkload, POD_KINDS, podManifest, readsPage } from "../../src/sim/workload.ts";
+import { resizedSpec } from "../../src/sim/workloadSizes.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -34,6 +40,27 @@ describe("drawWorkload", () => {
       size === "first" ? "back" : size.cpuMilli > 8000 || size.memoryMib > 32_768 ? "more than there is" : "other";
     expect(new Set(resizes.map(({ source }) => source))).toEqual(new Set(["api"]));
     expect(new Set(resizes.map(kindOf))).toEqual(new Set(["back", "more than there is", "other"]));
+  });
+
+  it("sizes some pods as a whole too: never less than their containers ask for together, in the same class", () => {
+    const plans = drawWorkload(1, { pods: 100, durationMs: HOUR_MS }).filter(({ sizing }) => sizing?.podLevel === true);
+    const resized = plans.flatMap((plan) => {
+      const first = podManifest(plan, 0).spec as PodSpec | undefined;
+      if (first === undefined || plan.sizing === undefined) return [];
+      const { sizing } = plan;
+      let spec = first;
+      return plan.steps.flatMap((step) => {
+        if (step.kind !== "resize") return [];
+        const before = spec;
+        spec = resizedSpec(spec, first, step, sizing);
+        const units = (list: ResourceList) => [resourceMilli(list, "cpu"), resourceValue(list, "memory")];
+        const [own, sum] = [podLevelRequests({ spec }), aggregateContainerRequests({ spec })].map(units);
+        expect(own?.every((amount, index) => amount >= (sum?.[index] ?? 0n))).toBe(true);
+        expect(podQosClass({ spec })).toBe(podQosClass({ spec: first }));
+        return [sameValue(before.containers, spec.containers) && !sameValue(before.resources, spec.resources)];
+      });
+    });
+    expect([plans.length > 10, new Set(resized)]).toEqual([true, new Set([true, false])]);
   });
 
   it("has no pods on a page that the node does not read", () => {

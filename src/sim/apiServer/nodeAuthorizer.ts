@@ -92,7 +92,7 @@ function singleObject(resource: ApiResourceName, selection: ApiSelection): Objec
 }
 
 function ofPods(world: ApiWorld, nodeName: string, { verb, subresource, ref, selection }: ApiAttributes) {
-  if (subresource === "binding" || subresource === "resize") return NOBODY;
+  if (subresource === "binding" || subresource === "resize" || subresource === "ephemeralcontainers") return NOBODY;
   if (selection !== undefined) {
     const wanted = parseSelection("pods", selection).required("spec.nodeName");
     return wanted === nodeName ? undefined : "can only list/watch pods with spec.nodeName field selector";

@@ -44,14 +44,14 @@ function prepareUpdate(object: ApiObject, old: StoredObject, subresource: Parame
       status: { ...(qosClass === undefined ? {} : { qosClass }), ...statusOf(object) },
     };
   }
-  const wanted = subresource === "resize" ? resized(specOf(old), specOf(object)) : specOf(object);
+  const wanted = wantedSpec(specOf(old), specOf(object), subresource);
   const { spec } = defaultPod(asPod({ ...object, spec: wanted }));
   const isChanged = !sameValue(spec, old["spec"]);
   const generation = (old.metadata.generation ?? 0) + (isChanged ? 1 : 0);
   return { ...object, spec, metadata: { ...object.metadata, generation }, status: old["status"] };
 }
 
-/** Of a resize, only the resources of containers and sidecars count. */
+/** Of a resize, only the resources of the pod, its containers and sidecars count. */
 function resized(old: PodSpec, wanted: PodSpec): PodSpec {
   const resize = (container: PodSpec["containers"][number], changes: PodSpec["containers"]) => {
     const { resources, resizePolicy } = changes.find(({ name }) => name === container.name) ?? container;
@@ -62,12 +62,27 @@ function resized(old: PodSpec, wanted: PodSpec): PodSpec {
     };
   };
   const { containers, initContainers } = old;
+  const { resources } = wanted;
   const init = initContainers?.map((each) => (isSidecar(each) ? resize(each, wanted.initContainers ?? []) : each));
   return {
     ...old,
     containers: containers.map((each) => resize(each, wanted.containers)),
     ...(init === undefined ? {} : { initContainers: init }),
+    ...(resources === undefined ? {} : { resources }),
   };
+}
+
+/** Of a request for ephemeral containers, only new ones count. */
+function withEphemeral(old: PodSpec, { ephemeralContainers = [] }: PodSpec): PodSpec {
+  const known = old.ephemeralContainers ?? [];
+  const added = ephemeralContainers.filter((each) => !known.some(({ name }) => name === each.name));
+  return { ...old, ephemeralContainers: [...known, ...added] };
+}
+
+/** What a request may change of a spec. */
+function wantedSpec(old: PodSpec, wanted: PodSpec, subresource: Parameters<Strategy["prepareUpdate"]>[2]): PodSpec {
+  if (subresource === "resize") return resized(old, wanted);
+  return subresource === "ephemeralcontainers" ? withEphemeral(old, wanted) : wanted;
 }
 
 /** The sizes of a pod are its owner's to choose, its QoS class is not. */
@@ -150,13 +165,14 @@ const mayRestartAll = ({ containers, initContainers = [] }: PodSpec): boolean =>
 export const podStrategy: Strategy = {
   unconditionalUpdate: true,
   createOnUpdate: false,
-  subresources: ["status", "resize"],
+  subresources: ["status", "resize", "ephemeralcontainers"],
   prepareCreate,
   prepareUpdate,
   validateCreate: (object) =>
     validatePod({ ...asPod(object), spec: specOf(object) }).filter(({ severity }) => severity === "error"),
   validateUpdate(object, old, subresource) {
     if (subresource === "status") return [...statusProblems(specOf(old), statusOf(old), statusOf(object))];
+    if (subresource === "ephemeralcontainers") return [];
     return subresource === "resize"
       ? resizeProblems(specOf(object), specOf(old))
       : [...specProblems(specOf(old), specOf(object))];

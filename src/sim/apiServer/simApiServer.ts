@@ -64,6 +64,8 @@ export interface SimApiServer {
   setStatus(pod: ObjectRef, status: PodStatus): void;
   /** Asks for the container sizes of this spec, by the resize request. */
   resize(pod: ObjectRef, spec: PodSpec): void;
+  /** Adds an ephemeral container to a pod, as `kubectl debug` does. */
+  debug(pod: ObjectRef, container: NonNullable<PodSpec["ephemeralContainers"]>[number]): void;
   /** Binds a pod to a node, as the scheduler does. */
   schedule(pod: ObjectRef, nodeName: string): void;
   /** Approves a request for a certificate and issues it, as the signer does; PEM as base64. */
@@ -149,6 +151,8 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
     delete: (resource, ref, how = {}) => void deleteObject(world, resource, ref, how),
     setStatus: (pod, status) => updatePod(world, pod, "status", { status }),
     resize: (pod, spec) => updatePod(world, pod, "resize", { spec }),
+    debug: (pod, container) =>
+      updatePod(world, pod, "ephemeralcontainers", { spec: { containers: [], ephemeralContainers: [container] } }),
     schedule: (pod, nodeName) => void bindPod(world, pod, nodeName),
     signCertificate: (name, certificate) => signCertificate(world, name, certificate),
     cutWatches: (resource) => endWatches("broken", resource),
@@ -169,7 +173,7 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
 function updatePod(
   world: ReturnType<typeof createApiWorld>,
   pod: ObjectRef,
-  subresource: "status" | "resize",
+  subresource: "status" | "resize" | "ephemeralcontainers",
   change: { readonly status: PodStatus } | { readonly spec: PodSpec },
 ): void {
   const old = world.store.get("pods", keyOf(pod));

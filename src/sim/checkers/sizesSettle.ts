@@ -71,7 +71,10 @@ function unsettled(pod: Pod, others: readonly Pod[], room: ResourceList): readon
     const isGranted = (["cpu", "memory"] as const).every(
       (name) => amountOf(wanted, name) === amountOf(grantedTo(pod), name),
     );
-    return isGranted ? [] : ["wants another size than it was granted, and nothing is said of it"];
+    if (!isGranted) return ["wants another size than it was granted, and nothing is said of it"];
+    const told = parseResourceList(pod.status?.resources?.requests);
+    const isTold = (["cpu", "memory"] as const).every((name) => amountOf(wanted, name) === amountOf(told, name));
+    return isTold ? [] : ["is told to have another size as a whole than it was granted"];
   }
   const isRightly =
     pending.reason === "Infeasible" ? !fits([wanted], room) : !fits([wanted, ...others.map(grantedTo)], room);

@@ -31,7 +31,7 @@ const PATCH_TYPES = [
   "application/merge-patch+json",
   "application/strategic-merge-patch+json",
 ] as const satisfies readonly ApiPatch["type"][];
-const UPDATED = ["status", "resize", "approval"];
+const UPDATED = ["status", "resize", "ephemeralcontainers", "approval"];
 const CREATED: readonly string[] = [
   "pods/binding",
   "pods/eviction",

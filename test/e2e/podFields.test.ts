@@ -29,12 +29,15 @@ async function healthService() {
     responseDeserialize: bytes,
   };
   const grpc = new Server();
-  grpc.addService({ check }, {
-    check(call: { readonly request: Buffer }, answer: (error: null, value: Buffer) => void) {
-      asked.push(call.request.subarray(2).toString());
-      answer(null, Buffer.from([8, state.serving ? 1 : 2]));
+  grpc.addService(
+    { check },
+    {
+      check(call: { readonly request: Buffer }, answer: (error: null, value: Buffer) => void) {
+        asked.push(call.request.subarray(2).toString());
+        answer(null, Buffer.from([8, state.serving ? 1 : 2]));
+      },
     },
-  } as never);
+  );
   const port = await new Promise<number>((resolve, reject) => {
     grpc.bindAsync("0.0.0.0:0", ServerCredentials.createInsecure(), (error, bound) =>
       error === null ? resolve(bound) : reject(error),
@@ -168,6 +171,34 @@ describeOnContainerd("fields of pods on containerd", (installation) => {
       "nameserver 192.0.2.10",
     ]);
     expect(lines.at(-1)).toMatch(/^options .*ndots:5/);
+  });
+
+  it("holds a crashing container back for as long as its pod asks, explains that, and retries when asked to", async () => {
+    const { daemon } = node;
+    const crasher = (annotations: Readonly<Record<string, string>>) =>
+      manifest(
+        "crasher",
+        { containers: [script("main", "exit 3")] },
+        { annotations: { "rxlet.dev/crash-loop-initial-delay": "1m", ...annotations } },
+      );
+    await daemon.put("crasher.json", crasher({}));
+    const waiting = (pod: Pod) => statusOf(pod, "main")?.state?.waiting;
+    const heldBack = (restarts: number) =>
+      daemon.until(
+        "crasher",
+        (pod) => waiting(pod)?.reason === "CrashLoopBackOff" && statusOf(pod, "main")?.restartCount === restarts,
+        `held back after ${restarts} restarts`,
+      );
+    const first = await heldBack(1);
+    expect(waiting(first)?.message).toMatch(/^back-off 1m0s restarting failed container=main .* next-try=/);
+    const page = `${daemon.readOnlyUrl}/debug/rxlet/pods/default/${first.metadata.name}/timeline?format=text`;
+    expect(await (await fetch(page)).text()).toMatch(
+      /\n {2}CrashLoopBackOff of main, for .*; next try at [\s\S]*\n {2}To retry at once, change the pod's annotation rxlet.dev\/retry-at\n/,
+    );
+    await daemon.put("crasher.json", crasher({ "rxlet.dev/retry-at": "now" }));
+    const second = await daemon.until("crasher", (pod) => (statusOf(pod, "main")?.restartCount ?? 0) > 1, "retried");
+    expect(second.metadata.uid).toBe(first.metadata.uid);
+    expect((await daemon.events("crasher")).map(({ reason }) => reason)).toContain("RetryNow");
   });
 
   it("shares the host's processes and IPC when it may, and is scored by its class for the OOM killer", async () => {

@@ -46,7 +46,8 @@ const granted = (cpu: number): Change =>
       allocatedResources: requests,
       resources: resourcesOf(cpu),
     }));
-    return { ...wants(pod, cpu), status: { ...pod.status, allocatedResources: requests, containerStatuses } };
+    const status = { ...pod.status, allocatedResources: requests, resources: resourcesOf(cpu), containerStatuses };
+    return { ...wants(pod, cpu), status };
   });
 const withRuntime =
   (change: { readonly cpuShares?: bigint; readonly cpuQuota?: bigint; readonly memoryLimitInBytes?: bigint }): Change =>
@@ -91,6 +92,11 @@ it.each<readonly [what: string, change: Change, found: readonly string[]]>([
     "never done with",
     withPod((pod) => says(pod, "PodResizeInProgress", "Error")),
     ["demo/a is still being resized: why"],
+  ],
+  [
+    "told wrongly of the pod as a whole",
+    withPod((pod) => ({ ...pod, status: { ...pod.status, resources: resourcesOf(1) } })),
+    ["demo/a is told to have another size as a whole than it was granted"],
   ],
   [
     "granted, and not made",

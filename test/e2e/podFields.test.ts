@@ -137,6 +137,7 @@ describeOnContainerd("fields of pods on containerd", (installation) => {
       manifest("ruled", {
         restartPolicy: "Never",
         dnsPolicy: "ClusterFirst",
+        dnsConfig: { nameservers: ["192.0.2.11", "192.0.2.12", "192.0.2.13"] },
         volumes: [{ name: "work", emptyDir: {} }],
         initContainers: [
           server("sidecar", "sleep 0.5; touch /work/up", {
@@ -171,6 +172,10 @@ describeOnContainerd("fields of pods on containerd", (installation) => {
       "nameserver 192.0.2.10",
     ]);
     expect(lines.at(-1)).toMatch(/^options .*ndots:5/);
+    expect((await daemon.events("ruled")).find(({ reason }) => reason === "DNSConfigForming")?.message).toBe(
+      "Nameserver limits were exceeded, some nameservers have been omitted, " +
+        "the applied nameserver line is: 192.0.2.10 192.0.2.11 192.0.2.12",
+    );
   });
 
   it("holds a crashing container back for as long as its pod asks, explains that, and retries when asked to", async () => {

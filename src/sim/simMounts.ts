@@ -2,7 +2,7 @@
  * The Mounts port in memory, on a simulated file tree. The mounts belong to the tree, what file systems they are to this;
  * both outlive kubelets but no reboot.
  */
-import { type Observable, Subject, switchMap } from "rxjs";
+import { Observable, Subject, switchMap } from "rxjs";
 import { kubeletError } from "../core/errors.ts";
 import type { MountEntry } from "../core/mount/mountInfo.ts";
 import { namesBelow, subPathFault } from "../core/mount/subPath.ts";
@@ -15,8 +15,8 @@ import { isOfOther, pathInside, type SimMount } from "./simMountTable.ts";
 import { normalized, parentOf } from "./simPaths.ts";
 import type { SimTree } from "./simTree.ts";
 
-/** What can be asked of it. */
-export type SimMountOperation = Exclude<keyof Mounts, "changes$">;
+/** What can be asked of it; `lazy unmount` detaches. */
+export type SimMountRequest = Exclude<keyof Mounts, "changes$"> | "lazy unmount";
 
 /** The port, and the host's view. */
 export interface SimMounts extends Mounts {
@@ -32,8 +32,10 @@ export interface SimMountsOptions {
   readonly tree: SimTree;
   /** Of every operation, default 0: the scheduler's next action. */
   readonly latencyMs?: number;
-  /** Asked when an operation is about to happen, `lazy unmount` for one that detaches; default: all goes well. */
-  fate?: ((operation: SimMountOperation | "lazy unmount", target: string) => SimAction) | undefined;
+  /** Asked when an operation is about to happen; default: all goes well. */
+  fate?: ((operation: SimMountRequest, target: string) => SimAction) | undefined;
+  /** Whether what was asked for happens though the kubelet has gone meanwhile, as tools of the host run on. Default: no. */
+  goesOn?: ((operation: SimMountRequest, target: string) => boolean) | undefined;
 }
 
 const DIRECTORY_MODE = 0o750;
@@ -46,21 +48,17 @@ const ROOT_FILE_SYSTEM = { fsType: "ext4", source: "/dev/vda1" };
 const PROCEED: SimAction = { kind: "proceed" };
 
 /** Makes a table with nothing in it. */
-export function createSimMounts({ clock, tree, latencyMs = 0, fate }: SimMountsOptions): SimMounts {
+export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: SimMountsOptions): SimMounts {
   const { mounts } = tree;
   /** File systems mounted since the boot, by number. */
   const kinds = new Map<number, Pick<MountEntry, "fsType" | "source" | "superOptions">>();
   const changes = new Subject<void>();
   const changed = (): void => changes.next();
-  const call = <T>(
-    operation: SimMountOperation | "lazy unmount",
-    target: string,
-    deadlineMs: number,
-    effect: () => T,
-  ): Call<T> => {
+  const call = <T>(operation: SimMountRequest, target: string, deadlineMs: number, effect: () => T): Call<T> => {
     const action = (): SimAction => fate?.(operation, target) ?? PROCEED;
     const late = () => kubeletError("DeadlineExceeded", `${operation} ${target}: not done within ${deadlineMs} ms`);
-    return performed(clock, latencyMs, action, effect).pipe(deadline(deadlineMs, clock, late));
+    const isLeft = (): boolean => goesOn?.(operation, target) ?? false;
+    return performed(clock, latencyMs, action, isLeft, effect).pipe(deadline(deadlineMs, clock, late));
   };
   const bound = (options: CallOptions | undefined, usualMs: number): number => options?.deadlineMs ?? usualMs;
   const bindTree = (source: string, target: string, readOnly: boolean, recursive: boolean): void => {
@@ -137,13 +135,36 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate }: SimMountsO
   };
 }
 
-/** The way of a request: it happens at one instant, unless its fate is another. */
-function performed<T>(clock: Clock, latencyMs: number, fate: () => SimAction, effect: () => T): Call<T> {
-  return later(clock, latencyMs, fate).pipe(
+/** The way of a request: it happens at one instant, unless its fate is another; without a caller only if it `goesOn`. */
+function performed<T>(
+  clock: Clock,
+  latencyMs: number,
+  fate: () => SimAction,
+  goesOn: () => boolean,
+  effect: () => T,
+): Call<T> {
+  const happening$ = later(clock, latencyMs, fate).pipe(
     switchMap((action) =>
       outcome(action, () => (action.kind === "delay" ? later(clock, action.ms, effect) : atOnce(effect))),
     ),
   );
+  return new Observable((caller) => {
+    let isAnswered = false;
+    const way = happening$.subscribe({
+      next(value) {
+        isAnswered = true;
+        caller.next(value);
+      },
+      error(thrown: unknown) {
+        isAnswered = true;
+        caller.error(thrown);
+      },
+      complete: () => caller.complete(),
+    });
+    return () => {
+      if (isAnswered || !goesOn()) way.unsubscribe();
+    };
+  });
 }
 
 const entryOf = (

@@ -73,6 +73,7 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly runtimeClasses?: RuntimeClasses;
   readonly fileFault?: SimFilesOptions["fault"];
   readonly mountFate?: SimMountsOptions["fate"];
+  readonly mountGoesOn?: SimMountsOptions["goesOn"];
   readonly volumeFault?: SimVolumeFilesOptions["fault"];
   /** What becomes of requests for the page of manifests; asked only when `sources` has `http`. */
   readonly pageFate?: SimManifestPageOptions["fate"];
@@ -243,8 +244,16 @@ function createWorld(options: SimNodeOptions): World {
   const { scheduler = createHeapScheduler(), api } = options;
   const clock = createDriftingClock(scheduler);
   const { fileFault, cgroupFault, intercept, manifests: initial = {}, pods } = options;
-  const { machine, mountFate, volumeFault } = options;
-  const host = createSimHost({ clock, prng: prng.fork("host"), machine, fileFault, mountFate, volumeFault });
+  const { machine, mountFate, mountGoesOn, volumeFault } = options;
+  const host = createSimHost({
+    clock,
+    prng: prng.fork("host"),
+    machine,
+    fileFault,
+    mountFate,
+    mountGoesOn,
+    volumeFault,
+  });
   const config = simKubeletConfig(host.machine, options.config);
   const subjects = createSimSubjects();
   let watcher: (sight: SimSight) => void = () => {};

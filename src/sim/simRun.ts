@@ -11,6 +11,7 @@ import { createCallFaults } from "./faults/callFaults.ts";
 import { withEventFaults } from "./faults/eventFaults.ts";
 import { createFaultDice, type FaultDice } from "./faults/faultDice.ts";
 import type { FaultRates } from "./faults/faultKinds.ts";
+import { createMountFaults } from "./faults/mountFaults.ts";
 import { createPageFaults } from "./faults/pageFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { openDesires } from "./checkers/desiredState.ts";
@@ -214,6 +215,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     answers: workloadAnswers,
     callFault: calls.callFault,
     goesOn: calls.goesOn,
+    ...createMountFaults(dice),
     pageFate: page.fate,
     adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock),
     maxLogLines: 1_000,

@@ -8,6 +8,13 @@ import { REGRESSION_SEEDS, SMALL_REGRESSION_SEEDS } from "./regressionSeeds.ts";
 const faultsThen = (seed: number): FaultRates => ({
   ...drawFaultRates(createPrng(`${seed}/rates`)),
   memoryHog: 0,
+  mountFails: 0,
+  mountReplyLost: 0,
+  mountSlow: 0,
+  mountGoesOn: 0,
+  unmountStuck: 0,
+  unmountFails: 0,
+  volumeWriteFails: 0,
 });
 
 describe("a node under all faults, where seeds once found a bug", () => {

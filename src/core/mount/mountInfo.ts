@@ -82,6 +82,32 @@ const unescaped = (field: string): string =>
 export const mountedAtOrBelow = (entries: readonly MountEntry[], path: string): MountEntry | undefined =>
   entries.find(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(path === "/" ? "/" : `${path}/`));
 
+/** The mount that holds a path: the nearest above it, or at it. The path has no links in it. */
+export function mountHolding(entries: readonly MountEntry[], path: string): MountEntry | undefined {
+  const isIn = (point: string): boolean => point === "/" || path === point || path.startsWith(`${point}/`);
+  return entries.reduce<MountEntry | undefined>(
+    (best, entry) =>
+      isIn(entry.mountPoint) && entry.mountPoint.length >= (best?.mountPoint.length ?? 0) ? entry : best,
+    undefined,
+  );
+}
+
+const REMOTE_TYPES: ReadonlySet<string> = new Set([
+  "nfs",
+  "nfs4",
+  "cifs",
+  "smb3",
+  "ceph",
+  "9p",
+  "afs",
+  "lustre",
+  "glusterfs",
+]);
+
+/** Whether somebody else answers for what is there: a server or a process, which may do so late or never. */
+export const isRemote = ({ fsType }: Pick<MountEntry, "fsType">): boolean =>
+  REMOTE_TYPES.has(fsType) || fsType === "fuse" || fsType.startsWith("fuse.");
+
 /** The mount one sees at that very path: the topmost. */
 export const mountAt = (entries: readonly MountEntry[], path: string): MountEntry | undefined =>
   entries.findLast(({ mountPoint }) => mountPoint === path);

@@ -7,6 +7,7 @@ import type { SimNode } from "../simNode.ts";
 export interface LeftNode extends Pick<SimNode, "config" | "kubelet" | "pods"> {
   readonly runtime: Pick<SimNode["runtime"], "sandboxes" | "containers">;
   readonly files: Pick<SimNode["files"], "paths">;
+  readonly host: { readonly mounts: Pick<SimNode["host"]["mounts"], "all"> };
   readonly cgroups: Pick<SimNode["cgroups"], "all">;
   readonly telemetry: Pick<SimNode["telemetry"], "value">;
   readonly api: Pick<NonNullable<SimNode["api"]>, "objects"> | undefined;
@@ -22,11 +23,15 @@ export function leftovers(node: LeftNode): readonly string[] {
   const cgroups = [...node.cgroups.all().keys()].filter(
     (name) => parsePodCgroupName(name.slice(name.lastIndexOf("/") + 1)) !== undefined,
   );
+  const mounts = node.host.mounts
+    .all()
+    .filter(({ mountPoint }) => inside.some((place) => mountPoint.startsWith(place)));
   const keys = node.kubelet === undefined ? 0 : node.telemetry.value("rxlet_live_keys", { worker: "pod" });
   return [
     ...sandboxes,
     ...containers,
     ...paths.map((path) => `path ${path}`),
+    ...mounts.map(({ mountPoint }) => `mount ${mountPoint}`),
     ...cgroups.map((name) => `cgroup ${name}`),
     ...(keys === 0 ? [] : [`${keys} pod workers`]),
     ...objectsOf(node).map(({ metadata }) => `object ${metadata?.namespace}/${metadata?.name}`),

@@ -5,7 +5,18 @@ import type { Prng } from "../prng.ts";
 
 interface FaultKindInfo {
   /** A rate is a probability per such thing, in [0, 1]; or a number per hour. */
-  readonly per: "call" | "effect" | "abandoned call" | "event" | "start" | "pull" | "request" | "hour";
+  readonly per:
+    | "call"
+    | "effect"
+    | "abandoned call"
+    | "event"
+    | "start"
+    | "pull"
+    | "request"
+    | "mount"
+    | "unmount"
+    | "write"
+    | "hour";
   /** Highest rate the default draws. */
   readonly highest: number;
   readonly about: string;
@@ -52,6 +63,13 @@ export const FAULT_KINDS = {
   pageStale: { per: "request", highest: 0.2, about: "the server of manifests sends a body of before the last changes" },
   clockDrifts: { per: "hour", highest: 4, about: "the wall clock runs fast or slow by up to 1 % from now on" },
   memoryHog: { per: "start", highest: 0.1, about: "a program is killed for memory within 10 min of its start" },
+  mountFails: { per: "mount", highest: 0.3, about: "something cannot be mounted, nothing happened" },
+  mountReplyLost: { per: "mount", highest: 0.2, about: "a mount fails for the kubelet, but it happened" },
+  mountSlow: { per: "mount", highest: 0.3, about: "a mount takes up to 60 s longer" },
+  mountGoesOn: { per: "abandoned call", highest: 1, about: "a mount takes effect after its kubelet left" },
+  unmountStuck: { per: "unmount", highest: 0.2, about: "a mount answers no unmount until it is detached" },
+  unmountFails: { per: "unmount", highest: 0.3, about: "a mount is in use and cannot be unmounted" },
+  volumeWriteFails: { per: "write", highest: 0.3, about: "the files or the owner of a volume cannot be changed" },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */

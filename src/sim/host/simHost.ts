@@ -30,6 +30,7 @@ export interface SimHostOptions {
   readonly fileFault?: SimFilesOptions["fault"];
   /** What becomes of requests to mount and unmount. */
   readonly mountFate?: SimMountsOptions["fate"];
+  readonly mountGoesOn?: SimMountsOptions["goesOn"];
   /** Faults of what is written into volumes. */
   readonly volumeFault?: SimVolumeFilesOptions["fault"];
 }
@@ -62,7 +63,7 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
   const kernelLog = createSimKernelLog(clock);
   const disk = createSimDisk(options.fileSystems ?? usualFileSystems(Number(facts.rootFsBytes)), () => files);
   const files: SimFiles = createSimFiles({ clock, fault: options.fileFault, isFullFor: disk.isFullFor });
-  const mounts = createSimMounts({ clock, tree: files.tree, fate: options.mountFate });
+  const mounts = createSimMounts({ clock, tree: files.tree, fate: options.mountFate, goesOn: options.mountGoesOn });
   const volumeFiles = createSimVolumeFiles({
     clock,
     tree: files.tree,

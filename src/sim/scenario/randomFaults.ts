@@ -4,6 +4,7 @@ import { createCallFaults } from "../faults/callFaults.ts";
 import { withEventFaults } from "../faults/eventFaults.ts";
 import { createFaultDice } from "../faults/faultDice.ts";
 import { type FaultKind, type FaultRates, readFaultRates } from "../faults/faultKinds.ts";
+import { createMountFaults, type MountFaults } from "../faults/mountFaults.ts";
 import { withProgramFaults, withPullFaults } from "../faults/programFaults.ts";
 import type { SimNode, SimNodeOptions } from "../simNode.ts";
 import { ScenarioError } from "./scenarioTime.ts";
@@ -27,6 +28,8 @@ export type ScenarioFaultRates = Readonly<Partial<Record<Exclude<FaultKind, (typ
 
 export interface RandomFaults {
   readonly parts: Pick<Required<SimNodeOptions>, "callFault" | "goesOn" | "adaptRuntime">;
+  /** Of the mount table and of volumes. */
+  readonly mounts: MountFaults;
   programs: (inner: Required<SimNodeOptions>["programs"]) => Required<SimNodeOptions>["programs"];
   registry: (inner: Required<SimNodeOptions>["registry"]) => Required<SimNodeOptions>["registry"];
   /** Lets accidents happen until that instant, at which all that is broken or down comes back. */
@@ -49,6 +52,7 @@ export function createRandomFaults(seed: string | number, given: ScenarioFaultRa
   const made: { accidents?: ReturnType<typeof createAccidents> } = {};
   const calls = createCallFaults(dice, (afterMs, prng) => made.accidents?.crashKubelet(afterMs, prng));
   return {
+    mounts: createMountFaults(dice),
     parts: { ...calls, adaptRuntime: (runtime, clock) => withEventFaults(runtime, dice, clock) },
     programs: (inner) => withProgramFaults(inner, dice),
     registry: (inner) => withPullFaults(inner, dice),

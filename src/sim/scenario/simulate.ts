@@ -154,6 +154,7 @@ function setUp(
   const node = createSimNode({
     latency: () => latencyMs,
     answers: () => servers.answers,
+    ...random.mounts,
     ...more,
     seed,
     registry: random.registry(more?.registry ?? registryOf(seed, milliseconds(pull, "pull"))),

@@ -6,12 +6,13 @@ import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { kubeletError } from "../../core/errors.ts";
 import { errnoOf } from "../../core/ioError.ts";
-import { mountAt } from "../../core/mount/mountInfo.ts";
+import { isRemote, mountAt, mountHolding } from "../../core/mount/mountInfo.ts";
 import { namesBelow, namesOf, subPathFault } from "../../core/mount/subPath.ts";
 import type { BindInsideRequest, InsideVolume } from "../../ports/mounts.ts";
 import { nameIn, openBelow, openDirectory, openedAt } from "../insideDirectory.ts";
 import { bind, orUndo, ownPlace, unmount } from "./bind.ts";
 import { readMountTable } from "./mountTable.ts";
+import { runTool } from "./mountTool.ts";
 
 const PARENT_MODE = 0o750;
 const FILE_MODE = 0o640;
@@ -20,6 +21,7 @@ const PERMISSIONS = 0o7777;
 /** Binds what is in the volume; see the port. */
 export async function bindInside(request: BindInsideRequest, signal: AbortSignal): Promise<void> {
   const { volumeRoot, subPath, target, readOnly = false } = request;
+  await needAnswer(volumeRoot, signal);
   const place = await placeOf(request);
   await using opened = await openBelow(place.root, place.names);
   const wanted = await opened.stat();
@@ -31,6 +33,16 @@ export async function bindInside(request: BindInsideRequest, signal: AbortSignal
     if (isSame(wanted, await fs.lstat(target))) return;
     throw kubeletError("Conflict", `cannot bind ${join(volumeRoot, subPath)} at ${target}: something else appeared`);
   });
+}
+
+/**
+ * Looks at a volume whose server may have gone by a process that can be left: a look of our own would hold one of the few
+ * threads that Node has for files until the server is back.
+ */
+async function needAnswer(volumeRoot: string, signal: AbortSignal): Promise<void> {
+  const mount = mountHolding(await readMountTable(), volumeRoot);
+  if (mount === undefined || !isRemote(mount)) return;
+  await runTool({ program: "stat", args: ["--", volumeRoot], what: `reach ${volumeRoot}`, signal });
 }
 
 /** Where a volume is and what leads to the subPath in it, links followed. Throws when that is outside. */
@@ -77,10 +89,13 @@ async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
 }
 
 /** Makes what is missing of a subPath; see the port. */
-export async function makeInside({ mode, ...place }: InsideVolume & { readonly mode?: number }): Promise<void> {
-  const { volumeRoot, subPath } = place;
+export async function makeInside(
+  { mode, volumeRoot, subPath }: InsideVolume & { readonly mode?: number },
+  signal: AbortSignal,
+): Promise<void> {
   const fault = subPathFault(subPath);
   if (fault !== undefined) throw refused(volumeRoot, subPath, fault);
+  await needAnswer(volumeRoot, signal);
   const root = await fs.realpath(volumeRoot);
   const { existing, missing } = await firstMissing(root, namesOf(subPath));
   const names = namesBelow(root, existing);

@@ -64,6 +64,6 @@ export function createMounts({ clock, changes$ }: MountsOptions): Mounts {
     bindInside: (request, options) =>
       call(["bind a subPath at", request.target], within(options, DEFAULT_MS), (signal) => bindInside(request, signal)),
     makeInside: (place) =>
-      call([`make subPath ${place.subPath} in`, place.volumeRoot], DEFAULT_MS, () => makeInside(place)),
+      call([`make subPath ${place.subPath} in`, place.volumeRoot], DEFAULT_MS, (signal) => makeInside(place, signal)),
   };
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { PodStatus } from "../../../src/core/api.ts";
 import { type DesiredNode, openDesires } from "../../../src/sim/checkers/desiredState.ts";
+import { parseMountInfo } from "../../../src/core/mount/mountInfo.ts";
 import { type LeftNode, leftovers, leftTimers } from "../../../src/sim/checkers/leftovers.ts";
 import { podManifest, type SimPodPlan, type WantedPod } from "../../../src/sim/workload.ts";
 import { podNode } from "../../support/podNode.ts";
@@ -119,6 +120,10 @@ describe("leftovers", () => {
     cgroups: { all: () => new Map([...node.cgroups.all(), [name, {}]]) },
   });
 
+  const mount = (mountPoint: string) => () => ({
+    host: { mounts: { all: () => parseMountInfo(`1 0 0:9 / ${mountPoint} rw - tmpfs tmpfs rw`) } },
+  });
+
   it.each<readonly [what: string, change: (node: LeftNode) => Partial<LeftNode>, found: readonly string[]]>([
     ["nothing", () => ({}), []],
     ["a sandbox and a container", () => ({ runtime: used().runtime }), ["sandbox of plain", "container main"]],
@@ -126,16 +131,17 @@ describe("leftovers", () => {
     ["a file of a pod", paths(({ rootDir }) => `${rootDir}/pods/uid-1`), ["path /var/lib/kubelet/pods/uid-1"]],
     ["a log", paths(({ podLogsDir }) => `${podLogsDir}/x`), ["path /var/log/pods/x"]],
     ["a link to a log", paths(({ containerLogsDir }) => `${containerLogsDir}/x`), ["path /var/log/containers/x"]],
+    ["a mount of a pod", mount("/var/lib/kubelet/pods/uid-1/v"), ["mount /var/lib/kubelet/pods/uid-1/v"]],
+    ["a mount of somebody else", mount("/mnt"), []],
     ["a file of nobody", paths(() => "/etc/passwd"), []],
     ["the cgroup of a pod", cgroup("/kubepods/burstable/poduid-1"), ["cgroup /kubepods/burstable/poduid-1"]],
     ["the cgroup of a QoS class", cgroup("/kubepods/burstable"), []],
     ["a worker", () => ({ telemetry: { value: () => 1 } }), ["1 pod workers"]],
   ])("%s", (_, change, found) => {
     const node = emptied();
-    const { config, kubelet, pods, runtime, files, cgroups, telemetry, api } = node;
-    expect(leftovers({ config, kubelet, pods, runtime, files, cgroups, telemetry, api, ...change(node) })).toEqual(
-      found,
-    );
+    const { config, kubelet, pods, runtime, files, host, cgroups, telemetry, api } = node;
+    const left = { config, kubelet, pods, runtime, files, host, cgroups, telemetry, api, ...change(node) };
+    expect(leftovers(left)).toEqual(found);
   });
 
   it("timers", () => {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { mountAt, mountedAtOrBelow, parseMountInfo } from "../../../src/core/mount/mountInfo.ts";
+import {
+  isRemote,
+  mountAt,
+  mountedAtOrBelow,
+  mountHolding,
+  parseMountInfo,
+} from "../../../src/core/mount/mountInfo.ts";
 
 const TABLE = [
   String.raw`22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro`,
@@ -103,6 +109,18 @@ describe("the mount table", () => {
     ["/run/netns/x/y", undefined],
   ])("knows what is mounted at or below %s", (path, id) => {
     expect(mountedAtOrBelow(entries, path)?.id).toBe(id);
+  });
+
+  it.each([
+    ["/mnt/nfs", 43, true],
+    ["/mnt/nfs/below/it", 43, true],
+    ["/mnt/empty/x", 45, true],
+    ["/mnt/nfsx", 22, false],
+    ["/", 22, false],
+    ["/var/lib/kubelet/pods/u/volumes/kubernetes.io~empty-dir/m/file", 41, false],
+  ])("knows which mount holds %s, and whether somebody else answers for it", (path, id, remote) => {
+    const found = mountHolding(entries, path);
+    expect([found?.id, found && isRemote(found)]).toEqual([id, remote]);
   });
 
   it("sees the topmost of several mounts at one place", () => {

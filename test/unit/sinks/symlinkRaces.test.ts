@@ -77,11 +77,12 @@ describe("a directory swapped for a link on the way", () => {
 
   it("never has directories made outside", async () => {
     const { volume, outside, swapped } = await place(dir());
+    const { signal } = new AbortController();
     await whileSwapped(swapped, outside, async () => {
       let made = 0;
       await tally(TRIES / 10, async () => {
         made += 1;
-        await makeInside({ volumeRoot: volume, subPath: `sub/dir/new-${made}/newer` });
+        await makeInside({ volumeRoot: volume, subPath: `sub/dir/new-${made}/newer` }, signal);
         return "made";
       });
     });

@@ -47,7 +47,7 @@ export function reconcile<R>({ triggers$, run, wakeAfterMs, clock }: ReconcileOp
             advance();
           },
         });
-        return true;
+        return false;
       }
       if (triggersEnded) destination.complete();
       else arm(wakeAfterMs());

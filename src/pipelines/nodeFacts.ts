@@ -2,10 +2,13 @@
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { type NodeFacts, NO_PRESSURE } from "../core/node/nodeFacts.ts";
 import { nodeProblems } from "../core/node/nodeProblems.ts";
+import { perObject } from "../core/perObject.ts";
+import type { RuntimeState } from "../core/runtime/runtimeState.ts";
+import { sameValue } from "../core/sameValue.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
 
-/** Makes a reader of the facts of this node; the kubelet has started now. */
+/** Makes a reader of the facts of this node, the same object while they are the same; the kubelet has started now. */
 export function createNodeFacts(
   state: Pick<NodeState, "runtimeState" | "auditedAt" | "images">,
   { clock, machine }: Pick<KubeletPorts, "clock" | "machine">,
@@ -13,25 +16,20 @@ export function createNodeFacts(
 ): () => NodeFacts {
   const startedAt = clock.monotonicMs();
   const { nodeName, node: settings, capacity, allocatable, auditPeriodMs } = config;
+  const fixed = { name: nodeName, settings, machine, capacity, allocatable, pressures: NO_PRESSURE };
+  let told: NodeFacts | undefined;
   return () => {
-    const runtime = state.runtimeState.value;
-    const { runtimeName, runtimeVersion, handlers = [], supplementalGroupsPolicy } = runtime;
-    return {
-      name: nodeName,
-      settings,
-      machine,
-      capacity,
-      allocatable,
-      runtime: { name: runtimeName, version: runtimeVersion, handlers, supplementalGroupsPolicy },
-      problems: nodeProblems({
-        runtime,
-        auditedAt: state.auditedAt.value,
-        auditPeriodMs,
-        startedAt,
-        now: clock.monotonicMs(),
-      }),
-      pressures: NO_PRESSURE,
-      images: state.images.value,
-    };
+    const { runtimeState, auditedAt, images } = state;
+    const times = { auditedAt: auditedAt.value, auditPeriodMs, startedAt, now: clock.monotonicMs() };
+    const problems = nodeProblems({ runtime: runtimeState.value, ...times });
+    const runtime = runtimeFacts(runtimeState.value);
+    const isTold = told?.runtime === runtime && told.images === images.value && sameValue(told.problems, problems);
+    if (!isTold || told === undefined) told = { ...fixed, runtime, problems, images: images.value };
+    return told;
   };
 }
+
+const runtimeFacts = perObject((state: RuntimeState): NodeFacts["runtime"] => {
+  const { runtimeName, runtimeVersion, handlers = [], supplementalGroupsPolicy } = state;
+  return { name: runtimeName, version: runtimeVersion, handlers, supplementalGroupsPolicy };
+});

@@ -24,6 +24,7 @@ import { toKubeletError } from "../core/errors.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import { newerObject } from "../core/node/newerObject.ts";
 import { conditionOf } from "../core/node/nodeConditions.ts";
+import type { NodeFacts } from "../core/node/nodeFacts.ts";
 import { nodeStatusEvents } from "../core/node/nodeEvents.ts";
 import { hasNodeChanged, withNodeStatus } from "../core/node/nodeStatus.ts";
 import { formatInstant } from "../core/telemetry/civilTime.ts";
@@ -42,6 +43,8 @@ const JITTER = 0.04;
 interface Written {
   node: Node | undefined;
   nextAt: number;
+  /** What was last found to say the same, and so says the same again. */
+  same: { readonly base: Node; readonly facts: NodeFacts } | undefined;
 }
 
 /** Reports from its subscription on; emits the events of what was written. Never errors, never completes. */
@@ -51,7 +54,7 @@ export function nodeStatus(
 ): Observable<KubeletEvent> {
   const { clock, rng } = writer;
   return defer(() => {
-    const written: Written = { node: undefined, nextAt: clock.monotonicMs() };
+    const written: Written = { node: undefined, nextAt: clock.monotonicMs(), same: undefined };
     const found$ = state.node.changes$.pipe(
       map((node) => node?.metadata?.uid),
       distinctUntilChanged(),
@@ -103,10 +106,14 @@ function write(writer: NodeWriter, written: Written, base: Node): Observable<Kub
   const { api, clock, rng, telemetry, deadlineMs, startup } = writer;
   const facts = writer.facts();
   const { name, settings } = facts;
+  const isDue = clock.monotonicMs() >= written.nextAt;
+  if (!isDue && written.same?.base === base && written.same.facts === facts) return EMPTY;
   const { node, problem } = withNodeStatus(base, facts, formatInstant(clock.wallTime()));
   if (problem !== undefined) telemetry.log.error("Failed to set some node status fields", { error: problem });
   const hasChanged = hasNodeChanged(base, node);
-  if (!hasChanged && clock.monotonicMs() < written.nextAt) return EMPTY;
+  // What could not be set is told again each time.
+  written.same = hasChanged || problem !== undefined ? undefined : { base, facts };
+  if (!hasChanged && !isDue) return EMPTY;
   const body = createStatusPatch("Node", base, node);
   if (body === undefined) return EMPTY;
   const type = "application/strategic-merge-patch+json";

@@ -51,6 +51,8 @@ export interface PodMemory {
   readonly over: AbortController;
   /** What the last round did, what of it is left to do if that is known, and from when on it may do either again. */
   done: { readonly essential: unknown; readonly left: unknown; readonly againAt: MonotonicMs } | undefined;
+  /** What the last sync decided from, if it found nothing to do; see idleSync. */
+  idleBasis: readonly unknown[] | undefined;
   /** When the next sync is due without anything happening; undefined waits for the resync period. */
   wakeAt: MonotonicMs | undefined;
   /** Last status told, the base of the next one. */
@@ -118,6 +120,7 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     lasting: createCell(0),
     over: new AbortController(),
     done: undefined,
+    idleBasis: undefined,
     wakeAt: undefined,
     status: undefined,
     toldAt: undefined,

@@ -19,6 +19,11 @@ export function measureRun<T>(
   });
 }
 
+/** A sync that had nothing to decide took no time. */
+export function observeIdleSync({ ports }: PodContext): void {
+  ports.telemetry.metrics.observe("kubelet_pod_worker_duration_seconds", 0, { operation_type: "sync" });
+}
+
 /** Observes how long after a source first saw the pod its worker begins with it. */
 export function observeWorkerStart({ ports }: PodContext, { metadata }: Pod): void {
   const { clock, telemetry } = ports;

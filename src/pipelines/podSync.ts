@@ -19,10 +19,11 @@ import type { Result } from "../core/result.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import { steer, steeredPolicy } from "./crashLoopSteering.ts";
+import { isIdle, isStillIdle, syncBasis } from "./idleSync.ts";
 import { killContainer, killRunningPod } from "./killPod.ts";
 import { eventOutput, type PodContext, podEvent, podFields } from "./podContext.ts";
 import { failuresAt, noteFailure, type PodMemory, wakeBy } from "./podMemory.ts";
-import { measureRun, observeWorkerStart } from "./podMetrics.ts";
+import { measureRun, observeIdleSync, observeWorkerStart } from "./podMetrics.ts";
 import { isAllocationKept, keepAllocation } from "./podAllocation.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { concludeResize, resizePlanOf, resizePod } from "./podResize.ts";
@@ -59,6 +60,12 @@ export function syncPod(
 ): Observable<PodOutput> {
   const { memory, ports } = context;
   const { pod } = command;
+  if (isStillIdle(context, command)) {
+    observeIdleSync(context);
+    return EMPTY;
+  }
+  const basis = syncBasis(context, command);
+  memory.idleBasis = undefined;
   let run: SyncRun | undefined;
   const round$ = podRound(context, {
     plan: (runtime) => {
@@ -90,7 +97,12 @@ export function syncPod(
       memory.restarting.set(stopsToStartAgain(actions));
       const begun = { context, pod, runtime, actions, resize, stop, errors };
       run = { ...begun, sandbox: undefined, failed: new Set(), halted: false };
-      return carryOut(run).pipe(measureRun(context, operation));
+      const carriedOut$ = carryOut(run).pipe(measureRun(context, operation));
+      if (!isIdle(actions) || resize?.plan !== undefined) return carriedOut$;
+      const settle = (): void => {
+        if (errors.length === 0) memory.idleBasis = basis;
+      };
+      return carriedOut$.pipe(tap({ complete: settle }));
     },
     left: (plan) => (run === undefined || run.failed.size === 0 ? undefined : { ...plan, ...leftBy(run) }),
   });

@@ -40,6 +40,21 @@ describe("reconcile", () => {
   );
 
   it(
+    "asks once for the wake-up after a run, also when the run ended at once",
+    marbles(({ hot, clock, expectObservable, flush }) => {
+      const asked: number[] = [];
+      const wakeAfterMs = () => {
+        asked.push(clock.monotonicMs());
+        return 3;
+      };
+      const result$ = reconcile({ triggers$: hot("-t"), run: () => of("x"), wakeAfterMs, clock });
+      expectObservable(result$, "--------!").toBe("-x--x--x");
+      flush();
+      expect(asked).toEqual([1, 4, 7]);
+    }),
+  );
+
+  it(
     "asks anew for the wake-up after each run: a trigger replaces the pending one",
     marbles(({ hot, clock, expectObservable }) => {
       const waits = [10, 10, undefined];

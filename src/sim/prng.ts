@@ -57,7 +57,9 @@ export function createPrng(seed: string | number): Prng {
     uuid() {
       const hex = [word(), word(), word(), word()].map((part) => part.toString(16).padStart(8, "0")).join("");
       const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) & 3);
-      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+      const [version, third] = [`4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];
+      // One string: a template would keep all its pieces, and ids live as long as their pods.
+      return [hex.slice(0, 8), hex.slice(8, 12), version, third, hex.slice(20)].join("-");
     },
     fork: (concern) => createPrng(`${name}/${concern}`),
     int,

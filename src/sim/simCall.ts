@@ -56,6 +56,12 @@ export type SimUnary = <Request, Response>(
  */
 export function simUnary(settings: SimCallSettings): SimUnary {
   const { clock, latency, intercept, goesOn, died$, defaultDeadlineMs } = settings;
+  /** What ends each request under way when the runtime does, in the order they were made. */
+  const open = new Set<(error: unknown) => void>();
+  const endAll = (error: unknown): void => {
+    for (const die of [...open]) if (open.has(die)) die(error);
+  };
+  died$.subscribe({ next: endAll, error: endAll, complete: () => {} });
   return <Request, Response>(rpc: CriRpc, effect: (request: Request) => Call<Response>) =>
     (request: Request, options?: CallOptions) =>
       new Observable<Response>((caller) => {
@@ -72,7 +78,7 @@ export function simUnary(settings: SimCallSettings): SimUnary {
         };
         const happen = (): void =>
           way.add(
-            defer(() => outcome(action, () => effect(request))).subscribe({
+            outcome(action, () => called(effect, request)).subscribe({
               next: (response) =>
                 goOn(backMs, () =>
                   answer(() => {
@@ -85,7 +91,8 @@ export function simUnary(settings: SimCallSettings): SimUnary {
             }),
           );
         const die = (error: unknown): void => answer(() => caller.error(error));
-        way.add(died$.subscribe({ next: die, error: die, complete: () => {} }));
+        open.add(die);
+        way.add(() => open.delete(die));
         goOn(thereMs, happen);
         const deadlineMs = options?.deadlineMs ?? criDeadlineMs(rpc, request, defaultDeadlineMs) ?? Infinity;
         const expire = (): void =>
@@ -95,6 +102,15 @@ export function simUnary(settings: SimCallSettings): SimUnary {
           if (!way.closed && !goesOn(rpc, request)) way.unsubscribe();
         };
       });
+}
+
+/** The effect of a request; what it throws becomes the call's error. */
+function called<Request, Response>(effect: (request: Request) => Call<Response>, request: Request): Call<Response> {
+  try {
+    return effect(request);
+  } catch (thrown) {
+    return throwError(() => thrown);
+  }
 }
 
 /** What becomes of a request when it has arrived: a call, whose effect emits one value, or a watch. */

@@ -65,7 +65,8 @@ export function createSimTrace(maxLines = 1_000_000): SimTrace {
 /** The line of one observation: seconds, kind, subject, what. */
 export function traceLine(observation: SimObservation): string {
   const at = (observation.atMs / 1000).toFixed(3).padStart(11);
-  return `${at}  ${observation.kind.padEnd(7)} ${textOf(observation)}`;
+  // One string: a template would keep all its pieces.
+  return [`${at} `, observation.kind.padEnd(7), textOf(observation)].join(" ");
 }
 
 function textOf(observation: SimObservation): string {

@@ -73,8 +73,10 @@ export const padded = (value: number, width: number): string => String(value).pa
 /** RFC 3339 in UTC with whole seconds, as the API prints instants. */
 export function formatInstant(at: EpochMs): string {
   const t = civilTime(at);
-  const date = `${padded(t.year, 4)}-${padded(t.month, 2)}-${padded(t.day, 2)}`;
-  return `${date}T${padded(t.hour, 2)}:${padded(t.minute, 2)}:${padded(t.second, 2)}Z`;
+  const date = [padded(t.year, 4), padded(t.month, 2), padded(t.day, 2)].join("-");
+  const time = [padded(t.hour, 2), padded(t.minute, 2), padded(t.second, 2)].join(":");
+  // One string: a template would keep all its pieces, and objects keep their instants for as long as they live.
+  return [date, "T", time, "Z"].join("");
 }
 
 /** RFC 3339 with as many digits of a second as it takes. */

@@ -101,6 +101,7 @@ function prepared(
       imageUser: imageUserOf(image),
       userNamespace: NODE_USER_NAMESPACE,
       recursiveReadOnlyMounts: false,
+      volumes: new Map(),
       podIps: podIp === "" ? [] : [podIp],
       terminationLogPath: `${podDir(node.directories, pod.metadata.uid)}/termination-log`,
       objects: NO_CONFIG_OBJECTS,

@@ -43,7 +43,7 @@ import { housekeeping } from "./pipelines/housekeeping.ts";
 import { createCredentialPlugins } from "./pipelines/credentialPlugins.ts";
 import { createImagePulls } from "./pipelines/imagePull.ts";
 import { nodeCgroups } from "./pipelines/nodeCgroups.ts";
-import { nodeAdmission, nodeContext } from "./pipelines/nodeContext.ts";
+import { nodeAdmission, nodeContext, volumeNode } from "./pipelines/nodeContext.ts";
 import { nodeGauges } from "./pipelines/nodeGauges.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
 import { podLifecycle } from "./pipelines/podLifecycle.ts";
@@ -63,6 +63,7 @@ import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
 import { createTokens } from "./pipelines/tokens.ts";
 import { createUserNamespaces } from "./pipelines/userNamespaces.ts";
+import { createVolumes } from "./pipelines/volumes.ts";
 import type { ReadonlyCell } from "./state/cell.ts";
 import { createNodeState, type NodeState } from "./state/nodeState.ts";
 
@@ -135,8 +136,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const lifecycle$ = listed$.pipe(
     switchMap(() =>
       concat(
-        userNamespaces.load(),
-        shared.pullRecords.load(),
+        shared.load(),
         podLifecycle(
           { registry$: concat(restored$, loops.registry.values$) },
           { ...shared, config, ports, state, allSourcesSeen },
@@ -195,14 +195,24 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
   const objects = createPodObjects(state.configObjects, ports.objects);
   const tokens = api && createTokens({ ...ports, api: api.objects, log: telemetry.log });
   const askPlugins = createCredentialPlugins({ providers: config.credentialProviders, ports, tokens });
+  const userNamespaces = createUserNamespaces(ports, config, state);
+  const volumes = createVolumes({
+    ports,
+    config,
+    node: volumeNode(config, ports.machine),
+    sources: { objects, tokens, allocatable: config.allocatable },
+    volumes: state.volumes,
+  });
   return {
+    /** What earlier kubelets left on disk is known before any worker begins. */
+    load: () => concat(userNamespaces.load(), pullRecords.load(), volumes.load()),
     node: nodeContext(config, ports.machine, state.node),
     admission: nodeAdmission(config, ports.machine, state),
-    pullRecords,
     images: createImagePulls(ports, config.imagePull, pullRecords),
-    userNamespaces: createUserNamespaces(ports, config, state),
+    userNamespaces,
     objects,
     tokens,
+    volumes,
     credentials: createRegistryCredentials({ ports, objects, places: config.dockerFiles, askPlugins }),
   };
 }

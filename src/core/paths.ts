@@ -27,6 +27,9 @@ const LOG_SUFFIX = ".log";
 /** A volume plugin's name as a directory name: `kubernetes.io/empty-dir` is `kubernetes.io~empty-dir`. */
 export const escapePluginName = (plugin: string): string => plugin.replaceAll("/", "~");
 
+/** A directory name as the plugin's name. */
+export const unescapePluginName = (escaped: string): string => escaped.replaceAll("~", "/");
+
 export const podsDir = ({ rootDir }: RootDir): string => `${rootDir}/pods`;
 export const podDir = (roots: RootDir, uid: string): string => `${podsDir(roots)}/${uid}`;
 export const podVolumesDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volumes`;
@@ -34,10 +37,6 @@ export const podVolumesDir = (roots: RootDir, uid: string): string => `${podDir(
 /** Directory of one volume; `plugin` in its escaped form, e.g. `kubernetes.io~empty-dir`. */
 export const podVolumeDir = (roots: RootDir, uid: string, plugin: string, volume: string): string =>
   `${podVolumesDir(roots, uid)}/${plugin}/${volume}`;
-
-/** Directory of an emptyDir volume. */
-export const emptyDirPath = (roots: RootDir, uid: string, volume: string): string =>
-  podVolumeDir(roots, uid, "kubernetes.io~empty-dir", volume);
 
 export const podVolumeDevicesDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volumeDevices`;
 export const podVolumeSubpathsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volume-subpaths`;

@@ -1,15 +1,12 @@
-/** The files a container needs on the host before it is made: log directory, volumes, termination log, /etc/hosts. */
+/** The files a container needs on the host before it is made: log directory, termination log, /etc/hosts. */
 import { catchError, concat, defer, EMPTY, last, map, type Observable, of, switchMap } from "rxjs";
 import type { Container, Pod } from "../core/api.ts";
 import { podHostname } from "../core/container/hostname.ts";
 import { hostNetworkHostsFile, podHostsFile } from "../core/container/hosts.ts";
 import { needsHostsFile } from "../core/container/mounts.ts";
-import { hostPathStep, planVolumes, type VolumePlan } from "../core/container/volumes.ts";
 import { toKubeletError, withReason } from "../core/errors.ts";
 import { etcHostsPath, podContainerDir, podLogDir } from "../core/paths.ts";
 import { err, ok, type Result } from "../core/result.ts";
-import { inSequence } from "../operators/inSequence.ts";
-import type { Files } from "../ports/files.ts";
 import type { PodContext } from "./podContext.ts";
 
 /** What is to be prepared for. */
@@ -35,39 +32,11 @@ export function prepareContainerFiles(context: PodContext, task: ContainerFilesT
     files.makeDirectory(`${podLogDir(directories, pod.metadata)}/${container.name}`, 0o755),
     files.makeDirectory(podContainerDir(directories, pod.metadata.uid, container.name), 0o750),
     files.writeFile(task.terminationLog, "", TERMINATION_LOG_MODE),
-    defer(() => prepareVolumes(context, pod)),
     defer(() => writeHosts(context, task)),
   ).pipe(
     last(null, undefined),
     map(() => ok(undefined)),
     catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "CreateContainerConfigError")))),
-  );
-}
-
-function prepareVolumes({ ports, config }: PodContext, pod: Pod): Observable<void> {
-  const plans = planVolumes(pod, config.directories);
-  if (!plans.ok) throw plans.error;
-  const prepare = (plan: VolumePlan): Observable<void> => {
-    if (plan.kind === "emptyDir") return ports.files.makeDirectory(plan.path, plan.mode);
-    return plan.type === "" ? EMPTY : prepareHostPath(ports.files, pod, plan);
-  };
-  return inSequence(plans.value, prepare);
-}
-
-function prepareHostPath(files: Files, pod: Pod, plan: VolumePlan & { readonly kind: "hostPath" }): Observable<void> {
-  return files.kindOf(plan.path).pipe(
-    switchMap((found) => {
-      const step = hostPathStep(pod, plan, found);
-      if (!step.ok) throw step.error;
-      switch (step.value) {
-        case "nothing":
-          return EMPTY;
-        case "makeDirectory":
-          return files.makeDirectory(plan.path, 0o755);
-        case "makeFile":
-          return files.writeFile(plan.path, "", 0o644);
-      }
-    }),
   );
 }
 

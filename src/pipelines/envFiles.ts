@@ -1,23 +1,22 @@
 /** Reads the files that variables of a container come from, before its config is built. Counterpart: ParseEnv's callers. */
 import { catchError, from, map, type Observable, of, reduce } from "rxjs";
-import type { Container, Pod } from "../core/api.ts";
+import type { Container } from "../core/api.ts";
 import { type EnvFile, type EnvFiles, envFileKey, fileKeyRefs } from "../core/container/envFile.ts";
-import { planVolumes } from "../core/container/volumes.ts";
 import { toKubeletError } from "../core/errors.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { inSequence } from "../operators/inSequence.ts";
-import type { PodContext } from "./podContext.ts";
+import { type PodContext, volumesOf } from "./podContext.ts";
 
 /** Of one file. */
 const MAX_BYTES = 1024 * 1024;
 
 /** Emits once, never errors: what cannot be read is told by the variable that wants it. */
-export function readEnvFiles({ ports, config }: PodContext, pod: Pod, container: Container): Observable<EnvFiles> {
+export function readEnvFiles(context: PodContext, container: Container): Observable<EnvFiles> {
+  const { ports } = context;
   const refs = new Map(fileKeyRefs(container).map((ref) => [envFileKey(ref), ref]));
-  const plans = refs.size === 0 ? ok([]) : planVolumes(pod, config.directories);
-  const volumes = new Map((plans.ok ? plans.value : []).map((plan) => [plan.name, plan.path]));
+  const volumes = volumesOf(context);
   return inSequence([...refs], ([key, { volumeName, path }]): Observable<readonly [string, EnvFile]> => {
-    const root = volumes.get(volumeName);
+    const root = volumes.get(volumeName)?.path;
     if (root === undefined) return from([]);
     return ports.files.readInside(root, path, MAX_BYTES).pipe(
       map((text): Result<string> => ok(text)),

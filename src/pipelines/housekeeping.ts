@@ -15,8 +15,9 @@ import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import type { UserNamespaces } from "./userNamespaces.ts";
+import { removeUnmounted } from "./volumeEffects.ts";
 
-type Ports = Pick<KubeletPorts, "files" | "cgroups" | "clock" | "telemetry">;
+type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
 interface State extends Pick<NodeState, "registry" | "listing" | "statuses"> {
   readonly userNamespaces: Pick<UserNamespaces, "release">;
@@ -48,10 +49,11 @@ function isOrphan(uid: string, { registry, listing }: State): boolean {
   return !registry.value.records.has(key) && listing.value?.pods.has(key) !== true;
 }
 
-function sweepPodDirs({ files, telemetry }: Ports, { directories }: Config, state: State): Observable<never> {
+function sweepPodDirs(ports: Ports, { directories }: Config, state: State): Observable<never> {
+  const { files, telemetry } = ports;
   const remove = (uid: string): Observable<never> => {
     const path = podDir(directories, podUid(uid));
-    return removal(path, concat(state.userNamespaces.release(podUid(uid)), files.remove(path)), telemetry);
+    return removal(path, concat(state.userNamespaces.release(podUid(uid)), removeUnmounted(ports, path)), telemetry);
   };
   return sweepEach(files.list(podsDir(directories)), () => (uid) => isOrphan(uid, state), remove);
 }

@@ -8,6 +8,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { nodeHostIps } from "../core/node/hostIps.ts";
 import { safeSysctls, sysctlAllowlist } from "../core/pod/sysctls.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
+import type { VolumeNode } from "../core/volume/volumeLayout.ts";
 import type { Machine } from "../ports/host.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
 
@@ -30,6 +31,13 @@ export const nodeContext = (
   selinuxEnabled: machine.selinuxEnabled,
   thermalThrottlePaths: machine.thermalThrottlePaths,
 });
+
+/** What volumes are made of. Swap is kept out where the kernel surely can: from 6.4 on, as upstream has it. */
+export function volumeNode(config: KubeletConfig, machine: Machine): VolumeNode {
+  const [major = 0, minor = 0] = machine.kernelVersion.split(".").map(Number.parseFloat);
+  const { directories, allocatable } = config;
+  return { directories, allocatable, hasNoSwap: major > 6 || (major === 6 && minor >= 4) };
+}
 
 /** Admission of pods, and of their resizes, to this node. */
 export function nodeAdmission(

@@ -6,6 +6,7 @@ import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, 
 import type { Pod } from "../core/api.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { isLogLinkOf, podDir, podLogDir } from "../core/paths.ts";
+import { isAllUnmounted, NO_VOLUMES } from "../core/volume/podVolumes.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import { reconcile } from "../operators/reconcile.ts";
 import type { Call } from "../ports/call.ts";
@@ -14,6 +15,7 @@ import { type PodContext, podFields } from "./podContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { podRound, wakeAfter } from "./podRound.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
+import { removeUnmounted } from "./volumeEffects.ts";
 
 /** Emits `removed` once nothing is left, then completes. */
 export function cleanUpPod(
@@ -24,18 +26,23 @@ export function cleanUpPod(
   const { telemetry, clock } = context.ports;
   const round = (): Observable<PodOutput> =>
     podRound(context, {
-      plan: ({ containers, sandboxes }) => [...containers, ...sandboxes].map(({ id }) => id),
-      act: (ids, { containers, sandboxes }, errors) =>
+      plan: ({ containers, sandboxes }) => ({
+        ids: [...containers, ...sandboxes].map(({ id }) => id),
+        areVolumesGone: areVolumesGone(context),
+      }),
+      act: ({ ids, areVolumesGone: isDue }, { containers, sandboxes }, errors) =>
         concat(
           // Nothing on disk is touched, and nobody takes this pod's place, before the runtime shows that it is gone.
           ids.length > 0
             ? removeFromRuntime(context, containers, sandboxes, errors)
-            : removeFromDisk(context, pod, errors),
+            : isDue
+              ? removeFromDisk(context, pod, errors)
+              : EMPTY,
           defer(() => {
             if (errors.length > 0) {
               telemetry.log.warn("Removing a pod failed, trying again", { ...podFields(context), errors });
             }
-            const isGone = errors.length === 0 && ids.length === 0;
+            const isGone = errors.length === 0 && ids.length === 0 && isDue;
             return isGone ? of<PodOutput>({ kind: "removed", uid: context.identity.uid }) : EMPTY;
           }),
         ),
@@ -47,7 +54,7 @@ export function cleanUpPod(
 }
 
 /**
- * A pod that is over keeps its containers and logs, but neither cgroup nor user ids. Emits `reclaimed` once they are
+ * A pod that is over keeps its containers and logs, but neither volumes nor cgroup nor user ids. Emits `reclaimed` once they are
  * given back, then completes. Counterpart: SyncTerminatedPod.
  */
 export function reclaimPod(
@@ -58,9 +65,10 @@ export function reclaimPod(
   const { telemetry, clock } = context.ports;
   const round = (): Observable<PodOutput> =>
     podRound(context, {
-      plan: () => "reclaim",
-      act: (_plan, _runtime, errors) =>
-        concat(
+      plan: () => areVolumesGone(context),
+      act: (isDue, _runtime, errors) => {
+        if (!isDue) return EMPTY;
+        return concat(
           attempt(errors, () => destroyPodCgroup(context, pod)),
           attempt(errors, () => context.userNamespaces.release(context.identity.uid)),
           defer(() => {
@@ -71,13 +79,18 @@ export function reclaimPod(
             });
             return EMPTY;
           }),
-        ),
+        );
+      },
       untilShown: true,
     });
   return reconcile({ triggers$, run: round, wakeAfterMs: () => wakeAfter(context), clock }).pipe(
     takeWhile((output) => output.kind !== "reclaimed", true),
   );
 }
+
+/** What containers wrote is taken away before the cgroup that pays for it, and before the directory it is in. */
+const areVolumesGone = ({ volumes, identity }: PodContext): boolean =>
+  isAllUnmounted(volumes.get(identity.uid) ?? NO_VOLUMES);
 
 /** Does something; its failure is added to `errors`. */
 const attempt = (errors: KubeletError[], call: () => Call<void>): Observable<never> =>
@@ -96,7 +109,7 @@ function removeFromDisk(context: PodContext, pod: Pod | undefined, errors: Kubel
     attempt(errors, () => removeLogLinks(context)),
     attempt(errors, () => ports.files.remove(podLogDir(config.directories, identity))),
     attempt(errors, () => context.userNamespaces.release(identity.uid)),
-    attempt(errors, () => ports.files.remove(podDir(config.directories, identity.uid))),
+    attempt(errors, () => removeUnmounted(ports, podDir(config.directories, identity.uid))),
   );
 }
 

@@ -4,6 +4,9 @@ import type { Node } from "../core/api.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import { toKubeletError } from "../core/errors.ts";
+import type { PodUid } from "../core/ids.ts";
+import { mountedLayouts, NO_VOLUMES, type PodVolumes } from "../core/volume/podVolumes.ts";
+import type { VolumeLayout } from "../core/volume/volumeLayout.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { PodIdentity } from "../core/pod/podRegistry.ts";
@@ -16,6 +19,7 @@ import { aborted } from "../operators/aborted.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
+import type { ReadonlyKeyedCell } from "../state/keyedCell.ts";
 import type { Sequence } from "../state/sequence.ts";
 import type { ImagePulls } from "./imagePull.ts";
 import type { PodMemory } from "./podMemory.ts";
@@ -36,6 +40,7 @@ export interface PodContext {
   readonly apiNode: ReadonlyCell<Node | undefined>;
   readonly images: ImagePulls;
   readonly userNamespaces: UserNamespaces;
+  readonly volumes: ReadonlyKeyedCell<PodUid, PodVolumes>;
   readonly runtimeClasses: ReadonlyCell<RuntimeClasses>;
   readonly objects: PodObjects;
   readonly credentials: FindCredentials;
@@ -45,6 +50,10 @@ export interface PodContext {
   /** undefined while the runtime has something of the pod that was not inspected yet. */
   readonly runtimeStatus: () => PodRuntimeStatus | undefined;
 }
+
+/** The volumes of the pod that containers may use, by name. */
+export const volumesOf = ({ volumes, identity }: PodContext): ReadonlyMap<string, VolumeLayout> =>
+  mountedLayouts(volumes.get(identity.uid) ?? NO_VOLUMES);
 
 /** True when the pod was inspected after the last effect on it. */
 export function seesOwnEffects(context: PodContext): boolean {

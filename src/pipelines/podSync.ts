@@ -8,7 +8,7 @@ import type { Pod } from "../core/api.ts";
 import { registerRestart, syncErrorDelayMs } from "../core/backoff.ts";
 import { objectsReadBy } from "../core/configObjects.ts";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
-import { type MonotonicMs, monotonicMs } from "../core/ids.ts";
+import { type MonotonicMs, monotonicMs, podUid } from "../core/ids.ts";
 import { computePodActions } from "../core/pod/podActions.ts";
 import { podMeaning } from "../core/pod/podUpdate.ts";
 import type { ContainerStart, PodActions } from "../core/pod/podActionsTypes.ts";
@@ -16,6 +16,8 @@ import { backOffEvent, sandboxChangedEvent } from "../core/pod/podEvents.ts";
 import { containerGraceSeconds } from "../core/pod/gracePeriod.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { Result } from "../core/result.ts";
+import { NO_VOLUMES, unmountedVolumes } from "../core/volume/podVolumes.ts";
+import { usedVolumes } from "../core/volume/volumeLayout.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import { steer, steeredPolicy } from "./crashLoopSteering.ts";
@@ -40,6 +42,8 @@ interface SyncRun {
   readonly runtime: PodRuntimeStatus;
   readonly actions: PodActions;
   readonly resize: PodResize;
+  /** Names of the volumes that are not mounted yet. */
+  readonly unmounted: readonly string[];
   readonly stop: AbortSignal;
   readonly errors: KubeletError[];
   sandbox: Sandbox | undefined;
@@ -82,7 +86,8 @@ export function syncPod(
       const resize: PodResize = actions.killPod || actions.createSandbox ? undefined : { plan: resizePlan };
       const isResizing = memory.resizing.value !== undefined;
       const objects = objectsReadBy(pod, memory.objects.value, context.runtimeClasses.value);
-      return { pod, objects, runtimeState: context.runtimeState.value, actions, resize, isResizing };
+      const unmounted = unmountedOf(context, pod);
+      return { pod, objects, runtimeState: context.runtimeState.value, actions, resize, isResizing, unmounted };
     },
     // A status that has come to the server and back is no reason to try again.
     essence: ({ actions, pod: wanted, ...basis }) => ({
@@ -90,12 +95,12 @@ export function syncPod(
       wanted: podMeaning(wanted),
       actions: essenceOf(actions),
     }),
-    act: ({ actions, resize }, runtime, errors) => {
+    act: ({ actions, resize, unmounted }, runtime, errors) => {
       const operation = operationOf(memory, command);
       if (operation === "create") observeWorkerStart(context, pod);
       memory.starting = new Set(startsOf(actions).map(({ name }) => name));
       memory.restarting.set(stopsToStartAgain(actions));
-      const begun = { context, pod, runtime, actions, resize, stop, errors };
+      const begun = { context, pod, runtime, actions, resize, unmounted, stop, errors };
       run = { ...begun, sandbox: undefined, failed: new Set(), halted: false };
       const carriedOut$ = carryOut(run).pipe(measureRun(context, operation));
       if (!isIdle(actions) || resize?.plan !== undefined) return carriedOut$;
@@ -119,6 +124,7 @@ const STEPS: readonly ((run: SyncRun) => Observable<PodOutput>)[] = [
   keepSize,
   killChangedSandbox,
   killUnwantedContainers,
+  awaitVolumes,
   provideSandbox,
   putSizeInForce,
   startInitContainers,
@@ -209,6 +215,18 @@ function killUnwantedContainers(run: SyncRun): Observable<PodOutput> {
     }),
   );
 }
+
+/** Nothing is made before the volumes of the pod are there: the change of them is the next look. */
+function awaitVolumes(run: SyncRun): Observable<PodOutput> {
+  run.halted = run.unmounted.length > 0 && (run.actions.createSandbox || startsOf(run.actions).length > 0);
+  return EMPTY;
+}
+
+const unmountedOf = ({ volumes }: PodContext, pod: Pod): readonly string[] =>
+  unmountedVolumes(
+    usedVolumes(pod).map(({ name }) => name),
+    volumes.get(podUid(pod.metadata.uid)) ?? NO_VOLUMES,
+  );
 
 /** Step 4: the sandbox to run in, if anything is to be started. */
 function provideSandbox(run: SyncRun): Observable<PodOutput> {

@@ -31,6 +31,7 @@ import { isTerminalPhase } from "../core/pod/phase.ts";
 import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
 import { emptyRuntimeStatus, type PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
+import { volumeStage } from "../core/volume/podVolumes.ts";
 import { sameValue } from "../core/sameValue.ts";
 import { aborted } from "../operators/aborted.ts";
 import { reconcile } from "../operators/reconcile.ts";
@@ -55,6 +56,7 @@ import { keepVerdicts, restoreVerdicts } from "./probeJournal.ts";
 import { podProbes } from "./probes.ts";
 import type { FindCredentials } from "./registryCredentials.ts";
 import type { UserNamespaces } from "./userNamespaces.ts";
+import type { Volumes } from "./volumes.ts";
 
 export interface PodWorkerDeps {
   readonly config: KubeletConfig;
@@ -62,11 +64,12 @@ export interface PodWorkerDeps {
   readonly node: NodeContext;
   readonly images: ImagePulls;
   readonly userNamespaces: UserNamespaces;
+  readonly volumes: Volumes;
   readonly objects: PodObjects;
   readonly credentials: FindCredentials;
   readonly state: Pick<
     NodeState,
-    "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "node"
+    "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "node" | "volumes"
   >;
 }
 
@@ -85,6 +88,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       apiNode: deps.state.node,
       images: deps.images,
       userNamespaces: deps.userNamespaces,
+      volumes: deps.state.volumes,
       runtimeClasses: deps.state.runtimeClasses,
       objects: deps.objects,
       credentials: deps.credentials,
@@ -119,7 +123,8 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
     const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
     const kept$ = merge(keepGrants(contextOf, commanded$), keepVerdicts(journal, commanded$));
     const objects$ = followObjects(commanded$, deps.objects, memory);
-    const running$ = merge(podFacts(uid, memory), objects$, phases$, statuses$, probes$, kept$);
+    const volumes$ = deps.volumes.run(uid, commanded$, memory);
+    const running$ = merge(podFacts(uid, memory), objects$, volumes$, phases$, statuses$, probes$, kept$);
     return concat(restored$, running$).pipe(
       takeWhile((output) => output.kind !== "removed", true),
       finalize(() => memory.over.abort()),
@@ -156,7 +161,8 @@ function runPhase(
       context.memory.done = undefined;
     }),
   );
-  const looked$ = merge(of(undefined), state.statuses.changes$(identity.uid), runtime$);
+  const volumes$ = state.volumes.changes$(identity.uid).pipe(map(volumeStage), distinctUntilChanged());
+  const looked$ = merge(of(undefined), state.statuses.changes$(identity.uid), runtime$, volumes$);
   switch (command.phase) {
     case "sync": {
       const commands$ = latest.changes$.pipe(filter((known) => known?.phase === "sync"));

@@ -36,7 +36,7 @@ import type { ContainerConfig, Image } from "../gen/cri.ts";
 import { aborted } from "../operators/aborted.ts";
 import { prepareContainerFiles } from "./containerFiles.ts";
 import { readEnvFiles } from "./envFiles.ts";
-import { eventOutput, inspect, lastingEffect, type PodContext, podFields } from "./podContext.ts";
+import { eventOutput, inspect, lastingEffect, type PodContext, podFields, volumesOf } from "./podContext.ts";
 import { endFailure, noteFailure } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
@@ -106,7 +106,7 @@ function createAndStart(task: StartTask, image: Image): Observable<PodOutput> {
   const { context, pod, container, sandbox, start } = task;
   const { ports, config } = context;
   const objects$ = context.objects.read(pod, containerReferences(container));
-  return combineLatest([restartCountOf(task), readEnvFiles(context, pod, container), objects$]).pipe(
+  return combineLatest([restartCountOf(task), readEnvFiles(context, container), objects$]).pipe(
     switchMap(([restartCount, envFiles, objects]) => {
       const logId = ports.rng.uuid().slice(0, 8);
       const terminationLog = terminationLogPath(config.directories, pod.metadata.uid, container.name, logId);
@@ -158,6 +158,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     podIps: sandbox.podIps,
     terminationLogPath,
     targetContainerId: target?.containerId,
+    volumes: volumesOf(context),
     ...sources,
     objects: { ...sources.objects, services },
     node: context.node,

@@ -10,6 +10,7 @@
  *     podStatuses    pipelines/podStatus          API status of each pod
  *     timelines      pipelines/podTimeline        what happened to each pod, and what it is busy with
  *     idRanges       pipelines/userNamespaces     which pod has which user ids
+ *     volumes        pipelines/volumes            which volumes each pod wants, and which of them the node has
  *     runtimeClasses kubelet                      which RuntimeClasses there are
  *     services       kubelet                      which services there are
  *     node           pipelines/nodeObject         this node as the API server has it
@@ -33,6 +34,7 @@ import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import { type RuntimeState, unknownRuntimeState } from "../core/runtime/runtimeState.ts";
 import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
 import { type IdRanges, noIdRanges } from "../core/userns/idRanges.ts";
+import type { PodVolumes } from "../core/volume/podVolumes.ts";
 import { type Cell, createCell } from "./cell.ts";
 import { createKeyedCell, type KeyedCell } from "./keyedCell.ts";
 import { createSequence, type Sequence } from "./sequence.ts";
@@ -48,6 +50,7 @@ export interface NodeState {
   readonly podStatuses: KeyedCell<PodUid, PodStatus>;
   readonly timelines: KeyedCell<PodUid, PodTimeline>;
   readonly idRanges: Cell<IdRanges>;
+  readonly volumes: KeyedCell<PodUid, PodVolumes>;
   readonly runtimeClasses: Cell<RuntimeClasses>;
   /** undefined until the API server has told them once. */
   readonly services: Cell<readonly ServiceForEnv[] | undefined>;
@@ -74,6 +77,7 @@ export function createNodeState(): NodeState {
     podStatuses: createKeyedCell(),
     timelines: createKeyedCell(),
     idRanges: createCell(noIdRanges),
+    volumes: createKeyedCell(),
     runtimeClasses: createCell<RuntimeClasses>(new Map()),
     services: createCell<readonly ServiceForEnv[] | undefined>(undefined),
     node: createCell<Node | undefined>(undefined),

@@ -123,14 +123,11 @@ describeOnContainerd("inside containers on containerd", (installation) => {
     );
     await node.untilOutput(await running("made"), "main", "end");
     expect(await readFile(path("file"), "utf8")).toBe("b\n");
-    const refused = await node.daemon.until(
-      "missing",
-      ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.message !== undefined,
-      "refused",
+    const message = `MountVolume.SetUp failed for volume "folder" : hostPath type check failed: ${path("nowhere")} is not a directory`;
+    const told = await waitFor("FailedMount", async () =>
+      (await node.daemon.events("missing")).find(({ reason }) => reason === "FailedMount"),
     );
-    expect(refused.status?.containerStatuses?.[0]?.state?.waiting?.message).toContain(
-      `volume "folder": hostPath ${path("nowhere")} doesn't exist`,
-    );
+    expect(told.message).toBe(message);
   });
 
   it("leaves a termination message, or the end of its log when it failed without one", async () => {

@@ -9,7 +9,10 @@ describe("paths", () => {
     [paths.podsDir(roots), "/var/lib/kubelet/pods"],
     [paths.podDir(roots, "u1"), "/var/lib/kubelet/pods/u1"],
     [paths.podVolumesDir(roots, "u1"), "/var/lib/kubelet/pods/u1/volumes"],
-    [paths.emptyDirPath(roots, "u1", "data"), "/var/lib/kubelet/pods/u1/volumes/kubernetes.io~empty-dir/data"],
+    [
+      paths.podVolumeDir(roots, "u1", paths.escapePluginName("kubernetes.io/empty-dir"), "data"),
+      "/var/lib/kubelet/pods/u1/volumes/kubernetes.io~empty-dir/data",
+    ],
     [paths.podVolumeDevicesDir(roots, "u1"), "/var/lib/kubelet/pods/u1/volumeDevices"],
     [paths.podVolumeSubpathsDir(roots, "u1"), "/var/lib/kubelet/pods/u1/volume-subpaths"],
     [paths.podPluginsDir(roots, "u1"), "/var/lib/kubelet/pods/u1/plugins"],

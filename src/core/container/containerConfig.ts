@@ -4,6 +4,7 @@ import type { ConfigObjects } from "../configObjects.ts";
 import { ContainerConfig, type UserNamespace } from "../../gen/cri.ts";
 import { containerLogName } from "../paths.ts";
 import { type Result, ok } from "../result.ts";
+import type { VolumeLayout } from "../volume/volumeLayout.ts";
 import { containerConfigError } from "./configError.ts";
 import { containerEnvironment } from "./env.ts";
 import type { EnvFiles } from "./envFile.ts";
@@ -29,6 +30,8 @@ export interface ContainerConfigInput {
   readonly recursiveReadOnlyMounts: boolean;
   /** Addresses of the pod, primary first. */
   readonly podIps: readonly string[];
+  /** The pod's mounted volumes by name. */
+  readonly volumes: ReadonlyMap<string, VolumeLayout>;
   /** Host path of the termination message file of this attempt; it must exist before the container is made. */
   readonly terminationLogPath: string;
   /** ConfigMaps, Secrets and services the environment is made from. */

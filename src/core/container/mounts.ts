@@ -8,7 +8,7 @@ import { etcHostsPath } from "../paths.ts";
 import { type Result, ok } from "../result.ts";
 import { containerConfigError, mountError } from "./configError.ts";
 import type { NodeContext } from "./nodeContext.ts";
-import { type VolumePlan, planVolumes } from "./volumes.ts";
+import type { VolumeLayout } from "../volume/volumeLayout.ts";
 
 type VolumeMount = NonNullable<Container["volumeMounts"]>[number];
 
@@ -18,6 +18,8 @@ export interface MountsInput {
   readonly pod: Pod;
   readonly container: Container;
   readonly podIps: readonly string[];
+  /** The pod's mounted volumes by name. */
+  readonly volumes: ReadonlyMap<string, VolumeLayout>;
   /** Host path of the termination message file of this attempt. */
   readonly terminationLogPath: string;
   /** Whether the runtime can mount read-only with all that is mounted below. */
@@ -48,11 +50,11 @@ function isRecursivelyReadOnly(mount: VolumeMount, isSupported: boolean): boolea
 
 const absolute = (path: string): string => (path.startsWith("/") ? path : `/${path}`);
 
-function volumeMount(input: MountsInput, mount: VolumeMount, plans: ReadonlyMap<string, VolumePlan>): Result<Mount> {
+function volumeMount(input: MountsInput, mount: VolumeMount): Result<Mount> {
   const { pod, container, node } = input;
   const where = `container "${container.name}": volumeMount "${mount.name}" at ${mount.mountPath}`;
-  const plan = plans.get(mount.name);
-  if (plan === undefined) return mountError(pod, `${where}: the pod has no volume of this name`);
+  const volume = input.volumes.get(mount.name);
+  if (volume === undefined) return mountError(pod, `${where}: the pod has no volume of this name`);
   if (mount.subPath || mount.subPathExpr)
     return mountError(pod, `${where}: subPath is not served yet`, "Unimplemented");
   const recursive = isRecursivelyReadOnly(mount, input.recursiveReadOnlyMounts);
@@ -66,11 +68,11 @@ function volumeMount(input: MountsInput, mount: VolumeMount, plans: ReadonlyMap<
   return ok(
     Mount.fromPartial({
       containerPath: absolute(mount.mountPath),
-      hostPath: plan.path,
-      readonly: mount.readOnly ?? false,
+      hostPath: volume.path,
+      readonly: mount.readOnly === true || volume.isReadOnly,
       recursiveReadOnly: recursive,
       propagation,
-      selinuxRelabel: node.selinuxEnabled && plan.kind === "emptyDir",
+      selinuxRelabel: node.selinuxEnabled && volume.selinuxRelabel,
     }),
   );
 }
@@ -82,15 +84,12 @@ export const needsHostsFile = (pod: Pod, podIps: readonly string[]): boolean =>
 /** The mounts of a container; fails with FailedMount naming volume and path. */
 export function containerMounts(input: MountsInput): Result<readonly Mount[]> {
   const { pod, container, podIps, node } = input;
-  const planned = planVolumes(pod, node.directories);
-  if (!planned.ok) return planned;
   if ((container.volumeDevices ?? []).length > 0) {
     return mountError(pod, `container "${container.name}": volumeDevices are not served yet`, "Unimplemented");
   }
-  const plans = new Map(planned.value.map((plan) => [plan.name, plan]));
   const mounts: Mount[] = [];
   for (const each of container.volumeMounts ?? []) {
-    const mount = volumeMount(input, each, plans);
+    const mount = volumeMount(input, each);
     if (!mount.ok) return mount;
     mounts.push(mount.value);
   }

@@ -7,6 +7,7 @@ import { proberMetrics } from "./proberMetrics.ts";
 import { processMetrics, serverMetrics } from "./processMetrics.ts";
 import { restClientMetrics } from "./restClientMetrics.ts";
 import { rxletMetrics } from "./rxletMetrics.ts";
+import { volumeMetrics } from "./volumeMetrics.ts";
 
 export type { MetricRow } from "./metricRow.ts";
 
@@ -19,6 +20,7 @@ export const metricTable = {
   ...processMetrics,
   ...restClientMetrics,
   ...certificateMetrics,
+  ...volumeMetrics,
   ...rxletMetrics,
 } as const satisfies Readonly<Record<string, MetricRow>>;
 

@@ -4,7 +4,7 @@
  */
 import type { ApiSubresources } from "../api/apiResources.ts";
 import { kubeletError } from "../errors.ts";
-import type { EpochMs } from "../ids.ts";
+import { type EpochMs, epochMs } from "../ids.ts";
 import { err, ok, type Result } from "../result.ts";
 import { parseInstant } from "../telemetry/civilTime.ts";
 
@@ -64,6 +64,10 @@ export function isDue({ expiresAt, lifeMs }: ServiceAccountToken, now: EpochMs, 
   const usedMs = now - (expiresAt - lifeMs);
   return usedMs > LONGEST_USE_MS - jitterMs || expiresAt - now < lifeMs * LEFT_SHARE + jitterMs;
 }
+
+/** When another token is due at the latest, whatever is drawn. */
+export const dueAt = ({ expiresAt, lifeMs }: ServiceAccountToken): EpochMs =>
+  epochMs(Math.min(expiresAt - lifeMs + LONGEST_USE_MS, expiresAt - lifeMs * LEFT_SHARE) + 1);
 
 /** Whether nobody takes it any more. */
 export const isExpired = ({ expiresAt }: ServiceAccountToken, now: EpochMs): boolean => now >= expiresAt;

@@ -10,7 +10,7 @@ import { simMachine } from "../../../src/sim/simMachine.ts";
 import { createNodeState } from "../../../src/state/nodeState.ts";
 import { marbles } from "../../support/marbles.ts";
 import { podNode } from "../../support/podNode.ts";
-import { ALL_RESIZABLE, podOf } from "../../support/pods.ts";
+import { ALL_RESIZABLE, containerOf, podOf } from "../../support/pods.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 const POD_DIR = "/var/lib/kubelet/pods/gone/volumes/kubernetes.io~empty-dir/data";
@@ -39,7 +39,9 @@ describe("housekeeping", () => {
 
   it("never touches what a wanted pod left on disk before the machine went down, though the runtime has nothing of it", () => {
     const mine = "/var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~empty-dir/data/file";
-    const { node, check } = podNode({ pods: [podOf()] });
+    const volumeMounts = [{ name: "data", mountPath: "/data" }];
+    const spec = { volumes: [{ name: "data", emptyDir: {} }], containers: [containerOf({ volumeMounts })] };
+    const { node, check } = podNode({ pods: [podOf({ spec })] });
     node.files.put(mine, "precious");
     node.runFor(600_000);
     expect(node.files.read(mine)).toBe("precious");
@@ -67,7 +69,7 @@ describe("housekeeping", () => {
         });
         m.scheduler.schedule(() => state.registry.set(step.registry));
       });
-      const ports = { files, cgroups: undefined, clock: m.clock, telemetry: recordingTelemetry() };
+      const ports = { files, mounts: undefined, cgroups: undefined, clock: m.clock, telemetry: recordingTelemetry() };
       const config = simKubeletConfig(simMachine());
       const userNamespaces = createUserNamespaces(ports, config, state);
       m.expectObservable(housekeeping({ ready$: ready }, ports, config, { ...state, userNamespaces }), "100s !").toBe(

@@ -8,6 +8,7 @@ import { stopSignal, stopSignalName } from "../../../src/core/container/stopSign
 import { ContainerConfig, NamespaceMode, SecurityProfile_ProfileType, Signal } from "../../../src/gen/cri.ts";
 import { nodeContextOf } from "../../support/nodeContext.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
+import { mountedVolumesOf } from "../../support/podVolumes.ts";
 
 const BUSYBOX = "registry.k8s.io/e2e-test-images/busybox:1.37.0-1";
 const IMAGE_REF = "sha256:0000000000000000000000000000000000000000000000000000000000000002";
@@ -21,14 +22,16 @@ interface Case {
 }
 
 function build(container: Container, { spec = {}, input = {}, node = {} }: Case = {}) {
+  const pod = podOf({ spec: { containers: [container], ...spec } });
   return buildContainerConfig({
-    pod: podOf({ spec: { containers: [container], ...spec } }),
+    pod,
     container,
     restartCount: 0,
     imageRef: IMAGE_REF,
     imageUser: ROOT,
     userNamespace: NODE_USER_NAMESPACE,
     recursiveReadOnlyMounts: false,
+    volumes: mountedVolumesOf(pod),
     podIps: ["10.1.0.192"],
     terminationLogPath: `${POD_DIR}/containers/${container.name}/0a1b2c3d`,
     objects: NO_CONFIG_OBJECTS,

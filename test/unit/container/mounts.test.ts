@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "../../../src/core/api.ts";
 import { containerMounts, needsHostsFile } from "../../../src/core/container/mounts.ts";
-import { planVolumes } from "../../../src/core/container/volumes.ts";
 import { Mount, MountPropagation } from "../../../src/gen/cri.ts";
 import { nodeContextOf } from "../../support/nodeContext.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
+import { mountedVolumesOf } from "../../support/podVolumes.ts";
 
 type Volumes = NonNullable<PodSpec["volumes"]>;
 type VolumeMounts = NonNullable<Container["volumeMounts"]>;
@@ -36,6 +36,7 @@ function mounts(volumeMounts: VolumeMounts, more: MountCase = {}) {
   const pod = podOf({ spec: { volumes, containers: [main], ...spec } });
   return containerMounts({
     pod,
+    volumes: mountedVolumesOf(pod),
     container: main,
     podIps,
     terminationLogPath: LOG,
@@ -156,37 +157,5 @@ describe("containerMounts", () => {
     expect(mounts([], { container: { volumeDevices: [{ name: "d", devicePath: "/dev/x" }] } })).toEqual(
       refused('container "main": volumeDevices are not served yet', "Unimplemented"),
     );
-  });
-});
-
-describe("planVolumes", () => {
-  const plan = (list: Volumes, mounted: readonly string[]) => {
-    const volumeMounts = mounted.map((name) => ({ name, mountPath: `/${name}` }));
-    const spec = {
-      volumes: list,
-      containers: [containerOf()],
-      initContainers: [containerOf({ name: "i", volumeMounts })],
-    };
-    return planVolumes(podOf({ spec }), { rootDir: "/var/lib/kubelet" });
-  };
-
-  it("says what to make for the volumes some container mounts", () => {
-    const unused = { name: "unused", secret: { secretName: "s" } };
-    expect(plan([...volumes, unused], ["host", "data"])).toEqual({
-      ok: true,
-      value: [
-        { kind: "emptyDir", name: "data", path: DATA, mode: 0o777 },
-        { kind: "hostPath", name: "host", path: "/srv/x", type: "DirectoryOrCreate" },
-      ],
-    });
-  });
-
-  it.each<[Volumes[number], string]>([
-    [{ name: "v", configMap: { name: "c" } }, 'volume "v": kind configMap is not served yet'],
-    [{ name: "v", projected: {} }, 'volume "v": kind projected is not served yet'],
-    [{ name: "v", emptyDir: { medium: "Memory" } }, 'volume "v": emptyDir medium Memory is not served yet'],
-    [{ name: "v" }, 'volume "v": kind without a source is not served yet'],
-  ])("refuses %j by kind", (volume, message) => {
-    expect(plan([volume], ["v"])).toEqual(refused(message, "Unimplemented"));
   });
 });

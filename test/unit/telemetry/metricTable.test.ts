@@ -96,7 +96,10 @@ rest_client_rate_limiter_duration_seconds histogram host,verb
 rest_client_request_duration_seconds histogram host,verb
 rest_client_request_size_bytes histogram host,verb
 rest_client_requests_total counter code,host,method
-rest_client_response_size_bytes histogram host,verb`
+rest_client_response_size_bytes histogram host,verb
+reconstruct_volume_operations_errors_total counter
+reconstruct_volume_operations_total counter
+storage_operation_duration_seconds histogram migrated,operation_name,status,volume_plugin`
   .trim()
   .split("\n");
 

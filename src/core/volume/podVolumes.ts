@@ -1,0 +1,65 @@
+/** The volumes of one pod: what it wants, what the node has, and what keeps the pod from starting. */
+import type { KubeletError } from "../errors.ts";
+import type { ActualVolume } from "./volumePlan.ts";
+import { type VolumeLayout, volumeKey } from "./volumeLayout.ts";
+
+/** What is known of a volume that the pod wants. */
+export type VolumeWish =
+  /** The claim it names is being looked up. */
+  | { readonly kind: "pending" }
+  | { readonly kind: "refused"; readonly error: KubeletError }
+  | { readonly kind: "resolved"; readonly layout: VolumeLayout };
+
+export interface PodVolumes {
+  /** By the name in the pod; empty once the pod needs none any more. */
+  readonly wishes: ReadonlyMap<string, VolumeWish>;
+  /** By `volumeKey`. */
+  readonly actual: ReadonlyMap<string, ActualVolume>;
+}
+
+export const NO_VOLUMES: PodVolumes = { wishes: new Map(), actual: new Map() };
+
+const isMounted = (wish: VolumeWish | undefined, { actual }: PodVolumes): boolean =>
+  wish?.kind === "resolved" && actual.get(volumeKey(wish.layout))?.condition === "mounted";
+
+/** The volumes of these names that containers cannot use yet, sorted. */
+export const unmountedVolumes = (names: readonly string[], volumes: PodVolumes): readonly string[] =>
+  names.filter((name) => !isMounted(volumes.wishes.get(name), volumes)).sort();
+
+/** The layouts of the volumes that are mounted, by their name in the pod. */
+export function mountedLayouts(volumes: PodVolumes): ReadonlyMap<string, VolumeLayout> {
+  return new Map(
+    [...volumes.wishes].flatMap(([name, wish]) =>
+      wish.kind === "resolved" && isMounted(wish, volumes) ? [[name, wish.layout] as const] : [],
+    ),
+  );
+}
+
+/** What of its volumes a pod can act upon; the steps between are nobody else's concern. */
+export function volumeStage(volumes: PodVolumes): "mounting" | "mounted" | "unmounting" | "unmounted" {
+  const names = [...volumes.wishes.keys()];
+  if (names.length === 0) return volumes.actual.size === 0 ? "unmounted" : "unmounting";
+  return unmountedVolumes(names, volumes).length === 0 ? "mounted" : "mounting";
+}
+
+/** Nothing of the pod's volumes is left on the node. */
+export const isAllUnmounted = ({ wishes, actual }: PodVolumes): boolean => wishes.size === 0 && actual.size === 0;
+
+const list = (names: readonly string[]): string => `[${names.join(" ")}]`;
+
+/** Why the pod waits, as upstream's event tells it; undefined when all volumes of these names are mounted. */
+export function waitMessage(names: readonly string[], volumes: PodVolumes): string | undefined {
+  const unmounted = unmountedVolumes(names, volumes);
+  if (unmounted.length === 0) return undefined;
+  const refusals = names.flatMap((name) => {
+    const wish = volumes.wishes.get(name);
+    return wish?.kind === "refused" ? [{ name, message: wish.error.message }] : [];
+  });
+  const unprocessed = refusals.map(({ name }) => name).sort();
+  const why = refusals.length === 0 ? "context deadline exceeded" : refusals.map(({ message }) => message).join("; ");
+  return `Unable to attach or mount volumes: unmounted volumes=${list(unmounted)}, unattached volumes=[], failed to process volumes=${list(unprocessed)}: ${why}`;
+}
+
+/** Why a volume could not be set up. */
+export const setUpMessage = (volume: string, error: KubeletError): string =>
+  `MountVolume.SetUp failed for volume "${volume}" : ${error.message}`;

@@ -1,0 +1,225 @@
+/**
+ * What makes a volume on the node, as data: where it is, what is mounted or bound there, who owns it. The kinds differ in
+ * this record alone; making and removing are the same for all. Counterparts: the volume plugins of pkg/volume.
+ */
+import type { Pod } from "../api.ts";
+import { goQuote } from "../container/goJson.ts";
+import { kubeletError } from "../errors.ts";
+import { escapePluginName, type PathRoots, podVolumeDir } from "../paths.ts";
+import { parseQuantity, quantityValue } from "../quantity.ts";
+import { podCgroupResources } from "../resources/podCgroup.ts";
+import type { ResourceAmounts } from "../resources/resourceList.ts";
+import { err, ok, type Result } from "../result.ts";
+import { hugePageSize } from "./hugePages.ts";
+
+export type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
+
+/** A file system mounted at the directory of a volume. */
+export interface FileSystem {
+  readonly source: string;
+  readonly fsType: string;
+  readonly options: readonly string[];
+}
+
+/** A group the volume is given to. Counterpart: SetVolumeOwnership. */
+export interface Ownership {
+  readonly fsGroup: number;
+  readonly changePolicy?: "Always" | "OnRootMismatch";
+}
+
+/** One volume of a pod, as it has to be on the node. */
+export interface VolumeLayout {
+  /** Its own name: that in the pod, or that of the PersistentVolume behind a claim. */
+  readonly name: string;
+  /** `kubernetes.io/empty-dir`; empty for what no plugin makes. */
+  readonly plugin: string;
+  /** What containers see. */
+  readonly path: string;
+  /** Whether `path` is a directory of the kubelet's own: made before anything else, removed at last. */
+  readonly isOwnDirectory: boolean;
+  readonly fileSystem?: FileSystem;
+  /** A directory of the node that is bound to `path`. */
+  readonly bound?: { readonly source: string; readonly readOnly: boolean };
+  /** What must be at `path`, as a hostPath type; absent or empty: anything or nothing. */
+  readonly wanted?: string;
+  /** Whether the kubelet fills it, again whenever what it is made of changed. */
+  readonly hasContent: boolean;
+  readonly ownership?: Ownership;
+  /** Containers may not write to it, whatever they ask for. */
+  readonly isReadOnly: boolean;
+  readonly selinuxRelabel: boolean;
+  /** An image that the runtime mounts. */
+  readonly image?: { readonly reference: string; readonly pullPolicy: string };
+}
+
+/** What of the node a layout depends on. */
+export interface VolumeNode {
+  readonly directories: Pick<PathRoots, "rootDir">;
+  readonly allocatable: ResourceAmounts;
+  /** Whether a tmpfs can be kept out of swap. */
+  readonly hasNoSwap: boolean;
+}
+
+export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";
+const HOST_PATH_PLUGIN = "kubernetes.io/host-path";
+const LIMITS = { cpuCfsQuota: false, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: undefined };
+
+/** Names a volume among those of its pod: two with one key are one directory. */
+export const volumeKey = ({ plugin, name }: Pick<VolumeLayout, "plugin" | "name">): string => `${plugin}/${name}`;
+
+const own = (pod: Pod, name: string, plugin: string, { directories }: VolumeNode) => ({
+  name,
+  plugin,
+  path: podVolumeDir(directories, pod.metadata.uid, escapePluginName(plugin), name),
+  isOwnDirectory: true,
+});
+
+/** `fsGroup` of the pod, if it has one. */
+function ownershipOf(pod: Pod, isChanged = true): { readonly ownership?: Ownership } {
+  const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {};
+  if (fsGroup === undefined || !isChanged) return {};
+  return {
+    ownership: { fsGroup, ...(fsGroupChangePolicy === "OnRootMismatch" && { changePolicy: "OnRootMismatch" }) },
+  };
+}
+
+function bytesOf(amount: string | undefined): bigint {
+  const quantity = parseQuantity(amount ?? "0");
+  return quantity === undefined ? 0n : quantityValue(quantity);
+}
+
+/** Of a tmpfs for the pod, in bytes: no more than the pod may use, or the node has. */
+function memoryBytes(pod: Pod, sizeLimit: string | undefined, { allocatable }: VolumeNode): bigint {
+  const node = bytesOf(allocatable["memory"]);
+  const podLimit = BigInt(podCgroupResources(pod, LIMITS).memoryLimitBytes ?? 0);
+  return [podLimit, bytesOf(sizeLimit)].reduce((size, limit) => (limit > 0n && limit <= size ? limit : size), node);
+}
+
+function tmpfs(pod: Pod, sizeLimit: string | undefined, node: VolumeNode): FileSystem {
+  const bytes = memoryBytes(pod, sizeLimit, node);
+  const options = [...(bytes > 0n ? [`size=${bytes}`] : []), ...(node.hasNoSwap ? ["noswap"] : [])];
+  return { source: "tmpfs", fsType: "tmpfs", options };
+}
+
+function emptyDir(
+  pod: Pod,
+  name: string,
+  source: NonNullable<Volume["emptyDir"]>,
+  node: VolumeNode,
+): Result<VolumeLayout> {
+  const { medium = "", sizeLimit } = source;
+  const made = {
+    ...own(pod, name, EMPTY_DIR_PLUGIN, node),
+    ...ownershipOf(pod),
+    hasContent: false,
+    isReadOnly: false,
+    selinuxRelabel: true,
+  };
+  if (medium === "") return ok(made);
+  if (medium === "Memory") return ok({ ...made, fileSystem: tmpfs(pod, sizeLimit, node) });
+  const pageSize = hugePageSize(pod, medium);
+  if (!pageSize.ok) return pageSize;
+  const options = [`pagesize=${pageSize.value}`];
+  return ok({ ...made, fileSystem: { source: "nodev", fsType: "hugetlbfs", options } });
+}
+
+/** Volumes the kubelet fills; upstream keeps those of ConfigMaps on disk and the others in memory. */
+const CONTENT_PLUGINS = {
+  configMap: { plugin: "kubernetes.io/configmap", isInMemory: false },
+  secret: { plugin: "kubernetes.io/secret", isInMemory: true },
+  downwardAPI: { plugin: "kubernetes.io/downward-api", isInMemory: true },
+  projected: { plugin: "kubernetes.io/projected", isInMemory: true },
+} as const;
+
+function content(pod: Pod, volume: Volume, kind: keyof typeof CONTENT_PLUGINS, node: VolumeNode): VolumeLayout {
+  const { plugin, isInMemory } = CONTENT_PLUGINS[kind];
+  return {
+    ...own(pod, volume.name, plugin, node),
+    ...ownershipOf(pod),
+    ...(isInMemory ? { fileSystem: tmpfs(pod, undefined, node) } : {}),
+    hasContent: true,
+    isReadOnly: true,
+    selinuxRelabel: true,
+  };
+}
+
+/** Where a volume comes from, once its claim is resolved; the fields of PersistentVolumes are those of pods. */
+export interface VolumeOrigin {
+  readonly name: string;
+  readonly hostPath?: Volume["hostPath"];
+  readonly nfs?: Volume["nfs"];
+  readonly local?: { readonly path: string };
+  readonly mountOptions?: readonly string[];
+  readonly readOnly?: boolean;
+}
+
+/** A volume of the node or of the network, which outlives the pod; undefined for a kind that is not served. */
+export function layoutOfOrigin(pod: Pod, origin: VolumeOrigin, node: VolumeNode): VolumeLayout | undefined {
+  const { name, hostPath, nfs, local, mountOptions = [] } = origin;
+  if (hostPath !== undefined) {
+    const { path, type = "" } = hostPath;
+    const seen = { name, plugin: HOST_PATH_PLUGIN, path, isOwnDirectory: false, wanted: type };
+    return { ...seen, hasContent: false, isReadOnly: origin.readOnly ?? false, selinuxRelabel: false };
+  }
+  if (nfs !== undefined) {
+    const isReadOnly = nfs.readOnly === true || origin.readOnly === true;
+    const options = [...(isReadOnly ? ["ro"] : []), ...mountOptions];
+    const fileSystem = { source: `${nfsHost(nfs.server)}:${nfs.path}`, fsType: "nfs", options };
+    return {
+      ...own(pod, name, "kubernetes.io/nfs", node),
+      fileSystem,
+      hasContent: false,
+      isReadOnly,
+      selinuxRelabel: false,
+    };
+  }
+  if (local !== undefined) {
+    const isReadOnly = origin.readOnly ?? false;
+    const bound = { source: local.path, readOnly: isReadOnly };
+    const made = { ...own(pod, name, "kubernetes.io/local-volume", node), bound, ...ownershipOf(pod, !isReadOnly) };
+    return { ...made, hasContent: false, isReadOnly, selinuxRelabel: true };
+  }
+  return undefined;
+}
+
+const nfsHost = (server: string): string => (server.includes(":") && !server.startsWith("[") ? `[${server}]` : server);
+
+/** The kind of a volume, by the name of its field. */
+export const volumeKind = ({ name: _name, ...sources }: Volume): string =>
+  Object.entries(sources).find(([, source]) => source !== undefined)?.[0] ?? "";
+
+/** No plugin makes volumes of this kind: upstream's words, and which kind it is. */
+export const notServed = (name: string, kind: string): Result<never> =>
+  err(
+    kubeletError(
+      "Unimplemented",
+      `failed to get Plugin from volumeSpec for volume ${goQuote(name)} err=no volume plugin matched (${kind || "no source"} is not served)`,
+      { reason: "FailedMount" },
+    ),
+  );
+
+/** The layout of a volume that names its source itself; claims are resolved first. */
+export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<VolumeLayout> {
+  const kind = volumeKind(volume);
+  if (volume.emptyDir !== undefined) return emptyDir(pod, volume.name, volume.emptyDir, node);
+  if (kind in CONTENT_PLUGINS) return ok(content(pod, volume, kind as keyof typeof CONTENT_PLUGINS, node));
+  if (volume.image !== undefined) {
+    const { reference = "", pullPolicy = "" } = volume.image;
+    const made = { name: volume.name, plugin: "kubernetes.io/image", path: "", isOwnDirectory: false };
+    return ok({ ...made, hasContent: false, isReadOnly: true, selinuxRelabel: true, image: { reference, pullPolicy } });
+  }
+  const found = layoutOfOrigin(pod, volume, node);
+  return found === undefined ? notServed(volume.name, kind) : ok(found);
+}
+
+/** Volumes some container of the pod uses, in the order of the spec; those nobody uses are never set up. */
+export function usedVolumes({ spec }: Pod): readonly Volume[] {
+  const { containers, initContainers = [], ephemeralContainers = [], volumes = [] } = spec;
+  const all = [...containers, ...initContainers, ...ephemeralContainers];
+  const names = new Set(
+    all.flatMap(({ volumeMounts = [], volumeDevices = [] }) =>
+      [...volumeMounts, ...volumeDevices].map(({ name }) => name),
+    ),
+  );
+  return volumes.filter(({ name }) => names.has(name));
+}

@@ -1,0 +1,93 @@
+/**
+ * What is to be done about one volume: what the pod wants of it less what the node has. Counterpart: the reconciler of
+ * pkg/kubelet/volumemanager, whose two caches are the two inputs.
+ *
+ *                     absent     uncertain   mounted, made of the same   mounted, made of something else
+ *     wanted          set up     set up      nothing                     set up
+ *     not wanted      forget     tear down   tear down                   tear down
+ *
+ *     Whatever has failed waits, unless what it is made of has changed since.
+ */
+import type { KubeletError } from "../errors.ts";
+import { type MonotonicMs, monotonicMs } from "../ids.ts";
+import { sameItems } from "../sameValue.ts";
+import type { VolumeLayout } from "./volumeLayout.ts";
+
+/** What a volume is made of beside its layout: compared one by one by identity, so that nothing has to be hashed. */
+export type VolumeInputs = readonly unknown[];
+
+/** The last thing done to a volume went wrong. */
+export interface VolumeFailure {
+  readonly error: KubeletError;
+  /** In a row. */
+  readonly count: number;
+  readonly againAt: MonotonicMs;
+  readonly inputs: VolumeInputs;
+}
+
+/** What the node has of a volume. */
+export interface ActualVolume {
+  readonly plugin: string;
+  readonly name: string;
+  /** Where it is on the node. */
+  readonly path: string;
+  /** Whether `path` goes with it. */
+  readonly isOwnDirectory: boolean;
+  /** `absent`: nothing was made yet. `uncertain`: something may be there, by an earlier kubelet or a step cut short. */
+  readonly condition: "absent" | "uncertain" | "mounted";
+  /** Of a mounted volume. */
+  readonly inputs: VolumeInputs;
+  readonly failure?: VolumeFailure;
+}
+
+/** What a pod wants of a volume. */
+export interface WantedVolume {
+  readonly layout: VolumeLayout;
+  readonly inputs: VolumeInputs;
+}
+
+export type VolumeStep =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "wait"; readonly until: MonotonicMs }
+  | { readonly kind: "setUp" | "tearDown" | "forget" };
+
+/** Decides; `wanted` undefined: the pod needs it no more. */
+export function volumeStep(
+  wanted: WantedVolume | undefined,
+  actual: ActualVolume | undefined,
+  now: MonotonicMs,
+): VolumeStep {
+  if (actual === undefined) return { kind: wanted === undefined ? "nothing" : "setUp" };
+  const { condition, inputs, failure } = actual;
+  if (wanted === undefined && condition === "absent") return { kind: "forget" };
+  const isSame = wanted !== undefined && condition === "mounted" && sameItems(inputs, wanted.inputs);
+  if (isSame) return { kind: "nothing" };
+  const isNews = wanted !== undefined && failure !== undefined && !sameItems(failure.inputs, wanted.inputs);
+  if (failure !== undefined && now < failure.againAt && !isNews) return { kind: "wait", until: failure.againAt };
+  return { kind: wanted === undefined ? "tearDown" : "setUp" };
+}
+
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 122_000;
+
+/** The same volume after one more failure. Upstream's delays: 500 ms doubling to 2 min 2 s. */
+export function withFailure(
+  actual: ActualVolume,
+  error: KubeletError,
+  inputs: VolumeInputs,
+  now: MonotonicMs,
+): ActualVolume {
+  const count = (actual.failure?.count ?? 0) + 1;
+  const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (count - 1));
+  return { ...actual, failure: { error, count, inputs, againAt: monotonicMs(now + delayMs) } };
+}
+
+/** A volume of which nothing was made. */
+export const absentVolume = ({ plugin, name, path, isOwnDirectory }: VolumeLayout): ActualVolume => ({
+  plugin,
+  name,
+  path,
+  isOwnDirectory,
+  condition: "absent",
+  inputs: [],
+});

@@ -1,0 +1,120 @@
+/**
+ * Makes one volume on the node, and takes it away again. Both begin from whatever is there and may be repeated after they
+ * were cut off anywhere. Keep nothing. Counterparts: SetUpAt and TearDownAt of the volume plugins.
+ */
+import { catchError, concat, EMPTY, ignoreElements, type Observable, switchMap, tap, throwError } from "rxjs";
+import { kubeletError, toKubeletError } from "../core/errors.ts";
+import { type MountEntry, mountAt } from "../core/mount/mountInfo.ts";
+import { hostPathStep } from "../core/volume/hostPathStep.ts";
+import type { VolumeLayout } from "../core/volume/volumeLayout.ts";
+import type { Payload } from "../core/volume/volumePayload.ts";
+import { inSequence } from "../operators/inSequence.ts";
+import type { Call } from "../ports/call.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { Mounts } from "../ports/mounts.ts";
+
+/** What taking away needs. */
+export type RemovalPorts = Pick<KubeletPorts, "files" | "mounts" | "telemetry">;
+export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles">;
+
+/** Everybody in the pod may use it; who may come near it is decided by the pod's own directory. */
+const SHARED_MODE = 0o777;
+const PRIVATE_MODE = 0o750;
+const HOST_DIRECTORY_MODE = 0o755;
+const HOST_FILE_MODE = 0o644;
+
+/** Makes the volume; a volume with content gets `payload`. Errors: KubeletError, and what was made so far stays. */
+export function setUpVolume(ports: VolumePorts, layout: VolumeLayout, payload: Payload | undefined): Observable<never> {
+  const { path, ownership } = layout;
+  const steps: readonly (() => Observable<unknown>)[] = [
+    () => (layout.wanted ? provideHostPath(ports, path, layout.wanted) : EMPTY),
+    () => (layout.isOwnDirectory ? ports.files.makeDirectory(path, modeOf(layout)) : EMPTY),
+    () => mountOnce(ports, layout),
+    () => (payload === undefined ? EMPTY : ports.volumeFiles.writeAtomic(path, payload, ownership)),
+    () => (ownership === undefined || payload !== undefined ? EMPTY : ports.volumeFiles.setOwnership(path, ownership)),
+  ];
+  return inSequence(steps, (step) => step()).pipe(ignoreElements());
+}
+
+const modeOf = ({ hasContent, fileSystem, bound }: VolumeLayout): number =>
+  hasContent || (bound === undefined && fileSystem?.fsType !== "nfs") ? SHARED_MODE : PRIVATE_MODE;
+
+function provideHostPath({ files }: VolumePorts, path: string, wanted: string): Observable<void> {
+  return files.kindOf(path).pipe(
+    switchMap((found) => {
+      const step = hostPathStep(path, wanted, found);
+      if (!step.ok) throw step.error;
+      switch (step.value) {
+        case "nothing":
+          return EMPTY;
+        case "makeDirectory":
+          return files.makeDirectory(path, HOST_DIRECTORY_MODE);
+        case "makeFile":
+          return files.writeFile(path, "", HOST_FILE_MODE);
+      }
+    }),
+  );
+}
+
+/** A second mount at the same place would hide what pods have written into the first. */
+function mountOnce({ mounts }: VolumePorts, { path, fileSystem, bound, hasContent }: VolumeLayout): Observable<void> {
+  if (fileSystem === undefined && bound === undefined) return EMPTY;
+  if (mounts === undefined) {
+    // Differs from upstream: a kubelet that may not mount keeps Secrets in the pod's own directory, which is closed to others.
+    if (hasContent) return EMPTY;
+    return throwError(() => kubeletError("PermissionDenied", "the kubelet may not mount file systems"));
+  }
+  return mounts.list().pipe(
+    switchMap((entries) => {
+      if (mountAt(entries, path) !== undefined) return EMPTY;
+      if (fileSystem !== undefined) return mounts.mount({ ...fileSystem, target: path });
+      return bound === undefined ? EMPTY : mounts.bind({ ...bound, target: path });
+    }),
+  );
+}
+
+/** What of a volume is to go. */
+export interface VolumeRemains {
+  readonly path: string;
+  /** Whether `path` itself goes. */
+  readonly isOwnDirectory: boolean;
+  /** Where parts of it are bound for containers. */
+  readonly subPaths: string;
+}
+
+/** Takes everything away, what was mounted first of all; nothing is removed while something is mounted there. */
+export function tearDownVolume(
+  ports: RemovalPorts,
+  { path, isOwnDirectory, subPaths }: VolumeRemains,
+): Observable<never> {
+  const steps = [subPaths, ...(isOwnDirectory ? [path] : [])].map((place) => () => removeUnmounted(ports, place));
+  return inSequence(steps, (step) => step());
+}
+
+/** Removes a tree once nothing is mounted in it any more. Errors while something is. */
+export const removeUnmounted = (ports: RemovalPorts, place: string): Observable<never> =>
+  concat(unmountBelow(ports, place), ports.files.remove(place).pipe(ignoreElements()));
+
+/** Unmounts everything at a path and below, the last mount first. */
+function unmountBelow({ mounts, telemetry }: RemovalPorts, place: string): Observable<never> {
+  if (mounts === undefined) return EMPTY;
+  const isThere = ({ mountPoint }: MountEntry): boolean => mountPoint === place || mountPoint.startsWith(`${place}/`);
+  return mounts.list().pipe(
+    switchMap((entries) =>
+      inSequence(entries.filter(isThere).toReversed(), ({ mountPoint }) => unmount(mounts, mountPoint, telemetry)),
+    ),
+    ignoreElements(),
+  );
+}
+
+/** A server that does not answer keeps nobody waiting: the mount is detached, and goes when it can. */
+const unmount = (mounts: Mounts, target: string, { log }: RemovalPorts["telemetry"]): Call<void> =>
+  mounts.unmount(target).pipe(
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      if (error.code !== "DeadlineExceeded") return throwError(() => error);
+      log.warn("Unmounting takes too long: the mount is detached", { path: target, error });
+      return mounts.unmount(target, { isLazy: true });
+    }),
+    tap({ complete: () => log.debug("Unmounted", { path: target }) }),
+  );

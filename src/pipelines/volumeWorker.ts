@@ -1,0 +1,157 @@
+/**
+ * One volume of one pod: set up while it is wanted, filled anew when what it is made of changed, taken away once it is
+ * not. Its state is the node's cell. Bound: one operation at a time; failures wait 500 ms doubling to 2 min 2 s.
+ *
+ *     wishes     wanted-------------------(object changed)------not wanted
+ *     runs       [set up fails]   [set up]       [set up]       [tear down]|
+ *                              ---^
+ */
+import { catchError, concat, defer, EMPTY, type Observable, of, switchMap, tap } from "rxjs";
+import type { Pod } from "../core/api.ts";
+import { toKubeletError, type KubeletError } from "../core/errors.ts";
+import type { PodUid } from "../core/ids.ts";
+import { podVolumeSubpathsDir } from "../core/paths.ts";
+import { podEventObject } from "../core/pod/podEvents.ts";
+import { setUpMessage } from "../core/volume/podVolumes.ts";
+import type { Volume, VolumeLayout } from "../core/volume/volumeLayout.ts";
+import { absentVolume, type ActualVolume, volumeStep, withFailure } from "../core/volume/volumePlan.ts";
+import { reconcile } from "../operators/reconcile.ts";
+import type { Clock } from "../ports/clock.ts";
+import { eventOutput } from "./podContext.ts";
+import type { PodOutput } from "./podOutputs.ts";
+import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
+import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
+import { timed } from "./volumeMetrics.ts";
+
+/** What the pod wants of the volume now. */
+export interface Wanted {
+  readonly pod: Pod;
+  readonly volume: Volume;
+  readonly layout: VolumeLayout;
+}
+
+/** Where what is known of the volume is kept. */
+export interface VolumeRecord {
+  get(): ActualVolume | undefined;
+  set(actual: ActualVolume | undefined): void;
+}
+
+export interface VolumeWorkerDeps {
+  readonly uid: PodUid;
+  readonly ports: VolumePorts & { readonly clock: Clock };
+  readonly rootDir: string;
+  readonly sources: ContentSources;
+  readonly record: VolumeRecord;
+  /** Content is looked at again at least this often. */
+  readonly syncPeriodMs: number;
+}
+
+/** No sooner is a token asked for again after it could not be renewed. */
+const SOONEST_RENEWAL_MS = 10_000;
+
+/** Runs until it is unsubscribed; `wishes$` tells what is wanted, again whenever it may have changed. Never errors. */
+export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: VolumeWorkerDeps): Observable<PodOutput> {
+  return defer(() => {
+    const { clock } = deps.ports;
+    let wanted: Wanted | undefined;
+    let content: VolumeContent = NO_CONTENT;
+    const look$ = defer(() => {
+      const now = wanted;
+      const gathered$ =
+        now?.layout.hasContent === true ? gatherContent(now.pod, now.volume, deps.sources) : of(NO_CONTENT);
+      return gathered$.pipe(
+        tap((gathered) => (content = gathered)),
+        switchMap((gathered) => carryOut(now, gathered, deps)),
+      );
+    });
+    return reconcile({
+      triggers$: wishes$.pipe(tap((wish) => (wanted = wish))),
+      run: () => look$,
+      wakeAfterMs: () => wakeAfterMs(wanted, content, deps),
+      clock,
+    });
+  });
+}
+
+function wakeAfterMs(wanted: Wanted | undefined, { dueAt }: VolumeContent, deps: VolumeWorkerDeps): number | undefined {
+  const { clock } = deps.ports;
+  const againAt = deps.record.get()?.failure?.againAt;
+  const waits = [
+    ...(againAt === undefined ? [] : [Math.max(0, againAt - clock.monotonicMs())]),
+    ...(wanted?.layout.hasContent === true ? [deps.syncPeriodMs] : []),
+    ...(wanted === undefined || dueAt === undefined ? [] : [Math.max(SOONEST_RENEWAL_MS, dueAt - clock.wallTime())]),
+  ];
+  return waits.length === 0 ? undefined : Math.min(...waits);
+}
+
+function carryOut(wanted: Wanted | undefined, content: VolumeContent, deps: VolumeWorkerDeps): Observable<PodOutput> {
+  const { record, ports } = deps;
+  const actual = record.get();
+  const wish = wanted && { layout: wanted.layout, inputs: content.inputs };
+  const step = volumeStep(wish, actual, ports.clock.monotonicMs());
+  switch (step.kind) {
+    case "nothing":
+    case "wait":
+      return EMPTY;
+    case "forget":
+      record.set(undefined);
+      return EMPTY;
+    case "setUp":
+      return wanted === undefined ? EMPTY : setUp(wanted, content, deps);
+    case "tearDown":
+      return actual === undefined ? EMPTY : tearDown(actual, deps);
+  }
+}
+
+function setUp({ pod, layout }: Wanted, content: VolumeContent, deps: VolumeWorkerDeps): Observable<PodOutput> {
+  const { record, ports } = deps;
+  const { inputs } = content;
+  const before = record.get() ?? absentVolume(layout);
+  const log = ports.telemetry.log.with({ podUid: deps.uid, volume: layout.name, plugin: layout.plugin });
+  const fail = (error: KubeletError): Observable<PodOutput> => {
+    record.set(withFailure(record.get() ?? before, error, inputs, ports.clock.monotonicMs()));
+    const message = setUpMessage(layout.name, error);
+    log.warn("Cannot set up a volume", { error });
+    return of(eventOutput({ type: "Warning", reason: "FailedMount", message, object: podEventObject(pod) }));
+  };
+  const payload = layout.hasContent ? content.payload() : undefined;
+  if (payload?.ok === false) return fail(payload.error);
+  const made$ = defer(() => {
+    // Until it is known to be there it may be there in part, for whoever has to take it away.
+    if (before.condition !== "mounted") record.set({ ...before, condition: "uncertain" });
+    return setUpVolume(ports, layout, payload?.value);
+  });
+  return concat(
+    timed(made$, "volume_mount", layout.plugin, ports),
+    defer(() => {
+      const { failure: _failure, ...known } = before;
+      record.set({ ...known, condition: "mounted", inputs });
+      log.debug(before.condition === "mounted" ? "Volume is up to date" : "Volume is mounted");
+      return EMPTY;
+    }),
+  ).pipe(catchError((thrown: unknown) => fail(toKubeletError(thrown))));
+}
+
+function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodOutput> {
+  const { record, ports, uid, rootDir } = deps;
+  const { name, path, isOwnDirectory, plugin } = actual;
+  const subPaths = `${podVolumeSubpathsDir({ rootDir }, uid)}/${name}`;
+  const gone$ = defer(() => {
+    record.set({ ...actual, condition: "uncertain", inputs: [] });
+    return tearDownVolume(ports, { path, isOwnDirectory, subPaths });
+  });
+  return concat(
+    timed(gone$, "volume_unmount", plugin, ports),
+    defer(() => {
+      record.set(undefined);
+      return EMPTY;
+    }),
+  ).pipe(
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      record.set(withFailure(record.get() ?? actual, error, [], ports.clock.monotonicMs()));
+      ports.telemetry.log.warn("Cannot take a volume away, trying again", { podUid: uid, volume: name, plugin, error });
+      return EMPTY;
+    }),
+  );
+}

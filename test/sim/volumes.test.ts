@@ -1,0 +1,208 @@
+/** Volumes on a whole simulated node: made before containers, filled anew with their objects, gone after containers. */
+import { describe, expect, it } from "vitest";
+import type { PodSpec } from "../../src/core/api.ts";
+import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
+import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/simClock.ts";
+import { simImage } from "../../src/sim/simImageCalls.ts";
+import { createSimNode } from "../../src/sim/simNode.ts";
+import { runsForever } from "../../src/sim/simProgram.ts";
+import type { SimObservation } from "../../src/sim/simObservation.ts";
+import { containerOf } from "../support/pods.ts";
+import { newPod } from "../support/simApi.ts";
+
+type Volumes = NonNullable<PodSpec["volumes"]>;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const ref = (name: string) => ({ namespace: "default", name });
+/** What an API server's admission gives every pod. */
+const defaultAccess: Volumes[number] = {
+  name: "kube-api-access-x",
+  projected: {
+    defaultMode: 0o644,
+    sources: [
+      { serviceAccountToken: { expirationSeconds: 3607, path: "token" } },
+      { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+      { downwardAPI: { items: [{ path: "namespace", fieldRef: { fieldPath: "metadata.namespace" } }] } },
+    ],
+  },
+};
+
+/** A node, and one pod of the API server that mounts these volumes. */
+function nodeWithVolumes(volumes: Volumes) {
+  const scheduler = createHeapScheduler();
+  const server = createSimApiServer({ clock: createSimClock(scheduler), latency: () => 2 });
+  const seen: SimObservation[] = [];
+  const node = createSimNode({
+    seed: "volumes",
+    scheduler,
+    api: server,
+    images: [simImage("registry.example/app:1")],
+    programs: () => ({ ...runsForever, onTerm: { afterMs: 300, code: 0 } }),
+    latency: () => 2,
+    watch: (observation) => seen.push(observation),
+  });
+  server.put("serviceaccounts", { metadata: ref("default") });
+  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
+  server.put(
+    "pods",
+    newPod("web", { volumes, containers: [containerOf({ volumeMounts })], serviceAccountName: "default" }),
+  );
+  server.schedule(ref("web"), node.config.nodeName);
+  const uid = () => server.object("pods", ref("web"))?.metadata?.uid ?? "";
+  const volumePath = (plugin: string, name: string) =>
+    `/var/lib/kubelet/pods/${uid()}/volumes/kubernetes.io~${plugin}/${name}`;
+  return {
+    server,
+    node,
+    seen,
+    volumePath,
+    read: (plugin: string, path: string) => node.files.read(volumePath(plugin, path)),
+    putConfigMap: (data: Record<string, string>, name = "web") =>
+      server.put("configmaps", { metadata: ref(name), data }),
+    events: () =>
+      seen.flatMap((each) =>
+        each.kind === "event" && each.event.object.kind === "Pod"
+          ? [`${each.event.reason}: ${each.event.message}`]
+          : [],
+      ),
+    mounts: () => node.host.mounts.all().map(({ fsType, mountPoint }) => `${fsType} ${mountPoint.split("/").at(-1)}`),
+  };
+}
+
+describe("the volume every pod has", () => {
+  it("is there before the container, with token, certificate and namespace", () => {
+    const { node, putConfigMap, read, mounts } = nodeWithVolumes([defaultAccess]);
+    putConfigMap({ "ca.crt": "PEM" }, "kube-root-ca.crt");
+    node.runFor(2_000);
+    const files = ["ca.crt", "namespace", "token"].map((name) => read("projected", `kube-api-access-x/${name}`));
+    expect([files, node.running(), mounts(), node.violations]).toEqual([
+      ["PEM", "default", expect.stringMatching(/^sim\./)],
+      ["default/web/main#0"],
+      ["tmpfs kube-api-access-x"],
+      [],
+    ]);
+    const mounted = node.runtime
+      .containers()[0]
+      ?.config.mounts.find(({ containerPath }) => containerPath !== "/etc/hosts");
+    expect([mounted?.containerPath, mounted?.readonly]).toEqual(["/kube-api-access-x", true]);
+  });
+
+  it("gets another token ahead of the old one's end", () => {
+    const { node, putConfigMap, read } = nodeWithVolumes([defaultAccess]);
+    putConfigMap({ "ca.crt": "PEM" }, "kube-root-ca.crt");
+    node.runFor(2_000);
+    const token = () => read("projected", "kube-api-access-x/token");
+    const first = token();
+    node.runFor(45 * MINUTE_MS);
+    const before = token();
+    node.runFor(10 * MINUTE_MS);
+    expect([before === first, token() === first]).toEqual([true, false]);
+  });
+});
+
+describe("a volume of a ConfigMap", () => {
+  const volumes = [{ name: "settings", configMap: { name: "web", defaultMode: 0o644 } }];
+
+  it("keeps the pod from starting until the object is there, says so, and is made at once then", () => {
+    const { node, putConfigMap, events, read } = nodeWithVolumes(volumes);
+    node.runFor(10 * MINUTE_MS);
+    expect([node.runtime.sandboxes(), node.pods()[0]?.status?.containerStatuses?.[0]?.state?.waiting?.reason]).toEqual([
+      [],
+      "ContainerCreating",
+    ]);
+    const told = new Set(events());
+    expect(told).toEqual(
+      new Set([
+        'FailedMount: MountVolume.SetUp failed for volume "settings" : configmap "web" not found',
+        "FailedMount: Unable to attach or mount volumes: unmounted volumes=[settings], unattached volumes=[], failed to process volumes=[]: context deadline exceeded",
+      ]),
+    );
+    putConfigMap({ mode: "fast" });
+    node.runFor(100);
+    expect([read("configmap", "settings/mode"), node.running()]).toEqual(["fast", ["default/web/main#0"]]);
+  });
+
+  it("follows the object within a second, without a restart", () => {
+    const { node, putConfigMap, read } = nodeWithVolumes(volumes);
+    putConfigMap({ mode: "slow" });
+    node.runFor(2_000);
+    putConfigMap({ mode: "fast", extra: "yes" });
+    node.runFor(1_000);
+    expect([read("configmap", "settings/mode"), read("configmap", "settings/extra")]).toEqual(["fast", "yes"]);
+    expect(node.running()).toEqual(["default/web/main#0"]);
+  });
+
+  it("stays as it was when the object goes", () => {
+    const { node, server, putConfigMap, read, events } = nodeWithVolumes(volumes);
+    putConfigMap({ mode: "slow" });
+    node.runFor(2_000);
+    server.delete("configmaps", ref("web"));
+    node.runFor(MINUTE_MS);
+    expect([read("configmap", "settings/mode"), node.running()]).toEqual(["slow", ["default/web/main#0"]]);
+    expect(events()).toContain(
+      'FailedMount: MountVolume.SetUp failed for volume "settings" : configmap "web" not found',
+    );
+  });
+});
+
+describe("volumes of a pod that goes", () => {
+  const volumes: Volumes = [
+    { name: "scratch", emptyDir: {} },
+    { name: "fast", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } },
+    { name: "login", secret: { secretName: "login", optional: true } },
+  ];
+
+  it("are unmounted once its containers have ended, before its object goes", () => {
+    const { node, server, mounts } = nodeWithVolumes(volumes);
+    node.runFor(2_000);
+    expect([mounts(), node.running()]).toEqual([["tmpfs fast", "tmpfs login"], ["default/web/main#0"]]);
+    server.delete("pods", ref("web"), { gracePeriodSeconds: 5 });
+    const isUnmounted = node.runUntil(() => mounts().length === 0, MINUTE_MS);
+    expect([isUnmounted, node.running(), server.object("pods", ref("web")) === undefined]).toEqual([true, [], false]);
+    node.runFor(MINUTE_MS);
+    expect([server.object("pods", ref("web")), node.files.paths().filter((path) => path.includes("/volumes"))]).toEqual(
+      [undefined, []],
+    );
+    expect(node.violations).toEqual([]);
+  });
+
+  it("are mounted once, wherever the kubelet dies on the way, and none is left", () => {
+    // A life ends after each of the first steps, another one goes on from what is on disk.
+    for (let steps = 1; steps < 130; steps += 3) {
+      const { node, server, mounts } = nodeWithVolumes(volumes);
+      for (let step = 0; step < steps; step += 1) node.step();
+      node.crashKubelet();
+      node.runFor(1_000);
+      node.restartKubelet();
+      node.runFor(20_000);
+      expect([steps, mounts().toSorted(), node.running().length]).toEqual([steps, ["tmpfs fast", "tmpfs login"], 1]);
+      server.delete("pods", ref("web"), { gracePeriodSeconds: 1 });
+      for (let step = 0; step < steps; step += 1) node.step();
+      node.crashKubelet();
+      node.runFor(1_000);
+      node.restartKubelet();
+      node.runFor(2 * MINUTE_MS);
+      const left = node.files.paths().filter((path) => path.includes("/volumes"));
+      expect([steps, mounts(), left, server.object("pods", ref("web")), node.violations]).toEqual([
+        steps,
+        [],
+        [],
+        undefined,
+        [],
+      ]);
+    }
+  });
+
+  it("are refused by kind, at once", () => {
+    const { node, events } = nodeWithVolumes([{ name: "disk", csi: { driver: "d" } }]);
+    node.runFor(HOUR_MS);
+    expect([new Set(events()), node.runtime.sandboxes()]).toEqual([
+      new Set([
+        'FailedMount: Unable to attach or mount volumes: unmounted volumes=[disk], unattached volumes=[], failed to process volumes=[disk]: failed to get Plugin from volumeSpec for volume "disk" err=no volume plugin matched (csi is not served)',
+      ]),
+      [],
+    ]);
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import type { PodSpec } from "../../../src/core/api.ts";
+import { type ConfigObject, configObjectsOf } from "../../../src/core/configObjects.ts";
+import { kubeletError } from "../../../src/core/errors.ts";
+import { err, ok, type Result } from "../../../src/core/result.ts";
+import { contentInputs } from "../../../src/core/volume/contentInputs.ts";
+import type { Volume } from "../../../src/core/volume/volumeLayout.ts";
+import { type PayloadSources, tokenWishes, volumePayload } from "../../../src/core/volume/volumePayload.ts";
+import { containerOf, podOf } from "../../support/pods.ts";
+
+const metadata = (name: string) => ({ name, namespace: "demo", uid: `uid-${name}` });
+const settings: ConfigObject = {
+  kind: "ConfigMap",
+  metadata: metadata("settings"),
+  data: { color: "blue", size: "1" },
+  binaryData: { logo: "AAH/" },
+};
+const password: ConfigObject = { kind: "Secret", metadata: metadata("password"), data: { word: "b3Blbg==" } };
+const root: ConfigObject = { kind: "ConfigMap", metadata: metadata("kube-root-ca.crt"), data: { "ca.crt": "PEM" } };
+
+const sources = (more: Partial<PayloadSources> = {}): PayloadSources => ({
+  objects: configObjectsOf([settings, password, root]),
+  token: () => ok("token-1"),
+  allocatable: { cpu: "2", memory: "1Gi" },
+  ...more,
+});
+
+/** Files as text, with their modes; what is no text as its bytes. */
+function files(volume: Omit<Volume, "name">, spec: Partial<PodSpec> = {}, from = sources()): unknown {
+  const pod = podOf({
+    labels: { app: "web", tier: "a" },
+    spec: {
+      serviceAccountName: "runner",
+      containers: [containerOf({ resources: { limits: { cpu: "250m" } } })],
+      ...spec,
+    },
+  });
+  const payload = volumePayload(pod, { name: "v", ...volume }, from);
+  if (!payload.ok) return payload.error.message;
+  return Object.fromEntries(
+    [...payload.value].map(([path, { content, mode, uid }]) => {
+      const text = new TextDecoder().decode(content);
+      return [path, [text.includes("�") ? [...content] : text, mode.toString(8), ...(uid === undefined ? [] : [uid])]];
+    }),
+  );
+}
+
+const defaultProjection: Omit<Volume, "name"> = {
+  projected: {
+    defaultMode: 0o644,
+    sources: [
+      { serviceAccountToken: { expirationSeconds: 3607, path: "token" } },
+      { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+      { downwardAPI: { items: [{ path: "namespace", fieldRef: { fieldPath: "metadata.namespace" } }] } },
+    ],
+  },
+};
+
+describe("volumePayload", () => {
+  it("has all keys of a ConfigMap, binary ones too", () => {
+    expect(files({ configMap: { name: "settings", defaultMode: 0o400 } })).toEqual({
+      color: ["blue", "400"],
+      size: ["1", "400"],
+      logo: [[0, 1, 255], "400"],
+    });
+  });
+
+  it("has the items that are asked for, at their paths and with their modes", () => {
+    const items = [
+      { key: "word", path: "deep/word", mode: 0o600 },
+      { key: "word", path: "again" },
+    ];
+    expect(files({ secret: { secretName: "password", items } })).toEqual({
+      "deep/word": ["open", "600"],
+      again: ["open", "644"],
+    });
+  });
+
+  it("is what every pod mounts by default", () => {
+    expect(files(defaultProjection)).toEqual({
+      token: ["token-1", "644"],
+      "ca.crt": ["PEM", "644"],
+      namespace: ["demo", "644"],
+    });
+  });
+
+  it.each<[string, Partial<PodSpec>, readonly unknown[]]>([
+    ["of fsGroup only it and root may read it", { securityContext: { fsGroup: 7 } }, ["token-1", "600"]],
+    ["the one user of all containers owns it", { securityContext: { runAsUser: 5 } }, ["token-1", "600", 5]],
+    [
+      "two users share it as anybody",
+      {
+        securityContext: { runAsUser: 5 },
+        containers: [containerOf(), containerOf({ name: "b", securityContext: { runAsUser: 6 } })],
+      },
+      ["token-1", "644"],
+    ],
+  ])("gives the token away: %s", (_who, spec, token) => {
+    expect(files(defaultProjection, spec)).toMatchObject({ token });
+  });
+
+  it("tells fields of the pod and resources of its containers", () => {
+    const items = [
+      { path: "labels", fieldRef: { fieldPath: "metadata.labels" }, mode: 0o640 },
+      { path: "cpu", resourceFieldRef: { containerName: "main", resource: "limits.cpu", divisor: "1m" } },
+      { path: "memory", resourceFieldRef: { containerName: "main", resource: "limits.memory" } },
+    ];
+    expect(files({ downwardAPI: { items } })).toEqual({
+      labels: ['app="web"\ntier="a"', "640"],
+      cpu: ["250", "644"],
+      memory: [String(2 ** 30), "644"],
+    });
+  });
+
+  it.each<[Omit<Volume, "name">, string]>([
+    [{ configMap: { name: "gone" } }, 'configmap "gone" not found'],
+    [{ secret: { secretName: "gone" } }, 'secret "gone" not found'],
+    [
+      { configMap: { name: "settings", items: [{ key: "k", path: "p" }] } },
+      "configmap references non-existent config key: k",
+    ],
+    [{ secret: { secretName: "password", items: [{ key: "k", path: "p" }] } }, "references non-existent secret key: k"],
+    [
+      { configMap: { name: "settings", items: [{ key: "constructor", path: "p" }] } },
+      "configmap references non-existent config key: constructor",
+    ],
+    [{ downwardAPI: { items: [{ path: "p", fieldRef: { fieldPath: "spec.x" } }] } }, "unsupported fieldPath: spec.x"],
+    [
+      { projected: { sources: [{ configMap: { name: "gone" } }, { secret: { name: "lost" } }] } },
+      '[configmap "gone" not found, secret "lost" not found]',
+    ],
+    [
+      { projected: { sources: [{ clusterTrustBundle: { name: "b", path: "p" } }] } },
+      "projected source clusterTrustBundle is not served",
+    ],
+  ])("of %j says: %s", (volume, message) => {
+    expect(files(volume)).toBe(message);
+  });
+
+  it("leaves out what is optional and not there", () => {
+    const items = [
+      { key: "color", path: "color" },
+      { key: "k", path: "p" },
+    ];
+    expect(files({ configMap: { name: "settings", optional: true, items } })).toEqual({ color: ["blue", "644"] });
+    expect(files({ secret: { secretName: "gone", optional: true } })).toEqual({});
+  });
+
+  it("says why nobody knows an object, even an optional one, and why there is no token", () => {
+    const message = "failed to sync configmap cache: timed out waiting for the condition";
+    const problems = new Map([["ConfigMap demo/x" as const, kubeletError("DeadlineExceeded", message)]]);
+    const unknown = sources({ objects: configObjectsOf([], [], problems) });
+    expect(files({ configMap: { name: "x", optional: true } }, {}, unknown)).toBe(message);
+    const token = (): Result<string> => err(kubeletError("Unavailable", "failed to fetch token: away"));
+    expect(files(defaultProjection, {}, sources({ token }))).toBe("failed to fetch token: away");
+  });
+});
+
+describe("tokenWishes", () => {
+  it("are of the pod's service account, for the audience that is named", () => {
+    const pod = podOf({ spec: { serviceAccountName: "runner" } });
+    const projected = { sources: [{ serviceAccountToken: { audience: "vault", path: "t" } }] };
+    expect(tokenWishes(pod, { name: "v", projected })).toEqual([
+      {
+        namespace: "demo",
+        serviceAccount: "runner",
+        audiences: ["vault"],
+        expirationSeconds: 3600,
+        pod: { name: "plain", uid: "uid-1" },
+      },
+    ]);
+  });
+});
+
+describe("contentInputs", () => {
+  const volume: Volume = { name: "v", ...defaultProjection };
+  const pod = podOf({});
+
+  it("are the very objects, tokens and texts the files are made of", () => {
+    expect(contentInputs(pod, volume, sources())).toEqual([root, "token-1", "demo"]);
+    expect(contentInputs(pod, volume, sources())[0]).toBe(root);
+  });
+
+  it("say that an object is not there, or why that is unknown", () => {
+    const problems = new Map([["ConfigMap demo/kube-root-ca.crt" as const, kubeletError("Unavailable", "away")]]);
+    const token = (): Result<string> => err(kubeletError("Unavailable", "no token"));
+    const objects = configObjectsOf([], [], problems);
+    expect(contentInputs(pod, volume, sources({ objects: configObjectsOf([]) }))).toEqual([
+      undefined,
+      "token-1",
+      "demo",
+    ]);
+    expect(contentInputs(pod, volume, sources({ objects, token }))).toEqual(["away", "no token", "demo"]);
+  });
+});

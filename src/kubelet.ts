@@ -202,6 +202,7 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
     node: volumeNode(config, ports.machine),
     sources: { objects, tokens, allocatable: config.allocatable },
     volumes: state.volumes,
+    api: api?.objects,
   });
   return {
     /** What earlier kubelets left on disk is known before any worker begins. */

@@ -3,7 +3,8 @@
  * the runtime knows, and links to logs that are gone. Runs once all sources are known, then seldom. Bound: one sweep at
  * a time, one removal at a time. Counterpart: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
  */
-import { catchError, concat, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
+import { toKubeletError } from "../core/errors.ts";
 import { podUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { parseContainerLogLink, parsePodLogDir, podDir, podsDir } from "../core/paths.ts";
@@ -33,9 +34,10 @@ export function housekeeping(
   config: Config,
   state: State,
 ): Observable<never> {
+  const told = new Map<string, string>();
   const sweep = (): Observable<never> =>
     concat(
-      sweepPodDirs(ports, config, state),
+      sweepPodDirs(ports, config, state, told),
       sweepLogDirs(ports, config, state),
       sweepLogLinks(ports, config, state),
       sweepCgroups(ports, config, state),
@@ -49,13 +51,40 @@ function isOrphan(uid: string, { registry, listing }: State): boolean {
   return !registry.value.records.has(key) && listing.value?.pods.has(key) !== true;
 }
 
-function sweepPodDirs(ports: Ports, { directories }: Config, state: State): Observable<never> {
+/** `told`: why a directory is still there, by its path; it is told once, and again when it changed. */
+function sweepPodDirs(
+  ports: Ports,
+  { directories }: Config,
+  state: State,
+  told: Map<string, string>,
+): Observable<never> {
   const { files, telemetry } = ports;
+  const { log, metrics } = telemetry;
+  const stays = new Set<string>();
   const remove = (uid: string): Observable<never> => {
     const path = podDir(directories, podUid(uid));
-    return removal(path, concat(state.userNamespaces.release(podUid(uid)), removeUnmounted(ports, path)), telemetry);
+    return concat(state.userNamespaces.release(podUid(uid)), removeUnmounted(ports, path)).pipe(
+      tap({ complete: () => log.info("Removed what an earlier pod left behind", { path }) }),
+      ignoreElements(),
+      catchError((thrown: unknown) => {
+        const { message } = toKubeletError(thrown);
+        stays.add(path);
+        if (told.get(path) !== message)
+          log.warn("Cannot remove what an earlier pod left behind", { path, error: thrown });
+        told.set(path, message);
+        return EMPTY;
+      }),
+    );
   };
-  return sweepEach(files.list(podsDir(directories)), () => (uid) => isOrphan(uid, state), remove);
+  const count = (): Observable<never> => {
+    for (const path of [...told.keys()]) if (!stays.has(path)) told.delete(path);
+    metrics.gauge("kubelet_orphan_pod_cleaned_volumes_errors", stays.size);
+    return EMPTY;
+  };
+  return concat(
+    sweepEach(files.list(podsDir(directories)), () => (uid) => isOrphan(uid, state), remove),
+    defer(count),
+  );
 }
 
 function sweepLogDirs({ files, telemetry }: Ports, { directories }: Config, state: State): Observable<never> {

@@ -39,6 +39,7 @@ import { readEnvFiles } from "./envFiles.ts";
 import { eventOutput, inspect, lastingEffect, type PodContext, podFields, volumesOf } from "./podContext.ts";
 import { endFailure, noteFailure } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
+import { withVolumeImages } from "./imageVolumes.ts";
 import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -63,6 +64,8 @@ const TOLD_IN_WORDS: ReadonlySet<string> = new Set([
   "RunContainerError",
 ]);
 
+const utf8 = new TextDecoder();
+
 /** Starts the container; never errors. */
 export function startContainer(task: StartTask): Observable<PodOutput> {
   const { context, container, sandbox, pod, stop } = task;
@@ -82,7 +85,12 @@ export function startContainer(task: StartTask): Observable<PodOutput> {
           return fail(task, step.error, step.retryAt);
         case "ready":
           context.memory.pullMs += clock.monotonicMs() - askedAt;
-          return stop.aborted ? EMPTY : createAndStart(task, step.image);
+          if (stop.aborted) return EMPTY;
+          return withVolumeImages({
+            ...task,
+            failed: (error, retryAt) => fail(task, error, retryAt),
+            ready: (images) => (stop.aborted ? EMPTY : createAndStart(task, step.image, images)),
+          });
       }
     }),
   );
@@ -102,7 +110,11 @@ function fail(task: StartTask, error: KubeletError, retryAt?: MonotonicMs): Obse
   return of(eventOutput(failedEvent(pod, container.name, cause)));
 }
 
-function createAndStart(task: StartTask, image: Image): Observable<PodOutput> {
+function createAndStart(
+  task: StartTask,
+  image: Image,
+  volumeImages: ReadonlyMap<string, string>,
+): Observable<PodOutput> {
   const { context, pod, container, sandbox, start } = task;
   const { ports, config } = context;
   const objects$ = context.objects.read(pod, containerReferences(container));
@@ -111,9 +123,11 @@ function createAndStart(task: StartTask, image: Image): Observable<PodOutput> {
       const logId = ports.rng.uuid().slice(0, 8);
       const terminationLog = terminationLogPath(config.directories, pod.metadata.uid, container.name, logId);
       const counted = { ...task, start: { ...start, restartCount } };
-      const built = configOf(counted, image, terminationLog, { envFiles, objects });
+      const built = configOf(counted, image, terminationLog, { envFiles, objects, volumeImages });
       if (!built.ok) return fail(task, withReason(built.error, "CreateContainerConfigError"));
-      return prepareContainerFiles(context, { pod, container, podIps: sandbox.podIps, terminationLog }).pipe(
+      const environment = new Map(built.value.envs.map(({ key, value }) => [key, utf8.decode(value)]));
+      const files = { pod, container, podIps: sandbox.podIps, terminationLog, environment };
+      return prepareContainerFiles(context, files).pipe(
         switchMap((prepared) => (prepared.ok ? create(counted, built.value) : fail(task, prepared.error))),
       );
     }),
@@ -130,13 +144,15 @@ function restartCountOf({ context, pod, container, start }: StartTask): Observab
   );
 }
 
-/** What the environment comes from beside the pod. */
-interface EnvironmentSources {
+/** What a config is made from beside the pod. */
+interface ConfigSources {
   readonly envFiles: EnvFiles;
   readonly objects: ConfigObjects;
+  /** References of the images mounted as volumes, by the name of the volume. */
+  readonly volumeImages: ReadonlyMap<string, string>;
 }
 
-function configOf(task: StartTask, image: Image, terminationLogPath: string, sources: EnvironmentSources) {
+function configOf(task: StartTask, image: Image, terminationLogPath: string, sources: ConfigSources) {
   const { context, pod, container, sandbox, start } = task;
   const { target, restartCount } = start;
   if (target !== undefined && target.containerId === undefined) {

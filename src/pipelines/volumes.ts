@@ -11,14 +11,17 @@
 import {
   distinctUntilChanged,
   EMPTY,
+  filter,
   finalize,
   from,
+  ignoreElements,
   map,
   merge,
   type Observable,
   of,
   skip,
   switchMap,
+  tap,
   withLatestFrom,
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
@@ -27,6 +30,8 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
 import { podEventObject } from "../core/pod/podEvents.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
+import type { Result } from "../core/result.ts";
+import { sameItems } from "../core/sameValue.ts";
 import {
   isAllUnmounted,
   NO_VOLUMES,
@@ -34,15 +39,29 @@ import {
   type VolumeWish,
   waitMessage,
 } from "../core/volume/podVolumes.ts";
-import { layoutOf, usedVolumes, type VolumeNode, volumeKey } from "../core/volume/volumeLayout.ts";
+import { claimOf } from "../core/volume/volumeClaim.ts";
+import {
+  layoutOf,
+  layoutOfClaimed,
+  usedVolumes,
+  type Volume,
+  volumeKey,
+  type VolumeNode,
+  type VolumeOrigin,
+} from "../core/volume/volumeLayout.ts";
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
+import { distinctBy } from "../operators/distinctBy.ts";
+import { inParallel } from "../operators/inParallel.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
+import type { ApiServer } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import { type Cell, createCell } from "../state/cell.ts";
 import type { KeyedCell } from "../state/keyedCell.ts";
 import { eventOutput } from "./podContext.ts";
 import type { PodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { restoreVolumes } from "./restoreVolumes.ts";
+import { followClaim } from "./volumeClaims.ts";
 import type { ContentSources } from "./volumeContent.ts";
 import { type VolumeRecord, volumeWorker, type Wanted } from "./volumeWorker.ts";
 
@@ -54,6 +73,8 @@ export interface VolumesDeps {
   readonly node: VolumeNode;
   readonly sources: ContentSources;
   readonly volumes: KeyedCell<PodUid, PodVolumes>;
+  /** Absent on a node of no cluster. */
+  readonly api: Pick<ApiServer, "get"> | undefined;
 }
 
 export interface Volumes {
@@ -91,8 +112,14 @@ function runPod(
     withLatestFrom(pods$),
     map(([, pod]) => pod),
   );
-  const told$ = merge(pods$, changed$).pipe(
-    switchMap((pod) => from(wish(uid, pod, deps))),
+  const claims = createCell<Claims>(new Map());
+  const claimed$ = claims.changes$.pipe(
+    skip(1),
+    withLatestFrom(pods$),
+    map(([, pod]) => pod),
+  );
+  const told$ = merge(pods$, changed$, claimed$).pipe(
+    switchMap((pod) => from(wish(uid, pod, claims.value, deps))),
     keyedWorkers<Told, string, PodOutput>({
       key: ({ key }) => key,
       worker: (key, values$) =>
@@ -106,7 +133,7 @@ function runPod(
         }),
     }),
   );
-  return merge(told$, tellWaits(uid, pods$, deps)).pipe(
+  return merge(told$, followClaims(pods$, claims, deps), tellWaits(uid, pods$, deps)).pipe(
     finalize(() => {
       if (isAllUnmounted(volumes.get(uid) ?? NO_VOLUMES)) volumes.delete(uid);
     }),
@@ -120,26 +147,72 @@ function podToServe(command: PodCommand, { finished }: PodMemory): Pod | "keep" 
   return command.pod;
 }
 
+/** What is known of the claims of a pod, by the name of the volume. */
+type Claims = ReadonlyMap<string, Result<VolumeOrigin>>;
+
+/** Looks up the claims of the pod for as long as it may need them. */
+function followClaims(
+  pods$: Observable<Pod | "keep" | undefined>,
+  claims: Cell<Claims>,
+  { api, ports }: VolumesDeps,
+): Observable<never> {
+  const claimsOf = (pod: Pod) =>
+    usedVolumes(pod).flatMap((volume) => {
+      const reference = claimOf(pod, volume);
+      return reference === undefined ? [] : [{ pod, name: volume.name, reference }];
+    });
+  return pods$.pipe(
+    filter((pod) => pod !== "keep"),
+    map((pod) => (pod === undefined ? [] : claimsOf(pod))),
+    distinctBy((before, now) =>
+      sameItems(
+        before.map(({ name }) => name),
+        now.map(({ name }) => name),
+      ),
+    ),
+    switchMap((list) =>
+      inParallel(list, ({ pod, name, reference }) =>
+        followClaim(pod, reference, { api, clock: ports.clock }).pipe(
+          tap((found) => claims.set(new Map(claims.value).set(name, found))),
+        ),
+      ),
+    ),
+    ignoreElements(),
+  );
+}
+
+/** What is known of one volume. */
+function wishOf(pod: Pod, volume: Volume, claims: Claims, node: VolumeNode): VolumeWish {
+  const origin = claims.get(volume.name);
+  if (claimOf(pod, volume) !== undefined && origin === undefined) return { kind: "pending" };
+  if (origin?.ok === false) return { kind: "refused", error: origin.error };
+  const layout = origin === undefined ? layoutOf(pod, volume, node) : layoutOfClaimed(pod, origin.value, node);
+  return layout.ok ? { kind: "resolved", layout: layout.value } : { kind: "refused", error: layout.error };
+}
+
 /** Sets what the pod wants, and says whom that concerns. */
-function wish(uid: PodUid, pod: Pod | "keep" | undefined, { volumes, node }: VolumesDeps): readonly Told[] {
+function wish(
+  uid: PodUid,
+  pod: Pod | "keep" | undefined,
+  claims: Claims,
+  { volumes, node }: VolumesDeps,
+): readonly Told[] {
   if (pod === "keep") return [];
   const before = volumes.get(uid) ?? NO_VOLUMES;
-  const used = pod === undefined ? [] : usedVolumes(pod);
   const wishes = new Map<string, VolumeWish>();
   const told = new Map<string, Told>();
-  for (const key of before.actual.keys()) told.set(key, { key, wanted: undefined });
-  for (const volume of used) {
-    const layout = layoutOf(pod as Pod, volume, node);
-    wishes.set(
-      volume.name,
-      layout.ok ? { kind: "resolved", layout: layout.value } : { kind: "refused", error: layout.error },
-    );
-    if (!layout.ok) continue;
-    const key = volumeKey(layout.value);
-    told.set(key, { key, wanted: { pod: pod as Pod, volume, layout: layout.value } });
+  for (const volume of pod === undefined ? [] : usedVolumes(pod)) {
+    const known = wishOf(pod as Pod, volume, claims, node);
+    wishes.set(volume.name, known);
+    if (known.kind !== "resolved") continue;
+    const key = volumeKey(known.layout);
+    told.set(key, { key, wanted: { pod: pod as Pod, volume, layout: known.layout } });
   }
   if (wishes.size > 0 || before.wishes.size > 0) volumes.set(uid, { ...before, wishes });
-  return [...told.values()];
+  // While it is not known which volume a claim means, any that is there may be it.
+  const isAllKnown = [...wishes.values()].every(({ kind }) => kind === "resolved");
+  const left = isAllKnown ? [...before.actual.keys()].filter((key) => !told.has(key)) : [];
+  return [...told.values(), ...left.map((key) => ({ key, wanted: undefined }))];
 }
 
 const recordOf = (uid: PodUid, key: string, volumes: KeyedCell<PodUid, PodVolumes>): VolumeRecord => ({

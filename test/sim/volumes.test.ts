@@ -30,7 +30,7 @@ const defaultAccess: Volumes[number] = {
 };
 
 /** A node, and one pod of the API server that mounts these volumes. */
-function nodeWithVolumes(volumes: Volumes) {
+function nodeWithVolumes(volumes: Volumes, mount: { readonly subPath?: string } = {}) {
   const scheduler = createHeapScheduler();
   const server = createSimApiServer({ clock: createSimClock(scheduler), latency: () => 2 });
   const seen: SimObservation[] = [];
@@ -44,7 +44,7 @@ function nodeWithVolumes(volumes: Volumes) {
     watch: (observation) => seen.push(observation),
   });
   server.put("serviceaccounts", { metadata: ref("default") });
-  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
+  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}`, ...mount }));
   server.put(
     "pods",
     newPod("web", { volumes, containers: [containerOf({ volumeMounts })], serviceAccountName: "default" }),
@@ -203,6 +203,83 @@ describe("volumes of a pod that goes", () => {
         'FailedMount: Unable to attach or mount volumes: unmounted volumes=[disk], unattached volumes=[], failed to process volumes=[disk]: failed to get Plugin from volumeSpec for volume "disk" err=no volume plugin matched (csi is not served)',
       ]),
       [],
+    ]);
+  });
+});
+
+describe("a volume behind a claim", () => {
+  const claim = [{ name: "data", persistentVolumeClaim: { claimName: "disk" } }];
+  const bind = (server: ReturnType<typeof nodeWithVolumes>["server"], spec: object): void => {
+    const claimed = server.put("persistentvolumeclaims", { metadata: ref("disk"), spec: { volumeName: "pv1" } });
+    const claimRef = { uid: claimed.metadata?.uid ?? "", ...ref("disk") };
+    server.put("persistentvolumes", { metadata: { name: "pv1" }, spec: { claimRef, ...spec } });
+    server
+      .client()
+      .update("persistentvolumeclaims", { ...claimed, status: { phase: "Bound" } }, { subresource: "status" })
+      .subscribe();
+  };
+
+  it("is waited for by name, and mounted once the claim is bound", () => {
+    const { node, server, events, mounts } = nodeWithVolumes(claim);
+    node.runFor(MINUTE_MS);
+    const refused =
+      'FailedMount: Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: error processing PVC default/disk: failed to fetch PVC from API server: persistentvolumeclaims "disk" not found';
+    expect([new Set(events()), node.running()]).toEqual([new Set([refused]), []]);
+    bind(server, { nfs: { server: "nfs.example", path: "/x" }, mountOptions: ["soft"] });
+    node.runFor(3 * MINUTE_MS);
+    expect([mounts(), node.running(), node.violations]).toEqual([["nfs pv1"], ["default/web/main#0"], []]);
+  });
+
+  it("stays mounted over a restart of the kubelet without its server", () => {
+    const { node, server, mounts } = nodeWithVolumes(claim);
+    bind(server, { nfs: { server: "nfs.example", path: "/x" } });
+    node.runFor(MINUTE_MS);
+    const before = node.host.mounts.all();
+    server.setNetwork("refused");
+    node.crashKubelet();
+    node.restartKubelet();
+    node.runFor(10 * MINUTE_MS);
+    server.setNetwork("up");
+    node.runFor(5 * MINUTE_MS);
+    expect([node.host.mounts.all(), node.running()]).toEqual([before, ["default/web/main#0"]]);
+    server.delete("pods", ref("web"), { gracePeriodSeconds: 1 });
+    node.runFor(MINUTE_MS);
+    expect([mounts(), node.violations]).toEqual([[], []]);
+  });
+});
+
+describe("parts of a volume", () => {
+  it("are bound for the container, and gone with the volume", () => {
+    const { node, server, volumePath, mounts } = nodeWithVolumes([{ name: "scratch", emptyDir: {} }], {
+      subPath: "logs/web",
+    });
+    node.runFor(2_000);
+    const [part] = node.host.mounts.all();
+    const mounted = node.runtime
+      .containers()[0]
+      ?.config.mounts.find(({ containerPath }) => containerPath === "/scratch");
+    expect([part?.root, mounted?.hostPath]).toEqual([
+      `${volumePath("empty-dir", "scratch")}/logs/web`,
+      part?.mountPoint,
+    ]);
+    server.delete("pods", ref("web"), { gracePeriodSeconds: 1 });
+    node.runFor(MINUTE_MS);
+    expect([mounts(), node.violations]).toEqual([[], []]);
+  });
+});
+
+describe("an image as a volume", () => {
+  it("is pulled, and mounted by the runtime", () => {
+    const reference = "registry.example/tools:1";
+    const { node } = nodeWithVolumes([{ name: "tools", image: { reference, pullPolicy: "IfNotPresent" } }], {
+      subPath: "bin",
+    });
+    node.runFor(10_000);
+    const mounted = node.runtime.containers()[0]?.config.mounts.find(({ containerPath }) => containerPath === "/tools");
+    expect([mounted?.image?.image, mounted?.imageSubPath, mounted?.readonly]).toEqual([
+      expect.stringMatching(/^sha256:/),
+      "bin",
+      true,
     ]);
   });
 });

@@ -32,6 +32,8 @@ export interface ContainerConfigInput {
   readonly podIps: readonly string[];
   /** The pod's mounted volumes by name. */
   readonly volumes: ReadonlyMap<string, VolumeLayout>;
+  /** References of the images mounted as volumes, by the name of the volume; none by default. */
+  readonly volumeImages?: ReadonlyMap<string, string>;
   /** Host path of the termination message file of this attempt; it must exist before the container is made. */
   readonly terminationLogPath: string;
   /** ConfigMaps, Secrets and services the environment is made from. */
@@ -53,7 +55,8 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
   const addresses = { podIps: input.podIps, nodeIps: node.nodeIps };
   const env = containerEnvironment({ pod, container, addresses, objects, files, node });
   if (!env.ok) return env;
-  const mounts = containerMounts(input);
+  const values = new Map(env.value.map(({ name, value }) => [name, value]));
+  const mounts = containerMounts({ volumeImages: new Map(), ...input, environment: values });
   if (!mounts.ok) return mounts;
   const securityContext = containerSecurityContext(input);
   if (!securityContext.ok) return securityContext;
@@ -63,7 +66,6 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
   if (signal === undefined) {
     return containerConfigError(pod, container.name, `lifecycle.stopSignal: unknown signal "${signalName}"`);
   }
-  const values = new Map(env.value.map(({ name, value }) => [name, value]));
   const expanded = (text: string): string => expand(text, (name) => values.get(name));
   return ok(
     ContainerConfig.fromPartial({

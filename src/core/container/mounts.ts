@@ -8,6 +8,7 @@ import { etcHostsPath } from "../paths.ts";
 import { type Result, ok } from "../result.ts";
 import { containerConfigError, mountError } from "./configError.ts";
 import type { NodeContext } from "./nodeContext.ts";
+import { type SubPathBind, subPathBinds, subPathOf } from "./subPaths.ts";
 import type { VolumeLayout } from "../volume/volumeLayout.ts";
 
 type VolumeMount = NonNullable<Container["volumeMounts"]>[number];
@@ -24,6 +25,10 @@ export interface MountsInput {
   readonly terminationLogPath: string;
   /** Whether the runtime can mount read-only with all that is mounted below. */
   readonly recursiveReadOnlyMounts: boolean;
+  /** The container's environment, which `subPathExpr` reads. */
+  readonly environment: ReadonlyMap<string, string>;
+  /** References of the images mounted as volumes, as the runtime has them, by the name of the volume. */
+  readonly volumeImages: ReadonlyMap<string, string>;
   readonly node: Pick<NodeContext, "directories" | "selinuxEnabled">;
 }
 
@@ -50,13 +55,12 @@ function isRecursivelyReadOnly(mount: VolumeMount, isSupported: boolean): boolea
 
 const absolute = (path: string): string => (path.startsWith("/") ? path : `/${path}`);
 
-function volumeMount(input: MountsInput, mount: VolumeMount): Result<Mount> {
+function volumeMount(input: MountsInput, mount: VolumeMount, bind: SubPathBind | undefined): Result<Mount> {
   const { pod, container, node } = input;
   const where = `container "${container.name}": volumeMount "${mount.name}" at ${mount.mountPath}`;
   const volume = input.volumes.get(mount.name);
   if (volume === undefined) return mountError(pod, `${where}: the pod has no volume of this name`);
-  if (mount.subPath || mount.subPathExpr)
-    return mountError(pod, `${where}: subPath is not served yet`, "Unimplemented");
+  if (volume.image !== undefined) return imageMount(input, mount);
   const recursive = isRecursivelyReadOnly(mount, input.recursiveReadOnlyMounts);
   if (typeof recursive === "string") {
     return containerConfigError(pod, container.name, `failed to resolve recursive read-only mode: ${recursive}`);
@@ -68,13 +72,23 @@ function volumeMount(input: MountsInput, mount: VolumeMount): Result<Mount> {
   return ok(
     Mount.fromPartial({
       containerPath: absolute(mount.mountPath),
-      hostPath: volume.path,
+      hostPath: bind?.target ?? volume.path,
       readonly: mount.readOnly === true || volume.isReadOnly,
       recursiveReadOnly: recursive,
       propagation,
       selinuxRelabel: node.selinuxEnabled && volume.selinuxRelabel,
     }),
   );
+}
+
+/** The runtime mounts the image itself, and never writably. */
+function imageMount({ pod, volumeImages, environment }: MountsInput, mount: VolumeMount): Result<Mount> {
+  const image = volumeImages.get(mount.name);
+  if (image === undefined) return mountError(pod, `volume "${mount.name}": its image was not pulled`, "Unavailable");
+  const subPath = subPathOf(mount, environment);
+  if (!subPath.ok) return subPath;
+  const containerPath = absolute(mount.mountPath);
+  return ok(Mount.fromPartial({ containerPath, image: { image }, imageSubPath: subPath.value, readonly: true }));
 }
 
 /** True when the pod's hosts file is mounted: its addresses are known, or are the node's. */
@@ -87,9 +101,12 @@ export function containerMounts(input: MountsInput): Result<readonly Mount[]> {
   if ((container.volumeDevices ?? []).length > 0) {
     return mountError(pod, `container "${container.name}": volumeDevices are not served yet`, "Unimplemented");
   }
+  const binds = subPathBinds({ ...input, directories: node.directories });
+  if (!binds.ok) return binds;
+  const parts = new Map(binds.value.map((bind) => [bind.index, bind]));
   const mounts: Mount[] = [];
-  for (const each of container.volumeMounts ?? []) {
-    const mount = volumeMount(input, each);
+  for (const [index, each] of (container.volumeMounts ?? []).entries()) {
+    const mount = volumeMount(input, each, parts.get(index));
     if (!mount.ok) return mount;
     mounts.push(mount.value);
   }

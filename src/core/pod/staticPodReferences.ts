@@ -8,8 +8,8 @@ import type { Container, PodSpec } from "../api.ts";
 export interface ApiReference {
   readonly resource: string;
   readonly field: string;
-  /** It makes a container's environment. */
-  readonly ofEnvironment: boolean;
+  /** Manifests can bring what it means: ConfigMaps and Secrets of environments and volumes. */
+  readonly isServed: boolean;
 }
 
 type Found = readonly [resource: string, path: string];
@@ -17,6 +17,8 @@ type Volume = NonNullable<PodSpec["volumes"]>[number];
 type VolumeReferences = {
   readonly [Source in keyof Volume]?: (source: NonNullable<Volume[Source]>) => readonly Found[];
 };
+
+const SERVED_IN_VOLUMES = /^spec\.volumes\[\d+\]\.(configMap|secret|projected\.sources\[\d+\]\.(configMap|secret))$/;
 
 const secretRef = (ref: { readonly name?: string } | undefined, path = "secretRef"): readonly Found[] =>
   (ref?.name ?? "") === "" ? [] : [["secrets", path]];
@@ -68,7 +70,7 @@ export function apiReferences(spec: PodSpec): readonly ApiReference[] {
   const volumes = (spec.volumes ?? []).flatMap((volume, index) => ofVolume(volume, `spec.volumes[${index}]`));
   return [...account, ...pullSecrets, ...containers, ...claims, ...volumes].map((found) => {
     const [resource, field] = found;
-    return { resource, field, ofEnvironment: containers.includes(found) };
+    return { resource, field, isServed: containers.includes(found) || SERVED_IN_VOLUMES.test(field) };
   });
 }
 

@@ -2,6 +2,26 @@
 import type { MetricRow } from "./metricRow.ts";
 
 export const volumeMetrics = {
+  kubelet_image_volume_requested_total: {
+    type: "counter",
+    help: "Images asked for to be mounted as volumes.",
+    labels: [],
+  },
+  kubelet_image_volume_mounted_succeed_total: {
+    type: "counter",
+    help: "Images given to a container as volumes.",
+    labels: [],
+  },
+  kubelet_image_volume_mounted_errors_total: {
+    type: "counter",
+    help: "Images that could not be given to a container as volumes.",
+    labels: [],
+  },
+  kubelet_orphan_pod_cleaned_volumes_errors: {
+    type: "gauge",
+    help: "Directories of pods that are gone which the last sweep could not remove.",
+    labels: [],
+  },
   reconstruct_volume_operations_total: {
     type: "counter",
     help: "Volumes of earlier kubelets found on disk at start.",

@@ -25,6 +25,8 @@ export interface FileSystem {
 export interface Ownership {
   readonly fsGroup: number;
   readonly changePolicy?: "Always" | "OnRootMismatch";
+  /** The group may only read: of volumes that containers cannot write to. */
+  readonly readOnly?: boolean;
 }
 
 /** One volume of a pod, as it has to be on the node. */
@@ -75,12 +77,11 @@ const own = (pod: Pod, name: string, plugin: string, { directories }: VolumeNode
 });
 
 /** `fsGroup` of the pod, if it has one. */
-function ownershipOf(pod: Pod, isChanged = true): { readonly ownership?: Ownership } {
+function ownershipOf(pod: Pod, isReadOnly: boolean): { readonly ownership?: Ownership } {
   const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {};
-  if (fsGroup === undefined || !isChanged) return {};
-  return {
-    ownership: { fsGroup, ...(fsGroupChangePolicy === "OnRootMismatch" && { changePolicy: "OnRootMismatch" }) },
-  };
+  if (fsGroup === undefined) return {};
+  const policy = fsGroupChangePolicy === "OnRootMismatch" ? ({ changePolicy: fsGroupChangePolicy } as const) : {};
+  return { ownership: { fsGroup, ...policy, ...(isReadOnly ? { readOnly: true } : {}) } };
 }
 
 function bytesOf(amount: string | undefined): bigint {
@@ -110,7 +111,7 @@ function emptyDir(
   const { medium = "", sizeLimit } = source;
   const made = {
     ...own(pod, name, EMPTY_DIR_PLUGIN, node),
-    ...ownershipOf(pod),
+    ...ownershipOf(pod, false),
     hasContent: false,
     isReadOnly: false,
     selinuxRelabel: true,
@@ -135,7 +136,7 @@ function content(pod: Pod, volume: Volume, kind: keyof typeof CONTENT_PLUGINS, n
   const { plugin, isInMemory } = CONTENT_PLUGINS[kind];
   return {
     ...own(pod, volume.name, plugin, node),
-    ...ownershipOf(pod),
+    ...ownershipOf(pod, true),
     ...(isInMemory ? { fileSystem: tmpfs(pod, undefined, node) } : {}),
     hasContent: true,
     isReadOnly: true,
@@ -176,7 +177,11 @@ export function layoutOfOrigin(pod: Pod, origin: VolumeOrigin, node: VolumeNode)
   if (local !== undefined) {
     const isReadOnly = origin.readOnly ?? false;
     const bound = { source: local.path, readOnly: isReadOnly };
-    const made = { ...own(pod, name, "kubernetes.io/local-volume", node), bound, ...ownershipOf(pod, !isReadOnly) };
+    const made = {
+      ...own(pod, name, "kubernetes.io/local-volume", node),
+      bound,
+      ...(isReadOnly ? {} : ownershipOf(pod, false)),
+    };
     return { ...made, hasContent: false, isReadOnly, selinuxRelabel: true };
   }
   return undefined;
@@ -197,6 +202,12 @@ export const notServed = (name: string, kind: string): Result<never> =>
       { reason: "FailedMount" },
     ),
   );
+
+/** The layout of the volume behind a claim. */
+export function layoutOfClaimed(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
+  const found = layoutOfOrigin(pod, origin, node);
+  return found === undefined ? notServed(origin.name, "its kind") : ok(found);
+}
 
 /** The layout of a volume that names its source itself; claims are resolved first. */
 export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<VolumeLayout> {

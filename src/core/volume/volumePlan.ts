@@ -70,7 +70,11 @@ export function volumeStep(
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 122_000;
 
-/** The same volume after one more failure. Upstream's delays: 500 ms doubling to 2 min 2 s. */
+/** How long the next try waits after so many failures in a row. Upstream's delays: 500 ms doubling to 2 min 2 s. */
+export const retryDelayMs = (failures: number): number =>
+  Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (Math.max(1, failures) - 1));
+
+/** The same volume after one more failure. */
 export function withFailure(
   actual: ActualVolume,
   error: KubeletError,
@@ -78,8 +82,7 @@ export function withFailure(
   now: MonotonicMs,
 ): ActualVolume {
   const count = (actual.failure?.count ?? 0) + 1;
-  const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (count - 1));
-  return { ...actual, failure: { error, count, inputs, againAt: monotonicMs(now + delayMs) } };
+  return { ...actual, failure: { error, count, inputs, againAt: monotonicMs(now + retryDelayMs(count)) } };
 }
 
 /** A volume of which nothing was made. */

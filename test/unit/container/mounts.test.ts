@@ -22,6 +22,8 @@ interface MountCase {
   readonly podIps?: readonly string[];
   readonly selinuxEnabled?: boolean;
   readonly recursiveReadOnlyMounts?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumeImages?: Readonly<Record<string, string>>;
 }
 
 function mounts(volumeMounts: VolumeMounts, more: MountCase = {}) {
@@ -37,6 +39,8 @@ function mounts(volumeMounts: VolumeMounts, more: MountCase = {}) {
   return containerMounts({
     pod,
     volumes: mountedVolumesOf(pod),
+    environment: new Map(Object.entries(more.environment ?? {})),
+    volumeImages: new Map(Object.entries(more.volumeImages ?? {})),
     container: main,
     podIps,
     terminationLogPath: LOG,
@@ -108,7 +112,6 @@ describe("containerMounts", () => {
   const where = (name: string) => `container "main": volumeMount "${name}" at /m:`;
   it.each<[VolumeMounts[number], string, string?]>([
     [{ name: "none", mountPath: "/m" }, `${where("none")} the pod has no volume of this name`],
-    [{ name: "data", mountPath: "/m", subPath: "s" }, `${where("data")} subPath is not served yet`, "Unimplemented"],
     [{ name: "data", mountPath: "/m", mountPropagation: "Up" }, `${where("data")} invalid mountPropagation "Up"`],
   ])("refuse %j by name", (mount, message, code) => {
     expect(mounts([mount])).toEqual(refused(message, code));

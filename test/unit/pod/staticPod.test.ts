@@ -166,17 +166,25 @@ describe("apiReferences", () => {
     const found = apiReferences({ containers: [main], ...spec });
     expect(found.map(({ resource, field }) => `${resource} ${field}`)).toEqual(expected);
   });
-  it("knows which references make an environment, the ones manifests can serve", () => {
+  it("knows which ones manifests can serve: ConfigMaps and Secrets of environments and volumes", () => {
     const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }];
-    const spec = { containers: [{ ...main, env }], volumes: [{ name: "v", secret: { secretName: "s" } }] };
-    expect(apiReferences(spec)).toEqual([
-      { resource: "secrets", field: "spec.containers[0].env[0].valueFrom.secretKeyRef", ofEnvironment: true },
-      { resource: "secrets", field: "spec.volumes[0].secret", ofEnvironment: false },
+    const sources = [{ secret: { name: "s" } }, { serviceAccountToken: { path: "t" } }];
+    const volumes = [
+      { name: "v", secret: { secretName: "s" } },
+      { name: "w", projected: { sources } },
+    ];
+    const spec = { containers: [{ ...main, env }], imagePullSecrets: [{ name: "p" }], volumes };
+    expect(apiReferences(spec).map(({ field, isServed }) => [field, isServed])).toEqual([
+      ["spec.imagePullSecrets[0]", false],
+      ["spec.containers[0].env[0].valueFrom.secretKeyRef", true],
+      ["spec.volumes[0].secret", true],
+      ["spec.volumes[1].projected.sources[0].secret", true],
+      ["spec.volumes[1].projected.sources[1].serviceAccountToken", false],
     ]);
   });
   it("refuses trust bundles and claims whatever the gate says", () => {
     const resources = ["secrets", "configmaps", "resourceclaims", "clustertrustbundles"];
-    expect(resources.filter((resource) => alwaysRefused({ resource, field: "", ofEnvironment: true }))).toEqual([
+    expect(resources.filter((resource) => alwaysRefused({ resource, field: "", isServed: true }))).toEqual([
       "resourceclaims",
       "clustertrustbundles",
     ]);

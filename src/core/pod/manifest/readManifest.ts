@@ -252,14 +252,15 @@ function readPod(item: Item, context: ManifestContext): Outcome {
   return { pod, problems: warnings.map((each) => problemOf(context, each, item.lineOf(each.field), reference)) };
 }
 
-const isServed = ({ ofEnvironment }: ApiReference, { standalone }: ManifestContext): boolean =>
-  standalone && ofEnvironment;
+const isServedHere = ({ isServed }: ApiReference, { standalone }: ManifestContext): boolean => standalone && isServed;
 
 function violationsOf(pod: Pod, complete: DecodedPod, context: ManifestContext): readonly FieldProblem[] {
   if ((complete.metadata?.name ?? "") === "") return [required("metadata.name", "name is needed for the pod")];
   const violations = validatePod(pod);
   if (violations.length > 0) return violations;
   return apiReferences(pod.spec)
-    .filter((reference) => alwaysRefused(reference) || (context.preventApiReferences && !isServed(reference, context)))
+    .filter(
+      (reference) => alwaysRefused(reference) || (context.preventApiReferences && !isServedHere(reference, context)),
+    )
     .map(({ resource, field }) => forbidden(field, `static pods may not reference ${resource}`));
 }

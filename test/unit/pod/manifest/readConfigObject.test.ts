@@ -102,11 +102,13 @@ describe("ConfigMaps and Secrets of a manifest", () => {
     ]);
   });
 
-  it("lets pods refer to them in their environment, if there is no API server, and nowhere else", () => {
-    const text = `${podYaml("p")}    envFrom:\n    - secretRef: {name: s}\n  volumes:\n  - name: v\n    configMap: {name: c}\n`;
+  it("lets pods refer to them in their environment and volumes, if there is no API server, and nowhere else", () => {
+    const text = `${podYaml("p")}    envFrom:\n    - secretRef: {name: s}\n  volumes:\n  - name: v\n    configMap: {name: c}\n  imagePullSecrets: [{name: p}]\n`;
     const volume = "13 spec.volumes[0].configMap: Forbidden: static pods may not reference configmaps";
-    expect(problemLines(readText(text))).toEqual([volume]);
+    const pull = "14 spec.imagePullSecrets[0]: Forbidden: static pods may not reference secrets";
+    expect(problemLines(readText(text))).toEqual([pull]);
     expect(problemLines(readText(text, { standalone: false }))).toEqual([
+      pull,
       "10 spec.containers[0].envFrom[0].secretRef: Forbidden: static pods may not reference secrets",
       volume,
     ]);

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { boundVolumeName, claimOf, originOf } from "../../../src/core/volume/volumeClaim.ts";
+import { podOf } from "../../support/pods.ts";
+
+const pod = podOf({ name: "web" });
+const reference = { claimName: "data", readOnly: false, isEphemeral: false };
+const bound = { metadata: { name: "data", uid: "c1" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } };
+const volume = {
+  metadata: { name: "pv1" },
+  spec: { claimRef: { uid: "c1" }, nfs: { server: "s", path: "/p" }, mountOptions: ["soft"] },
+};
+
+describe("claimOf", () => {
+  it.each([
+    ["a claim", { persistentVolumeClaim: { claimName: "data", readOnly: true } }, { ...reference, readOnly: true }],
+    ["a template", { ephemeral: {} }, { claimName: "web-v", readOnly: false, isEphemeral: true }],
+    ["its own source", { emptyDir: {} }, undefined],
+  ])("of a volume with %s", (_what, source, expected) => {
+    expect(claimOf(pod, { name: "v", ...source })).toEqual(expected);
+  });
+});
+
+describe("boundVolumeName", () => {
+  it("is that of the volume the claim is bound to", () => {
+    expect(boundVolumeName(pod, reference, bound)).toEqual({ ok: true, value: "pv1" });
+  });
+
+  it.each([
+    ["PVC is not bound", { ...bound, status: { phase: "Pending" } }, reference],
+    [
+      "PVC is being deleted",
+      { ...bound, metadata: { ...bound.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+      reference,
+    ],
+    ["PVC has empty pvc.Spec.VolumeName", { ...bound, spec: {} }, reference],
+    ["PVC demo/data was not created for pod demo/web (pod is not owner)", bound, { ...reference, isEphemeral: true }],
+  ])("or: %s", (message, claim, asked) => {
+    expect(boundVolumeName(pod, asked, claim)).toMatchObject({ ok: false, error: { message, retryable: true } });
+  });
+});
+
+describe("originOf", () => {
+  it("is what makes the volume", () => {
+    expect(originOf(volume, bound, true)).toEqual({
+      ok: true,
+      value: { name: "pv1", nfs: { server: "s", path: "/p" }, mountOptions: ["soft"], readOnly: true },
+    });
+  });
+
+  it.each([
+    [
+      "found PV object pv1 but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim",
+      { ...volume, spec: {} },
+    ],
+    [
+      "found PV object pv1 but its pv.Spec.ClaimRef.UID c2 does not point to claim.UID c1",
+      { ...volume, spec: { ...volume.spec, claimRef: { uid: "c2" } } },
+    ],
+    ["volumeMode Block of PV object pv1 is not served", { ...volume, spec: { ...volume.spec, volumeMode: "Block" } }],
+  ])("or: %s", (message, other) => {
+    expect(originOf(other, bound, false)).toMatchObject({ ok: false, error: { message } });
+  });
+});

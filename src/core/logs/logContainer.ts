@@ -1,0 +1,42 @@
+/**
+ * Whose log it is: the container of a pod, and which of its instances, by the pod's status. Upstream:
+ * validateContainerLogStatus.
+ */
+import type { ApiContainerStatus, Pod } from "../api.ts";
+import type { LogRefusal } from "./podLogOptions.ts";
+
+/** ID of the instance, as the status has it (`containerd://...`), or why there is no log. */
+export function logContainerId(pod: Pod, container: string, previous: boolean): string | LogRefusal {
+  const where = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
+  const refuse = (message: string): LogRefusal => ({ status: 400, message });
+  const found = statusOf(pod, container);
+  if (found === undefined) return refuse(`${where} is not available`);
+  const { waiting, running, terminated } = found.state ?? {};
+  const last = found.lastState?.terminated;
+  // Empty in upstream's terms: the container was lost, or never made.
+  const lastId = last?.containerID || undefined;
+  if (previous) return lastId ?? refuse(`previous terminated ${where} not found`);
+  if (running !== undefined) return found.containerID ?? refuse(`${where} is not available`);
+  if (terminated !== undefined) return (terminated.containerID || lastId) ?? refuse(`${where} is terminated`);
+  if (last !== undefined) return lastId ?? refuse(`${where} is terminated`);
+  if (waiting === undefined) return refuse(`${where} is waiting to start - no logs yet`);
+  return refuse(`${where} is waiting to start: ${waitingText(waiting.reason ?? "")}`);
+}
+
+function waitingText(reason: string): string {
+  if (reason === "ErrImagePull") return "image can't be pulled";
+  return reason === "ImagePullBackOff" ? "trying and failing to pull image" : reason;
+}
+
+function statusOf({ status }: Pod, container: string): ApiContainerStatus | undefined {
+  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status ?? {};
+  return [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses].find(
+    ({ name }) => name === container,
+  );
+}
+
+/** Whether the pod's spec has a container of that name, of whatever kind. */
+export function hasContainer({ spec }: Pod, name: string): boolean {
+  const { containers, initContainers = [], ephemeralContainers = [] } = spec;
+  return [...containers, ...initContainers, ...ephemeralContainers].some((container) => container.name === name);
+}

@@ -1,0 +1,56 @@
+/**
+ * The files of one container's log beside the one being written, `0.log`: `0.log.20260102-150405`, once compressed with
+ * `.gz` behind it, and while that is made `.tmp`. Other names are nobody's business here. Upstream: container_log_manager.go.
+ */
+import type { EpochMs } from "../ids.ts";
+import { civilTime, padded } from "../telemetry/civilTime.ts";
+
+/** Suffix of a compressed file. */
+export const COMPRESSED = ".gz";
+/** Suffix of a compressed file that is not finished. */
+export const UNFINISHED = ".tmp";
+
+/** Rotated files of the log `latest`, oldest first; what was left by a rotation that failed goes to `unused`. */
+export interface RotatedFiles {
+  readonly inUse: readonly string[];
+  readonly unused: readonly string[];
+}
+
+const STAMP = /^\d{8}-\d{6}(?:\.gz|\.tmp)?$/;
+
+/** Sorts the names of a directory; `latest` is the name of the file being written. */
+export function rotatedFiles(names: readonly string[], latest: string): RotatedFiles {
+  const rotated = names
+    .filter((name) => name.startsWith(`${latest}.`) && STAMP.test(name.slice(latest.length + 1)))
+    .sort();
+  const all = new Set(rotated);
+  const isInUse = (name: string): boolean =>
+    !name.endsWith(UNFINISHED) && (name.endsWith(COMPRESSED) || !all.has(`${name}${COMPRESSED}`));
+  return { inUse: rotated.filter(isInUse), unused: rotated.filter((name) => !isInUse(name)) };
+}
+
+/** The name a file keeps whether compressed or not: those of one log sort by age. */
+export const rotationOf = (name: string): string =>
+  name.endsWith(COMPRESSED) ? name.slice(0, -COMPRESSED.length) : name;
+
+/** Where the file being written goes at this moment. */
+export function rotatedName(latest: string, at: EpochMs): string {
+  const t = civilTime(at);
+  const date = `${padded(t.year, 4)}${padded(t.month, 2)}${padded(t.day, 2)}`;
+  return `${latest}.${date}-${padded(t.hour, 2)}${padded(t.minute, 2)}${padded(t.second, 2)}`;
+}
+
+/** What has to be done before the file being written may be moved away. */
+export interface RotationPlan {
+  readonly remove: readonly string[];
+  readonly compress: readonly string[];
+}
+
+/** Leaves room for the file to rotate and the one that takes its place among `maxFiles`. Oldest go first. */
+export function rotationPlan({ inUse, unused }: RotatedFiles, maxFiles: number): RotationPlan {
+  const excess = Math.max(0, inUse.length - Math.max(0, maxFiles - 2));
+  return {
+    remove: [...unused, ...inUse.slice(0, excess)],
+    compress: inUse.slice(excess).filter((name) => !name.endsWith(COMPRESSED)),
+  };
+}

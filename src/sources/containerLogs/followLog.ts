@@ -1,0 +1,86 @@
+/**
+ * What is written to a log from now on, through rotations, until its container has ended. Looks when the directory has
+ * changed, and no more often than every 20 ms, so that a fast writer costs large reads and not many. Bound: two files.
+ * Upstream: ReadLogs with follow.
+ */
+import { type MonotonicMs, monotonicMs } from "../../core/ids.ts";
+import { type LogFile, openLogFile, openRotated } from "./logFile.ts";
+import { successionOf } from "./logSuccession.ts";
+import { createLogWaker, type LogWaker } from "./logWaker.ts";
+import { type LogContext, readCompressed } from "./readLog.ts";
+
+/** Least time between two looks. */
+const GAP_MS = 20;
+/** Once the next file is there the runtime may still be writing its last lines to the one before: read first ... */
+const SETTLE_MS = 50;
+/** ... and looked at for that long afterwards. */
+const TRAIL_MS = 2_000;
+/** A container's last lines may come after the news of its end. */
+const LINGER_MS = 100;
+
+/** A file that was left for the next one. */
+interface Trail {
+  readonly file: LogFile;
+  readonly position: { offset: number };
+  readonly until: MonotonicMs;
+}
+
+/** Follows from that offset of the current file. */
+export async function* followLog(context: LogContext, ended: AbortSignal, offset: number): AsyncGenerator<Uint8Array> {
+  const { place, opened, pieces, formatter, reader, clock } = context;
+  const waker = createLogWaker(place, clock, reader, ended);
+  let position = { offset };
+  let trail: Trail | undefined;
+  const endTrail = async (): Promise<void> => {
+    await trail?.file.handle.close();
+    trail = undefined;
+  };
+  let isSettled = false;
+  let hasLingered = false;
+  try {
+    while (!reader.aborted && !formatter.isFull) {
+      const hasEnded = ended.aborted;
+      const lookedAt = clock.monotonicMs();
+      const isLast = isSettled || hasLingered;
+      if (!opened.current.isCompressed) yield* pieces.plain(opened.current, position, { isWhole: isLast });
+      if (trail !== undefined && formatter.isBetweenEntries) {
+        yield* pieces.plain(trail.file, trail.position, { isWhole: true });
+        if (lookedAt >= trail.until) await endTrail();
+      }
+      const succession = await successionOf(place, opened.current, position.offset);
+      if (succession.kind === "cut") {
+        position = { offset: 0 };
+        formatter.startFile();
+      } else if (succession.kind === "next" && !isSettled && !opened.current.isCompressed) {
+        isSettled = true;
+        await waker.pause(SETTLE_MS);
+      } else if (succession.kind === "next") {
+        const isLatest = succession.name === place.latest;
+        const next = await (isLatest ? openLogFile(place, succession.name) : openRotated(place, succession.name));
+        if (next === undefined) continue;
+        await endTrail();
+        trail = { file: opened.current, position, until: monotonicMs(lookedAt + TRAIL_MS) };
+        opened.current = next;
+        position = { offset: 0 };
+        isSettled = false;
+        formatter.startFile();
+        if (next.isCompressed) yield* readCompressed(context, next);
+      } else if (hasLingered) return;
+      else if (hasEnded) {
+        hasLingered = true;
+        await waker.pause(LINGER_MS);
+      } else {
+        isSettled = false;
+        await waker.nextHint();
+        await pace(waker, lookedAt + GAP_MS - clock.monotonicMs());
+      }
+    }
+  } finally {
+    waker.close();
+    await endTrail();
+  }
+}
+
+const pace = async (waker: LogWaker, ms: number): Promise<void> => {
+  if (ms > 0) await waker.pause(ms);
+};

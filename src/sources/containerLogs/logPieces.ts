@@ -1,0 +1,69 @@
+/**
+ * Reads files of a log piece by piece and formats them. Bound: one buffer, as large as the pieces that come, at most 256
+ * KiB, so that a follower who waits holds little.
+ */
+import { type LogFormatter, roomFor } from "../../core/logs/logFormatter.ts";
+import { decompressed, type LogFile } from "./logFile.ts";
+
+const SMALLEST_BYTES = 16 * 1024;
+const LARGEST_BYTES = 256 * 1024;
+const NEWLINE = 0x0a;
+
+export interface LogPieces {
+  /**
+   * Reads on from `position`, moving it, up to `to`. Ends early at a piece that is not full (more may be coming, but not
+   * worth a read of its own), unless `isWhole`.
+   */
+  plain(
+    file: LogFile,
+    position: { offset: number },
+    bounds?: { readonly to?: number; readonly isWhole?: boolean },
+  ): AsyncGenerator<Uint8Array>;
+  /** Reads a compressed file, without its first lines. Throws where it is damaged. */
+  compressed(file: LogFile, skippedLines: number): AsyncGenerator<Uint8Array>;
+}
+
+/** Readers of one log; both stop when the formatter is full or the reader has left. */
+export function createLogPieces(formatter: LogFormatter, reader: AbortSignal): LogPieces {
+  let size = SMALLEST_BYTES;
+  let buffer = Buffer.allocUnsafe(0);
+  const isOver = (): boolean => formatter.isFull || reader.aborted;
+  const resize = (bytesRead: number): void => {
+    if (bytesRead === size) size = Math.min(size * 4, LARGEST_BYTES);
+    else if (bytesRead < size / 16) size = Math.max(size / 4, SMALLEST_BYTES);
+  };
+  return {
+    async *plain({ handle }, position, { to = Number.POSITIVE_INFINITY, isWhole = false } = {}) {
+      while (position.offset < to && !isOver()) {
+        const room = roomFor(size);
+        if (buffer.length !== room + size) buffer = Buffer.allocUnsafe(room + size);
+        const wanted = Math.min(size, to - position.offset);
+        const { bytesRead } = await handle.read(buffer, room, wanted, position.offset);
+        if (bytesRead === 0) return;
+        position.offset += bytesRead;
+        const length = formatter.format(buffer, room, room + bytesRead);
+        resize(bytesRead);
+        if (length > 0) yield Uint8Array.prototype.slice.call(buffer, 0, length);
+        if (bytesRead < wanted && !isWhole) return;
+      }
+    },
+    async *compressed(file, skippedLines) {
+      let left = skippedLines;
+      for await (const piece of decompressed(file)) {
+        if (isOver()) return;
+        let from = 0;
+        for (; left > 0 && from < piece.length; left--) {
+          const newline = piece.indexOf(NEWLINE, from);
+          if (newline === -1) break;
+          from = newline + 1;
+        }
+        if (left > 0) continue;
+        const room = roomFor(piece.length - from);
+        const bytes = Buffer.allocUnsafe(room + piece.length - from);
+        bytes.set(piece.subarray(from), room);
+        const length = formatter.format(bytes, room, bytes.length);
+        if (length > 0) yield bytes.subarray(0, length);
+      }
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** What comes after a file of a log that was read to its end. */
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { rotationOf } from "../../core/logs/logFileNames.ts";
+import { identityOf, listRotated, type LogFile, type LogPlace, nameOf } from "./logFile.ts";
+
+export type Succession =
+  /** It is being written, or was moved and the runtime has not opened the next one yet. */
+  | { readonly kind: "none" }
+  /** It was cut: what it has now begins anew. */
+  | { readonly kind: "cut" }
+  /** The next older than the file being written, if the log was rotated more than once meanwhile. */
+  | { readonly kind: "next"; readonly name: string };
+
+const NONE: Succession = { kind: "none" };
+
+/** Asked of a file that was read up to `offset`. What was rotated and removed before it was read is gone. */
+export async function successionOf(place: LogPlace, file: LogFile, offset: number): Promise<Succession> {
+  const { directory, latest } = place;
+  const stats = await fs.lstat(join(directory, latest), { bigint: true }).catch(() => undefined);
+  if (stats !== undefined && identityOf(stats) === file.identity) return stats.size < offset ? { kind: "cut" } : NONE;
+  const own = await nameOf(place, file);
+  // Without a name of its own it was removed, not rotated.
+  const isRotated = own !== undefined && own !== latest;
+  const younger = isRotated
+    ? (await listRotated(place)).inUse.find((name) => rotationOf(name) > rotationOf(own))
+    : undefined;
+  if (younger !== undefined) return { kind: "next", name: younger };
+  return stats === undefined ? NONE : { kind: "next", name: latest };
+}

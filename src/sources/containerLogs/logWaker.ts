@@ -1,0 +1,84 @@
+/**
+ * Tells a follower to look again: the directory of its log changed, its container ended, its reader left. Events are
+ * hints; behind them an audit looks now and then, and takes up the watch again, since a watch goes with its directory
+ * without a word. Owns one watch. Bound: hints meanwhile make one more look.
+ */
+import { type FSWatcher, watch } from "node:fs";
+import type { Clock } from "../../ports/clock.ts";
+import type { LogPlace } from "./logFile.ts";
+
+/** Period of the audit, and where nothing can be watched (no directory, no watches left) that of looking at all. */
+const AUDIT_MS = 5_000;
+const UNWATCHED_MS = 1_000;
+
+export interface LogWaker {
+  /** Resolves at the next hint, at once if there was one since the last call, or when the audit is due. */
+  nextHint(): Promise<void>;
+  /** Resolves after that time, or when the reader has left. */
+  pause(ms: number): Promise<void>;
+  close(): void;
+}
+
+/** A waker; `signals` are hints that stay: what they say is asked of them. */
+export function createLogWaker(place: LogPlace, clock: Clock, reader: AbortSignal, ended: AbortSignal): LogWaker {
+  let watcher: FSWatcher | undefined;
+  let isHinted = false;
+  let wake = (): void => {};
+  const hint = (): void => {
+    isHinted = true;
+    wake();
+  };
+  /** Until somebody calls `wake` or the time is over. */
+  const rest = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = clock.scheduler.schedule(() => wake(), ms);
+      wake = () => {
+        wake = () => {};
+        timer.unsubscribe();
+        resolve();
+      };
+    });
+  const unwatch = (): void => {
+    watcher?.close();
+    watcher = undefined;
+  };
+  const startWatch = (): void => {
+    unwatch();
+    try {
+      const started = watch(place.directory, { persistent: false }, (_event, name) => {
+        if (name === null || name.startsWith(place.latest)) hint();
+      });
+      watcher = started;
+      started.on("error", unwatch);
+    } catch {
+      // Looked at more often instead; tried again then.
+    }
+  };
+  reader.addEventListener("abort", hint);
+  ended.addEventListener("abort", hint);
+  startWatch();
+  return {
+    async nextHint() {
+      if (!isHinted) await rest(watcher === undefined ? UNWATCHED_MS : AUDIT_MS);
+      if (!isHinted) startWatch();
+      isHinted = false;
+    },
+    pause: (ms) =>
+      new Promise((resolve) => {
+        if (reader.aborted) return resolve();
+        const done = (): void => {
+          reader.removeEventListener("abort", done);
+          timer.unsubscribe();
+          resolve();
+        };
+        const timer = clock.scheduler.schedule(done, ms);
+        reader.addEventListener("abort", done);
+      }),
+    close() {
+      reader.removeEventListener("abort", hint);
+      ended.removeEventListener("abort", hint);
+      unwatch();
+      wake();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * A log at the moment it was opened: the file being written, held open from then on, and the rotated ones before it.
+ * Whatever is rotated or compressed while the older ones are read, nothing is read twice or left out.
+ */
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import { kubeletError } from "../../core/errors.ts";
+import { identityOf, listRotated, type LogFile, type LogPlace, openLogFile, openRotated } from "./logFile.ts";
+
+/** Whoever opened it closes it; closing twice is fine. */
+export interface OpenLog {
+  /** Names of the rotated files, oldest first. */
+  readonly older: readonly string[];
+  /** The file being read; following the log, it is replaced by the next one. */
+  current: LogFile;
+  /** Its size then. */
+  readonly size: number;
+  close(): Promise<void>;
+}
+
+/** Opens the log. Between being rotated and opened anew by the runtime, the newest rotated file is the one written. */
+export async function openLog(place: LogPlace): Promise<OpenLog> {
+  const latest = await openLogFile(place, place.latest);
+  const rotated = (await listRotated(place)).inUse;
+  const newest = rotated.at(-1);
+  const current = latest ?? (newest === undefined ? undefined : await openRotated(place, newest));
+  if (current === undefined) {
+    const path = join(place.directory, place.latest);
+    const why = `lstat ${path}: no such file or directory`;
+    throw kubeletError("NotFound", `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${why}`);
+  }
+  const opened: OpenLog = {
+    older: latest === undefined ? rotated.slice(0, -1) : await namesBefore(place, rotated, current),
+    current,
+    size: (await current.handle.stat()).size,
+    // A closed handle closes again without an error.
+    close: () => opened.current.handle.close(),
+  };
+  return opened;
+}
+
+/** Without what was rotated since the file was opened: itself, and younger ones. */
+async function namesBefore(
+  place: LogPlace,
+  names: readonly string[],
+  { identity }: LogFile,
+): Promise<readonly string[]> {
+  const stats = names.map((name) => fs.lstat(join(place.directory, name), { bigint: true }).catch(() => undefined));
+  const own = (await Promise.all(stats)).findIndex((found) => found !== undefined && identityOf(found) === identity);
+  return own === -1 ? names : names.slice(0, own);
+}

@@ -1,0 +1,94 @@
+/** The bytes of an open log: what there is, from where they are wanted, and then what comes. */
+import { toKubeletError } from "../../core/errors.ts";
+import type { LogFormatter } from "../../core/logs/logFormatter.ts";
+import type { SinceBound } from "../../core/logs/sinceBound.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { LogReading } from "../../ports/containerLogs.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import { followLog } from "./followLog.ts";
+import { type LogFile, type LogPlace, openRotated } from "./logFile.ts";
+import type { LogPieces } from "./logPieces.ts";
+import { laterStart, type LogFiles, type LogStart, startOfSince, startOfTail } from "./logStart.ts";
+import type { OpenLog } from "./openLog.ts";
+
+/** What one reading is made of. */
+export interface LogContext {
+  readonly place: LogPlace;
+  readonly opened: OpenLog;
+  readonly reading: LogReading;
+  readonly isBefore: SinceBound | undefined;
+  readonly formatter: LogFormatter;
+  readonly pieces: LogPieces;
+  /** Aborted when nobody reads any more. */
+  readonly reader: AbortSignal;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Rotated files, then the current one: to the size it had when it was opened, or for as long as it is followed. */
+export async function* readLog(context: LogContext): AsyncGenerator<Uint8Array> {
+  const { place, opened, reading, formatter, pieces, reader } = context;
+  const { older, size } = opened;
+  const start = await startOf(context);
+  for (let index = start.index; index < older.length && !formatter.isFull && !reader.aborted; index++) {
+    const file = await openRotated(place, older[index] ?? "");
+    if (file === undefined) continue;
+    try {
+      const { offset, skippedLines } = index === start.index ? start : { offset: 0, skippedLines: 0 };
+      if (file.isCompressed) yield* readCompressed(context, file, skippedLines);
+      else yield* pieces.plain(file, { offset }, { isWhole: true });
+    } finally {
+      await file.handle.close();
+    }
+    formatter.startFile();
+  }
+  const { offset, skippedLines } = start.index === older.length ? start : { offset: 0, skippedLines: 0 };
+  if (opened.current.isCompressed) yield* readCompressed(context, opened.current, skippedLines);
+  if (reading.untilEnded !== undefined) yield* followLog(context, reading.untilEnded, offset);
+  else if (!opened.current.isCompressed) yield* pieces.plain(opened.current, { offset }, { to: size, isWhole: true });
+}
+
+/** A damaged file is read as far as it goes. */
+export async function* readCompressed(
+  { pieces, formatter, reading, log }: LogContext,
+  file: LogFile,
+  skippedLines = 0,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pieces.compressed(file, skippedLines);
+  } catch (thrown) {
+    const error = toKubeletError(thrown);
+    log.warn("Cannot read all of a rotated container log", { logger: "containerLogs", path: reading.path, error });
+  }
+  formatter.startFile();
+}
+
+async function startOf(context: LogContext): Promise<LogStart> {
+  const { reading, isBefore } = context;
+  const files = filesOf(context);
+  const first: LogStart = { index: 0, offset: 0, skippedLines: 0 };
+  const ofTail = reading.tailLines === undefined ? first : await startOfTail(files, reading.tailLines);
+  const ofSince = isBefore === undefined ? first : await startOfSince(files, isBefore);
+  return laterStart(ofTail, ofSince);
+}
+
+function filesOf({ place, opened, reading, log }: LogContext): LogFiles {
+  const { older, current, size } = opened;
+  return {
+    count: older.length + 1,
+    async with(index, use) {
+      if (index === older.length) return use(current, size);
+      const file = await openRotated(place, older[index] ?? "");
+      if (file === undefined) return undefined;
+      try {
+        return await use(file, (await file.handle.stat()).size);
+      } catch (thrown) {
+        const error = toKubeletError(thrown);
+        log.warn("Cannot search a rotated container log", { logger: "containerLogs", path: reading.path, error });
+        return undefined;
+      } finally {
+        await file.handle.close();
+      }
+    },
+  };
+}

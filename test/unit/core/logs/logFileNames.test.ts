@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { epochMs } from "../../../../src/core/ids.ts";
+import { rotatedFiles, rotatedName, rotationOf, rotationPlan } from "../../../../src/core/logs/logFileNames.ts";
+
+const stamp = (n: number): string => `0.log.20260102-00000${n}`;
+
+describe("rotatedFiles", () => {
+  it("are those of this log, by age, with what a failed rotation left set apart", () => {
+    const names = [
+      ...["0.log", "1.log", `${stamp(3)}`, `${stamp(2)}.tmp`, stamp(2), `${stamp(1)}.gz`, stamp(1)],
+      ...["1.log.20260102-000001", "0.log.swp", "0.log.20260102-00000", "10.log.20260102-000001"],
+    ];
+    expect(rotatedFiles(names, "0.log")).toEqual({
+      inUse: [`${stamp(1)}.gz`, stamp(2), stamp(3)],
+      unused: [stamp(1), `${stamp(2)}.tmp`],
+    });
+  });
+
+  it("are named after the second in UTC, whether compressed or not", () => {
+    expect(rotatedName("0.log", epochMs(1_767_323_045_999))).toBe("0.log.20260102-030405");
+    expect([stamp(1), `${stamp(1)}.gz`].map(rotationOf)).toEqual([stamp(1), stamp(1)]);
+  });
+});
+
+describe("rotationPlan", () => {
+  const inUse = [`${stamp(1)}.gz`, `${stamp(2)}.gz`, stamp(3)];
+  it.each([
+    ["removes the oldest, so that two more fit", 4, [`${stamp(1)}.gz`], [stamp(3)]],
+    ["removes nothing while there is room", 5, [], [stamp(3)]],
+    ["keeps none beside the one to rotate", 2, inUse, []],
+  ])("%s", (_rule, maxFiles, remove, compress) => {
+    const unused = [`${stamp(3)}.tmp`];
+    expect(rotationPlan({ inUse, unused }, maxFiles)).toEqual({ remove: [...unused, ...remove], compress });
+  });
+});

@@ -43,6 +43,7 @@ import { housekeeping } from "./pipelines/housekeeping.ts";
 import { createCredentialPlugins } from "./pipelines/credentialPlugins.ts";
 import { createImagePulls } from "./pipelines/imagePull.ts";
 import { nodeCgroups } from "./pipelines/nodeCgroups.ts";
+import { logRotation } from "./pipelines/logRotation.ts";
 import { nodeAdmission, nodeContext, volumeNode } from "./pipelines/nodeContext.ts";
 import { nodeGauges } from "./pipelines/nodeGauges.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
@@ -164,6 +165,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       merge(keepClasses(ports, state), keepServices(ports, state)),
       merge(up$, runtime$, told$, config$).pipe(ignoreElements()),
       swept$,
+      logRotation(state, ports, config.logRotation),
       merge(nodeCgroups(state, ports, config), nodeGauges(state, ports)),
       clusterNode(images, ports, config, state).pipe(pushedTo(loops.events)),
     ),

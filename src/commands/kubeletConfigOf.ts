@@ -5,10 +5,11 @@ import { effectiveMaxPods } from "../core/admission/admit.ts";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { ImageVerification } from "../core/image/pullVerification.ts";
-import type { KubeletConfig, KubeletDirectories } from "../core/kubeletConfig.ts";
+import type { KubeletConfig, KubeletDirectories, LogRotation } from "../core/kubeletConfig.ts";
 import { initialLabels } from "../core/node/initialNode.ts";
 import { standaloneIps, unknownNodeIps } from "../core/node/hostIps.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
+import { parseQuantity, quantityValue } from "../core/quantity.ts";
 import { machineCapacity } from "../core/resources/machineCapacity.ts";
 import { nodeAllocatable, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
 import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
@@ -52,6 +53,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
       burst: config.registryBurst,
       backoff: DEFAULT_IMAGE_PULL_POLICY,
     },
+    logRotation: logRotationOf(config),
     dockerFiles: dockerFilesOf(flags.rootDir),
     imageVerification: imageVerificationOf(options),
     credentialProviders: credentialPlugins?.providers ?? [],
@@ -102,6 +104,19 @@ function imageVerificationOf({ config, featureGates }: KubeletOptions): KubeletC
   const policy = config.imagePullCredentialsVerificationPolicy as ImageVerification["policy"];
   if (policy !== "NeverVerifyAllowlistedImages") return { policy };
   return { policy, allowlist: config.preloadedImagesVerificationAllowlist };
+}
+
+function logRotationOf(config: KubeletOptions["config"]): LogRotation | undefined {
+  const maxSize = parseQuantity(config.containerLogMaxSize);
+  const maxBytes = maxSize === undefined ? 0 : Number(quantityValue(maxSize));
+  // As upstream, a negative size means never.
+  if (maxBytes < 0) return undefined;
+  return {
+    maxBytes,
+    maxFiles: config.containerLogMaxFiles,
+    workers: config.containerLogMaxWorkers,
+    periodMs: config.containerLogMonitorInterval,
+  };
 }
 
 /** Upstream's search paths: the kubelet's own directory, where it was started, the home of its user, the root. */

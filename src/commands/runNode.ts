@@ -35,6 +35,7 @@ import { storeEvents } from "../sinks/apiEvents.ts";
 import { recordEvents } from "../sinks/events.ts";
 import { createCredentialPlugins } from "../sinks/credentialPlugins.ts";
 import { createFiles } from "../sinks/files.ts";
+import { createLogFiles } from "../sinks/logFiles.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
 import { watchMounts } from "../sinks/mounts/watchMounts.ts";
@@ -220,6 +221,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     mounts: mayMount()
       ? createMounts({ clock, changes$: supervised("mountTable", watchMounts(), { clock, rng, telemetry }) })
       : undefined,
+    logFiles: createLogFiles(),
     cgroups,
     machine,
     snapshots$: podSources(options, nodeName, cluster?.pods$, { clock, rng, telemetry }),

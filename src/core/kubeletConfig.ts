@@ -24,6 +24,17 @@ export interface KubeletDirectories {
   readonly containerLogsDir: string;
 }
 
+/** How large logs of containers may grow. */
+export interface LogRotation {
+  /** Of the file being written. */
+  readonly maxBytes: number;
+  /** Of one log, at least 2. */
+  readonly maxFiles: number;
+  /** Logs rotated at once. */
+  readonly workers: number;
+  readonly periodMs: number;
+}
+
 /** How image pulls are paced. */
 export interface ImagePullConfig {
   /** Pulls at once: 1 when serialized. */
@@ -60,6 +71,8 @@ export interface KubeletConfig {
   readonly podsPerCore: number;
   readonly containerBackoff: BackoffPolicy;
   readonly imagePull: ImagePullConfig;
+  /** undefined: logs are never rotated. */
+  readonly logRotation: LogRotation | undefined;
   /** Where credentials of registries may be found on the node. */
   readonly dockerFiles: DockerFilePlaces;
   /** undefined: nobody is checked, and nothing recorded. */

@@ -43,12 +43,13 @@ export function removeFromRuntime(
   );
 }
 
-/** The log of one attempt and its link; a failure is left to the removal of the pod's log directory. */
+/** The logs of one attempt, rotated ones too, and their link; a failure is left to the removal of the pod's log directory. */
 function removeLogs({ ports, config, identity }: PodContext, container: RuntimeContainer): Observable<never> {
+  const { files, logFiles } = ports;
   const { name: podName, namespace } = identity;
   const named = { podName, namespace, container: container.name, containerId: container.id };
   const link = containerLogLinkPath(config.directories.containerLogsDir, named);
-  return concat(ports.files.remove(link), ports.files.remove(container.logPath)).pipe(
+  return concat(files.remove(link), files.remove(container.logPath), logFiles.removeRotated(container.logPath)).pipe(
     ignoreElements(),
     catchError(() => EMPTY),
   );

@@ -12,6 +12,7 @@ import type { Clock } from "./clock.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
 import type { CredentialPlugins } from "./credentials.ts";
 import type { Files } from "./files.ts";
+import type { LogFiles } from "./logFiles.ts";
 import type { Mounts } from "./mounts.ts";
 import type { ObjectCache } from "./objectCache.ts";
 import type { Probers } from "./probers.ts";
@@ -53,6 +54,7 @@ export interface KubeletPorts {
   readonly credentialPlugins: CredentialPlugins | undefined;
   readonly probers: Probers;
   readonly files: Files;
+  readonly logFiles: LogFiles;
   readonly volumeFiles: VolumeFiles;
   /** Absent where the kubelet may not mount: no root, no Linux. */
   readonly mounts: Mounts | undefined;

@@ -8,7 +8,7 @@ import { longTimer } from "../operators/longTimer.ts";
 import type { Call } from "../ports/call.ts";
 import { after, atOnce } from "./simCall.ts";
 import { findImage } from "./simImageCalls.ts";
-import { containerMessage, containerState, containerStatusMessage, labelMatcher } from "./simMessages.ts";
+import { containerMessage, containerState, containerStatusMessage, labelMatcher, logPathOf } from "./simMessages.ts";
 import { startProcess } from "./simProcess.ts";
 import type { SimPrograms } from "./simProgram.ts";
 import type { SimContainer } from "./simRecords.ts";
@@ -184,14 +184,17 @@ export const updateContainerResources = (
     return {};
   });
 
-/** ReopenContainerLog: nothing to do, but only for what runs. */
+/** ReopenContainerLog: of what runs, and makes the file. */
 export const reopenContainerLog = (
   world: SimWorld,
+  writeHostFile: (path: string, content: string) => void,
   { containerId }: cri.ReopenContainerLogRequest,
 ): Call<cri.ReopenContainerLogResponse> =>
   atOnce(() => {
-    const { phase } = containerOf(world, containerId);
-    if (phase.kind !== "running") throw kubeletError("Unknown", "container is not running");
+    const container = containerOf(world, containerId);
+    if (container.phase.kind !== "running") throw kubeletError("Unknown", "container is not running");
+    const path = logPathOf(container, world.sandboxes.get(container.sandboxId));
+    if (path !== "") writeHostFile(path, "");
     return {};
   });
 

@@ -46,7 +46,7 @@ export interface SimKubeletOptions {
   /** Everything but what is made anew for each life. */
   readonly ports: Pick<
     KubeletPorts,
-    "clock" | "api" | "runtime" | "images" | "files" | "volumeFiles" | "mounts" | "cgroups" | "machine"
+    "clock" | "api" | "runtime" | "images" | "files" | "logFiles" | "volumeFiles" | "mounts" | "cgroups" | "machine"
   >;
   readonly prng: Prng;
   /** What the pod sources beside an API server say; subscribed once per life. */

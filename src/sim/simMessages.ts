@@ -84,6 +84,10 @@ export const containerMessage = perObject(
     }),
 );
 
+/** Where the container's log is; empty when it has none. */
+export const logPathOf = ({ config }: SimContainer, sandbox: SimSandbox | undefined): string =>
+  config.logPath === "" ? "" : `${sandbox?.config.logDirectory ?? ""}/${config.logPath}`;
+
 /** The answer of ContainerStatus; `sandbox` is where the log directory comes from. */
 export function containerStatusMessage(container: SimContainer, sandbox: SimSandbox | undefined): ContainerStatus {
   const { config, image, phase, resources } = container;
@@ -97,7 +101,7 @@ export function containerStatusMessage(container: SimContainer, sandbox: SimSand
     imageRef: image.repoDigests[0] ?? image.id,
     imageId: image.id,
     mounts: config.mounts,
-    logPath: config.logPath === "" ? "" : `${sandbox?.config.logDirectory ?? ""}/${config.logPath}`,
+    logPath: logPathOf(container, sandbox),
     ...(resources === undefined ? {} : { resources: { linux: resources } }),
     stopSignal: config.stopSignal,
   });

@@ -42,6 +42,7 @@ import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./sim
 import { podObjects, probeSight, requestDetails, seenCgroups, seenFiles, seenPodWrites } from "./simSights.ts";
 import { createSimSubjects, type SimSubject } from "./simSubjects.ts";
 import type { SimTelemetry } from "./simTelemetry.ts";
+import { createSimLogFiles } from "./simLogFiles.ts";
 import { createSimTrace, type SimTrace } from "./simTrace.ts";
 
 /** Decides over a request to the runtime. */
@@ -294,6 +295,7 @@ function createWorld(options: SimNodeOptions): World {
     },
     files: seenFiles(files, config, see),
     volumeFiles: host.volumeFiles,
+    logFiles: createSimLogFiles({ clock, files }),
     mounts: host.mounts,
     cgroups: seenCgroups(cgroups, see),
     runtime: seenStatus(options.adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime, see),

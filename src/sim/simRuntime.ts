@@ -222,7 +222,9 @@ function sandboxesAndContainers(world: SimWorld, unary: SimUnary, options: SimRu
     updateContainerResources: unary("UpdateContainerResources", (request) =>
       container.updateContainerResources(world, request),
     ),
-    reopenContainerLog: unary("ReopenContainerLog", (request) => container.reopenContainerLog(world, request)),
+    reopenContainerLog: unary("ReopenContainerLog", (request) =>
+      container.reopenContainerLog(world, writeHostFile, request),
+    ),
     checkpointContainer: unimplemented("CheckpointContainer"),
     execSync: unary("ExecSync", (request) => container.execSync(world, request)),
     exec: unimplemented("Exec"),

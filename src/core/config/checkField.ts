@@ -31,7 +31,7 @@ export function ruleFault(rule: FieldRule, value: unknown): string | undefined {
   }
 }
 
-type TextRule = Extract<FieldRule, { kind: "oneOf" | "eachOneOf" | "ip" | "cpuList" | "positiveQuantity" }>;
+type TextRule = Extract<FieldRule, { kind: "oneOf" | "eachOneOf" | "ip" | "cpuList" | "nonZeroQuantity" }>;
 
 function textFault(rule: TextRule, text: string): string | undefined {
   switch (rule.kind) {
@@ -47,11 +47,11 @@ function textFault(rule: TextRule, text: string): string | undefined {
       const fault = text === "" ? undefined : cpuListFault(text);
       return fault === undefined ? undefined : `must be a list of CPUs such as 0-3,8: ${fault}`;
     }
-    case "positiveQuantity": {
+    case "nonZeroQuantity": {
       const quantity = parseQuantity(text);
-      return quantity !== undefined && quantity.nano > 0n
+      return quantity !== undefined && quantity.nano !== 0n
         ? undefined
-        : `must be a quantity above 0 such as "10Mi", got ${describeValue(text)}`;
+        : `must be a quantity other than 0 such as "10Mi", got ${describeValue(text)}`;
     }
   }
 }

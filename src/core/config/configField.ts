@@ -38,7 +38,7 @@ export type FieldRule =
   | { readonly kind: "eachOneOf"; readonly values: readonly string[] }
   | { readonly kind: "ip" }
   | { readonly kind: "cpuList" }
-  | { readonly kind: "positiveQuantity" }
+  | { readonly kind: "nonZeroQuantity" }
   | { readonly kind: "multipleOf"; readonly of: number };
 
 /** A row of the table. */

@@ -73,16 +73,22 @@ export const POD_FIELDS = {
     rule: range(0, 100),
   }),
   podLogsDir: field("string", "/var/log/pods", "Directory of container logs", { effective: true }),
-  containerLogMaxSize: field("string", "10Mi", "Size at which a container log is rotated", {
+  containerLogMaxSize: field("string", "10Mi", "Size at which a container log is rotated; negative: never", {
     flag: "container-log-max-size",
-    rule: { kind: "positiveQuantity" },
+    effective: true,
+    rule: { kind: "nonZeroQuantity" },
   }),
   containerLogMaxFiles: field("int32?", 5, "Log files kept per container", {
     flag: "container-log-max-files",
+    effective: true,
     rule: range(2),
   }),
-  containerLogMaxWorkers: field("int32?", 1, "Logs rotated at the same time", { rule: range(1) }),
+  containerLogMaxWorkers: field("int32?", 1, "Logs rotated at the same time", {
+    effective: true,
+    rule: range(1),
+  }),
   containerLogMonitorInterval: field("duration?", seconds(10), "Period of looking at log sizes", {
+    effective: true,
     rule: { kind: "durationRange", minMs: seconds(3) },
   }),
   clusterDomain: field("string", undefined, "Domain of the cluster, searched first by pods", {

@@ -2,8 +2,8 @@
  * The files of one container's log beside the one being written, `0.log`: `0.log.20260102-150405`, once compressed with
  * `.gz` behind it, and while that is made `.tmp`. Other names are nobody's business here. Upstream: container_log_manager.go.
  */
-import type { EpochMs } from "../ids.ts";
-import { civilTime, padded } from "../telemetry/civilTime.ts";
+import { type EpochMs, epochMs } from "../ids.ts";
+import { civilTime, padded, parseInstant } from "../telemetry/civilTime.ts";
 
 /** Suffix of a compressed file. */
 export const COMPRESSED = ".gz";
@@ -33,11 +33,23 @@ export function rotatedFiles(names: readonly string[], latest: string): RotatedF
 export const rotationOf = (name: string): string =>
   name.endsWith(COMPRESSED) ? name.slice(0, -COMPRESSED.length) : name;
 
-/** Where the file being written goes at this moment. */
-export function rotatedName(latest: string, at: EpochMs): string {
-  const t = civilTime(at);
+/**
+ * Where the file being written goes at this moment. Later than all there are, whatever the clock says, so that names sort
+ * by age. Differs from upstream: UTC, since local time is not always later than before.
+ */
+export function nextRotatedName(latest: string, inUse: readonly string[], now: EpochMs): string {
+  const newest = inUse.at(-1);
+  const stampAt = latest.length + 1;
+  const at = newest === undefined ? now : Math.max(now, stampInstant(newest.slice(stampAt)) + 1_000);
+  const t = civilTime(epochMs(at));
   const date = `${padded(t.year, 4)}${padded(t.month, 2)}${padded(t.day, 2)}`;
   return `${latest}.${date}-${padded(t.hour, 2)}${padded(t.minute, 2)}${padded(t.second, 2)}`;
+}
+
+/** The instant of `20260102-150405`, whatever follows. */
+function stampInstant(stamp: string): number {
+  const text = stamp.replace(/^(.{4})(..)(..)-(..)(..)(..).*$/, "$1-$2-$3T$4:$5:$6Z");
+  return parseInstant(text) ?? 0;
 }
 
 /** What has to be done before the file being written may be moved away. */

@@ -47,6 +47,10 @@ const FIXED_LENGTH = 29;
 /** Bytes that have to be free before the input: for a head kept from before, and for times that are written longer. */
 export const roomFor = (length: number): number => 2 * MAX_HEADER_BYTES + (length >> 4);
 
+/** A copy also of a Buffer, whose own `slice` makes none. */
+const copyOf = (bytes: Uint8Array, from: number, to: number): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(bytes.subarray(from, to));
+
 /** A formatter at the start of an entry. */
 export function createLogFormatter({ timestamps, isBefore, stream, limitBytes }: LogFormat): LogFormatter {
   const header = emptyHeader();
@@ -86,7 +90,7 @@ export function createLogFormatter({ timestamps, isBefore, stream, limitBytes }:
           const entryAt = at;
           const next = begin(bytes, at, to);
           if (next === -1) {
-            kept = bytes.slice(at, to);
+            kept = copyOf(bytes, at, to);
             break;
           }
           at = next;
@@ -139,7 +143,7 @@ function writeTime(
 ): number {
   const secondsEnd = at + Math.min(zoneAt - at, FIXED_LENGTH);
   const isUtc = isZeroZone(bytes, zoneAt, timestampEnd);
-  const zone = isUtc ? undefined : bytes.slice(zoneAt, timestampEnd);
+  const zone = isUtc ? undefined : copyOf(bytes, zoneAt, timestampEnd);
   bytes.copyWithin(to, at, secondsEnd);
   let next = to + (secondsEnd - at);
   const fixedEnd = to + FIXED_LENGTH;

@@ -36,6 +36,11 @@ export const rxletMetrics = {
     labels: [],
   },
   rxlet_live_keys: { type: "gauge", help: "Keys with a live worker, by kind of worker.", labels: ["worker"] },
+  rxlet_log_rotations_total: {
+    type: "counter",
+    help: "Logs of containers rotated, by result: ok or the code of the error.",
+    labels: ["result"],
+  },
   rxlet_manifest_errors_total: {
     type: "counter",
     help: "Manifests refused, by source: unreadable, not parseable or not valid.",

@@ -4,15 +4,15 @@
  * Upstream: ReadLogs with follow.
  */
 import { type MonotonicMs, monotonicMs } from "../../core/ids.ts";
+import { type LogContext, readCompressed } from "./logContext.ts";
 import { type LogFile, openLogFile, openRotated } from "./logFile.ts";
 import { successionOf } from "./logSuccession.ts";
 import { createLogWaker, type LogWaker } from "./logWaker.ts";
-import { type LogContext, readCompressed } from "./readLog.ts";
 
 /** Least time between two looks. */
 const GAP_MS = 20;
 /** Once the next file is there the runtime may still be writing its last lines to the one before: read first ... */
-const SETTLE_MS = 50;
+const SETTLE_MS = 30;
 /** ... and looked at for that long afterwards. */
 const TRAIL_MS = 2_000;
 /** A container's last lines may come after the news of its end. */

@@ -1,29 +1,9 @@
 /** The bytes of an open log: what there is, from where they are wanted, and then what comes. */
 import { toKubeletError } from "../../core/errors.ts";
-import type { LogFormatter } from "../../core/logs/logFormatter.ts";
-import type { SinceBound } from "../../core/logs/sinceBound.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { LogReading } from "../../ports/containerLogs.ts";
-import type { Logger } from "../../ports/telemetry.ts";
 import { followLog } from "./followLog.ts";
-import { type LogFile, type LogPlace, openRotated } from "./logFile.ts";
-import type { LogPieces } from "./logPieces.ts";
+import { type LogContext, readCompressed } from "./logContext.ts";
+import { openRotated } from "./logFile.ts";
 import { laterStart, type LogFiles, type LogStart, startOfSince, startOfTail } from "./logStart.ts";
-import type { OpenLog } from "./openLog.ts";
-
-/** What one reading is made of. */
-export interface LogContext {
-  readonly place: LogPlace;
-  readonly opened: OpenLog;
-  readonly reading: LogReading;
-  readonly isBefore: SinceBound | undefined;
-  readonly formatter: LogFormatter;
-  readonly pieces: LogPieces;
-  /** Aborted when nobody reads any more. */
-  readonly reader: AbortSignal;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
 
 /** Rotated files, then the current one: to the size it had when it was opened, or for as long as it is followed. */
 export async function* readLog(context: LogContext): AsyncGenerator<Uint8Array> {
@@ -46,21 +26,6 @@ export async function* readLog(context: LogContext): AsyncGenerator<Uint8Array> 
   if (opened.current.isCompressed) yield* readCompressed(context, opened.current, skippedLines);
   if (reading.untilEnded !== undefined) yield* followLog(context, reading.untilEnded, offset);
   else if (!opened.current.isCompressed) yield* pieces.plain(opened.current, { offset }, { to: size, isWhole: true });
-}
-
-/** A damaged file is read as far as it goes. */
-export async function* readCompressed(
-  { pieces, formatter, reading, log }: LogContext,
-  file: LogFile,
-  skippedLines = 0,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pieces.compressed(file, skippedLines);
-  } catch (thrown) {
-    const error = toKubeletError(thrown);
-    log.warn("Cannot read all of a rotated container log", { logger: "containerLogs", path: reading.path, error });
-  }
-  formatter.startFile();
 }
 
 async function startOf(context: LogContext): Promise<LogStart> {

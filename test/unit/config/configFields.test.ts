@@ -58,6 +58,7 @@ describe("the field table", () => {
     expect(effective).toEqual(
       `address allowedUnsafeSysctls cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain
        configMapAndSecretChangeDetectionStrategy
+       containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers containerLogMonitorInterval
        containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
        enforceNodeAllocatable eventBurst eventRecordQPS evictionHard featureGates fileCheckFrequency
        healthzBindAddress healthzPort httpCheckFrequency imagePullCredentialsVerificationPolicy imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format

@@ -51,7 +51,7 @@ describe("rules of single fields", () => {
     [{ containerLogMaxFiles: 1 }, "containerLogMaxFiles: must be at least 2, got 1"],
     [{ containerLogMaxWorkers: 0 }, "containerLogMaxWorkers: must be at least 1, got 0"],
     [{ containerLogMonitorInterval: "2.9s" }, "containerLogMonitorInterval: must be at least 3s, got 2.9s"],
-    [{ containerLogMaxSize: "0" }, 'containerLogMaxSize: must be a quantity above 0 such as "10Mi", got "0"'],
+    [{ containerLogMaxSize: "0" }, 'containerLogMaxSize: must be a quantity other than 0 such as "10Mi", got "0"'],
     [{ memoryThrottlingFactor: 0 }, "memoryThrottlingFactor: must be more than 0 and at most 1, got 0"],
     [{ memoryThrottlingFactor: 1.1 }, "memoryThrottlingFactor: must be more than 0 and at most 1, got 1.1"],
     [{ cgroupDriver: "runc" }, 'cgroupDriver: must be one of cgroupfs, systemd, got "runc"'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { epochMs } from "../../../../src/core/ids.ts";
-import { rotatedFiles, rotatedName, rotationOf, rotationPlan } from "../../../../src/core/logs/logFileNames.ts";
+import { nextRotatedName, rotatedFiles, rotationOf, rotationPlan } from "../../../../src/core/logs/logFileNames.ts";
 
 const stamp = (n: number): string => `0.log.20260102-00000${n}`;
 
@@ -16,8 +16,16 @@ describe("rotatedFiles", () => {
     });
   });
 
-  it("are named after the second in UTC, whether compressed or not", () => {
-    expect(rotatedName("0.log", epochMs(1_767_323_045_999))).toBe("0.log.20260102-030405");
+  it.each([
+    ["the second in UTC", [], "0.log.20260102-030405"],
+    ["the second in UTC, after older ones", ["0.log.20260102-030404.gz"], "0.log.20260102-030405"],
+    ["the next one, if that is taken", ["0.log.20260102-030405"], "0.log.20260102-030406"],
+    ["the one after the newest, if the clock was set back", ["0.log.20261231-235959.gz"], "0.log.20270101-000000"],
+  ])("are named after %s", (_rule, inUse, name) => {
+    expect(nextRotatedName("0.log", inUse, epochMs(1_767_323_045_999))).toBe(name);
+  });
+
+  it("keep their name when compressed", () => {
     expect([stamp(1), `${stamp(1)}.gz`].map(rotationOf)).toEqual([stamp(1), stamp(1)]);
   });
 });

@@ -94,6 +94,17 @@ describe("createLogFormatter", () => {
     expect(format([log], { timestamps: true })).toBe("2026-01-02T03:04:05.000000000Z \n".repeat(10_000));
   });
 
+  it("keeps nothing of a buffer that is used again", () => {
+    const formatter = createLogFormatter({ ...ALL, timestamps: true });
+    const room = roomFor(LOG.length);
+    const buffer = Buffer.alloc(room + LOG.length);
+    const out = [...LOG].map((byte) => {
+      buffer.fill("x").write(byte, room);
+      return buffer.toString("latin1", 0, formatter.format(buffer, room, room + 1));
+    });
+    expect(out.join("")).toBe(format([LOG], { timestamps: true }));
+  });
+
   it("keeps bytes that are no text", () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i).filter((i) => i !== 10));
     const log = Buffer.concat([Buffer.from(`${T1} stdout F `), bytes, Buffer.from("\n")]);

@@ -1,0 +1,13 @@
+/** What rotating the logs of containers needs of the file system, beside `Files`. Paths are absolute. */
+import type { Call } from "./call.ts";
+
+export interface LogFiles {
+  /** Bytes of the file; undefined when nothing is there. InvalidArgument for a link, or what is no regular file. */
+  sizeOf(path: string): Call<number | undefined>;
+  /** Gives a file another name in its file system. AlreadyExists when that is taken, NotFound without the file. */
+  move(from: string, to: string): Call<void>;
+  /** Replaces the file by `<path>.gz`; until that is whole it is `<path>.tmp`. */
+  compress(path: string): Call<void>;
+  /** Removes what was rotated of the log at the path, or left behind by that. */
+  removeRotated(path: string): Call<void>;
+}

@@ -1,0 +1,79 @@
+/**
+ * The LogFiles port on node:fs and node:zlib, which compresses in Node's thread pool. Keeps no state. A compression that
+ * is cancelled leaves the file as it was.
+ */
+import { constants } from "node:fs";
+import * as fs from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { kubeletError } from "../core/errors.ts";
+import { errnoOf, ioError } from "../core/ioError.ts";
+import { COMPRESSED, rotatedFiles, UNFINISHED } from "../core/logs/logFileNames.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import type { Call } from "../ports/call.ts";
+import type { LogFiles } from "../ports/logFiles.ts";
+
+/** Opening a FIFO must not wait for its writer. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+
+/** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
+export const createLogFiles = (): LogFiles => ({
+  sizeOf: (path) => call("examine", path, () => sizeOf(path)),
+  move: (from, to) => call("move", from, () => move(from, to)),
+  compress: (path) => call("compress", path, (signal) => compress(path, signal)),
+  removeRotated: (path) => call("remove what was rotated of", path, () => removeRotated(path)),
+});
+
+const call = <T>(action: string, path: string, run: (signal: AbortSignal) => Promise<T>): Call<T> =>
+  fromCall(async (signal) => {
+    try {
+      return await run(signal);
+    } catch (thrown) {
+      throw ioError(action, path, thrown);
+    }
+  });
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    const stats = await fs.lstat(path);
+    if (!stats.isFile()) throw kubeletError("InvalidArgument", `${path} is no regular file`);
+    return stats.size;
+  } catch (thrown) {
+    if (errnoOf(thrown) === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+/** By rename, which shows in the name of a file that is open, and so to those who follow it. */
+async function move(from: string, to: string): Promise<void> {
+  if ((await sizeOf(to)) !== undefined) throw kubeletError("AlreadyExists", `cannot move ${from}: ${to} exists`);
+  await fs.rename(from, to);
+}
+
+async function removeRotated(path: string): Promise<void> {
+  const names = await fs.readdir(dirname(path)).catch((thrown: unknown) => {
+    if (errnoOf(thrown) === "ENOENT") return [];
+    throw thrown;
+  });
+  const { inUse, unused } = rotatedFiles(names, basename(path));
+  for (const name of [...inUse, ...unused]) await fs.rm(join(dirname(path), name), { force: true });
+}
+
+async function compress(path: string, signal: AbortSignal): Promise<void> {
+  const unfinished = `${path}${UNFINISHED}`;
+  await using source = await fs.open(path, READ);
+  const stats = await source.stat();
+  if (!stats.isFile()) throw kubeletError("InvalidArgument", `${path} is no regular file`);
+  try {
+    await using target = await fs.open(unfinished, WRITE, stats.mode & 0o777);
+    // The streams close what they are made of; without that a pipeline would wait for it for ever.
+    await pipeline(source.createReadStream({ start: 0 }), createGzip(), target.createWriteStream(), { signal });
+    await fs.rename(unfinished, `${path}${COMPRESSED}`);
+  } catch (thrown) {
+    await fs.rm(unfinished, { force: true });
+    throw thrown;
+  }
+  await fs.unlink(path);
+}

@@ -1,0 +1,39 @@
+/** What the steps of one reading of a log have in common. */
+import { toKubeletError } from "../../core/errors.ts";
+import type { LogFormatter } from "../../core/logs/logFormatter.ts";
+import type { SinceBound } from "../../core/logs/sinceBound.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { LogReading } from "../../ports/containerLogs.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import type { LogFile, LogPlace } from "./logFile.ts";
+import type { LogPieces } from "./logPieces.ts";
+import type { OpenLog } from "./openLog.ts";
+
+/** What one reading is made of. */
+export interface LogContext {
+  readonly place: LogPlace;
+  readonly opened: OpenLog;
+  readonly reading: LogReading;
+  readonly isBefore: SinceBound | undefined;
+  readonly formatter: LogFormatter;
+  readonly pieces: LogPieces;
+  /** Aborted when nobody reads any more. */
+  readonly reader: AbortSignal;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A damaged file is read as far as it goes. */
+export async function* readCompressed(
+  { pieces, formatter, reading, log }: LogContext,
+  file: LogFile,
+  skippedLines = 0,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pieces.compressed(file, skippedLines);
+  } catch (thrown) {
+    const error = toKubeletError(thrown);
+    log.warn("Cannot read all of a rotated container log", { logger: "containerLogs", path: reading.path, error });
+  }
+  formatter.startFile();
+}

@@ -35,15 +35,11 @@ export function inspectPod(
   const { runtime, clock } = ports;
   return defer(() => {
     const drawn = sequence.next();
-    const labelSelector = { "io.kubernetes.pod.uid": uid };
-    return forkJoin([
-      runtime.listPodSandbox({ filter: { id: "", state: undefined, labelSelector } }),
-      runtime.listContainers({ filter: { id: "", state: undefined, podSandboxId: "", labelSelector } }),
-    ]).pipe(
-      switchMap(([sandboxes, containers]) =>
+    return listParts(uid, runtime).pipe(
+      switchMap(({ sandboxes, containers }) =>
         forkJoin([
-          all(sandboxes.items.map((item) => askSandbox(ports, previous, item))),
-          all(containers.containers.map((item) => askContainer(ports, previous, item))),
+          all(sandboxes.map((item) => askSandbox(ports, previous, item))),
+          all(containers.map((item) => askContainer(ports, previous, item))),
         ]),
       ),
       map(([sandboxes, containers]) =>
@@ -73,6 +69,35 @@ type Listed<Method extends "listPodSandbox" | "listContainers"> = Awaited<
 >;
 type ListedSandbox = Listed<"listPodSandbox">["items"][number];
 type ListedContainer = Listed<"listContainers">["containers"][number];
+
+/** What is listed of a pod. */
+interface ListedParts {
+  readonly sandboxes: readonly ListedSandbox[];
+  readonly containers: readonly ListedContainer[];
+}
+
+/**
+ * Both lists at once. The one of the containers may be the newer one and have some of a sandbox that the other lacks:
+ * their pod would be told, and probed at, the address of an earlier sandbox. Then the sandboxes are listed again.
+ */
+function listParts(uid: PodUid, runtime: KubeletPorts["runtime"]): Observable<ListedParts> {
+  const labelSelector = { "io.kubernetes.pod.uid": uid };
+  const sandboxes$ = runtime
+    .listPodSandbox({ filter: { id: "", state: undefined, labelSelector } })
+    .pipe(map(({ items }) => items));
+  const containers$ = runtime
+    .listContainers({ filter: { id: "", state: undefined, podSandboxId: "", labelSelector } })
+    .pipe(map((answer) => answer.containers));
+  return forkJoin({ sandboxes: sandboxes$, containers: containers$ }).pipe(
+    switchMap((listed) =>
+      isTorn(listed) ? sandboxes$.pipe(map((sandboxes) => ({ ...listed, sandboxes }))) : of(listed),
+    ),
+  );
+}
+
+function isTorn({ sandboxes, containers }: ListedParts): boolean {
+  return containers.some(({ podSandboxId }) => sandboxes.every(({ id }) => id !== podSandboxId));
+}
 
 function askSandbox(
   { runtime }: InspectionContext["ports"],

@@ -60,7 +60,12 @@ function fakeRuntime({ clock }: Pick<Marbles, "clock">, latencyMs: number, statu
       return timer(latencyMs, clock.scheduler).pipe(map(() => found));
     });
   const containersOf = (uid: string) =>
-    (pods.get(uid) ?? []).map((state, index) => ({ id: `${uid}-c${index}`, state, labels: labels(uid) }));
+    (pods.get(uid) ?? []).map((state, index) => ({
+      id: `${uid}-c${index}`,
+      podSandboxId: `${uid}-s`,
+      state,
+      labels: labels(uid),
+    }));
   fake.runtime = {
     listPodSandbox: (request: Filtered) =>
       defer(() => {

@@ -129,19 +129,14 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
 
   const listed$ = runtimeKnown(state);
   // What was granted before is known before anybody is admitted.
-  const restored$ = restoreAllocations(ports, config).pipe(
-    map((allocations): RegistryInput => ({ kind: "restored", allocations })),
-  );
+  const registry$ = concat(restoredAllocations(ports, config), loops.registry.values$);
   const shared = sharedByPods(config, ports, state);
   const { images, userNamespaces } = shared;
   const lifecycle$ = listed$.pipe(
     switchMap(() =>
       concat(
         shared.load(),
-        podLifecycle(
-          { registry$: concat(restored$, loops.registry.values$) },
-          { ...shared, config, ports, state, allSourcesSeen },
-        ),
+        merge(podLifecycle({ registry$ }, { ...shared, config, ports, state, allSourcesSeen }), shared.prune()),
       ),
     ),
     tap((output) => {
@@ -190,6 +185,9 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   };
 }
 
+const restoredAllocations = (ports: KubeletPorts, config: KubeletConfig): Observable<RegistryInput> =>
+  restoreAllocations(ports, config).pipe(map((allocations) => ({ kind: "restored", allocations })));
+
 /** What the workers of all pods have in common. */
 function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeState) {
   const { api, telemetry } = ports;
@@ -209,6 +207,8 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
   return {
     /** What earlier kubelets left on disk is known before any worker begins. */
     load: () => concat(userNamespaces.load(), pullRecords.load(), volumes.load()),
+    /** Runs beside the workers: what is known of things that are gone is forgotten. */
+    prune: () => pullRecords.prune(),
     node: nodeContext(config, ports.machine, state.node),
     admission: nodeAdmission(config, ports.machine, state),
     images: createImagePulls(ports, config.imagePull, pullRecords),

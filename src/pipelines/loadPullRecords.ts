@@ -1,14 +1,27 @@
 /**
- * What earlier kubelets left of image pulls: read at the start, and compared with the images the runtime has. Bound: a
- * file at a time, of MAX_BYTES.
+ * What earlier kubelets left of image pulls: read at the start, and compared with the images the runtime has, then and every
+ * five minutes. Bound: a file at a time, of MAX_BYTES.
  */
-import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, switchMap, tap } from "rxjs";
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  switchMap,
+  tap,
+} from "rxjs";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { parseImageRef } from "../core/image/imageRef.ts";
 import * as files from "../core/image/pulledRecord.ts";
+import { parseInstant } from "../core/telemetry/civilTime.ts";
 import type { Image } from "../gen/cri.ts";
 import { deadline } from "../operators/deadline.ts";
 import { inSequence } from "../operators/inSequence.ts";
+import { pollAfter } from "../operators/pollAfter.ts";
 import {
   endPull,
   FILE_PATIENCE_MS,
@@ -20,6 +33,9 @@ import {
 
 const MAX_BYTES = 1024 * 1024;
 const ASIDE = ".corrupt";
+/** ImageGCPeriod of upstream. */
+const PRUNE_MS = 300_000;
+const MS_PER_SECOND = 1000;
 
 /** Fills the store from disk; what cannot be read is logged. Never errors. */
 export function loadPullRecords(store: PullRecordStore): Observable<never> {
@@ -90,7 +106,7 @@ function eachFile(
 
 /** Pulls that ended without anybody seeing it become records of nobody, and records of images that are gone go. */
 function settle(store: PullRecordStore): Observable<never> {
-  const { ports, intents, records, pulledDir } = store;
+  const { ports, intents, records } = store;
   for (const name of [...records.keys()].map(files.pullFileName)) store.unreadable.delete(name);
   if (intents.size + records.size === 0) return EMPTY;
   return ports.images.listImages({ filter: undefined }).pipe(
@@ -100,28 +116,61 @@ function settle(store: PullRecordStore): Observable<never> {
         const at = images.find((each) => isNamed(each, image));
         return at === undefined ? [] : [{ image, imageRef: at.id }];
       });
-      const present = new Set(images.map(({ id }) => id));
-      const gone = [...records.keys()].filter((imageRef) => !present.has(imageRef));
       return concat(
         inSequence(found, ({ image, imageRef }) =>
           concat(recordPull(store, image, imageRef, undefined), endPull(store, image)),
         ),
-        inSequence(gone, (imageRef) => {
-          records.delete(imageRef);
-          return store.inTurn(() => ports.files.remove(`${pulledDir}/${files.pullFileName(imageRef)}`));
-        }),
+        forgetGone(store, images, Number.POSITIVE_INFINITY),
       );
     }),
     ignoreElements(),
     tap({ complete: () => tellCounts(store) }),
-    catchError((thrown: unknown) => {
-      ports.telemetry.log.error("Records of image pulls were not compared with the images", {
-        error: toKubeletError(thrown),
-      });
-      return EMPTY;
-    }),
+    untold(store),
   );
 }
+
+/**
+ * Forgets, for as long as it is subscribed, the records of images that have gone from the runtime. Never errors. Upstream:
+ * PruneUnknownRecords after image garbage collection, every five minutes too.
+ */
+export const prunePullRecords = (store: PullRecordStore): Observable<never> =>
+  pollAfter(
+    store.ports.clock,
+    PRUNE_MS,
+    () => {
+      const { records, ports } = store;
+      if (records.size === 0) return EMPTY;
+      const askedAt = ports.clock.wallTime();
+      return ports.images.listImages({ filter: undefined }).pipe(
+        switchMap(({ images }) => forgetGone(store, images, askedAt)),
+        tap({ complete: () => tellCounts(store) }),
+        untold(store),
+      );
+    },
+    { immediately: false },
+  );
+
+/** One that was written since the images were asked for, to the second, may be of an image that came since. */
+function forgetGone(store: PullRecordStore, images: readonly Image[], askedAt: number): Observable<never> {
+  const { records, ports, pulledDir } = store;
+  const until = Math.floor(askedAt / MS_PER_SECOND) * MS_PER_SECOND;
+  const present = new Set(images.map(({ id }) => id));
+  const gone = [...records.values()].filter(
+    ({ imageRef, lastUpdatedTime }) => !present.has(imageRef) && (parseInstant(lastUpdatedTime) ?? 0) < until,
+  );
+  return inSequence(gone, ({ imageRef }) => {
+    records.delete(imageRef);
+    return store.inTurn(() => ports.files.remove(`${pulledDir}/${files.pullFileName(imageRef)}`));
+  });
+}
+
+const untold = ({ ports }: PullRecordStore): MonoTypeOperatorFunction<never> =>
+  catchError((thrown: unknown) => {
+    ports.telemetry.log.error("Records of image pulls were not compared with the images", {
+      error: toKubeletError(thrown),
+    });
+    return EMPTY;
+  });
 
 /** Differs from upstream: a short name is found under its whole one too. */
 function isNamed({ repoTags, repoDigests }: Image, image: string): boolean {

@@ -1,6 +1,6 @@
 /**
  * Which images this node pulled and who may use them: a record after each pull, a check before each use. Bounds: a record
- * for each image, those of images that are gone go at the next start. Counterpart: pkg/kubelet/images/pullmanager.
+ * for each image, those of images that are gone go within five minutes. Counterpart: pkg/kubelet/images/pullmanager.
  */
 import { catchError, concat, defer, EMPTY, finalize, type Observable, of, switchMap, throwError } from "rxjs";
 import type { RegistryCredential } from "../core/image/dockerConfig.ts";
@@ -15,7 +15,7 @@ import {
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { ok, type Result } from "../core/result.ts";
 import type { Image } from "../gen/cri.ts";
-import { loadPullRecords } from "./loadPullRecords.ts";
+import { loadPullRecords, prunePullRecords } from "./loadPullRecords.ts";
 import {
   beginPull,
   createPullRecordStore,
@@ -40,6 +40,8 @@ export interface ImageUse {
 export interface PullRecords {
   /** Learns what earlier kubelets pulled; completes before anything is checked. Never errors. */
   load(): Observable<never>;
+  /** Forgets what has gone from the runtime, for as long as it is subscribed. Never errors. */
+  prune(): Observable<never>;
   /** Whether the pod may use the image; error: its credentials cannot be read. One value. Never errors. */
   check(use: ImageUse): Observable<Result<Access>>;
   /**
@@ -61,6 +63,7 @@ export interface PulledImage {
 /** Without verification nothing is recorded, and everybody may use what is there. */
 export const NO_RECORDS: PullRecords = {
   load: () => EMPTY,
+  prune: () => EMPTY,
   check: () => of(ok("unchecked" as const)),
   during: (_image, pull$) => pull$,
 };
@@ -74,6 +77,7 @@ export function createPullRecords(
   const store = createPullRecordStore(ports, imageVerification, directories);
   return {
     load: () => loadPullRecords(store),
+    prune: () => prunePullRecords(store),
     check: (use) => {
       const again$ = defer(() => (store.broken === undefined ? EMPTY : loadPullRecords(store)));
       return concat(

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../src/core/errors.ts";
 import { pullFileName } from "../../src/core/image/pulledRecord.ts";
 import type { KubeletConfig } from "../../src/core/kubeletConfig.ts";
-import type { PullImageRequest } from "../../src/gen/cri.ts";
+import { ImageSpec, type PullImageRequest } from "../../src/gen/cri.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/simClock.ts";
@@ -84,6 +84,18 @@ describe("a private image that one pod pulled", () => {
     run("burglar");
     expect(node.running()).toEqual(running("owner"));
     expect(PULL_FAILED).toContain(waits("burglar"));
+  });
+
+  it("is forgotten within five minutes once it has gone from the runtime", () => {
+    const { node, run, putSecret, files } = privateNode();
+    putSecret("login", "me");
+    run("owner", "login");
+    const before = files("pulled").length;
+    node.runtime.images
+      .removeImage({ image: ImageSpec.fromPartial({ image: simImage(IMAGE).id }) })
+      .subscribe({ error: () => {} });
+    node.runFor(300_000);
+    expect([before, files("pulled")]).toEqual([1, []]);
   });
 
   it("can be used without a pull with the same secret, or another one with the same content", () => {

@@ -2,8 +2,8 @@
  * Makes one volume on the node, and takes it away again. Both begin from whatever is there and may be repeated after they
  * were cut off anywhere. Keep nothing. Counterparts: SetUpAt and TearDownAt of the volume plugins.
  */
-import { catchError, concat, EMPTY, ignoreElements, type Observable, switchMap, tap, throwError } from "rxjs";
-import { kubeletError, toKubeletError } from "../core/errors.ts";
+import { concat, EMPTY, ignoreElements, type Observable, switchMap, tap, throwError } from "rxjs";
+import { kubeletError } from "../core/errors.ts";
 import { type MountEntry, mountAt } from "../core/mount/mountInfo.ts";
 import { hostPathStep } from "../core/volume/hostPathStep.ts";
 import type { VolumeLayout } from "../core/volume/volumeLayout.ts";
@@ -12,6 +12,7 @@ import { inSequence } from "../operators/inSequence.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Mounts } from "../ports/mounts.ts";
+import { type UnmountOutcome, unmountOrDetach } from "./unmountOrDetach.ts";
 
 /** What taking away needs. */
 export type RemovalPorts = Pick<KubeletPorts, "files" | "mounts" | "telemetry">;
@@ -108,13 +109,10 @@ function unmountBelow({ mounts, telemetry }: RemovalPorts, place: string): Obser
 }
 
 /** A server that does not answer keeps nobody waiting: the mount is detached, and goes when it can. */
-const unmount = (mounts: Mounts, target: string, { log }: RemovalPorts["telemetry"]): Call<void> =>
-  mounts.unmount(target).pipe(
-    catchError((thrown: unknown) => {
-      const error = toKubeletError(thrown);
-      if (error.code !== "DeadlineExceeded") return throwError(() => error);
-      log.warn("Unmounting takes too long: the mount is detached", { path: target, error });
-      return mounts.unmount(target, { isLazy: true });
+const unmount = (mounts: Mounts, path: string, { log }: RemovalPorts["telemetry"]): Call<UnmountOutcome> =>
+  unmountOrDetach(mounts, path).pipe(
+    tap((outcome) => {
+      if (outcome.kind === "unmounted") log.debug("Unmounted", { path });
+      else log.warn("Unmounting takes too long: the mount is detached", { path, error: outcome.stuck });
     }),
-    tap({ complete: () => log.debug("Unmounted", { path: target }) }),
   );

@@ -50,6 +50,14 @@ export function subPathConformance(machine: () => MountsUnderTest): void {
       expect([await on.names(target), await on.count()]).toEqual([["file"], 1]);
     });
 
+    it("makes read-only what a death on the way left writable", async () => {
+      const { on, target, bound } = await volume();
+      await bound("sub/deep");
+      await bound("sub/deep", true);
+      expect(await ending(on.fixture.files.writeFile(`${target}/file`, ""))).toBe("PermissionDenied");
+      expect([await on.count(), await on.read(`${target}/file`)]).toEqual([1, "content"]);
+    });
+
     it("follows links that stay in the volume", async () => {
       const { on, root, target, bound } = await volume();
       await on.link("sub/deep", `${root}/link`);

@@ -30,11 +30,17 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
   let thread: Worker | undefined;
   let ending: Subscription | undefined;
 
+  /** Forgotten first: a thread takes a while to end, and hears nothing meanwhile. */
+  const end = (): void => {
+    const ended = thread;
+    thread = undefined;
+    void ended?.terminate();
+  };
   const settle = (id: number, result: Result<unknown>): void => {
     waiting.get(id)?.(result);
     waiting.delete(id);
     if (waiting.size > 0) return;
-    ending = clock.scheduler.schedule(() => void thread?.terminate(), IDLE_MS);
+    ending = clock.scheduler.schedule(end, IDLE_MS);
   };
   const start = (): Worker => {
     const made = new Worker(PROGRAM, { resourceLimits: LIMITS, name: "volume walks" });
@@ -45,6 +51,7 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
       why = String(thrown);
     });
     made.on("exit", () => {
+      if (thread !== made) return;
       thread = undefined;
       const lost = err(kubeletError("Unknown", `the thread for volumes is gone: ${why}`));
       for (const id of [...waiting.keys()]) settle(id, lost);
@@ -57,7 +64,9 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
       thread ??= start();
       lastId += 1;
       const request: TreeRequest = { id: lastId, task, cancelled: new SharedArrayBuffer(4) };
-      signal.addEventListener("abort", () => Atomics.store(new Int32Array(request.cancelled), 0, 1), { once: true });
+      const cancel = (): void => void Atomics.store(new Int32Array(request.cancelled), 0, 1);
+      if (signal.aborted) cancel();
+      else signal.addEventListener("abort", cancel, { once: true });
       return new Promise<TreeValues[Kind]>((resolve, reject) => {
         waiting.set(request.id, (result) => {
           if (result.ok) resolve(result.value as TreeValues[Kind]);

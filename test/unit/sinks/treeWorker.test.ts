@@ -1,0 +1,46 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createHeapScheduler } from "../../../src/sim/heapScheduler.ts";
+import { createSimClock } from "../../../src/sim/simClock.ts";
+import { createTreeWorker } from "../../../src/sinks/volumeFiles/treeWorker.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+
+const { signal } = new AbortController();
+
+describe("the thread for walks", () => {
+  const dir = temporaryDirectory();
+  const setUp = () => {
+    const scheduler = createHeapScheduler();
+    const worker = createTreeWorker({ clock: createSimClock(scheduler) });
+    const inodes = async () => (await worker.run({ kind: "usage", dir: dir() }, signal)).inodes;
+    return { scheduler, worker, inodes };
+  };
+
+  it("serves many at once, and tells each its own", async () => {
+    const { worker, inodes } = setUp();
+    await mkdir(join(dir(), "below"));
+    const missing = worker.run({ kind: "usage", dir: join(dir(), "missing") }, signal);
+    const answers = await Promise.allSettled([inodes(), missing, inodes()]);
+    expect(answers).toMatchObject([
+      { value: 2n },
+      { reason: { code: "NotFound", message: `cannot measure ${join(dir(), "missing")}: ENOENT` } },
+      { value: 2n },
+    ]);
+  });
+
+  it("ends 30 s after the last one, and whoever comes at that moment is served by another", async () => {
+    const { scheduler, inodes } = setUp();
+    expect([await inodes(), await inodes(), scheduler.pending]).toEqual([1n, 1n, 1]);
+    expect(scheduler.runNext(29_999)).toBe(false);
+    expect(scheduler.runNext(30_000)).toBe(true);
+    expect([await inodes(), await inodes(), scheduler.pending]).toEqual([1n, 1n, 1]);
+  });
+
+  it("does not begin what nobody waits for any more", async () => {
+    const { worker, inodes } = setUp();
+    const left = worker.run({ kind: "usage", dir: dir() }, AbortSignal.abort());
+    await expect(left).rejects.toMatchObject({ code: "Cancelled" });
+    expect(await inodes()).toBe(1n);
+  });
+});

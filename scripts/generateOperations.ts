@@ -5,6 +5,7 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { EXPLAIN_FLAGS } from "../src/cli/explainFlags.ts";
+import { RETRY_FLAGS } from "../src/cli/retryFlags.ts";
 import type { FlagSpec } from "../src/cli/flagSpec.ts";
 import { OWN_FLAGS } from "../src/cli/ownFlags.ts";
 import { DEV_FLAGS, RUNTIME_FLAGS } from "../src/cli/subCommands.ts";
@@ -71,6 +72,7 @@ const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["own flags", () => flags(OWN_FLAGS.filter(({ group }) => group === "rxlet"))],
   ["dev flags", () => flags(DEV_FLAGS)],
   ["explain flags", () => flags(EXPLAIN_FLAGS)],
+  ["retry flags", () => flags(RETRY_FLAGS)],
   ["runtime flags", () => flags(RUNTIME_FLAGS)],
 ]);
 

@@ -46,6 +46,7 @@ import { nodeCgroups } from "./pipelines/nodeCgroups.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { nodeAdmission, nodeContext, volumeNode } from "./pipelines/nodeContext.ts";
 import { nodeGauges } from "./pipelines/nodeGauges.ts";
+import { podCommands } from "./pipelines/podCommands.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
 import { podLifecycle } from "./pipelines/podLifecycle.ts";
 import { createPodObjects } from "./pipelines/podObjects.ts";
@@ -60,6 +61,7 @@ import { runtimeState } from "./pipelines/runtimeState.ts";
 import { runtimeStatus } from "./pipelines/runtimeStatus.ts";
 import { timelineQueries } from "./pipelines/timelineQueries.ts";
 import type { Clock } from "./ports/clock.ts";
+import type { KubeletCommands } from "./ports/kubeletCommands.ts";
 import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
 import { createTokens } from "./pipelines/tokens.ts";
@@ -77,6 +79,7 @@ export interface Kubelet {
   /** Emits after the pods of `queries` or their statuses changed. */
   readonly podsChanged$: Observable<void>;
   readonly queries: KubeletQueries;
+  readonly commands: KubeletCommands;
   /** Stops and removes all pods, then completes; errors with DeadlineExceeded. Needs `run$` subscribed. */
   drain(deadlineMs: number): Observable<void>;
 }
@@ -167,6 +170,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     node: state.node,
     podsChanged$: podsChanged(state),
     queries: { ...createQueries(state, clock, config), ...timelineQueries(state, clock, images) },
+    commands: podCommands(state.registry, clock, (update) => loops.registry.push({ kind: "update", update })),
     drain: (deadlineMs) => {
       draining$.next();
       loops.registry.push({ kind: "drain" });

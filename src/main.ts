@@ -43,6 +43,11 @@ async function main(invocation: Invocation): Promise<void> {
       run(explain(invocation, process.stdout));
       break;
     }
+    case "retry": {
+      const { retryPod } = await import("./commands/retry.ts");
+      run(retryPod(invocation, process.stdout));
+      break;
+    }
     case "simulate": {
       const { simulate } = await import("./commands/simulate.ts");
       process.exitCode = simulate(invocation, process.stdout);

@@ -1,5 +1,5 @@
 /**
- * The command line of rxlet: the daemon (no sub-command), `rxlet dev`, `rxlet explain`, `rxlet simulate` and `rxlet runtime`. Turns argv
+ * The command line of rxlet: the daemon (no sub-command), `rxlet dev`, `rxlet explain`, `rxlet retry`, `rxlet simulate` and `rxlet runtime`. Turns argv
  * into what to do, as a value; it neither prints nor exits. Exit code 1 goes with `error`, 0 with `help` and `version`.
  */
 import { closestName } from "../core/config/closestName.ts";
@@ -12,6 +12,7 @@ import type { KubeletOptions } from "./kubeletOptions.ts";
 import { loadKubeletOptions } from "./loadKubeletOptions.ts";
 import { type DevOptions, DEV_FLAGS, type RuntimeOptions, RUNTIME_FLAGS } from "./subCommands.ts";
 import { ownFlagValues, type ParsedFlags, parseFlags } from "./parseKubeletFlags.ts";
+import { readRetryFlags, RETRY_FLAGS, type RetryOptions } from "./retryFlags.ts";
 import { readSimulateFlags, SIMULATE_FLAGS, type SimulateFlags } from "./simulateFlags.ts";
 
 /** What the command line asks for. */
@@ -19,6 +20,7 @@ export type Invocation =
   | { readonly command: "kubelet"; readonly options: KubeletOptions }
   | ({ readonly command: "dev" } & DevOptions)
   | ({ readonly command: "explain" } & ExplainOptions)
+  | ({ readonly command: "retry" } & RetryOptions)
   | ({ readonly command: "runtime" } & RuntimeOptions)
   | ({ readonly command: "simulate" } & SimulateFlags)
   | { readonly command: "help"; readonly text: string }
@@ -39,6 +41,7 @@ const ABOUT = {
     "`file: field` is deprecated: set that field in the file.",
   dev: "Run pods from a directory with the built-in runtime, without containers or root, and show them live",
   explain: "Tell what happened to a pod of a running rxlet, what it waits for now, and what comes next",
+  retry: "Let a pod of a running rxlet that waits in a backoff try again at once",
   simulate:
     "Run whole simulated nodes in virtual time, with faults drawn from a seed, and check every rule at every step.\n" +
     "Exits with 2 when a rule was broken, 3 when what is wanted did not come about, 4 when the kubelet ended.",
@@ -49,12 +52,13 @@ function rootCommand() {
   const root = flagCommand("rxlet", ABOUT.kubelet, KUBELET_FLAGS).usage("[command] [flags]");
   root.addCommand(flagCommand("dev", ABOUT.dev, DEV_FLAGS).usage("[DIR] [flags]"));
   root.addCommand(flagCommand("explain", ABOUT.explain, EXPLAIN_FLAGS).usage("POD [flags]"));
+  root.addCommand(flagCommand("retry", ABOUT.retry, RETRY_FLAGS).usage("POD [flags]"));
   root.addCommand(flagCommand("simulate", ABOUT.simulate, SIMULATE_FLAGS));
   root.addCommand(flagCommand("runtime", ABOUT.runtime, RUNTIME_FLAGS));
   return root;
 }
 
-const SUB_COMMANDS = ["dev", "explain", "simulate", "runtime"] as const;
+const SUB_COMMANDS = ["dev", "explain", "retry", "simulate", "runtime"] as const;
 type SubCommand = (typeof SUB_COMMANDS)[number];
 const isSubCommand = (text: string | undefined): text is SubCommand => SUB_COMMANDS.some((name) => name === text);
 
@@ -98,6 +102,7 @@ function unexpectedArgument(text: string): string {
 const SUB_COMMAND_FLAGS: Readonly<Record<SubCommand, readonly FlagSpec[]>> = {
   dev: DEV_FLAGS,
   explain: EXPLAIN_FLAGS,
+  retry: RETRY_FLAGS,
   simulate: SIMULATE_FLAGS,
   runtime: RUNTIME_FLAGS,
 };
@@ -107,6 +112,10 @@ function runSubCommand(command: SubCommand, argv: readonly string[]): Invocation
   if (parsed.help) return { command: "help", text: helpText(command) };
   if (command === "explain") {
     const asked = readExplainFlags(parsed);
+    return asked.ok ? { command, ...asked.options } : { command: "error", errors: asked.errors };
+  }
+  if (command === "retry") {
+    const asked = readRetryFlags(parsed);
     return asked.ok ? { command, ...asked.options } : { command: "error", errors: asked.errors };
   }
   const allowed = command === "dev" ? 1 : 0;

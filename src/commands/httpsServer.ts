@@ -2,13 +2,16 @@
  * The authenticated server of a node, from its configuration: certificates, who is let in, what is served. Loaded only by
  * nodes that have it. Counterpart: InitializeTLS and BuildAuth in cmd/kubelet/app.
  */
+import path from "node:path";
 import { combineLatest, EMPTY, map, type Observable, of } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import { shownFlags } from "../cli/shownFlags.ts";
 import { encodeConfiguration } from "../core/config/encodeConfiguration.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
+import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
-import type { Logger } from "../ports/telemetry.ts";
+import type { LeveledLogger } from "../ports/telemetry.ts";
 import { createAuthenticate } from "../server/auth/authenticate.ts";
 import { ALWAYS_ALLOW, type Authorize, createWebhookAuthorize } from "../server/auth/authorize.ts";
 import { kubeletServer } from "../server/kubeletServer.ts";
@@ -16,15 +19,21 @@ import { secureListener, type TlsMaterial } from "../server/secureListener.ts";
 import type { ListeningAddress } from "../server/serve.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
 import { authorityFile } from "../sources/authorityFile.ts";
+import { createNodeLogs } from "../sources/nodeLogs.ts";
 import { servingIdentities, type ServingIdentitySetup } from "./servingIdentities.ts";
+
+/** What `/logs/` shows. */
+const NODE_LOG_DIRECTORY = "/var/log";
 
 export interface HttpsServerSetup {
   readonly options: KubeletOptions;
   readonly nodeName: string;
   readonly addresses$: ServingIdentitySetup["addresses$"];
   readonly queries: KubeletQueries;
-  readonly ports: Pick<KubeletPorts, "api" | "clock" | "runtime">;
-  readonly log: Logger;
+  readonly commands: KubeletCommands;
+  readonly ports: Pick<KubeletPorts, "api" | "clock" | "runtime" | "files">;
+  readonly log: LeveledLogger;
+  readonly version: string;
   readonly metrics: MetricsSink;
 }
 
@@ -32,6 +41,7 @@ export interface HttpsServerSetup {
 export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddress> {
   const { options, queries, ports, log, metrics } = setup;
   const { config, flags, featureGates } = options;
+  const isOn = (gate: string): boolean => featureGates.get(gate) === true;
   const authorize = authorizeOf(setup);
   if (authorize === undefined) {
     log.warn("The HTTPS server stays off: no client provided, cannot use webhook authorization", {
@@ -60,11 +70,23 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
       }),
       authorize,
       rules: {
-        fineGrained: featureGates.get("KubeletFineGrainedAuthz") === true,
+        fineGrained: isOn("KubeletFineGrainedAuthz"),
         streamsNeedCreate: !flags.allowStreamsByGet,
       },
     },
+    commands: setup.commands,
+    checkpoints: { directory: path.resolve(flags.rootDir, "checkpoints"), files: ports.files },
+    nodeLogs: createNodeLogs(NODE_LOG_DIRECTORY),
     handlers: config,
+    gates: {
+      flagz: isOn("ComponentFlagz"),
+      statusz: isOn("ComponentStatusz"),
+      checkpoint: isOn("ContainerCheckpoint"),
+      nodeLogQuery: isOn("NodeLogQuery"),
+    },
+    flags: shownFlags(options),
+    process: { version: setup.version, platform: `node ${process.version}` },
+    setVerbosity: (verbosity) => log.setVerbosity(verbosity),
     configuration: shownConfiguration(config),
     metricsPage: metrics,
     telemetry: { log, metrics },

@@ -26,7 +26,7 @@ import { inSequence } from "../operators/inSequence.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { Machine } from "../ports/host.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import type { Logger } from "../ports/telemetry.ts";
+import type { LeveledLogger } from "../ports/telemetry.ts";
 import { healthzServer } from "../server/healthzServer.ts";
 import { readOnlyServer } from "../server/readOnlyServer.ts";
 import type { ListeningAddress } from "../server/serve.ts";
@@ -68,7 +68,7 @@ export type ListeningServer = "healthz" | "readOnly" | "https";
 
 export interface NodeSetup {
   readonly options: KubeletOptions;
-  readonly log: Logger;
+  readonly log: LeveledLogger;
   readonly version: string;
 }
 
@@ -263,7 +263,7 @@ function servers(
   setup: NodeSetup,
   ports: KubeletPorts,
   { config: { nodeName }, metrics }: Start,
-  { queries, node }: Kubelet,
+  { queries, commands, node }: Kubelet,
 ): Observable<NodeOutput> {
   const { config, flags } = setup.options;
   const { log } = setup;
@@ -283,7 +283,9 @@ function servers(
   // A node without the server does not load what belongs to it.
   const https$ = () =>
     from(import("./httpsServer.ts")).pipe(
-      switchMap(({ httpsServer }) => httpsServer({ ...setup, ports, metrics, queries, addresses$, nodeName })),
+      switchMap(({ httpsServer }) =>
+        httpsServer({ ...setup, ports, metrics, queries, commands, addresses$, nodeName }),
+      ),
     );
   return merge(
     healthzPort > 0 ? told("healthz", defer(healthz$)) : EMPTY,

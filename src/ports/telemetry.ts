@@ -13,6 +13,12 @@ export interface Logger {
   with(fields: LogFields): Logger;
 }
 
+/** A logger that can be told to say more or less from now on, it and all made of it. */
+export interface LeveledLogger extends Logger {
+  /** As `-v`: higher says more. */
+  setVerbosity(verbosity: number): void;
+}
+
 export type MetricLabels = Readonly<Record<string, string>>;
 
 export interface Metrics {

@@ -6,19 +6,29 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { toKubeletError } from "../core/errors.ts";
 import type { Logger } from "../ports/telemetry.ts";
 
-/** Refuses requests with a body and ends their connection, so that nobody has to read it. */
-const refuseBodies: MiddlewareHandler = async (context, next) => {
-  const length = context.req.header("content-length");
-  const hasBody = context.req.header("transfer-encoding") !== undefined || (length !== undefined && length !== "0");
-  if (hasBody) return context.text("413: Request Entity Too Large", 413, { connection: "close" });
-  return next();
-};
+/** A body of a route that takes one, in bytes. */
+const MAX_BODY_BYTES = 1_024;
 
-/** An app without routes. `first` runs before everything else. */
-export function baseApp(log: Logger, first: readonly MiddlewareHandler[] = []): Hono {
+/** Refuses requests with a body and ends their connection, so that nobody has to read it. */
+const refuseBodies =
+  (takesBody: readonly string[]): MiddlewareHandler =>
+  async (context, next) => {
+    const length = context.req.header("content-length");
+    const isSmall = Number(length) <= MAX_BODY_BYTES && takesBody.includes(context.req.path);
+    const hasBody = context.req.header("transfer-encoding") !== undefined || (length !== undefined && length !== "0");
+    if (hasBody && !isSmall) return context.text("413: Request Entity Too Large", 413, { connection: "close" });
+    return next();
+  };
+
+/** An app without routes. `first` runs before everything else; small bodies are taken on the paths of `takesBody`. */
+export function baseApp(
+  log: Logger,
+  first: readonly MiddlewareHandler[] = [],
+  takesBody: readonly string[] = [],
+): Hono {
   const app = new Hono();
   for (const middleware of first) app.use(middleware);
-  app.use(refuseBodies);
+  app.use(refuseBodies(takesBody));
   app.notFound((context) => context.text("404: Page Not Found", 404));
   app.onError((thrown, context) => {
     log.error("HTTP request failed", { logger: "server", path: context.req.path, err: toKubeletError(thrown) });

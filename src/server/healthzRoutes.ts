@@ -4,7 +4,7 @@
  */
 import type { Context, Hono } from "hono";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
-import type { Logger } from "../ports/telemetry.ts";
+import type { Metrics, Telemetry } from "../ports/telemetry.ts";
 import { onlyReads } from "./onlyReads.ts";
 
 const PLAIN = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
@@ -30,9 +30,12 @@ export function healthzAnswer(
 }
 
 /** Adds `/healthz` and `/healthz/<check>` to an app. Checks run at each request. */
-export function addHealthzRoutes(app: Hono, queries: KubeletQueries, log: Logger): void {
+export function addHealthzRoutes(app: Hono, queries: KubeletQueries, { log, metrics }: Telemetry): void {
   onlyReads(app, "/healthz", (context) => {
     const checks = queries.health();
+    for (const check of checks) {
+      if (!(context.req.queries("exclude") ?? []).includes(check.name)) countCheck(metrics, check);
+    }
     const answer = healthzAnswer(checks, {
       isVerbose: context.req.query("verbose") !== undefined,
       excluded: context.req.queries("exclude") ?? [],
@@ -43,12 +46,20 @@ export function addHealthzRoutes(app: Hono, queries: KubeletQueries, log: Logger
     }
     return context.body(answer.text, answer.status, PLAIN);
   });
-  onlyReads(app, "/healthz/:check", (context) => checkAnswer(context, queries));
+  onlyReads(app, "/healthz/:check", (context) => checkAnswer(context, queries, metrics));
 }
 
-function checkAnswer(context: Context, queries: KubeletQueries): Response | Promise<Response> {
+/** Upstream: component-base's ObserveHealthcheck. */
+function countCheck(metrics: Metrics, { name, problem }: HealthCheck): void {
+  const labels = { name, type: "healthz" };
+  metrics.gauge("kubernetes_healthcheck", problem === undefined ? 1 : 0, labels);
+  metrics.count("kubernetes_healthchecks_total", { ...labels, status: problem === undefined ? "success" : "error" });
+}
+
+function checkAnswer(context: Context, queries: KubeletQueries, metrics: Metrics): Response | Promise<Response> {
   const check = queries.health().find(({ name }) => name === context.req.param("check"));
   if (check === undefined) return context.notFound();
+  countCheck(metrics, check);
   if (check.problem === undefined) return context.body("ok", 200, PLAIN);
   return context.body(`internal server error: ${check.problem}\n`, 500, PLAIN);
 }

@@ -23,6 +23,6 @@ export function healthzServer({
   limits,
 }: HealthzServerOptions): Observable<ListeningAddress> {
   const app = baseApp(telemetry.log);
-  addHealthzRoutes(app, queries, telemetry.log);
+  addHealthzRoutes(app, queries, telemetry);
   return serve({ app, address, port, ...(limits === undefined ? {} : { limits }) });
 }

@@ -6,32 +6,60 @@
 import type { Hono } from "hono";
 import type { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
+import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { NodeLogs } from "../ports/nodeLogs.ts";
 import type { MetricsPage, Telemetry } from "../ports/telemetry.ts";
 import { guard, type GuardOptions } from "./auth/guard.ts";
 import { baseApp } from "./baseApp.ts";
+import { addCheckpointRoute, type CheckpointRouteOptions } from "./checkpointRoute.ts";
 import { addConfigzRoute } from "./configzRoute.ts";
 import { countRequests } from "./countRequests.ts";
-import { addDisabledRoutes } from "./disabledRoutes.ts";
+import { addDebugFlagsRoute, type SetVerbosity } from "./debugFlagsRoute.ts";
+import { addDisabledRoute, addDisabledRoutes } from "./disabledRoutes.ts";
 import { addHealthzRoutes } from "./healthzRoutes.ts";
 import { addMetricsRoute } from "./metricsRoute.ts";
+import { addProfileRoutes } from "./profileRoutes.ts";
 import { addPodsRoute, addRunningPodsRoute } from "./podRoutes.ts";
 import type { SecureListener } from "./secureListener.ts";
 import { type ListeningAddress, serve, SERVER_LIMITS, type ServerLimits } from "./serve.ts";
 import { addStreamRoutes, type StreamRuntime } from "./streamRoutes.ts";
+import { addRetryRoute } from "./retryRoute.ts";
+import { addSystemLogRoutes } from "./systemLogRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
 import { createUpgrades } from "./upgrades.ts";
+import { addFlagzRoute, addStatuszRoute, type StatuszFacts } from "./zPageRoutes.ts";
 
 /** Switches of KubeletConfiguration. */
 export interface HandlerSwitches {
   readonly enableDebuggingHandlers: boolean;
+  readonly enableProfilingHandler: boolean;
+  readonly enableDebugFlagsHandler: boolean;
+  readonly enableSystemLogHandler: boolean;
+  readonly enableSystemLogQuery?: boolean;
+}
+
+/** Feature gates that add routes. */
+export interface HandlerGates {
+  readonly flagz: boolean;
+  readonly statusz: boolean;
+  readonly checkpoint: boolean;
+  readonly nodeLogQuery: boolean;
 }
 
 export interface KubeletAppOptions {
   readonly queries: KubeletQueries;
-  readonly runtime: StreamRuntime;
+  readonly commands: KubeletCommands;
+  readonly runtime: StreamRuntime & CheckpointRouteOptions["runtime"];
+  readonly checkpoints: Pick<CheckpointRouteOptions, "directory" | "files">;
+  readonly nodeLogs: NodeLogs;
   readonly access: Pick<GuardOptions, "authenticate" | "authorize" | "rules">;
   readonly handlers: HandlerSwitches;
+  readonly gates: HandlerGates;
+  /** Values by flag, as `/flagz` shows them. */
+  readonly flags: ReadonlyMap<string, string>;
+  readonly process: Pick<StatuszFacts, "version" | "platform">;
+  readonly setVerbosity: SetVerbosity;
   /** The configuration in force, in its wire form and without secrets. */
   readonly configuration: Readonly<Record<string, unknown>>;
   readonly metricsPage: MetricsPage;
@@ -63,11 +91,12 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   const { queries, telemetry, clock, handlers } = options;
   const { log, metrics } = telemetry;
   const count = countRequests({ metrics, clock, serverType: "readwrite", paths: KUBELET_PATHS });
-  const app = baseApp(log, [count, guard({ ...options.access, clock, log })]);
-  addHealthzRoutes(app, queries, log);
+  const app = baseApp(log, [count, guard({ ...options.access, clock, log })], ["/debug/flags/v"]);
+  addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addMetricsRoute(app, options.metricsPage);
   addTimelineRoute(app, queries);
+  addRetryRoute(app, options.commands, queries);
   if (handlers.enableDebuggingHandlers) addDebuggingRoutes(app, options);
   else addDisabledRoutes(app);
   return app;
@@ -75,9 +104,21 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
 
 /** What upstream serves with `enableDebuggingHandlers` alone. */
 function addDebuggingRoutes(app: Hono, options: KubeletAppOptions): void {
+  const { queries, clock, handlers, gates } = options;
+  if (handlers.enableSystemLogHandler) {
+    addSystemLogRoutes(app, options.nodeLogs, gates.nodeLogQuery && handlers.enableSystemLogQuery === true);
+  } else addDisabledRoute(app, "/logs", "logs endpoint is disabled.");
+  if (handlers.enableProfilingHandler) addProfileRoutes(app, clock);
+  else addDisabledRoute(app, "/debug/pprof", "profiling endpoint is disabled.");
+  if (handlers.enableDebugFlagsHandler) addDebugFlagsRoute(app, options.setVerbosity);
+  else addDisabledRoute(app, "/debug/flags/v", "flags endpoint is disabled.");
   addStreamRoutes(app, options);
-  addRunningPodsRoute(app, options.queries);
+  addRunningPodsRoute(app, queries);
   addConfigzRoute(app, options.configuration);
+  if (gates.checkpoint) addCheckpointRoute(app, { ...options, ...options.checkpoints });
+  if (gates.flagz) addFlagzRoute(app, options.flags);
+  const paths = ["/configz", "/debug", ...(gates.flagz ? ["/flagz"] : []), "/healthz", "/metrics"];
+  if (gates.statusz) addStatuszRoute(app, { ...options.process, paths }, clock);
 }
 
 /** Serves while subscribed; see `serve`. */

@@ -50,7 +50,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
     paths: READ_ONLY_PATHS,
   });
   const app = baseApp(telemetry.log, [count]);
-  addHealthzRoutes(app, queries, telemetry.log);
+  addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addRunningPodsRoute(app, queries);
   addTimelineRoute(app, queries);

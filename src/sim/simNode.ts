@@ -134,6 +134,8 @@ export interface SimNode extends SimHands {
 
   /** Pods with their statuses as the kubelet tells them; empty while it is crashed. */
   pods(): readonly Pod[];
+  /** Asks the kubelet, as an operator at the node does; false when it runs no such pod. */
+  retry(namespace: string, name: string): boolean;
   /** Running containers of all pods, as `namespace/pod/name#attempt`, sorted. */
   running(): readonly string[];
   /** Notes in the trace what the driver does. */
@@ -214,6 +216,10 @@ export function createSimNode(options: SimNodeOptions): SimNode {
     },
     ...createSimHands(world),
     pods: () => world.life.kubelet?.queries.pods() ?? [],
+    retry: (namespace, name) => {
+      world.see({ kind: "action", text: `retry ${namespace}/${name}` });
+      return world.life.kubelet?.commands.retry(namespace, name) ?? false;
+    },
     running: () => runningOf(runtime).map(nameOf(runtime)).sort(),
     note: (text) => world.see({ kind: "action", text }),
   };

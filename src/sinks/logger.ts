@@ -12,7 +12,7 @@ import {
   type LogEntry,
   type LogLevel,
 } from "../core/telemetry/logLine.ts";
-import type { LogFields, Logger } from "../ports/telemetry.ts";
+import type { LeveledLogger, LogFields, Logger } from "../ports/telemetry.ts";
 
 /** Takes one finished line, line break included. */
 export interface LogDestination {
@@ -36,8 +36,8 @@ function standardError(): LogDestination {
   return destination;
 }
 
-/** A logger; loggers made by `with` share its destination. */
-export function createLogger(options: LoggerOptions): Logger {
+/** A logger; loggers made by `with` share its destination and verbosity. */
+export function createLogger(options: LoggerOptions): LeveledLogger {
   const { format, verbosity, wallTime, destination = standardError(), processId = process.pid } = options;
   const render = (entry: LogEntry): string =>
     format === "json" ? formatJsonLine(entry) : formatTextLine(entry, processId);
@@ -48,18 +48,27 @@ export function createLogger(options: LoggerOptions): Logger {
       // A full disk or a closed pipe is no reason to stop running pods.
     }
   };
-  return loggerWith(write, verbosity >= DEBUG_VERBOSITY, {});
+  let current = verbosity;
+  const showsDebug = (): boolean => current >= DEBUG_VERBOSITY;
+  return {
+    ...loggerWith(write, showsDebug, {}),
+    setVerbosity: (wanted) => {
+      current = wanted;
+    },
+  };
 }
 
 type Write = (level: LogLevel, message: string, fields: LogFields) => void;
 
-function loggerWith(write: Write, showsDebug: boolean, own: LogFields): Logger {
+function loggerWith(write: Write, showsDebug: () => boolean, own: LogFields): Logger {
   const log =
     (level: LogLevel) =>
     (message: string, fields?: LogFields): void =>
       write(level, message, fields === undefined ? own : { ...own, ...fields });
   return {
-    debug: showsDebug ? log("debug") : () => undefined,
+    debug: (message, fields) => {
+      if (showsDebug()) log("debug")(message, fields);
+    },
     info: log("info"),
     warn: log("warn"),
     error: log("error"),

@@ -1,14 +1,31 @@
 /** The authenticated server on a real containerd: who is let in, and streams into containers by WebSocket. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { CHANNEL, openChannels } from "../support/kubeletWebSocket.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { httpsNode } from "./httpsNode.ts";
 import { manifest, script, server } from "./manifests.ts";
 
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const isRunning = ({ status }: { readonly status?: { readonly phase?: string } }) => status?.phase === "Running";
+
+/** Runs the program to its end. */
+async function run(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "ignore"] });
+  const ended = once(child, "exit");
+  const output = await text(child.stdout);
+  const [code] = (await ended) as [number];
+  return { code, text: output };
+}
 
 describeOnContainerd("the HTTPS server on containerd", (installation) => {
   const kubelet = httpsNode(installation);
@@ -49,8 +66,8 @@ describeOnContainerd("the HTTPS server on containerd", (installation) => {
     await node.daemon.put("web.json", manifest("web", { containers: [server()] }));
     const { metadata } = await node.daemon.until("web", isRunning, "Running");
     const path = `/exec/${metadata.namespace}/${metadata.name}/main`;
-    const text = "read line; echo got $line; echo oops >&2; exit 7";
-    const socket = await open(path, `input=1&output=1&error=1&${command("sh", "-c", text)}`);
+    const script = "read line; echo got $line; echo oops >&2; exit 7";
+    const socket = await open(path, `input=1&output=1&error=1&${command("sh", "-c", script)}`);
     socket.send(CHANNEL.stdin, "a line\n");
     await socket.closed;
     expect([String(socket.heard(CHANNEL.stdout)), String(socket.heard(CHANNEL.stderr))]).toEqual([
@@ -77,6 +94,28 @@ describeOnContainerd("the HTTPS server on containerd", (installation) => {
     socket.send(CHANNEL.stdin, "exit\n");
     await socket.closed;
     expect(JSON.parse(String(socket.heard(CHANNEL.error)))).toMatchObject({ status: "Success" });
+  });
+
+  it("retries a pod that waits in its crash loop, asked by command", async () => {
+    const main = script("main", "exit 1");
+    await node.daemon.put("crash.json", manifest("crash", { containers: [main] }));
+    const restarts = ({ status }: Pod) => status?.containerStatuses?.[0]?.restartCount ?? 0;
+    const waits = (pod: Pod) =>
+      restarts(pod) >= 3 && pod.status?.containerStatuses?.[0]?.state?.waiting?.reason === "CrashLoopBackOff";
+    const { metadata, ...before } = await node.daemon.until("crash", waits, "in its crash loop");
+    const pem = join(node.folder, "admin.pem");
+    const ca = join(node.folder, "trusted.crt");
+    await writeFile(pem, `${kubelet.tls.cert}\n${kubelet.tls.key}`);
+    await writeFile(ca, kubelet.tls.ca);
+    const retry = (...args: readonly string[]) =>
+      run("retry", `${metadata.namespace}/${metadata.name}`, `--server=https://127.0.0.1:${kubelet.port}`, ...args);
+    expect(await retry(`--certificate-authority=${ca}`)).toMatchObject({ code: 1 });
+    expect(await retry(`--certificate-authority=${ca}`, `--client-certificate=${pem}`)).toEqual({
+      code: 0,
+      text: `${metadata.namespace}/${metadata.name}: backoffs are reset\n`,
+    });
+    await node.daemon.until("crash", (pod) => restarts(pod) > restarts({ metadata, ...before }), "started again");
+    expect((await node.daemon.events("crash")).filter(({ reason }) => reason === "RetryNow")).toHaveLength(1);
   });
 
   it("attaches to a container's own process", async () => {

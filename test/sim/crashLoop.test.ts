@@ -70,6 +70,20 @@ describe("the crash-loop curve (2 s a character)", () => {
     made.check();
   });
 
+  it("begins anew when an operator asks for it, each time, and only for a pod that is there", () => {
+    const made = nodeOf();
+    const [{ namespace, name }] = [crashing().metadata];
+    const asked: boolean[] = [];
+    made.node.at(20_000, () => asked.push(made.node.retry(namespace, name), made.node.retry(namespace, "other")));
+    made.node.at(26_000, () => asked.push(made.node.retry(namespace, name)));
+    // asked ------------------v--v
+    const diagram = "ss-----s--s--s-----s----------s----";
+    expect(starts(made, diagram)).toBe(diagram);
+    expect(asked).toEqual([true, false, true]);
+    expect(made.events.filter(({ what }) => what.startsWith("RetryNow"))).toHaveLength(2);
+    made.check();
+  });
+
   it("heeds a request once: neither resyncs nor a restart of the kubelet repeat it", () => {
     const made = nodeOf({ [RETRY]: "found at the start" }, { config: { syncPeriodMs: 3_000 } });
     const diagram = "ss-----s----------s-----";

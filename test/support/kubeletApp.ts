@@ -1,10 +1,11 @@
 /** The routes of the authenticated server over a node that a test makes up. */
-import { throwError } from "rxjs";
+import { EMPTY, throwError } from "rxjs";
 import { kubeletError } from "../../src/core/errors.ts";
 import type { KubeletQueries } from "../../src/ports/kubeletQueries.ts";
 import { ALWAYS_ALLOW } from "../../src/server/auth/authorize.ts";
 import { createAuthenticate } from "../../src/server/auth/authenticate.ts";
 import { kubeletApp, type KubeletAppOptions } from "../../src/server/kubeletServer.ts";
+import { createNodeLogs } from "../../src/sources/nodeLogs.ts";
 import { realClock } from "./realClock.ts";
 import { recordingTelemetry } from "./recordingTelemetry.ts";
 
@@ -25,6 +26,7 @@ export const IDLE_RUNTIME: KubeletAppOptions["runtime"] = {
   attach: unimplemented,
   portForward: unimplemented,
   execSync: unimplemented,
+  checkpointContainer: unimplemented,
 };
 
 /** Options of an app that lets in everybody. */
@@ -38,7 +40,19 @@ export function testAppOptions(more: Partial<KubeletAppOptions> = {}) {
       authorize: ALWAYS_ALLOW,
       rules: { fineGrained: true, streamsNeedCreate: true },
     },
-    handlers: { enableDebuggingHandlers: true },
+    commands: { retry: () => false },
+    checkpoints: { directory: "/checkpoints", files: { makeDirectory: () => EMPTY } },
+    nodeLogs: createNodeLogs("/nothing"),
+    handlers: {
+      enableDebuggingHandlers: true,
+      enableProfilingHandler: true,
+      enableDebugFlagsHandler: true,
+      enableSystemLogHandler: true,
+    },
+    gates: { flagz: true, statusz: true, checkpoint: true, nodeLogQuery: true },
+    flags: new Map([["v", "0"]]),
+    process: { version: "1.36.0", platform: "node v24" },
+    setVerbosity: () => {},
     configuration: {},
     metricsPage: { render: () => Promise.resolve({ contentType: "text/plain", body: "up 1\n" }) },
     telemetry,

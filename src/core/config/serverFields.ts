@@ -121,10 +121,12 @@ export const SERVER_FIELDS = {
   enableContentionProfiling: field("bool", undefined, "Profile lock contention when profiling is on", {
     flag: "contention-profiling",
   }),
-  enableProfilingHandler: field("bool?", true, "Serve /debug/pprof"),
-  enableDebugFlagsHandler: field("bool?", true, "Serve /debug/flags/v"),
-  enableSystemLogHandler: field("bool?", true, "Serve the node's log files under /logs/"),
-  enableSystemLogQuery: field("bool?", undefined, "Answer queries of the system log under /logs/"),
+  enableProfilingHandler: field("bool?", true, "Serve /debug/pprof", { effective: true }),
+  enableDebugFlagsHandler: field("bool?", true, "Serve /debug/flags/v", { effective: true }),
+  enableSystemLogHandler: field("bool?", true, "Serve the node's log files under /logs/", { effective: true }),
+  enableSystemLogQuery: field("bool?", undefined, "Answer queries of the system log under /logs/", {
+    effective: true,
+  }),
   healthzPort: field("int32?", 10248, "Port of /healthz; 0 turns it off", {
     flag: "healthz-port",
     rule: portOrOff,

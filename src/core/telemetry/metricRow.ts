@@ -1,6 +1,6 @@
 /** The shape of one row of the metric table, and the bucket lists several rows share. Bounds are in seconds. */
 /** Pages beside the main one, named as their routes: `/metrics/probes`. */
-export type MetricPage = "probes";
+export type MetricPage = "probes" | "slis";
 
 export interface MetricRow {
   readonly type: "counter" | "gauge" | "histogram";

@@ -17,6 +17,18 @@ export const serverMetrics = {
     buckets: DEFAULT_BUCKETS,
   },
   kubelet_http_requests_total: { type: "counter", help: "HTTP requests received.", labels: HTTP_LABELS },
+  kubernetes_healthcheck: {
+    type: "gauge",
+    help: "Result of the last run of a health check: 1 for success, 0 for an error.",
+    labels: ["name", "type"],
+    page: "slis",
+  },
+  kubernetes_healthchecks_total: {
+    type: "counter",
+    help: "Runs of health checks by result.",
+    labels: ["name", "type", "status"],
+    page: "slis",
+  },
   kubelet_node_name: { type: "gauge", help: "Always 1; the label is the name of this node.", labels: ["node"] },
   kubernetes_build_info: {
     type: "gauge",

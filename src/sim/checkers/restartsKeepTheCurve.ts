@@ -1,7 +1,7 @@
 /**
  * No container is made anew sooner after its end than the crash-loop curve allows: at once the first time, then the
  * first delay, doubling. A kubelet counts from its own first restart: what an earlier one knew is lost, as upstream. A
- * changed spec, annotation or sandbox starts afresh, and a step of the wall clock moves the instants of earlier exits.
+ * changed spec, annotation or sandbox starts afresh, as does an operator's `retry`, and a step of the wall clock moves the instants of earlier exits.
  */
 import { type BackoffEntry, type BackoffPolicy, nextBackoff } from "../../core/backoff.ts";
 import type { Pod } from "../../core/api.ts";
@@ -71,6 +71,11 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
   const forgetLoops = (): void => {
     for (const { loops } of pods.values()) loops.clear();
   };
+  const retried = (pod: string): void => {
+    for (const { loops } of pods.values()) {
+      for (const container of loops.keys()) if (container.startsWith(`${pod}/`)) loops.delete(container);
+    }
+  };
   return {
     name: "restartsKeepTheCurve",
     check(observation) {
@@ -81,6 +86,9 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
         case "kubelet":
         case "clock":
           forgetLoops();
+          return undefined;
+        case "action":
+          if (observation.text.startsWith("retry ")) retried(observation.text.slice("retry ".length));
           return undefined;
         case "call":
           if (observation.rpc === "StopContainer") pods.get(observation.podUid)?.counted.delete(observation.subject);

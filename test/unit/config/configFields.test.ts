@@ -69,6 +69,7 @@ describe("the field table", () => {
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
        rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap staticPodPath staticPodURL staticPodURLHeader
        syncFrequency systemReserved userNamespaces.idsPerPod
+       enableDebugFlagsHandler enableProfilingHandler enableSystemLogHandler enableSystemLogQuery
        authentication.anonymous.enabled authentication.webhook.cacheTTL authentication.webhook.enabled
        authentication.x509.clientCAFile authorization.mode authorization.webhook.cacheAuthorizedTTL
        authorization.webhook.cacheUnauthorizedTTL enableDebuggingHandlers enableServer port

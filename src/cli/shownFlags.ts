@@ -1,0 +1,39 @@
+/** The values flags have in the end, as `/flagz` shows them. Counterpart: flagz.NamedFlagSetsReader. */
+import { configAt } from "../core/config/configAtPath.ts";
+import { formatDuration } from "../core/config/duration.ts";
+import { KUBELET_FLAGS, propertyOfFlag } from "./flags.ts";
+import type { FlagSpec } from "./flagSpec.ts";
+import type { KubeletOptions } from "./kubeletOptions.ts";
+
+/** Headers may carry secrets. */
+const MASKED: ReadonlySet<string> = new Set(["manifest-url-header"]);
+
+/** Texts by flag, deprecated ones too. */
+export function shownFlags({ flags, config }: KubeletOptions): ReadonlyMap<string, string> {
+  const own = flags as unknown as Readonly<Record<string, unknown>>;
+  return new Map(
+    KUBELET_FLAGS.map((spec): [string, string] => {
+      const value = spec.field === undefined ? own[propertyOfFlag(spec.name)] : configAt(config, spec.field);
+      return [spec.name, MASKED.has(spec.name) ? masked(value) : shown(spec, value)];
+    }),
+  );
+}
+
+const masked = (value: unknown): string =>
+  Object.keys(Object(value))
+    .map((name) => `${name}:<masked>`)
+    .join(",");
+
+/** As Go prints it. */
+function shown(spec: FlagSpec, value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (spec.type === "duration") return formatDuration(Number(value));
+  if (Array.isArray(value)) return `[${value.map(text).join(",")}]`;
+  if (typeof value === "object")
+    return Object.entries(value)
+      .map(([key, each]) => `${key}=${text(each)}`)
+      .join(",");
+  return text(value);
+}
+
+const text = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));

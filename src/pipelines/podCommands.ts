@@ -1,0 +1,27 @@
+/** What an operator asks of a pod at this node: as if its source had said so, until the source says something else. */
+import { RETRY_AT } from "../core/pod/crashLoopSteering.ts";
+import type { Registry } from "../core/pod/podRegistry.ts";
+import type { PodUpdate } from "../core/pod/podUpdate.ts";
+import { rfc3339Nano } from "../core/telemetry/civilTime.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { KubeletCommands } from "../ports/kubeletCommands.ts";
+import type { ReadonlyCell } from "../state/cell.ts";
+
+/** The commands; `send` takes an update the way those of sources go. */
+export const podCommands = (
+  registry: ReadonlyCell<Registry>,
+  clock: Pick<Clock, "wallTime">,
+  send: (update: PodUpdate) => void,
+): KubeletCommands => ({
+  retry: (namespace, name) => {
+    const records = [...registry.value.records.values()];
+    const found = records.find(
+      ({ identity: is, pod }) => pod !== undefined && is.namespace === namespace && is.name === name,
+    );
+    if (found?.pod === undefined) return false;
+    const { metadata } = found.pod;
+    const annotations = { ...metadata.annotations, [RETRY_AT]: rfc3339Nano(clock.wallTime()) };
+    send({ op: "UPDATE", source: "api", pods: [{ ...found.pod, metadata: { ...metadata, annotations } }] });
+    return true;
+  },
+});

@@ -1,0 +1,60 @@
+/** `/checkpoint/{namespace}/{pod}/{container}`: the runtime writes what a container is into an archive. Counterpart: checkpoint in pkg/kubelet/server. */
+import type { Context, Hono } from "hono";
+import { concat, defer, ignoreElements, lastValueFrom } from "rxjs";
+import { toKubeletError } from "../core/errors.ts";
+import { type PodPath, podOf, runningContainer, terminalOf } from "../core/server/podTargets.ts";
+import { formatInstant } from "../core/telemetry/civilTime.ts";
+import { CheckpointContainerRequest } from "../gen/cri.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { RuntimeService } from "../ports/cri.ts";
+import type { Files } from "../ports/files.ts";
+import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import { podPathOf } from "./podPaths.ts";
+
+export interface CheckpointRouteOptions {
+  readonly queries: Pick<KubeletQueries, "pods" | "runtimePods">;
+  readonly runtime: Pick<RuntimeService, "checkpointContainer">;
+  /** Where archives go. */
+  readonly directory: string;
+  readonly files: Pick<Files, "makeDirectory">;
+  readonly clock: Pick<Clock, "wallTime">;
+}
+
+/** Adds it. */
+export function addCheckpointRoute(app: Hono, options: CheckpointRouteOptions): void {
+  app.post("/checkpoint/:namespace/:pod/:container", (context) => checkpoint(context, options));
+}
+
+async function checkpoint(context: Context, options: CheckpointRouteOptions): Promise<Response> {
+  const target = podPathOf(context);
+  const { namespace, pod: name, container = "" } = target;
+  const pod = podOf(options.queries.pods(), target);
+  if (!pod.ok) return context.body(pod.error.message, 404);
+  if (terminalOf(pod.value, container) === undefined) return context.body(`container ${container} does not exist`, 404);
+  const timeout = context.req.queries("timeout")?.at(-1) ?? "0";
+  if (!/^-?\d{1,18}$/.test(timeout)) return context.body("cannot parse value of timeout parameter", 404);
+  try {
+    const location = await written(options, target, BigInt(timeout));
+    return context.body(JSON.stringify({ items: [location] }), 200, { "content-type": "application/json" });
+  } catch (thrown) {
+    const why = toKubeletError(thrown).message;
+    return context.body(`checkpointing of ${namespace}/${name}/${container} failed (${why})`, 500);
+  }
+}
+
+async function written(options: CheckpointRouteOptions, target: PodPath, timeout: bigint): Promise<string> {
+  const { queries, runtime, directory, files, clock } = options;
+  const pod = podOf(queries.pods(), target);
+  const found = pod.ok ? runningContainer(queries.runtimePods(), pod.value, target.container ?? "") : pod;
+  if (!found.ok) throw found.error;
+  const name = `checkpoint-${target.pod}_${target.namespace}-${target.container}-${formatInstant(clock.wallTime())}.tar`;
+  const location = `${directory}/${name}`;
+  const request = CheckpointContainerRequest.create({ containerId: found.value.id, location, timeout });
+  await lastValueFrom(
+    concat(
+      files.makeDirectory(directory, 0o700).pipe(ignoreElements()),
+      defer(() => runtime.checkpointContainer(request)),
+    ),
+  );
+  return location;
+}

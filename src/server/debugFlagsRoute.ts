@@ -1,0 +1,17 @@
+/** `/debug/flags/v`: PUT sets how much is logged. Counterparts: StringFlagPutHandler of apiserver, GlogSetter of component-base. */
+import type { Hono } from "hono";
+import { readVerbosity } from "../core/server/verbosity.ts";
+
+/** Sets the verbosity of every log line from now on. */
+export type SetVerbosity = (verbosity: number) => void;
+
+/** Adds it. The app lets bodies through to this route alone. */
+export function addDebugFlagsRoute(app: Hono, setVerbosity: SetVerbosity): void {
+  app.all("/debug/flags/v", async (context) => {
+    if (context.req.method !== "PUT") return context.text("unsupported http method\n", 406);
+    const read = readVerbosity(await context.req.text());
+    if (!read.ok) return context.text(`${read.error.message}\n`, 400);
+    setVerbosity(read.value);
+    return context.text(`successfully set klog.logging.verbosity to ${read.value}\n`);
+  });
+}

@@ -1,0 +1,20 @@
+/** `POST /debug/rxlet/pods/{namespace}/{name}/retry`: a pod that waits in a backoff tries again at once. Ours; upstream has none. */
+import type { Hono } from "hono";
+import { unknownPodMessage } from "../core/timeline/unknownPod.ts";
+import type { KubeletCommands } from "../ports/kubeletCommands.ts";
+import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+
+/** Adds it. */
+export function addRetryRoute(
+  app: Hono,
+  commands: KubeletCommands,
+  queries: Pick<KubeletQueries, "timelineNames">,
+): void {
+  const path = "/debug/rxlet/pods/:namespace/:name/retry";
+  app.post(path, (context) => {
+    const { namespace = "", name = "" } = context.req.param();
+    if (commands.retry(namespace, name)) return context.text(`${namespace}/${name}: backoffs are reset\n`);
+    return context.text(`${unknownPodMessage(namespace, name, queries.timelineNames())}\n`, 404);
+  });
+  app.all(path, (context) => context.text("405: Method Not Allowed", 405, { allow: "POST" }));
+}

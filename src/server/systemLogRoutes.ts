@@ -1,0 +1,67 @@
+/**
+ * `/logs/`: the node's log directory, and queries of its services' logs. Counterpart: ServeLogs of the kubelet.
+ * Differs from upstream: what a link leads to outside the directory is not there.
+ */
+import type { Context, Hono } from "hono";
+import { toKubeletError } from "../core/errors.ts";
+import { readNodeLogQuery } from "../core/server/nodeLogQuery.ts";
+import type { NodeLogs } from "../ports/nodeLogs.ts";
+import { onlyReads } from "./onlyReads.ts";
+
+const TEXT = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+const HTML = { "content-type": "text/html; charset=utf-8" };
+const PREFIX = "/logs/";
+
+/** Adds them; `answersQueries` is upstream's enableSystemLogQuery. */
+export function addSystemLogRoutes(app: Hono, logs: NodeLogs, answersQueries: boolean): void {
+  onlyReads(app, "/logs", (context) => context.redirect(PREFIX, 301));
+  onlyReads(app, "/logs/*", async (context) => {
+    const path = decoded(context.req.path.slice(PREFIX.length));
+    if (path === undefined) return notFound(context);
+    if (!answersQueries) return opened(context, logs, path);
+    const read = readNodeLogQuery(new URL(context.req.url).searchParams, path);
+    if (read.kind === "fault") return context.body(`${read.fault.message}\n`, read.fault.status, TEXT);
+    if (read.kind === "none") return opened(context, logs, path);
+    if (read.query.kind === "file") return opened(context, logs, read.query.path);
+    return context.body(await logs.services(read.query), 200, { "content-type": "text/plain;charset=UTF-8" });
+  });
+}
+
+const notFound = (context: Context): Response => context.body("404 page not found\n", 404, TEXT);
+
+/** The path as the client means it; undefined when it means none. */
+function decoded(path: string): string | undefined {
+  try {
+    const text = decodeURIComponent(path);
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+async function opened(context: Context, logs: NodeLogs, path: string): Promise<Response> {
+  try {
+    const entry = await logs.open(path);
+    return entry.kind === "file" ? context.body(entry.bytes, 200, TEXT) : context.body(listing(entry.names), 200, HTML);
+  } catch (thrown) {
+    if (toKubeletError(thrown).code === "NotFound") return notFound(context);
+    throw thrown;
+  }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&#34;",
+  "'": "&#39;",
+};
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (found) => ENTITIES[found] ?? "");
+/** A name that could be taken for a URL of its own is one of this directory. */
+const linked = (name: string): string => {
+  const text = name.split("/").map(encodeURIComponent).join("/");
+  return text.includes(":") ? `./${text}` : text;
+};
+
+const listing = (names: readonly string[]): string =>
+  `<pre>\n${names.map((name) => `<a href="${linked(name)}">${escaped(name)}</a>\n`).join("")}</pre>\n`;

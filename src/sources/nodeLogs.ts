@@ -1,0 +1,116 @@
+/**
+ * The NodeLogs port on the file system and journalctl. Bounds: one directory is listed at a time per request, files are
+ * read as fast as the client takes them, journalctl ends after 30 s. What is opened is looked at before it is read, so
+ * that no link or race leads out of the directory.
+ */
+import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir, realpath } from "node:fs/promises";
+import path from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { journalArguments, serviceLogFiles } from "../core/server/nodeLogQuery.ts";
+import { isKubeletError, kubeletError } from "../core/errors.ts";
+import type { LogBytes, NodeLogEntry, NodeLogs } from "../ports/nodeLogs.ts";
+
+const JOURNAL_MS = 30_000;
+
+/** Logs below `directory`. */
+export function createNodeLogs(directory: string): NodeLogs {
+  const openPath = (below: string): Promise<NodeLogEntry> => openBelow(directory, below);
+  return {
+    open: openPath,
+    services: async ({ services, options }) => {
+      const known = await journalUnits();
+      const native = services.filter((service) => known.includes(`${service}.service`));
+      const others = services.filter((service) => !native.includes(service));
+      const hasOptions = Object.values(options).some((value) => value !== undefined && value !== "");
+      return Readable.toWeb(
+        Readable.from(
+          (async function* () {
+            if (native.length > 0) yield* journal(journalArguments(native, options));
+            if (others.length > 0 && hasOptions) {
+              yield `\noptions present and query resolved to log files for [${others.join(" ")}]\ntry without specifying options\n`;
+            } else for (const service of others) yield* ofService(openPath, service);
+          })(),
+          { objectMode: false },
+        ),
+      );
+    },
+  };
+}
+
+const missing = (below: string) => kubeletError("NotFound", `there is no log ${below}`);
+
+async function openBelow(directory: string, below: string): Promise<NodeLogEntry> {
+  const root = await realpath(directory).catch(() => {
+    throw missing(below);
+  });
+  const handle = await open(
+    path.join(root, path.posix.normalize(`/${below}`)),
+    constants.O_RDONLY | constants.O_NONBLOCK,
+  ).catch(() => {
+    throw missing(below);
+  });
+  try {
+    const at = await realpath(`/proc/self/fd/${handle.fd}`);
+    const stat = await handle.stat();
+    if (at !== root && !at.startsWith(`${root}/`)) throw missing(below);
+    if (stat.isFile()) return { kind: "file", bytes: bytesOf(handle) };
+    if (!stat.isDirectory()) throw missing(below);
+    const entries = await readdir(at, { withFileTypes: true });
+    await handle.close();
+    return {
+      kind: "directory",
+      names: entries.map((each) => (each.isDirectory() ? `${each.name}/` : each.name)).sort(),
+    };
+  } catch (thrown) {
+    await handle.close();
+    throw thrown;
+  }
+}
+
+/** Closes the file at the end, or when nobody wants the rest. */
+const bytesOf = (handle: FileHandle): LogBytes => Readable.toWeb(handle.createReadStream());
+
+async function* ofService(
+  openPath: (below: string) => Promise<NodeLogEntry>,
+  service: string,
+): AsyncGenerator<Uint8Array | string> {
+  for (const name of serviceLogFiles(service)) {
+    const entry = await openPath(name).catch((thrown: unknown) => {
+      if (isKubeletError(thrown) && thrown.code === "NotFound") return undefined;
+      throw thrown;
+    });
+    if (entry?.kind !== "file") continue;
+    yield* entry.bytes as unknown as AsyncIterable<Uint8Array>;
+    return;
+  }
+  yield `\nlog not found for ${service}\n`;
+}
+
+/** Units that ever wrote to the journal; empty without a journal. */
+async function journalUnits(): Promise<readonly string[]> {
+  let text = "";
+  for await (const part of journal(["--field", "_SYSTEMD_UNIT"])) text += String(part);
+  return text.split("\n");
+}
+
+/** Both outputs, as they come. */
+async function* journal(args: readonly string[]): AsyncGenerator<Uint8Array | string> {
+  const child = spawn("journalctl", [...args], { stdio: ["ignore", "pipe", "pipe"], timeout: JOURNAL_MS });
+  const output = new PassThrough();
+  let isMissing = false;
+  child.once("error", () => {
+    isMissing = true;
+    output.end();
+  });
+  child.once("close", () => output.end());
+  child.stdout.pipe(output, { end: false });
+  child.stderr.pipe(output, { end: false });
+  try {
+    for await (const part of output) yield part as Uint8Array;
+    if (isMissing) yield "\nerror: journal output not available\n";
+  } finally {
+    child.kill();
+  }
+}

@@ -1,0 +1,186 @@
+import { of, throwError } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../../../src/core/api.ts";
+import { kubeletError } from "../../../src/core/errors.ts";
+import { containerId, podUid } from "../../../src/core/ids.ts";
+import { emptyRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
+import type { KubeletAppOptions } from "../../../src/server/kubeletServer.ts";
+import { IDLE_RUNTIME, NO_PODS, testAppOptions, testKubeletApp } from "../../support/kubeletApp.ts";
+
+const { options } = testAppOptions();
+const POD: Pod = {
+  metadata: { name: "web", namespace: "demo", uid: "u" },
+  spec: { containers: [{ name: "main", image: "i" }] },
+};
+const RUNNING = {
+  ...emptyRuntimeStatus(podUid("u"), "web", "demo", 1),
+  containers: [{ id: containerId("c1"), name: "main", state: "running" } as never],
+};
+
+async function ask(method: string, path: string, more: Partial<KubeletAppOptions> = {}, init: RequestInit = {}) {
+  const { app } = testKubeletApp(more);
+  const response = await app.request(path, { method, ...init }, { incoming: { socket: {} } });
+  return { status: response.status, type: response.headers.get("content-type"), body: await response.text() };
+}
+
+describe("switches", () => {
+  const off = (switches: Partial<KubeletAppOptions["handlers"]>) => ({
+    handlers: { ...options.handlers, ...switches },
+  });
+  const debugging = off({ enableDebuggingHandlers: false });
+
+  it.each([
+    "/run/a/b/c",
+    "/exec/a/b/c",
+    "/attach/a/b/c",
+    "/portForward/a/b",
+    "/containerLogs/a/b/c",
+    "/runningpods/",
+    "/debug/pprof/",
+    "/debug/pprof/heap",
+    "/logs/",
+    "/logs/syslog",
+  ])("enableDebuggingHandlers: %s", async (path) => {
+    const { status, body } = await ask("GET", path, debugging);
+    expect([status, body]).toEqual([405, "Debug endpoints are disabled.\n"]);
+  });
+
+  it.each(["/configz", "/flagz", "/statusz", "/debug/flags/v", "/checkpoint/a/b/c"])(
+    "enableDebuggingHandlers: %s is not there at all",
+    async (path) => {
+      expect((await ask("POST", path, debugging)).status).toBe(404);
+    },
+  );
+
+  it.each([
+    ["enableProfilingHandler", "/debug/pprof/heap", "profiling endpoint is disabled.\n"],
+    ["enableDebugFlagsHandler", "/debug/flags/v", "flags endpoint is disabled.\n"],
+    ["enableSystemLogHandler", "/logs/", "logs endpoint is disabled.\n"],
+  ] as const)("%s: %s", async (name, path, text) => {
+    const { status, body } = await ask("GET", path, off({ [name]: false }));
+    expect([status, body]).toEqual([405, text]);
+  });
+
+  it("gates take their pages away", async () => {
+    const gates = { flagz: false, statusz: false, checkpoint: false, nodeLogQuery: false };
+    const answers = ["/flagz", "/statusz", "/checkpoint/a/b/c"].map((path) => ask("POST", path, { gates }));
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404, 404]);
+  });
+});
+
+describe("/debug/flags/v", () => {
+  const put = async (body: string) => {
+    const set: number[] = [];
+    const headers = { "content-length": String(body.length) };
+    const answer = await ask("PUT", "/debug/flags/v", { setVerbosity: (value) => set.push(value) }, { body, headers });
+    return [answer.status, answer.body, set];
+  };
+
+  it("sets the verbosity", async () => {
+    expect(await put("4")).toEqual([200, "successfully set klog.logging.verbosity to 4\n", [4]]);
+  });
+
+  it.each([
+    ["abc", 'strconv.ParseInt: parsing "abc": invalid syntax'],
+    ["", 'strconv.ParseInt: parsing "": invalid syntax'],
+    ["4.5", 'strconv.ParseInt: parsing "4.5": invalid syntax'],
+    ["99999999999", 'strconv.ParseInt: parsing "99999999999": value out of range'],
+  ])("refuses %j", async (body, why) => {
+    expect(await put(body)).toEqual([400, `failed set klog.logging.verbosity ${body}: ${why}\n`, []]);
+  });
+
+  it("takes neither another method nor a large body", async () => {
+    const { status, body } = await ask("GET", "/debug/flags/v");
+    expect([status, body, (await put("4".repeat(5_000)))[0]]).toEqual([406, "unsupported http method\n", 413]);
+  });
+});
+
+describe("profiles", () => {
+  it("show what the process does for a while", async () => {
+    const profile = await ask("GET", "/debug/pprof/profile?seconds=1");
+    expect([profile.status, Object.keys(JSON.parse(profile.body) as object)]).toEqual([
+      200,
+      expect.arrayContaining(["nodes", "samples", "timeDeltas"]),
+    ]);
+    const heap = await ask("GET", "/debug/pprof/heap?seconds=1");
+    expect(Object.keys(JSON.parse(heap.body) as object)).toEqual(expect.arrayContaining(["head", "samples"]));
+  });
+
+  it("are taken one at a time", async () => {
+    const { app } = testKubeletApp();
+    const take = () => app.request("/debug/pprof/profile?seconds=1", {}, { incoming: { socket: {} } });
+    const answers = await Promise.all([take(), take()]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 500]);
+    expect((await take()).status).toBe(200);
+  });
+
+  it.each(["0", "61", "-1", "x", "Infinity"])("last no %s seconds", async (seconds) => {
+    expect((await ask("GET", `/debug/pprof/heap?seconds=${seconds}`)).status).toBe(400);
+  });
+
+  it.each([
+    ["/debug/pprof/", 200, /^\/debug\/pprof\/\nprofile/],
+    ["/debug/pprof/cmdline", 200, /node/],
+    ["/debug/pprof/goroutine", 404, /^Unknown profile\n$/],
+  ])("%s", async (path, status, wanted) => {
+    const answer = await ask("GET", path);
+    expect([answer.status, answer.body]).toEqual([status, expect.stringMatching(wanted)]);
+  });
+});
+
+describe("/checkpoint", () => {
+  const withPod = (checkpointContainer: KubeletAppOptions["runtime"]["checkpointContainer"]) => ({
+    queries: { ...NO_PODS, pods: () => [POD], runtimePods: () => [RUNNING] },
+    runtime: { ...IDLE_RUNTIME, checkpointContainer },
+  });
+
+  it("names the archive the runtime was asked for", async () => {
+    const asked: unknown[] = [];
+    const runtime = withPod((request) => {
+      asked.push(request);
+      return of({});
+    });
+    const { status, body } = await ask("POST", "/checkpoint/demo/web/main?timeout=5", runtime);
+    const { items } = JSON.parse(body) as { readonly items: readonly string[] };
+    expect([status, items]).toEqual([
+      200,
+      [expect.stringMatching(/^\/checkpoints\/checkpoint-web_demo-main-\d{4}-\d\d-\d\dT[\d:]+Z\.tar$/)],
+    ]);
+    expect(asked).toEqual([{ containerId: "c1", location: items[0], timeout: 5n }]);
+  });
+
+  it.each([
+    ["/checkpoint/demo/none/main", 404, "pod does not exist"],
+    ["/checkpoint/demo/web/none", 404, "container none does not exist"],
+    ["/checkpoint/demo/web/main?timeout=x", 404, "cannot parse value of timeout parameter"],
+    ["/checkpoint/demo/web/main", 500, "checkpointing of demo/web/main failed (unknown method)"],
+  ])("refuses %s", async (path, status, body) => {
+    const runtime = withPod(() => throwError(() => kubeletError("Unimplemented", "unknown method")));
+    const answer = await ask("POST", path, runtime);
+    expect([answer.status, answer.body]).toEqual([status, body]);
+  });
+});
+
+describe("/debug/rxlet/pods/{namespace}/{name}/retry", () => {
+  it("resets the backoffs of a pod that is there, by POST", async () => {
+    const asked: string[] = [];
+    const commands = {
+      retry: (namespace: string, name: string) => {
+        asked.push(`${namespace}/${name}`);
+        return name === "web";
+      },
+    };
+    const path = (name: string) => `/debug/rxlet/pods/demo/${name}/retry`;
+    const answers = [
+      await ask("POST", path("web"), { commands }),
+      await ask("POST", path("no"), { commands, queries: { ...NO_PODS, timelineNames: () => ["demo/web"] } }),
+      await ask("GET", path("web"), { commands }),
+    ];
+    expect(answers.map(({ status, body }) => [status, body])).toEqual([
+      [200, "demo/web: backoffs are reset\n"],
+      [404, 'no pod "demo/no" on this node; there are demo/web\n'],
+      [405, "405: Method Not Allowed"],
+    ]);
+    expect(asked).toEqual(["demo/web", "demo/no"]);
+  });
+});

@@ -1,0 +1,82 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createNodeLogs } from "../../../src/sources/nodeLogs.ts";
+import { testAppOptions, testKubeletApp } from "../../support/kubeletApp.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rxlet-logs-"));
+  const logs = join(folder, "log");
+  await mkdir(join(logs, "pods", "a b"), { recursive: true });
+  await writeFile(join(folder, "secret"), "secret\n");
+  await writeFile(join(logs, "syslog"), "a line\n");
+  await writeFile(join(logs, "<x>:&.log"), "odd\n");
+  await writeFile(join(logs, "pods", "a b", "0.log"), "of a pod\n");
+  await symlink("pods/a b/0.log", join(logs, "inside"));
+  await symlink("../secret", join(logs, "outside"));
+  await symlink("/", join(logs, "root"));
+  execFileSync("mkfifo", [join(logs, "fifo")]);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function get(path: string, enableSystemLogQuery = false) {
+  const { handlers } = testAppOptions().options;
+  const nodeLogs = createNodeLogs(join(folder, "log"));
+  const { app } = testKubeletApp({ nodeLogs, handlers: { ...handlers, enableSystemLogQuery } });
+  const response = await app.request(path, {}, { incoming: { socket: {} } });
+  return [response.status, await response.text()];
+}
+
+describe("/logs/", () => {
+  it("lists a directory", async () => {
+    expect(await get("/logs/")).toEqual([
+      200,
+      '<pre>\n<a href="%3Cx%3E%3A%26.log">&lt;x&gt;:&amp;.log</a>\n<a href="fifo">fifo</a>\n<a href="inside">inside</a>\n' +
+        '<a href="outside">outside</a>\n<a href="pods/">pods/</a>\n<a href="root">root</a>\n<a href="syslog">syslog</a>\n</pre>\n',
+    ]);
+    expect(await get("/logs/pods/")).toEqual([200, '<pre>\n<a href="a%20b/">a b/</a>\n</pre>\n']);
+  });
+
+  it.each([
+    ["/logs/syslog", "a line\n"],
+    ["/logs/pods/a%20b/0.log", "of a pod\n"],
+    ["/logs/inside", "of a pod\n"],
+    ["/logs/%3Cx%3E%3A%26.log", "odd\n"],
+    ["/logs//syslog", "a line\n"],
+  ])("%s is a file", async (path, text) => {
+    expect(await get(path)).toEqual([200, text]);
+  });
+
+  it.each([
+    "/logs/nothing",
+    "/logs/outside",
+    "/logs/root",
+    "/logs/root/etc/passwd",
+    "/logs/..%2fsecret",
+    "/logs/%2e%2e/secret",
+    "/logs/..%2f..%2f..%2f..%2fetc%2fpasswd",
+    "/logs/%252e%252e/secret",
+    "/logs/fifo",
+    "/logs/a%00b",
+    "/logs/%ff",
+  ])("%s is nothing there is", async (path) => {
+    const [status, text] = await get(path);
+    expect([status, String(text).includes("secret"), String(text).includes("root:")]).toEqual([404, false, false]);
+  });
+
+  it("answers queries only when it is told to", async () => {
+    expect(await get("/logs/?query=/syslog", true)).toEqual([200, "a line\n"]);
+    expect((await get("/logs/?query=/syslog"))[1]).toContain("<pre>");
+    expect(await get("/logs/?query=/../secret", true)).toEqual([404, "404 page not found\n"]);
+    expect(await get("/logs/?query=syslog", true)).toEqual([200, "a line\n"]);
+    expect(await get("/logs/?query=missing", true)).toEqual([200, "\nlog not found for missing\n"]);
+    expect(await get("/logs/?query=syslog&tailLines=1", true)).toEqual([
+      200,
+      "\noptions present and query resolved to log files for [syslog]\ntry without specifying options\n",
+    ]);
+    expect(await get("/logs/?query=a&boot=2", true)).toEqual([406, "boot: Invalid value: 2: must be less than 1\n"]);
+  });
+});

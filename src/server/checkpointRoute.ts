@@ -9,6 +9,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { Files } from "../ports/files.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import { allowLongAnswer } from "./longAnswer.ts";
 import { podPathOf } from "./podPaths.ts";
 
 export interface CheckpointRouteOptions {
@@ -33,6 +34,7 @@ async function checkpoint(context: Context, options: CheckpointRouteOptions): Pr
   if (terminalOf(pod.value, container) === undefined) return context.body(`container ${container} does not exist`, 404);
   const timeout = context.req.queries("timeout")?.at(-1) ?? "0";
   if (!/^-?\d{1,18}$/.test(timeout)) return context.body("cannot parse value of timeout parameter", 404);
+  allowLongAnswer(context);
   try {
     const location = await written(options, target, BigInt(timeout));
     return context.body(JSON.stringify({ items: [location] }), 200, { "content-type": "application/json" });

@@ -8,6 +8,7 @@ import type { Context, Hono } from "hono";
 import { firstValueFrom } from "rxjs";
 import { longTimer } from "../operators/longTimer.ts";
 import type { Clock } from "../ports/clock.ts";
+import { allowLongAnswer } from "./longAnswer.ts";
 import { onlyReads } from "./onlyReads.ts";
 
 const MAX_SECONDS = 60;
@@ -30,6 +31,7 @@ export function addProfileRoutes(app: Hono, clock: Clock): void {
       }
       if (isBusy) return context.text("Could not enable profiling: profiling already in use\n", 500);
       isBusy = true;
+      allowLongAnswer(context);
       try {
         const file = PROFILES[name].file;
         return context.body(await takeProfile(name, seconds, clock), 200, {

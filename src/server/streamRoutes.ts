@@ -14,6 +14,7 @@ import { valueOf } from "../core/result.ts";
 import type { Call } from "../ports/call.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import { allowLongAnswer, whileWanted } from "./longAnswer.ts";
 import { podPathOf, POD_AND_CONTAINER, POD_PATHS } from "./podPaths.ts";
 import type { ServerBindings } from "./serverBindings.ts";
 
@@ -104,7 +105,9 @@ async function run(context: Context, { queries, runtime }: StreamRoutesOptions):
     const pod = valueOf(podOf(queries.pods(), target));
     const { id } = valueOf(runningContainer(queries.runtimePods(), pod, target.container ?? ""));
     const cmd = (queryOf(context).get("cmd") ?? "").split(" ");
-    const answer = await firstValueFrom(runtime.execSync(ExecSyncRequest.create({ containerId: id, cmd })));
+    allowLongAnswer(context);
+    const request = ExecSyncRequest.create({ containerId: id, cmd });
+    const answer = await firstValueFrom(runtime.execSync(request).pipe(whileWanted(context)));
     const { stdout, stderr, exitCode } = answer;
     if (exitCode !== 0) {
       const said = new TextDecoder().decode(stderr);

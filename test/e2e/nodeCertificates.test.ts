@@ -2,6 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { mkdir, lstat, readFile, readlink, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import {
@@ -10,7 +11,7 @@ import {
   type SigningPolicy,
 } from "../support/apiServer/certificateSigner.ts";
 import { type HttpsApiServer, startHttpsApiServer } from "../support/apiServer/httpsApiServer.ts";
-import { type Daemon, startDaemon } from "../support/daemon.ts";
+import { type Daemon, freePort, startDaemon } from "../support/daemon.ts";
 import { newPod } from "../support/simApi.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { startRuntime } from "./embeddedRuntimeSetup.ts";
@@ -19,6 +20,15 @@ const NODE = "test-node";
 const TOKEN = "abcdef.0123456789abcdef";
 const WAIT_MS = 40_000;
 const HOUR_MS = 3_600_000;
+/** What a server on loopback shows, as DER; undefined while it shows none. */
+const servedCertificate = (port: number): Promise<Buffer | undefined> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().raw);
+      socket.destroy();
+    });
+    socket.on("error", () => resolve(undefined));
+  });
 const container = { name: "main", image: "rxlet.dev/host", command: ["sleep", "600"] };
 
 describe("the certificates of a daemon", () => {
@@ -181,7 +191,15 @@ describe("the certificates of a daemon", () => {
   });
 
   it("serve too when the control plane signs: asked for by the node itself, with the addresses it told", async () => {
-    const of = await start({ kind: "sign", lifeMs: HOUR_MS }, { serverTLSBootstrap: true });
+    const port = await freePort();
+    const of = await start(
+      { kind: "sign", lifeMs: HOUR_MS },
+      {
+        serverTLSBootstrap: true,
+        enableServer: true,
+        port,
+      },
+    );
     const pem = pki("kubelet-server-current.pem");
     const text = await until(of, "the serving certificate", () => readFile(pem, "utf8").catch(() => undefined));
     const addresses = under().sim.object("nodes", { name: NODE })?.status?.addresses ?? [];
@@ -194,6 +212,8 @@ describe("the certificates of a daemon", () => {
       true,
       `O=system:nodes\nCN=system:node:${NODE}`,
     ]);
+    const shown = await until(of, "the server to have it", () => servedCertificate(port));
+    expect(shown.equals(new X509Certificate(text).raw)).toBe(true);
     expect(await of.metric("kubelet_certificate_manager_server_ttl_seconds")).toBeGreaterThan(3_000);
     expect(await of.metric("kubelet_certificate_manager_client_ttl_seconds")).toBeUndefined();
   });

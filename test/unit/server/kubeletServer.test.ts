@@ -1,17 +1,31 @@
 /** The authenticated server on the wire: certificates of both sides, and what hostile clients get. */
 import { once } from "node:events";
 import type { TLSSocket } from "node:tls";
+import { Subject } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Pod } from "../../../src/core/api.ts";
+import { containerId, podUid } from "../../../src/core/ids.ts";
+import { emptyRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
+import type { ExecSyncResponse } from "../../../src/gen/cri.ts";
 import type { KubeletServerOptions } from "../../../src/server/kubeletServer.ts";
 import { createAuthenticate } from "../../../src/server/auth/authenticate.ts";
 import { createWebhookAuthorize } from "../../../src/server/auth/authorize.ts";
 import { KUBELET_SERVER_LIMITS } from "../../../src/server/kubeletServer.ts";
 import { createTestAuthority } from "../../support/apiServer/certificates.ts";
 import { accessServer } from "../../support/kubeletAccess.ts";
+import { IDLE_RUNTIME, NO_PODS } from "../../support/kubeletApp.ts";
 import { type KubeletListener, startKubeletListener } from "../../support/kubeletListener.ts";
 import { realClock } from "../../support/realClock.ts";
 import { waitFor } from "../../support/waitFor.ts";
 
+const WEB: Pod = {
+  metadata: { name: "web", namespace: "demo", uid: "u" },
+  spec: { containers: [{ name: "main", image: "i" }] },
+};
+const RUNNING_WEB = {
+  ...emptyRuntimeStatus(podUid("u"), "web", "demo", 1),
+  containers: [{ id: containerId("c1"), name: "main", state: "running" } as never],
+};
 const running: KubeletListener[] = [];
 afterEach(() => {
   for (const server of running.splice(0)) server.close();
@@ -121,6 +135,42 @@ describe("the certificate of the server", () => {
     expect(socket.getCipher().name).toBe("ECDHE-ECDSA-AES256-GCM-SHA384");
     socket.destroy();
     await expect(chosen.connect({ maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256" })).rejects.toThrow();
+  });
+});
+
+describe("a command that takes its time", () => {
+  const limits = { ...KUBELET_SERVER_LIMITS, headersTimeoutMs: 100, requestTimeoutMs: 100, idleTimeoutMs: 200 };
+  const setUp = async () => {
+    const answer$ = new Subject<ExecSyncResponse>();
+    const queries = { ...NO_PODS, pods: () => [WEB], runtimePods: () => [RUNNING_WEB] };
+    const server = await start({ limits, queries, runtime: { ...IDLE_RUNTIME, execSync: () => answer$ } });
+    return { server, answer$ };
+  };
+
+  it("may be silent for longer than an idle connection", async () => {
+    const { server, answer$ } = await setUp();
+    const asked = server.request("/run/demo/web/main?cmd=ls", { method: "POST" });
+    await waitFor("the command to run", () => answer$.observed);
+    for (let round = 0; round < 3; round += 1) {
+      const idle = await server.connect();
+      await new Promise((resolve) =>
+        idle
+          .on("error", () => {})
+          .resume()
+          .once("close", resolve),
+      );
+    }
+    answer$.next({ stdout: Buffer.from("done\n"), stderr: Buffer.alloc(0), exitCode: 0 });
+    expect(await asked).toEqual({ status: 200, body: "done\n" });
+  });
+
+  it("ends when the client goes away", async () => {
+    const { server, answer$ } = await setUp();
+    const socket = await server.connect();
+    socket.write("POST /run/demo/web/main?cmd=ls HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n");
+    await waitFor("the command to run", () => answer$.observed);
+    socket.destroy();
+    await waitFor("the call to be cancelled", () => !answer$.observed);
   });
 });
 

@@ -85,6 +85,8 @@ kubelet_terminated_containers_total counter container_type,exit_code,reason
 kubelet_working_pods gauge config,lifecycle,static
 kubernetes_build_info gauge build_date,compiler,git_commit,git_tree_state,git_version,go_version,major,minor,platform
 kubernetes_feature_enabled gauge name,stage
+kubernetes_healthcheck gauge name,type
+kubernetes_healthchecks_total counter name,status,type
 process_cpu_seconds_total counter
 process_max_fds gauge
 process_network_receive_bytes_total counter

@@ -174,23 +174,28 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     drain: (deadlineMs) => {
       draining$.next();
       loops.registry.push({ kind: "drain" });
-      const empty$ = state.registry.changes$.pipe(
-        filter(({ records }) => records.size === 0),
-        take(1),
-        map(() => undefined),
-      );
-      const late$ = longTimer(clock, deadlineMs).pipe(
-        map(() => {
-          throw kubeletError("DeadlineExceeded", `pods are still there after ${deadlineMs} ms`);
-        }),
-      );
-      return race(empty$, late$);
+      return whenEmpty(state, clock, deadlineMs);
     },
   };
 }
 
 const restoredAllocations = (ports: KubeletPorts, config: KubeletConfig): Observable<RegistryInput> =>
   restoreAllocations(ports, config).pipe(map((allocations) => ({ kind: "restored", allocations })));
+
+/** Emits once the last pod has gone; errors with DeadlineExceeded. */
+function whenEmpty({ registry }: NodeState, clock: Clock, deadlineMs: number): Observable<void> {
+  const empty$ = registry.changes$.pipe(
+    filter(({ records }) => records.size === 0),
+    take(1),
+    map(() => undefined),
+  );
+  const late$ = longTimer(clock, deadlineMs).pipe(
+    map(() => {
+      throw kubeletError("DeadlineExceeded", `pods are still there after ${deadlineMs} ms`);
+    }),
+  );
+  return race(empty$, late$);
+}
 
 /** What the workers of all pods have in common. */
 function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeState) {

@@ -18,6 +18,7 @@ import { kubeletServer } from "../server/kubeletServer.ts";
 import { secureListener, type TlsMaterial } from "../server/secureListener.ts";
 import type { ListeningAddress } from "../server/serve.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
+import { createContainerLogs } from "../sources/containerLogs/containerLogs.ts";
 import { authorityFile } from "../sources/authorityFile.ts";
 import { createNodeLogs } from "../sources/nodeLogs.ts";
 import { servingIdentities, type ServingIdentitySetup } from "./servingIdentities.ts";
@@ -31,6 +32,9 @@ export interface HttpsServerSetup {
   readonly addresses$: ServingIdentitySetup["addresses$"];
   readonly queries: KubeletQueries;
   readonly commands: KubeletCommands;
+  /** Emits after the pods of `queries` changed. */
+  readonly podsChanged$: Observable<unknown>;
+  readonly podLogsDir: string;
   readonly ports: Pick<KubeletPorts, "api" | "clock" | "runtime" | "files">;
   readonly log: LeveledLogger;
   readonly version: string;
@@ -59,6 +63,11 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
     streamIdleTimeoutMs: config.streamingConnectionIdleTimeout,
     queries,
     runtime: ports.runtime,
+    containerLogs: {
+      logs: createContainerLogs({ podLogsDir: setup.podLogsDir, clock: ports.clock, log }),
+      podsChanged$: setup.podsChanged$,
+      splitStreams: featureGates.get("PodLogsQuerySplitStreams") === true,
+    },
     access: {
       authenticate: createAuthenticate({
         anonymous: config.authentication.anonymous.enabled,

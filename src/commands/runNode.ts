@@ -262,8 +262,8 @@ function makeDirectories({ directories }: KubeletConfig, { files }: KubeletPorts
 function servers(
   setup: NodeSetup,
   ports: KubeletPorts,
-  { config: { nodeName }, metrics }: Start,
-  { queries, commands, node }: Kubelet,
+  { config: { nodeName, directories }, metrics }: Start,
+  { queries, commands, node, podsChanged$ }: Kubelet,
 ): Observable<NodeOutput> {
   const { config, flags } = setup.options;
   const { log } = setup;
@@ -280,11 +280,12 @@ function servers(
   const readOnly$ = () =>
     readOnlyServer({ address: readOnlyAddress, port: readOnlyPort, queries, telemetry, clock, metricsPage: metrics });
   const addresses$ = node.changes$.pipe(map((found) => found?.status?.addresses ?? []));
+  const { podLogsDir } = directories;
   // A node without the server does not load what belongs to it.
   const https$ = () =>
     from(import("./httpsServer.ts")).pipe(
       switchMap(({ httpsServer }) =>
-        httpsServer({ ...setup, ports, metrics, queries, commands, addresses$, nodeName }),
+        httpsServer({ ...setup, ports, metrics, queries, commands, podsChanged$, podLogsDir, addresses$, nodeName }),
       ),
     );
   return merge(

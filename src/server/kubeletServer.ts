@@ -14,6 +14,7 @@ import { guard, type GuardOptions } from "./auth/guard.ts";
 import { baseApp } from "./baseApp.ts";
 import { addCheckpointRoute, type CheckpointRouteOptions } from "./checkpointRoute.ts";
 import { addConfigzRoute } from "./configzRoute.ts";
+import { addContainerLogsRoute, type ContainerLogsRouteOptions } from "./containerLogsRoute.ts";
 import { countRequests } from "./countRequests.ts";
 import { addDebugFlagsRoute, type SetVerbosity } from "./debugFlagsRoute.ts";
 import { addDisabledRoute, addDisabledRoutes } from "./disabledRoutes.ts";
@@ -53,6 +54,7 @@ export interface KubeletAppOptions {
   readonly runtime: StreamRuntime & CheckpointRouteOptions["runtime"];
   readonly checkpoints: Pick<CheckpointRouteOptions, "directory" | "files">;
   readonly nodeLogs: NodeLogs;
+  readonly containerLogs: Pick<ContainerLogsRouteOptions, "logs" | "podsChanged$" | "splitStreams">;
   readonly access: Pick<GuardOptions, "authenticate" | "authorize" | "rules">;
   readonly handlers: HandlerSwitches;
   readonly gates: HandlerGates;
@@ -113,6 +115,7 @@ function addDebuggingRoutes(app: Hono, options: KubeletAppOptions): void {
   if (handlers.enableDebugFlagsHandler) addDebugFlagsRoute(app, options.setVerbosity);
   else addDisabledRoute(app, "/debug/flags/v", "flags endpoint is disabled.");
   addStreamRoutes(app, options);
+  addContainerLogsRoute(app, { queries, clock, ...options.containerLogs });
   addRunningPodsRoute(app, queries);
   addConfigzRoute(app, options.configuration);
   if (gates.checkpoint) addCheckpointRoute(app, { ...options, ...options.checkpoints });

@@ -1,5 +1,5 @@
 /** The routes of the authenticated server over a node that a test makes up. */
-import { EMPTY, throwError } from "rxjs";
+import { EMPTY, NEVER, throwError } from "rxjs";
 import { kubeletError } from "../../src/core/errors.ts";
 import type { KubeletQueries } from "../../src/ports/kubeletQueries.ts";
 import { ALWAYS_ALLOW } from "../../src/server/auth/authorize.ts";
@@ -35,6 +35,7 @@ export function testAppOptions(more: Partial<KubeletAppOptions> = {}) {
   const options: KubeletAppOptions = {
     queries: NO_PODS,
     runtime: IDLE_RUNTIME,
+    containerLogs: { logs: { open: unimplemented }, podsChanged$: NEVER, splitStreams: false },
     access: {
       authenticate: createAuthenticate({ anonymous: true, reviewer: undefined, clock: realClock }),
       authorize: ALWAYS_ALLOW,

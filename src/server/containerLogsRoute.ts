@@ -3,7 +3,6 @@
  * per reader, read when the one before was taken; a follower that takes none for a minute is cut off.
  * Counterpart: getContainerLogs and GetKubeletContainerLogs.
  */
-import type { ServerResponse } from "node:http";
 import type { Context, Hono } from "hono";
 import { firstValueFrom, type Observable } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
@@ -14,6 +13,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { ContainerLogs, LogReading } from "../ports/containerLogs.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { guardedStream } from "./guardedStream.ts";
+import type { ServerBindings } from "./serverBindings.ts";
 
 export interface ContainerLogsRouteOptions {
   readonly queries: Pick<KubeletQueries, "pods" | "runtimePods">;
@@ -52,14 +52,14 @@ async function answer(context: Context, options: ContainerLogsRouteOptions): Pro
   const ended = follow ? whenEnded(container, options) : undefined;
   try {
     const log = await firstValueFrom(options.logs.open({ ...reading, untilEnded: ended?.signal }));
-    const connection = connectionOf(context);
+    const { outgoing } = (context.env ?? {}) as Partial<ServerBindings>;
     if (follow) {
-      connection?.socket?.setTimeout(0);
-      connection?.socket?.setKeepAlive(true, KEEP_ALIVE_MS);
+      outgoing?.socket?.setTimeout(0);
+      outgoing?.socket?.setKeepAlive(true, KEEP_ALIVE_MS);
     }
     const guarded = guardedStream(log, {
       clock: options.clock,
-      stalled: () => connection?.destroy(),
+      stalled: () => outgoing?.destroy(),
       ended: () => ended?.stop(),
     });
     return context.body(guarded, 200, TEXT);
@@ -118,10 +118,4 @@ function whenEnded({ id }: RuntimeContainer, { queries, podsChanged$ }: Containe
     complete: () => ended.abort(),
   });
   return { signal: ended.signal, stop: () => subscription.unsubscribe() };
-}
-
-/** The connection under the request, where it came over one. */
-function connectionOf(context: Context) {
-  const bindings = context.env as { readonly outgoing?: ServerResponse } | undefined;
-  return bindings?.outgoing;
 }

@@ -11,7 +11,7 @@ import { findProgram } from "../support/findProgram.ts";
 import { type KubectlGateway, openKubectlGateway } from "../support/kubectlGateway.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { httpsNode } from "./httpsNode.ts";
-import { manifest, script, server } from "./manifests.ts";
+import { manifest, script, server, UNTIL_TERM } from "./manifests.ts";
 
 const isRunning = ({ status }: Pod) => status?.phase === "Running";
 const KUBECTL = findProgram("kubectl");
@@ -61,6 +61,32 @@ describe.skipIf(KUBECTL === undefined && isOptional)("with kubectl", () => {
       ]);
       const counted = await kubectl(["exec", "-i", pod, "--", "sh", "-c", "cat; echo end"], "some input\n");
       expect([counted.text, counted.code]).toEqual(["some input\nend\n", 0]);
+    });
+
+    it("shows logs, and follows them until the pod goes", async () => {
+      const talks = script("main", `echo one; echo two >&2; ${UNTIL_TERM}`);
+      await node.daemon.put("talks.json", manifest("talks", { containers: [talks] }));
+      const pod = await node.daemon.until("talks", isRunning, "Running");
+      await node.untilOutput(pod, "main", "two");
+      const { name } = pod.metadata;
+      const shown = await kubectl(["logs", name]);
+      expect([shown.text.split("\n").sort(), shown.errors, shown.code]).toEqual([["", "one", "two"], "", 0]);
+      expect((await kubectl(["logs", "--tail=1", "--timestamps", name])).text).toMatch(
+        /^\d{4}-\d\d-\d\dT\S+ (one|two)\n$/,
+      );
+      // An API server would put the kubelet's own words into it.
+      expect((await kubectl(["logs", "--previous", name])).errors).toContain("BadRequest");
+      const follower = start("logs", "--follow", name);
+      const exited = new Promise<number>((resolve) => follower.on("exit", (code) => resolve(code ?? -1)));
+      const followed = new Promise<string>((resolve) => {
+        let text = "";
+        follower.stdout.on("data", (piece) => {
+          if (text === "") void node.daemon.drop("talks.json");
+          text += String(piece);
+        });
+        follower.stdout.on("end", () => resolve(text));
+      });
+      expect([(await followed).split("\n").sort(), await exited]).toEqual([["", "one", "two"], 0]);
     });
 
     it("copies bytes in and out as they are", async () => {

@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { request as httpsRequest, type RequestOptions } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { connect, type ConnectionOptions } from "node:tls";
 import type { Pod } from "../../src/core/api.ts";
@@ -15,6 +16,7 @@ export interface KubectlGateway {
 }
 
 const POD_PATH = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/?]+)(?:\/(exec|attach|portforward))?(?:\?(.*))?$/;
+const LOG_PATH = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/?]+)\/log(?:\?(.*))?$/;
 const VERBS = ["get", "create"];
 const RESOURCES = ["pods", "pods/exec", "pods/attach", "pods/portforward"].map((name) => ({
   name,
@@ -39,7 +41,18 @@ export async function openKubectlGateway(
   pods: () => Promise<readonly Pod[]>,
 ): Promise<KubectlGateway> {
   const sockets = new Set<Socket>();
-  const server = createServer((request, answer) => void answerRead(request, answer, pods));
+  const server = createServer((request, answer) => {
+    const [path, namespace, name, query = ""] = LOG_PATH.exec(request.url ?? "") ?? [];
+    if (path === undefined) return void answerRead(request, answer, pods);
+    const container = new URLSearchParams(query).get("container");
+    const wanted = `/containerLogs/${namespace}/${name}/${container}?${query}`;
+    const log = httpsRequest({ ...(kubelet as RequestOptions), agent: false, path: wanted }, (found) => {
+      answer.writeHead(found.statusCode ?? 500, found.headers);
+      found.pipe(answer);
+    });
+    log.on("error", () => answer.destroy()).end();
+    answer.on("close", () => log.destroy());
+  });
   server.on("connection", (socket) => sockets.add(socket.on("error", () => {})));
   server.on("upgrade", (request, socket: Socket, head) => void join(request, socket, head));
   server.listen(0, "127.0.0.1");

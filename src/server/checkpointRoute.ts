@@ -10,6 +10,7 @@ import type { RuntimeService } from "../ports/cri.ts";
 import type { Files } from "../ports/files.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { allowLongAnswer } from "./longAnswer.ts";
+import { onlyMethods } from "./onlyMethods.ts";
 import { podPathOf } from "./podPaths.ts";
 
 export interface CheckpointRouteOptions {
@@ -23,7 +24,7 @@ export interface CheckpointRouteOptions {
 
 /** Adds it. */
 export function addCheckpointRoute(app: Hono, options: CheckpointRouteOptions): void {
-  app.post("/checkpoint/:namespace/:pod/:container", (context) => checkpoint(context, options));
+  onlyMethods(app, ["POST"], "/checkpoint/:namespace/:pod/:container", (context) => checkpoint(context, options));
 }
 
 async function checkpoint(context: Context, options: CheckpointRouteOptions): Promise<Response> {

@@ -1,6 +1,6 @@
 /** `/configz`: the configuration in force, in its wire form. Counterpart: component-base/configz. */
 import type { Hono } from "hono";
-import { onlyReads } from "./onlyReads.ts";
+import { onlyReads } from "./onlyMethods.ts";
 
 /** Adds it. `document` holds no secrets. */
 export function addConfigzRoute(app: Hono, document: Readonly<Record<string, unknown>>): void {

@@ -5,7 +5,7 @@
 import type { Context, Hono } from "hono";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { Metrics, Telemetry } from "../ports/telemetry.ts";
-import { onlyReads } from "./onlyReads.ts";
+import { onlyReads } from "./onlyMethods.ts";
 
 const PLAIN = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
 

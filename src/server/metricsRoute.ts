@@ -1,7 +1,7 @@
 /** `/metrics`, `/metrics/probes` and `/metrics/slis` in the Prometheus text format. */
 import type { Hono } from "hono";
 import type { MetricsPage } from "../ports/telemetry.ts";
-import { onlyReads } from "./onlyReads.ts";
+import { onlyReads } from "./onlyMethods.ts";
 
 /** Adds the main page, that of the probes and that of health checks. */
 export function addMetricsRoute(app: Hono, page: MetricsPage): void {

@@ -2,7 +2,7 @@
 import type { Hono } from "hono";
 import { podList, runningPodList } from "../core/pod/podList.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
-import { onlyReads } from "./onlyReads.ts";
+import { onlyReads } from "./onlyMethods.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 

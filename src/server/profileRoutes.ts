@@ -9,7 +9,7 @@ import { firstValueFrom } from "rxjs";
 import { longTimer } from "../operators/longTimer.ts";
 import type { Clock } from "../ports/clock.ts";
 import { allowLongAnswer } from "./longAnswer.ts";
-import { onlyReads } from "./onlyReads.ts";
+import { onlyReads } from "./onlyMethods.ts";
 
 const MAX_SECONDS = 60;
 const PROFILES = {

@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import { unknownPodMessage } from "../core/timeline/unknownPod.ts";
 import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import { onlyMethods } from "./onlyMethods.ts";
 
 /** Adds it. */
 export function addRetryRoute(
@@ -11,10 +12,9 @@ export function addRetryRoute(
   queries: Pick<KubeletQueries, "timelineNames">,
 ): void {
   const path = "/debug/rxlet/pods/:namespace/:name/retry";
-  app.post(path, (context) => {
+  onlyMethods(app, ["POST"], path, (context) => {
     const { namespace = "", name = "" } = context.req.param();
     if (commands.retry(namespace, name)) return context.text(`${namespace}/${name}: backoffs are reset\n`);
     return context.text(`${unknownPodMessage(namespace, name, queries.timelineNames())}\n`, 404);
   });
-  app.all(path, (context) => context.text("405: Method Not Allowed", 405, { allow: "POST" }));
 }

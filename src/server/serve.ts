@@ -3,7 +3,7 @@
  * time for handshake, headers and request, idle and response time, header size, body size, number of connections.
  * Upstream: http.Server as the kubelet configures it.
  */
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
@@ -116,6 +116,9 @@ function boundedServer({ app, limits = SERVER_LIMITS, secure, upgrades }: ServeO
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.max(50, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
       ...(secure === undefined ? {} : { ...secure.options, handshakeTimeout: headersTimeoutMs, allowHalfOpen: true }),
+      ...(upgrades === undefined
+        ? {}
+        : { shouldUpgradeCallback: (asked: IncomingMessage) => upgrades.isWanted(asked) }),
     },
   }) as Server | SecureServer;
   server.maxConnections = limits.maxConnections;

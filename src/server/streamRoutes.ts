@@ -15,6 +15,7 @@ import type { Call } from "../ports/call.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { allowLongAnswer, whileWanted } from "./longAnswer.ts";
+import { onlyMethods } from "./onlyMethods.ts";
 import { podPathOf, POD_AND_CONTAINER, POD_PATHS } from "./podPaths.ts";
 import type { ServerBindings } from "./serverBindings.ts";
 
@@ -32,7 +33,7 @@ const STREAM_METHODS = ["GET", "POST"];
 export function addStreamRoutes(app: Hono, options: StreamRoutesOptions): void {
   const { queries, runtime } = options;
   for (const path of POD_AND_CONTAINER) {
-    app.on(STREAM_METHODS, `/exec${path}`, (context) =>
+    onlyMethods(app, STREAM_METHODS, `/exec${path}`, (context) =>
       streamed(context, queries, (pod, target) => {
         const streams = valueOf(processStreams(queryOf(context)));
         const { id } = valueOf(runningContainer(queries.runtimePods(), pod, target.container ?? ""));
@@ -40,16 +41,16 @@ export function addStreamRoutes(app: Hono, options: StreamRoutesOptions): void {
         return runtime.exec(ExecRequest.create({ containerId: id, cmd, ...streams }));
       }),
     );
-    app.on(STREAM_METHODS, `/attach${path}`, (context) =>
+    onlyMethods(app, STREAM_METHODS, `/attach${path}`, (context) =>
       streamed(context, queries, (pod, target) => {
         const streams = valueOf(processStreams(queryOf(context)));
         return runtime.attach(attachRequest(queries, pod, target.container ?? "", streams));
       }),
     );
-    app.post(`/run${path}`, (context) => run(context, options));
+    onlyMethods(app, ["POST"], `/run${path}`, (context) => run(context, options));
   }
   for (const path of POD_PATHS) {
-    app.on(STREAM_METHODS, `/portForward${path}`, (context) =>
+    onlyMethods(app, STREAM_METHODS, `/portForward${path}`, (context) =>
       streamed(context, queries, (pod, { uid }) => {
         const port = isWebSocket(context.req.header("upgrade")) ? valueOf(forwardedPorts(queryOf(context))) : [];
         if (uid !== undefined && uid !== pod.metadata.uid) throw kubeletError("NotFound", "pod not found");

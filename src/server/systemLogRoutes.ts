@@ -6,7 +6,7 @@ import type { Context, Hono } from "hono";
 import { toKubeletError } from "../core/errors.ts";
 import { readNodeLogQuery } from "../core/server/nodeLogQuery.ts";
 import type { NodeLogs } from "../ports/nodeLogs.ts";
-import { onlyReads } from "./onlyReads.ts";
+import { onlyReads } from "./onlyMethods.ts";
 
 const TEXT = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
 const HTML = { "content-type": "text/html; charset=utf-8" };

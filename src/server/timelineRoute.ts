@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import { timelineText } from "../core/timeline/timelineText.ts";
 import { unknownPodMessage } from "../core/timeline/unknownPod.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
-import { onlyReads } from "./onlyReads.ts";
+import { onlyReads } from "./onlyMethods.ts";
 
 /** Adds the timelines of pods. 404 says which pod may have been meant, 400 which formats there are. */
 export function addTimelineRoute(app: Hono, queries: KubeletQueries): void {

@@ -5,12 +5,15 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Hono } from "hono";
+import { isStreamPath } from "../core/server/streamOptions.ts";
 import { proxyUpgrade } from "./proxyUpgrade.ts";
 import { answerRaw } from "./rawAnswer.ts";
 import type { ServerBindings } from "./serverBindings.ts";
 
 /** The listener of a server's `upgrade` event, and the end of all connections. */
 export interface Upgrades {
+  /** Whether a request is one of these; others are answered as if they had not asked. */
+  isWanted(incoming: IncomingMessage): boolean;
   listener(incoming: IncomingMessage, socket: Socket, head: Buffer): void;
   close(): void;
 }
@@ -18,12 +21,16 @@ export interface Upgrades {
 /** `idleTimeoutMs` is that of connections that were handed on. */
 export function createUpgrades(app: Hono, idleTimeoutMs: number): Upgrades {
   const open = new Set<Socket>();
+  const isWanted = ({ url = "" }: IncomingMessage): boolean => isStreamPath(url);
   return {
+    isWanted,
     listener: (incoming, socket, head) => {
       open.add(socket);
       socket.once("close", () => open.delete(socket));
       socket.on("error", () => socket.destroy());
-      void answer(app, { incoming, socket, head, idleTimeoutMs });
+      // Older versions of Node ask nobody whether to upgrade.
+      if (!isWanted(incoming)) answerRaw(socket, 400, "400: Bad Request");
+      else void answer(app, { incoming, socket, head, idleTimeoutMs });
     },
     close: () => {
       for (const socket of open) socket.destroy();

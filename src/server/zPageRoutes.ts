@@ -9,7 +9,7 @@ import {
   statuszText,
 } from "../core/server/zPages.ts";
 import type { Clock } from "../ports/clock.ts";
-import { onlyReads } from "./onlyReads.ts";
+import { onlyReads } from "./onlyMethods.ts";
 
 const PLAIN = { "content-type": "text/plain; charset=utf-8" };
 

@@ -38,5 +38,8 @@ export function forwardedPorts(query: URLSearchParams): Result<readonly number[]
 
 const invalid = (message: string): Result<never> => err(kubeletError("InvalidArgument", message));
 
+/** Whether connections are handed on below this path of a URL; elsewhere a wish for another protocol counts for nothing. */
+export const isStreamPath = (url: string): boolean => /^\/(exec|attach|portForward)\//.test(url);
+
 /** Whether a request opens a WebSocket; what else upgrades is SPDY. */
 export const isWebSocket = (upgrade: string | undefined): boolean => upgrade?.toLowerCase() === "websocket";

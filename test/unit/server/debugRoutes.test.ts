@@ -68,6 +68,26 @@ describe("switches", () => {
   });
 });
 
+describe("methods", () => {
+  it.each([
+    ["GET", "/run/a/b/c", "POST"],
+    ["PUT", "/exec/a/b/c", "GET, POST"],
+    ["DELETE", "/attach/a/b/u/c", "GET, POST"],
+    ["PATCH", "/portForward/a/b", "GET, POST"],
+    ["GET", "/checkpoint/a/b/c", "POST"],
+    ["POST", "/configz", "GET, HEAD"],
+    ["POST", "/logs/syslog", "GET, HEAD"],
+    ["POST", "/debug/pprof/heap", "GET, HEAD"],
+  ])("%s %s: 405, allowed is %s", async (method, path, allow) => {
+    const response = await testKubeletApp().app.request(path, { method }, { incoming: { socket: {} } });
+    expect([response.status, response.headers.get("allow"), await response.text()]).toEqual([
+      405,
+      allow,
+      "405: Method Not Allowed",
+    ]);
+  });
+});
+
 describe("/debug/flags/v", () => {
   const put = async (body: string) => {
     const set: number[] = [];

@@ -180,6 +180,7 @@ describe("hostile clients", () => {
     headersTimeoutMs: 200,
     requestTimeoutMs: 300,
     idleTimeoutMs: 400,
+    keepAliveTimeoutMs: 200,
     maxConnections: 20,
   };
   /** All it was told until the connection was closed, or reset. */
@@ -229,11 +230,11 @@ describe("hostile clients", () => {
     [
       "upgrades another host",
       "GET http://b/exec HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
-      /^HTTP\/1.1 400 /,
+      /^HTTP\/1.1 404 /,
     ],
     [
       "upgrades with a method of no request",
-      "TRACE /exec HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+      "TRACE /exec/a/b/c HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
       /^HTTP\/1.1 400 /,
     ],
     [

@@ -50,6 +50,8 @@ const ticks = setInterval(() => {
   while (bytes < due) writeBatch();
 }, TICK_MS);
 
+// Whoever started it is gone: nobody would end the writing.
+process.on("disconnect", () => process.exit());
 process.on("message", (message) => {
   if (message === "reopen") {
     const next = fs.openSync(file, "a");

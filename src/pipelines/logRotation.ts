@@ -1,8 +1,9 @@
 /**
  * Keeps the logs of running containers small: a log grown too large is moved away, the runtime opens a new one, older
- * ones are compressed, the oldest removed. The container writes on meanwhile and loses nothing. Bounds: one round at a
- * time, `workers` logs at once. Counterpart: pkg/kubelet/logs/container_log_manager.go.
- * Differs from upstream: containers are those of the last inspections, so that a round costs the runtime nothing.
+ * ones are compressed, the oldest removed. The container writes on meanwhile and loses nothing. Bounds: one round of each
+ * kind at a time, `workers` logs at once. Counterpart: pkg/kubelet/logs/container_log_manager.go.
+ * Differs from upstream: containers are those of the last inspections, so that a round costs the runtime nothing; and
+ * rotating waits for no compression, since a container that writes faster than that would outgrow any size.
  */
 import {
   catchError,
@@ -11,6 +12,7 @@ import {
   EMPTY,
   from,
   ignoreElements,
+  merge,
   type Observable,
   of,
   switchMap,
@@ -18,7 +20,7 @@ import {
 } from "rxjs";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
 import type { LogRotation } from "../core/kubeletConfig.ts";
-import { nextRotatedName, rotatedFiles, rotationPlan } from "../core/logs/logFileNames.ts";
+import { compressibleFiles, excessFiles, nextRotatedName } from "../core/logs/logFileNames.ts";
 import type { RuntimeContainer } from "../core/runtime/podRuntimeStatus.ts";
 import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
 import { inSequence } from "../operators/inSequence.ts";
@@ -39,14 +41,14 @@ export function logRotation(
   // Nobody writes to the log of a container that has ended.
   const running = (): readonly RuntimeContainer[] =>
     statuses.values().flatMap(({ containers }) => containers.filter((c) => c.state === "running" && c.logPath !== ""));
-  const round = (): Observable<never> =>
-    from(running()).pipe(
-      boundedMergeMap((container) => rotateIfLarge(container, ports, config), {
-        limit: config.workers,
-        queueLimit: Number.POSITIVE_INFINITY,
-      }),
+  const each = (what: (container: RuntimeContainer) => Observable<never>): Observable<never> =>
+    pollAfter(ports.clock, config.periodMs, () =>
+      from(running()).pipe(boundedMergeMap(what, { limit: config.workers, queueLimit: Number.POSITIVE_INFINITY })),
     );
-  return pollAfter(ports.clock, config.periodMs, round);
+  return merge(
+    each((container) => rotateIfLarge(container, ports, config)),
+    each((container) => compressOld(container, ports)),
+  );
 }
 
 /** One log; a failure is left to the next round. */
@@ -87,14 +89,9 @@ function sizeOfLog({ id, logPath }: RuntimeContainer, { logFiles, runtime }: Por
 /** Makes room, moves the log away and has a new one opened; emits once that is done. */
 function rotate({ id, logPath }: RuntimeContainer, ports: Ports, maxFiles: number): Call<void> {
   const { files, logFiles, runtime, clock } = ports;
-  const cut = logPath.lastIndexOf("/");
-  const directory = logPath.slice(0, cut);
-  const latest = logPath.slice(cut + 1);
-  const at = (name: string): string => `${directory}/${name}`;
-  return files.list(directory).pipe(
-    switchMap((names) => {
-      const rotated = rotatedFiles(names, latest);
-      const { remove, compress } = rotationPlan(rotated, maxFiles);
+  const { latest, at } = placeOf(logPath);
+  return logFiles.rotatedOf(logPath).pipe(
+    switchMap((rotated) => {
       const moved = at(nextRotatedName(latest, rotated.inUse, clock.wallTime()));
       const reopened$ = runtime.reopenContainerLog({ containerId: id }).pipe(
         // The runtime still writes to the file that was moved. If it opened a new one all the same, this one stays.
@@ -107,12 +104,39 @@ function rotate({ id, logPath }: RuntimeContainer, ports: Ports, maxFiles: numbe
         }),
       );
       return concat(
-        inSequence(remove, (name) => files.remove(at(name))).pipe(ignoreElements()),
-        inSequence(compress, (name) => logFiles.compress(at(name))).pipe(ignoreElements()),
+        inSequence(excessFiles(rotated, maxFiles), (name) => files.remove(at(name))).pipe(ignoreElements()),
         logFiles.move(logPath, moved).pipe(ignoreElements()),
         reopened$.pipe(ignoreElements()),
         of(undefined),
       );
     }),
   );
+}
+
+/** Compresses what was rotated before, and removes what a compression that failed left behind. */
+function compressOld({ id, logPath }: RuntimeContainer, { files, logFiles, telemetry }: Ports): Observable<never> {
+  const { at } = placeOf(logPath);
+  return logFiles.rotatedOf(logPath).pipe(
+    switchMap((rotated) => {
+      return concat(
+        inSequence(rotated.unused, (name) => files.remove(at(name))),
+        inSequence(compressibleFiles(rotated), (name) => logFiles.compress(at(name))),
+      );
+    }),
+    ignoreElements(),
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      // It was removed to make room.
+      if (error.code === "NotFound") return EMPTY;
+      telemetry.log.error("Failed to compress log", { containerID: id, path: logPath, error });
+      return EMPTY;
+    }),
+  );
+}
+
+/** Name of a log in its directory, and paths beside it. */
+function placeOf(logPath: string) {
+  const cut = logPath.lastIndexOf("/");
+  const directory = logPath.slice(0, cut);
+  return { latest: logPath.slice(cut + 1), at: (name: string): string => `${directory}/${name}` };
 }

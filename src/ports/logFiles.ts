@@ -1,4 +1,5 @@
 /** What rotating the logs of containers needs of the file system, beside `Files`. Paths are absolute. */
+import type { RotatedFiles } from "../core/logs/logFileNames.ts";
 import type { Call } from "./call.ts";
 
 export interface LogFiles {
@@ -8,6 +9,8 @@ export interface LogFiles {
   move(from: string, to: string): Call<void>;
   /** Replaces the file by `<path>.gz`; until that is whole it is `<path>.tmp`. */
   compress(path: string): Call<void>;
+  /** Names of what was rotated of the log at the path. Missing directory: none. */
+  rotatedOf(path: string): Call<RotatedFiles>;
   /** Removes what was rotated of the log at the path, or left behind by that. */
   removeRotated(path: string): Call<void>;
 }

@@ -1,16 +1,20 @@
 /** The LogFiles port on simulated files. What is compressed keeps its content. Keeps nothing. */
 import { kubeletError } from "../core/errors.ts";
-import { COMPRESSED } from "../core/logs/logFileNames.ts";
+import { COMPRESSED, type RotatedFiles, rotatedFiles } from "../core/logs/logFileNames.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogFiles } from "../ports/logFiles.ts";
 import { later } from "./simCall.ts";
 import type { SimFiles } from "./simFiles.ts";
 
-/** Compression takes that long. */
-const COMPRESSION_MS = 100;
+export interface SimLogFilesOptions {
+  readonly clock: Clock;
+  readonly files: SimFiles;
+  /** How long a compression takes; default 100. */
+  readonly compressionMs?: number;
+}
 
 /** Makes the port. */
-export function createSimLogFiles({ clock, files }: { readonly clock: Clock; readonly files: SimFiles }): LogFiles {
+export function createSimLogFiles({ clock, files, compressionMs = 100 }: SimLogFilesOptions): LogFiles {
   const contentOf = (path: string): string => {
     const node = files.at(path);
     if (node?.kind === "file") return node.content;
@@ -21,6 +25,10 @@ export function createSimLogFiles({ clock, files }: { readonly clock: Clock; rea
     files.put(to, contentOf(from));
     files.drop(from);
   };
+  const rotated = (path: string): RotatedFiles => {
+    const cut = path.lastIndexOf("/");
+    return rotatedFiles(files.tree.list(path.slice(0, cut)), path.slice(cut + 1));
+  };
   return {
     sizeOf: (path) => later(clock, 0, () => (files.at(path) === undefined ? undefined : contentOf(path).length)),
     move: (from, to) =>
@@ -28,10 +36,12 @@ export function createSimLogFiles({ clock, files }: { readonly clock: Clock; rea
         if (files.at(to) !== undefined) throw kubeletError("AlreadyExists", `cannot move ${from}: EEXIST`);
         rename(from, to);
       }),
+    rotatedOf: (path) => later(clock, 0, () => rotated(path)),
     removeRotated: (path) =>
       later(clock, 0, () => {
-        for (const found of files.paths()) if (found.startsWith(`${path}.`)) files.drop(found);
+        const { inUse, unused } = rotated(path);
+        for (const name of [...inUse, ...unused]) files.drop(`${path.slice(0, path.lastIndexOf("/"))}/${name}`);
       }),
-    compress: (path) => later(clock, COMPRESSION_MS, () => rename(path, `${path}${COMPRESSED}`)),
+    compress: (path) => later(clock, compressionMs, () => rename(path, `${path}${COMPRESSED}`)),
   };
 }

@@ -9,7 +9,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
-import { COMPRESSED, rotatedFiles, UNFINISHED } from "../core/logs/logFileNames.ts";
+import { COMPRESSED, type RotatedFiles, rotatedFiles, UNFINISHED } from "../core/logs/logFileNames.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { LogFiles } from "../ports/logFiles.ts";
@@ -23,6 +23,7 @@ export const createLogFiles = (): LogFiles => ({
   sizeOf: (path) => call("examine", path, () => sizeOf(path)),
   move: (from, to) => call("move", from, () => move(from, to)),
   compress: (path) => call("compress", path, (signal) => compress(path, signal)),
+  rotatedOf: (path) => call("list what was rotated of", path, () => rotatedOf(path)),
   removeRotated: (path) => call("remove what was rotated of", path, () => removeRotated(path)),
 });
 
@@ -52,12 +53,16 @@ async function move(from: string, to: string): Promise<void> {
   await fs.rename(from, to);
 }
 
-async function removeRotated(path: string): Promise<void> {
+async function rotatedOf(path: string): Promise<RotatedFiles> {
   const names = await fs.readdir(dirname(path)).catch((thrown: unknown) => {
     if (errnoOf(thrown) === "ENOENT") return [];
     throw thrown;
   });
-  const { inUse, unused } = rotatedFiles(names, basename(path));
+  return rotatedFiles(names, basename(path));
+}
+
+async function removeRotated(path: string): Promise<void> {
+  const { inUse, unused } = await rotatedOf(path);
   for (const name of [...inUse, ...unused]) await fs.rm(join(dirname(path), name), { force: true });
 }
 
@@ -75,5 +80,5 @@ async function compress(path: string, signal: AbortSignal): Promise<void> {
     await fs.rm(unfinished, { force: true });
     throw thrown;
   }
-  await fs.unlink(path);
+  await fs.rm(path, { force: true });
 }

@@ -52,17 +52,10 @@ function stampInstant(stamp: string): number {
   return parseInstant(text) ?? 0;
 }
 
-/** What has to be done before the file being written may be moved away. */
-export interface RotationPlan {
-  readonly remove: readonly string[];
-  readonly compress: readonly string[];
-}
+/** What has to go, oldest first, so that the file to rotate and the one that takes its place fit among `maxFiles`. */
+export const excessFiles = ({ inUse }: RotatedFiles, maxFiles: number): readonly string[] =>
+  inUse.slice(0, Math.max(0, inUse.length - Math.max(0, maxFiles - 2)));
 
-/** Leaves room for the file to rotate and the one that takes its place among `maxFiles`. Oldest go first. */
-export function rotationPlan({ inUse, unused }: RotatedFiles, maxFiles: number): RotationPlan {
-  const excess = Math.max(0, inUse.length - Math.max(0, maxFiles - 2));
-  return {
-    remove: [...unused, ...inUse.slice(0, excess)],
-    compress: inUse.slice(excess).filter((name) => !name.endsWith(COMPRESSED)),
-  };
-}
+/** What can be compressed: not the newest, to which the runtime may have to write its last lines. */
+export const compressibleFiles = ({ inUse }: RotatedFiles): readonly string[] =>
+  inUse.slice(0, -1).filter((name) => !name.endsWith(COMPRESSED));

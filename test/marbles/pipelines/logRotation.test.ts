@@ -27,6 +27,7 @@ function rotating(
     readonly files: Readonly<Record<string, string>>;
     readonly config?: Partial<typeof CONFIG>;
     readonly untilMs: number;
+    readonly compressionMs?: number;
     readonly reopen?: (path: string, make: () => void) => Observable<object>;
   },
 ) {
@@ -51,7 +52,13 @@ function rotating(
         return reopen(`${DIR}/${id}`, () => files.put(`${DIR}/${id}`, ""));
       }),
   } as unknown as RuntimeService;
-  const ports = { clock, files, logFiles: createSimLogFiles({ clock, files }), runtime, telemetry };
+  const ports = {
+    clock,
+    files,
+    logFiles: createSimLogFiles({ clock, files, compressionMs: options.compressionMs ?? 100 }),
+    runtime,
+    telemetry,
+  };
   const rotation$ = logRotation({ statuses }, ports, { ...CONFIG, ...options.config });
   expectObservable(rotation$, `${options.untilMs}ms !`).toBe("-");
   const found = (): Readonly<Record<string, string>> => {
@@ -84,7 +91,7 @@ describe("logRotation", () => {
         [stamp(3)]: "3",
         [`${stamp(3)}.tmp`]: "x",
       };
-      const node = rotating(m, { files: { ...old, "0.log": LARGE, "1.log": "other" }, untilMs: 5_000 });
+      const node = rotating(m, { files: { ...old, "0.log": LARGE, "1.log": "other" }, untilMs: 15_000 });
       m.flush();
       expect(node.found()).toEqual({
         "0.log": "",
@@ -92,6 +99,18 @@ describe("logRotation", () => {
         [`${stamp(3)}.gz`]: "3",
         "1.log": "other",
       });
+    }),
+  );
+
+  it(
+    "rotates on while a compression takes its time, and leaves out what was removed meanwhile",
+    marbles((m) => {
+      const node = rotating(m, { files: { "0.log": LARGE }, compressionMs: 25_000, untilMs: 60_000 });
+      for (const second of [5, 15, 25, 35, 45]) m.at(second * 1_000, () => node.files.put(`${DIR}/0.log`, LARGE));
+      m.flush();
+      const seconds = node.reopened.map((call) => Math.floor(Number(call.split(" ")[0]) / 1_000));
+      expect(seconds).toEqual([0, 10, 20, 30, 40, 50]);
+      expect([Object.keys(node.found()).length <= 4, node.telemetry.lines]).toEqual([true, []]);
     }),
   );
 

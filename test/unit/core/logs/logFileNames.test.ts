@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { epochMs } from "../../../../src/core/ids.ts";
-import { nextRotatedName, rotatedFiles, rotationOf, rotationPlan } from "../../../../src/core/logs/logFileNames.ts";
+import {
+  compressibleFiles,
+  excessFiles,
+  nextRotatedName,
+  rotatedFiles,
+  rotationOf,
+} from "../../../../src/core/logs/logFileNames.ts";
 
 const stamp = (n: number): string => `0.log.20260102-00000${n}`;
 
@@ -30,14 +36,18 @@ describe("rotatedFiles", () => {
   });
 });
 
-describe("rotationPlan", () => {
-  const inUse = [`${stamp(1)}.gz`, `${stamp(2)}.gz`, stamp(3)];
+describe("before a rotation", () => {
+  const inUse = [`${stamp(1)}.gz`, stamp(2), stamp(3)];
   it.each([
-    ["removes the oldest, so that two more fit", 4, [`${stamp(1)}.gz`], [stamp(3)]],
-    ["removes nothing while there is room", 5, [], [stamp(3)]],
-    ["keeps none beside the one to rotate", 2, inUse, []],
-  ])("%s", (_rule, maxFiles, remove, compress) => {
-    const unused = [`${stamp(3)}.tmp`];
-    expect(rotationPlan({ inUse, unused }, maxFiles)).toEqual({ remove: [...unused, ...remove], compress });
+    ["the oldest goes, so that two more fit", 4, [`${stamp(1)}.gz`]],
+    ["nothing goes while there is room", 5, []],
+    ["all go where there is room for one beside the log", 2, inUse],
+  ])("%s", (_rule, maxFiles, excess) => {
+    expect(excessFiles({ inUse, unused: [] }, maxFiles)).toEqual(excess);
+  });
+
+  it("all but the newest can be compressed", () => {
+    expect(compressibleFiles({ inUse, unused: [] })).toEqual([stamp(2)]);
+    expect(compressibleFiles({ inUse: [], unused: [] })).toEqual([]);
   });
 });

@@ -9,6 +9,7 @@
  *     cell            -----a----------b---------------------a,b gone
  */
 import {
+  combineLatest,
   distinctUntilChanged,
   EMPTY,
   filter,
@@ -25,6 +26,7 @@ import {
   withLatestFrom,
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
+import type { ConfigObjects } from "../core/configObjects.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
@@ -39,6 +41,7 @@ import {
   type VolumeWish,
   waitMessage,
 } from "../core/volume/podVolumes.ts";
+import { objectInputs } from "../core/volume/contentInputs.ts";
 import { claimOf } from "../core/volume/volumeClaim.ts";
 import {
   layoutOf,
@@ -107,10 +110,14 @@ function runPod(
 ): Observable<PodOutput> {
   const { volumes } = deps;
   const pods$ = commands$.pipe(map((command) => podToServe(command, memory)));
-  const changed$ = memory.objects.changes$.pipe(
-    skip(1),
-    withLatestFrom(pods$),
-    map(([, pod]) => pod),
+  // To read an object may be told as news of it, so only another version of one is.
+  const changed$ = combineLatest([pods$, memory.objects.changes$]).pipe(
+    filter((known): known is [Pod, ConfigObjects] => known[0] !== undefined && known[0] !== "keep"),
+    distinctBy(([, before], [pod, now]) => {
+      const [volumes, { namespace }] = [usedVolumes(pod), pod.metadata];
+      return sameItems(objectInputs(namespace, volumes, before), objectInputs(namespace, volumes, now));
+    }),
+    map(([pod]) => pod),
   );
   const claims = createCell<Claims>(new Map());
   const claimed$ = claims.changes$.pipe(

@@ -9,6 +9,7 @@ import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { Prng } from "./prng.ts";
 import type { SimNode } from "./simNode.ts";
 import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
+import { SIM_ACCOUNT } from "./workloadVolumes.ts";
 import { configNameOf, configObjects } from "./workloadConfig.ts";
 import { resizedSpec, resizeText, type SimResizeStep } from "./workloadSizes.ts";
 
@@ -33,6 +34,7 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
   let notes = 0;
   if (server.object("namespaces", { name: SIM_NAMESPACE }) === undefined) {
     server.put("namespaces", { metadata: { name: SIM_NAMESPACE } });
+    server.put("serviceaccounts", { metadata: refOf(SIM_ACCOUNT) });
   }
   const podOf = (name: string): ApiPod | undefined => server.object("pods", refOf(name));
   const create = (plan: SimPodPlan, revision: number): void => {

@@ -39,7 +39,15 @@ import type { SimObservation, SimSight } from "./simObservation.ts";
 import type { SimAnswers } from "./simProbers.ts";
 import { pagePods, SIM_MANIFESTS, staticPods } from "./simPodSources.ts";
 import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./simRuntime.ts";
-import { podObjects, probeSight, requestDetails, seenCgroups, seenFiles, seenPodWrites } from "./simSights.ts";
+import {
+  podObjects,
+  probeSight,
+  requestDetails,
+  seenCgroups,
+  seenFiles,
+  seenMounts,
+  seenPodWrites,
+} from "./simSights.ts";
 import { createSimSubjects, type SimSubject } from "./simSubjects.ts";
 import type { SimTelemetry } from "./simTelemetry.ts";
 import { createSimLogFiles } from "./simLogFiles.ts";
@@ -302,7 +310,7 @@ function createWorld(options: SimNodeOptions): World {
     files: seenFiles(files, config, see),
     volumeFiles: host.volumeFiles,
     logFiles: createSimLogFiles({ clock, files }),
-    mounts: host.mounts,
+    mounts: seenMounts(host.mounts, config, see),
     cgroups: seenCgroups(cgroups, see),
     runtime: seenStatus(options.adaptRuntime?.(runtime.runtime, clock) ?? runtime.runtime, see),
     images: runtime.images,

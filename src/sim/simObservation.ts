@@ -58,8 +58,8 @@ export type SimSight =
       /** Of a delete: the UID it has to have. */
       readonly uid?: string | undefined;
     }
-  /** The kubelet has removed a pod's directory, or its cgroup. */
-  | { readonly kind: "removed"; readonly what: "directory" | "cgroup"; readonly podUid: string }
+  /** The kubelet has removed a pod's directory, one of its volumes, a mount in it, or its cgroup. */
+  | { readonly kind: "removed"; readonly what: "directory" | "volume" | "mount" | "cgroup"; readonly podUid: string }
   /** A probe of the kubelet was answered; one that could not be made says nothing and is not seen. */
   | {
       readonly kind: "probe";
@@ -89,3 +89,7 @@ export type SimSight =
 
 /** One thing seen. `atMs` is virtual time in milliseconds. */
 export type SimObservation = SimSight & { readonly atMs: number };
+
+/** Whether what was removed goes only when the pod is over; a volume may be of no use before. */
+export const isPodsLast = (removed: (SimSight & { readonly kind: "removed" })["what"]): boolean =>
+  removed === "directory" || removed === "cgroup";

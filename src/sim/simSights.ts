@@ -11,6 +11,7 @@ import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { type StoredObject, typed } from "./apiServer/storedObject.ts";
 import type { SimCgroups } from "./simCgroups.ts";
 import type { SimFiles } from "./simFiles.ts";
+import type { SimMounts } from "./simMounts.ts";
 import type { SimSight } from "./simObservation.ts";
 import type { SimProbeAnswer } from "./simProbers.ts";
 import type { SimRuntime } from "./simRuntime.ts";
@@ -86,19 +87,36 @@ function configRevisionOf({ config }: CreateContainerRequest): { readonly config
   return variable === undefined ? {} : { configRevision: Number(new TextDecoder().decode(variable.value)) };
 }
 
-/** Tells when a pod's own directory has gone. */
-export function seenFiles(files: SimFiles, { directories }: KubeletConfig, see: See): SimFiles {
+/** The pod a path below the directory of all pods belongs to, and the rest of the path. */
+function placeInPod(path: string, { directories }: KubeletConfig): readonly [podUid: string, rest: string] | undefined {
   const prefix = `${podsDir(directories)}/`;
-  return {
-    ...files,
-    remove(path) {
-      const podUid = path.startsWith(prefix) ? path.slice(prefix.length) : "";
-      if (podUid === "" || podUid.includes("/")) return files.remove(path);
-      const complete = (): void => see({ kind: "removed", what: "directory", podUid });
-      return files.remove(path).pipe(tap({ complete }));
-    },
-  };
+  if (!path.startsWith(prefix)) return undefined;
+  const [podUid = "", ...rest] = path.slice(prefix.length).split("/");
+  return [podUid, rest.join("/")];
 }
+
+/** Tells when a pod's own directory has gone, or one of its volumes. */
+export const seenFiles = (files: SimFiles, config: KubeletConfig, see: See): SimFiles => ({
+  ...files,
+  remove(path) {
+    const [podUid = "", rest = ""] = placeInPod(path, config) ?? [];
+    const what = rest === "" ? "directory" : rest.startsWith("volumes/") ? "volume" : undefined;
+    if (podUid === "" || what === undefined) return files.remove(path);
+    return files.remove(path).pipe(tap({ complete: () => see({ kind: "removed", what, podUid }) }));
+  },
+});
+
+/** Tells when something mounted for a pod has gone. */
+export const seenMounts = (mounts: SimMounts, config: KubeletConfig, see: See): SimMounts => ({
+  ...mounts,
+  unmount(target, options) {
+    const [podUid = ""] = placeInPod(target, config) ?? [];
+    const complete = (): void => {
+      if (podUid !== "") see({ kind: "removed", what: "mount", podUid });
+    };
+    return mounts.unmount(target, options).pipe(tap({ complete }));
+  },
+});
 
 /** Tells when a pod's cgroup has gone. */
 export const seenCgroups = (cgroups: SimCgroups, see: See): SimCgroups => ({

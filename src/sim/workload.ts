@@ -7,6 +7,7 @@ import { createPrng, type Prng } from "./prng.ts";
 import { exitsWith, ignoresTerm, runsForever, type SimExec, type SimProgram, type SimPrograms } from "./simProgram.ts";
 
 import {
+  configNameOf,
   configured,
   drawConfiguring,
   drawConfigSteps,
@@ -14,6 +15,7 @@ import {
   type SimConfigStep,
 } from "./workloadConfig.ts";
 import { MOODY_PATH, NEVER_PATH, SICKLY_PATH } from "./workloadAnswers.ts";
+import { drawMounting, mountedSpec, type SimMounting } from "./workloadVolumes.ts";
 import { drawResizes, drawSizing, type SimResizeStep, type SimSizing, sizedSpec } from "./workloadSizes.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -258,6 +260,8 @@ export interface SimPodPlan {
   readonly sizing?: SimSizing;
   /** Of API pods: what their containers read. */
   readonly configuring?: SimConfiguring;
+  /** Of API pods: what their containers mount. */
+  readonly mounting?: SimMounting;
   readonly steps: readonly SimPodStep[];
 }
 
@@ -312,7 +316,9 @@ export function drawWorkload(
     if (plan.source === "api") {
       const prngs = [createPrng(`${seed}/sizes/${index}`), createPrng(`${seed}/podLevel/${index}`)] as const;
       const sized = withSizes(plan, prngs, durationMs, isCalm);
-      return isCalm ? sized : withConfig(sized, createPrng(`${seed}/config/${index}`), durationMs);
+      const configured = isCalm ? sized : withConfig(sized, createPrng(`${seed}/config/${index}`), durationMs);
+      const mounting = drawMounting(createPrng(`${seed}/volumes/${index}`));
+      return mounting === undefined ? configured : { ...configured, mounting };
     }
     const isOnPage = hasPage && createPrng(`${seed}/page/${index}`).chance(0.4);
     return isOnPage ? { ...plan, source: "http" } : plan;
@@ -376,7 +382,7 @@ function drawStep(
 
 /** The manifest of a pod as its owner writes it. Revisions differ in their environment, those of API pods in their image. */
 export function podManifest(plan: SimPodPlan, revision: number): Fields {
-  const { name, kind, source, graceSeconds, image, sizing, configuring } = plan;
+  const { name, kind, source, graceSeconds, image, sizing, configuring, mounting } = plan;
   const tagged = source === "api" ? `${image}.${revision}` : image;
   const { containers, ...spec } = (POD_KINDS[kind] ?? POD_KINDS["steady"])?.spec(tagged) ?? {};
   const env = source === "api" ? {} : { env: [{ name: "REVISION", value: String(revision) }] };
@@ -387,6 +393,10 @@ export function podManifest(plan: SimPodPlan, revision: number): Fields {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: SIM_NAMESPACE },
-    spec: sizedSpec({ terminationGracePeriodSeconds: graceSeconds, ...spec, containers: revised }, sizing),
+    spec: mountedSpec(
+      sizedSpec({ terminationGracePeriodSeconds: graceSeconds, ...spec, containers: revised }, sizing),
+      mounting,
+      configuring && { name: configNameOf(configuring, name), hasSecret: configuring.hasSecret },
+    ),
   };
 }

@@ -5,7 +5,7 @@ import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/simClock.ts";
 import { simImage } from "../../src/sim/simImageCalls.ts";
-import { createSimNode } from "../../src/sim/simNode.ts";
+import { createSimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
 import { runsForever } from "../../src/sim/simProgram.ts";
 import type { SimObservation } from "../../src/sim/simObservation.ts";
 import { containerOf } from "../support/pods.ts";
@@ -30,9 +30,21 @@ const defaultAccess: Volumes[number] = {
 };
 
 /** A node, and one pod of the API server that mounts these volumes. */
-function nodeWithVolumes(volumes: Volumes, mount: { readonly subPath?: string } = {}) {
+function nodeWithVolumes(
+  volumes: Volumes,
+  mount: { readonly subPath?: string } = {},
+  options: Partial<SimNodeOptions> = {},
+) {
   const scheduler = createHeapScheduler();
-  const server = createSimApiServer({ clock: createSimClock(scheduler), latency: () => 2 });
+  const requests: string[] = [];
+  const server = createSimApiServer({
+    clock: createSimClock(scheduler),
+    latency: () => 2,
+    intercept: (verb, resource) => {
+      requests.push(`${verb} ${resource}`);
+      return { kind: "proceed" };
+    },
+  });
   const seen: SimObservation[] = [];
   const node = createSimNode({
     seed: "volumes",
@@ -42,6 +54,7 @@ function nodeWithVolumes(volumes: Volumes, mount: { readonly subPath?: string } 
     programs: () => ({ ...runsForever, onTerm: { afterMs: 300, code: 0 } }),
     latency: () => 2,
     watch: (observation) => seen.push(observation),
+    ...options,
   });
   server.put("serviceaccounts", { metadata: ref("default") });
   const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}`, ...mount }));
@@ -56,7 +69,7 @@ function nodeWithVolumes(volumes: Volumes, mount: { readonly subPath?: string } 
   return {
     server,
     node,
-    seen,
+    requests,
     volumePath,
     read: (plugin: string, path: string) => node.files.read(volumePath(plugin, path)),
     putConfigMap: (data: Record<string, string>, name = "web") =>
@@ -132,6 +145,18 @@ describe("a volume of a ConfigMap", () => {
     node.runFor(1_000);
     expect([read("configmap", "settings/mode"), read("configmap", "settings/extra")]).toEqual(["fast", "yes"]);
     expect(node.running()).toEqual(["default/web/main#0"]);
+  });
+
+  it("costs a request for each sync where objects are not watched, and one more for news", () => {
+    const { node, putConfigMap, read, requests } = nodeWithVolumes(volumes, {}, { objectStrategy: "Get" });
+    putConfigMap({ mode: "slow" });
+    node.runFor(10_000);
+    requests.splice(0);
+    node.runFor(10 * MINUTE_MS);
+    putConfigMap({ mode: "fast" });
+    node.runFor(2 * MINUTE_MS);
+    const gets = requests.filter((request) => request === "get configmaps").length;
+    expect([read("configmap", "settings/mode"), gets]).toEqual(["fast", 13]);
   });
 
   it("stays as it was when the object goes", () => {

@@ -1,19 +1,29 @@
 /** What the files of a volume are made of, as values to compare: the same ones make the same files. */
 import type { Pod } from "../api.ts";
+import type { ConfigObject, ConfigObjects } from "../configObjects.ts";
 import { podFieldText, resourceFieldText } from "../container/fieldRef.ts";
 import { volumeReferences } from "../pod/podReferences.ts";
 import type { Volume } from "./volumeLayout.ts";
 import type { VolumeInputs } from "./volumePlan.ts";
 import { type PayloadSources, tokenWishes } from "./volumePayload.ts";
 
-/** Objects by identity, since they are replaced and never edited; everything else by value. */
+/** An object of a server is its version, one of a manifest itself: that is replaced and never edited. */
+function contentOf(object: ConfigObject | undefined): unknown {
+  const { uid, resourceVersion } = object?.metadata ?? {};
+  return resourceVersion === undefined ? object : `${uid} ${resourceVersion}`;
+}
+
+/** What is known of the objects these volumes name, each as something that is equal only to itself. */
+export function objectInputs(namespace: string, volumes: readonly Volume[], objects: ConfigObjects): VolumeInputs {
+  return volumes.flatMap(volumeReferences).map(({ kind, name }) => {
+    const object = kind === "ConfigMap" ? objects.configMap(namespace, name) : objects.secret(namespace, name);
+    return objects.problem(kind, namespace, name)?.message ?? contentOf(object);
+  });
+}
+
+/** Whatever the files of a volume are made from, likewise. */
 export function contentInputs(pod: Pod, volume: Volume, { objects, token, allocatable }: PayloadSources): VolumeInputs {
-  const { namespace } = pod.metadata;
-  const read = volumeReferences(volume).map(
-    ({ kind, name }) =>
-      objects.problem(kind, namespace, name)?.message ??
-      (kind === "ConfigMap" ? objects.configMap(namespace, name) : objects.secret(namespace, name)),
-  );
+  const read = objectInputs(pod.metadata.namespace, [volume], objects);
   const tokens = tokenWishes(pod, volume).map((wish) => {
     const issued = token(wish);
     return issued.ok ? issued.value : issued.error.message;

@@ -1,4 +1,4 @@
-/** The directory and the cgroup of a pod, and with them its volumes, go after the last of its containers has ended. */
+/** The directory and the cgroup of a pod, its volumes and what is mounted for it go after the last of its containers has ended. */
 import type { SimChecker } from "../simChecker.ts";
 
 export function diskOutlivesContainers(): SimChecker {

@@ -4,7 +4,7 @@
  * millisecond of a request may have crossed it.
  */
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
-import type { SimObservation } from "../simObservation.ts";
+import { isPodsLast, type SimObservation } from "../simObservation.ts";
 
 /** The default of pods that do not say. */
 const DEFAULT_SECONDS = 30;
@@ -46,7 +46,7 @@ export function goingPods() {
     /** Takes an observation in. */
     look(observation: SimObservation): void {
       if (observation.kind === "wanted") told(observation);
-      if (observation.kind === "removed") going.delete(observation.podUid);
+      if (observation.kind === "removed" && isPodsLast(observation.what)) going.delete(observation.podUid);
       // One that never came to the runtime leaves nothing to be removed.
       if (observation.kind === "status" && observation.after === undefined) going.delete(observation.podUid);
       if (observation.kind !== "kubelet") return;

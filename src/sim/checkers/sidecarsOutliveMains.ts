@@ -8,6 +8,7 @@ import { isSidecar } from "../../core/pod/restartRules.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { goingPods } from "./goingPods.ts";
 import { containerNameOf, liveContainers } from "./liveContainers.ts";
+import { isPodsLast } from "../simObservation.ts";
 
 const isOver = (status: PodStatus | undefined): boolean => status?.phase === "Failed" || status?.phase === "Succeeded";
 
@@ -36,7 +37,7 @@ export function sidecarsOutliveMains(): SimChecker {
         beganAt.clear();
         killedAt.clear();
       }
-      if (observation.kind === "removed") {
+      if (observation.kind === "removed" && isPodsLast(observation.what)) {
         beganAt.delete(observation.podUid);
         killedAt.delete(observation.podUid);
       }

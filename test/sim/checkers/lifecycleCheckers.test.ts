@@ -137,6 +137,11 @@ describe("diskOutlivesContainers", () => {
       [begins, removed],
       ["the directory of pod uid-1 was removed while demo/plain/main#0 runs"],
     ],
+    [
+      "unmounted while one runs",
+      [begins, { kind: "removed", what: "mount", podUid: "uid-1" }],
+      ["the mount of pod uid-1 was removed while demo/plain/main#0 runs"],
+    ],
   ])("%s", (_, steps, found) => expect(verdicts(diskOutlivesContainers(), steps)).toEqual(found));
 });
 

@@ -181,6 +181,12 @@ describe("contentInputs", () => {
     expect(contentInputs(pod, volume, sources())[0]).toBe(root);
   });
 
+  it("are the version of an object that has one, whichever copy of it", () => {
+    const versioned = { ...root, metadata: { ...root.metadata, resourceVersion: "7" } };
+    const inputs = contentInputs(pod, volume, sources({ objects: configObjectsOf([{ ...versioned }]) }));
+    expect(inputs[0]).toBe("uid-kube-root-ca.crt 7");
+  });
+
   it("say that an object is not there, or why that is unknown", () => {
     const problems = new Map([["ConfigMap demo/kube-root-ca.crt" as const, kubeletError("Unavailable", "away")]]);
     const token = (): Result<string> => err(kubeletError("Unavailable", "no token"));

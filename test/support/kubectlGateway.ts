@@ -42,16 +42,8 @@ export async function openKubectlGateway(
 ): Promise<KubectlGateway> {
   const sockets = new Set<Socket>();
   const server = createServer((request, answer) => {
-    const [path, namespace, name, query = ""] = LOG_PATH.exec(request.url ?? "") ?? [];
-    if (path === undefined) return void answerRead(request, answer, pods);
-    const container = new URLSearchParams(query).get("container");
-    const wanted = `/containerLogs/${namespace}/${name}/${container}?${query}`;
-    const log = httpsRequest({ ...(kubelet as RequestOptions), agent: false, path: wanted }, (found) => {
-      answer.writeHead(found.statusCode ?? 500, found.headers);
-      found.pipe(answer);
-    });
-    log.on("error", () => answer.destroy()).end();
-    answer.on("close", () => log.destroy());
+    const isLog = LOG_PATH.test(request.url ?? "");
+    void (isLog ? passLog(kubelet, request, answer, pods) : answerRead(request, answer, pods));
   });
   server.on("connection", (socket) => sockets.add(socket.on("error", () => {})));
   server.on("upgrade", (request, socket: Socket, head) => void join(request, socket, head));
@@ -96,6 +88,25 @@ async function answerRead(
   const found = pod === undefined ? DISCOVERY[url.split("?")[0] ?? ""] : { apiVersion: "v1", kind: "Pod", ...pod };
   answer.writeHead(found === undefined ? 404 : 200, { "content-type": "application/json" });
   answer.end(JSON.stringify(found ?? { kind: "Status", apiVersion: "v1", status: "Failure", code: 404 }));
+}
+
+/** Older versions of kubectl leave the only container to the server. */
+async function passLog(
+  kubelet: ConnectionOptions,
+  { url = "" }: IncomingMessage,
+  answer: ServerResponse,
+  pods: () => Promise<readonly Pod[]>,
+): Promise<void> {
+  const [, namespace, name, query = ""] = LOG_PATH.exec(url) ?? [];
+  const [only] = podAt(await pods(), namespace, name)?.spec.containers ?? [];
+  const container = new URLSearchParams(query).get("container") ?? only?.name;
+  const path = `/containerLogs/${namespace}/${name}/${container}?${query}`;
+  const log = httpsRequest({ ...(kubelet as RequestOptions), agent: false, path }, (found) => {
+    answer.writeHead(found.statusCode ?? 500, found.headers);
+    found.pipe(answer);
+  });
+  log.on("error", () => answer.destroy()).end();
+  answer.on("close", () => log.destroy());
 }
 
 function kubeletPath(url: string, pods: readonly Pod[]): string | undefined {

@@ -1,6 +1,7 @@
 /** Every broken kubelet is noticed by the checker made for its bug, within 200 seeds. */
 import { describe, expect, it } from "vitest";
 import { simulateSeed } from "../../../src/sim/simulateSeed.ts";
+import { SEED_PATIENCE_MS } from "../../support/seedRun.ts";
 import { believedOrders } from "./believedOrders.ts";
 import { deafToSources } from "./deafToSources.ts";
 import { diskFirst } from "./diskFirst.ts";
@@ -78,9 +79,13 @@ function firstSeed({ createKubelet, caughtBy, pods = PODS }: Mutant): number | u
 }
 
 describe("a broken kubelet is caught", () => {
-  it.each(MUTANTS)("$caughtBy: $bug", (mutant) => {
-    const seed = firstSeed(mutant);
-    process.stdout.write(`      ${mutant.caughtBy}: ${seed} seeds until "${mutant.bug}"\n`);
-    expect(seed).toBeLessThanOrEqual(MAX_SEEDS);
-  });
+  it.each(MUTANTS)(
+    "$caughtBy: $bug",
+    (mutant) => {
+      const seed = firstSeed(mutant);
+      process.stdout.write(`      ${mutant.caughtBy}: ${seed} seeds until "${mutant.bug}"\n`);
+      expect(seed).toBeLessThanOrEqual(MAX_SEEDS);
+    },
+    SEED_PATIENCE_MS,
+  );
 });

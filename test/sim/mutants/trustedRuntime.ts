@@ -5,6 +5,8 @@ import { type Mutant, withRuntime } from "./mutant.ts";
 export const trustedRuntime: Mutant = {
   bug: "a node is Ready whenever its runtime answers",
   caughtBy: "nodeReady",
+  // It is the node that is told wrong: its pods would only take time.
+  pods: 1,
   createKubelet: withRuntime((runtime) => ({
     status: (request, options) =>
       runtime.status(request, options).pipe(

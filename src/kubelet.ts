@@ -47,6 +47,7 @@ import { logRotation } from "./pipelines/logRotation.ts";
 import { nodeAdmission, nodeContext, volumeNode } from "./pipelines/nodeContext.ts";
 import { nodeGauges } from "./pipelines/nodeGauges.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
+import { createNodeStats } from "./pipelines/nodeStats.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
 import { podLifecycle } from "./pipelines/podLifecycle.ts";
 import { createPodObjects } from "./pipelines/podObjects.ts";
@@ -64,6 +65,7 @@ import type { Clock } from "./ports/clock.ts";
 import type { KubeletCommands } from "./ports/kubeletCommands.ts";
 import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
+import type { NodeStats } from "./ports/nodeStats.ts";
 import { createTokens } from "./pipelines/tokens.ts";
 import { createUserNamespaces } from "./pipelines/userNamespaces.ts";
 import { createVolumes } from "./pipelines/volumes.ts";
@@ -79,6 +81,7 @@ export interface Kubelet {
   /** Emits after the pods of `queries` or their statuses changed. */
   readonly podsChanged$: Observable<void>;
   readonly queries: KubeletQueries;
+  readonly stats: NodeStats;
   readonly commands: KubeletCommands;
   /** Stops and removes all pods, then completes; errors with DeadlineExceeded. Needs `run$` subscribed. */
   drain(deadlineMs: number): Observable<void>;
@@ -169,6 +172,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     ),
     node: state.node,
     podsChanged$: podsChanged(state),
+    stats: createNodeStats(state, ports, config),
     queries: { ...createQueries(state, clock, config), ...timelineQueries(state, clock, images) },
     commands: podCommands(state.registry, clock, (update) => loops.registry.push({ kind: "update", update })),
     drain: (deadlineMs) => {

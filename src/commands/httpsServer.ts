@@ -11,6 +11,7 @@ import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.t
 import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { NodeStats } from "../ports/nodeStats.ts";
 import type { LeveledLogger } from "../ports/telemetry.ts";
 import { createAuthenticate } from "../server/auth/authenticate.ts";
 import { ALWAYS_ALLOW, type Authorize, createWebhookAuthorize } from "../server/auth/authorize.ts";
@@ -31,6 +32,7 @@ export interface HttpsServerSetup {
   readonly nodeName: string;
   readonly addresses$: ServingIdentitySetup["addresses$"];
   readonly queries: KubeletQueries;
+  readonly stats: NodeStats;
   readonly commands: KubeletCommands;
   /** Emits after the pods of `queries` changed. */
   readonly podsChanged$: Observable<unknown>;
@@ -62,6 +64,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
     ),
     streamIdleTimeoutMs: config.streamingConnectionIdleTimeout,
     queries,
+    stats: setup.stats,
     runtime: ports.runtime,
     containerLogs: {
       logs: createContainerLogs({ podLogsDir: setup.podLogsDir, clock: ports.clock, log }),

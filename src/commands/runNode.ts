@@ -46,6 +46,7 @@ import { clusterSources } from "../sources/clusterSources.ts";
 import { containerdEvents } from "../sources/containerdEvents.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
+import { createHostUsage } from "../sources/hostUsage.ts";
 import { readMachine } from "../sources/machine.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { systemRandom } from "../sources/systemRandom.ts";
@@ -224,6 +225,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     logFiles: createLogFiles(),
     cgroups,
     machine,
+    hostUsage: createHostUsage(),
     snapshots$: podSources(options, nodeName, cluster?.pods$, { clock, rng, telemetry }),
     runtimeSignals$: supervised(
       "runtimeEvents",
@@ -263,7 +265,7 @@ function servers(
   setup: NodeSetup,
   ports: KubeletPorts,
   { config: { nodeName, directories }, metrics }: Start,
-  { queries, commands, node, podsChanged$ }: Kubelet,
+  { queries, commands, stats, node, podsChanged$ }: Kubelet,
 ): Observable<NodeOutput> {
   const { config, flags } = setup.options;
   const { log } = setup;
@@ -278,14 +280,33 @@ function servers(
   const readOnlyAddress = flags.readOnlyBindAddress || config.address;
   const healthz$ = () => healthzServer({ address: healthzBindAddress, port: healthzPort, queries, telemetry });
   const readOnly$ = () =>
-    readOnlyServer({ address: readOnlyAddress, port: readOnlyPort, queries, telemetry, clock, metricsPage: metrics });
+    readOnlyServer({
+      address: readOnlyAddress,
+      port: readOnlyPort,
+      queries,
+      stats,
+      telemetry,
+      clock,
+      metricsPage: metrics,
+    });
   const addresses$ = node.changes$.pipe(map((found) => found?.status?.addresses ?? []));
   const { podLogsDir } = directories;
   // A node without the server does not load what belongs to it.
   const https$ = () =>
     from(import("./httpsServer.ts")).pipe(
       switchMap(({ httpsServer }) =>
-        httpsServer({ ...setup, ports, metrics, queries, commands, podsChanged$, podLogsDir, addresses$, nodeName }),
+        httpsServer({
+          ...setup,
+          ports,
+          metrics,
+          queries,
+          commands,
+          stats,
+          podsChanged$,
+          podLogsDir,
+          addresses$,
+          nodeName,
+        }),
       ),
     );
   return merge(

@@ -1,6 +1,7 @@
 /** What the machine is, facts read once at start; and how full it is, read again and again. */
 import type { Observable } from "rxjs";
 import type { ResolvConf } from "../core/container/resolvConf.ts";
+import type { InterfaceCounters } from "../core/stats/procText.ts";
 import type { IdRange } from "../core/userns/idRanges.ts";
 import type { Call } from "./call.ts";
 
@@ -79,6 +80,15 @@ export interface MemoryUsage {
   readonly capacityBytes: bigint;
   readonly availableBytes: bigint;
   readonly workingSetBytes: bigint;
+  /** All but what is free: caches too. */
+  readonly usageBytes: bigint;
+  /** Of processes, without files in memory. */
+  readonly rssBytes: bigint;
+  /** Since boot. */
+  readonly pageFaults: bigint;
+  readonly majorPageFaults: bigint;
+  readonly swapTotalBytes: bigint;
+  readonly swapFreeBytes: bigint;
 }
 
 /** Process ids of the whole machine; threads have one each. */
@@ -93,6 +103,10 @@ export interface HostUsage {
   fileSystem(path: string): Call<FileSystemUsage>;
   memory(): Call<MemoryUsage>;
   pids(): Call<PidUsage>;
+  /** CPU time all processes have had, in nanoseconds. */
+  cpuNs(): Call<bigint>;
+  /** Interfaces that are the node's own. */
+  interfaces(): Call<readonly InterfaceCounters[]>;
   /** Milliseconds since the machine booted. */
   uptimeMs(): Call<number>;
 }

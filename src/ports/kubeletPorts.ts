@@ -6,7 +6,7 @@ import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { ApiLanes } from "./apiServer.ts";
 import type { ClusterObjects } from "./clusterObjects.ts";
-import type { Machine } from "./host.ts";
+import type { HostUsage, Machine } from "./host.ts";
 import type { Cgroups } from "./cgroup.ts";
 import type { Clock } from "./clock.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
@@ -61,6 +61,7 @@ export interface KubeletPorts {
   /** Absent where the kubelet may not write cgroups. */
   readonly cgroups: Cgroups | undefined;
   readonly machine: Machine;
+  readonly hostUsage: HostUsage;
   /** Supervised: neither errors nor completes. */
   readonly snapshots$: Observable<SourceSnapshot>;
   /** Supervised: neither errors nor completes. */

@@ -7,6 +7,7 @@ import type { Hono } from "hono";
 import type { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
+import type { NodeStats } from "../ports/nodeStats.ts";
 import type { MetricsPage, Telemetry } from "../ports/telemetry.ts";
 import { baseApp } from "./baseApp.ts";
 import { countRequests } from "./countRequests.ts";
@@ -14,6 +15,7 @@ import { addDisabledRoutes } from "./disabledRoutes.ts";
 import { addHealthzRoutes } from "./healthzRoutes.ts";
 import { addMetricsRoute } from "./metricsRoute.ts";
 import { addPodsRoute, addRunningPodsRoute } from "./podRoutes.ts";
+import { addStatsRoutes } from "./statsRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
 import { type ListeningAddress, serve, type ServerLimits } from "./serve.ts";
 
@@ -21,6 +23,7 @@ export interface ReadOnlyServerOptions {
   readonly address: string;
   readonly port: number;
   readonly queries: KubeletQueries;
+  readonly stats: NodeStats;
   readonly metricsPage: MetricsPage;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -55,6 +58,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addRunningPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addMetricsRoute(app, metricsPage);
+  addStatsRoutes(app, options.stats, telemetry.log);
   addDisabledRoutes(app, ["/runningpods"]);
   return app;
 }

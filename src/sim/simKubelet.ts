@@ -46,7 +46,8 @@ export interface SimKubeletOptions {
   /** Everything but what is made anew for each life. */
   readonly ports: Pick<
     KubeletPorts,
-    "clock" | "api" | "runtime" | "images" | "files" | "logFiles" | "volumeFiles" | "mounts" | "cgroups" | "machine"
+    | ("clock" | "api" | "runtime" | "images" | "files" | "logFiles" | "volumeFiles" | "mounts" | "cgroups")
+    | ("machine" | "hostUsage")
   >;
   readonly prng: Prng;
   /** What the pod sources beside an API server say; subscribed once per life. */

@@ -307,6 +307,7 @@ function createWorld(options: SimNodeOptions): World {
     get machine() {
       return host.machine;
     },
+    hostUsage: host.usage,
     files: seenFiles(files, config, see),
     volumeFiles: host.volumeFiles,
     logFiles: createSimLogFiles({ clock, files }),

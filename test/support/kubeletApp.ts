@@ -6,6 +6,7 @@ import { ALWAYS_ALLOW } from "../../src/server/auth/authorize.ts";
 import { createAuthenticate } from "../../src/server/auth/authenticate.ts";
 import { kubeletApp, type KubeletAppOptions } from "../../src/server/kubeletServer.ts";
 import { createNodeLogs } from "../../src/sources/nodeLogs.ts";
+import { measuredStats } from "./measuredStats.ts";
 import { realClock } from "./realClock.ts";
 import { recordingTelemetry } from "./recordingTelemetry.ts";
 
@@ -55,6 +56,7 @@ export function testAppOptions(more: Partial<KubeletAppOptions> = {}) {
     process: { version: "1.36.0", platform: "node v24" },
     setVerbosity: () => {},
     configuration: {},
+    stats: measuredStats(),
     metricsPage: { render: () => Promise.resolve({ contentType: "text/plain", body: "up 1\n" }) },
     telemetry,
     clock: realClock,

@@ -117,9 +117,18 @@ const usageOf = ({ clock, memoryBytes, maxPids, disk, processes, bootedAtMs }: U
         capacityBytes: BigInt(memoryBytes),
         availableBytes: BigInt(memoryBytes - used),
         workingSetBytes: BigInt(used),
+        usageBytes: BigInt(used),
+        rssBytes: BigInt(used),
+        pageFaults: 0n,
+        majorPageFaults: 0n,
+        swapTotalBytes: 0n,
+        swapFreeBytes: 0n,
       };
     }),
   pids: () => atOnce(() => ({ max: BigInt(maxPids), running: BigInt(processes.tasks) })),
+  // Programs say how much CPU they use, not how much they have used: an idle machine.
+  cpuNs: () => atOnce(() => 0n),
+  interfaces: () => atOnce(() => []),
   uptimeMs: () => atOnce(() => clock.monotonicMs() - bootedAtMs()),
 });
 

@@ -5,6 +5,7 @@ import { emptyRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.t
 import type { HealthCheck, KubeletQueries } from "../../../src/ports/kubeletQueries.ts";
 import { pathBucket, requestLabels } from "../../../src/server/countRequests.ts";
 import { READ_ONLY_PATHS, readOnlyApp } from "../../../src/server/readOnlyServer.ts";
+import { measuredStats } from "../../support/measuredStats.ts";
 import { realClock } from "../../support/realClock.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
@@ -49,7 +50,7 @@ function appWith(more: Partial<KubeletQueries> = {}) {
     render: (page = "main") =>
       Promise.resolve({ contentType: "text/plain; version=0.0.4", body: page === "main" ? "up 1\n" : `${page} 1\n` }),
   };
-  return { telemetry, app: readOnlyApp({ queries, metricsPage, telemetry, clock: realClock }) };
+  return { telemetry, app: readOnlyApp({ queries, stats: measuredStats(), metricsPage, telemetry, clock: realClock }) };
 }
 
 async function answer(path: string, init: RequestInit = {}, more: Partial<KubeletQueries> = {}) {

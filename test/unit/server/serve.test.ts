@@ -13,6 +13,7 @@ import {
   serve,
   type ServerLimits,
 } from "../../../src/server/serve.ts";
+import { measuredStats } from "../../support/measuredStats.ts";
 import { realClock } from "../../support/realClock.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
@@ -49,6 +50,7 @@ const readOnly = (limits: Partial<ServerLimits> = {}) =>
       address,
       port: 0,
       queries,
+      stats: measuredStats(),
       metricsPage,
       telemetry,
       clock: realClock,
@@ -190,7 +192,16 @@ describe("hostile clients", () => {
   it("ends a client that does not read its answer", async () => {
     const page = { render: () => Promise.resolve({ contentType: "text/plain", body: "x".repeat(32 * 1024 * 1024) }) };
     const limits = { ...SERVER_LIMITS, idleTimeoutMs: 300 };
-    const options = { address, port: 0, queries, metricsPage: page, telemetry, clock: realClock, limits };
+    const options = {
+      address,
+      port: 0,
+      queries,
+      stats: measuredStats(),
+      metricsPage: page,
+      telemetry,
+      clock: realClock,
+      limits,
+    };
     const { port } = await started(readOnlyServer(options));
     const socket = connect(port, address, () => socket.write("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"));
     let received = 0;

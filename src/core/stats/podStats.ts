@@ -1,0 +1,141 @@
+/**
+ * Stats of pods from what the runtime measured, for the sandboxes and containers that ran when they were last inspected:
+ * by pods where the runtime can, by containers otherwise. Counterpart: pkg/kubelet/stats/cri_stats_provider.go.
+ */
+import type * as cri from "../../gen/cri.ts";
+import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox } from "../runtime/podRuntimeStatus.ts";
+import { cpuStats, ioStats, memoryStats, networkStats, swapStats, usedFs } from "./criStats.ts";
+import type { ContainerStats, CpuStats, FsStats, MemoryStats, PodStats, SwapStats } from "./summary.ts";
+
+/** Space of the file system mounted at a path; undefined when it was not measured. */
+export type SpaceAt = (mountpoint: string) => Omit<FsStats, "time" | "usedBytes" | "inodesUsed"> | undefined;
+
+/** Paths of the file systems containers write to, each once. */
+export function writtenFileSystems(containers: readonly cri.ContainerStats[]): readonly string[] {
+  const paths = containers.map(({ writableLayer }) => writableLayer?.fsId?.mountpoint ?? "");
+  return [...new Set(paths)].filter((path) => path !== "");
+}
+
+/** From ListPodSandboxStats. */
+export function statsOfSandboxes(
+  measured: readonly cri.PodSandboxStats[],
+  statuses: readonly PodRuntimeStatus[],
+  spaceAt: SpaceAt,
+): readonly PodStats[] {
+  const bySandbox = new Map(measured.map((stats) => [stats.attributes?.id, stats.linux]));
+  return statuses.flatMap((status): readonly PodStats[] => {
+    const sandbox = status.sandboxes.find(({ id, ready }) => ready && bySandbox.has(id));
+    const linux = bySandbox.get(sandbox?.id);
+    if (sandbox === undefined || linux === undefined) return [];
+    const { cpu, memory, io, network, process } = linux;
+    const containers = containersOf(status, linux.containers, spaceAt);
+    const swap = sumOfSwap(containers);
+    return [
+      {
+        ...reference(status, sandbox),
+        containers,
+        ...(cpu && { cpu: cpuStats(cpu) }),
+        ...(memory && { memory: memoryStats(memory) }),
+        ...(io && { io: ioStats(io) }),
+        ...(network && { network: networkStats(network) }),
+        ...(process?.processCount && { process_stats: { process_count: Number(process.processCount.value) } }),
+        ...(swap && { swap }),
+      },
+    ];
+  });
+}
+
+/** From ListContainerStats: a pod uses what its containers use, its network and processes are not known. */
+export function statsOfContainers(
+  measured: readonly cri.ContainerStats[],
+  statuses: readonly PodRuntimeStatus[],
+  spaceAt: SpaceAt,
+): readonly PodStats[] {
+  return statuses.flatMap((status): readonly PodStats[] => {
+    const sandbox = status.sandboxes.find(({ ready }) => ready);
+    const containers = containersOf(status, measured, spaceAt);
+    if (sandbox === undefined || containers.length === 0) return [];
+    const cpu = sumOfCpu(containers);
+    const memory = sumOfMemory(containers);
+    const swap = sumOfSwap(containers);
+    return [
+      {
+        ...reference(status, sandbox),
+        containers,
+        ...(cpu && { cpu }),
+        ...(memory && { memory }),
+        ...(swap && { swap }),
+      },
+    ];
+  });
+}
+
+const reference = ({ name, namespace, podUid }: PodRuntimeStatus, { createdAt }: RuntimeSandbox) => ({
+  podRef: { name, namespace, uid: podUid },
+  startTime: createdAt,
+});
+
+/** Oldest first, as they were started. */
+function containersOf(
+  { containers }: PodRuntimeStatus,
+  measured: readonly cri.ContainerStats[],
+  spaceAt: SpaceAt,
+): readonly ContainerStats[] {
+  const byId = new Map(measured.map((stats) => [stats.attributes?.id, stats]));
+  const running = containers.filter(({ state }) => state === "running").toReversed();
+  return running.flatMap((container) => {
+    const stats = byId.get(container.id);
+    return stats === undefined ? [] : [containerStats(container, stats, spaceAt)];
+  });
+}
+
+function containerStats(container: RuntimeContainer, stats: cri.ContainerStats, spaceAt: SpaceAt): ContainerStats {
+  const { cpu, memory, io, swap, writableLayer } = stats;
+  const space = spaceAt(writableLayer?.fsId?.mountpoint ?? "");
+  return {
+    name: container.name,
+    startTime: container.createdAt,
+    ...(cpu && { cpu: cpuStats(cpu) }),
+    ...(memory && { memory: memoryStats(memory) }),
+    ...(io && { io: ioStats(io) }),
+    ...(writableLayer && { rootfs: { ...usedFs(writableLayer), ...space } }),
+    ...(swap && { swap: swapStats(swap) }),
+  };
+}
+
+type Figures<T> = Exclude<keyof T, "time" | "psi">;
+
+/** The sum of each figure any of them has, with the newest time; undefined without any. */
+function sumOf<T extends CpuStats | MemoryStats | SwapStats>(
+  parts: readonly (T | undefined)[],
+  names: readonly Figures<T>[],
+): T | undefined {
+  const found = parts.filter((part) => part !== undefined);
+  const newest = found.reduce<T | undefined>((last, part) => (last && last.time > part.time ? last : part), undefined);
+  if (newest === undefined) return undefined;
+  const figures: [PropertyKey, number][] = [];
+  for (const name of names) {
+    const values = found.map((part) => part[name]).filter((value) => typeof value === "number");
+    if (values.length > 0) figures.push([name, values.reduce((total, value) => total + value, 0)]);
+  }
+  return { time: newest.time, ...Object.fromEntries(figures) } as T;
+}
+
+const sumOfCpu = (containers: readonly ContainerStats[]): CpuStats | undefined =>
+  sumOf(
+    containers.map(({ cpu }) => cpu),
+    ["usageNanoCores", "usageCoreNanoSeconds"],
+  );
+
+// What is available is not the sum where one of them has no limit.
+const sumOfMemory = (containers: readonly ContainerStats[]): MemoryStats | undefined =>
+  sumOf(
+    containers.map(({ memory }) => memory),
+    ["usageBytes", "workingSetBytes", "rssBytes", "pageFaults", "majorPageFaults"],
+  );
+
+const sumOfSwap = (containers: readonly ContainerStats[]): SwapStats | undefined =>
+  sumOf(
+    containers.map(({ swap }) => swap),
+    ["swapAvailableBytes", "swapUsageBytes"],
+  );

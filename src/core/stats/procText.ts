@@ -1,0 +1,52 @@
+/** The texts of /proc and of the root cgroup that say how busy a machine is, on cgroup v1 and v2. */
+
+/** Figures of /proc/meminfo in bytes. */
+export function parseMeminfo(text: string): ReadonlyMap<string, bigint> {
+  const figures = new Map<string, bigint>();
+  for (const [, name = "", kib = "0"] of text.matchAll(/^([^:\n]+):\s+(\d+) kB$/gm)) {
+    figures.set(name, BigInt(kib) * 1024n);
+  }
+  return figures;
+}
+
+/** Lines of a name and a number: memory.stat, cpu.stat. */
+export function parseFlatKeyed(text: string): ReadonlyMap<string, bigint> {
+  const figures = new Map<string, bigint>();
+  for (const [, name = "", value = "0"] of text.matchAll(/^(\S+) (\d+)$/gm)) figures.set(name, BigInt(value));
+  return figures;
+}
+
+/** Threads there are, from /proc/loadavg: the second half of `2/345`. */
+export function parseThreads(loadavg: string): bigint | undefined {
+  const found = /^\S+ \S+ \S+ \d+\/(\d+) /.exec(loadavg)?.[1];
+  return found === undefined ? undefined : BigInt(found);
+}
+
+/** Bytes and errors of one interface since it is there. */
+export interface InterfaceCounters {
+  readonly name: string;
+  readonly rxBytes: bigint;
+  readonly rxErrors: bigint;
+  readonly txBytes: bigint;
+  readonly txErrors: bigint;
+}
+
+/** What belongs to containers or goes nowhere. Upstream: isIgnoredDevice of cadvisor. */
+const NOT_OF_THE_NODE = /^(lo|veth|docker|nerdctl)/;
+
+/** Interfaces of /proc/net/dev that are the node's own. */
+export function parseInterfaces(text: string): readonly InterfaceCounters[] {
+  return [...text.matchAll(/^\s*([^:\s]+):((?:\s*\d+){16})\s*$/gm)].flatMap(([, name = "", numbers = ""]) => {
+    if (NOT_OF_THE_NODE.test(name)) return [];
+    const [rxBytes = "0", , rxErrors = "0", , , , , , txBytes = "0", , txErrors = "0"] = numbers.trim().split(/\s+/);
+    return [
+      {
+        name,
+        rxBytes: BigInt(rxBytes),
+        rxErrors: BigInt(rxErrors),
+        txBytes: BigInt(txBytes),
+        txErrors: BigInt(txErrors),
+      },
+    ];
+  });
+}

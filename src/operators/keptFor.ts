@@ -1,0 +1,30 @@
+/** One answer for all who ask at about the same time. */
+import { defer, of, tap } from "rxjs";
+import type { MonotonicMs } from "../core/ids.ts";
+import type { Call } from "../ports/call.ts";
+import type { Clock } from "../ports/clock.ts";
+import { shareByKey } from "./shareByKey.ts";
+
+/**
+ * Shares one run of `call` among all who ask meanwhile, and its value with all who ask within `ms` after it.
+ *
+ *     call              ---(v|)
+ *     asked at 0        ---(v|)
+ *     asked at 1         --(v|)    same run
+ *     asked at 3 + ms - 1         (v|)    kept
+ *     asked at 3 + ms              ---(w|)    a new run
+ *
+ * Cancels: the run, when the last who waits unsubscribes. Errors: to all who wait, and are not kept. Bound: one run, one
+ * value.
+ */
+export function keptFor<T>(ms: number, clock: Clock, call: () => Call<T>): Call<T> {
+  let kept: { readonly value: T; readonly at: MonotonicMs } | undefined;
+  const keep = (value: T): void => {
+    kept = { value, at: clock.monotonicMs() };
+  };
+  const runs = shareByKey<undefined, T>({ start: () => call().pipe(tap(keep)) });
+  return defer(() => {
+    if (kept !== undefined && clock.monotonicMs() - kept.at < ms) return of(kept.value);
+    return runs.join(undefined);
+  });
+}

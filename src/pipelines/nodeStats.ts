@@ -1,0 +1,171 @@
+/**
+ * Measures what the node and its pods use when somebody asks, once for all who ask at about the same time. Owns the last
+ * measurement. Bounds: one measurement at a time, 10 s; disks of one pod at a time. Never in the way of pod work: it
+ * reads cells, and asks the runtime beside the workers. Counterpart: pkg/kubelet/stats, server/stats/summary.go.
+ */
+import { catchError, defer, forkJoin, from, map, type Observable, of, switchMap, throwError, toArray } from "rxjs";
+import { type KubeletError, toKubeletError } from "../core/errors.ts";
+import { epochMs } from "../core/ids.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { containerLogDir, podVolumesOfPlugin } from "../core/paths.ts";
+import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import { type CpuSamples, withCpuRates } from "../core/stats/cpuRates.ts";
+import { usedFs } from "../core/stats/criStats.ts";
+import { type HostFigures, nodeStats, type SpaceFigures, spaceOf } from "../core/stats/nodeStats.ts";
+import { type SpaceAt, statsOfContainers, statsOfSandboxes, writtenFileSystems } from "../core/stats/podStats.ts";
+import { type DiskFigures, type DiskMeasurement, type PodDisk, withStorage } from "../core/stats/podStorage.ts";
+import { type FsStats, onlyCpuAndMemory, type PodStats, type Summary } from "../core/stats/summary.ts";
+import { EMPTY_DIR_PLUGIN } from "../core/volume/volumeLayout.ts";
+import type * as cri from "../gen/cri.ts";
+import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
+import { keptFor } from "../operators/keptFor.ts";
+import type { Call } from "../ports/call.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { NodeStats } from "../ports/nodeStats.ts";
+import type { NodeState } from "../state/nodeState.ts";
+
+type Ports = Pick<KubeletPorts, "clock" | "runtime" | "images" | "machine" | "hostUsage" | "volumeFiles" | "telemetry">;
+type Config = Pick<KubeletConfig, "nodeName" | "directories">;
+
+const FIGURES_KEPT_MS = 1_000;
+/** As `volumeStatsAggPeriod` by default. */
+const DISKS_KEPT_MS = 60_000;
+const DEADLINE = { deadlineMs: 10_000 };
+
+/** Nothing is measured before somebody asks. */
+export function createNodeStats({ statuses }: Pick<NodeState, "statuses">, ports: Ports, config: Config): NodeStats {
+  const { clock, machine } = ports;
+  const bootedAt = epochMs(clock.wallTime() - machine.uptimeMs);
+  let samples: CpuSamples = new Map();
+  const measured$ = keptFor(FIGURES_KEPT_MS, clock, () =>
+    forkJoin({
+      pods: measurePods(() => statuses.values(), ports),
+      host: measureHost(ports, config),
+      runtime: measureRuntime(ports),
+    }).pipe(
+      map(({ pods, host, runtime }) => {
+        const node = nodeStats(config.nodeName, bootedAt, host, runtime);
+        const rated = withCpuRates(samples, { node, pods });
+        samples = rated.samples;
+        return rated.summary;
+      }),
+    ),
+  );
+  const disks$ = keptFor(DISKS_KEPT_MS, clock, () => measureDisks(statuses.values(), ports, config));
+  return {
+    summary: () => forkJoin([measured$, disks$]).pipe(map(([summary, disks]) => withStorage(summary, disks))),
+    cpuAndMemory: () => measured$.pipe(map((summary: Summary) => onlyCpuAndMemory(summary))),
+  };
+}
+
+/** A runtime that cannot list pods, or fails to as one of them is ending, lists containers. */
+function measurePods(statuses: () => readonly PodRuntimeStatus[], ports: Ports): Call<readonly PodStats[]> {
+  const { runtime } = ports;
+  const sandboxes$ = defer(() => runtime.listPodSandboxStats({ filter: undefined }, DEADLINE)).pipe(
+    switchMap(({ stats }) =>
+      spaceOfWritten(
+        stats.flatMap(({ linux }) => linux?.containers ?? []),
+        ports,
+      ).pipe(map((spaceAt) => statsOfSandboxes(stats, statuses(), spaceAt))),
+    ),
+  );
+  const containers$ = defer(() => runtime.listContainerStats({ filter: undefined }, DEADLINE)).pipe(
+    switchMap(({ stats }) =>
+      spaceOfWritten(stats, ports).pipe(map((spaceAt) => statsOfContainers(stats, statuses(), spaceAt))),
+    ),
+  );
+  return sandboxes$.pipe(
+    catchError((thrown: unknown) => {
+      const isAway = SILENT.has(toKubeletError(thrown).code);
+      return isAway ? throwError(() => thrown) : containers$;
+    }),
+  );
+}
+
+/** Who does not answer one question is not asked the next. */
+const SILENT: ReadonlySet<KubeletError["code"]> = new Set(["Unavailable", "DeadlineExceeded", "Cancelled"]);
+
+/** Sizes of the file systems that containers write to: all of them on one or two. */
+function spaceOfWritten(containers: readonly cri.ContainerStats[], ports: Ports): Observable<SpaceAt> {
+  const paths = writtenFileSystems(containers);
+  if (paths.length === 0) return of(() => undefined);
+  return forkJoin(paths.map((path) => orUndefined(ports.hostUsage.fileSystem(path), ports))).pipe(
+    map((spaces) => {
+      const byPath = new Map(paths.map((path, index) => [path, spaces[index]]));
+      return (path) => {
+        const space = byPath.get(path);
+        return space && spaceOf(space);
+      };
+    }),
+  );
+}
+
+function measureHost(ports: Ports, { directories }: Config): Observable<HostFigures> {
+  const { hostUsage, clock } = ports;
+  return forkJoin({
+    cpuNs: orUndefined(hostUsage.cpuNs(), ports),
+    memory: orUndefined(hostUsage.memory(), ports),
+    pids: orUndefined(hostUsage.pids(), ports),
+    interfaces: orUndefined(hostUsage.interfaces(), ports),
+    rootFs: orUndefined(hostUsage.fileSystem(directories.rootDir), ports),
+  }).pipe(map(({ interfaces = [], ...figures }) => ({ time: clock.wallTime(), interfaces, ...figures })));
+}
+
+function measureRuntime(ports: Ports) {
+  return orUndefined(ports.images.imageFsInfo({}, DEADLINE), ports).pipe(
+    switchMap((answer) => {
+      const images = answer?.imageFilesystems[0];
+      // Without one of their own, containers are where images are.
+      const containers = answer?.containerFilesystems[0] ?? images;
+      return forkJoin({ images: runtimeFs(images, ports), containers: runtimeFs(containers, ports) });
+    }),
+  );
+}
+
+function runtimeFs(usage: cri.FilesystemUsage | undefined, ports: Ports): Observable<FsStats | undefined> {
+  if (usage === undefined) return of(undefined);
+  return orUndefined(ports.hostUsage.fileSystem(usage.fsId?.mountpoint ?? ""), ports).pipe(
+    map((space: SpaceFigures | undefined) => ({ ...usedFs(usage), ...(space && spaceOf(space)) })),
+  );
+}
+
+function measureDisks(
+  statuses: readonly PodRuntimeStatus[],
+  ports: Ports,
+  { directories }: Config,
+): Observable<DiskMeasurement> {
+  const count = (dir: string): Observable<DiskFigures | undefined> => orUndefined(ports.volumeFiles.usage(dir), ports);
+  const podDisk = ({ name, namespace, podUid: uid, containers }: PodRuntimeStatus): Observable<PodDisk> => {
+    const names = [...new Set(containers.map((container) => container.name))];
+    const emptyDirs$ = count(podVolumesOfPlugin(directories, uid, EMPTY_DIR_PLUGIN));
+    const logs$ = from(names).pipe(
+      boundedMergeMap(
+        (container) =>
+          count(containerLogDir(directories, { name, namespace, uid }, container)).pipe(
+            map((used) => [container, used] as const),
+          ),
+        ONE_AT_A_TIME,
+      ),
+      toArray(),
+      map((found) => new Map(found.flatMap(([container, used]) => (used === undefined ? [] : [[container, used]])))),
+    );
+    return forkJoin({ logs: logs$, emptyDirs: emptyDirs$ }).pipe(map((found) => ({ uid, ...found })));
+  };
+  return forkJoin({
+    pods: from(statuses).pipe(boundedMergeMap(podDisk, ONE_AT_A_TIME), toArray()),
+    rootFs: orUndefined(ports.hostUsage.fileSystem(directories.rootDir), ports),
+  }).pipe(map((found) => ({ time: ports.clock.wallTime(), ...found })));
+}
+
+/** All wait for their turn: they are as many as there are pods, or containers of a pod. */
+const ONE_AT_A_TIME = { limit: 1, queueLimit: Number.POSITIVE_INFINITY };
+
+/** What cannot be measured is left out. */
+function orUndefined<T>(call$: Call<T>, { telemetry }: Ports): Observable<T | undefined> {
+  return call$.pipe(
+    catchError((thrown: unknown) => {
+      telemetry.log.debug("A figure is left out of the stats", { error: toKubeletError(thrown) });
+      return of(undefined);
+    }),
+  );
+}

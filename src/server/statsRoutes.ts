@@ -1,0 +1,35 @@
+/** `/stats/summary` as JSON, `/metrics/resource` for Prometheus. Upstream: server/stats/handler.go, resource_metrics.go. */
+import type { Context, Hono } from "hono";
+import { firstValueFrom } from "rxjs";
+import { toKubeletError } from "../core/errors.ts";
+import { resourceMetrics } from "../core/stats/resourceMetrics.ts";
+import { summaryDocument } from "../core/stats/summary.ts";
+import type { NodeStats } from "../ports/nodeStats.ts";
+import type { Logger } from "../ports/telemetry.ts";
+import { onlyMethods, onlyReads } from "./onlyMethods.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+
+/** Adds both. */
+export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger): void {
+  const summary = async (context: Context): Promise<Response> => {
+    const wanted = context.req.queries("only_cpu_and_memory") ?? [];
+    const isShort = wanted.length === 1 && wanted[0] === "true";
+    try {
+      const measured = await firstValueFrom(isShort ? stats.cpuAndMemory() : stats.summary());
+      return context.body(summaryDocument(measured), 200, JSON_TYPE);
+    } catch (thrown) {
+      return context.text(`Internal Error: ${toKubeletError(thrown).message}`, 500);
+    }
+  };
+  for (const path of ["/stats/summary", "/stats/summary/"]) onlyMethods(app, ["GET", "POST"], path, summary);
+  onlyReads(app, "/metrics/resource", async (context) => {
+    const measured = await firstValueFrom(stats.cpuAndMemory()).catch((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      log.error("Error getting summary for resourceMetric prometheus endpoint", { error });
+      return undefined;
+    });
+    return context.body(resourceMetrics(measured), 200, METRICS_TYPE);
+  });
+}

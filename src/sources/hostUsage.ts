@@ -1,0 +1,93 @@
+/**
+ * How full and how busy this machine is: /proc, and the root cgroup where it says more, on v1 and v2.
+ * Counterpart: cadvisor's root container and file systems.
+ */
+import * as fs from "node:fs/promises";
+import * as os from "node:os";
+import { kubeletError } from "../core/errors.ts";
+import { ioError } from "../core/ioError.ts";
+import { parseFlatKeyed, parseInterfaces, parseMeminfo, parseThreads } from "../core/stats/procText.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import type { FileSystemUsage, HostUsage, MemoryUsage, PidUsage } from "../ports/host.ts";
+
+const NANOS_PER_MICRO = 1_000n;
+
+/** Reads below `prefix`, for tests; by default the machine itself. */
+export function createHostUsage(prefix = ""): HostUsage {
+  const text = (path: string): Promise<string> =>
+    fs.readFile(prefix + path, "utf8").catch((thrown: unknown) => {
+      throw ioError("read", prefix + path, thrown);
+    });
+  const textOr = (path: string, fallback: string): Promise<string> => text(path).catch(() => fallback);
+  return {
+    fileSystem: (path) => fromCall(() => fileSystem(prefix + path)),
+    memory: () => fromCall(() => memory(text, textOr)),
+    pids: () => fromCall(() => pids(text)),
+    cpuNs: () => fromCall(() => cpuNs(text, textOr)),
+    interfaces: () => fromCall(async () => parseInterfaces(await text("/proc/net/dev"))),
+    uptimeMs: () => fromCall(() => Promise.resolve(Math.round(os.uptime() * 1000))),
+  };
+}
+
+type ReadText = (path: string) => Promise<string>;
+type ReadTextOr = (path: string, fallback: string) => Promise<string>;
+
+async function fileSystem(path: string): Promise<FileSystemUsage> {
+  const found = await fs.statfs(path, { bigint: true }).catch((thrown: unknown) => {
+    throw ioError("measure the file system of", path, thrown);
+  });
+  return {
+    capacityBytes: found.blocks * found.bsize,
+    availableBytes: found.bavail * found.bsize,
+    usedBytes: (found.blocks - found.bfree) * found.bsize,
+    inodes: found.files,
+    inodesFree: found.ffree,
+  };
+}
+
+/** The root cgroup of v2 has no memory.current: there all but free memory is in use, as runc sees it. */
+async function memory(text: ReadText, textOr: ReadTextOr): Promise<MemoryUsage> {
+  const [meminfo, v1Usage, v1Stat, v2Stat] = await Promise.all([
+    text("/proc/meminfo").then(parseMeminfo),
+    textOr("/sys/fs/cgroup/memory/memory.usage_in_bytes", ""),
+    textOr("/sys/fs/cgroup/memory/memory.stat", "").then(parseFlatKeyed),
+    textOr("/sys/fs/cgroup/memory.stat", "").then(parseFlatKeyed),
+  ]);
+  const ofMeminfo = (name: string): bigint => meminfo.get(name) ?? 0n;
+  const ofStat = (v1: string, v2: string): bigint => v1Stat.get(v1) ?? v2Stat.get(v2) ?? 0n;
+  const capacityBytes = ofMeminfo("MemTotal");
+  const usageBytes = /^\d+\s*$/.test(v1Usage) ? BigInt(v1Usage.trim()) : capacityBytes - ofMeminfo("MemFree");
+  const inactiveFile = ofStat("total_inactive_file", "inactive_file");
+  const workingSetBytes = usageBytes > inactiveFile ? usageBytes - inactiveFile : 0n;
+  return {
+    capacityBytes,
+    availableBytes: capacityBytes > workingSetBytes ? capacityBytes - workingSetBytes : 0n,
+    workingSetBytes,
+    usageBytes,
+    rssBytes: ofStat("total_rss", "anon"),
+    pageFaults: ofStat("total_pgfault", "pgfault"),
+    majorPageFaults: ofStat("total_pgmajfault", "pgmajfault"),
+    swapTotalBytes: ofMeminfo("SwapTotal"),
+    swapFreeBytes: ofMeminfo("SwapFree"),
+  };
+}
+
+async function pids(text: ReadText): Promise<PidUsage> {
+  const [maxPid, maxThreads, loadavg] = await Promise.all([
+    text("/proc/sys/kernel/pid_max"),
+    text("/proc/sys/kernel/threads-max"),
+    text("/proc/loadavg"),
+  ]);
+  const running = parseThreads(loadavg);
+  if (running === undefined) throw kubeletError("Io", `/proc/loadavg has no number of threads: ${loadavg.trim()}`);
+  const limits = [BigInt(maxPid.trim()), BigInt(maxThreads.trim())] as const;
+  return { max: limits[0] < limits[1] ? limits[0] : limits[1], running };
+}
+
+async function cpuNs(text: ReadText, textOr: ReadTextOr): Promise<bigint> {
+  const v1 = await textOr("/sys/fs/cgroup/cpuacct/cpuacct.usage", "");
+  if (/^\d+\s*$/.test(v1)) return BigInt(v1.trim());
+  const micros = parseFlatKeyed(await text("/sys/fs/cgroup/cpu.stat")).get("usage_usec");
+  if (micros === undefined) throw kubeletError("Io", "/sys/fs/cgroup/cpu.stat has no usage_usec");
+  return micros * NANOS_PER_MICRO;
+}

@@ -4,6 +4,7 @@ import type { PodStatus } from "../core/api.ts";
 import { isMirrorPod } from "../core/pod/mirrorPod.ts";
 import { isStaticPod } from "../core/pod/phase.ts";
 import type { PodRecord } from "../core/pod/podRegistryTypes.ts";
+import type { PodVolumes } from "../core/volume/podVolumes.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Metrics } from "../ports/telemetry.ts";
@@ -14,17 +15,26 @@ const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 
 /** Follows the cells for as long as it is subscribed. */
 export function nodeGauges(
-  state: Pick<NodeState, "statuses" | "registry" | "podStatuses" | "toldPods">,
+  state: Pick<NodeState, "statuses" | "registry" | "podStatuses" | "toldPods" | "volumes">,
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
 ): Observable<never> {
-  const { statuses, registry, podStatuses, toldPods } = state;
-  return merge(statuses.anyChange$, registry.changes$, podStatuses.anyChange$, toldPods.changes$).pipe(
+  const { statuses, registry, podStatuses, toldPods, volumes } = state;
+  const plugins = new Set<string>();
+  const changes = [
+    statuses.anyChange$,
+    registry.changes$,
+    podStatuses.anyChange$,
+    toldPods.changes$,
+    volumes.anyChange$,
+  ];
+  return merge(...changes).pipe(
     auditTime(SETTLE_MS, clock.scheduler),
     tap(() => {
       const { metrics } = telemetry;
       gaugeRunning(statuses.values(), metrics);
       gaugePods([...registry.value.records.values()], metrics);
       gaugeResizes(podStatuses.values(), metrics);
+      gaugeVolumes(volumes.values(), plugins, metrics);
       metrics.gauge("kubelet_mirror_pods", [...toldPods.value.byName.values()].filter(isMirrorPod).length);
     }),
     ignoreElements(),
@@ -36,6 +46,26 @@ function gaugeRunning(statuses: readonly PodRuntimeStatus[], metrics: Metrics): 
   for (const name of CONTAINER_STATES) {
     const count = statuses.reduce((sum, pod) => sum + pod.containers.filter((c) => c.state === name).length, 0);
     metrics.gauge("kubelet_running_containers", count, { container_state: name });
+  }
+}
+
+/** `plugins`: those ever told of, of which none may be left. */
+function gaugeVolumes(pods: readonly PodVolumes[], plugins: Set<string>, metrics: Metrics): void {
+  const wanted = pods.flatMap(({ wishes }) =>
+    [...wishes.values()].flatMap((wish) => (wish.kind === "resolved" ? [wish.layout.plugin] : [])),
+  );
+  const actual = pods.flatMap((pod) =>
+    [...pod.actual.values()].flatMap(({ condition, plugin }) => (condition === "absent" ? [] : [plugin])),
+  );
+  for (const plugin of [...wanted, ...actual]) plugins.add(plugin);
+  for (const plugin of plugins) {
+    const tell = (state: string, found: readonly string[]): void =>
+      metrics.gauge("volume_manager_total_volumes", found.filter((each) => each === plugin).length, {
+        plugin_name: plugin,
+        state,
+      });
+    tell("desired_state_of_world", wanted);
+    tell("actual_state_of_world", actual);
   }
 }
 

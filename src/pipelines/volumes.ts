@@ -239,10 +239,16 @@ function tellWaits(
   pods$: Observable<Pod | "keep" | undefined>,
   { volumes, ports }: VolumesDeps,
 ): Observable<PodOutput> {
-  return pods$.pipe(
-    switchMap((pod) => {
-      if (pod === undefined || pod === "keep") return EMPTY;
-      const names = usedVolumes(pod).map(({ name }) => name);
+  // Another spec of the pod, or its status come back, is no new wait.
+  const waiting$ = pods$.pipe(
+    map((pod) =>
+      pod === undefined || pod === "keep" ? { pod: undefined, names: [] } : { pod, names: usedNames(pod) },
+    ),
+    distinctBy((before, now) => sameItems(before.names, now.names)),
+  );
+  return waiting$.pipe(
+    switchMap(({ pod, names }) => {
+      if (pod === undefined) return EMPTY;
       const message = (): string | undefined => waitMessage(names, volumes.get(uid) ?? NO_VOLUMES);
       const isRefused = (): boolean =>
         [...(volumes.get(uid)?.wishes.values() ?? [])].some(({ kind }) => kind === "refused");
@@ -262,3 +268,5 @@ function tellWaits(
     }),
   );
 }
+
+const usedNames = (pod: Pod): readonly string[] => usedVolumes(pod).map(({ name }) => name);

@@ -32,6 +32,11 @@ export const volumeMetrics = {
     help: "Directories of volumes that could not be read at start.",
     labels: [],
   },
+  volume_manager_total_volumes: {
+    type: "gauge",
+    help: "Volumes that pods want (desired_state_of_world) and that the node has (actual_state_of_world), by plugin.",
+    labels: ["plugin_name", "state"],
+  },
   storage_operation_duration_seconds: {
     type: "histogram",
     help: "Time in seconds it took to set up a volume (volume_mount) or to take it away (volume_unmount).",

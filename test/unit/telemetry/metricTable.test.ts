@@ -105,7 +105,8 @@ rest_client_requests_total counter code,host,method
 rest_client_response_size_bytes histogram host,verb
 reconstruct_volume_operations_errors_total counter
 reconstruct_volume_operations_total counter
-storage_operation_duration_seconds histogram migrated,operation_name,status,volume_plugin`
+storage_operation_duration_seconds histogram migrated,operation_name,status,volume_plugin
+volume_manager_total_volumes gauge plugin_name,state`
   .trim()
   .split("\n");
 

@@ -1,8 +1,11 @@
 /** `/checkpoint/{namespace}/{pod}/{container}`: the runtime writes what a container is into an archive. Counterpart: checkpoint in pkg/kubelet/server. */
 import type { Context, Hono } from "hono";
 import { concat, defer, ignoreElements, lastValueFrom } from "rxjs";
+import type { Pod } from "../core/api.ts";
 import { toKubeletError } from "../core/errors.ts";
-import { type PodPath, podOf, runningContainer, terminalOf } from "../core/server/podTargets.ts";
+import { podFullName } from "../core/ids.ts";
+import { valueOf } from "../core/result.ts";
+import { podOf, runningContainer, terminalOf } from "../core/server/podTargets.ts";
 import { formatInstant } from "../core/telemetry/civilTime.ts";
 import { CheckpointContainerRequest } from "../gen/cri.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -37,7 +40,7 @@ async function checkpoint(context: Context, options: CheckpointRouteOptions): Pr
   if (!/^-?\d{1,18}$/.test(timeout)) return context.body("cannot parse value of timeout parameter", 404);
   allowLongAnswer(context);
   try {
-    const location = await written(options, target, BigInt(timeout));
+    const location = await written(options, pod.value, container, BigInt(timeout));
     return context.body(JSON.stringify({ items: [location] }), 200, { "content-type": "application/json" });
   } catch (thrown) {
     const why = toKubeletError(thrown).message;
@@ -45,14 +48,16 @@ async function checkpoint(context: Context, options: CheckpointRouteOptions): Pr
   }
 }
 
-async function written(options: CheckpointRouteOptions, target: PodPath, timeout: bigint): Promise<string> {
-  const { queries, runtime, directory, files, clock } = options;
-  const pod = podOf(queries.pods(), target);
-  const found = pod.ok ? runningContainer(queries.runtimePods(), pod.value, target.container ?? "") : pod;
-  if (!found.ok) throw found.error;
-  const name = `checkpoint-${target.pod}_${target.namespace}-${target.container}-${formatInstant(clock.wallTime())}.tar`;
-  const location = `${directory}/${name}`;
-  const request = CheckpointContainerRequest.create({ containerId: found.value.id, location, timeout });
+async function written(
+  { queries, runtime, directory, files, clock }: CheckpointRouteOptions,
+  pod: Pod,
+  container: string,
+  timeout: bigint,
+): Promise<string> {
+  const { id } = valueOf(runningContainer(queries.runtimePods(), pod, container));
+  const fullName = podFullName(pod.metadata.name, pod.metadata.namespace);
+  const location = `${directory}/checkpoint-${fullName}-${container}-${formatInstant(clock.wallTime())}.tar`;
+  const request = CheckpointContainerRequest.create({ containerId: id, location, timeout });
   await lastValueFrom(
     concat(
       files.makeDirectory(directory, 0o700).pipe(ignoreElements()),

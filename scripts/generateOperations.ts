@@ -18,8 +18,10 @@ const ROOT = new URL("../", import.meta.url);
 export const OPERATIONS = new URL("docs/operations.md", ROOT);
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");
-const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+/** As code, if there is any. */
+export const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
+/** A Markdown table. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n");
 
 /** All code that may feed a metric: everything but the table of metrics itself. */
@@ -28,9 +30,14 @@ function feedingCode(): string {
   return files.map((file) => readFileSync(new URL(file, ROOT), "utf8")).join("\n");
 }
 
-function metrics(): string {
+/** Tells whether any code feeds a metric. */
+export function fedMetrics(): (name: string) => boolean {
   const source = feedingCode();
-  const isFed = (name: string): boolean => new RegExp(`\\b${name}\\b`).test(source);
+  return (name) => new RegExp(`\\b${name}\\b`).test(source);
+}
+
+function metrics(): string {
+  const isFed = fedMetrics();
   const rows = Object.entries<MetricRow>(metricTable)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { type, labels, help }]) => [

@@ -1,0 +1,94 @@
+/** Writes docs/metrics.md: for every metric of a running upstream kubelet 1.36 whether it is here, or why not. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { type MetricRow, metricTable } from "../src/core/telemetry/metricTable.ts";
+import { code, fedMetrics, table } from "./generateOperations.ts";
+
+const ROOT = new URL("../", import.meta.url);
+export const METRICS = new URL("docs/metrics.md", ROOT);
+
+interface UpstreamMetric {
+  readonly page: string;
+  readonly name: string;
+  readonly type: string;
+  readonly labels: string;
+}
+
+/** Why metrics whose names begin like this are missing; the first that fits. */
+const REASONS: readonly (readonly [page: string, start: string, reason: string])[] = [
+  ["/metrics", "aggregator_", "of API servers; upstream's binary links their library"],
+  ["/metrics", "apiserver_client_certificate_", "certificates of clients are not counted yet"],
+  ["/metrics", "apiserver_delegated_", "reviews asked of the API server are not counted yet"],
+  ["/metrics", "apiserver_", "of API servers; upstream's binary links their library"],
+  ["/metrics", "authentication_", "answers to TokenReviews are not counted yet"],
+  ["/metrics", "workqueue_", "there are no Go work queues; see `rxlet_queue_depth`"],
+  ["/metrics", "rest_client_", "not counted yet by the client of the API server"],
+  ["/metrics", "cardinality_", "of upstream's metrics library"],
+  ["/metrics", "disabled_metrics", "of upstream's metrics library"],
+  ["/metrics", "hidden_metrics", "of upstream's metrics library"],
+  ["/metrics", "registered_metrics", "of upstream's metrics library"],
+  ["/metrics", "dra_", "no dynamic resource allocation yet"],
+  ["/metrics", "kubelet_cpu_manager_", "no resource managers yet"],
+  ["/metrics", "kubelet_memory_manager_", "no resource managers yet"],
+  ["/metrics", "kubelet_topology_manager_", "no resource managers yet"],
+  ["/metrics", "kubelet_evictions", "no eviction yet"],
+  ["/metrics", "kubelet_graceful_shutdown_", "no graceful node shutdown yet"],
+  ["/metrics", "", "not yet"],
+  ["/metrics/cadvisor", "", "the page is not there yet"],
+];
+
+/** As a running kubelet shows them: page, name, type, labels. */
+function upstreamMetrics(): readonly UpstreamMetric[] {
+  const [, ...lines] = readFileSync(new URL("scripts/upstreamMetrics.tsv", ROOT), "utf8").trimEnd().split("\n");
+  return lines.map((line) => {
+    const [page = "", name = "", type = "", labels = ""] = line.split("\t");
+    return { page, name, type, labels };
+  });
+}
+
+const sortedLabels = (labels: readonly string[]): string => [...labels].sort().join(",");
+
+/** Those of this page are no rows of the metric table: they are made of the figures of one measurement. */
+const resourcePage = readFileSync(new URL("src/core/stats/resourceMetrics.ts", ROOT), "utf8");
+
+function stateOf(metric: UpstreamMetric, isFed: (name: string) => boolean): string {
+  const { page, name, type, labels } = metric;
+  if (page === "/metrics/resource") return resourcePage.includes(`"${name}"`) ? "present" : "not yet";
+  const row: MetricRow | undefined = new Map<string, MetricRow>(Object.entries(metricTable)).get(name);
+  if (row === undefined || page === "/metrics/cadvisor") return reasonFor(metric);
+  if (!isFed(name)) return "not fed yet";
+  if (row.type !== type) return `present, as a ${row.type}`;
+  // Without a series upstream's page shows no labels either.
+  const same = labels === "" || sortedLabels(row.labels) === sortedLabels(labels.split(","));
+  return same ? "present" : `present, with the labels ${row.labels.map(code).join(" ")}`;
+}
+
+function reasonFor({ page, name }: UpstreamMetric): string {
+  const found = REASONS.find(([where, start]) => where === page && name.startsWith(start));
+  return found?.[2] ?? "not yet";
+}
+
+/** The whole document. */
+export function metricsDocument(): string {
+  const isFed = fedMetrics();
+  const metrics = upstreamMetrics().map((metric) => ({ ...metric, state: stateOf(metric, isFed) }));
+  const present = metrics.filter(({ state }) => state.startsWith("present")).length;
+  const ofGo = metrics.filter(({ name }) => name.startsWith("go_"));
+  const rows = metrics
+    .filter((metric) => !ofGo.includes(metric))
+    .map(({ page, name, type, labels, state }) => [
+      code(page),
+      code(name),
+      type,
+      labels.split(",").map(code).join(" "),
+      state,
+    ]);
+  return [
+    "# Metrics of upstream",
+    "Every metric a running upstream kubelet 1.36 shows, and whether rxlet has it. `npm run docs` writes this page. What rxlet\nhas beside these is in [operations.md](operations.md).",
+    `Of ${metrics.length} metrics ${present} are present; ${ofGo.length} named \`go_*\` are of the Go runtime and not in the table.`,
+    table(["page", "metric", "type", "labels upstream", "here"], rows),
+    "",
+  ].join("\n\n");
+}
+
+if (import.meta.main) writeFileSync(METRICS, metricsDocument().trimEnd() + "\n");

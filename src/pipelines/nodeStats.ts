@@ -1,6 +1,6 @@
 /**
  * Measures what the node and its pods use when somebody asks, once for all who ask at about the same time. Owns the last
- * measurement. Bounds: one measurement at a time, 10 s; disks of one pod at a time. Never in the way of pod work: it
+ * measurement. Bounds: one measurement at a time, 10 s for each figure; disks of one pod at a time. Never in the way of pod work: it
  * reads cells, and asks the runtime beside the workers. Counterpart: pkg/kubelet/stats, server/stats/summary.go.
  */
 import { catchError, defer, forkJoin, from, map, type Observable, of, switchMap, throwError, toArray } from "rxjs";
@@ -18,6 +18,7 @@ import { type FsStats, onlyCpuAndMemory, type PodStats, type Summary } from "../
 import { EMPTY_DIR_PLUGIN } from "../core/volume/volumeLayout.ts";
 import type * as cri from "../gen/cri.ts";
 import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
+import { deadline } from "../operators/deadline.ts";
 import { keptFor } from "../operators/keptFor.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -160,9 +161,10 @@ function measureDisks(
 /** All wait for their turn: they are as many as there are pods, or containers of a pod. */
 const ONE_AT_A_TIME = { limit: 1, queueLimit: Number.POSITIVE_INFINITY };
 
-/** What cannot be measured is left out. */
-function orUndefined<T>(call$: Call<T>, { telemetry }: Ports): Observable<T | undefined> {
+/** What cannot be measured, or not in time, is left out. */
+function orUndefined<T>(call$: Call<T>, { telemetry, clock }: Ports): Observable<T | undefined> {
   return call$.pipe(
+    deadline(DEADLINE.deadlineMs, clock),
     catchError((thrown: unknown) => {
       telemetry.log.debug("A figure is left out of the stats", { error: toKubeletError(thrown) });
       return of(undefined);

@@ -100,6 +100,7 @@ describeOnContainerd("volumes on containerd", (installation) => {
     expect(told.message).toBe('MountVolume.SetUp failed for volume "settings" : configmap "late" not found');
     cluster.server.sim.put("configmaps", { metadata: ref("late"), data: { mode: "old" } });
     const pod = await cluster.untilTold("following", isReady, "Ready");
+    await cluster.node.untilOutput(pod, "main", "old");
     cluster.server.sim.put("configmaps", { metadata: ref("late"), data: { mode: "new" } });
     expect(await cluster.node.untilOutput(pod, "main", "seen")).toEqual(["old", "seen"]);
     const pods = `${cluster.node.folder}/kubelet/pods`;

@@ -3,7 +3,7 @@ import { kubeletError } from "../core/errors.ts";
 import { COMPRESSED, type RotatedFiles, rotatedFiles } from "../core/logs/logFileNames.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogFiles } from "../ports/logFiles.ts";
-import { later } from "./simCall.ts";
+import { atOnce, later } from "./simCall.ts";
 import type { SimFiles } from "./simFiles.ts";
 
 export interface SimLogFilesOptions {
@@ -29,14 +29,15 @@ export function createSimLogFiles({ clock, files, compressionMs = 100 }: SimLogF
     const cut = path.lastIndexOf("/");
     return rotatedFiles(files.tree.list(path.slice(0, cut)), path.slice(cut + 1));
   };
+  // Asked of every log every few seconds: nothing happens meanwhile, so that it is no event.
   return {
-    sizeOf: (path) => later(clock, 0, () => (files.at(path) === undefined ? undefined : contentOf(path).length)),
+    sizeOf: (path) => atOnce(() => (files.at(path) === undefined ? undefined : contentOf(path).length)),
     move: (from, to) =>
       later(clock, 0, () => {
         if (files.at(to) !== undefined) throw kubeletError("AlreadyExists", `cannot move ${from}: EEXIST`);
         rename(from, to);
       }),
-    rotatedOf: (path) => later(clock, 0, () => rotated(path)),
+    rotatedOf: (path) => atOnce(() => rotated(path)),
     removeRotated: (path) =>
       later(clock, 0, () => {
         const { inUse, unused } = rotated(path);

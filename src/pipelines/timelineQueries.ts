@@ -1,6 +1,7 @@
 /** Read access to the timelines for the servers: the view of one pod as of now. */
 import { timelineView, type TimelineView } from "../core/timeline/timelineView.ts";
 import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
+import { NO_VOLUMES } from "../core/volume/podVolumes.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeState } from "../state/nodeState.ts";
@@ -9,7 +10,7 @@ import { KEPT_MS } from "./podTimeline.ts";
 
 /** The queries about timelines. Of several pods with one name the one that is there comes first, then the latest. */
 export function timelineQueries(
-  state: Pick<NodeState, "timelines" | "runtimeState">,
+  state: Pick<NodeState, "timelines" | "runtimeState" | "volumes">,
   clock: Clock,
   images: Pick<ImagePulls, "line">,
 ): Pick<KubeletQueries, "timeline" | "timelineNames"> {
@@ -26,6 +27,7 @@ export function timelineQueries(
         now: { wall: clock.wallTime(), mono: clock.monotonicMs() },
         pulls: images.line(),
         runtimeProblems: state.runtimeState.value.runtimeProblems,
+        volumes: state.volumes.get(found.identity.uid) ?? NO_VOLUMES,
       });
     },
     timelineNames: () => [...new Set(known().map(({ identity: { namespace, name } }) => `${namespace}/${name}`))],

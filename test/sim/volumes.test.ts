@@ -136,8 +136,11 @@ describe("a volume of a ConfigMap", () => {
         "FailedMount: Unable to attach or mount volumes: unmounted volumes=[settings], unattached volumes=[], failed to process volumes=[]: context deadline exceeded",
       ]),
     );
+    const waits = () => node.kubelet?.queries.timeline("default", "web")?.waits.map(({ what, cause }) => [what, cause]);
+    expect(waits()).toEqual([["Volume", 'settings: configmap "web" not found']]);
     putConfigMap({ mode: "fast" });
     node.runFor(100);
+    expect(waits()).toEqual([]);
     expect([read("configmap", "settings/mode"), node.running()]).toEqual(["fast", ["default/web/main#0"]]);
   });
 

@@ -4,25 +4,9 @@ import { parseImageRef } from "../image/imageRef.ts";
 import type { MonotonicMs } from "../ids.ts";
 import { parseInstant } from "../telemetry/civilTime.ts";
 import { IMAGE_PULL } from "./advanceTimeline.ts";
-import type { Due, Instant, PodTimeline, StageUnderWay } from "./timelineTypes.ts";
-
-/** One wait. */
-export interface PodWait {
-  /**
-   * The stage under way, or what holds the pod back: `Backoff`, `Retry`, `InitContainer`, `SidecarStop`, `PodName`,
-   * `Preemption`, `Runtime`.
-   */
-  readonly what: string;
-  readonly container?: string;
-  /** Why, and behind whom. */
-  readonly cause?: string;
-  /** Whose turn comes first, in order. */
-  readonly ahead?: readonly string[];
-  /** For how long already, in milliseconds; undefined when nobody noted it. */
-  readonly forMs: number | undefined;
-  /** The next timer; absent when something else ends the wait. */
-  readonly next?: Due;
-}
+import type { PodVolumes } from "../volume/podVolumes.ts";
+import type { Instant, PodTimeline, PodWait, StageUnderWay } from "./timelineTypes.ts";
+import { volumeWaits } from "./volumeWaits.ts";
 
 /** One image in the line of pulls, in order of their turns. */
 export interface PullInLine {
@@ -38,6 +22,8 @@ export interface NodeBusiness {
   readonly pulls: readonly PullInLine[];
   /** Why the runtime cannot be used now; empty when it can. */
   readonly runtimeProblems: readonly string[];
+  /** Of the pod. */
+  readonly volumes: PodVolumes;
 }
 
 /** The waits of a pod, the ones that hold back the rest first. Empty: it runs, or is over. */
@@ -46,6 +32,7 @@ export function podWaits(timeline: PodTimeline, node: NodeBusiness): readonly Po
   return [
     ...nameWait(timeline, node),
     ...runtimeWait(timeline, node),
+    ...volumeWaits(timeline, node.volumes),
     ...[...timeline.underWay.values()].map((underWay) => stageWait(timeline, underWay, node)),
     ...failureWaits(timeline, node),
     ...roundWait(timeline, node),

@@ -111,6 +111,24 @@ export interface PodTimeline {
   readonly dropped: number;
 }
 
+/** Something a pod waits for now. */
+export interface PodWait {
+  /**
+   * The stage under way, or what holds the pod back: `Backoff`, `Retry`, `InitContainer`, `SidecarStop`, `PodName`,
+   * `Preemption`, `Volume`, `Runtime`.
+   */
+  readonly what: string;
+  readonly container?: string;
+  /** Why, and behind whom. */
+  readonly cause?: string;
+  /** Whose turn comes first, in order. */
+  readonly ahead?: readonly string[];
+  /** For how long already, in milliseconds; undefined when nobody noted it. */
+  readonly forMs: number | undefined;
+  /** The next timer; absent when something else ends the wait. */
+  readonly next?: Due;
+}
+
 /** Entries kept of one pod. */
 export const MAX_ENTRIES = 200;
 /** Characters kept of one message. */

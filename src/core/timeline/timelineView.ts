@@ -4,8 +4,8 @@
  */
 import { type EpochMs, epochMs } from "../ids.ts";
 import { civilTime, formatInstant, padded } from "../telemetry/civilTime.ts";
-import { type NodeBusiness, type PodWait, podWaits } from "./podWaits.ts";
-import type { Outcome, PodTimeline, TimelineEntry } from "./timelineTypes.ts";
+import { type NodeBusiness, podWaits } from "./podWaits.ts";
+import type { Outcome, PodTimeline, PodWait, TimelineEntry } from "./timelineTypes.ts";
 
 export interface TimelineView {
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Suites that share the machine's runtimes, networks and cgroups with nobody: one at a time, after the others. */
+/** Suites with daemons, runtimes and networks of their own: after the others, so that nothing else keeps them waiting. */
 const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts"];
 
 /** Left to itself the runner keeps one core for itself, which on two cores is half of them. */
@@ -15,6 +15,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ["default"],
+    maxWorkers: WORKERS,
     projects: [
       {
         extends: true,
@@ -22,7 +23,6 @@ export default defineConfig({
           name: "in memory",
           include: ["test/**/*.test.ts"],
           exclude: ON_THE_MACHINE,
-          maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
         },
       },
@@ -31,7 +31,6 @@ export default defineConfig({
         test: {
           name: "on the machine",
           include: ON_THE_MACHINE,
-          maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },
       },

@@ -20,7 +20,10 @@ describeOnContainerd("ends and names of pods on containerd", (installation) => {
 
   it("tells of an end for lack of memory and of one past the active deadline, and kills what ignores TERM", async () => {
     const { daemon, folder } = node;
-    const hungry = script("main", "exec tail /dev/zero", { resources: { limits: { memory: "16Mi" } } });
+    // The runtime has to hear of the kill before it hears of the end: the first process outlives the one that is killed.
+    const hungry = script("main", "tail /dev/zero; code=$?; sleep 1; exit $code", {
+      resources: { limits: { memory: "16Mi" } },
+    });
     const journal = { name: "journal", mountPath: "/journal" };
     const deaf = script("main", "trap 'echo term >>/journal/deaf' TERM; echo up; while :; do sleep 0.1; done", {
       volumeMounts: [journal],

@@ -1,7 +1,8 @@
 /**
  * No container is made anew sooner after its end than the crash-loop curve allows: at once the first time, then the
  * first delay, doubling. A kubelet counts from its own first restart: what an earlier one knew is lost, as upstream. A
- * changed spec, annotation or sandbox starts afresh, as does an operator's `retry`, and a step of the wall clock moves the instants of earlier exits.
+ * changed spec, annotation or sandbox starts afresh, as does an operator's `retry`, and a step of the wall clock moves the
+ * instants of earlier exits.
  */
 import { type BackoffEntry, type BackoffPolicy, nextBackoff } from "../../core/backoff.ts";
 import type { Pod } from "../../core/api.ts";
@@ -17,6 +18,8 @@ const FASTEST = 0.01;
 const SETTLING_MS = 60_000;
 
 interface Loop {
+  /** The one that ended last. */
+  readonly instance: string;
   /** undefined when the kubelet ended it, or was about to, to make it anew at once. */
   readonly exitedAtMs: number | undefined;
   /** Restarts under this kubelet. `updatedAt` is the earliest instant at which it may have let the last one through. */
@@ -55,18 +58,25 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
     atMs: number,
   ): string | undefined => {
     if (atMs - changedAtMs > SETTLING_MS) counted.add(subject);
-    const { exitedAtMs, entry } = loops.get(containerOf(subject)) ?? {};
-    if (exitedAtMs === undefined) return undefined;
+    const loop = loops.get(containerOf(subject));
+    if (loop?.exitedAtMs === undefined) return undefined;
+    const { exitedAtMs, entry } = loop;
     const exitedAt = monotonicMs(exitedAtMs);
     const isFree = entry === undefined || exitedAt - entry.updatedAt > policy.resetAfterMs;
     const mayAt = monotonicMs(isFree ? exitedAt : exitedAt + entry.delayMs);
-    loops.set(containerOf(subject), { exitedAtMs, entry: nextBackoff(entry, exitedAt, policy, mayAt) });
+    loops.set(containerOf(subject), { ...loop, entry: nextBackoff(entry, exitedAt, policy, mayAt) });
     if (atMs + ROUNDING_MS + (atMs - exitedAtMs) * FASTEST >= mayAt) return undefined;
     return `${subject} was made ${(mayAt - atMs) / 1000} s before its crash loop allows`;
   };
   const ended = ({ loops, counted }: PodLoops, subject: string, atMs: number): void => {
     const exitedAtMs = counted.delete(subject) ? atMs : undefined;
-    loops.set(containerOf(subject), { exitedAtMs, entry: loops.get(containerOf(subject))?.entry });
+    loops.set(containerOf(subject), { instance: subject, exitedAtMs, entry: loops.get(containerOf(subject))?.entry });
+  };
+  /** One that ended unseen just before counts as ended by the kubelet too: so it makes the next one at once. */
+  const stopped = ({ loops, counted }: PodLoops, subject: string): void => {
+    counted.delete(subject);
+    const loop = loops.get(containerOf(subject));
+    if (loop?.instance === subject) loops.set(containerOf(subject), { ...loop, exitedAtMs: undefined });
   };
   const forgetLoops = (): void => {
     for (const { loops } of pods.values()) loops.clear();
@@ -90,9 +100,11 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
         case "action":
           if (observation.text.startsWith("retry ")) retried(observation.text.slice("retry ".length));
           return undefined;
-        case "call":
-          if (observation.rpc === "StopContainer") pods.get(observation.podUid)?.counted.delete(observation.subject);
+        case "call": {
+          const pod = pods.get(observation.podUid);
+          if (observation.rpc === "StopContainer" && pod !== undefined) stopped(pod, observation.subject);
           return undefined;
+        }
         case "change": {
           const { kind, podUid, name } = observation.change;
           const pod = pods.get(podUid);

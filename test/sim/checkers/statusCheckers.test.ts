@@ -109,6 +109,12 @@ describe("restartsKeepTheCurve", () => {
     ["after ten quiet minutes", [...loop(0), [700, exited(1)], [700, made(2)]], []],
     ["by the next kubelet", [...loop(0), exited(1), started, made(2)], []],
     ["after a stop", [...loop(0), call("StopContainer", "main#1"), exited(1), made(2)], []],
+    [
+      "after an end that was not seen before the stop",
+      [...loop(0), exited(1), call("StopContainer", "main#1"), made(2)],
+      [],
+    ],
+    ["after the stop of another", [...loop(0), exited(1), call("StopContainer", "main#0"), made(2)], [early(2, 8)]],
     ["of a changed spec", [...loop(0), exited(1), wanted({ spec: { hostname: "other" } }), made(2)], []],
     ["in a new sandbox", [...loop(0), exited(1), change("sandbox created", "s1"), made(2)], []],
     ["after the clock was set", [...loop(0), exited(1), { kind: "clock", stepMs: 60_000 }, made(2)], []],

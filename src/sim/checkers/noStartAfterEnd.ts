@@ -3,6 +3,7 @@
  * the kubelet asks for after it was told; a start that was under way before that may still finish. A pod that has
  * Succeeded or Failed begins to end when it says so. A new beginning needs all of the old pod gone from the runtime.
  */
+import type { PodStatus } from "../../core/api.ts";
 import type { CriRpc } from "../../core/criOperations.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
@@ -19,11 +20,15 @@ const ENDS: ReadonlySet<CriRpc> = new Set<CriRpc>([
 ]);
 
 /** Why nothing of a pod may start. */
-type End = "unwanted" | "stopping" | "over";
+type End = "unwanted" | "stopping" | "ending" | "over";
 
 // What is over is removed once its source has taken it back; a kubelet that ends meanwhile leaves no word of it.
 const takenBack = (end: End | undefined): End => (end === undefined || end === "unwanted" ? "unwanted" : "stopping");
-const ended = (end: End | undefined): End => (end === undefined || end === "over" ? "over" : "stopping");
+// Nor is word left of an end that was told while something still ran (a preempted pod): the server hears of it afterwards.
+function ended(end: End | undefined, { containerStatuses = [] }: PodStatus): End {
+  if (end === "over" || end === "unwanted" || end === "stopping") return end === "over" ? "over" : "stopping";
+  return containerStatuses.some(({ state }) => state?.running !== undefined) ? "ending" : "over";
+}
 
 export function noStartAfterEnd(): SimChecker {
   const wanted = new Map<PodSource, ReadonlySet<string>>();
@@ -44,8 +49,8 @@ export function noStartAfterEnd(): SimChecker {
           told(observation);
           return undefined;
         case "status":
-          if (!isTerminalPhase(observation.after?.phase)) return undefined;
-          ends.set(observation.podUid, ended(ends.get(observation.podUid)));
+          if (observation.after === undefined || !isTerminalPhase(observation.after.phase)) return undefined;
+          ends.set(observation.podUid, ended(ends.get(observation.podUid), observation.after));
           return undefined;
         case "change":
           if (parts.isGoneAfter(observation.change)) ends.delete(observation.change.podUid);

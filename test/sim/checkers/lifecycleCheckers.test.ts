@@ -57,6 +57,10 @@ describe("noStartAfterEnd", () => {
     before: {},
     after: { phase: "Failed" },
   };
+  const preempted: Step = {
+    ...failed,
+    after: { phase: "Failed", containerStatuses: [{ name: "main", state: { running: {} } } as never] },
+  };
   it.each<Case>([
     ["a start of a wanted pod", [...isThere, call("StartContainer")], []],
     ["a start that was under way", [...isThere, wanted(), call("StartContainer")], []],
@@ -68,6 +72,17 @@ describe("noStartAfterEnd", () => {
     [
       "a start of a pod that has failed",
       [...isThere, failed, call("CreateContainer")],
+      ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
+    ],
+    [
+      "a start of a pod that was told as failed while it ran",
+      [...isThere, preempted, call("CreateContainer")],
+      ["CreateContainer of demo/plain/main#0 after its pod began to end (ending)"],
+    ],
+    ["such a start by a kubelet that never heard of it", [...isThere, preempted, started, call("CreateContainer")], []],
+    [
+      "a start by a kubelet that could have heard of the end",
+      [...isThere, preempted, failed, started, call("CreateContainer")],
       ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
     ],
     [

@@ -10,8 +10,6 @@
  */
 import {
   combineLatest,
-  distinctUntilChanged,
-  EMPTY,
   filter,
   finalize,
   from,
@@ -19,7 +17,6 @@ import {
   map,
   merge,
   type Observable,
-  of,
   skip,
   switchMap,
   tap,
@@ -30,17 +27,10 @@ import type { ConfigObjects } from "../core/configObjects.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
-import { podEventObject } from "../core/pod/podEvents.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { Result } from "../core/result.ts";
 import { sameItems } from "../core/sameValue.ts";
-import {
-  isAllUnmounted,
-  NO_VOLUMES,
-  type PodVolumes,
-  type VolumeWish,
-  waitMessage,
-} from "../core/volume/podVolumes.ts";
+import { isAllUnmounted, NO_VOLUMES, type PodVolumes, type VolumeWish } from "../core/volume/podVolumes.ts";
 import { objectInputs } from "../core/volume/contentInputs.ts";
 import { claimOf } from "../core/volume/volumeClaim.ts";
 import {
@@ -55,17 +45,16 @@ import {
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import { distinctBy } from "../operators/distinctBy.ts";
 import { inParallel } from "../operators/inParallel.ts";
-import { pollAfter } from "../operators/pollAfter.ts";
 import type { ApiServer } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { type Cell, createCell } from "../state/cell.ts";
 import type { KeyedCell } from "../state/keyedCell.ts";
-import { eventOutput } from "./podContext.ts";
 import type { PodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { restoreVolumes } from "./restoreVolumes.ts";
 import { followClaim } from "./volumeClaims.ts";
 import type { ContentSources } from "./volumeContent.ts";
+import { volumeWaitEvents } from "./volumeWaitEvents.ts";
 import { type VolumeRecord, volumeWorker, type Wanted } from "./volumeWorker.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "volumeFiles" | "mounts" | "telemetry" | "clock">;
@@ -86,9 +75,6 @@ export interface Volumes {
   /** Runs the volumes of one pod for as long as its worker lives. Never errors. */
   run(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory): Observable<PodOutput>;
 }
-
-/** How long a pod waits for its volumes before that is told: upstream's podAttachAndMountTimeout. */
-const TOLD_AFTER_MS = 123_000;
 
 /** Makes the one owner of volumes. */
 export const createVolumes = (deps: VolumesDeps): Volumes => ({
@@ -140,7 +126,7 @@ function runPod(
         }),
     }),
   );
-  return merge(told$, followClaims(pods$, claims, deps), tellWaits(uid, pods$, deps)).pipe(
+  return merge(told$, followClaims(pods$, claims, deps), volumeWaitEvents(uid, pods$, deps)).pipe(
     finalize(() => {
       if (isAllUnmounted(volumes.get(uid) ?? NO_VOLUMES)) volumes.delete(uid);
     }),
@@ -232,41 +218,3 @@ const recordOf = (uid: PodUid, key: string, volumes: KeyedCell<PodUid, PodVolume
     volumes.set(uid, { ...known, actual });
   },
 });
-
-/** Says what the pod waits for: at once when no time will help, else when it has waited for long, and again. */
-function tellWaits(
-  uid: PodUid,
-  pods$: Observable<Pod | "keep" | undefined>,
-  { volumes, ports }: VolumesDeps,
-): Observable<PodOutput> {
-  // Another spec of the pod, or its status come back, is no new wait.
-  const waiting$ = pods$.pipe(
-    map((pod) =>
-      pod === undefined || pod === "keep" ? { pod: undefined, names: [] } : { pod, names: usedNames(pod) },
-    ),
-    distinctBy((before, now) => sameItems(before.names, now.names)),
-  );
-  return waiting$.pipe(
-    switchMap(({ pod, names }) => {
-      if (pod === undefined) return EMPTY;
-      const message = (): string | undefined => waitMessage(names, volumes.get(uid) ?? NO_VOLUMES);
-      const isRefused = (): boolean =>
-        [...(volumes.get(uid)?.wishes.values() ?? [])].some(({ kind }) => kind === "refused");
-      const tell = (): Observable<PodOutput> => {
-        const text = message();
-        if (text === undefined) return EMPTY;
-        return of(eventOutput({ type: "Warning", reason: "FailedMount", message: text, object: podEventObject(pod) }));
-      };
-      return volumes.changes$(uid).pipe(
-        map(() => (message() === undefined ? "none" : isRefused() ? "refused" : "waiting")),
-        distinctUntilChanged(),
-        switchMap((wait) => {
-          if (wait === "none") return EMPTY;
-          return pollAfter(ports.clock, TOLD_AFTER_MS, tell, { immediately: wait === "refused" });
-        }),
-      );
-    }),
-  );
-}
-
-const usedNames = (pod: Pod): readonly string[] => usedVolumes(pod).map(({ name }) => name);

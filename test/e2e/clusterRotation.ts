@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { startCertificateSigner } from "../support/apiServer/certificateSigner.ts";
-import { describeOnContainerd } from "../support/containerdInstallation.ts";
+import type { ContainerdInstallation } from "../support/containerdInstallation.ts";
 import { clusterNode, hasCondition, isReady } from "./clusterNode.ts";
 import { server } from "./manifests.ts";
 
@@ -11,7 +11,8 @@ const HOUR_MS = 3_600_000;
 const SHORT_MS = 45_000;
 const LASTING = Array.from({ length: 10 }, (_, index) => `lasting-${index}`);
 
-describeOnContainerd("a node of a cluster that renews its certificate", (installation) => {
+/** Registers the tests of a node of its own. */
+export function rotationTests(installation: ContainerdInstallation): void {
   // A certificate of a day ago with an hour left is renewed at once.
   const cluster = clusterNode(installation, { config: { rotateCertificates: true }, clientLifeMs: HOUR_MS });
   const ttlSeconds = async (): Promise<number> =>
@@ -58,4 +59,4 @@ describeOnContainerd("a node of a cluster that renews its certificate", (install
       listed: [],
     });
   }, 180_000);
-});
+}

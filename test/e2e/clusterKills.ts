@@ -1,7 +1,7 @@
 /** The daemon of a node of a cluster killed over and over under load: its cluster sees no pod lose anything by it. */
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
-import { describeOnContainerd } from "../support/containerdInstallation.ts";
+import type { ContainerdInstallation } from "../support/containerdInstallation.ts";
 import { NODE_NAME } from "../support/daemon.ts";
 import { clusterNode, hasCondition, isReady } from "./clusterNode.ts";
 import { manifest, server } from "./manifests.ts";
@@ -19,7 +19,8 @@ function faultOf(pod: Pod, before: Pod | undefined): string | undefined {
   return flips && pod.metadata.deletionTimestamp === undefined ? "Ready flipped" : undefined;
 }
 
-describeOnContainerd("a node of a cluster whose daemon is killed", (installation) => {
+/** Registers the tests of a node of its own. */
+export function killTests(installation: ContainerdInstallation): void {
   const cluster = clusterNode(installation, { config: { nodeLeaseDurationSeconds: 4 } });
 
   it("shows no Ready flip, no restart and no second mirror through twenty kills under load", async () => {
@@ -61,4 +62,4 @@ describeOnContainerd("a node of a cluster whose daemon is killed", (installation
     expect([faults, mirrors.length, renewed.metadata?.uid]).toEqual([[], 1, metadata?.uid]);
     expect(LASTING.map((name) => cluster.told(name)?.status?.containerStatuses?.[0]?.containerID)).toEqual(idsBefore);
   }, 180_000);
-});
+}

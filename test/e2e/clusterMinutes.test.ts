@@ -1,0 +1,12 @@
+/** What takes a node of a cluster minutes, each on a node of its own, and all at the same time: they wait, mostly. */
+import { describe } from "vitest";
+import { describeOnContainerd } from "../support/containerdInstallation.ts";
+import { killTests } from "./clusterKills.ts";
+import { outageTests } from "./clusterOutage.ts";
+import { rotationTests } from "./clusterRotation.ts";
+
+describe.concurrent("a node of a cluster, over minutes", () => {
+  describeOnContainerd("whose API server is away", outageTests);
+  describeOnContainerd("whose daemon is killed", killTests);
+  describeOnContainerd("that renews its certificate", rotationTests);
+});

@@ -5,7 +5,7 @@ import { infeasibleResize } from "../core/allocation/infeasibleResize.ts";
 import type { ResizeRules } from "../core/allocation/pendingResizes.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import { nodeHostIps } from "../core/node/hostIps.ts";
+import { hostIpUnknown, nodeHostIps } from "../core/node/hostIps.ts";
 import { safeSysctls, sysctlAllowlist } from "../core/pod/sysctls.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import type { VolumeNode } from "../core/volume/volumeLayout.ts";
@@ -21,6 +21,9 @@ export const nodeContext = (
   ...config,
   get nodeIps() {
     return node.value === undefined ? config.nodeIps : nodeHostIps(node.value);
+  },
+  get hostIpUnknown() {
+    return hostIpUnknown(node.value, config.node);
   },
   resolvConf: machine.resolvConf,
   cgroupVersion: machine.cgroupVersion ?? 2,

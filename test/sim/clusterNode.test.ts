@@ -9,6 +9,7 @@ import { simKubeletConfig } from "../../src/sim/simKubeletConfig.ts";
 import { simMachine } from "../../src/sim/simMachine.ts";
 import { createSimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
 import { runsForever } from "../../src/sim/simProgram.ts";
+import { containerOf } from "../support/pods.ts";
 import { newPod } from "../support/simApi.ts";
 
 const MINUTE_MS = 60_000;
@@ -58,7 +59,7 @@ describe("a node of a cluster", () => {
     ]);
   });
 
-  it("has pods tell the addresses that a cloud gives the node, once it has", () => {
+  it("has pods tell the addresses that a cloud gives the node once it has; who asks for them waits till then", () => {
     const { node: settings } = simKubeletConfig(simMachine(), { nodeName: "one" });
     const { server, node } = cluster({
       config: { nodeIps: [], node: { ...settings, hasExternalCloud: true } },
@@ -66,19 +67,24 @@ describe("a node of a cluster", () => {
       programs: () => runsForever,
     });
     server.put("pods", newPod("web", { nodeName: "one", hostNetwork: true }));
+    const env = [{ name: "HOST", valueFrom: { fieldRef: { fieldPath: "status.hostIP" } } }];
+    server.put("pods", newPod("asking", { nodeName: "one", containers: [{ ...containerOf(), env }] }));
+    const statusOf = (name: string) => server.object("pods", { namespace: "default", name })?.status;
     const addresses = () => {
-      const { hostIPs, podIP } = server.object("pods", { namespace: "default", name: "web" })?.status ?? {};
-      return [hostIPs, podIP];
+      const { hostIPs, podIP } = statusOf("web") ?? {};
+      const [asking] = statusOf("asking")?.containerStatuses ?? [];
+      return [hostIPs, podIP, asking?.state?.waiting ?? asking?.ready];
     };
     node.runFor(2 * MINUTE_MS);
     const before = addresses();
+    const unknown = "host IP unknown; known addresses: [{Hostname one}]";
     const cloud = [{ type: "InternalIP", address: "198.51.100.7" }];
     const body = { type: "application/merge-patch+json", body: { status: { addresses: cloud } } } as const;
     server.client().patch("nodes", { name: "one" }, body, { subresource: "status" }).subscribe();
     node.runFor(2 * MINUTE_MS);
     expect([before, addresses()]).toEqual([
-      [undefined, undefined],
-      [[{ ip: "198.51.100.7" }], "198.51.100.7"],
+      [undefined, undefined, { reason: "CreateContainerConfigError", message: unknown }],
+      [[{ ip: "198.51.100.7" }], "198.51.100.7", true],
     ]);
   });
 

@@ -4,7 +4,8 @@
  */
 import type { Container, Pod } from "../api.ts";
 import type { ConfigObjects } from "../configObjects.ts";
-import { type Result, ok } from "../result.ts";
+import { kubeletError } from "../errors.ts";
+import { type Result, err, ok } from "../result.ts";
 import { containerConfigError } from "./configError.ts";
 import { type EnvFiles, fileKeyValue } from "./envFile.ts";
 import { type EnvValue, keyRefValue, wholeSources } from "./envSources.ts";
@@ -21,8 +22,10 @@ export interface EnvironmentInput {
   readonly addresses: PodAddresses;
   readonly objects: ConfigObjects;
   readonly files: EnvFiles;
-  readonly node: Pick<NodeContext, "allocatable">;
+  readonly node: Pick<NodeContext, "allocatable" | "hostIpUnknown">;
 }
+
+const HOST_IP = /^status\.hostIPs?$/;
 
 /** The value a variable refers to; undefined when it is optional and not there, so that there is no such variable. */
 function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<EnvValue | undefined> {
@@ -32,6 +35,10 @@ function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<En
   const textOr = (text: string | undefined, message: string): Result<EnvValue> =>
     text === undefined ? containerConfigError(pod, container.name, `env ${declared.name}: ${message}`) : ok({ text });
   if (fieldRef !== undefined) {
+    // A cloud controller may not have told it yet: the container waits for it.
+    if (HOST_IP.test(fieldRef.fieldPath) && addresses.nodeIps.length === 0) {
+      return err(kubeletError("NotFound", node.hostIpUnknown, { reason: "CreateContainerConfigError" }));
+    }
     return textOr(podFieldText(pod, fieldRef.fieldPath, addresses), `unsupported fieldPath: ${fieldRef.fieldPath}`);
   }
   if (resourceFieldRef !== undefined) {

@@ -18,6 +18,8 @@ export interface NodeContext
     | "memoryQos"
     | "seccompDefault"
   > {
+  /** Why `nodeIps` is empty, in upstream's words. */
+  readonly hostIpUnknown: string;
   /** The node's resolver settings; undefined when pods get none of them (`--resolv-conf=""`). */
   readonly resolvConf: ResolvConf | undefined;
   readonly cgroupVersion: 1 | 2;

@@ -4,6 +4,7 @@ import { perObject } from "../perObject.ts";
 import { canonicalIp } from "./ipAddress.ts";
 import { initialIps, isAnyIp } from "./nodeAddresses.ts";
 import type { NodeFacts } from "./nodeFacts.ts";
+import type { NodeSettings } from "./nodeSettings.ts";
 
 const isV6 = (ip: string): boolean => ip.includes(":");
 
@@ -20,6 +21,12 @@ export const nodeHostIps = perObject(({ status }: Node): readonly string[] => {
   const second = all.find((ip) => isV6(ip) !== isV6(first));
   return second === undefined ? [first] : [first, second];
 });
+
+/** Why there is none, in upstream's words: what the node is known by, as Go prints it. Upstream: GetNodeHostIPs. */
+export function hostIpUnknown(node: Node | undefined, { hostname }: Pick<NodeSettings, "hostname">): string {
+  const addresses = node === undefined ? [{ type: "Hostname", address: hostname }] : (node.status?.addresses ?? []);
+  return `host IP unknown; known addresses: [${addresses.map(({ type, address }) => `{${type} ${address}}`).join(" ")}]`;
+}
 
 /** Those of a node whose Node is not known yet: what it will tell, if that is for it to tell. */
 export function unknownNodeIps({ settings, machine }: Pick<NodeFacts, "settings" | "machine">): readonly string[] {

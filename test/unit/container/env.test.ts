@@ -4,6 +4,7 @@ import { type ConfigObject, configObjectsOf } from "../../../src/core/configObje
 import { containerEnvironment } from "../../../src/core/container/env.ts";
 import { expand } from "../../../src/core/container/expansion.ts";
 import { formatStringMap, sortPodIps } from "../../../src/core/container/fieldRef.ts";
+import { hostIpUnknown } from "../../../src/core/node/hostIps.ts";
 import { type ServiceForEnv, serviceEnvironment } from "../../../src/core/container/serviceEnv.ts";
 import { containerOf, podOf, type PodParts } from "../../support/pods.ts";
 
@@ -99,16 +100,19 @@ interface EnvCase {
   readonly container?: Partial<Container>;
   readonly services?: readonly ServiceForEnv[];
   readonly objects?: readonly ConfigObject[];
+  readonly nodeIps?: readonly string[];
 }
-const environment = (env: EnvVars, { pod = {}, container = {}, services = [], objects = [] }: EnvCase = {}) => {
+const NODE_IPS = ["192.0.2.10", "2001:db8::1"];
+const environment = (env: EnvVars, given: EnvCase = {}) => {
+  const { pod = {}, container = {}, services = [], objects = [], nodeIps = NODE_IPS } = given;
   const main = containerOf({ env, ...container });
   return containerEnvironment({
     pod: podOf({ ...pod, spec: { containers: [main], ...pod.spec } }),
     container: main,
-    addresses: { podIps: ["10.1.0.5", "2001:db8::5"], nodeIps: ["192.0.2.10", "2001:db8::1"] },
+    addresses: { podIps: ["10.1.0.5", "2001:db8::5"], nodeIps },
     objects: configObjectsOf(objects, services),
     files: new Map([["v/env", { path: "/v/env", content: { ok: true, value: "K='from file'" } }]]),
-    node: { allocatable: { cpu: "2", memory: "4Gi", pods: "110" } },
+    node: { allocatable: { cpu: "2", memory: "4Gi", pods: "110" }, hostIpUnknown: "host IP unknown" },
   });
 };
 const ok = (pairs: Readonly<Record<string, string>>) => ({
@@ -297,6 +301,26 @@ describe("containerEnvironment", () => {
     ],
   ])("says of %j %j what is missing as upstream does", (envFrom, env, message) => {
     expect(environment(env, { container: { envFrom }, objects })).toEqual(lost(message));
+  });
+});
+
+describe("a node whose addresses are not known", () => {
+  const nameOnly = { status: { addresses: [{ type: "Hostname", address: "one" }] } };
+  it.each([
+    ["not told yet", undefined, "[{Hostname here}]"],
+    ["without a status", {}, "[]"],
+    ["of a cloud that has not told them", nameOnly, "[{Hostname one}]"],
+  ])("%s is described as upstream does", (_title, node, known) => {
+    expect(hostIpUnknown(node, { hostname: "here" })).toBe(`host IP unknown; known addresses: ${known}`);
+  });
+
+  it.each([
+    ["status.hostIP", { ok: false, error: expect.objectContaining({ message: "host IP unknown", retryable: true }) }],
+    ["status.hostIPs", { ok: false, error: expect.objectContaining({ reason: "CreateContainerConfigError" }) }],
+    ["status.podIP", ok({ F: "10.1.0.5" })],
+  ])("keeps a container with %s waiting, and no other", (fieldPath, expected) => {
+    const env = [{ name: "F", valueFrom: { fieldRef: { fieldPath } } }];
+    expect(environment(env, { nodeIps: [] })).toEqual(expected);
   });
 });
 

@@ -18,6 +18,7 @@ import type { ClientConfig } from "../core/api/clientConfig.ts";
 import { authoritiesIn } from "../core/cert/pemFile.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
+import type { Logger } from "../ports/telemetry.ts";
 import { type ApiConnection, createApiLanes } from "../sinks/apiServer/apiLanes.ts";
 import { createAuthorization } from "../sinks/apiServer/authorization.ts";
 import type { ApiAuthorization } from "../sinks/apiServer/createApiServer.ts";
@@ -53,10 +54,19 @@ export const apiAccess = (setup: ApiAccessSetup): Observable<ApiLanes> =>
     },
     (opened) => {
       const { connection, hasIdentity } = opened as OpenAccess;
+      const bootstrapping = createCell<Following | undefined>(undefined);
       const identities$ = clientIdentities({
         ...setup,
         own: connection.lanes.objects,
-        openBootstrap: (client) => openConnection(setup, client),
+        openBootstrap: (client) => {
+          const made = openConnection(setup, client);
+          bootstrapping.set({ client, connection: made });
+          const close = (): void => {
+            bootstrapping.set(undefined);
+            made.close();
+          };
+          return { ...made, close };
+        },
       }).pipe(
         tap((identity) => {
           connection.useIdentity(identity);
@@ -64,21 +74,35 @@ export const apiAccess = (setup: ApiAccessSetup): Observable<ApiLanes> =>
         }),
         ignoreElements(),
       );
-      const authorities$ = followAuthority(setup).pipe(
-        tap((authority) => connection.useAuthority(authority)),
-        ignoreElements(),
+      const authorities$ = merge(
+        followAuthority({ client: setup.client, connection }, setup.log),
+        bootstrapping.changes$.pipe(
+          switchMap((open) => (open === undefined ? EMPTY : followAuthority(open, setup.log))),
+        ),
       );
       return merge(of(connection.lanes), identities$, authorities$, NEVER);
     },
   );
 
-/** What signs the server's certificate, if it is in a file, whenever that is not what was read at start any more. */
-const followAuthority = ({ client: { authority, endpoint }, log }: ApiAccessSetup): Observable<string> =>
+/** A connection, and what tells of its authority. */
+interface Following {
+  readonly client: ClientConfig;
+  readonly connection: ApiConnection;
+}
+
+/** Gives a connection what signs the server's certificate, whenever the file of that is not what was read at start. */
+const followAuthority = ({ client: { authority, endpoint }, connection }: Following, log: Logger): Observable<never> =>
   authority === undefined || !("file" in authority)
     ? EMPTY
     : authorityFile(authority.file, systemClock, (error) =>
         log.warn("The certificate authority of the API server cannot be used; the last one stays in use", { error }),
-      ).pipe(startWith(authoritiesIn(endpoint.certificateAuthority ?? "").join("")), distinctUntilChanged(), skip(1));
+      ).pipe(
+        startWith(authoritiesIn(endpoint.certificateAuthority ?? "").join("")),
+        distinctUntilChanged(),
+        skip(1),
+        tap((next) => connection.useAuthority(next)),
+        ignoreElements(),
+      );
 
 interface OpenAccess {
   readonly connection: ApiConnection;

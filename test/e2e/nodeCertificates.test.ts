@@ -1,7 +1,8 @@
 /** The daemon gets, keeps and renews the certificates of its node, against the API server behind HTTPS. */
 import { X509Certificate } from "node:crypto";
-import { mkdir, lstat, readFile, readlink, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, mkdtemp, lstat, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
@@ -10,6 +11,7 @@ import {
   startCertificateSigner,
   type SigningPolicy,
 } from "../support/apiServer/certificateSigner.ts";
+import { createTestAuthority } from "../support/apiServer/certificates.ts";
 import { type HttpsApiServer, startHttpsApiServer } from "../support/apiServer/httpsApiServer.ts";
 import { type Daemon, freePort, startDaemon } from "../support/daemon.ts";
 import { newPod } from "../support/simApi.ts";
@@ -53,14 +55,20 @@ describe("the certificates of a daemon", () => {
   });
 
   const pki = (name: string): string => join(folder, "pki", name);
-  const start = async (policy: SigningPolicy, config: Readonly<Record<string, unknown>> = {}): Promise<Daemon> => {
+  const start = async (
+    policy: SigningPolicy,
+    config: Readonly<Record<string, unknown>> = {},
+    authority: Readonly<Record<string, string>> = {
+      "certificate-authority-data": btoa(server?.authority.certificate ?? ""),
+    },
+  ): Promise<Daemon> => {
     if (server === undefined) throw new Error("the server did not start");
     signer = startCertificateSigner(server, policy);
     const { dir, socketPath } = await startRuntime();
     folder = join(dir, "node");
     await mkdir(folder, { recursive: true });
     const bootstrap = join(folder, "bootstrap-kubelet.conf");
-    const cluster = { server: server.url, "certificate-authority-data": btoa(server.authority.certificate) };
+    const cluster = { server: server.url, ...authority };
     await writeFile(
       bootstrap,
       JSON.stringify({
@@ -142,6 +150,19 @@ describe("the certificates of a daemon", () => {
     under().sim.put("pods", newPod("later", { nodeName: NODE, containers: [container] }));
     await runs(of, "later");
     expect(under().signer.seen).toHaveLength(1);
+  });
+
+  it("are asked for once the authority file of the bootstrap kubeconfig is the server's", async () => {
+    const file = join(await mkdtemp(join(tmpdir(), "rxlet-authority-")), "ca.crt");
+    await writeFile(file, (await createTestAuthority()).certificate);
+    const of = await start({ kind: "sign", lifeMs: HOUR_MS }, {}, { "certificate-authority": file });
+    await until(of, "a server of another authority to be refused", async () =>
+      /certificate signature failure|unable to verify/i.test(await of.log()) ? true : undefined,
+    );
+    await writeFile(file, under().authority.certificate);
+    under().sim.put("pods", newPod("bound", { nodeName: NODE, containers: [container] }));
+    await runs(of, "bound");
+    await rm(dirname(file), { recursive: true });
   });
 
   it("are asked for again once a denied request was deleted", async () => {

@@ -95,7 +95,7 @@ export function outageTests(installation: ContainerdInstallation): void {
     await cluster.untilGone("leaving");
     await cluster.until("the node to be Ready and its lease renewed", () => {
       const told = api.sim.object("nodes", { name: NODE_NAME });
-      return told !== undefined && hasCondition(told as never, "Ready") && leaseAgeMs(api) < GRACE_MS;
+      return told !== undefined && hasCondition(told, "Ready") && leaseAgeMs(api) < GRACE_MS;
     });
     const events = () => api.sim.objects("events").filter(({ involvedObject }) => involvedObject.name === "struck");
     await cluster.until("the second start to be told", () =>

@@ -38,7 +38,6 @@ import { createFiles } from "../sinks/files.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
-import { watchMounts } from "../sinks/mounts/watchMounts.ts";
 import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
@@ -219,9 +218,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     probers: createProbers(client.runtime, clock),
     files: createFiles(),
     volumeFiles: createVolumeFiles({ clock }),
-    mounts: mayMount()
-      ? createMounts({ clock, changes$: supervised("mountTable", watchMounts(), { clock, rng, telemetry }) })
-      : undefined,
+    mounts: mayMount() ? createMounts({ clock }) : undefined,
     logFiles: createLogFiles(),
     cgroups,
     machine,

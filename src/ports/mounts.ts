@@ -1,8 +1,7 @@
 /**
- * The mount table of the node, and what changes it. Paths are absolute and the node's own, links in them followed but
+ * The mount table of the node, and what is done to it. Paths are absolute and the node's own, links in them followed but
  * where said otherwise. Counterpart: k8s.io/mount-utils and pkg/volume/util/subpath.
  */
-import type { Observable } from "rxjs";
 import type { MountEntry } from "../core/mount/mountInfo.ts";
 import type { Call, CallOptions } from "./call.ts";
 
@@ -15,8 +14,6 @@ export interface MountRequest {
   readonly fsType: string;
   /** Each one word of `-o`, for example `size=64Ki`; none has a comma but where it belongs to a value in quotes. */
   readonly options: readonly string[];
-  /** Also words of `-o`; never in a log or an error. Default: none. */
-  readonly secretOptions?: readonly string[];
 }
 
 /** Something there to be seen at a second place. */
@@ -52,14 +49,10 @@ export interface BindInsideRequest extends InsideVolume {
 export interface Mounts {
   /** All mounts of this mount namespace in the order of the kernel: of two at one place the later one is on top. */
   list(): Call<readonly MountEntry[]>;
-  /** Emits after the table changed, whoever did it; never errors. Undefined where nobody tells: audit `list` instead. */
-  readonly changes$: Observable<void> | undefined;
   /** Mounts with the tools of the host: mount(8) and its helpers, such as mount.nfs. Default deadline 2 min. */
   mount(request: MountRequest, options?: CallOptions): Call<void>;
   /** One mount more, even where the same is mounted already. All or nothing: never writable when asked for read-only. */
   bind(request: BindRequest, options?: CallOptions): Call<void>;
-  /** Changes options of what is mounted there, for example `["ro"]` or `["size=1Gi"]`. */
-  remount(target: string, words: readonly string[], options?: CallOptions): Call<void>;
   /**
    * Takes away the topmost mount at that very path (a link there is not followed). Nothing mounted: fine. In use: Io.
    * `isLazy` detaches it from the tree at once, and from its users when the last has gone. Default deadline 30 s.

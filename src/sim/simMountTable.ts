@@ -119,9 +119,6 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
     /** What is mounted at a path without links, or below it. */
     atOrBelow: (path: string): SimMount | undefined =>
       [...mounts.values()].find((mount) => mount.path === path || mount.path.startsWith(`${path}/`)),
-    setReadOnly(mount: SimMount, isReadOnly: boolean): void {
-      mounts.set(keyOf(mount.parentId, mount.covers), { ...mount, isReadOnly });
-    },
     drop({ parentId, covers }: SimMount): void {
       mounts.delete(keyOf(parentId, covers));
     },

@@ -2,7 +2,7 @@
  * The Mounts port in memory, on a simulated file tree. The mounts belong to the tree, what file systems they are to this;
  * both outlive kubelets but no reboot.
  */
-import { Observable, Subject, switchMap } from "rxjs";
+import { Observable, switchMap } from "rxjs";
 import { kubeletError } from "../core/errors.ts";
 import type { MountEntry } from "../core/mount/mountInfo.ts";
 import { namesBelow, subPathFault } from "../core/mount/subPath.ts";
@@ -16,11 +16,10 @@ import { normalized, parentOf } from "./simPaths.ts";
 import type { SimTree } from "./simTree.ts";
 
 /** What can be asked of it; `lazy unmount` detaches. */
-export type SimMountRequest = Exclude<keyof Mounts, "changes$"> | "lazy unmount";
+export type SimMountRequest = keyof Mounts | "lazy unmount";
 
 /** The port, and the host's view. */
 export interface SimMounts extends Mounts {
-  readonly changes$: Observable<void>;
   /** What is mounted beside the file systems of the machine, oldest first. */
   all(): readonly MountEntry[];
   /** All of it goes, as when the machine boots. */
@@ -52,8 +51,6 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
   const { mounts } = tree;
   /** File systems mounted since the boot, by number. */
   const kinds = new Map<number, Pick<MountEntry, "fsType" | "source" | "superOptions">>();
-  const changes = new Subject<void>();
-  const changed = (): void => changes.next();
   const call = <T>(operation: SimMountRequest, target: string, deadlineMs: number, effect: () => T): Call<T> => {
     const action = (): SimAction => fate?.(operation, target) ?? PROCEED;
     const late = () => kubeletError("DeadlineExceeded", `${operation} ${target}: not done within ${deadlineMs} ms`);
@@ -66,7 +63,6 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
     const below = recursive ? mounts.all().filter(({ path }) => path.startsWith(`${from}/`)) : [];
     const to = mounts.bind(from, needed(tree, "bind", target).path, readOnly).path;
     for (const { path } of below) mounts.bind(path, `${to}${path.slice(from.length)}`, false);
-    changed();
   };
   const take = (mount: SimMount, isLazy: boolean): void => {
     for (const above of mounts.on(mount)) {
@@ -74,7 +70,6 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
       take(above, isLazy);
     }
     tree.unmount(mount);
-    changed();
   };
   const bindInside = ({ target, readOnly = false, ...place }: BindInsideRequest): void => {
     const { place: source, path } = inside(tree, place, "NotFound");
@@ -95,22 +90,13 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
     });
   return {
     list: () => call("list", "/", DEFAULT_MS, all),
-    changes$: changes.asObservable(),
     mount: ({ source, target, fsType, options }, more) =>
       call("mount", target, bound(more, MOUNT_MS), () => {
         const made = tree.mount(needed(tree, "mount", target).path, ROOT_MODE);
         kinds.set(made.fileSystem, { source, fsType, superOptions: ["rw", ...options] });
-        changed();
       }),
     bind: ({ source, target, readOnly = false, recursive = false }, more) =>
       call("bind", target, bound(more, DEFAULT_MS), () => bindTree(source, target, readOnly, recursive)),
-    remount: (target, words, more) =>
-      call("remount", target, bound(more, DEFAULT_MS), () => {
-        const found = mounts.at(target);
-        if (found === undefined) throw kubeletError("Io", `cannot remount ${target}: not mounted`);
-        if (words.includes("ro") || words.includes("rw")) mounts.setReadOnly(found, words.includes("ro"));
-        changed();
-      }),
     unmount(target, { isLazy = false, ...more } = {}) {
       return call(isLazy ? "lazy unmount" : "unmount", target, bound(more, DEFAULT_MS), () => {
         const found = mounts.at(target);

@@ -63,16 +63,6 @@ function fileSystemsConformance(machine: () => MountsUnderTest): void {
     expect(await on.count()).toBe(0);
   });
 
-  it("makes what is mounted read-only", async () => {
-    const on = machine();
-    const dir = await on.dir("volume");
-    await on.tmpfs(dir);
-    expect(await ending(on.port.remount(dir, ["ro"]))).toBeUndefined();
-    expect(await ending(on.fixture.files.writeFile(`${dir}/file`, ""))).toBe("PermissionDenied");
-    expect((await on.entry(dir))?.options).toContain("ro");
-    expect(await ending(on.port.remount(on.at("volume", "missing"), ["ro"]))).not.toBeUndefined();
-  });
-
   it("detaches lazily", async () => {
     const on = machine();
     const dir = await on.dir("volume");

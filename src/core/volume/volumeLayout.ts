@@ -190,11 +190,11 @@ export function layoutOfOrigin(pod: Pod, origin: VolumeOrigin, node: VolumeNode)
 const nfsHost = (server: string): string => (server.includes(":") && !server.startsWith("[") ? `[${server}]` : server);
 
 /** The kind of a volume, by the name of its field. */
-export const volumeKind = ({ name: _name, ...sources }: Volume): string =>
+const volumeKind = ({ name: _name, ...sources }: Volume): string =>
   Object.entries(sources).find(([, source]) => source !== undefined)?.[0] ?? "";
 
 /** No plugin makes volumes of this kind: upstream's words, and which kind it is. */
-export const notServed = (name: string, kind: string): Result<never> =>
+const notServed = (name: string, kind: string): Result<never> =>
   err(
     kubeletError(
       "Unimplemented",

@@ -117,7 +117,7 @@ function resourceText(pod: Pod, ref: DownwardFile["resourceFieldRef"], amounts: 
 }
 
 /** The token a projection asks for. */
-export function tokenWish(pod: Pod, { audience = "", expirationSeconds = TOKEN_SECONDS }: TokenProjection): TokenWish {
+function tokenWish(pod: Pod, { audience = "", expirationSeconds = TOKEN_SECONDS }: TokenProjection): TokenWish {
   const { namespace, name, uid } = pod.metadata;
   return {
     namespace,

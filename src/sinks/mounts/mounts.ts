@@ -1,5 +1,4 @@
 /** The Mounts port with the tools of the host. Keeps no state: what is mounted is asked of the kernel. */
-import type { Observable } from "rxjs";
 import { ioError } from "../../core/ioError.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -7,26 +6,19 @@ import type { MountRequest, Mounts } from "../../ports/mounts.ts";
 import { bind, unmount } from "./bind.ts";
 import { bindInside, makeInside } from "./insideVolume.ts";
 import { readMountTable } from "./mountTable.ts";
-import { boundedCall, runMount, runTool } from "./mountTool.ts";
+import { boundedCall, runMount } from "./mountTool.ts";
 
 const MOUNT_MS = 120_000;
 const DEFAULT_MS = 30_000;
 
 async function mount(request: MountRequest, what: string, signal: AbortSignal): Promise<void> {
-  const { source, target, fsType, options, secretOptions = [] } = request;
-  const words = [...options, ...secretOptions];
-  const args = ["-t", fsType, ...(words.length === 0 ? [] : ["-o", words.join(",")]), "--", source, target];
+  const { source, target, fsType, options } = request;
+  const args = ["-t", fsType, ...(options.length === 0 ? [] : ["-o", options.join(",")]), "--", source, target];
   await runMount({ program: "mount", args, what, signal }, [target]);
 }
 
-export interface MountsOptions {
-  readonly clock: Clock;
-  /** Default: nobody tells. */
-  readonly changes$?: Observable<void>;
-}
-
 /** Mounts of the mount namespace of this process. */
-export function createMounts({ clock, changes$ }: MountsOptions): Mounts {
+export function createMounts({ clock }: { readonly clock: Clock }): Mounts {
   const call = <T>(
     [action, path]: readonly [action: string, path: string],
     deadlineMs: number,
@@ -42,7 +34,6 @@ export function createMounts({ clock, changes$ }: MountsOptions): Mounts {
   const within = (options: CallOptions | undefined, usualMs: number): number => options?.deadlineMs ?? usualMs;
   return {
     list: () => call(["list", "mounts"], DEFAULT_MS, readMountTable),
-    changes$,
     mount(request, options) {
       const what = [`mount ${request.fsType} ${request.source} at`, request.target] as const;
       return call(what, within(options, MOUNT_MS), (signal) => mount(request, what.join(" "), signal));
@@ -51,12 +42,6 @@ export function createMounts({ clock, changes$ }: MountsOptions): Mounts {
       call([`bind ${request.source} at`, request.target], within(options, DEFAULT_MS), (signal) =>
         bind({ ...request, signal }),
       ),
-    remount(target, words, options) {
-      const args = ["-o", ["remount", ...words].join(","), "--", target];
-      return call(["remount", target], within(options, DEFAULT_MS), (signal) =>
-        runTool({ program: "mount", args, what: `remount ${target}`, signal }),
-      );
-    },
     unmount: (target, options) =>
       call(["unmount", target], within(options, DEFAULT_MS), (signal) =>
         unmount(target, options?.isLazy === true, signal),

@@ -1,11 +1,11 @@
 /**
  * What earlier lives of the kubelet left behind: directories, logs and cgroups of pods that neither a source wants nor
- * the runtime knows, and links to logs that are gone. Runs once all sources are known, then seldom. Bound: one sweep at
- * a time, one removal at a time. Counterpart: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
+ * the runtime knows, and links to logs that are gone. Runs once all sources are known, then seldom. Owner of the cell
+ * `orphans`. Bound: one sweep at a time, one removal at a time. Counterpart: HandlePodCleanups, cleanupOrphanedPodDirs, evictPodLogsDirectories.
  */
 import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
-import { podUid } from "../core/ids.ts";
+import { type PodUid, podUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { parseContainerLogLink, parsePodLogDir, podDir, podsDir } from "../core/paths.ts";
 import { parsePodCgroupName, qosCgroupName } from "../core/resources/podCgroup.ts";
@@ -17,11 +17,13 @@ import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import type { UserNamespaces } from "./userNamespaces.ts";
 import { removeUnmounted } from "./volumeEffects.ts";
+import type { Volumes } from "./volumes.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
-interface State extends Pick<NodeState, "registry" | "listing" | "statuses"> {
+interface State extends Pick<NodeState, "registry" | "listing" | "statuses" | "orphans"> {
   readonly userNamespaces: Pick<UserNamespaces, "release">;
+  readonly volumesOf: Pick<Volumes, "forget">;
 }
 
 /** What the sources want is known before the registry has heard it: until then every pod looks like a leftover. */
@@ -34,10 +36,9 @@ export function housekeeping(
   config: Config,
   state: State,
 ): Observable<never> {
-  const told = new Map<string, string>();
   const sweep = (): Observable<never> =>
     concat(
-      sweepPodDirs(ports, config, state, told),
+      sweepPodDirs(ports, config, state),
       sweepLogDirs(ports, config, state),
       sweepLogLinks(ports, config, state),
       sweepCgroups(ports, config, state),
@@ -51,40 +52,46 @@ function isOrphan(uid: string, { registry, listing }: State): boolean {
   return !registry.value.records.has(key) && listing.value?.pods.has(key) !== true;
 }
 
-/** `told`: why a directory is still there, by its path; it is told once, and again when it changed. */
-function sweepPodDirs(
-  ports: Ports,
-  { directories }: Config,
-  state: State,
-  told: Map<string, string>,
-): Observable<never> {
+/** Why a directory stays is told once, and again when it changed. */
+function sweepPodDirs(ports: Ports, { directories }: Config, state: State): Observable<never> {
   const { files, telemetry } = ports;
   const { log, metrics } = telemetry;
-  const stays = new Set<string>();
-  const remove = (uid: string): Observable<never> => {
-    const path = podDir(directories, podUid(uid));
-    return concat(state.userNamespaces.release(podUid(uid)), removeUnmounted(ports, path)).pipe(
-      tap({ complete: () => log.info("Removed what an earlier pod left behind", { path }) }),
-      ignoreElements(),
-      catchError((thrown: unknown) => {
-        const { message } = toKubeletError(thrown);
-        stays.add(path);
-        if (told.get(path) !== message)
-          log.warn("Cannot remove what an earlier pod left behind", { path, error: thrown });
-        told.set(path, message);
-        return EMPTY;
-      }),
+  return defer(() => {
+    let found = 0;
+    const stays = new Map<PodUid, string>();
+    const remove = (name: string): Observable<never> => {
+      const uid = podUid(name);
+      const path = podDir(directories, uid);
+      found += 1;
+      return concat(state.userNamespaces.release(uid), removeUnmounted(ports, path)).pipe(
+        tap({
+          complete: () => {
+            log.info("Removed what an earlier pod left behind", { path });
+            if (isOrphan(uid, state)) state.volumesOf.forget(uid);
+          },
+        }),
+        ignoreElements(),
+        catchError((thrown: unknown) => {
+          const { message } = toKubeletError(thrown);
+          stays.set(uid, message);
+          if (state.orphans.value.get(uid) !== message) {
+            log.warn("Cannot remove what an earlier pod left behind", { path, error: thrown });
+          }
+          return EMPTY;
+        }),
+      );
+    };
+    const count = (): Observable<never> => {
+      if (stays.size > 0 || state.orphans.value.size > 0) state.orphans.set(stays);
+      metrics.gauge("kubelet_orphan_pod_cleaned_volumes", found);
+      metrics.gauge("kubelet_orphan_pod_cleaned_volumes_errors", stays.size);
+      return EMPTY;
+    };
+    return concat(
+      sweepEach(files.list(podsDir(directories)), () => (uid) => isOrphan(uid, state), remove),
+      defer(count),
     );
-  };
-  const count = (): Observable<never> => {
-    for (const path of [...told.keys()]) if (!stays.has(path)) told.delete(path);
-    metrics.gauge("kubelet_orphan_pod_cleaned_volumes_errors", stays.size);
-    return EMPTY;
-  };
-  return concat(
-    sweepEach(files.list(podsDir(directories)), () => (uid) => isOrphan(uid, state), remove),
-    defer(count),
-  );
+  });
 }
 
 function sweepLogDirs({ files, telemetry }: Ports, { directories }: Config, state: State): Observable<never> {

@@ -74,12 +74,15 @@ export interface Volumes {
   load(): Observable<never>;
   /** Runs the volumes of one pod for as long as its worker lives. Never errors. */
   run(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory): Observable<PodOutput>;
+  /** The directory of a pod that has no worker was removed, and its volumes with it. */
+  forget(uid: PodUid): void;
 }
 
 /** Makes the one owner of volumes. */
 export const createVolumes = (deps: VolumesDeps): Volumes => ({
   load: () => restoreVolumes(deps.ports, deps.config, deps.volumes),
   run: (uid, commands$, memory) => runPod(uid, commands$, memory, deps),
+  forget: (uid) => deps.volumes.delete(uid),
 });
 
 /** What one volume's worker is told. */

@@ -11,6 +11,7 @@
  *     timelines      pipelines/podTimeline        what happened to each pod, and what it is busy with
  *     idRanges       pipelines/userNamespaces     which pod has which user ids
  *     volumes        pipelines/volumes            which volumes each pod wants, and which of them the node has
+ *     orphans        pipelines/housekeeping       pods nobody wants whose directories cannot be removed, and why
  *     runtimeClasses kubelet                      which RuntimeClasses there are
  *     services       kubelet                      which services there are
  *     node           pipelines/nodeObject         this node as the API server has it
@@ -51,6 +52,8 @@ export interface NodeState {
   readonly timelines: KeyedCell<PodUid, PodTimeline>;
   readonly idRanges: Cell<IdRanges>;
   readonly volumes: KeyedCell<PodUid, PodVolumes>;
+  /** Why each one stays, as of the last sweep. */
+  readonly orphans: Cell<ReadonlyMap<PodUid, string>>;
   readonly runtimeClasses: Cell<RuntimeClasses>;
   /** undefined until the API server has told them once. */
   readonly services: Cell<readonly ServiceForEnv[] | undefined>;
@@ -78,6 +81,7 @@ export function createNodeState(): NodeState {
     timelines: createKeyedCell(),
     idRanges: createCell(noIdRanges),
     volumes: createKeyedCell(),
+    orphans: createCell<ReadonlyMap<PodUid, string>>(new Map()),
     runtimeClasses: createCell<RuntimeClasses>(new Map()),
     services: createCell<readonly ServiceForEnv[] | undefined>(undefined),
     node: createCell<Node | undefined>(undefined),

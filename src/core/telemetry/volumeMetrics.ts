@@ -17,6 +17,11 @@ export const volumeMetrics = {
     help: "Images that could not be given to a container as volumes.",
     labels: [],
   },
+  kubelet_orphan_pod_cleaned_volumes: {
+    type: "gauge",
+    help: "Directories of pods that are gone which the last sweep found.",
+    labels: [],
+  },
   kubelet_orphan_pod_cleaned_volumes_errors: {
     type: "gauge",
     help: "Directories of pods that are gone which the last sweep could not remove.",

@@ -72,9 +72,11 @@ describe("housekeeping", () => {
       const ports = { files, mounts: undefined, cgroups: undefined, clock: m.clock, telemetry: recordingTelemetry() };
       const config = simKubeletConfig(simMachine());
       const userNamespaces = createUserNamespaces(ports, config, state);
-      m.expectObservable(housekeeping({ ready$: ready }, ports, config, { ...state, userNamespaces }), "100s !").toBe(
-        "",
-      );
+      const volumesOf = { forget: () => undefined };
+      m.expectObservable(
+        housekeeping({ ready$: ready }, ports, config, { ...state, userNamespaces, volumesOf }),
+        "100s !",
+      ).toBe("");
       m.flush();
       expect(files.read(mine)).toBe("precious");
     }),

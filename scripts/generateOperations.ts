@@ -4,10 +4,10 @@
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { EXPLAIN_FLAGS } from "../src/cli/explainFlags.ts";
-import { RETRY_FLAGS } from "../src/cli/retryFlags.ts";
 import type { FlagSpec } from "../src/cli/flagSpec.ts";
 import { OWN_FLAGS } from "../src/cli/ownFlags.ts";
+import { RETRY_FLAGS } from "../src/cli/retryFlags.ts";
+import { EXPLAIN_FLAGS } from "../src/cli/showFlags.ts";
 import { DEV_FLAGS, RUNTIME_FLAGS } from "../src/cli/subCommands.ts";
 import type { ConfigField, FieldDefault } from "../src/core/config/configField.ts";
 import { CONFIG_FIELDS } from "../src/core/config/configFields.ts";

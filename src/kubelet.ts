@@ -68,6 +68,7 @@ import type { KubeletQueries } from "./ports/kubeletQueries.ts";
 import type { NodeStats } from "./ports/nodeStats.ts";
 import { createTokens } from "./pipelines/tokens.ts";
 import { createUserNamespaces } from "./pipelines/userNamespaces.ts";
+import { volumeQueries } from "./pipelines/volumeQueries.ts";
 import { createVolumes } from "./pipelines/volumes.ts";
 import type { ReadonlyCell } from "./state/cell.ts";
 import { createNodeState, type NodeState } from "./state/nodeState.ts";
@@ -156,7 +157,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     { ready$: listed$.pipe(switchMap(() => state.sourcesSeen.changes$.pipe(filter(allSourcesSeen), take(1)))) },
     ports,
     config,
-    { ...state, userNamespaces },
+    { ...state, userNamespaces, volumesOf: shared.volumes },
   );
   const up$ = runtimeState({ lookAgain$: loops.runtimeLooks.values$ }, ports, config, state.runtimeState);
 
@@ -173,7 +174,11 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     node: state.node,
     podsChanged$: podsChanged(state),
     stats: createNodeStats(state, ports, config),
-    queries: { ...createQueries(state, clock, config), ...timelineQueries(state, clock, images) },
+    queries: {
+      ...createQueries(state, clock, config),
+      ...timelineQueries(state, clock, images),
+      ...volumeQueries(state, clock, config),
+    },
     commands: podCommands(state.registry, clock, (update) => loops.registry.push({ kind: "update", update })),
     drain: (deadlineMs) => {
       draining$.next();

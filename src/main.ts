@@ -43,6 +43,11 @@ async function main(invocation: Invocation): Promise<void> {
       run(explain(invocation, process.stdout));
       break;
     }
+    case "volumes": {
+      const { volumes } = await import("./commands/volumes.ts");
+      run(volumes(invocation, process.stdout));
+      break;
+    }
     case "retry": {
       const { retryPod } = await import("./commands/retry.ts");
       run(retryPod(invocation, process.stdout));

@@ -1,10 +1,9 @@
 /**
- * The command line of rxlet: the daemon (no sub-command), `rxlet dev`, `rxlet explain`, `rxlet retry`, `rxlet simulate` and `rxlet runtime`. Turns argv
- * into what to do, as a value; it neither prints nor exits. Exit code 1 goes with `error`, 0 with `help` and `version`.
+ * The command line of rxlet: the daemon (no sub-command), `rxlet dev`, `rxlet explain`, `rxlet volumes`, `rxlet retry`,
+ * `rxlet simulate` and `rxlet runtime`. Turns argv into what to do, as a value; it neither prints nor exits. Exit code 1 goes with `error`, 0 with `help` and `version`.
  */
 import { closestName } from "../core/config/closestName.ts";
 import { type ConfigReaders, nodeConfigReaders } from "./configReaders.ts";
-import { EXPLAIN_FLAGS, type ExplainOptions, readExplainFlags } from "./explainFlags.ts";
 import { flagCommand } from "./flagCommand.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import { KUBELET_FLAGS } from "./flags.ts";
@@ -13,6 +12,13 @@ import { loadKubeletOptions } from "./loadKubeletOptions.ts";
 import { type DevOptions, DEV_FLAGS, type RuntimeOptions, RUNTIME_FLAGS } from "./subCommands.ts";
 import { ownFlagValues, type ParsedFlags, parseFlags } from "./parseKubeletFlags.ts";
 import { readRetryFlags, RETRY_FLAGS, type RetryOptions } from "./retryFlags.ts";
+import {
+  EXPLAIN_FLAGS,
+  type ExplainOptions,
+  readExplainFlags,
+  readVolumesFlags,
+  type VolumesOptions,
+} from "./showFlags.ts";
 import { readSimulateFlags, SIMULATE_FLAGS, type SimulateFlags } from "./simulateFlags.ts";
 
 /** What the command line asks for. */
@@ -20,6 +26,7 @@ export type Invocation =
   | { readonly command: "kubelet"; readonly options: KubeletOptions }
   | ({ readonly command: "dev" } & DevOptions)
   | ({ readonly command: "explain" } & ExplainOptions)
+  | ({ readonly command: "volumes" } & VolumesOptions)
   | ({ readonly command: "retry" } & RetryOptions)
   | ({ readonly command: "runtime" } & RuntimeOptions)
   | ({ readonly command: "simulate" } & SimulateFlags)
@@ -41,6 +48,7 @@ const ABOUT = {
     "`file: field` is deprecated: set that field in the file.",
   dev: "Run pods from a directory with the built-in runtime, without containers or root, and show them live",
   explain: "Tell what happened to a pod of a running rxlet, what it waits for now, and what comes next",
+  volumes: "Show which volumes a running rxlet has mounted, waits for or finds left over, and why",
   retry: "Let a pod of a running rxlet that waits in a backoff try again at once",
   simulate:
     "Run whole simulated nodes in virtual time, with faults drawn from a seed, and check every rule at every step.\n" +
@@ -52,13 +60,14 @@ function rootCommand() {
   const root = flagCommand("rxlet", ABOUT.kubelet, KUBELET_FLAGS).usage("[command] [flags]");
   root.addCommand(flagCommand("dev", ABOUT.dev, DEV_FLAGS).usage("[DIR] [flags]"));
   root.addCommand(flagCommand("explain", ABOUT.explain, EXPLAIN_FLAGS).usage("POD [flags]"));
+  root.addCommand(flagCommand("volumes", ABOUT.volumes, EXPLAIN_FLAGS).usage("[POD] [flags]"));
   root.addCommand(flagCommand("retry", ABOUT.retry, RETRY_FLAGS).usage("POD [flags]"));
   root.addCommand(flagCommand("simulate", ABOUT.simulate, SIMULATE_FLAGS));
   root.addCommand(flagCommand("runtime", ABOUT.runtime, RUNTIME_FLAGS));
   return root;
 }
 
-const SUB_COMMANDS = ["dev", "explain", "retry", "simulate", "runtime"] as const;
+const SUB_COMMANDS = ["dev", "explain", "volumes", "retry", "simulate", "runtime"] as const;
 type SubCommand = (typeof SUB_COMMANDS)[number];
 const isSubCommand = (text: string | undefined): text is SubCommand => SUB_COMMANDS.some((name) => name === text);
 
@@ -102,6 +111,7 @@ function unexpectedArgument(text: string): string {
 const SUB_COMMAND_FLAGS: Readonly<Record<SubCommand, readonly FlagSpec[]>> = {
   dev: DEV_FLAGS,
   explain: EXPLAIN_FLAGS,
+  volumes: EXPLAIN_FLAGS,
   retry: RETRY_FLAGS,
   simulate: SIMULATE_FLAGS,
   runtime: RUNTIME_FLAGS,
@@ -112,6 +122,10 @@ function runSubCommand(command: SubCommand, argv: readonly string[]): Invocation
   if (parsed.help) return { command: "help", text: helpText(command) };
   if (command === "explain") {
     const asked = readExplainFlags(parsed);
+    return asked.ok ? { command, ...asked.options } : { command: "error", errors: asked.errors };
+  }
+  if (command === "volumes") {
+    const asked = readVolumesFlags(parsed);
     return asked.ok ? { command, ...asked.options } : { command: "error", errors: asked.errors };
   }
   if (command === "retry") {

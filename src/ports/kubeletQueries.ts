@@ -1,8 +1,8 @@
 /** What the servers may read of the kubelet: snapshots, never a stream, never a pipeline. */
 import type { Pod } from "../core/api.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
-
 import type { TimelineView } from "../core/timeline/timelineView.ts";
+import type { VolumesView } from "../core/volume/volumesView.ts";
 
 export interface HealthCheck {
   readonly name: string;
@@ -19,6 +19,10 @@ export interface KubeletQueries {
   timeline(namespace: string, name: string): TimelineView | undefined;
   /** The pods that have a timeline, as `namespace/name`. */
   timelineNames(): readonly string[];
+  /** All volumes of the node: what pods want, what is there, what is left over. */
+  volumes(): VolumesView;
+  /** Those of the pods of one name; undefined when there is none. */
+  podVolumes(namespace: string, name: string): VolumesView | undefined;
   /** Checks in upstream's order: ping, log, syncloop. */
   health(): readonly HealthCheck[];
 }

@@ -31,6 +31,7 @@ import { addRetryRoute } from "./retryRoute.ts";
 import { addSystemLogRoutes } from "./systemLogRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
 import { createUpgrades } from "./upgrades.ts";
+import { addVolumesRoutes } from "./volumesRoute.ts";
 import { addFlagzRoute, addStatuszRoute, type StatuszFacts } from "./zPageRoutes.ts";
 
 /** Switches of KubeletConfiguration. */
@@ -102,6 +103,7 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   addMetricsRoute(app, options.metricsPage);
   addStatsRoutes(app, options.stats, log);
   addTimelineRoute(app, queries);
+  addVolumesRoutes(app, queries);
   addRetryRoute(app, options.commands, queries);
   if (handlers.enableDebuggingHandlers) addDebuggingRoutes(app, options);
   else addDisabledRoutes(app);

@@ -1,6 +1,6 @@
 /**
- * The read-only server: pods, their timelines, health and metrics over plain HTTP without authentication. Debugging routes exist on the
- * authenticated server only and say so here.
+ * The read-only server: pods, their timelines and volumes, health and metrics over plain HTTP without authentication.
+ * Debugging routes exist on the authenticated server only and say so here.
  * Differs from upstream: `/runningpods/` is served here too, since not every node has an authenticated server beside it.
  */
 import type { Hono } from "hono";
@@ -17,6 +17,7 @@ import { addMetricsRoute } from "./metricsRoute.ts";
 import { addPodsRoute, addRunningPodsRoute } from "./podRoutes.ts";
 import { addStatsRoutes } from "./statsRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
+import { addVolumesRoutes } from "./volumesRoute.ts";
 import { type ListeningAddress, serve, type ServerLimits } from "./serve.ts";
 
 export interface ReadOnlyServerOptions {
@@ -57,6 +58,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addPodsRoute(app, queries);
   addRunningPodsRoute(app, queries);
   addTimelineRoute(app, queries);
+  addVolumesRoutes(app, queries);
   addMetricsRoute(app, metricsPage);
   addStatsRoutes(app, options.stats, telemetry.log);
   addDisabledRoutes(app, ["/runningpods"]);

@@ -4,19 +4,13 @@ import { timelineText } from "../core/timeline/timelineText.ts";
 import { unknownPodMessage } from "../core/timeline/unknownPod.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { onlyReads } from "./onlyMethods.ts";
+import { textOrJson } from "./textOrJson.ts";
 
 /** Adds the timelines of pods. 404 says which pod may have been meant, 400 which formats there are. */
-export function addTimelineRoute(app: Hono, queries: KubeletQueries): void {
+export function addTimelineRoute(app: Hono, queries: Pick<KubeletQueries, "timeline" | "timelineNames">): void {
   onlyReads(app, "/debug/rxlet/pods/:namespace/:name/timeline", (context) => {
     const { namespace = "", name = "" } = context.req.param();
-    const format = context.req.query("format") ?? "json";
-    if (format !== "json" && format !== "text") {
-      return context.text(`format must be json or text, got ${JSON.stringify(format)}\n`, 400);
-    }
-    const view = queries.timeline(namespace, name);
-    if (view === undefined) {
-      return context.text(`${unknownPodMessage(namespace, name, queries.timelineNames())}\n`, 404);
-    }
-    return format === "text" ? context.text(timelineText(view)) : context.json(view);
+    const unknown = (): string => unknownPodMessage(namespace, name, queries.timelineNames());
+    return textOrJson(context, timelineText, () => queries.timeline(namespace, name), unknown);
   });
 }

@@ -4,6 +4,8 @@ import { Observable, Subject } from "rxjs";
 /** Read side. */
 export interface ReadonlyKeyedCell<K, V> {
   get(key: K): V | undefined;
+  /** In insertion order. */
+  keys(): readonly K[];
   /** Current values in insertion order. */
   values(): readonly V[];
   readonly size: number;
@@ -26,6 +28,7 @@ export function createKeyedCell<K, V>(): KeyedCell<K, V> {
   const any = new Subject<K>();
   return {
     get: (key) => values.get(key),
+    keys: () => [...values.keys()],
     values: () => [...values.values()],
     get size() {
       return values.size;

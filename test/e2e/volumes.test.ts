@@ -1,10 +1,15 @@
 /** Volumes of pods of a cluster, on containerd and the mounts of this machine: what containers find in them, and when. */
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { clusterNode, isReady } from "./clusterNode.ts";
 import { server as serving } from "./manifests.ts";
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 type Volumes = NonNullable<Pod["spec"]["volumes"]>;
 
@@ -15,6 +20,12 @@ describeOnContainerd("volumes on containerd", (installation) => {
   const cluster = clusterNode(installation);
   const mountsBelow = async (folder: string): Promise<number> =>
     (await readFile("/proc/self/mountinfo", "utf8")).split("\n").filter((line) => line.includes(` ${folder}`)).length;
+
+  /** What `rxlet volumes` prints. */
+  const shown = async (...args: readonly string[]): Promise<string> => {
+    const { readOnlyUrl } = cluster.node.daemon;
+    return (await promisify(execFile)(process.execPath, [MAIN, "volumes", ...args, "--server", readOnlyUrl])).stdout;
+  };
 
   it("give every pod its token, certificate and namespace", async () => {
     cluster.server.sim.put("serviceaccounts", { metadata: ref("default") });
@@ -98,6 +109,13 @@ describeOnContainerd("volumes on containerd", (installation) => {
         .find(({ reason, involvedObject }) => reason === "FailedMount" && involvedObject.name === "following"),
     );
     expect(told.message).toBe('MountVolume.SetUp failed for volume "settings" : configmap "late" not found');
+    const waiting = await shown("following");
+    expect(waiting).toMatch(
+      /\n {2}mounted {2}fast {6}kubernetes.io\/empty-dir {2}tmpfs at \S+\n {2}pending {2}settings {2}kubernetes.io\/configmap {2}/,
+    );
+    expect(waiting).toMatch(
+      /\n {6}configmap "late" not found\n {6}failed (once|\d+ times); next try at \S+Z, in \S+\n$/,
+    );
     cluster.server.sim.put("configmaps", { metadata: ref("late"), data: { mode: "old" } });
     const pod = await cluster.untilTold("following", isReady, "Ready");
     await cluster.node.untilOutput(pod, "main", "old");
@@ -105,8 +123,10 @@ describeOnContainerd("volumes on containerd", (installation) => {
     expect(await cluster.node.untilOutput(pod, "main", "seen")).toEqual(["old", "seen"]);
     const pods = `${cluster.node.folder}/kubelet/pods`;
     expect(await mountsBelow(pods)).toBe(1);
+    expect(await shown()).toMatch(/^2 mounted, 0 pending, 0 removing, 0 orphaned, at \S+\n\ndefault\/following {2}/);
     cluster.server.sim.delete("pods", ref("following"), { gracePeriodSeconds: 1 });
     await cluster.untilGone("following");
     expect(await mountsBelow(pods)).toBe(0);
+    expect(await shown()).toMatch(/^0 mounted, 0 pending, 0 removing, 0 orphaned, at \S+\n$/);
   });
 });

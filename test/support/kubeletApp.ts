@@ -16,6 +16,8 @@ export const NO_PODS: KubeletQueries = {
   runtimePods: () => [],
   timeline: () => undefined,
   timelineNames: () => [],
+  volumes: () => ({ at: "T0", pods: [], orphans: [] }),
+  podVolumes: () => undefined,
   health: () => ["ping", "log", "syncloop"].map((name) => ({ name, problem: undefined })),
 };
 

@@ -79,6 +79,10 @@ export function formatInstant(at: EpochMs): string {
   return [date, "T", time, "Z"].join("");
 }
 
+/** RFC 3339 in UTC with milliseconds. */
+export const formatInstantMs = (at: EpochMs): string =>
+  formatInstant(at).replace("Z", `.${padded(Math.floor(civilTime(at).micros / 1000), 3)}Z`);
+
 /** RFC 3339 with as many digits of a second as it takes. */
 export function rfc3339Nano(at: EpochMs): string {
   const { micros } = civilTime(at);

@@ -2,8 +2,8 @@
  * A pod's timeline as it is served: instants as RFC 3339 in UTC with milliseconds, durations in seconds. The shape is
  * documented in docs/operations.md; fields are added, not changed.
  */
-import { type EpochMs, epochMs } from "../ids.ts";
-import { civilTime, formatInstant, padded } from "../telemetry/civilTime.ts";
+import { epochMs } from "../ids.ts";
+import { formatInstantMs } from "../telemetry/civilTime.ts";
 import { type NodeBusiness, podWaits } from "./podWaits.ts";
 import type { Outcome, PodTimeline, PodWait, TimelineEntry } from "./timelineTypes.ts";
 
@@ -50,9 +50,9 @@ export function timelineView(timeline: PodTimeline, node: NodeBusiness): Timelin
   return {
     pod: { namespace: identity.namespace, name: identity.name, uid: identity.uid },
     state,
-    stateSince: instant(since.wall),
+    stateSince: formatInstantMs(since.wall),
     ...(status?.phase === undefined ? {} : { phase: status.phase }),
-    at: instant(node.now.wall),
+    at: formatInstantMs(node.now.wall),
     waits: podWaits(timeline, node).map((wait) => waitView(wait, node)),
     // A stage is noted when it ends and shown where it began.
     entries: entries.toSorted((a, b) => a.at - b.at).map(entryView),
@@ -67,24 +67,21 @@ function waitView({ forMs, next, ...wait }: PodWait, { now }: NodeBusiness): Wai
     ...(forMs === undefined ? {} : { seconds: inSeconds(forMs) }),
     ...(next === undefined
       ? {}
-      : { next: { what: next.what, at: instant(epochMs(now.wall + inMs)), inSeconds: inSeconds(inMs) } }),
+      : { next: { what: next.what, at: formatInstantMs(epochMs(now.wall + inMs)), inSeconds: inSeconds(inMs) } }),
   };
 }
 
 function entryView({ at, what, container, tookMs, outcome, message, count, lastAt }: TimelineEntry): EntryView {
   return {
-    at: instant(at),
+    at: formatInstantMs(at),
     what,
     ...(container === undefined ? {} : { container }),
     ...(tookMs === undefined ? {} : { seconds: inSeconds(tookMs) }),
     ...(outcome === undefined ? {} : { outcome }),
     ...(message === undefined ? {} : { message }),
     ...(count === undefined ? {} : { count }),
-    ...(lastAt === undefined ? {} : { lastAt: instant(lastAt) }),
+    ...(lastAt === undefined ? {} : { lastAt: formatInstantMs(lastAt) }),
   };
 }
 
 const inSeconds = (ms: number): number => Math.max(0, Math.round(ms) / 1000);
-
-const instant = (at: EpochMs): string =>
-  formatInstant(at).replace("Z", `.${padded(Math.floor(civilTime(at).micros / 1000), 3)}Z`);

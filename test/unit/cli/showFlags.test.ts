@@ -2,11 +2,10 @@ import { describe, expect, it } from "vitest";
 import { runProgram } from "../../../src/cli/program.ts";
 import { memoryReaders } from "./memoryReaders.ts";
 
-const run = (...argv: readonly string[]) =>
-  runProgram(["explain", ...argv], { version: "1.2.3", readers: memoryReaders({}) });
-const HERE = { command: "explain", namespace: "default", pod: "web", server: "http://127.0.0.1:10255", format: "text" };
+const run = (...argv: readonly string[]) => runProgram(argv, { version: "1.2.3", readers: memoryReaders({}) });
+const HERE = { namespace: "default", pod: "web", server: "http://127.0.0.1:10255", format: "text" };
 
-describe("rxlet explain", () => {
+describe.each(["explain", "volumes"])("rxlet %s", (command) => {
   it.each([
     [["web"], {}],
     [["web", "-n", "demo"], { namespace: "demo" }],
@@ -16,11 +15,10 @@ describe("rxlet explain", () => {
     [["web", "--server", "http://node:10255/"], { server: "http://node:10255" }],
     [["web", "-o", "json"], { format: "json" }],
   ])("reads %j", async (argv, more) => {
-    expect(await run(...argv)).toEqual({ ...HERE, ...more });
+    expect(await run(command, ...argv)).toEqual({ command, ...HERE, ...more });
   });
 
   it.each([
-    [[], ["explain needs the name of a pod: rxlet explain POD"]],
     [["a/b/c"], ['"a/b/c" is no name of a pod']],
     [["web", "other"], ['unexpected argument "other"']],
     [
@@ -29,6 +27,15 @@ describe("rxlet explain", () => {
     ],
     [["web", "--server=node"], ["--server: must be a URL such as http://127.0.0.1:10255, got node"]],
   ])("says what is wrong with %j", async (argv, errors) => {
-    expect(await run(...argv)).toEqual({ command: "error", errors });
+    expect(await run(command, ...argv)).toEqual({ command: "error", errors });
   });
+});
+
+it("explains a pod, but shows the volumes of the whole node too", async () => {
+  expect(await run("explain")).toEqual({
+    command: "error",
+    errors: ["explain needs the name of a pod: rxlet explain POD"],
+  });
+  const { pod: _pod, ...node } = HERE;
+  expect(await run("volumes")).toEqual({ command: "volumes", ...node });
 });

@@ -5,6 +5,7 @@ import { emptyRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.t
 import type { HealthCheck, KubeletQueries } from "../../../src/ports/kubeletQueries.ts";
 import { pathBucket, requestLabels } from "../../../src/server/countRequests.ts";
 import { READ_ONLY_PATHS, readOnlyApp } from "../../../src/server/readOnlyServer.ts";
+import { NO_PODS } from "../../support/kubeletApp.ts";
 import { measuredStats } from "../../support/measuredStats.ts";
 import { realClock } from "../../support/realClock.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
@@ -23,6 +24,7 @@ const STALLED: readonly HealthCheck[] = HEALTHY.map((check) =>
 function appWith(more: Partial<KubeletQueries> = {}) {
   const telemetry = recordingTelemetry();
   const queries: KubeletQueries = {
+    ...NO_PODS,
     pods: () => [POD],
     runtimePods: () => [
       {
@@ -42,8 +44,6 @@ function appWith(more: Partial<KubeletQueries> = {}) {
       },
     ],
     health: () => HEALTHY,
-    timeline: () => undefined,
-    timelineNames: () => [],
     ...more,
   };
   const metricsPage = {

@@ -2,7 +2,6 @@ import { connect } from "node:net";
 import { firstValueFrom, type Observable, type Subscription } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import type { KubeletError } from "../../../src/core/errors.ts";
-import type { KubeletQueries } from "../../../src/ports/kubeletQueries.ts";
 import { baseApp } from "../../../src/server/baseApp.ts";
 import { healthzServer } from "../../../src/server/healthzServer.ts";
 import { readOnlyServer } from "../../../src/server/readOnlyServer.ts";
@@ -13,17 +12,12 @@ import {
   serve,
   type ServerLimits,
 } from "../../../src/server/serve.ts";
+import { NO_PODS } from "../../support/kubeletApp.ts";
 import { measuredStats } from "../../support/measuredStats.ts";
 import { realClock } from "../../support/realClock.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
-const queries: KubeletQueries = {
-  timeline: () => undefined,
-  timelineNames: () => [],
-  pods: () => [],
-  runtimePods: () => [],
-  health: () => [{ name: "ping", problem: undefined }],
-};
+const queries = { ...NO_PODS, health: () => [{ name: "ping", problem: undefined }] };
 const address = "127.0.0.1";
 const telemetry = recordingTelemetry();
 const metricsPage = { render: () => Promise.resolve({ contentType: "text/plain", body: "up 1\n" }) };

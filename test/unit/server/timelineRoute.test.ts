@@ -17,9 +17,6 @@ const VIEW: TimelineView = {
 async function answer(path: string, method = "GET") {
   const app = new Hono();
   addTimelineRoute(app, {
-    pods: () => [],
-    runtimePods: () => [],
-    health: () => [],
     timeline: (namespace, name) => (namespace === "demo" && name === "web-laptop" ? VIEW : undefined),
     timelineNames: () => ["demo/web-laptop"],
   });

@@ -1,0 +1,44 @@
+/** Where each volume of a pod stands between what the pod wants and what the node has. */
+import type { PodVolumes, VolumeWish } from "./podVolumes.ts";
+import { volumeKey, type VolumeLayout } from "./volumeLayout.ts";
+import type { ActualVolume } from "./volumePlan.ts";
+
+export interface VolumeState {
+  /** In the pod; of what the pod no longer wants, its own. */
+  readonly name: string;
+  /** `mounted`: containers can use it. `pending`: wanted and not there yet. `removing`: there and not wanted any more. */
+  readonly state: "mounted" | "pending" | "removing";
+  /** Why it is not mounted, or what keeps a mounted one from being filled anew. */
+  readonly reason: string | undefined;
+  /** Undefined of a volume that is not wanted, or not resolved. */
+  readonly layout: VolumeLayout | undefined;
+  /** Undefined before anything was done about it. */
+  readonly actual: ActualVolume | undefined;
+}
+
+/** All volumes that are wanted or there, sorted by name. */
+export function volumeStates({ wishes, actual }: PodVolumes): readonly VolumeState[] {
+  const left = new Map(actual);
+  const states: VolumeState[] = [];
+  for (const [name, wish] of wishes) {
+    const key = wish.kind === "resolved" ? volumeKey(wish.layout) : "";
+    states.push(wantedState(name, wish, actual.get(key)));
+    left.delete(key);
+  }
+  for (const volume of left.values()) {
+    const reason = volume.failure?.error.message ?? "is being taken away";
+    states.push({ name: volume.name, state: "removing", reason, layout: undefined, actual: volume });
+  }
+  return states.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function wantedState(name: string, wish: VolumeWish, actual: ActualVolume | undefined): VolumeState {
+  if (wish.kind !== "resolved") {
+    const reason = wish.kind === "refused" ? wish.error.message : "the claim it names is being looked up";
+    return { name, state: "pending", reason, layout: undefined, actual: undefined };
+  }
+  const isMounted = actual?.condition === "mounted";
+  const doing = isMounted ? undefined : "is being made";
+  const reason = actual?.failure?.error.message ?? doing;
+  return { name, state: isMounted ? "mounted" : "pending", reason, layout: wish.layout, actual };
+}

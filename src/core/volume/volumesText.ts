@@ -1,0 +1,54 @@
+/** Served volumes as text for people: what `rxlet volumes` prints. */
+import { durationText, oneLine } from "../telemetry/plainText.ts";
+import type { OrphanView, PodVolumesView, VolumesView, VolumeView } from "./volumesView.ts";
+
+/** Lines ending in a newline: a block for each pod, then what is left over. */
+export function volumesText({ at, pods, orphans }: VolumesView): string {
+  const volumes = pods.flatMap((each) => each.volumes);
+  const count = (state: VolumeView["state"]): number => volumes.filter((each) => each.state === state).length;
+  const summary = [
+    ...(["mounted", "pending", "removing"] as const).map((state) => `${count(state)} ${state}`),
+    ...(orphans === undefined ? [] : [`${orphans.length} orphaned`]),
+  ];
+  return [
+    `${summary.join(", ")}, at ${at}`,
+    ...pods.flatMap(podLines),
+    ...(orphans === undefined || orphans.length === 0 ? [] : ["", "Left by pods that are gone"]),
+    ...(orphans ?? []).flatMap(orphanLines),
+    "",
+  ].join("\n");
+}
+
+function podLines({ pod, volumes }: PodVolumesView): readonly string[] {
+  const lines = volumes.length === 0 ? ["  no volumes"] : volumeLines(volumes);
+  return ["", `${pod.namespace}/${pod.name}  (UID ${pod.uid})`, ...lines];
+}
+
+const orphanLines = ({ path, reason, volumes }: OrphanView): readonly string[] => [
+  `  ${oneLine(path)}`,
+  `    ${oneLine(reason)}`,
+  ...volumeLines(volumes).map((line) => `  ${line}`),
+];
+
+function volumeLines(volumes: readonly VolumeView[]): readonly string[] {
+  const width = (of: (view: VolumeView) => string): number => Math.max(0, ...volumes.map((view) => of(view).length));
+  const [names, states] = [width(({ name }) => name), width(({ state }) => state)];
+  const plugins = width(({ plugin = "" }) => plugin);
+  return volumes.flatMap((view) => {
+    const { name, state, plugin = "", path = "", source } = view;
+    const place = source === undefined || path === "" ? (source ?? path) : `${source} at ${path}`;
+    const row = `  ${state.padEnd(states)}  ${name.padEnd(names)}  ${plugin.padEnd(plugins)}  ${place}`;
+    return [oneLine(row).trimEnd(), ...whyLines(view)];
+  });
+}
+
+function whyLines({ volume, reason, failures, next }: VolumeView): readonly string[] {
+  const tries = failures === undefined ? "" : `failed ${failures === 1 ? "once" : `${failures} times`}`;
+  const due = next === undefined ? "" : `next try at ${next.at}, in ${durationText(next.inSeconds)}`;
+  const told = [tries, due].filter((part) => part !== "").join("; ");
+  return [
+    ...(volume === undefined ? [] : [`      PersistentVolume ${volume}`]),
+    ...(reason === undefined ? [] : [`      ${oneLine(reason)}`]),
+    ...(told === "" ? [] : [`      ${told}`]),
+  ];
+}

@@ -6,6 +6,7 @@ import { concat, EMPTY, ignoreElements, type Observable, switchMap, tap, throwEr
 import { kubeletError } from "../core/errors.ts";
 import { type MountEntry, mountAt } from "../core/mount/mountInfo.ts";
 import { hostPathStep } from "../core/volume/hostPathStep.ts";
+import { mountStep } from "../core/volume/mountStep.ts";
 import type { VolumeLayout } from "../core/volume/volumeLayout.ts";
 import type { Payload } from "../core/volume/volumePayload.ts";
 import { inSequence } from "../operators/inSequence.ts";
@@ -57,8 +58,8 @@ function provideHostPath({ files }: VolumePorts, path: string, wanted: string): 
   );
 }
 
-/** A second mount at the same place would hide what pods have written into the first. */
-function mountOnce({ mounts }: VolumePorts, { path, fileSystem, bound, hasContent }: VolumeLayout): Observable<void> {
+function mountOnce({ mounts }: VolumePorts, layout: VolumeLayout): Observable<void> {
+  const { path, fileSystem, bound, hasContent } = layout;
   if (fileSystem === undefined && bound === undefined) return EMPTY;
   if (mounts === undefined) {
     // Differs from upstream: a kubelet that may not mount keeps Secrets in the pod's own directory, which is closed to others.
@@ -67,9 +68,18 @@ function mountOnce({ mounts }: VolumePorts, { path, fileSystem, bound, hasConten
   }
   return mounts.list().pipe(
     switchMap((entries) => {
-      if (mountAt(entries, path) !== undefined) return EMPTY;
-      if (fileSystem !== undefined) return mounts.mount({ ...fileSystem, target: path });
-      return bound === undefined ? EMPTY : mounts.bind({ ...bound, target: path });
+      const step = mountStep(layout, mountAt(entries, path));
+      if (!step.ok) throw step.error;
+      switch (step.value.kind) {
+        case "nothing":
+          return EMPTY;
+        case "mount":
+          return mounts.mount({ ...step.value.fileSystem, target: path });
+        case "bind":
+          return mounts.bind({ ...step.value.bound, target: path });
+        case "makeReadOnly":
+          return mounts.makeReadOnly(path);
+      }
     }),
   );
 }

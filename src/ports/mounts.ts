@@ -51,8 +51,13 @@ export interface Mounts {
   list(): Call<readonly MountEntry[]>;
   /** Mounts with the tools of the host: mount(8) and its helpers, such as mount.nfs. Default deadline 2 min. */
   mount(request: MountRequest, options?: CallOptions): Call<void>;
-  /** One mount more, even where the same is mounted already. All or nothing: never writable when asked for read-only. */
+  /**
+   * One mount more, even where the same is mounted already. All or nothing: never writable when asked for read-only, but
+   * by a kubelet that dies on the way.
+   */
   bind(request: BindRequest, options?: CallOptions): Call<void>;
+  /** Makes read-only what is bound there; what it is bound from stays as it is. */
+  makeReadOnly(target: string, options?: CallOptions): Call<void>;
   /**
    * Takes away the topmost mount at that very path (a link there is not followed). Nothing mounted: fine. In use: Io.
    * `isLazy` detaches it from the tree at once, and from its users when the last has gone. Default deadline 30 s.

@@ -119,6 +119,9 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
     /** What is mounted at a path without links, or below it. */
     atOrBelow: (path: string): SimMount | undefined =>
       [...mounts.values()].find((mount) => mount.path === path || mount.path.startsWith(`${path}/`)),
+    makeReadOnly(mount: SimMount): void {
+      mounts.set(keyOf(mount.parentId, mount.covers), { ...mount, isReadOnly: true });
+    },
     drop({ parentId, covers }: SimMount): void {
       mounts.delete(keyOf(parentId, covers));
     },

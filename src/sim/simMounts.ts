@@ -97,6 +97,12 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
       }),
     bind: ({ source, target, readOnly = false, recursive = false }, more) =>
       call("bind", target, bound(more, DEFAULT_MS), () => bindTree(source, target, readOnly, recursive)),
+    makeReadOnly: (target, more) =>
+      call("makeReadOnly", target, bound(more, DEFAULT_MS), () => {
+        const found = mounts.at(target);
+        if (found === undefined) throw kubeletError("Io", `cannot make read-only ${target}: not mounted`);
+        mounts.makeReadOnly(found);
+      }),
     unmount(target, { isLazy = false, ...more } = {}) {
       return call(isLazy ? "lazy unmount" : "unmount", target, bound(more, DEFAULT_MS), () => {
         const found = mounts.at(target);

@@ -1,7 +1,14 @@
 /** The VolumeFiles port in memory, on a simulated file tree. Owns the count that names generations of files. */
 import { type ErrorCode, kubeletError } from "../core/errors.ts";
 import { ownershipChange, rootMismatches } from "../core/mount/ownership.ts";
-import { cleanPayload, DATA_LINK, generationPrefix, isGeneration, visibleNames } from "../core/mount/payload.ts";
+import {
+  cleanPayload,
+  DATA_LINK,
+  generationPrefix,
+  isGeneration,
+  NEW_DATA_LINK,
+  visibleNames,
+} from "../core/mount/payload.ts";
 import { civilTime } from "../core/telemetry/civilTime.ts";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -50,7 +57,9 @@ export function createSimVolumeFiles(options: SimVolumeFilesOptions): VolumeFile
         const clean = cleanPayload(files);
         if (!clean.ok) throw clean.error;
         const old = generationIn(tree, root);
-        if (old !== undefined && holds(tree, `${root}/${old}`, clean.value)) return "same";
+        if (old !== undefined && holds(tree, `${root}/${old}`, clean.value)) {
+          return tidy(tree, dir, old, clean.value) ? "changed" : "same";
+        }
         if (isFull?.(dir) === true) {
           throw kubeletError("ResourceExhausted", `cannot write files of ${dir}: no space left on device`);
         }
@@ -95,7 +104,6 @@ function replace(
   payload: ReadonlyMap<string, VolumeFile>,
   ownership: VolumeOwnership | undefined,
 ): void {
-  const names = visibleNames(payload.keys());
   tree.makeDirectory(`${dir}/${generation}`, DIRECTORY_MODE);
   for (const [path, { content, mode }] of payload) {
     tree.makeDirectory(parentOf(`${dir}/${generation}/${path}`), DIRECTORY_MODE);
@@ -103,14 +111,21 @@ function replace(
   }
   if (ownership !== undefined) giveAway(tree, tree.resolve(dir), ownership);
   tree.symlink(generation, `${dir}/${DATA_LINK}`);
-  for (const name of names) {
-    if (tree.at(`${dir}/${name}`) === undefined) tree.symlink(`${DATA_LINK}/${name}`, `${dir}/${name}`);
-  }
-  for (const name of tree.list(dir)) {
+  tidy(tree, dir, generation, payload);
+}
+
+/** Shows the files of a generation, and removes what is of others: whether there was anything to do. */
+function tidy(tree: SimTree, dir: string, generation: string, payload: ReadonlyMap<string, VolumeFile>): boolean {
+  const names = visibleNames(payload.keys());
+  const missing = [...names].filter((name) => tree.at(`${dir}/${name}`) === undefined);
+  for (const name of missing) tree.symlink(`${DATA_LINK}/${name}`, `${dir}/${name}`);
+  const stale = tree.list(dir).filter((name) => {
     const node = tree.at(`${dir}/${name}`);
     const isDangling = node?.kind === "symlink" && node.target === `${DATA_LINK}/${name}` && !names.has(name);
-    if (isDangling || (isGeneration(name) && name !== generation)) tree.remove(`${dir}/${name}`);
-  }
+    return isDangling || name === NEW_DATA_LINK || (isGeneration(name) && name !== generation);
+  });
+  for (const name of stale) tree.remove(`${dir}/${name}`);
+  return missing.length + stale.length > 0;
 }
 
 function giveAway(

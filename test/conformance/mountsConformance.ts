@@ -106,6 +106,18 @@ function bindConformance(machine: () => MountsUnderTest): void {
     expect(await on.read(`${target}/file`)).toBe("content");
   });
 
+  it("makes a bind read-only later, and what it is bound from stays as it is", async () => {
+    const on = machine();
+    const [source, target] = [await on.dir("source"), await on.dir("target")];
+    await on.tmpfs(source);
+    await ending(on.port.bind({ source, target }));
+    expect(await ending(on.port.makeReadOnly(target))).toBeUndefined();
+    expect((await on.entry(target))?.options).toContain("ro");
+    expect(await ending(on.fixture.files.writeFile(`${target}/file`, ""))).toBe("PermissionDenied");
+    await on.write(`${source}/file`, "content");
+    expect([await on.count(), await on.read(`${target}/file`)]).toEqual([2, "content"]);
+  });
+
   it("fails without a source or a target, and leaves nothing", async () => {
     const on = machine();
     const dir = await on.dir("dir");

@@ -1,4 +1,5 @@
 /** Somebody who swaps a directory for a link to another place, and back, as fast as a thread can. */
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 
 const PROGRAM = `
@@ -28,7 +29,7 @@ for (let swaps = 0; Atomics.load(isOver, 0) === 0; swaps += 1) {
 }
 `;
 
-/** Runs `work` while `place` is now a directory and now a link to `target`. */
+/** Runs `work` while `place` is now a directory and now a link to `target`; afterwards it is the directory. */
 export async function whileSwapped(place: string, target: string, work: () => Promise<void>): Promise<void> {
   const stop = new SharedArrayBuffer(4);
   const worker = new Worker(PROGRAM, { eval: true, workerData: { place, target, stop } });
@@ -42,5 +43,13 @@ export async function whileSwapped(place: string, target: string, work: () => Pr
   } finally {
     Atomics.store(new Int32Array(stop), 0, 1);
     await ended;
+    putBack(place);
   }
+}
+
+/** What others made there while the directory was aside was in the way of the last swap. */
+function putBack(place: string): void {
+  if (!existsSync(`${place}.aside`)) return;
+  rmSync(place, { recursive: true, force: true });
+  renameSync(`${place}.aside`, place);
 }

@@ -14,7 +14,7 @@ export interface MountFaults {
 
 const PROCEED: SimAction = { kind: "proceed" };
 const SLOWEST_MS = 60_000;
-const CHANGES = new Set(["mount", "bind", "bindInside", "makeInside"]);
+const CHANGES = new Set(["mount", "bind", "makeReadOnly", "bindInside", "makeInside"]);
 
 /** Makes them. A stuck mount answers no usual unmount any more; detaching it works. */
 export function createMountFaults(dice: FaultDice): MountFaults {

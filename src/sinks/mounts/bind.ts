@@ -46,7 +46,8 @@ export async function orUndo(target: string, follow: () => Promise<void>): Promi
   }
 }
 
-async function makeReadOnly(target: string, signal: AbortSignal): Promise<void> {
+/** Makes a bind read-only: that mount alone, and as it is otherwise. */
+export async function makeReadOnly(target: string, signal: AbortSignal): Promise<void> {
   const found = mountAt(await readMountTable(), await ownPlace(target));
   const kept = found?.options.filter((flag) => KEPT_FLAGS.has(flag)) ?? [];
   const words = ["remount", "bind", "ro", ...kept].join(",");

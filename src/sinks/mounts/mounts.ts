@@ -3,7 +3,7 @@ import { ioError } from "../../core/ioError.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { MountRequest, Mounts } from "../../ports/mounts.ts";
-import { bind, unmount } from "./bind.ts";
+import { bind, makeReadOnly, unmount } from "./bind.ts";
 import { bindInside, makeInside } from "./insideVolume.ts";
 import { readMountTable } from "./mountTable.ts";
 import { boundedCall, runMount } from "./mountTool.ts";
@@ -42,6 +42,8 @@ export function createMounts({ clock }: { readonly clock: Clock }): Mounts {
       call([`bind ${request.source} at`, request.target], within(options, DEFAULT_MS), (signal) =>
         bind({ ...request, signal }),
       ),
+    makeReadOnly: (target, options) =>
+      call(["make read-only", target], within(options, DEFAULT_MS), (signal) => makeReadOnly(target, signal)),
     unmount: (target, options) =>
       call(["unmount", target], within(options, DEFAULT_MS), (signal) =>
         unmount(target, options?.isLazy === true, signal),

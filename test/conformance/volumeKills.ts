@@ -1,0 +1,230 @@
+/**
+ * A kubelet that is killed at any step of mounting or unmounting a volume, of every kind, and what the next one makes of
+ * it: one mount, none left over, nothing lost. On any machine.
+ */
+import { lastValueFrom, of } from "rxjs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Pod } from "../../src/core/api.ts";
+import type { ConfigObject } from "../../src/core/configObjects.ts";
+import type { VolumesDeps } from "../../src/pipelines/volumes.ts";
+import type { Failpoint, MachinePorts } from "../support/failpoints.ts";
+import { containerOf, podOf } from "../support/pods.ts";
+import { type Death, type Life, liveOnce, sweep, type VolumeLivesOptions } from "../support/volumeLives.ts";
+
+type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
+
+/** A machine with an empty directory. */
+export interface VolumeKillsFixture extends MachinePorts {
+  readonly place: string;
+  close(): void;
+}
+
+/** One kind of volume, in a place of the test's own. */
+interface Kind {
+  readonly source: (host: string) => Omit<Volume, "name">;
+  /** A part of it that is mounted too; empty: none. */
+  readonly subPath: string;
+  /** Where below the pod's directory a container writes to it; what is elsewhere on the node is looked at anyway. */
+  readonly data?: string;
+}
+
+const metadata = (name: string) => ({ namespace: "demo", name });
+const OBJECTS: readonly ConfigObject[] = [
+  { apiVersion: "v1", kind: "ConfigMap", metadata: metadata("settings"), data: { one: "1", two: "2" } },
+  { apiVersion: "v1", kind: "Secret", metadata: metadata("login"), data: { one: "MQ==", two: "Mg==" } },
+] as unknown as readonly ConfigObject[];
+
+const EMPTY_DIR_DATA = "volumes/kubernetes.io~empty-dir/v/data";
+const item = { path: "one", fieldRef: { fieldPath: "metadata.name" } };
+const claim = (claimName: string, readOnly = false) => ({ persistentVolumeClaim: { claimName, readOnly } });
+
+export const VOLUME_KINDS: Readonly<Record<string, Kind>> = {
+  emptyDir: { source: () => ({ emptyDir: {} }), subPath: "part/deep", data: EMPTY_DIR_DATA },
+  "emptyDir in memory": { source: () => ({ emptyDir: { medium: "Memory" } }), subPath: "part", data: EMPTY_DIR_DATA },
+  "emptyDir of huge pages": { source: () => ({ emptyDir: { medium: "HugePages" } }), subPath: "" },
+  hostPath: {
+    source: (host) => ({ hostPath: { path: `${host}/made/here`, type: "DirectoryOrCreate" } }),
+    subPath: "part",
+  },
+  "hostPath of a file": {
+    source: (host) => ({ hostPath: { path: `${host}/file`, type: "FileOrCreate" } }),
+    subPath: "",
+  },
+  configMap: { source: () => ({ configMap: { name: "settings" } }), subPath: "one" },
+  secret: { source: () => ({ secret: { secretName: "login" } }), subPath: "two" },
+  downwardAPI: { source: () => ({ downwardAPI: { items: [item] } }), subPath: "one" },
+  projected: {
+    source: () => ({ projected: { sources: [{ configMap: { name: "settings" } }, { secret: { name: "login" } }] } }),
+    subPath: "two",
+  },
+  local: { source: () => claim("local"), subPath: "part" },
+  "local, read-only": { source: () => claim("local", true), subPath: "" },
+  nfs: { source: () => ({ nfs: { server: "192.0.2.1", path: "/x" } }), subPath: "part" },
+};
+
+/** The claim of a volume at this directory. */
+const apiOf = (path: string): VolumesDeps["api"] => ({
+  get: ((resource: string) =>
+    of(
+      resource === "persistentvolumes"
+        ? { metadata: { name: "pv1" }, spec: { claimRef: { uid: "c" }, local: { path } } }
+        : { metadata: { ...metadata("local"), uid: "c" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } },
+    )) as unknown as NonNullable<VolumesDeps["api"]>["get"],
+});
+
+class KillTest {
+  readonly #fixture: VolumeKillsFixture;
+  readonly #kind: Kind;
+  /** What every life saw once all was mounted. */
+  readonly seen: unknown[] = [];
+
+  private constructor(fixture: VolumeKillsFixture, kind: Kind) {
+    this.#fixture = fixture;
+    this.#kind = kind;
+  }
+
+  get #host(): string {
+    return `${this.#fixture.place}/host`;
+  }
+
+  readonly #options = (): VolumeLivesOptions => {
+    const { source, subPath } = this.#kind;
+    const mounts = [
+      { name: "v", mountPath: "/v" },
+      ...(subPath === "" ? [] : [{ name: "v", mountPath: "/p", subPath }]),
+    ];
+    const resources = { requests: { "hugepages-2Mi": "2Mi" }, limits: { "hugepages-2Mi": "2Mi" } };
+    const volumes = [{ name: "v", ...source(this.#host) }];
+    const pod = podOf({
+      spec: {
+        volumes,
+        securityContext: { fsGroup: 4_711 },
+        containers: [containerOf({ resources, volumeMounts: mounts })],
+      },
+    });
+    return {
+      machine: this.#fixture,
+      rootDir: `${this.#fixture.place}/kubelet`,
+      pod,
+      objects: OBJECTS,
+      api: apiOf(`${this.#host}/disk`),
+      whenMounted: async () => {
+        this.seen.push(await this.#look());
+      },
+    };
+  };
+
+  /** With somebody's data on the node. */
+  static async begin(fixture: VolumeKillsFixture, kindName: string): Promise<KillTest> {
+    const kind = VOLUME_KINDS[kindName];
+    if (kind === undefined) throw new Error(`no such kind: ${kindName}`);
+    const { files, place } = fixture;
+    await lastValueFrom(files.makeDirectory(`${place}/kubelet`));
+    for (const dir of ["disk", "made/here"]) {
+      await lastValueFrom(files.makeDirectory(`${place}/host/${dir}/part`, 0o755));
+      await lastValueFrom(files.writeFile(`${place}/host/${dir}/precious`, "data"));
+    }
+    return new KillTest(fixture, kind);
+  }
+
+  live(death?: Death): Promise<Life> {
+    return liveOnce(this.#options(), death);
+  }
+
+  sweep(): Promise<void> {
+    return sweep(this.#options());
+  }
+
+  /** A container of the pod writes; undefined for a volume without data of its own. */
+  async write(): Promise<boolean> {
+    const { files, place } = this.#fixture;
+    const { data } = this.#kind;
+    if (data === undefined) return false;
+    await lastValueFrom(files.writeFile(`${place}/kubelet/pods/uid-1/${data}`, "written by a container"));
+    return true;
+  }
+
+  /** What there is while all is mounted: every mount with what distinguishes it, every file with its content. */
+  async #look(): Promise<unknown> {
+    const { place } = this.#fixture;
+    return { mounts: await this.mounts(), files: await this.#contents(`${place}/kubelet`) };
+  }
+
+  async mounts(): Promise<readonly string[]> {
+    const { place, mounts } = this.#fixture;
+    const all = await lastValueFrom(mounts.list());
+    return all
+      .filter(({ mountPoint }) => mountPoint.startsWith(`${place}/`))
+      .map(({ mountPoint, fsType, options }) => `${fsType} ${mountPoint} ${options.includes("ro") ? "ro" : "rw"}`)
+      .sort();
+  }
+
+  async #contents(path: string): Promise<readonly string[]> {
+    const { files } = this.#fixture;
+    const kind = await lastValueFrom(files.kindOf(path));
+    const name = path.replace(/\/\.\.\d{4}_[^/]*/g, "/..generation").slice(this.#fixture.place.length);
+    if (kind !== "Directory") return [`${name}: ${await lastValueFrom(files.readTail(path, 100))}`];
+    const names = await lastValueFrom(files.list(path));
+    const below = await Promise.all(names.map((each) => this.#contents(`${path}/${each}`)));
+    return [name, ...below.flat()].sort();
+  }
+
+  /** Nothing of the pod is left, and everything of others is; what hostPath made goes for the next round. */
+  async expectClean(about: unknown): Promise<void> {
+    const { files, place } = this.#fixture;
+    await lastValueFrom(files.remove(`${this.#host}/file`), { defaultValue: undefined });
+    const pods = await lastValueFrom(files.list(`${place}/kubelet/pods`));
+    const data = await Promise.all(
+      ["disk", "made/here"].map((dir) => lastValueFrom(files.readTail(`${this.#host}/${dir}/precious`, 100))),
+    );
+    expect([about, await this.mounts(), pods, data]).toEqual([about, [], [], ["data", "data"]]);
+  }
+}
+
+/** Runs the suite; `kinds` by name, of VOLUME_KINDS. */
+export function volumeKills(name: string, kinds: readonly string[], open: () => VolumeKillsFixture): void {
+  describe(`a kubelet killed at any step: ${name}`, () => {
+    let fixture: VolumeKillsFixture;
+    beforeEach(() => {
+      fixture = open();
+    });
+    afterEach(() => fixture.close());
+
+    it.each(kinds)("mounts a volume once and takes it away whole: %s", async (kindName) => {
+      const test = await KillTest.begin(fixture, kindName);
+      const whole = await test.live();
+      await test.expectClean("never killed");
+      const [usual] = test.seen;
+      for (const [effect, when, about] of deathsIn(whole)) {
+        for (const next of ["lives on", "is swept"] as const) {
+          const first = await test.live({ effect, when });
+          expect([about, first.end, first.effects]).toEqual([about, "killed", whole.effects.slice(0, effect)]);
+          if (next === "is swept") await test.sweep();
+          else expect([about, (await test.live()).end, test.seen.pop()]).toEqual([about, "done", usual]);
+          await test.expectClean(about);
+        }
+      }
+    });
+
+    it.each(kinds)("leaves what is mounted as it is, wherever one dies that finds it: %s", async (kindName) => {
+      const test = await KillTest.begin(fixture, kindName);
+      await test.live("mounted");
+      const hasData = await test.write();
+      const found = await test.live("mounted");
+      const usual = test.seen.pop();
+      expect(JSON.stringify(usual).includes("written by a container")).toBe(hasData);
+      for (const [effect, when, about] of deathsIn(found)) {
+        await test.live({ effect, when });
+        expect([about, (await test.live("mounted")).end, test.seen.pop()]).toEqual([about, "killed", usual]);
+      }
+      await test.live();
+      await test.expectClean("at the end");
+    });
+  });
+}
+
+/** Each way to die in such a life. */
+const deathsIn = ({ effects }: Life): readonly (readonly [effect: number, when: Failpoint["when"], about: string])[] =>
+  effects.flatMap((what, index) =>
+    (["before", "halfway"] as const).map((when) => [index + 1, when, `killed ${when} ${what}`] as const),
+  );

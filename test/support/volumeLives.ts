@@ -1,0 +1,133 @@
+/** Lives of a kubelet that has one pod with one volume, each on what the one before left on the machine. */
+import {
+  BehaviorSubject,
+  concat,
+  defer,
+  filter,
+  ignoreElements,
+  lastValueFrom,
+  NEVER,
+  race,
+  ReplaySubject,
+  take,
+} from "rxjs";
+import { configObjectsOf } from "../../src/core/configObjects.ts";
+import type { Pod } from "../../src/core/api.ts";
+import { subPathBinds } from "../../src/core/container/subPaths.ts";
+import { monotonicMs, podUid, type PodUid } from "../../src/core/ids.ts";
+import { podDir } from "../../src/core/paths.ts";
+import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
+import { mountedLayouts, NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
+import { createPodMemory } from "../../src/pipelines/podMemory.ts";
+import { createPodObjects } from "../../src/pipelines/podObjects.ts";
+import { createVolumes, type VolumesDeps } from "../../src/pipelines/volumes.ts";
+import { removeUnmounted } from "../../src/pipelines/volumeEffects.ts";
+import { inSequence } from "../../src/operators/inSequence.ts";
+import { createCell } from "../../src/state/cell.ts";
+import { createKeyedCell, type KeyedCell } from "../../src/state/keyedCell.ts";
+import { type Failpoint, failingPorts, type MachinePorts } from "./failpoints.ts";
+import { realClock } from "./realClock.ts";
+import { recordingTelemetry } from "./recordingTelemetry.ts";
+import { volumeNodeOf } from "./podVolumes.ts";
+
+const UID = podUid("uid-1");
+
+export interface VolumeLivesOptions {
+  readonly machine: MachinePorts;
+  readonly rootDir: string;
+  readonly pod: Pod;
+  /** ConfigMaps and Secrets there are. */
+  readonly objects: Parameters<typeof configObjectsOf>[0];
+  readonly api: VolumesDeps["api"];
+  /** Called once all is mounted, the parts of the volume as well. */
+  whenMounted(): Promise<void>;
+}
+
+/** When a life ends by force: `mounted` is when nothing is to be done. */
+export type Death = Failpoint | "mounted";
+
+/** What became of one life. */
+export interface Life {
+  readonly effects: readonly string[];
+  readonly end: "killed" | "done";
+}
+
+/** Mounts the pod's volume and takes it away again, unless it dies before. */
+export async function liveOnce(options: VolumeLivesOptions, death?: Death): Promise<Life> {
+  const killed = new ReplaySubject<"killed">(1);
+  const { ports, effects } = failingPorts(options.machine, death === "mounted" ? undefined : death, () =>
+    killed.next("killed"),
+  );
+  const cell = createKeyedCell<PodUid, PodVolumes>();
+  const volumes = createVolumes(depsOf(options, ports, cell));
+  const { pod, rootDir } = options;
+  const identity = { uid: UID } as PodCommand["identity"];
+  const commands = new BehaviorSubject<PodCommand>({ phase: "sync", identity, pod });
+  const stage = (wanted: ReturnType<typeof volumeStage>) =>
+    cell.changes$(UID).pipe(
+      filter((known) => volumeStage(known) === wanted),
+      take(1),
+    );
+  const story$ = concat(
+    stage("mounted"),
+    defer(() => bindParts(options, ports, cell.get(UID) ?? NO_VOLUMES)),
+    defer(() => options.whenMounted()),
+    defer(() => {
+      if (death === "mounted") {
+        killed.next("killed");
+        return NEVER;
+      }
+      commands.next({ phase: "terminated", identity, pod, remove: true });
+      return stage("unmounted");
+    }),
+    defer(() => removeUnmounted({ ...ports, telemetry: recordingTelemetry() }, podDir({ rootDir }, UID))),
+  ).pipe(ignoreElements());
+  await lastValueFrom(volumes.load(), { defaultValue: undefined });
+  const running = volumes.run(UID, commands, createPodMemory(monotonicMs(0))).subscribe();
+  try {
+    const end = await lastValueFrom(race(killed.pipe(take(1)), story$), { defaultValue: "done" as const });
+    return { effects, end };
+  } finally {
+    running.unsubscribe();
+  }
+}
+
+/** A life that finds its pod gone: what housekeeping does. */
+export async function sweep({ machine, rootDir }: VolumeLivesOptions): Promise<void> {
+  const ports = { ...machine, telemetry: recordingTelemetry() };
+  await lastValueFrom(removeUnmounted(ports, podDir({ rootDir }, UID)), { defaultValue: undefined });
+}
+
+function depsOf(
+  { rootDir, objects, api }: VolumeLivesOptions,
+  ports: MachinePorts,
+  volumes: KeyedCell<PodUid, PodVolumes>,
+): VolumesDeps {
+  const node = volumeNodeOf({ directories: { rootDir } });
+  const directories = { rootDir, podLogsDir: "/unused", containerLogsDir: "/unused" };
+  const known = createPodObjects(createCell(configObjectsOf(objects)), undefined);
+  return {
+    ports: { ...ports, telemetry: recordingTelemetry(), clock: realClock },
+    config: { directories, syncPeriodMs: 60_000 },
+    node,
+    sources: { objects: known, tokens: undefined, allocatable: node.allocatable },
+    volumes,
+    api,
+  };
+}
+
+/** As before a container is made. */
+function bindParts({ pod, rootDir }: VolumeLivesOptions, { mounts }: MachinePorts, volumes: PodVolumes) {
+  const [container] = pod.spec.containers;
+  if (container === undefined) throw new Error("a pod without containers");
+  const layouts = mountedLayouts(volumes);
+  const directories = { rootDir };
+  const binds = subPathBinds({ pod, container, volumes: layouts, environment: new Map(), directories });
+  if (!binds.ok) throw binds.error;
+  return inSequence(binds.value, ({ volumeRoot, subPath, target, isMade }) => {
+    const place = { volumeRoot, subPath };
+    return isMade
+      ? concat(mounts.makeInside(place), mounts.bindInside({ ...place, target }))
+      : mounts.bindInside({ ...place, target });
+  });
+}

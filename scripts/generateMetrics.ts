@@ -1,5 +1,6 @@
 /** Writes docs/metrics.md: for every metric of a running upstream kubelet 1.36 whether it is here, or why not. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { RESOURCE_METRIC_NAMES } from "../src/core/stats/resourceMetrics.ts";
 import { type MetricRow, metricTable } from "../src/core/telemetry/metricTable.ts";
 import { code, fedMetrics, table } from "./generateOperations.ts";
 
@@ -47,12 +48,9 @@ function upstreamMetrics(): readonly UpstreamMetric[] {
 
 const sortedLabels = (labels: readonly string[]): string => [...labels].sort().join(",");
 
-/** Those of this page are no rows of the metric table: they are made of the figures of one measurement. */
-const resourcePage = readFileSync(new URL("src/core/stats/resourceMetrics.ts", ROOT), "utf8");
-
 function stateOf(metric: UpstreamMetric, isFed: (name: string) => boolean): string {
   const { page, name, type, labels } = metric;
-  if (page === "/metrics/resource") return resourcePage.includes(`"${name}"`) ? "present" : "not yet";
+  if (page === "/metrics/resource") return RESOURCE_METRIC_NAMES.includes(name) ? "present" : "not yet";
   const row: MetricRow | undefined = new Map<string, MetricRow>(Object.entries(metricTable)).get(name);
   if (row === undefined || page === "/metrics/cadvisor") return reasonFor(metric);
   if (!isFed(name)) return "not fed yet";

@@ -1,5 +1,6 @@
 /** Writes docs/metrics.md: for every metric of a running upstream kubelet 1.36 whether it is here, or why not. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { CADVISOR_METRIC_NAMES } from "../src/core/stats/cadvisorMetrics.ts";
 import { RESOURCE_METRIC_NAMES } from "../src/core/stats/resourceMetrics.ts";
 import { type MetricRow, metricTable } from "../src/core/telemetry/metricTable.ts";
 import { code, fedMetrics, table } from "./generateOperations.ts";
@@ -34,7 +35,12 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
   ["/metrics", "kubelet_evictions", "no eviction yet"],
   ["/metrics", "kubelet_graceful_shutdown_", "no graceful node shutdown yet"],
   ["/metrics", "", "not yet"],
-  ["/metrics/cadvisor", "", "the page is not there yet"],
+  ["/metrics/cadvisor", "container_cpu_load_", "upstream's is always 0: the kubelet has the load reader off"],
+  ["/metrics/cadvisor", "container_tasks_state", "upstream's is always 0: the kubelet has the load reader off"],
+  ["/metrics/cadvisor", "container_health_state", "of Docker's health checks"],
+  ["/metrics/cadvisor", "machine_cpu_books", "of mainframes"],
+  ["/metrics/cadvisor", "machine_cpu_drawers", "of mainframes"],
+  ["/metrics/cadvisor", "machine_nvm_", "persistent memory is not looked for"],
 ];
 
 /** As a running kubelet shows them: page, name, type, labels. */
@@ -50,9 +56,10 @@ const sortedLabels = (labels: readonly string[]): string => [...labels].sort().j
 
 function stateOf(metric: UpstreamMetric, isFed: (name: string) => boolean): string {
   const { page, name, type, labels } = metric;
+  if (page === "/metrics/cadvisor") return CADVISOR_METRIC_NAMES.has(name) ? "present" : reasonFor(metric);
   if (page === "/metrics/resource") return RESOURCE_METRIC_NAMES.includes(name) ? "present" : "not yet";
   const row: MetricRow | undefined = new Map<string, MetricRow>(Object.entries(metricTable)).get(name);
-  if (row === undefined || page === "/metrics/cadvisor") return reasonFor(metric);
+  if (row === undefined) return reasonFor(metric);
   if (!isFed(name)) return "not fed yet";
   if (row.type !== type) return `present, as a ${row.type}`;
   // Without a series upstream's page shows no labels either.

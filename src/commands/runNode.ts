@@ -45,6 +45,7 @@ import { clusterSources } from "../sources/clusterSources.ts";
 import { containerdEvents } from "../sources/containerdEvents.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
+import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
 import { readMachine } from "../sources/machine.ts";
 import { systemClock } from "../sources/systemClock.ts";
@@ -223,6 +224,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     cgroups,
     machine,
     hostUsage: createHostUsage(),
+    cgroupUsage: machine.cgroupVersion === undefined ? undefined : createCgroupUsage(clock),
     snapshots$: podSources(options, nodeName, cluster?.pods$, { clock, rng, telemetry }),
     runtimeSignals$: supervised(
       "runtimeEvents",

@@ -9,36 +9,41 @@ import { epochMs } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { containerLogDir, podVolumesOfPlugin } from "../core/paths.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import { cadvisorMetrics } from "../core/stats/cadvisorMetrics.ts";
 import { type CpuSamples, withCpuRates } from "../core/stats/cpuRates.ts";
 import { usedFs } from "../core/stats/criStats.ts";
 import { type HostFigures, nodeStats, type SpaceFigures, spaceOf } from "../core/stats/nodeStats.ts";
 import { type SpaceAt, statsOfContainers, statsOfSandboxes, writtenFileSystems } from "../core/stats/podStats.ts";
 import { type DiskFigures, type DiskMeasurement, type PodDisk, withStorage } from "../core/stats/podStorage.ts";
-import { type FsStats, onlyCpuAndMemory, type PodStats, type Summary } from "../core/stats/summary.ts";
+import { type FsStats, onlyCpuAndMemory, type PodStats } from "../core/stats/summary.ts";
 import { EMPTY_DIR_PLUGIN } from "../core/volume/volumeLayout.ts";
 import type * as cri from "../gen/cri.ts";
 import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
-import { deadline } from "../operators/deadline.ts";
 import { keptFor } from "../operators/keptFor.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { NodeState } from "../state/nodeState.ts";
+import { type MeasuredNode, measureContainers } from "./containerMetrics.ts";
+import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
 
-type Ports = Pick<KubeletPorts, "clock" | "runtime" | "images" | "machine" | "hostUsage" | "volumeFiles" | "telemetry">;
-type Config = Pick<KubeletConfig, "nodeName" | "directories">;
+type Ports = Pick<
+  KubeletPorts,
+  "clock" | "runtime" | "images" | "machine" | "hostUsage" | "cgroupUsage" | "volumeFiles" | "telemetry"
+>;
+type Config = Pick<KubeletConfig, "nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver">;
 
 const FIGURES_KEPT_MS = 1_000;
 /** As `volumeStatsAggPeriod` by default. */
 const DISKS_KEPT_MS = 60_000;
-const DEADLINE = { deadlineMs: 10_000 };
+const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };
 
 /** Nothing is measured before somebody asks. */
 export function createNodeStats({ statuses }: Pick<NodeState, "statuses">, ports: Ports, config: Config): NodeStats {
   const { clock, machine } = ports;
   const bootedAt = epochMs(clock.wallTime() - machine.uptimeMs);
   let samples: CpuSamples = new Map();
-  const measured$ = keptFor(FIGURES_KEPT_MS, clock, () =>
+  const measured$: Call<MeasuredNode> = keptFor(FIGURES_KEPT_MS, clock, () =>
     forkJoin({
       pods: measurePods(() => statuses.values(), ports),
       host: measureHost(ports, config),
@@ -48,14 +53,16 @@ export function createNodeStats({ statuses }: Pick<NodeState, "statuses">, ports
         const node = nodeStats(config.nodeName, bootedAt, host, runtime);
         const rated = withCpuRates(samples, { node, pods });
         samples = rated.samples;
-        return rated.summary;
+        return { summary: rated.summary, writableFs: runtime.writableFs };
       }),
     ),
   );
+  const containers$ = keptFor(FIGURES_KEPT_MS, clock, () => measureContainers(measured$, { statuses }, ports, config));
   const disks$ = keptFor(DISKS_KEPT_MS, clock, () => measureDisks(statuses.values(), ports, config));
   return {
-    summary: () => forkJoin([measured$, disks$]).pipe(map(([summary, disks]) => withStorage(summary, disks))),
-    cpuAndMemory: () => measured$.pipe(map((summary: Summary) => onlyCpuAndMemory(summary))),
+    summary: () => forkJoin([measured$, disks$]).pipe(map(([{ summary }, disks]) => withStorage(summary, disks))),
+    cpuAndMemory: () => measured$.pipe(map(({ summary }) => onlyCpuAndMemory(summary))),
+    containerMetrics: () => containers$.pipe(map((measurement) => cadvisorMetrics(machine, measurement))),
   };
 }
 
@@ -118,7 +125,9 @@ function measureRuntime(ports: Ports) {
       const images = answer?.imageFilesystems[0];
       // Without one of their own, containers are where images are.
       const containers = answer?.containerFilesystems[0] ?? images;
-      return forkJoin({ images: runtimeFs(images, ports), containers: runtimeFs(containers, ports) });
+      return forkJoin({ images: runtimeFs(images, ports), containers: runtimeFs(containers, ports) }).pipe(
+        map((found) => ({ ...found, writableFs: containers?.fsId?.mountpoint })),
+      );
     }),
   );
 }
@@ -160,14 +169,3 @@ function measureDisks(
 
 /** All wait for their turn: they are as many as there are pods, or containers of a pod. */
 const ONE_AT_A_TIME = { limit: 1, queueLimit: Number.POSITIVE_INFINITY };
-
-/** What cannot be measured, or not in time, is left out. */
-function orUndefined<T>(call$: Call<T>, { telemetry, clock }: Ports): Observable<T | undefined> {
-  return call$.pipe(
-    deadline(DEADLINE.deadlineMs, clock),
-    catchError((thrown: unknown) => {
-      telemetry.log.debug("A figure is left out of the stats", { error: toKubeletError(thrown) });
-      return of(undefined);
-    }),
-  );
-}

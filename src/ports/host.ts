@@ -27,6 +27,8 @@ export interface Machine {
   /** What the name of the node resolves to; empty when nobody knows it. */
   readonly nameIps: readonly string[];
   readonly cpuCount: number;
+  /** Distinct cores and sockets; undefined where the system does not tell. */
+  readonly cpuTopology: { readonly cores: number; readonly sockets: number } | undefined;
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
   /** Of one page of memory. */

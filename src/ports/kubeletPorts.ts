@@ -8,6 +8,7 @@ import type { ApiLanes } from "./apiServer.ts";
 import type { ClusterObjects } from "./clusterObjects.ts";
 import type { HostUsage, Machine } from "./host.ts";
 import type { Cgroups } from "./cgroup.ts";
+import type { CgroupUsage } from "./cgroupUsage.ts";
 import type { Clock } from "./clock.ts";
 import type { ImageService, RuntimeService } from "./cri.ts";
 import type { CredentialPlugins } from "./credentials.ts";
@@ -62,6 +63,8 @@ export interface KubeletPorts {
   readonly cgroups: Cgroups | undefined;
   readonly machine: Machine;
   readonly hostUsage: HostUsage;
+  /** Absent on systems without cgroups. */
+  readonly cgroupUsage: CgroupUsage | undefined;
   /** Supervised: neither errors nor completes. */
   readonly snapshots$: Observable<SourceSnapshot>;
   /** Supervised: neither errors nor completes. */

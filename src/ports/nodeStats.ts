@@ -11,4 +11,6 @@ export interface NodeStats {
   summary(): Call<Summary>;
   /** CPU, memory and swap alone: no disk is counted for it. */
   cpuAndMemory(): Call<Summary>;
+  /** The page `/metrics/cadvisor` in pieces, made as they are taken. Not an error when the runtime does not answer. */
+  containerMetrics(): Call<Iterable<string>>;
 }

@@ -1,4 +1,7 @@
-/** `/stats/summary` as JSON, `/metrics/resource` for Prometheus. Upstream: server/stats/handler.go, resource_metrics.go. */
+/**
+ * `/stats/summary` as JSON, `/metrics/resource` and `/metrics/cadvisor` for Prometheus. Upstream: server/stats/handler.go,
+ * resource_metrics.go.
+ */
 import type { Context, Hono } from "hono";
 import { firstValueFrom } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
@@ -6,12 +9,12 @@ import { resourceMetrics } from "../core/stats/resourceMetrics.ts";
 import { summaryDocument } from "../core/stats/summary.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { Logger } from "../ports/telemetry.ts";
+import { metricsAnswer } from "./metricsBody.ts";
 import { onlyMethods, onlyReads } from "./onlyMethods.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
-const METRICS_TYPE = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 
-/** Adds both. */
+/** Adds them. */
 export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger): void {
   const summary = async (context: Context): Promise<Response> => {
     const wanted = context.req.queries("only_cpu_and_memory") ?? [];
@@ -30,6 +33,9 @@ export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger): void {
       log.error("Error getting summary for resourceMetric prometheus endpoint", { error });
       return undefined;
     });
-    return context.body(resourceMetrics(measured), 200, METRICS_TYPE);
+    return metricsAnswer(context, [resourceMetrics(measured)]);
   });
+  onlyReads(app, "/metrics/cadvisor", async (context) =>
+    metricsAnswer(context, await firstValueFrom(stats.containerMetrics())),
+  );
 }

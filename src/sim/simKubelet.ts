@@ -163,6 +163,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
         syncPeriodMs: config.syncPeriodMs,
         nodeTtlMs: () => objectTtlMs(cluster?.lastNode()),
       }),
+    cgroupUsage: undefined,
     credentialPlugins: options.credentialPlugins,
     probers: createSimProbers({ ...ports, answers: options.answers, tell: options.probed }),
     rng,

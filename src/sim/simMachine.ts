@@ -10,6 +10,7 @@ export const simMachine = (more: Partial<Machine> = {}): Machine => ({
   interfaceIps: more.ips ?? ["192.0.2.10"],
   nameIps: [],
   cpuCount: 8,
+  cpuTopology: undefined,
   memoryBytes: 32n * GIB,
   swapBytes: 0n,
   pageBytes: 4096,

@@ -14,6 +14,7 @@ import { parseSubordinateIds } from "../core/userns/idRanges.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { HugepageSize, Machine } from "../ports/host.ts";
+import { readCpuTopology } from "./cpuTopology.ts";
 
 /** Where to look, for tests and unusual nodes. */
 export interface MachineOptions {
@@ -219,6 +220,7 @@ async function read(options: MachineOptions): Promise<Machine> {
     interfaceIps: Object.values(interfaces).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
     nameIps: options.nodeName === undefined ? [] : await resolvedIps(options.nodeName || hostname),
     cpuCount: Math.max(1, os.cpus().length),
+    cpuTopology: await readCpuTopology(prefix),
     memoryBytes: meminfoBytes(meminfo, "MemTotal") ?? BigInt(os.totalmem()),
     swapBytes: meminfoBytes(meminfo, "SwapTotal") ?? 0n,
     rootFsBytes: await rootFsBytes(prefix + rootDir),

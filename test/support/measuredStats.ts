@@ -12,10 +12,11 @@ export const EMPTY_SUMMARY: Summary = { node: { nodeName: "n", startTime: epochM
 export const measuredStats = (summary: Summary = EMPTY_SUMMARY): NodeStats => ({
   summary: () => of(summary),
   cpuAndMemory: () => of(onlyCpuAndMemory(summary)),
+  containerMetrics: () => of(["one 1\n", "two 2\n"]),
 });
 
 /** A runtime that is away. */
 export const failingStats = (): NodeStats => {
   const fail = () => throwError(() => kubeletError("Unavailable", "the runtime is away"));
-  return { summary: fail, cpuAndMemory: fail };
+  return { summary: fail, cpuAndMemory: fail, containerMetrics: fail };
 };

@@ -30,3 +30,10 @@ export function sharesToWeight(shares: number): number {
   const span = Number(MAX_CPU_SHARES) - least;
   return 1 + Math.floor(((Math.max(shares, least) - least) * (MAX_WEIGHT - 1)) / span);
 }
+
+/** The shares of v1 that a weight of v2 stands for: the way back of `sharesToWeight`, as cadvisor takes it. */
+export function weightToShares(weight: number): number {
+  const least = Number(MIN_CPU_SHARES);
+  const span = Number(MAX_CPU_SHARES) - least;
+  return least + Math.floor(((weight - 1) * span) / (MAX_WEIGHT - 1));
+}

@@ -98,10 +98,10 @@ function network(time: EpochMs, counters: readonly InterfaceCounters[]): Network
   const interfaces = counters.map(
     ({ name, rxBytes, rxErrors, txBytes, txErrors }): InterfaceStats => ({
       name,
-      rxBytes: Number(rxBytes),
-      rxErrors: Number(rxErrors),
-      txBytes: Number(txBytes),
-      txErrors: Number(txErrors),
+      rxBytes,
+      rxErrors,
+      txBytes,
+      txErrors,
     }),
   );
   return { time, ...interfaces.find(({ name }) => name === DEFAULT_INTERFACE), interfaces };

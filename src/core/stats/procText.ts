@@ -22,31 +22,31 @@ export function parseThreads(loadavg: string): bigint | undefined {
   return found === undefined ? undefined : BigInt(found);
 }
 
-/** Bytes and errors of one interface since it is there. */
+/** What came to and left one interface since it is there. */
 export interface InterfaceCounters {
   readonly name: string;
-  readonly rxBytes: bigint;
-  readonly rxErrors: bigint;
-  readonly txBytes: bigint;
-  readonly txErrors: bigint;
+  readonly rxBytes: number;
+  readonly rxPackets: number;
+  readonly rxErrors: number;
+  readonly rxDropped: number;
+  readonly txBytes: number;
+  readonly txPackets: number;
+  readonly txErrors: number;
+  readonly txDropped: number;
 }
 
 /** What belongs to containers or goes nowhere. Upstream: isIgnoredDevice of cadvisor. */
 const NOT_OF_THE_NODE = /^(lo|veth|docker|nerdctl)/;
+/** Columns of one direction. */
+const COLUMNS = 8;
 
-/** Interfaces of /proc/net/dev that are the node's own. */
+/** Interfaces of /proc/net/dev that are the node's own, or the pod's. */
 export function parseInterfaces(text: string): readonly InterfaceCounters[] {
   return [...text.matchAll(/^\s*([^:\s]+):((?:\s*\d+){16})\s*$/gm)].flatMap(([, name = "", numbers = ""]) => {
     if (NOT_OF_THE_NODE.test(name)) return [];
-    const [rxBytes = "0", , rxErrors = "0", , , , , , txBytes = "0", , txErrors = "0"] = numbers.trim().split(/\s+/);
-    return [
-      {
-        name,
-        rxBytes: BigInt(rxBytes),
-        rxErrors: BigInt(rxErrors),
-        txBytes: BigInt(txBytes),
-        txErrors: BigInt(txErrors),
-      },
-    ];
+    const counters = numbers.trim().split(/\s+/).map(Number);
+    const [rxBytes = 0, rxPackets = 0, rxErrors = 0, rxDropped = 0] = counters;
+    const [txBytes = 0, txPackets = 0, txErrors = 0, txDropped = 0] = counters.slice(COLUMNS);
+    return [{ name, rxBytes, rxPackets, rxErrors, rxDropped, txBytes, txPackets, txErrors, txDropped }];
   });
 }

@@ -2,7 +2,6 @@
  * The page `/metrics/resource` in the Prometheus text format, each figure with the time it was measured at.
  * Counterpart: pkg/kubelet/metrics/collectors/resource_metrics.go.
  */
-import type { EpochMs } from "../ids.ts";
 import { type Family, familyText, labelText, type Sample, secondsOf } from "./exposition.ts";
 import type { ContainerStats, CpuStats, MemoryStats, NodeStats, PodStats, Summary, SwapStats } from "./summary.ts";
 

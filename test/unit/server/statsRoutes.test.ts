@@ -40,6 +40,41 @@ describe("/stats/summary", () => {
   });
 });
 
+describe("/metrics/cadvisor", () => {
+  const ask = async (headers: Readonly<Record<string, string>>) => {
+    const answer = await app.request("/metrics/cadvisor", { headers });
+    const { headers: answered } = answer;
+    return { encoding: answered.get("content-encoding"), type: answered.get("content-type"), answer };
+  };
+  const type = "text/plain; version=0.0.4; charset=utf-8";
+
+  it("is a page of several pieces", async () => {
+    const { answer, ...said } = await ask({});
+    expect(said).toEqual({ encoding: null, type });
+    expect(await answer.text()).toBe("one 1\ntwo 2\n");
+  });
+
+  it.each([
+    ["gzip", "gzip"],
+    ["deflate, gzip;q=0.5", "gzip"],
+    ["gzip;q=0", null],
+    ["gzip;q=0.0, br", null],
+    ["x-gzip", null],
+  ])("who accepts %j gets %s", async (accepted, encoding) => {
+    const { answer, ...said } = await ask({ "accept-encoding": accepted });
+    expect(said).toEqual({ encoding, type });
+    const body = answer.body ?? new ReadableStream();
+    const plain = encoding === null ? body : body.pipeThrough(new DecompressionStream("gzip"));
+    expect(await new Response(plain).text()).toBe("one 1\ntwo 2\n");
+  });
+
+  it("answers HEAD and refuses other methods", async () => {
+    const answer = await app.request("/metrics/cadvisor", { method: "HEAD" });
+    expect([answer.status, await answer.text()]).toEqual([200, ""]);
+    expect((await app.request("/metrics/cadvisor", { method: "POST" })).status).toBe(405);
+  });
+});
+
 describe("/metrics/resource", () => {
   it("is a page for Prometheus, also when nothing could be measured", async () => {
     const answer = await app.request("/metrics/resource");

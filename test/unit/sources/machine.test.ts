@@ -8,6 +8,13 @@ import { type MachineOptions, readMachine } from "../../../src/sources/machine.t
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 
 const V1_FILES = {
+  "/sys/devices/system/cpu/cpu0/topology/physical_package_id": "0\n",
+  "/sys/devices/system/cpu/cpu0/topology/core_id": "0\n",
+  "/sys/devices/system/cpu/cpu1/topology/physical_package_id": "0\n",
+  "/sys/devices/system/cpu/cpu1/topology/core_id": "0\n",
+  "/sys/devices/system/cpu/cpu2/topology/physical_package_id": "0\n",
+  "/sys/devices/system/cpu/cpu2/topology/core_id": "1\n",
+  "/sys/devices/system/cpu/online": "0-2\n",
   "/proc/meminfo": "MemTotal:       24684096 kB\nMemFree: 1 kB\nSwapTotal:        1024 kB\n",
   "/proc/sys/kernel/random/boot_id": "boot-1\n",
   "/etc/machine-id": "machine-1\n",
@@ -58,6 +65,7 @@ describe("readMachine", () => {
       appArmorEnabled: false,
       selinuxEnabled: false,
       thermalThrottlePaths: [],
+      cpuTopology: { cores: 2, sockets: 1 },
       nameIps: [],
     });
     expect([ips.length > 0, cpuCount >= 1, (rootFsBytes ?? 0n) > 0n]).toEqual([true, true, true]);

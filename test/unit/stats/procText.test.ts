@@ -26,7 +26,7 @@ describe("the texts of /proc and cgroups", () => {
   });
 
   it("interfaces of the node, not those of containers and not the loopback", () => {
-    const rest = "0 0 0 0 0";
+    const rest = "4 0 0 0 0";
     const text = [
       "Inter-|   Receive    |  Transmit",
       " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed",
@@ -35,7 +35,11 @@ describe("the texts of /proc and cgroups", () => {
       `veth12: 7 1 0 ${rest} 7 1 0 ${rest}`,
     ].join("\n");
     expect(parseInterfaces(text)).toEqual([
-      { name: "eth0", rxBytes: 1_783_713_293n, rxErrors: 2n, txBytes: 4_608_836n, txErrors: 3n },
+      {
+        name: "eth0",
+        ...{ rxBytes: 1_783_713_293, rxPackets: 46_330, rxErrors: 2, rxDropped: 4 },
+        ...{ txBytes: 4_608_836, txPackets: 31_703, txErrors: 3, txDropped: 4 },
+      },
     ]);
   });
 });

@@ -1,0 +1,212 @@
+/**
+ * Who has figures on the page `/metrics/cadvisor`: the node and its cgroups for pods, every pod, sandbox and container.
+ * What the runtime measured is taken from it, so that all pages agree; the rest, and all of it where the runtime
+ * measures nothing, is the cgroup's. Counterpart: containerPrometheusLabelsFunc in pkg/kubelet/server.
+ */
+import type { EpochMs } from "../ids.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import type { CgroupFigure, CgroupFigures, DeviceIo } from "./cgroupFigures.ts";
+import { type CgroupOwner, cgroupOwners } from "./cgroupOwners.ts";
+import type { DiskCounters } from "./diskText.ts";
+import { labelText } from "./exposition.ts";
+import type { SpaceFigures } from "./nodeStats.ts";
+import type { InterfaceCounters } from "./procText.ts";
+import type { ContainerStats, CpuStats, MemoryStats, PodStats, Summary } from "./summary.ts";
+
+/** A figure and when it was measured. */
+export interface Told {
+  readonly value: number;
+  readonly time: EpochMs;
+}
+
+/** What is known of somebody's use of one device. */
+export interface DiskUse {
+  readonly device: string;
+  readonly usedBytes?: number | undefined;
+  readonly capacityBytes?: number | undefined;
+  readonly inodes?: number | undefined;
+  readonly inodesFree?: number | undefined;
+  readonly io?: DeviceIo | undefined;
+  readonly counters?: DiskCounters | undefined;
+}
+
+/** One who has figures. */
+export interface Subject {
+  /** As `labelText` makes them. */
+  readonly labels: string;
+  readonly time: EpochMs;
+  readonly createdAt: EpochMs | undefined;
+  readonly figures: CgroupFigures;
+  /** What the runtime says instead. */
+  readonly told: { readonly [Figure in CgroupFigure]?: Told };
+  /** A runtime does not tell of packets. */
+  readonly interfaces: readonly (Pick<InterfaceCounters, "name"> & Partial<InterfaceCounters>)[];
+  readonly disks: readonly DiskUse[];
+}
+
+/** One cgroup as it was read; see the port `cgroupUsage`. */
+interface Reading extends Pick<Subject, "time" | "createdAt" | "figures"> {
+  readonly interfaces: readonly InterfaceCounters[];
+  readonly path: string;
+  readonly io: readonly DeviceIo[];
+}
+
+/** A block device with a file system on it. */
+export interface NodeDisk {
+  readonly device: string;
+  readonly counters: DiskCounters | undefined;
+  readonly space: SpaceFigures | undefined;
+}
+
+/** Everything measured for one page. */
+export interface CadvisorMeasurement {
+  readonly readings: readonly Reading[];
+  readonly pods: readonly PodRuntimeStatus[];
+  /** undefined: the runtime did not answer. */
+  readonly summary: Summary | undefined;
+  readonly nodeInterfaces: readonly InterfaceCounters[];
+  readonly nodeDisks: readonly NodeDisk[];
+  /** Names of devices by major and minor number. */
+  readonly deviceNames: ReadonlyMap<string, DiskCounters>;
+  /** Where containers write; undefined: nobody knows. */
+  readonly containerDevice: string | undefined;
+}
+
+const ROOT = "/";
+
+/** In the order of their cgroups; who has none comes last. */
+export function cadvisorSubjects(measurement: CadvisorMeasurement): readonly Subject[] {
+  const { readings, pods, summary } = measurement;
+  const ownerOf = cgroupOwners(pods);
+  const statsByUid = new Map(summary?.pods.map((stats) => [stats.podRef.uid, stats]));
+  const seen = new Set<ContainerStats | PodStats>();
+  const sums = processSums(readings);
+  const subjects = readings.map((reading): Subject => {
+    const owner = ownerOf(reading.path);
+    const podStats = owner && statsByUid.get(owner.pod.podUid);
+    const stats = owner?.container ? containerStats(podStats, owner) : owner?.sandbox ? undefined : podStats;
+    if (stats !== undefined) seen.add(stats);
+    return {
+      ...{ time: reading.time, createdAt: startOf(owner) ?? reading.createdAt },
+      labels: labelText(labelsOf(reading.path, owner)),
+      figures: { ...sums.get(reading.path), ...reading.figures },
+      told: stats === undefined ? {} : toldBy(stats),
+      interfaces: reading.path === ROOT ? measurement.nodeInterfaces : reading.interfaces,
+      disks: reading.path === ROOT ? nodeDiskUses(measurement) : diskUses(reading, stats, measurement),
+    };
+  });
+  return [...subjects, ...withoutCgroup(measurement, seen)];
+}
+
+/** A pod's label `name` and `image` are empty, as are a sandbox' `container` and `image`, which CRI does not tell. */
+function labelsOf(id: string, owner: CgroupOwner | undefined) {
+  const { pod, sandbox, container } = owner ?? {};
+  return {
+    container: container?.name ?? "",
+    id,
+    image: container?.image ?? "",
+    name: container?.id ?? sandbox?.id ?? "",
+    namespace: pod?.namespace ?? "",
+    pod: pod?.name ?? "",
+  };
+}
+
+const startOf = (owner: CgroupOwner | undefined): EpochMs | undefined =>
+  owner?.container?.startedAt ?? owner?.sandbox?.createdAt;
+
+const containerStats = (stats: PodStats | undefined, { container }: CgroupOwner): ContainerStats | undefined =>
+  stats?.containers.find(({ name, startTime }) => name === container?.name && startTime === container.createdAt);
+
+/** What the runtime measured. */
+function toldBy(stats: {
+  readonly cpu?: CpuStats;
+  readonly memory?: MemoryStats;
+  readonly process_stats?: { readonly process_count: number };
+}): Subject["told"] {
+  const { cpu, memory, process_stats } = stats;
+  const told: { [Figure in CgroupFigure]?: Told } = {};
+  const tell = (figure: CgroupFigure, value: number | undefined, time: EpochMs | undefined): void => {
+    if (value !== undefined && time !== undefined) told[figure] = { value, time };
+  };
+  tell("cpuNs", cpu?.usageCoreNanoSeconds, cpu?.time);
+  tell("memoryUsage", memory?.usageBytes, memory?.time);
+  tell("workingSet", memory?.workingSetBytes, memory?.time);
+  tell("rss", memory?.rssBytes, memory?.time);
+  tell("processes", process_stats?.process_count, memory?.time);
+  return told;
+}
+
+const SUMMED = ["processes", "fileDescriptors", "sockets"] as const;
+
+/** Of everything below a cgroup: only containers' processes are counted one by one. The node's own would be others too. */
+function processSums(readings: readonly Reading[]): ReadonlyMap<string, CgroupFigures> {
+  const sums = new Map<string, { [Figure in CgroupFigure]?: number }>();
+  for (const { path, figures } of readings) {
+    if (figures.processes === undefined) continue;
+    for (let at = path.lastIndexOf(ROOT); at > 0; at = path.lastIndexOf(ROOT, at - 1)) {
+      const above = path.slice(0, at);
+      const sum = sums.get(above) ?? {};
+      for (const figure of SUMMED) sum[figure] = (sum[figure] ?? 0) + (figures[figure] ?? 0);
+      sums.set(above, sum);
+    }
+  }
+  return sums;
+}
+
+const nodeDiskUses = ({ nodeDisks }: CadvisorMeasurement): readonly DiskUse[] =>
+  nodeDisks.map(({ device, counters, space }) => ({
+    ...{ device, counters },
+    ...(space && {
+      usedBytes: Number(space.usedBytes),
+      capacityBytes: Number(space.capacityBytes),
+      inodes: Number(space.inodes),
+      inodesFree: Number(space.inodesFree),
+    }),
+  }));
+
+function diskUses(
+  { io }: Pick<Reading, "io">,
+  stats: ContainerStats | PodStats | undefined,
+  { deviceNames, containerDevice }: CadvisorMeasurement,
+): readonly DiskUse[] {
+  const uses: readonly DiskUse[] = io.map((each) => ({
+    device: deviceNames.get(each.device)?.device ?? each.device,
+    io: each,
+  }));
+  const rootfs = stats !== undefined && "rootfs" in stats ? stats.rootfs : undefined;
+  if (rootfs === undefined || containerDevice === undefined) return uses;
+  const { usedBytes, capacityBytes, inodes, inodesFree } = rootfs;
+  const written = uses.find(({ device }) => device === containerDevice);
+  const others = uses.filter((use) => use !== written);
+  return [{ device: containerDevice, ...written, usedBytes, capacityBytes, inodes, inodesFree }, ...others];
+}
+
+/** Of runtimes that keep containers in machines of their own, and where there are no cgroups per pod. */
+function withoutCgroup(
+  measurement: CadvisorMeasurement,
+  seen: ReadonlySet<ContainerStats | PodStats>,
+): readonly Subject[] {
+  const byUid = new Map<string, PodRuntimeStatus>(measurement.pods.map((pod) => [pod.podUid, pod]));
+  return (measurement.summary?.pods ?? []).flatMap((stats) => {
+    const pod = byUid.get(stats.podRef.uid);
+    if (pod === undefined) return [];
+    const subject = (owner: CgroupOwner, of: ContainerStats | PodStats): readonly Subject[] => {
+      const time = of.cpu?.time ?? of.memory?.time;
+      if (seen.has(of) || time === undefined) return [];
+      const interfaces = "network" in of ? (of.network?.interfaces ?? []) : [];
+      return [
+        {
+          ...{ time, createdAt: of.startTime, figures: {}, told: toldBy(of) },
+          labels: labelText(labelsOf("", owner)),
+          interfaces,
+          disks: diskUses({ io: [] }, of, measurement),
+        },
+      ];
+    };
+    const containers = stats.containers.flatMap((of) => {
+      const container = pod.containers.find(({ name, createdAt }) => name === of.name && createdAt === of.startTime);
+      return container === undefined ? [] : subject({ pod, container }, of);
+    });
+    return [...subject({ pod }, stats), ...containers];
+  });
+}

@@ -196,7 +196,8 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
   const telemetry = { log, metrics };
   const { nodeName } = kubeletConfig;
   const following = { nodeName, clock, rng, usesStreams: usesStreams(options) };
-  const cluster = api && clusterSources({ ...following, api: api.objects, onHealth: tellHealth(telemetry) });
+  const cluster =
+    api && clusterSources({ ...following, api: api.objects, returns$: api.returns$, onHealth: tellHealth(telemetry) });
   return {
     clock,
     rng,
@@ -206,6 +207,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
       api &&
       createObjectCache(config.configMapAndSecretChangeDetectionStrategy, {
         api: api.objects,
+        returns$: api.returns$,
         clock,
         rng,
         log,
@@ -249,7 +251,10 @@ const storeIn = (
   api: ApiLanes | undefined,
   nodeName: string,
   ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry">,
-) => api && ((events$: Observable<CountedEvent>) => storeEvents(events$, { ...ports, api: api.events, nodeName }));
+) =>
+  api &&
+  ((events$: Observable<CountedEvent>) =>
+    storeEvents(events$, { ...ports, api: api.events, returns$: api.returns$, nodeName }));
 
 /** Directories every node has; a node that may not make them says so at once. */
 function makeDirectories({ directories }: KubeletConfig, { files }: KubeletPorts): Observable<never> {

@@ -35,6 +35,8 @@ export interface ByPriorityOptions<K> {
   /** Completes when another piece may begin; the key is chosen only then. Default: at once. */
   readonly turn?: () => Observable<unknown>;
   readonly backoff: BackoffCurve;
+  /** The other side was found to be there again: what waits for it is tried at once. Default: nobody tells. */
+  readonly returns$?: Observable<unknown>;
   readonly clock: Clock;
   readonly rng: Rng;
   /** Told the number of waiting keys whenever it changes. */
@@ -55,13 +57,13 @@ interface Waiting {
  *
  *     source   a2-b1-c2--------       limit 1
  *     work     [a2   ][b1][c2]        b overtakes
- *     away     #----a#--------b[a][c] one try at a time, each with another key, until one is answered
+ *     away     #----a#--------b[a][c] one try at a time, each with another key, until one is answered or it returns
  *
  * Emits nothing. Cancels: all work under way and the timer. Errors: of source and work pass on. Completes when the source
  * did and nothing is under way or waits. Bound: `limit` pieces under way, one entry per key, one timer, one turn asked for.
  */
 export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<Urgent<K>, never> {
-  const { work, limit, clock, onDepth, turn = () => EMPTY } = options;
+  const { work, limit, clock, onDepth, turn = () => EMPTY, returns$ = EMPTY } = options;
   return (source$) =>
     new Observable<never>((destination) => {
       const waiting = new Map<K, Waiting>();
@@ -129,6 +131,12 @@ export function byPriority<K>(options: ByPriorityOptions<K>): OperatorFunction<U
         start(...next);
         return true;
       });
+      const retry = (): void => {
+        pauses.cut();
+        for (const [key, entry] of waiting) waiting.set(key, { ...entry, dueMs: 0 });
+        advance();
+      };
+      subscribeInner(destination, () => returns$, { next: retry, ended: () => {} });
       subscribeInner(destination, () => source$, {
         next: ({ key, priority }) => {
           wait(key, priority, 0);
@@ -190,6 +198,10 @@ function createPauses<K>({ backoff, clock, rng }: Pick<ByPriorityOptions<K>, "ba
     /** Nothing is begun before this instant. */
     get untilMs() {
       return away?.untilMs ?? 0;
+    },
+    /** The pause is over; whether the other side is there, the next try tells. */
+    cut(): void {
+      if (away !== undefined) away = { ...away, untilMs: 0 };
     },
     /** Milliseconds until the key is tried again; undefined: not before it is told again. */
     after(key: K, outcome: WorkOutcome | undefined): number | undefined {

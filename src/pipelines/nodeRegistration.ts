@@ -23,6 +23,8 @@ export interface NodeWriter extends Pick<KubeletPorts, "clock" | "rng" | "teleme
   readonly deadlineMs: number;
   readonly facts: () => NodeFacts;
   readonly startup: NodeStartup;
+  /** The server was found to be there again. */
+  readonly returns$: Observable<unknown>;
 }
 
 const BACKOFF: BackoffCurve = { initialMs: 100, maxMs: 7_000 };

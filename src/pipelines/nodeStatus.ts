@@ -61,7 +61,7 @@ export function nodeStatus(
       filter((uid) => uid !== undefined),
     );
     return reconcile({
-      triggers$: merge(of(undefined), state.runtimeState.changes$, state.images.changes$, found$).pipe(
+      triggers$: merge(of(undefined), state.runtimeState.changes$, state.images.changes$, found$, writer.returns$).pipe(
         auditTime(SETTLE_MS, clock.scheduler),
       ),
       run: () => report(writer, written, () => state.node.value),

@@ -34,7 +34,7 @@ export function ownNode(
   const request = { api: api.heartbeats, clock, rng, telemetry, deadlineMs };
   return defer(() => {
     const facts = createNodeFacts(state, ports, config);
-    const writer: NodeWriter = { ...request, facts, startup: createNodeStartup(ports) };
+    const writer: NodeWriter = { ...request, facts, startup: createNodeStartup(ports), returns$: api.returns$ };
     return merge(
       of(nodeEvent(nodeName, "Starting", "Starting kubelet.")),
       nodeObject(nodeName, cluster.node$, state.node),

@@ -53,6 +53,7 @@ export function podWriter(
         limit: PARALLEL_WRITES,
         turn: () => api.podTurn(),
         backoff: BACKOFF,
+        returns$: api.returns$,
         clock,
         rng,
         onDepth: (waiting) => telemetry.metrics.gauge("rxlet_queue_depth", waiting, { queue: "podWrites" }),

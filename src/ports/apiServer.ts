@@ -135,4 +135,6 @@ export interface ApiLanes {
   readonly events: ApiServer;
   /** Everything it reads, and tokens. */
   readonly objects: ApiServer;
+  /** Emits when the server, on whatever lane, is found to be there again. */
+  readonly returns$: Observable<void>;
 }

@@ -148,7 +148,14 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
   const rng = prng.fork(String(life));
   const { clock, api } = ports;
   const cluster =
-    api && clusterSources({ api: api.objects, nodeName: config.nodeName, clock, rng: prng.fork(`api ${life}`) });
+    api &&
+    clusterSources({
+      api: api.objects,
+      returns$: api.returns$,
+      nodeName: config.nodeName,
+      clock,
+      rng: prng.fork(`api ${life}`),
+    });
   return {
     ...ports,
     telemetry,
@@ -157,6 +164,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
       api &&
       createObjectCache(options.objectStrategy ?? "Watch", {
         api: api.objects,
+        returns$: api.returns$,
         clock,
         rng,
         log: telemetry.log,

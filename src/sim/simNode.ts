@@ -9,6 +9,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { Kubelet } from "../kubelet.ts";
+import { noticeReturns } from "../operators/noticeReturns.ts";
 import { tokenBucket } from "../operators/tokenBucket.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -364,13 +365,13 @@ const POD_RATE = { qps: 50, burst: 100 };
 function lanesTo(server: SimApiServer, nodeName: string, clock: Clock, see: (sight: SimSight) => void): ApiLanes {
   const lane = server.client({ kind: "node", nodeName });
   const turns = tokenBucket({ ...POD_RATE, clock });
-  return {
+  return noticeReturns({
     heartbeats: lane,
     pods: seenPodWrites(lane, see),
     podTurn: () => turns.acquire(),
     events: lane,
     objects: lane,
-  };
+  });
 }
 
 const PROCEED: SimAction = { kind: "proceed" };

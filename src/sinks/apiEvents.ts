@@ -2,7 +2,18 @@
  * Events into the API server: created once, patched when they repeat, one at a time and in order. Owns the line of those
  * that wait, which is all that grows: 1000 events. Counterpart: recordToSink of client-go's tools/record.
  */
-import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, throwError } from "rxjs";
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  merge,
+  NEVER,
+  type Observable,
+  take,
+  throwError,
+} from "rxjs";
 import { apiEvent, type CountedEvent, eventPatch, eventRef, isExpectedRefusal, isRefused } from "../core/apiEvent.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { InvariantError } from "../core/invariant.ts";
@@ -17,6 +28,8 @@ export interface ApiEventsOptions {
   readonly api: Pick<ApiServer, "create" | "patch">;
   /** Whose events these are. */
   readonly nodeName: string;
+  /** The server was found to be there again: no pause goes on. Default: nobody tells. */
+  readonly returns$?: Observable<unknown>;
   readonly clock: Clock;
   readonly rng: Rng;
   readonly telemetry: Telemetry;
@@ -51,11 +64,11 @@ function attempt(event: CountedEvent, tries: number, options: ApiEventsOptions):
       if (thrown instanceof InvariantError) return throwError(() => thrown);
       const error = toKubeletError(thrown);
       if (isRefused(error) || tries >= MAX_TRIES) return giveUp(event, error, options);
-      const { clock, rng } = options;
+      const { clock, rng, returns$ = NEVER } = options;
       // The first pause is drawn, so that the nodes of a server that comes back do not speak all at once.
       const pauseMs = Math.max(error.retryAfterMs ?? 0, tries === 1 ? PAUSE_MS * rng.next() : PAUSE_MS);
       return concat(
-        longTimer(clock, pauseMs).pipe(ignoreElements()),
+        merge(longTimer(clock, pauseMs), returns$).pipe(take(1), ignoreElements()),
         defer(() => attempt(event, tries + 1, options)),
       );
     }),

@@ -14,9 +14,12 @@ import {
   ignoreElements,
   map,
   merge,
+  NEVER,
   type Observable,
   of,
   repeat,
+  switchMap,
+  take,
   takeUntil,
   takeWhile,
   tap,
@@ -50,6 +53,8 @@ export interface ReflectorOptions<R extends ApiResourceName> {
   readonly rng: Rng;
   /** Feature gate WatchListClient: the state as the beginning of the watch, not as a list; on by default. */
   readonly usesStreams?: boolean;
+  /** The server was found to be there again: no pause goes on. Default: nobody tells. */
+  readonly returns$?: Observable<unknown>;
 }
 
 /** What is known of a resource. */
@@ -69,6 +74,8 @@ const BACKOFF: BackoffCurve & { readonly resetAfterMs: number } = {
   jitter: 1,
   resetAfterMs: 120_000,
 };
+/** After the server has come back its nodes do not ask all at once. */
+const RETURN_SPREAD_MS = 1_000;
 /** A pause the server asks for is at most this long. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 /** A watch lasts one to two times this, so that not all end at once. */
@@ -117,8 +124,12 @@ export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>)
   });
 }
 
-/** The pauses of one reflector, each about twice as long as the one before. */
-function createPauses({ clock, rng }: Pick<ReflectorOptions<ApiResourceName>, "clock" | "rng">) {
+/** The pauses of one reflector, each about twice as long as the one before, unless the server is back before its end. */
+function createPauses({
+  clock,
+  rng,
+  returns$ = NEVER,
+}: Pick<ReflectorOptions<ApiResourceName>, "clock" | "rng" | "returns$">) {
   let pauses = 0;
   let lastAt = -Infinity;
   return (problem: KubeletError | undefined): Observable<never> => {
@@ -126,7 +137,9 @@ function createPauses({ clock, rng }: Pick<ReflectorOptions<ApiResourceName>, "c
     pauses = now - lastAt > BACKOFF.resetAfterMs ? 1 : pauses + 1;
     lastAt = now;
     const asked = Math.min(problem?.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
-    return longTimer(clock, Math.max(asked, backoffDelay(BACKOFF, pauses, rng))).pipe(ignoreElements());
+    const end$ = longTimer(clock, Math.max(asked, backoffDelay(BACKOFF, pauses, rng)));
+    const soon$ = returns$.pipe(switchMap(() => longTimer(clock, RETURN_SPREAD_MS * rng.next())));
+    return (asked > 0 ? end$ : merge(end$, soon$)).pipe(take(1), ignoreElements());
   };
 }
 

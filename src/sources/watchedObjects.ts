@@ -37,7 +37,7 @@ import type { Logger } from "../ports/telemetry.ts";
 import { reflect, type ReflectorOptions } from "./reflector.ts";
 
 export interface WatchedObjectsOptions
-  extends Pick<ReflectorOptions<"secrets">, "api" | "clock" | "rng" | "usesStreams"> {
+  extends Pick<ReflectorOptions<"secrets">, "api" | "clock" | "rng" | "usesStreams" | "returns$"> {
   /** An object nobody asked for in this time is no longer watched, until somebody does. */
   readonly idleMs: number;
   readonly log: Logger;

@@ -1,6 +1,6 @@
 import { concat, defer, EMPTY, ignoreElements, map, type Observable, of, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { byPriority, type WorkOutcome } from "../../src/operators/byPriority.ts";
+import { byPriority, type ByPriorityOptions, type WorkOutcome } from "../../src/operators/byPriority.ts";
 import { fixedRng } from "../support/fixedRng.ts";
 import { type Marbles, marbles } from "../support/marbles.ts";
 
@@ -15,7 +15,7 @@ function run(
   work: Work,
   limit = 1,
   end = "-".repeat(60) + "!",
-  turn?: () => Observable<unknown>,
+  more: Partial<Pick<ByPriorityOptions<string>, "turn" | "returns$">> = {},
 ) {
   const begun: string[] = [];
   const attempts = new Map<string, number>();
@@ -32,7 +32,7 @@ function run(
           return work(key, attempt);
         }),
       limit,
-      ...(turn === undefined ? {} : { turn }),
+      ...more,
       backoff: BACKOFF,
       clock,
       rng: fixedRng(),
@@ -98,11 +98,21 @@ describe("byPriority", () => {
   );
 
   it(
+    "waits no longer once the other side is found to be there, and goes on one at a time until one is answered",
+    marbles((m) => {
+      const away = (): Observable<WorkOutcome> => of({ kind: "away", pauseMs: 30 });
+      const work: Work = () => (m.clock.monotonicMs() < 10 ? away() : says(m.clock, 1, { kind: "later", afterMs: 99 }));
+      const { begun } = run(m, "(aBC)", work, 3, undefined, { returns$: m.hot("---r------r") });
+      expect(begun).toEqual(["0 a", "3 a", "10 b", "11 c", "12 a"]);
+    }),
+  );
+
+  it(
     "chooses the key when its turn has come, and gives back a turn nothing was done with",
     marbles((m) => {
       const turn = () => timer(4, m.clock.scheduler);
       const work = (key: string) => says(m.clock, 1, key === "b" ? undefined : { kind: "later", afterMs: 100 });
-      const { begun } = run(m, "C-Ab-----", work, 3, undefined, turn);
+      const { begun } = run(m, "C-Ab-----", work, 3, undefined, { turn });
       expect(begun).toEqual(["4 b", "5 c", "8 a"]);
     }),
   );

@@ -88,6 +88,29 @@ describe("a node of a cluster", () => {
     ]);
   });
 
+  it("catches up within ten seconds of the return of a server that was away for two minutes", () => {
+    const { server, node, readiness } = cluster({
+      images: [simImage("registry.example/app:1")],
+      programs: () => runsForever,
+    });
+    server.put("pods", newPod("before", { nodeName: "one" }));
+    node.runFor(MINUTE_MS);
+    server.setNetwork("refused");
+    node.runFor(MINUTE_MS);
+    server.put("pods", newPod("meanwhile", { nodeName: "one", hostNetwork: true }));
+    node.kill("default/before/main");
+    node.runtime.setCondition("NetworkReady", "cni plugin not initialized");
+    node.runFor(MINUTE_MS);
+    server.setNetwork("up");
+    node.runFor(10_000);
+    const containers = ["before", "meanwhile"].map(
+      (name) => server.object("pods", { namespace: "default", name })?.status?.containerStatuses?.[0],
+    );
+    expect(containers).toMatchObject([{ restartCount: 1, ready: true }, { ready: true }]);
+    expect(readiness.at(-1)).toContain("cni plugin not initialized");
+    expect(node.violations).toEqual([]);
+  });
+
   it("renews its lease each ten seconds and tells an unchanged status each five minutes", () => {
     const { node, readiness, renewals } = cluster();
     node.runFor(30 * MINUTE_MS);

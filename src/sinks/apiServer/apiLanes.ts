@@ -5,6 +5,7 @@
 import { defer, tap } from "rxjs";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
 import { fairBuckets } from "../../operators/fairBuckets.ts";
+import { noticeReturns } from "../../operators/noticeReturns.ts";
 import { tokenBucket } from "../../operators/tokenBucket.ts";
 import type { ApiLanes } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -71,7 +72,7 @@ export function createApiLanes(options: ApiLanesOptions): ApiConnection {
   const [ofPods = unlimited, ofObjects] = fairBuckets(tokenBucket({ ...options.rate, clock }), 2);
   const all = Object.values(transports);
   return {
-    lanes: {
+    lanes: noticeReturns({
       heartbeats: lane("heartbeats"),
       pods: lane("pods", unlimited, { ...observer, onTurn: () => {} }),
       podTurn: () =>
@@ -82,7 +83,7 @@ export function createApiLanes(options: ApiLanesOptions): ApiConnection {
         }),
       events: lane("events", tokenBucket({ ...options.eventRate, clock })),
       objects: lane("objects", ofObjects),
-    },
+    }),
     useIdentity: (next) => all.forEach((transport) => transport.useIdentity(next)),
     useAuthority: (next) => all.forEach((transport) => transport.useAuthority(next)),
     close: () => all.forEach((transport) => transport.close()),

@@ -1,5 +1,5 @@
 /** Registration, status and lease of a node: which requests are made when, as the server answers well or badly. */
-import type { Observable } from "rxjs";
+import { type Observable, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../src/core/api.ts";
 import { kubeletError } from "../../../src/core/errors.ts";
@@ -35,6 +35,7 @@ function world() {
   const { clock, server, scheduler } = api;
   const node = createCell<Node | undefined>(undefined);
   const telemetry = recordingTelemetry();
+  const returns$ = new Subject<void>();
   const facts: { value: NodeFacts } = { value: FACTS };
   const startup = { attempted() {}, registered() {}, ready() {} };
   const request = { api: api.node("n1"), clock, rng: fixedRng(0), telemetry, deadlineMs: 10_000 };
@@ -50,7 +51,8 @@ function world() {
     state,
     asked,
     failing,
-    writer: { ...request, facts: () => facts.value, startup },
+    returns$,
+    writer: { ...request, facts: () => facts.value, startup, returns$ },
     leaseWriter: { ...request, nodeName: "n1", durationSeconds: 40, node },
     /** Makes the Node, and has it known. */
     know: () => node.set(server.put("nodes", { metadata: { name: "n1" } })),
@@ -147,6 +149,15 @@ describe("nodeStatus", () => {
       "get nodes",
       "patch nodes/status",
     ]);
+  });
+
+  it("tells what it could not tell as soon as the server is there again", () => {
+    const { writer, state, know, run, at, asked, failing, returns$ } = world();
+    know();
+    failing.set("patch nodes/status", 5);
+    at(3_000, () => returns$.next());
+    run(nodeStatus(writer, state), 10_000);
+    expect(asked.slice(-1)).toEqual(["3050 patch nodes/status"]);
   });
 
   it("tells a change at once, what changes together in one patch, and an unchanged status once in five minutes", () => {

@@ -39,10 +39,13 @@ interface Script {
   readonly lists?: readonly Observable<readonly Pod[]>[];
   readonly random?: number;
   readonly usesStreams?: boolean;
+  /** When the server is found to be there again. */
+  readonly returns?: string;
 }
 
 /** Runs a reflector against scripted answers; `requests` tells what it asked, and when. */
-function reflecting({ cold, clock }: Marbles, { watches, lists = [], random = 0, usesStreams = true }: Script) {
+function reflecting({ cold, hot, clock }: Marbles, script: Script) {
+  const { watches, lists = [], random = 0, usesStreams = true, returns } = script;
   const requests: string[] = [];
   let watched = 0;
   let listed = 0;
@@ -69,6 +72,7 @@ function reflecting({ cold, clock }: Marbles, { watches, lists = [], random = 0,
     clock,
     rng: fixedRng(random),
     usesStreams,
+    ...(returns === undefined ? {} : { returns$: hot(returns) }),
   }).pipe(map(shown));
   return { reflected$, requests };
 }
@@ -162,6 +166,16 @@ describe("reflect: a server in trouble", () => {
       `0 watch ${STREAM}`,
       ...[800, 2_400, 5_600, 12_000, 24_800, 50_400].map((atMs) => `${atMs} watch ${STREAM}`),
     ]),
+  );
+  it(
+    "waits a second at most once the server is found to be there again",
+    rule(
+      { watches: ["#", "#", "#", "e"], random: 0.25, returns: "5s r" },
+      "- 6s !",
+      "x 5249ms y",
+      { x: "unknown !Unavailable", y: "" },
+      [0, 1_000, 3_000, 5_250].map((atMs) => `${atMs} watch ${STREAM.replace("300", "375")}`),
+    ),
   );
   it(
     "waits up to twice as long, by chance",

@@ -111,7 +111,7 @@ const errored = (context: PodContext, { pod, container, kind }: ScheduledProbe, 
     probe: kind,
     error,
   });
-  return { outputs: [eventOutput(erroredEvent(pod, container.name, kind, error))], state: undefined };
+  return { outputs: [eventOutput(erroredEvent(pod, container, kind, error))], state: undefined };
 };
 
 function report(

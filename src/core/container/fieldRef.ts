@@ -3,6 +3,7 @@
  * pkg/api/v1/resource.
  */
 import type { Container, Pod } from "../api.ts";
+import { byNodeFamily } from "../pod/podAddresses.ts";
 import { parseQuantity, quantityMilli, quantityValue } from "../quantity.ts";
 import { type ResourceAmounts, type ResourceList, parseResourceList } from "../resources/resourceList.ts";
 import { goQuote } from "./goJson.ts";
@@ -17,16 +18,6 @@ export interface PodAddresses {
   readonly podIps: readonly string[];
   /** Primary first. */
   readonly nodeIps: readonly string[];
-}
-
-const isIpv6 = (ip: string): boolean => ip.includes(":");
-
-/** Pod IPs with those of the node's primary family first. */
-export function sortPodIps({ podIps, nodeIps }: PodAddresses): readonly string[] {
-  const [primary] = nodeIps;
-  if (primary === undefined) return podIps;
-  const isPrimary = (ip: string): boolean => isIpv6(ip) === isIpv6(primary);
-  return [...podIps.filter(isPrimary), ...podIps.filter((ip) => !isPrimary(ip))];
 }
 
 /** A map as downward API text: `key="value"` lines sorted by key. */
@@ -63,9 +54,9 @@ export function podFieldText(pod: Pod, fieldPath: string, addresses: PodAddresse
     case "status.hostIPs":
       return addresses.nodeIps.join(",");
     case "status.podIP":
-      return sortPodIps(addresses)[0] ?? "";
+      return byNodeFamily(addresses.podIps, addresses.nodeIps)[0] ?? "";
     case "status.podIPs":
-      return sortPodIps(addresses).join(",");
+      return byNodeFamily(addresses.podIps, addresses.nodeIps).join(",");
     default:
       return undefined;
   }

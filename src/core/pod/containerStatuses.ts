@@ -56,6 +56,31 @@ function statusWithoutInstance(
   return { ...carried, lastState: lostState(LOST_MESSAGE), restartCount: before.restartCount + restarts };
 }
 
+/** A pod whose containers were made has been initialized, whatever the runtime has forgotten. */
+const FORGOTTEN_INIT = {
+  reason: "Completed",
+  message:
+    "Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally",
+  exitCode: 0,
+};
+
+/** Shows an init container that nobody knows any more as ended well, once a regular container was made. */
+function withForgottenEnd(
+  { pod, runtime }: ContainerStatusesInput,
+  spec: Container,
+  kind: ContainerKind,
+  status: ApiContainerStatus,
+): ApiContainerStatus {
+  if (kind !== "init" || isSidecar(spec) || status.state?.waiting === undefined) return status;
+  const isMade = (name: string): boolean => {
+    const newest = newestContainer(runtime, name);
+    return newest !== undefined && newest.state !== "unknown";
+  };
+  const isForgotten =
+    newestContainer(runtime, spec.name) === undefined && pod.spec.containers.some(({ name }) => isMade(name));
+  return isForgotten ? { ...status, state: { terminated: FORGOTTEN_INIT } } : status;
+}
+
 const isNamed =
   (wanted: string) =>
   ({ name }: Container): boolean =>
@@ -147,7 +172,8 @@ export function containerStatuses(
   const maxMessageBytes = messageBytesPerContainer(input.pod.spec);
   return specs.map((spec) => {
     const before = previous.find(({ name }) => name === spec.name);
-    const known = withLimitedMessages(statusFromInstances(input, spec, before), maxMessageBytes);
+    const found = withForgottenEnd(input, spec, kind, statusFromInstances(input, spec, before));
+    const known = withLimitedMessages(found, maxMessageBytes);
     const status = withFailure(input, spec, kind, withStartAgain(input, spec, known));
     return kind === "ephemeral" ? status : withReadiness(status, readinessOf(input, spec, kind, status));
   });

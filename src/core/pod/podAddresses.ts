@@ -10,8 +10,8 @@ export type PodAddresses = Pick<PodStatus, "hostIP" | "hostIPs" | "podIP" | "pod
 
 const isV6 = (ip: string): boolean => ip.includes(":");
 
-/** At most one address per family, the node's primary family first. */
-function byNodeFamily(ips: readonly string[], hostIPs: readonly string[]): readonly string[] {
+/** At most one address per family, the node's primary family first: IPv4 while it has none. */
+export function byNodeFamily(ips: readonly string[], hostIPs: readonly string[]): readonly string[] {
   const primaryIsV6 = hostIPs[0] !== undefined && isV6(hostIPs[0]);
   const primary = ips.find((ip) => isV6(ip) === primaryIsV6);
   const secondary = ips.find((ip) => isV6(ip) !== primaryIsV6);

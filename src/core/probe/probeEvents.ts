@@ -1,9 +1,9 @@
 /** What probes say of themselves in events and metrics. Upstream: pkg/kubelet/prober. */
-import type { Pod } from "../api.ts";
+import type { Container, Pod } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
 import type { KubeletEvent } from "../events.ts";
 import { podEventObject } from "../pod/podEvents.ts";
-import type { ProbeKind, ProbeOutcome } from "./probeTypes.ts";
+import { type ProbeKind, probeOf, type ProbeOutcome } from "./probeTypes.ts";
 
 const TITLE: Readonly<Record<ProbeKind, string>> = {
   startup: "Startup",
@@ -38,11 +38,13 @@ export function attemptEvent(
   }
 }
 
-/** The event of an attempt that could not be made; it counts for nothing. */
-export const erroredEvent = (pod: Pod, containerName: string, kind: ProbeKind, error: KubeletError): KubeletEvent =>
-  warning(
-    pod,
-    containerName,
-    "Unhealthy",
-    `${TITLE[kind]} probe errored and resulted in unknown state: ${error.message}`,
-  );
+/**
+ * The event of an attempt that could not be made; it counts for nothing, whatever it is said to result in: an answer
+ * that breaks off in its body is a failure, all else unknown.
+ */
+export function erroredEvent(pod: Pod, container: Container, kind: ProbeKind, error: KubeletError): KubeletEvent {
+  const brokeOff = probeOf(container, kind)?.httpGet !== undefined && error.code !== "InvalidArgument";
+  const state = brokeOff ? "failure" : "unknown";
+  const message = `${TITLE[kind]} probe errored and resulted in ${state} state: ${error.message}`;
+  return warning(pod, container.name, "Unhealthy", message);
+}

@@ -3,7 +3,7 @@ import type { Container } from "../../../src/core/api.ts";
 import { type ConfigObject, configObjectsOf } from "../../../src/core/configObjects.ts";
 import { containerEnvironment } from "../../../src/core/container/env.ts";
 import { expand } from "../../../src/core/container/expansion.ts";
-import { formatStringMap, sortPodIps } from "../../../src/core/container/fieldRef.ts";
+import { formatStringMap } from "../../../src/core/container/fieldRef.ts";
 import { hostIpUnknown } from "../../../src/core/node/hostIps.ts";
 import { type ServiceForEnv, serviceEnvironment } from "../../../src/core/container/serviceEnv.ts";
 import { containerOf, podOf, type PodParts } from "../../support/pods.ts";
@@ -101,15 +101,17 @@ interface EnvCase {
   readonly services?: readonly ServiceForEnv[];
   readonly objects?: readonly ConfigObject[];
   readonly nodeIps?: readonly string[];
+  readonly podIps?: readonly string[];
 }
+const POD_IPS = ["10.1.0.5", "2001:db8::5"];
 const NODE_IPS = ["192.0.2.10", "2001:db8::1"];
 const environment = (env: EnvVars, given: EnvCase = {}) => {
-  const { pod = {}, container = {}, services = [], objects = [], nodeIps = NODE_IPS } = given;
+  const { pod = {}, container = {}, services = [], objects = [], nodeIps = NODE_IPS, podIps = POD_IPS } = given;
   const main = containerOf({ env, ...container });
   return containerEnvironment({
     pod: podOf({ ...pod, spec: { containers: [main], ...pod.spec } }),
     container: main,
-    addresses: { podIps: ["10.1.0.5", "2001:db8::5"], nodeIps },
+    addresses: { podIps, nodeIps },
     objects: configObjectsOf(objects, services),
     files: new Map([["v/env", { path: "/v/env", content: { ok: true, value: "K='from file'" } }]]),
     node: { allocatable: { cpu: "2", memory: "4Gi", pods: "110" }, hostIpUnknown: "host IP unknown" },
@@ -304,6 +306,21 @@ describe("containerEnvironment", () => {
   });
 });
 
+describe("addresses of the pod in its environment", () => {
+  const podIps = ["2001:db8::5", "10.1.0.5", "10.1.0.6"];
+  it.each([
+    ["the family of the node first, one of each", ["2001:db8::1"], "2001:db8::5,10.1.0.5"],
+    ["IPv4 first while the node has none", [], "10.1.0.5,2001:db8::5"],
+  ])("are %s", (_title, nodeIps, expected) => {
+    const env = ["status.podIP", "status.podIPs"].map((fieldPath) => ({
+      name: fieldPath.slice("status.".length),
+      valueFrom: { fieldRef: { fieldPath } },
+    }));
+    const [podIP = ""] = expected.split(",");
+    expect(environment(env, { nodeIps, podIps })).toEqual(ok({ podIP, podIPs: expected }));
+  });
+});
+
 describe("a node whose addresses are not known", () => {
   const nameOnly = { status: { addresses: [{ type: "Hostname", address: "one" }] } };
   it.each([
@@ -328,11 +345,5 @@ describe("downward API text", () => {
   it("writes maps sorted, values quoted", () => {
     expect(formatStringMap({ b: "2", a: "one\n" })).toBe('a="one\\n"\nb="2"');
     expect(formatStringMap(undefined)).toBe("");
-  });
-
-  it("puts pod IPs of the node's family first", () => {
-    const podIps = ["10.1.0.5", "2001:db8::5"];
-    expect(sortPodIps({ podIps, nodeIps: ["2001:db8::1"] })).toEqual(["2001:db8::5", "10.1.0.5"]);
-    expect(sortPodIps({ podIps, nodeIps: [] })).toEqual(podIps);
   });
 });

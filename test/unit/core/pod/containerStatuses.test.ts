@@ -60,3 +60,43 @@ describe("containerStatuses", () => {
     ]);
   });
 });
+
+describe("init containers the runtime has forgotten", () => {
+  const setup = container("setup");
+  const sidecar = { ...container("setup"), restartPolicy: "Always" as const };
+  const before = { name: "setup", image: "setup", imageID: "", ready: true, restartCount: 0 };
+  const ended = { ...before, state: { terminated: { exitCode: 0, reason: "Completed" } } };
+  const state = (spec: typeof setup, instances: readonly RuntimeContainer[], known = [] as (typeof ended)[]) => {
+    const made = pod({ initContainers: [spec] });
+    const input = {
+      pod: made,
+      actual: made,
+      runtime: runtime(instances),
+      failures: new Map(),
+      verdicts: new Map(),
+      context: { runtimeName: "containerd", recursiveReadOnly: false },
+      restartingAll: false,
+      startingAgain: new Set<string>(),
+    };
+    const [status] = containerStatuses(input, [spec], "init", known);
+    const { terminated, waiting } = status?.state ?? {};
+    return [terminated?.reason ?? waiting?.reason, terminated?.exitCode, status?.ready];
+  };
+  const web = instance("web", { state: "running" });
+
+  it.each([
+    ["has ended well once a regular container was made", setup, [web], [], ["Completed", 0, true]],
+    ["waits while none was made", setup, [], [], ["PodInitializing", undefined, false]],
+    [
+      "waits while nobody knows what became of that",
+      setup,
+      [{ ...web, state: "unknown" }],
+      [],
+      ["PodInitializing", undefined, false],
+    ],
+    ["waits if it is a sidecar: it is started again", sidecar, [web], [], ["PodInitializing", undefined, false]],
+    ["keeps the end it was told with", setup, [web], [ended], ["Completed", 0, true]],
+  ] as const)("one %s", (_title, spec, instances, known, expected) => {
+    expect(state(spec, instances, [...known])).toEqual(expected);
+  });
+});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { attemptEvent, erroredEvent } from "../../../../src/core/probe/probeEvents.ts";
-import { podOf } from "../../../support/pods.ts";
+import { containerOf, podOf } from "../../../support/pods.ts";
 
 const pod = podOf();
 const object = { kind: "Pod", namespace: "demo", name: "plain", uid: "uid-1", fieldPath: "spec.containers{main}" };
@@ -18,7 +18,7 @@ describe("events of probes", () => {
     expect([
       attemptEvent(pod, "main", "liveness", failure),
       attemptEvent(pod, "main", "readiness", warning),
-      erroredEvent(pod, "main", "startup", error),
+      erroredEvent(pod, containerOf(), "startup", error),
     ]).toEqual([
       {
         type: "Warning",
@@ -39,5 +39,15 @@ describe("events of probes", () => {
         object,
       },
     ]);
+  });
+
+  it.each([
+    ["a port that cannot be", { httpGet: { port: 0 } }, kubeletError("InvalidArgument", "x"), "unknown"],
+    ["an answer that breaks off", { httpGet: { port: 80 } }, kubeletError("Io", "x"), "failure"],
+    ["an answer that is late", { httpGet: { port: 80 } }, kubeletError("DeadlineExceeded", "x"), "failure"],
+    ["a runtime in trouble", { exec: { command: ["true"] } }, kubeletError("Unavailable", "x"), "unknown"],
+  ])("say of %s what upstream says it results in", (_title, readinessProbe, error, state) => {
+    const { message } = erroredEvent(pod, containerOf({ readinessProbe }), "readiness", error);
+    expect(message).toBe(`Readiness probe errored and resulted in ${state} state: x`);
   });
 });

@@ -26,10 +26,27 @@ export async function readProcessTable(): Promise<readonly ProcessEntry[]> {
   return LINUX ? await readProc() : await readPs();
 }
 
-/** Kills every process of these sessions except their leaders. */
-export async function killSessions(sessions: ReadonlySet<number>): Promise<void> {
-  for (const entry of await readProcessTable()) {
-    if (sessions.has(entry.session) && entry.pid !== entry.session) killQuietly(entry.pid, "SIGKILL");
+/** Walks until nobody new is found: more than this many only what forks faster than it is killed needs. */
+const KILL_WALKS = 20;
+
+/**
+ * Kills every process of these sessions except their leaders. What was forked while the table was read is missing in it:
+ * it is read again until it shows none but those killed, who can fork no more.
+ */
+export async function killSessions(
+  sessions: ReadonlySet<number>,
+  read: () => Promise<readonly Pick<ProcessEntry, "pid" | "session">[]> = readProcessTable,
+  kill: (pid: number) => void = (pid) => killQuietly(pid, "SIGKILL"),
+): Promise<void> {
+  const killed = new Set<number>();
+  for (let walk = 0; walk < KILL_WALKS; walk += 1) {
+    const members = (await read()).filter(({ pid, session }) => sessions.has(session) && pid !== session);
+    const alive = members.filter(({ pid }) => !killed.has(pid));
+    if (alive.length === 0) return;
+    for (const { pid } of alive) {
+      killed.add(pid);
+      kill(pid);
+    }
   }
 }
 

@@ -16,11 +16,12 @@ export interface BenchNode {
 
 /**
  * Runs `measure` on a fresh node and removes all of it. Exits with 1, saying what is missing, where it cannot run.
- * `flagsIn`: more flags of the daemon, whose files are below this folder.
+ * `flagsIn`: more flags of the daemon, whose files are below this folder. `programOf`: what to run in place of `main`.
  */
 export async function onBenchNode(
   measure: (node: BenchNode) => Promise<void>,
   flagsIn: (folder: string) => Promise<readonly string[]> = () => Promise.resolve([]),
+  programOf: (folder: string, main: string) => Promise<string> = (_folder, main) => Promise.resolve(main),
 ): Promise<void> {
   const search = findContainerd();
   if (!search.found) {
@@ -32,7 +33,7 @@ export async function onBenchNode(
   let containerd: PrivateContainerd | undefined;
   let daemon: Daemon | undefined;
   try {
-    const main = await buildProgram(folder);
+    const main = await programOf(folder, await buildProgram(folder));
     containerd = await startPrivateContainerd(search.installation);
     const { endpoint, cgroupParent } = containerd;
     const config = { maxPods: 250, cgroupsPerQOS: true, serializeImagePulls: false };

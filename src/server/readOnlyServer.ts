@@ -60,7 +60,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
   addMetricsRoute(app, metricsPage);
-  addStatsRoutes(app, options.stats, telemetry.log);
+  addStatsRoutes(app, options.stats, telemetry.log, clock);
   addDisabledRoutes(app, ["/runningpods"]);
   return app;
 }

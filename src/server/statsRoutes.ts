@@ -7,6 +7,7 @@ import { firstValueFrom } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
 import { resourceMetrics } from "../core/stats/resourceMetrics.ts";
 import { summaryDocument } from "../core/stats/summary.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { metricsAnswer } from "./metricsBody.ts";
@@ -15,7 +16,7 @@ import { onlyMethods, onlyReads } from "./onlyMethods.ts";
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** Adds them. */
-export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger): void {
+export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger, clock: Clock): void {
   const summary = async (context: Context): Promise<Response> => {
     const wanted = context.req.queries("only_cpu_and_memory") ?? [];
     const isShort = wanted.length === 1 && wanted[0] === "true";
@@ -33,9 +34,9 @@ export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger): void {
       log.error("Error getting summary for resourceMetric prometheus endpoint", { error });
       return undefined;
     });
-    return metricsAnswer(context, [resourceMetrics(measured)]);
+    return metricsAnswer(context, [resourceMetrics(measured)], clock);
   });
   onlyReads(app, "/metrics/cadvisor", async (context) =>
-    metricsAnswer(context, await firstValueFrom(stats.containerMetrics())),
+    metricsAnswer(context, await firstValueFrom(stats.containerMetrics()), clock),
   );
 }

@@ -4,13 +4,14 @@ import { epochMs } from "../../../src/core/ids.ts";
 import type { NodeStats } from "../../../src/ports/nodeStats.ts";
 import { addStatsRoutes } from "../../../src/server/statsRoutes.ts";
 import { EMPTY_SUMMARY, failingStats, measuredStats } from "../../support/measuredStats.ts";
+import { realClock } from "../../support/realClock.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 const BUSY = { ...EMPTY_SUMMARY.node, rlimit: { time: epochMs(1_000), maxpid: 9, curproc: 3 } };
 
 function appOf(stats: NodeStats): Hono {
   const app = new Hono();
-  addStatsRoutes(app, stats, recordingTelemetry().log);
+  addStatsRoutes(app, stats, recordingTelemetry().log, realClock);
   return app;
 }
 const app = appOf(measuredStats({ ...EMPTY_SUMMARY, node: BUSY }));

@@ -14,6 +14,7 @@ export function setBuildMetrics(
 ): void {
   const [major = "", minor = ""] = version.split(".");
   metrics.gauge("kubelet_node_name", 1, { node: nodeName });
+  metrics.gauge("kubelet_metrics_provider", 1, { provider: "cri" });
   if (machine.cgroupVersion !== undefined) metrics.gauge("kubelet_cgroup_version", machine.cgroupVersion);
   if (credentialPlugins !== undefined) {
     metrics.gauge("kubelet_credential_provider_config_info", 1, { hash: credentialPlugins.hash });

@@ -79,6 +79,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
             ? { api: ports.api.objects, cacheTtlMs: config.authentication.webhook.cacheTTL }
             : undefined,
         clock: ports.clock,
+        metrics,
       }),
       authorize,
       rules: {
@@ -111,6 +112,7 @@ function authorizeOf({
   options: { config },
   ports: { api, clock },
   nodeName,
+  metrics,
 }: HttpsServerSetup): Authorize | undefined {
   const { mode, webhook } = config.authorization;
   if (mode === "AlwaysAllow") return ALWAYS_ALLOW;
@@ -122,6 +124,7 @@ function authorizeOf({
       allowedTtlMs: webhook.cacheAuthorizedTTL,
       deniedTtlMs: webhook.cacheUnauthorizedTTL,
       clock,
+      metrics,
     })
   );
 }

@@ -174,11 +174,17 @@ function audits(signal: RuntimeSignal, ports: Ports, config: Config): Observable
   return defer(() => {
     const paceMs = signal.kind === "streaming" ? config.auditPeriodMs : config.relistPeriodMs;
     let waitMs = paceMs;
+    let lastAt: MonotonicMs | undefined;
     const audit = (): Observable<RuntimeListing> =>
       relist(ports, config).pipe(
         tap({
           subscribe: () => {
             waitMs = paceMs;
+            const now = ports.clock.monotonicMs();
+            if (lastAt !== undefined) {
+              ports.telemetry.metrics.observe("kubelet_pleg_relist_interval_seconds", (now - lastAt) / 1000);
+            }
+            lastAt = now;
           },
         }),
         catchError(() => {
@@ -223,7 +229,7 @@ function inspect(uid: PodUid, ports: Ports, config: Config, cells: RuntimeStatus
     const startedAt = clock.monotonicMs();
     return inspectPod(uid, statuses.get(uid), { ports, sequence, deadlineMs: config.inspectionDeadlineMs }).pipe(
       map((status): Inspection => {
-        telemetry.metrics.observe("rxlet_inspection_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
+        telemetry.metrics.observe("kubelet_pleg_pod_relist_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
         telemetry.metrics.count("rxlet_inspections_total", { result: "ok" });
         if (isEmpty(status)) unlist(uid, listing);
         if (isEmpty(status) && !hasRecord(uid)) statuses.delete(uid);
@@ -257,7 +263,7 @@ function forgetGone({ pods }: RuntimeListing, { statuses, hasRecord }: RuntimeSt
   }
 }
 
-function report(signal: RuntimeSignal, { telemetry }: Ports): void {
+function report(signal: RuntimeSignal, { telemetry, clock }: Ports): void {
   switch (signal.kind) {
     case "streaming":
       telemetry.metrics.count("kubelet_evented_pleg_connection_success_count");
@@ -270,8 +276,13 @@ function report(signal: RuntimeSignal, { telemetry }: Ports): void {
     case "unsupported":
       telemetry.log.warn("The runtime has no event stream: relisting instead", {});
       break;
-    case "opening":
     case "hint":
+      if (signal.sentAt !== undefined) {
+        const seconds = Math.max(0, clock.wallTime() - signal.sentAt) / 1000;
+        telemetry.metrics.observe("kubelet_evented_pleg_connection_latency_seconds", seconds);
+      }
+      break;
+    case "opening":
       break;
   }
 }

@@ -1,7 +1,7 @@
 /** Everything the kubelet touches, in one record: the real world in main.ts, another one in tests and simulation. */
 import type { Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
-import type { PodUid } from "../core/ids.ts";
+import type { EpochMs, PodUid } from "../core/ids.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { ApiLanes } from "./apiServer.ts";
@@ -37,6 +37,8 @@ export type RuntimeSignal =
       readonly containerId: string | undefined;
       /** An exit was announced before the runtime's own answers show it: one look may not be enough. */
       readonly aheadOfStatus: boolean;
+      /** By the runtime's clock: to measure delays, never to order. */
+      readonly sentAt?: EpochMs;
     };
 
 export interface KubeletPorts {

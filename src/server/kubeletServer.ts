@@ -97,11 +97,11 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   const { queries, telemetry, clock, handlers } = options;
   const { log, metrics } = telemetry;
   const count = countRequests({ metrics, clock, serverType: "readwrite", paths: KUBELET_PATHS });
-  const app = baseApp(log, [count, guard({ ...options.access, clock, log })], ["/debug/flags/v"]);
+  const app = baseApp(log, [count, guard({ ...options.access, clock, log, metrics })], ["/debug/flags/v"]);
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addMetricsRoute(app, options.metricsPage);
-  addStatsRoutes(app, options.stats, log);
+  addStatsRoutes(app, options.stats, log, clock);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
   addRetryRoute(app, options.commands, queries);

@@ -3,7 +3,7 @@
  * `/run`: a command's whole output. Counterparts: getExec, getAttach, getPortForward, getRun in
  * pkg/kubelet/server/server.go.
  */
-import type { Context, Hono } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
 import { firstValueFrom } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
@@ -13,6 +13,7 @@ import { AttachRequest, ExecRequest, ExecSyncRequest, PortForwardRequest } from 
 import { valueOf } from "../core/result.ts";
 import type { Call } from "../ports/call.ts";
 import type { RuntimeService } from "../ports/cri.ts";
+import type { Telemetry } from "../ports/telemetry.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { allowLongAnswer, whileWanted } from "./longAnswer.ts";
 import { onlyMethods } from "./onlyMethods.ts";
@@ -25,13 +26,25 @@ export type StreamRuntime = Pick<RuntimeService, "exec" | "attach" | "portForwar
 export interface StreamRoutesOptions {
   readonly queries: Pick<KubeletQueries, "pods" | "runtimePods">;
   readonly runtime: StreamRuntime;
+  readonly telemetry: Pick<Telemetry, "metrics">;
 }
 
+/** As the metric names them. */
+const SUBRESOURCES = { "/exec": "exec", "/attach": "attach", "/portForward": "portforward" };
 const STREAM_METHODS = ["GET", "POST"];
 
 /** Adds them all, in every form of their URLs. */
 export function addStreamRoutes(app: Hono, options: StreamRoutesOptions): void {
   const { queries, runtime } = options;
+  const countWebSockets = (subresource: string): MiddlewareHandler => {
+    return async (context, next) => {
+      if (isWebSocket(context.req.header("upgrade"))) {
+        options.telemetry.metrics.count("kubelet_websocket_streaming_requests_total", { subresource });
+      }
+      return next();
+    };
+  };
+  for (const [path, subresource] of Object.entries(SUBRESOURCES)) app.use(`${path}/*`, countWebSockets(subresource));
   for (const path of POD_AND_CONTAINER) {
     onlyMethods(app, STREAM_METHODS, `/exec${path}`, (context) =>
       streamed(context, queries, (pod, target) => {

@@ -18,11 +18,12 @@ import {
   timer,
 } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
-import { type ContainerId, podUid } from "../core/ids.ts";
+import { type ContainerId, type EpochMs, epochMs, podUid } from "../core/ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { RuntimeSignal } from "../ports/kubeletPorts.ts";
 
+const NANOS_PER_MS = 1_000_000n;
 /** Delay before a broken stream is opened again. */
 const REOPEN_MS = 200;
 /** A stream that has not failed for this long is open. */
@@ -34,7 +35,9 @@ const ASK_AGAIN_MS = 60_000;
 export interface EventedPlegPorts {
   readonly runtime: Pick<RuntimeService, "getContainerEvents">;
   /** containerd's own events, where the endpoint may be containerd. */
-  readonly containerdHints$: Observable<{ readonly kind: string; readonly containerId: ContainerId }> | undefined;
+  readonly containerdHints$:
+    | Observable<{ readonly kind: string; readonly containerId: ContainerId; readonly timestamp: EpochMs }>
+    | undefined;
   readonly clock: Clock;
 }
 
@@ -75,11 +78,15 @@ export function eventedPleg({ runtime, containerdHints$, clock }: EventedPlegPor
       ? unsupported$
       : opened(
           "containerd",
-          containerdHints$.pipe(map(({ kind, containerId }) => hint(undefined, containerId, kind === "exit"))),
+          containerdHints$.pipe(
+            map(({ kind, containerId, timestamp }) => hint(undefined, containerId, timestamp, kind === "exit")),
+          ),
           unsupported$,
         );
   const viaCri$ = defer(() => runtime.getContainerEvents({})).pipe(
-    map((event) => hint(event.podSandboxStatus?.metadata?.uid, event.containerId)),
+    map((event) =>
+      hint(event.podSandboxStatus?.metadata?.uid, event.containerId, epochMs(Number(event.createdAt / NANOS_PER_MS))),
+    ),
   );
   const streams$ = opened("cri", viaCri$, viaContainerd$).pipe(
     repeat({ delay: () => timer(REOPEN_MS, clock.scheduler) }),
@@ -102,9 +109,10 @@ function changesAndHints(signals$: Observable<RuntimeSignal>): Observable<Runtim
   });
 }
 
-const hint = (uid: string | undefined, containerId: string, aheadOfStatus = false): RuntimeSignal => ({
+const hint = (uid: string | undefined, containerId: string, sentAt: EpochMs, aheadOfStatus = false): RuntimeSignal => ({
   kind: "hint",
   podUid: uid === undefined || uid === "" ? undefined : podUid(uid),
   containerId,
   aheadOfStatus,
+  ...(sentAt > 0 && { sentAt }),
 });

@@ -40,7 +40,12 @@ export function testAppOptions(more: Partial<KubeletAppOptions> = {}) {
     runtime: IDLE_RUNTIME,
     containerLogs: { logs: { open: unimplemented }, podsChanged$: NEVER, splitStreams: false },
     access: {
-      authenticate: createAuthenticate({ anonymous: true, reviewer: undefined, clock: realClock }),
+      authenticate: createAuthenticate({
+        anonymous: true,
+        reviewer: undefined,
+        clock: realClock,
+        metrics: telemetry.metrics,
+      }),
       authorize: ALWAYS_ALLOW,
       rules: { fineGrained: true, streamsNeedCreate: true },
     },

@@ -249,15 +249,21 @@ export const runtimeMetrics = {
     help: "Lifecycle hooks that were answered in HTTP when HTTPS was asked for.",
     labels: [],
   },
-  kubelet_pleg_discard_events: {
-    type: "counter",
-    help: "Pod lifecycle events dropped because their queue was full.",
-    labels: [],
+  kubelet_metrics_provider: {
+    type: "gauge",
+    help: "Always 1; the label says who measures pods and containers: cri.",
+    labels: ["provider"],
   },
   kubelet_pleg_last_seen_seconds: {
     type: "gauge",
     help: "Unix time of the last relist that ended well.",
     labels: [],
+  },
+  kubelet_pleg_pod_relist_duration_seconds: {
+    type: "histogram",
+    help: "Duration of one inspection of one pod in the runtime.",
+    labels: [],
+    buckets: DEFAULT_BUCKETS,
   },
   kubelet_pleg_relist_duration_seconds: {
     type: "histogram",

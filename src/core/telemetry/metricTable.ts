@@ -1,4 +1,5 @@
 /** Every metric the kubelet exposes: one row each. Names, labels and buckets match upstream where upstream has them. */
+import { authMetrics } from "./authMetrics.ts";
 import { certificateMetrics } from "./certificateMetrics.ts";
 import { podMetrics, runtimeMetrics } from "./kubeletMetrics.ts";
 import type { MetricRow } from "./metricRow.ts";
@@ -17,6 +18,7 @@ export const metricTable = {
   ...nodeMetrics,
   ...proberMetrics,
   ...serverMetrics,
+  ...authMetrics,
   ...processMetrics,
   ...restClientMetrics,
   ...certificateMetrics,

@@ -16,6 +16,11 @@ export const serverMetrics = {
     labels: HTTP_LABELS,
     buckets: DEFAULT_BUCKETS,
   },
+  kubelet_websocket_streaming_requests_total: {
+    type: "counter",
+    help: "Requests to exec, attach or portforward by a WebSocket.",
+    labels: ["subresource"],
+  },
   kubelet_http_requests_total: { type: "counter", help: "HTTP requests received.", labels: HTTP_LABELS },
   kubernetes_healthcheck: {
     type: "gauge",

@@ -1,5 +1,5 @@
 /** The pipeline's own metrics: bounds, queues, drops, restarts of sources, inspections. Upstream has none of these. */
-import { DEFAULT_BUCKETS, LOOP_LAG_BUCKETS, type MetricRow } from "./metricRow.ts";
+import { LOOP_LAG_BUCKETS, type MetricRow } from "./metricRow.ts";
 
 /** Metrics that only this kubelet has. */
 export const rxletMetrics = {
@@ -18,12 +18,6 @@ export const rxletMetrics = {
     type: "counter",
     help: "Kubernetes events recorded, before repeated ones are combined or filtered.",
     labels: ["type", "reason"],
-  },
-  rxlet_inspection_duration_seconds: {
-    type: "histogram",
-    help: "Duration of one inspection of one pod in the runtime.",
-    labels: [],
-    buckets: DEFAULT_BUCKETS,
   },
   rxlet_inspections_total: {
     type: "counter",

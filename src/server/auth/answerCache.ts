@@ -12,9 +12,18 @@ export interface AnswerCacheOptions<Q, A> {
   readonly maxEntries: number;
   keyOf(question: Q): string;
   ask(question: Q): Call<A>;
+  readonly observer?: CacheObserver<A>;
   /** How long an answer is good for, in milliseconds; 0 keeps nothing. */
   lifeMs(answer: A): number;
 }
+
+/** Sees every answer on its way: given to who asked, and asked for. */
+export interface CacheObserver<A> {
+  answered(isKnown: boolean, answer$: Call<A>): Call<A>;
+  fetched(answer$: Call<A>): Call<A>;
+}
+
+const UNOBSERVED = { answered: <T>(_isKnown: boolean, answer$: T) => answer$, fetched: <T>(answer$: T) => answer$ };
 
 interface Entry<A> {
   readonly answer: A;
@@ -23,7 +32,7 @@ interface Entry<A> {
 
 /** Makes a cache: the function answers from it, or asks. Failures are not kept. */
 export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question: Q) => Call<A> {
-  const { clock, maxEntries, keyOf, ask, lifeMs } = options;
+  const { clock, maxEntries, keyOf, ask, lifeMs, observer = UNOBSERVED } = options;
   const known = new Map<string, Entry<A>>();
   const underWay = new Map<string, Call<A>>();
   const keep = (key: string, answer: A): void => {
@@ -35,7 +44,7 @@ export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question:
     if (known.size > maxEntries && oldest !== undefined) known.delete(oldest);
   };
   const asked = (key: string, question: Q): Call<A> => {
-    const shared$ = ask(question).pipe(
+    const shared$ = observer.fetched(ask(question)).pipe(
       tap((answer) => keep(key, answer)),
       finalize(() => underWay.delete(key)),
       shareReplay({ bufferSize: 1, refCount: true }),
@@ -47,7 +56,8 @@ export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question:
     defer(() => {
       const key = keyOf(question);
       const entry = known.get(key);
-      if (entry !== undefined && entry.until > clock.monotonicMs()) return of(entry.answer);
-      return underWay.get(key) ?? asked(key, question);
+      const isKnown = entry !== undefined && entry.until > clock.monotonicMs();
+      const answer$ = isKnown ? of(entry.answer) : (underWay.get(key) ?? asked(key, question));
+      return observer.answered(isKnown, answer$);
     });
 }

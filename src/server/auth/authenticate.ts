@@ -16,7 +16,10 @@ import {
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
 import { answerCache } from "./answerCache.ts";
+import { delegatedReview, REVIEW_DEADLINE_MS } from "./delegatedReview.ts";
+import { tokenCacheMetrics } from "./tokenCacheMetrics.ts";
 
 /** What a request brings to prove who sent it. */
 export interface Credentials {
@@ -30,20 +33,20 @@ export interface AuthenticateOptions {
   /** Whom tokens are shown to; absent: tokens count for nothing. */
   readonly reviewer: { readonly api: ApiServer; readonly cacheTtlMs: number } | undefined;
   readonly clock: Clock;
+  readonly metrics: Metrics;
 }
 
 /** Tokens remembered at most. */
 const MAX_TOKENS = 4_096;
 /** A longer one is no token of a cluster, and not worth a request. */
 const MAX_TOKEN_LENGTH = 16_384;
-const REVIEW_DEADLINE_MS = 10_000;
 
 /** Emits the user, or undefined for somebody to be turned away. Errors: the API server could not be asked. */
 export type Authenticate = (credentials: Credentials) => Call<RequestUser | undefined>;
 
 /** Makes it. */
-export function createAuthenticate({ anonymous, reviewer, clock }: AuthenticateOptions): Authenticate {
-  const reviewed = reviewer && tokenReviews(reviewer, clock);
+export function createAuthenticate({ anonymous, reviewer, clock, metrics }: AuthenticateOptions): Authenticate {
+  const reviewed = reviewer && tokenReviews(reviewer, clock, metrics);
   return ({ headers, certificate }) =>
     defer(() => {
       const user = typeof certificate === "object" ? certificateUser(certificate) : undefined;
@@ -54,15 +57,22 @@ export function createAuthenticate({ anonymous, reviewer, clock }: AuthenticateO
     });
 }
 
-const tokenReviews = ({ api, cacheTtlMs }: NonNullable<AuthenticateOptions["reviewer"]>, clock: Clock) => {
+const tokenReviews = (
+  { api, cacheTtlMs }: NonNullable<AuthenticateOptions["reviewer"]>,
+  clock: Clock,
+  metrics: Metrics,
+) => {
   const review = answerCache<string, RequestUser | undefined>({
     clock,
     maxEntries: MAX_TOKENS,
     keyOf: (token) => createHash("sha256").update(token).digest("base64"),
     ask: (token) =>
-      api
-        .create("tokenreviews", { spec: { token } }, { deadlineMs: REVIEW_DEADLINE_MS })
-        .pipe(map(({ status }) => reviewedUser(status))),
+      delegatedReview(() => api.create("tokenreviews", { spec: { token } }, { deadlineMs: REVIEW_DEADLINE_MS }), {
+        kind: "authn",
+        clock,
+        metrics,
+      }).pipe(map(({ status }) => reviewedUser(status))),
+    observer: tokenCacheMetrics(metrics, clock),
     lifeMs: () => cacheTtlMs,
   });
   return (token: string): Call<RequestUser | undefined> =>

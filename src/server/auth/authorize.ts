@@ -4,7 +4,9 @@ import { type AccessQuestion, accessReview, isAllowed } from "../../core/auth/ac
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
 import { answerCache } from "./answerCache.ts";
+import { delegatedReview, REVIEW_DEADLINE_MS } from "./delegatedReview.ts";
 
 /** Emits the answer. Errors: the API server could not be asked. */
 export type Authorize = (question: AccessQuestion) => Call<boolean>;
@@ -18,11 +20,11 @@ export interface WebhookOptions {
   readonly allowedTtlMs: number;
   readonly deniedTtlMs: number;
   readonly clock: Clock;
+  readonly metrics: Metrics;
 }
 
 /** Upstream's bound. */
 const MAX_ANSWERS = 8_192;
-const REVIEW_DEADLINE_MS = 10_000;
 
 /** The mode Webhook: the API server decides. */
 export const createWebhookAuthorize = ({
@@ -31,14 +33,16 @@ export const createWebhookAuthorize = ({
   allowedTtlMs,
   deniedTtlMs,
   clock,
+  metrics,
 }: WebhookOptions): Authorize =>
   answerCache({
     clock,
     maxEntries: MAX_ANSWERS,
     keyOf: (question) => JSON.stringify(accessReview(question, nodeName)),
     ask: (question) =>
-      api
-        .create("subjectaccessreviews", accessReview(question, nodeName), { deadlineMs: REVIEW_DEADLINE_MS })
-        .pipe(map(({ status }) => isAllowed(status))),
+      delegatedReview(
+        () => api.create("subjectaccessreviews", accessReview(question, nodeName), { deadlineMs: REVIEW_DEADLINE_MS }),
+        { kind: "authz", clock, metrics },
+      ).pipe(map(({ status }) => isAllowed(status))),
     lifeMs: (allowed) => (allowed ? allowedTtlMs : deniedTtlMs),
   });

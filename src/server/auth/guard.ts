@@ -13,11 +13,11 @@ import {
 import type { RequestUser } from "../../core/auth/requestUser.ts";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Logger } from "../../ports/telemetry.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { ServerBindings } from "../serverBindings.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { Authorize } from "./authorize.ts";
-import { certificateOf } from "./peerCertificate.ts";
+import { peerOf } from "./peerCertificate.ts";
 
 export interface GuardOptions {
   readonly authenticate: Authenticate;
@@ -25,12 +25,13 @@ export interface GuardOptions {
   readonly rules: AttributeRules;
   readonly clock: Pick<Clock, "wallTime">;
   readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 type Outcome<T> = { readonly value: T } | { readonly error: KubeletError };
 
 /** Middleware in front of every route. */
-export function guard({ authenticate, authorize, rules, clock, log }: GuardOptions): MiddlewareHandler {
+export function guard({ authenticate, authorize, rules, clock, log, metrics }: GuardOptions): MiddlewareHandler {
   const mayGoOn = async (context: Context, user: RequestUser): Promise<Response | undefined> => {
     const attributes = requestAttributes(context.req, rules);
     const { verb, subresources } = attributes;
@@ -47,6 +48,11 @@ export function guard({ authenticate, authorize, rules, clock, log }: GuardOptio
   };
   return async (context, next) => {
     const { incoming } = context.env as ServerBindings;
+    const now = clock.wallTime();
+    const peer = peerOf(incoming.socket);
+    if (peer.certificate !== undefined) {
+      metrics.observe("apiserver_client_certificate_expiration_seconds", (peer.notAfter - now) / 1_000);
+    }
     const answer = await settled(
       firstValueFrom(
         authenticate({
@@ -54,7 +60,7 @@ export function guard({ authenticate, authorize, rules, clock, log }: GuardOptio
             authorization: context.req.header("authorization"),
             webSocketProtocols: context.req.header("sec-websocket-protocol"),
           },
-          certificate: certificateOf(incoming.socket, clock.wallTime()),
+          certificate: peer.notAfter < now ? "unknown" : peer.certificate,
         }),
       ),
     );

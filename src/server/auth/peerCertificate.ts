@@ -3,9 +3,10 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Credentials } from "./authenticate.ts";
 
-interface Peer {
+/** Who a certificate says the peer is; undefined: it brought none. */
+export interface Peer {
   readonly certificate: Credentials["certificate"];
-  /** Milliseconds since the epoch. */
+  /** Until when it counts, in milliseconds since the epoch. */
   readonly notAfter: number;
 }
 
@@ -14,17 +15,19 @@ const peers = new WeakMap<TLSSocket, Peer>();
 const several = (value: string | readonly string[] | undefined): readonly string[] =>
   value === undefined ? [] : [value].flat();
 
-/** Who the certificate says the peer is; undefined: it brought none. `now`: milliseconds since the epoch. */
-export function certificateOf(socket: Socket, now: number): Credentials["certificate"] {
-  if (!(socket instanceof TLSSocket)) return undefined;
+const NOBODY: Peer = { certificate: undefined, notAfter: Number.POSITIVE_INFINITY };
+
+/** Reads it once per connection. */
+export function peerOf(socket: Socket): Peer {
+  if (!(socket instanceof TLSSocket)) return NOBODY;
   const peer = peers.get(socket) ?? read(socket);
   peers.set(socket, peer);
-  return peer.notAfter < now ? "unknown" : peer.certificate;
+  return peer;
 }
 
 function read(socket: TLSSocket): Peer {
   const certificate = socket.getPeerX509Certificate();
-  if (certificate === undefined) return { certificate: undefined, notAfter: Number.POSITIVE_INFINITY };
+  if (certificate === undefined) return NOBODY;
   const notAfter = certificate.validToDate.getTime();
   if (!socket.authorized) return { certificate: "unknown", notAfter };
   const subject = certificate.toLegacyObject().subject as Readonly<Record<string, string | readonly string[]>>;

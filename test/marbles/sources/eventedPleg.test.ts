@@ -1,18 +1,21 @@
 import { defer, NEVER, type Observable, throwError } from "rxjs";
 import { describe, it } from "vitest";
-import { containerId } from "../../../src/core/ids.ts";
+import { containerId, epochMs } from "../../../src/core/ids.ts";
 import { kubeletError } from "../../../src/core/errors.ts";
 import { ContainerEventResponse, PodSandboxStatus } from "../../../src/gen/cri.ts";
 import type { RuntimeSignal } from "../../../src/ports/kubeletPorts.ts";
-import { eventedPleg } from "../../../src/sources/eventedPleg.ts";
+import { eventedPleg, type EventedPlegPorts } from "../../../src/sources/eventedPleg.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 
 const UNIMPLEMENTED = kubeletError("Unimplemented", "unknown method GetContainerEvents");
 const AWAY = kubeletError("Unavailable", "connection refused");
 
+const SENT_AT = epochMs(1_700_000_000_123);
+
 const event = (container: string, pod?: string): ContainerEventResponse =>
   ContainerEventResponse.create({
     containerId: container,
+    createdAt: BigInt(SENT_AT) * 1_000_000n,
     ...(pod === undefined
       ? {}
       : {
@@ -24,6 +27,7 @@ const hint = (container: string, podUid?: string, aheadOfStatus = false): unknow
   podUid,
   containerId: container,
   aheadOfStatus,
+  sentAt: SENT_AT,
 });
 
 const events = { e: event("c1", "p1"), f: event("c2"), g: event("c3", "") };
@@ -44,7 +48,7 @@ const signals = {
 function plegOver(
   { clock }: Pick<Marbles, "clock">,
   cri: readonly Observable<ContainerEventResponse>[],
-  containerd?: readonly Observable<{ readonly kind: string; readonly containerId: ReturnType<typeof containerId> }>[],
+  containerd?: readonly NonNullable<EventedPlegPorts["containerdHints$"]>[],
 ): Observable<RuntimeSignal> {
   const inTurn = <T>(streams: readonly Observable<T>[]): Observable<T> => {
     let opened = 0;
@@ -106,8 +110,8 @@ describe("eventedPleg", () => {
     "reads containerd's own events where CRI has none, and says that an exit may not show yet",
     marbles((m) => {
       const stream = m.cold(" ---a------b", {
-        a: { kind: "start", containerId: containerId("c2") },
-        b: { kind: "exit", containerId: containerId("c4") },
+        a: { kind: "start", containerId: containerId("c2"), timestamp: SENT_AT },
+        b: { kind: "exit", containerId: containerId("c4"), timestamp: SENT_AT },
       });
       const expected = "       o--(ti)---x";
       m.expectObservable(plegOver(m, [refused(UNIMPLEMENTED)], [stream]), "20ms !").toBe(expected, signals);
@@ -117,7 +121,11 @@ describe("eventedPleg", () => {
   it(
     "asks CRI first again when containerd's events are lost: the runtime may have been upgraded",
     marbles((m) => {
-      const broken = m.cold("-----#", { a: { kind: "start", containerId: containerId("c2") } }, AWAY);
+      const broken = m.cold(
+        "-----#",
+        { a: { kind: "start", containerId: containerId("c2"), timestamp: SENT_AT } },
+        AWAY,
+      );
       const cri = m.cold("e", events);
       const result$ = plegOver(m, [refused(UNIMPLEMENTED), cri], [broken]);
       m.expectObservable(result$, "300ms !").toBe("o----l 199ms (sh)", signals);

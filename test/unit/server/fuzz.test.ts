@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createPrng } from "../../../src/sim/prng.ts";
 import { createAuthenticate } from "../../../src/server/auth/authenticate.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 import { realClock } from "../../support/realClock.ts";
 import { testAppOptions, testKubeletApp } from "../../support/kubeletApp.ts";
 
@@ -74,7 +75,12 @@ const oddPath = (): string => {
 
 async function statuses(anonymous: boolean): Promise<ReadonlyMap<number, number>> {
   const { options, telemetry } = testAppOptions();
-  const authenticate = createAuthenticate({ anonymous, reviewer: undefined, clock: realClock });
+  const authenticate = createAuthenticate({
+    anonymous,
+    reviewer: undefined,
+    clock: realClock,
+    metrics: recordingTelemetry().metrics,
+  });
   const { app } = testKubeletApp({ access: { ...options.access, authenticate }, telemetry });
   const counts = new Map<number, number>();
   for (let count = 0; count < REQUESTS; count += 1) {

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createAuthenticate } from "../../../src/server/auth/authenticate.ts";
 import { createWebhookAuthorize } from "../../../src/server/auth/authorize.ts";
 import { realClock } from "../../support/realClock.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 import { accessServer, type Users } from "../../support/kubeletAccess.ts";
 import { testKubeletApp } from "../../support/kubeletApp.ts";
 
@@ -18,15 +19,22 @@ const USERS: Users = {
 
 function setUp({ anonymous = false, streamsNeedCreate = true, clock = realClock } = {}) {
   const server = accessServer(USERS);
+  const { metrics, samples } = recordingTelemetry();
   const { app, telemetry } = testKubeletApp({
     access: {
-      authenticate: createAuthenticate({ anonymous, reviewer: { api: server.api, cacheTtlMs: 120_000 }, clock }),
+      authenticate: createAuthenticate({
+        anonymous,
+        reviewer: { api: server.api, cacheTtlMs: 120_000 },
+        clock,
+        metrics,
+      }),
       authorize: createWebhookAuthorize({
         api: server.api,
         nodeName: "node-1",
         allowedTtlMs: 300_000,
         deniedTtlMs: 30_000,
         clock,
+        metrics,
       }),
       rules: { fineGrained: true, streamsNeedCreate },
     },
@@ -36,7 +44,7 @@ function setUp({ anonymous = false, streamsNeedCreate = true, clock = realClock 
     const response = await app.request(path, { method, headers }, { incoming: { socket: new Socket() } });
     return { status: response.status, body: await response.text() };
   };
-  return { ask, server, telemetry };
+  return { ask, server, telemetry, samples };
 }
 
 const ROUTES = [
@@ -138,6 +146,24 @@ describe("answers of the API server", () => {
     });
     server.setAway(false);
     expect((await ask("GET", "/configz", "reader")).status).toBe(200);
+  });
+
+  it("are counted: requests with tokens by what was known, and what the API server was asked", async () => {
+    const { ask, server, samples } = setUp();
+    for (let round = 0; round < 3; round += 1) await ask("GET", "/metrics", "prometheus");
+    server.setAway(true);
+    await ask("GET", "/metrics", "somebody");
+    expect(Object.fromEntries([...samples].filter(([series]) => !series.includes("duration")))).toEqual({
+      'apiserver_delegated_authn_request_total{code="201"}': 1,
+      'apiserver_delegated_authn_request_total{code="<error>"}': 1,
+      'apiserver_delegated_authz_request_total{code="201"}': 1,
+      'authentication_token_cache_active_fetch_count{status="blocked"}': 0,
+      'authentication_token_cache_active_fetch_count{status="in_flight"}': 0,
+      'authentication_token_cache_fetch_total{status="ok"}': 1,
+      'authentication_token_cache_fetch_total{status="error"}': 1,
+      'authentication_token_cache_request_total{status="miss"}': 2,
+      'authentication_token_cache_request_total{status="hit"}': 2,
+    });
   });
 
   it("are asked for again when they are too old: a no sooner than a yes", async () => {

@@ -15,6 +15,7 @@ import { createTestAuthority } from "../../support/apiServer/certificates.ts";
 import { accessServer } from "../../support/kubeletAccess.ts";
 import { IDLE_RUNTIME, NO_PODS } from "../../support/kubeletApp.ts";
 import { type KubeletListener, startKubeletListener } from "../../support/kubeletListener.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 import { realClock } from "../../support/realClock.ts";
 import { waitFor } from "../../support/waitFor.ts";
 
@@ -40,15 +41,22 @@ async function start(...args: Parameters<typeof startKubeletListener>): Promise<
 /** Only `kubelet-admin` of `ops` may do anything; nobody is anonymous. */
 function guarded(): Pick<KubeletServerOptions, "access"> {
   const { api } = accessServer({ "kubelet-admin": ["* *"] });
+  const { metrics } = recordingTelemetry();
   return {
     access: {
-      authenticate: createAuthenticate({ anonymous: false, reviewer: { api, cacheTtlMs: 1_000 }, clock: realClock }),
+      authenticate: createAuthenticate({
+        anonymous: false,
+        reviewer: { api, cacheTtlMs: 1_000 },
+        clock: realClock,
+        metrics,
+      }),
       authorize: createWebhookAuthorize({
         api,
         nodeName: "n",
         allowedTtlMs: 1_000,
         deniedTtlMs: 1_000,
         clock: realClock,
+        metrics,
       }),
       rules: { fineGrained: true, streamsNeedCreate: true },
     },
@@ -63,7 +71,7 @@ const pair = ({ certificate, key }: { readonly certificate: string; readonly key
 
 describe("certificates of clients", () => {
   it("say who asks", async () => {
-    const { request, authority } = await start(guarded());
+    const { request, authority, telemetry } = await start(guarded());
     const admin = pair(await authority.client(ADMIN));
     const stranger = pair(await authority.client({ commonName: "stranger" }));
     expect((await request("/pods", admin)).status).toBe(200);
@@ -72,6 +80,7 @@ describe("certificates of clients", () => {
       body: "Forbidden (user=stranger, verb=get, resource=nodes, subresource(s)=[pods proxy])\n",
     });
     expect(await request("/pods")).toEqual({ status: 401, body: "Unauthorized" });
+    expect(telemetry.samples.get("apiserver_client_certificate_expiration_seconds observed")).toBe(2);
   });
 
   it("of another authority are none, until that authority is trusted", async () => {

@@ -1,0 +1,62 @@
+/** Metrics of who is let in to the kubelet's server, as the API server library has them that upstream's is built on. */
+import { DEFAULT_BUCKETS, type MetricRow } from "./metricRow.ts";
+
+const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10] as const;
+/** From none left to a year, in seconds. */
+const LIFETIME_BUCKETS = [
+  0, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000,
+  31_104_000,
+] as const;
+
+/** `code` is the HTTP status of the API server's answer, `<error>` without one. */
+export const authMetrics = {
+  apiserver_client_certificate_expiration_seconds: {
+    type: "histogram",
+    help: "Time left of the certificates that clients of the kubelet's server showed, by request.",
+    labels: [],
+    buckets: LIFETIME_BUCKETS,
+  },
+  apiserver_delegated_authn_request_duration_seconds: {
+    type: "histogram",
+    help: "Duration of requests to the API server about tokens.",
+    labels: ["code"],
+    buckets: REVIEW_BUCKETS,
+  },
+  apiserver_delegated_authn_request_total: {
+    type: "counter",
+    help: "Requests to the API server about tokens.",
+    labels: ["code"],
+  },
+  apiserver_delegated_authz_request_duration_seconds: {
+    type: "histogram",
+    help: "Duration of requests to the API server about permissions.",
+    labels: ["code"],
+    buckets: REVIEW_BUCKETS,
+  },
+  apiserver_delegated_authz_request_total: {
+    type: "counter",
+    help: "Requests to the API server about permissions.",
+    labels: ["code"],
+  },
+  authentication_token_cache_active_fetch_count: {
+    type: "gauge",
+    help: "Tokens being asked about (in_flight), and requests that wait for that (blocked).",
+    labels: ["status"],
+  },
+  authentication_token_cache_fetch_total: {
+    type: "counter",
+    help: "Tokens asked about: ok, or error.",
+    labels: ["status"],
+  },
+  authentication_token_cache_request_duration_seconds: {
+    type: "histogram",
+    help: "Time to tell whose a token is: known (hit), or not (miss).",
+    labels: ["status"],
+    buckets: DEFAULT_BUCKETS,
+  },
+  authentication_token_cache_request_total: {
+    type: "counter",
+    help: "Requests with a token: known (hit), or not (miss).",
+    labels: ["status"],
+  },
+} as const satisfies Readonly<Record<string, MetricRow>>;

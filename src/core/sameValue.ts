@@ -12,11 +12,14 @@ export function sameValue(left: unknown, right: unknown): boolean {
   }
   const ours = left as Readonly<Record<string, unknown>>;
   const theirs = right as Readonly<Record<string, unknown>>;
-  const member = (value: Readonly<Record<string, unknown>>, key: string): unknown =>
-    Object.hasOwn(value, key) ? value[key] : undefined;
-  for (const key of Object.keys(ours)) if (!sameValue(ours[key], member(theirs, key))) return false;
-  for (const key of Object.keys(theirs)) if (theirs[key] !== undefined && member(ours, key) === undefined) return false;
-  return true;
+  let unmatched = 0;
+  for (const key of Object.keys(theirs)) if (theirs[key] !== undefined) unmatched += 1;
+  for (const key of Object.keys(ours)) {
+    if (ours[key] === undefined) continue;
+    if (!Object.hasOwn(theirs, key) || !sameValue(ours[key], theirs[key])) return false;
+    unmatched -= 1;
+  }
+  return unmatched === 0;
 }
 
 /** The very same items in the same order. */

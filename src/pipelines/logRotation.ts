@@ -21,6 +21,7 @@ import {
 import { kubeletError, toKubeletError } from "../core/errors.ts";
 import type { LogRotation } from "../core/kubeletConfig.ts";
 import { compressibleFiles, excessFiles, nextRotatedName } from "../core/logs/logFileNames.ts";
+import type { ContainerId } from "../core/ids.ts";
 import type { RuntimeContainer } from "../core/runtime/podRuntimeStatus.ts";
 import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
 import { inSequence } from "../operators/inSequence.ts";
@@ -41,29 +42,50 @@ export function logRotation(
   // Nobody writes to the log of a container that has ended.
   const running = (): readonly RuntimeContainer[] =>
     statuses.values().flatMap(({ containers }) => containers.filter((c) => c.state === "running" && c.logPath !== ""));
-  const each = (what: (container: RuntimeContainer) => Observable<never>): Observable<never> =>
+  const each = (
+    which: () => readonly RuntimeContainer[],
+    what: (container: RuntimeContainer) => Observable<never>,
+  ): Observable<never> =>
     pollAfter(ports.clock, config.periodMs, () =>
-      from(running()).pipe(boundedMergeMap(what, { limit: config.workers, queueLimit: Number.POSITIVE_INFINITY })),
+      from(which()).pipe(boundedMergeMap(what, { limit: config.workers, queueLimit: Number.POSITIVE_INFINITY })),
     );
+  /** Containers whose old logs were seen to since the last rotation: beside those nothing is left to compress. */
+  const tidy = new Set<ContainerId>();
+  const untidy = (): readonly RuntimeContainer[] => {
+    const containers = running();
+    const ids = new Set(containers.map(({ id }) => id));
+    for (const id of tidy) if (!ids.has(id)) tidy.delete(id);
+    return containers.filter(({ id }) => !tidy.has(id));
+  };
   return merge(
-    each((container) => rotateIfLarge(container, ports, config)),
-    each((container) => compressOld(container, ports)),
+    each(running, (container) => rotateIfLarge(container, ports, config, () => tidy.delete(container.id))),
+    each(untidy, (container) => {
+      tidy.add(container.id);
+      return compressOld(container, ports, () => tidy.delete(container.id));
+    }),
   );
 }
 
 /** One log; a failure is left to the next round. */
-function rotateIfLarge(container: RuntimeContainer, ports: Ports, config: LogRotation): Observable<never> {
+function rotateIfLarge(
+  container: RuntimeContainer,
+  ports: Ports,
+  config: LogRotation,
+  moved: () => void,
+): Observable<never> {
   const { log, metrics } = ports.telemetry;
   const count = (result: string): void => metrics.count("rxlet_log_rotations_total", { result });
   return sizeOfLog(container, ports).pipe(
     switchMap((size) => (size < config.maxBytes ? EMPTY : rotate(container, ports, config.maxFiles))),
     switchMap(() => {
       count("ok");
+      moved();
       return EMPTY;
     }),
     catchError((thrown: unknown) => {
       const error = toKubeletError(thrown);
       count(error.code);
+      moved();
       log.error("Failed to rotate log for container", { containerID: container.id, path: container.logPath, error });
       return EMPTY;
     }),
@@ -114,7 +136,11 @@ function rotate({ id, logPath }: RuntimeContainer, ports: Ports, maxFiles: numbe
 }
 
 /** Compresses what was rotated before, and removes what a compression that failed left behind. */
-function compressOld({ id, logPath }: RuntimeContainer, { files, logFiles, telemetry }: Ports): Observable<never> {
+function compressOld(
+  { id, logPath }: RuntimeContainer,
+  { files, logFiles, telemetry }: Ports,
+  failed: () => void,
+): Observable<never> {
   const { at } = placeOf(logPath);
   return logFiles.rotatedOf(logPath).pipe(
     switchMap((rotated) => {
@@ -128,6 +154,7 @@ function compressOld({ id, logPath }: RuntimeContainer, { files, logFiles, telem
       const error = toKubeletError(thrown);
       // It was removed to make room.
       if (error.code === "NotFound") return EMPTY;
+      failed();
       telemetry.log.error("Failed to compress log", { containerID: id, path: logPath, error });
       return EMPTY;
     }),

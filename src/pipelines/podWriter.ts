@@ -43,7 +43,8 @@ export function podWriter(
     const { registry, podStatuses, toldPods, sourcesSeen, node } = state;
     const changes$ = merge(
       podStatuses.anyChange$.pipe(map((uid) => memories.changedStatus(uid))),
-      merge(registry.changes$, toldPods.changes$, sourcesSeen.changes$).pipe(map(() => memories.changed())),
+      merge(registry.changes$, sourcesSeen.changes$).pipe(map(() => memories.changed())),
+      toldPods.changes$.pipe(map(() => memories.changedObjects())),
     );
     return changes$.pipe(
       map((changed) => from(changed)),

@@ -36,6 +36,8 @@ export interface PodWriterMemories {
   view(name: string): PodWriteView;
   /** Names of which something changed since they were looked at last. */
   changed(): readonly Urgent<string>[];
+  /** As `changed`, when nothing but what the server tells has changed: most often the answer to our own write. */
+  changedObjects(): readonly Urgent<string>[];
   /** The name of the pod whose status changed: that one alone is looked at. */
   changedStatus(uid: PodUid): readonly Urgent<string>[];
 }
@@ -64,9 +66,11 @@ const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, rea
   return byName;
 });
 
-/** The object of this name as last known, from whoever knows better. */
-function knownObject({ answered, goneUid }: PodWriterMemory, name: string, told: ToldPods): ApiPod | undefined {
+/** The object of this name as last known, from whoever knows better. An answer the reflector has come to is forgotten. */
+function knownObject(memory: PodWriterMemory, name: string, told: ToldPods): ApiPod | undefined {
+  const { answered, goneUid } = memory;
   const isNews = answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", told.version);
+  if (!isNews) memory.answered = undefined;
   const object = isNews ? answered : told.byName.get(name);
   return object !== undefined && object.metadata?.uid === goneUid ? undefined : object;
 }
@@ -82,6 +86,8 @@ export function createPodWriterMemories(
     memories.set(name, memory);
     return memory;
   };
+  /** What the server had told when it was looked at last. */
+  let lastTold: ToldPods["byName"] = new Map();
   const view = (name: string): PodWriteView => {
     const memory = of(name);
     return {
@@ -114,8 +120,18 @@ export function createPodWriterMemories(
     of,
     view,
     changed() {
+      lastTold = toldPods.value.byName;
       const known = recordsByName(registry.value);
-      const names = new Set([...known.keys(), ...toldPods.value.byName.keys(), ...memories.keys()]);
+      const names = new Set([...known.keys(), ...lastTold.keys(), ...memories.keys()]);
+      return [...names].flatMap((name) => look(name) ?? []);
+    },
+    changedObjects() {
+      const before = lastTold;
+      lastTold = toldPods.value.byName;
+      const names = new Set<string>();
+      for (const [name, { answered }] of memories) if (answered !== undefined) names.add(name);
+      for (const [name, object] of lastTold) if (before.get(name) !== object) names.add(name);
+      for (const name of before.keys()) if (!lastTold.has(name)) names.add(name);
       return [...names].flatMap((name) => look(name) ?? []);
     },
     changedStatus(uid) {

@@ -8,7 +8,7 @@ import type { CountedEvent } from "../core/apiEvent.ts";
 import { isKubeletError, type KubeletError } from "../core/errors.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import type { PodSource, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
@@ -175,12 +175,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
     credentialPlugins: options.credentialPlugins,
     probers: createSimProbers({ ...ports, answers: options.answers, tell: options.probed }),
     rng,
-    snapshots$: merge(options.snapshots$, cluster?.pods$ ?? EMPTY).pipe(
-      tap(({ source, pods, ready }) => {
-        if (ready === false) return;
-        see({ kind: "wanted", source, podUids: new Set(pods.map(({ metadata }) => metadata.uid)), pods });
-      }),
-    ),
+    snapshots$: merge(options.snapshots$, cluster?.pods$ ?? EMPTY).pipe(tap(wantedSeen(see))),
     runtimeSignals$: eventedPleg({ runtime: ports.runtime, containerdHints$: undefined, clock: ports.clock }),
     runtimeClasses$: cluster?.runtimeClasses$ ?? of(options.runtimeClasses ?? new Map()),
     recordEvents: (events$) => {
@@ -198,6 +193,18 @@ function makeDirectories({ config: { directories }, ports: { files } }: SimKubel
   const { rootDir, podLogsDir, containerLogsDir } = directories;
   const places = [rootDir, `${rootDir}/pods`, podLogsDir, containerLogsDir];
   return inSequence(places, (path) => files.makeDirectory(path)).pipe(ignoreElements());
+}
+
+/** Tells what each source wants, once it is ready. Bound: the last snapshot of each source. */
+function wantedSeen(see: (sight: SimSight) => void): (snapshot: SourceSnapshot) => void {
+  const last = new Map<PodSource, ReadonlySet<Pod>>();
+  return ({ source, pods, ready }) => {
+    if (ready === false) return;
+    const before = last.get(source);
+    last.set(source, new Set(pods));
+    const news = pods.filter((pod) => before?.has(pod) !== true);
+    see({ kind: "wanted", source, podUids: new Set(pods.map(({ metadata }) => metadata.uid)), pods, news });
+  };
 }
 
 interface Seen {

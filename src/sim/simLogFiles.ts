@@ -15,8 +15,7 @@ export interface SimLogFilesOptions {
 
 /** Makes the port. */
 export function createSimLogFiles({ clock, files, compressionMs = 100 }: SimLogFilesOptions): LogFiles {
-  const contentOf = (path: string): string => {
-    const node = files.at(path);
+  const contentOf = (path: string, node = files.at(path)): string => {
     if (node?.kind === "file") return node.content;
     if (node === undefined) throw kubeletError("NotFound", `cannot use ${path}: ENOENT`);
     throw kubeletError("InvalidArgument", `${path} is no regular file`);
@@ -31,7 +30,11 @@ export function createSimLogFiles({ clock, files, compressionMs = 100 }: SimLogF
   };
   // Asked of every log every few seconds: nothing happens meanwhile, so that it is no event.
   return {
-    sizeOf: (path) => atOnce(() => (files.at(path) === undefined ? undefined : contentOf(path).length)),
+    sizeOf: (path) =>
+      atOnce(() => {
+        const node = files.at(path);
+        return node && contentOf(path, node).length;
+      }),
     move: (from, to) =>
       later(clock, 0, () => {
         if (files.at(to) !== undefined) throw kubeletError("AlreadyExists", `cannot move ${from}: EEXIST`);

@@ -59,27 +59,29 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
     let mount = over(undefined, "/");
     let place = mount?.root ?? "/";
     let path = "/";
-    const again = (from: string, rest: readonly string[]): void => {
-      names = [...namesOf(from), ...rest];
+    let [links, depth] = [0, 0];
+    const again = (from: string): void => {
+      names = [...namesOf(from), ...names.slice(depth)];
+      depth = 0;
       mount = over(undefined, "/");
       place = mount?.root ?? "/";
       path = "/";
     };
-    for (let links = 0; names.length > 0; ) {
-      const [name = "", ...rest] = names;
+    while (depth < names.length) {
+      const name = names[depth] ?? "";
+      depth += 1;
       const next = childOf(place, name);
       const node = name === ".." ? undefined : nodes.get(next);
-      if (name === "..") again(parentOf(path), rest);
+      if (name === "..") again(parentOf(path));
       else if (node?.kind === "symlink") {
         links += 1;
         if (links > MAX_LINKS) throw kubeletError("Io", `cannot follow ${asked}: ELOOP`);
-        again(node.target.startsWith("/") ? node.target : `${path}/${node.target}`, rest);
+        again(node.target.startsWith("/") ? node.target : `${path}/${node.target}`);
       } else {
         const top = over(mount, next);
         path = mount === undefined ? next : childOf(path, name);
         mount = top ?? mount;
         place = top?.root ?? next;
-        names = rest;
       }
     }
     return { mount, place, path };

@@ -40,6 +40,8 @@ export type SimSight =
       readonly source: PodSource;
       readonly podUids: ReadonlySet<string>;
       readonly pods: readonly Pod[];
+      /** Those of them that are not as this source told this kubelet last. */
+      readonly news: readonly Pod[];
     }
   /** A pod object of this node changed on the API server, whoever changed it. */
   | {

@@ -8,10 +8,16 @@ export type SimNode =
 
 /** An absolute path without empty and dot elements. */
 export const normalized = (path: string): string =>
-  `/${path
-    .split("/")
-    .filter((name) => name !== "" && name !== ".")
-    .join("/")}`;
+  isNormal(path)
+    ? path
+    : `/${path
+        .split("/")
+        .filter((name) => name !== "" && name !== ".")
+        .join("/")}`;
+
+/** Nearly all paths are: no need to take them apart. */
+const isNormal = (path: string): boolean =>
+  path === "/" || (path.startsWith("/") && !path.includes("//") && !path.includes("/.") && !path.endsWith("/"));
 
 /** The path one level up; that of the root is the root. */
 export const parentOf = (path: string): string => normalized(path.slice(0, path.lastIndexOf("/")));

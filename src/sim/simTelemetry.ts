@@ -24,8 +24,12 @@ export interface SimTelemetry extends Telemetry {
 
 function seriesName(name: string, labels?: MetricLabels): string {
   if (labels === undefined) return name;
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  return `${name}{${(pairs.length > 1 ? pairs.sort() : pairs).join("\n")}}`;
+  const keys = Object.keys(labels);
+  // Made for every sample: most have one label at most.
+  if (keys.length > 1) keys.sort();
+  let series = `${name}{`;
+  for (const key of keys) series += `\n${key}=${labels[key]}`;
+  return series;
 }
 
 /** Makes telemetry that keeps at least the last `maxLines` lines, and all series. */

@@ -7,6 +7,7 @@ import type { Wire, Pod } from "../api.ts";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EpochMs } from "../ids.ts";
 import { readApiPod } from "./apiPod.ts";
+import { sameValue } from "../sameValue.ts";
 import { isMirrorPod } from "./mirrorPod.ts";
 import type { ManifestProblem, SourceSnapshot } from "./sourceSnapshot.ts";
 
@@ -53,10 +54,12 @@ const sameUid = (before: Reading | undefined, { metadata }: ApiObject): Reading 
 function read(key: string, object: ApiObject, before: Reading | undefined, now: EpochMs): Reading {
   const seenAt = before?.seenAt ?? now;
   const { pod, problems } = readApiPod(object, seenAt);
+  // What is known of a spec is kept with it: it stays the same object until its meaning changes.
+  const isSameSpec = sameValue(pod?.spec, before?.pod?.spec);
   const { name = "", namespace = "", uid = "" } = object.metadata ?? {};
   return {
     object,
-    pod: pod ?? before?.pod,
+    pod: pod === undefined || !isSameSpec ? (pod ?? before?.pod) : { ...pod, spec: before?.pod?.spec ?? pod.spec },
     seenAt,
     problems: problems.map(({ severity, field, reason }) => ({
       severity,

@@ -59,6 +59,7 @@ export function diffSource(
 }
 
 function compare(known: Pod, pod: Pod): "DELETE" | "UPDATE" | "RECONCILE" | undefined {
+  if (known === pod) return undefined;
   if (!sameValue(podMeaning(known), podMeaning(pod))) {
     return pod.metadata.deletionTimestamp === undefined ? "UPDATE" : "DELETE";
   }

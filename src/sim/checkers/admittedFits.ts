@@ -57,7 +57,7 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
         return undefined;
       case "wanted":
         snapshots += 1;
-        for (const pod of observation.pods) {
+        for (const pod of observation.news) {
           const { uid } = pod.metadata;
           granted.wants(uid, podRequests(pod));
           toldAt.set(uid, toldAt.get(uid) ?? snapshots);

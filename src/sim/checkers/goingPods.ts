@@ -24,7 +24,7 @@ export function goingPods() {
   const specs = new Map<string, number>();
   /** Grace in force, by UID. */
   const going = new Map<string, Grace>();
-  const told = ({ atMs, source, podUids, pods }: SimObservation & { readonly kind: "wanted" }): void => {
+  const told = ({ atMs, source, podUids, news }: SimObservation & { readonly kind: "wanted" }): void => {
     const shorten = (uid: string, seconds: number): void => {
       const known = going.get(uid);
       const before = known?.atMs === atMs ? known.before : (known?.seconds ?? Infinity);
@@ -33,7 +33,7 @@ export function goingPods() {
     for (const uid of wanted.get(source) ?? []) {
       if (!podUids.has(uid) && !going.has(uid)) shorten(uid, specs.get(uid) ?? Infinity);
     }
-    for (const { metadata, spec } of pods) {
+    for (const { metadata, spec } of news) {
       const ofSpec = spec.terminationGracePeriodSeconds ?? DEFAULT_SECONDS;
       specs.set(metadata.uid, ofSpec);
       // The first deletion may give more than the spec, later ones only less.

@@ -18,20 +18,27 @@ export const containerNameOf = (subject: string): string | undefined => subject.
 /** Makes the table. Bound: what runs, and every pod that was ever wanted. */
 export function liveContainers() {
   const live = new Map<string, LiveContainer>();
+  const byPod = new Map<string, readonly LiveContainer[]>();
   const pods = new Map<string, Pod>();
   return {
     /** Takes an observation in. */
     look(observation: SimObservation): void {
-      if (observation.kind === "wanted") for (const pod of observation.pods) pods.set(pod.metadata.uid, pod);
+      if (observation.kind === "wanted") for (const pod of observation.news) pods.set(pod.metadata.uid, pod);
       if (observation.kind !== "change") return;
       const { kind, id, podUid, name: subject } = observation.change;
-      if (kind === "container exited") live.delete(id);
+      if (kind === "container exited" && live.delete(id)) {
+        const others = (byPod.get(podUid) ?? []).filter((each) => each.id !== id);
+        if (others.length > 0) byPod.set(podUid, others);
+        else byPod.delete(podUid);
+      }
       const name = containerNameOf(subject);
       if (kind !== "container started" || name === undefined) return;
-      live.set(id, { id, podUid, name, subject, startedAtMs: observation.atMs });
+      const started = { id, podUid, name, subject, startedAtMs: observation.atMs };
+      live.set(id, started);
+      byPod.set(podUid, [...(byPod.get(podUid) ?? []), started]);
     },
     get: (id: string): LiveContainer | undefined => live.get(id),
-    ofPod: (podUid: string): readonly LiveContainer[] => [...live.values()].filter((each) => each.podUid === podUid),
+    ofPod: (podUid: string): readonly LiveContainer[] => byPod.get(podUid) ?? [],
     pod: (podUid: string): Pod | undefined => pods.get(podUid),
     spec({ podUid, name }: Pick<LiveContainer, "podUid" | "name">): Container | undefined {
       const { initContainers = [], containers = [] } = pods.get(podUid)?.spec ?? {};

@@ -91,7 +91,7 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
     check(observation) {
       switch (observation.kind) {
         case "wanted":
-          for (const pod of observation.pods) told(pod, observation.atMs);
+          for (const pod of observation.news) told(pod, observation.atMs);
           return undefined;
         case "kubelet":
         case "clock":

@@ -43,6 +43,7 @@ export const wanted = (...pods: readonly PodParts[]): SimSight => ({
   source: "api",
   podUids: new Set(pods.map(({ uid = "uid-1" }) => uid)),
   pods: pods.map(podOf),
+  news: pods.map(podOf),
 });
 
 export const started: SimSight = { kind: "kubelet", what: "started" };

@@ -20,6 +20,7 @@ describe("finalPhaseStays", () => {
     source: "api",
     podUids: new Set(["uid-1"]),
     pods: [{ ...podOf(), status: { phase: "Failed" } }],
+    news: [],
   };
   it.each<Case>([
     [

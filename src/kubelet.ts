@@ -44,7 +44,7 @@ import { createCredentialPlugins } from "./pipelines/credentialPlugins.ts";
 import { createImagePulls } from "./pipelines/imagePull.ts";
 import { nodeCgroups } from "./pipelines/nodeCgroups.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
-import { nodeAdmission, nodeContext, volumeNode } from "./pipelines/nodeContext.ts";
+import { nodeAdmission, nodeContext, readdressed, volumeNode } from "./pipelines/nodeContext.ts";
 import { nodeGauges } from "./pipelines/nodeGauges.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { createNodeStats } from "./pipelines/nodeStats.ts";
@@ -222,12 +222,14 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
     volumes: state.volumes,
     api: api?.objects,
   });
+  const node = nodeContext(config, ports.machine, state.node);
   return {
     /** What earlier kubelets left on disk is known before any worker begins. */
     load: () => concat(userNamespaces.load(), pullRecords.load(), volumes.load()),
     /** Runs beside the workers: what is known of things that are gone is forgotten. */
     prune: () => pullRecords.prune(),
-    node: nodeContext(config, ports.machine, state.node),
+    node,
+    readdressed$: readdressed(node, state.node),
     admission: nodeAdmission(config, ports.machine, state),
     images: createImagePulls(ports, config.imagePull, pullRecords),
     userNamespaces,

@@ -1,5 +1,6 @@
 /** Short lists of effects, all at once. */
-import { from, mergeMap, type Observable } from "rxjs";
+import { EMPTY, Observable } from "rxjs";
+import { subscribeInner } from "./subscribeInner.ts";
 
 /**
  * Runs `project` for all items at the same time and merges what they emit.
@@ -12,5 +13,16 @@ import { from, mergeMap, type Observable } from "rxjs";
  * Cancels: all of them. Errors: the first one ends it. Bound: the length of the list; meant for the parts of one pod.
  */
 export function inParallel<T, R>(items: readonly T[], project: (item: T) => Observable<R>): Observable<R> {
-  return from(items).pipe(mergeMap((item) => project(item)));
+  if (items.length === 0) return EMPTY;
+  return new Observable<R>((destination) => {
+    let left = items.length;
+    const observer = {
+      next: (value: R) => destination.next(value),
+      ended: () => {
+        left -= 1;
+        if (left === 0) destination.complete();
+      },
+    };
+    for (const item of items) subscribeInner(destination, () => project(item), observer);
+  });
 }

@@ -15,7 +15,71 @@ export interface InnerObserver<R> {
   failed?(thrown: unknown): void;
 }
 
-type Outcome = { readonly kind: "running" | "completed" } | { readonly kind: "failed"; readonly thrown: unknown };
+/** One object and no closures: there are some hundred of these for each pod. */
+class InnerSubscriber<R> extends Subscriber<R> {
+  private readonly owner: Subscriber<never> | Subscriber<unknown>;
+  private readonly observer: InnerObserver<R>;
+  private outcome: "running" | "completed" | "failed" = "running";
+  private thrown: unknown;
+  /** What the source holds is known to this subscriber, and so released before the end is told. */
+  private isHeld = false;
+
+  constructor(owner: Subscriber<never> | Subscriber<unknown>, observer: InnerObserver<R>) {
+    super();
+    this.owner = owner;
+    this.observer = observer;
+  }
+
+  protected override _next(value: R): void {
+    try {
+      this.observer.next(value);
+    } catch (thrown) {
+      this.owner.error(thrown);
+    }
+  }
+
+  protected override _error(thrown: unknown): void {
+    this.outcome = "failed";
+    this.thrown = thrown;
+    try {
+      if (this.observer.failed === undefined) this.owner.error(thrown);
+    } finally {
+      this.unsubscribe();
+    }
+  }
+
+  protected override _complete(): void {
+    this.outcome = "completed";
+    try {
+      this.observer.complete?.();
+    } catch (thrown) {
+      this.owner.error(thrown);
+    } finally {
+      this.unsubscribe();
+    }
+  }
+
+  override unsubscribe(): void {
+    if (this.closed) return;
+    super.unsubscribe();
+    if (this.isHeld) this.tellEnd();
+  }
+
+  /** All that the source holds has been added. */
+  held(): void {
+    this.isHeld = true;
+    if (this.closed) this.tellEnd();
+  }
+
+  private tellEnd(): void {
+    try {
+      if (this.outcome === "completed") this.observer.ended();
+      if (this.outcome === "failed") this.observer.failed?.(this.thrown);
+    } catch (thrown) {
+      this.owner.error(thrown);
+    }
+  }
+}
 
 /** Subscribes to what `inner` returns on behalf of `destination`. */
 export function subscribeInner<R>(
@@ -23,25 +87,7 @@ export function subscribeInner<R>(
   inner: () => Observable<R>,
   observer: InnerObserver<R>,
 ): Subscription {
-  let outcome: Outcome = { kind: "running" };
-  const attempt = (work: () => void) => {
-    try {
-      work();
-    } catch (thrown) {
-      destination.error(thrown);
-    }
-  };
-  const subscriber = new Subscriber<R>({
-    next: (value) => attempt(() => observer.next(value)),
-    error: (thrown: unknown) => {
-      outcome = { kind: "failed", thrown };
-      if (observer.failed === undefined) destination.error(thrown);
-    },
-    complete: () => {
-      outcome = { kind: "completed" };
-      attempt(() => observer.complete?.());
-    },
-  });
+  const subscriber = new InnerSubscriber<R>(destination, observer);
   if (destination.closed) {
     subscriber.unsubscribe();
     return subscriber;
@@ -52,10 +98,6 @@ export function subscribeInner<R>(
   } catch (thrown) {
     subscriber.error(thrown);
   }
-  subscriber.add(() => {
-    const final: Outcome = outcome;
-    if (final.kind === "completed") attempt(() => observer.ended());
-    if (final.kind === "failed") attempt(() => observer.failed?.(final.thrown));
-  });
+  subscriber.held();
   return subscriber;
 }

@@ -1,4 +1,5 @@
 /** The node as CRI configs and admission see it: configuration and machine, put together once. */
+import { type Observable, share, skip } from "rxjs";
 import { admitPod, effectiveMaxPods } from "../core/admission/admit.ts";
 import type { Node } from "../core/api.ts";
 import { infeasibleResize } from "../core/allocation/infeasibleResize.ts";
@@ -8,7 +9,9 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { hostIpUnknown, nodeHostIps } from "../core/node/hostIps.ts";
 import { safeSysctls, sysctlAllowlist } from "../core/pod/sysctls.ts";
 import type { RuntimeState } from "../core/runtime/runtimeState.ts";
+import { sameItems } from "../core/sameValue.ts";
 import type { VolumeNode } from "../core/volume/volumeLayout.ts";
+import { derived } from "../operators/derived.ts";
 import type { Machine } from "../ports/host.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
 
@@ -34,6 +37,10 @@ export const nodeContext = (
   selinuxEnabled: machine.selinuxEnabled,
   thermalThrottlePaths: machine.thermalThrottlePaths,
 });
+
+/** Emits when its addresses have become others: looked at once for all pods. */
+export const readdressed = (node: NodeContext, { changes$ }: ReadonlyCell<Node | undefined>): Observable<unknown> =>
+  derived([changes$], () => node.nodeIps, sameItems).pipe(skip(1), share());
 
 /** What volumes are made of. Swap is kept out where the kernel surely can: from 6.4 on, as upstream has it. */
 export function volumeNode(config: KubeletConfig, machine: Machine): VolumeNode {

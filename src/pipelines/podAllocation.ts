@@ -2,20 +2,7 @@
  * The allocation of a pod, over the worker's life and on disk: noted when a command brings another one, written before
  * anything is done about it. One small file in the pod's directory, gone with it.
  */
-import {
-  catchError,
-  concat,
-  defer,
-  EMPTY,
-  filter,
-  ignoreElements,
-  map,
-  type Observable,
-  of,
-  switchMap,
-  takeUntil,
-  tap,
-} from "rxjs";
+import { catchError, concat, defer, EMPTY, filter, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
 import { sizesOf } from "../core/allocation/actualSizes.ts";
 import { encodeAllocation } from "../core/allocation/allocationFile.ts";
 import { allocationOf, followingSpec, type ResizableParts, sameAllocation } from "../core/allocation/podAllocation.ts";
@@ -105,12 +92,11 @@ export function keepGrants(
       errors.length === 0 ? EMPTY : longTimer(context.ports.clock, WRITE_AGAIN_MS).pipe(switchMap(() => keep(context)));
     return concat(keepAllocation(context, errors), defer(again));
   };
-  // Once it is being stopped the directory may go at any time.
-  const ends$ = commands$.pipe(filter(({ phase }) => phase !== "sync"));
   return commands$.pipe(
-    map(({ identity }) => contextOf(identity)),
-    filter(({ memory }) => memory.resizing.value !== undefined && memory.kept !== memory.allocated),
-    conflateMap(keep),
-    takeUntil(ends$),
+    filter(({ identity }) => {
+      const { resizing, kept, allocated } = contextOf(identity).memory;
+      return resizing.value !== undefined && kept !== allocated;
+    }),
+    conflateMap(({ identity }) => keep(contextOf(identity))),
   );
 }

@@ -1,6 +1,5 @@
 /** What every phase of a pod worker works with, and the one way it lets an effect loose on the runtime. */
 import { catchError, defer, EMPTY, finalize, map, type Observable, of, share, takeUntil, tap } from "rxjs";
-import type { Node } from "../core/api.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import { toKubeletError } from "../core/errors.ts";
@@ -36,8 +35,8 @@ export interface PodContext {
   readonly ports: KubeletPorts;
   /** What CRI configs need of the node. */
   readonly node: NodeContext;
-  /** The Node as the API server has it: with a change of it the addresses above may be others. */
-  readonly apiNode: ReadonlyCell<Node | undefined>;
+  /** Emits when the addresses above have become others. */
+  readonly readdressed$: Observable<unknown>;
   readonly images: ImagePulls;
   readonly userNamespaces: UserNamespaces;
   readonly volumes: ReadonlyKeyedCell<PodUid, PodVolumes>;

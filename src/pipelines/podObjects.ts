@@ -63,11 +63,13 @@ export const followObjects = (
 ): Observable<never> =>
   commands$.pipe(
     filter((command) => command.phase === "sync"),
-    map(({ pod }) => pod),
-    distinctUntilChanged((before, after) => sameValue(podReferences(before), podReferences(after))),
-    switchMap((pod) => objects.follow(pod)),
-    tap((known) => memory.objects.set(known)),
-    ignoreElements(),
+    distinctUntilChanged((before, after) => sameValue(podReferences(before.pod), podReferences(after.pod))),
+    switchMap(({ pod }) =>
+      objects.follow(pod).pipe(
+        tap((known) => memory.objects.set(known)),
+        ignoreElements(),
+      ),
+    ),
   );
 
 type Keyed = readonly [key: ManifestObjectKey, lookup: ConfigLookup];

@@ -2,7 +2,7 @@
  * The API status of one pod, told whenever spec, runtime, failures, verdicts or the node's addresses change, and the end of
  * a pod that has run to it, or out of time. Independent of what the worker is busy with: a slow sync never holds a status back.
  */
-import { concatAll, distinctUntilChanged, from, map, merge, type Observable, of, skip, switchMap } from "rxjs";
+import { concatAll, from, map, merge, type Observable, switchMap } from "rxjs";
 import { atActualSize } from "../core/allocation/actualSizes.ts";
 import type { Pod } from "../core/api.ts";
 import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
@@ -10,10 +10,11 @@ import { isTerminalPhase } from "../core/pod/phase.ts";
 import { hasLostItsSandbox } from "../core/pod/newSandboxActions.ts";
 import { generatePodStatus, type StatusOverride } from "../core/pod/status.ts";
 import { terminatedPodStatus } from "../core/pod/terminatedStatus.ts";
-import { sameItems, sameValue } from "../core/sameValue.ts";
+import { sameValue } from "../core/sameValue.ts";
 import { hasRecursiveReadOnlyMounts, runtimeHandlerOf } from "../core/runtime/runtimeHandler.ts";
 import { isRunning } from "../core/runtime/isRunning.ts";
 import { withHooksRunning } from "../core/probe/probeVerdict.ts";
+import { whenever } from "../operators/whenever.ts";
 import { activeDeadline } from "./activeDeadline.ts";
 import { type PodContext, seesOwnEffects } from "./podContext.ts";
 import { failuresAt } from "./podMemory.ts";
@@ -30,20 +31,16 @@ export function podStatusStream(
     switchMap((command) => {
       const context = contextOf(command.identity);
       const { failures, verdicts, postStarting, restarting, resizing } = context.memory;
-      const noted$ = merge(
+      const changes$ = whenever(
+        inspected$,
         failures.changes$,
         verdicts.changes$,
         postStarting.changes$,
         restarting.changes$,
         resizing.changes$,
+        context.readdressed$,
       );
-      const readdressed$ = context.apiNode.changes$.pipe(
-        map(() => context.node.nodeIps),
-        distinctUntilChanged(sameItems),
-        skip(1),
-      );
-      const changes$ = merge(inspected$, noted$, readdressed$);
-      const told$ = merge(of(undefined), changes$).pipe(
+      const told$ = changes$.pipe(
         map(() => from(tell(context, command))),
         concatAll(),
       );

@@ -5,39 +5,26 @@
  *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
  *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
  */
-import {
-  combineLatest,
-  concat,
-  defer,
-  distinctUntilChanged,
-  EMPTY,
-  filter,
-  finalize,
-  map,
-  merge,
-  type Observable,
-  of,
-  skip,
-  takeUntil,
-  takeWhile,
-  tap,
-} from "rxjs";
-import { type ConfigObjects, objectsReadBy } from "../core/configObjects.ts";
+import { concat, defer, EMPTY, filter, finalize, merge, type Observable, skip, takeUntil, takeWhile, tap } from "rxjs";
+import { objectsReadBy } from "../core/configObjects.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { PodUid } from "../core/ids.ts";
 import { unreachable } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { perObject } from "../core/perObject.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
 import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
 import { emptyRuntimeStatus, type PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
-import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
-import { volumeStage } from "../core/volume/podVolumes.ts";
+import { NO_VOLUMES, volumeStage } from "../core/volume/podVolumes.ts";
 import { sameValue } from "../core/sameValue.ts";
 import { aborted } from "../operators/aborted.ts";
+import { derived } from "../operators/derived.ts";
+import { inParallel } from "../operators/inParallel.ts";
 import { reconcile } from "../operators/reconcile.ts";
 import { switchAndJoin } from "../operators/switchAndJoin.ts";
+import { whenever } from "../operators/whenever.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import { createCell, type ReadonlyCell } from "../state/cell.ts";
+import { createLateCell, type LateCell } from "../state/cell.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import type { ImagePulls } from "./imagePull.ts";
 import { deadlineLeftMs } from "./activeDeadline.ts";
@@ -67,9 +54,11 @@ export interface PodWorkerDeps {
   readonly volumes: Volumes;
   readonly objects: PodObjects;
   readonly credentials: FindCredentials;
+  /** Emits when the addresses of the node have become others. */
+  readonly readdressed$: Observable<unknown>;
   readonly state: Pick<
     NodeState,
-    "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "node" | "volumes"
+    "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes"
   >;
 }
 
@@ -77,26 +66,28 @@ export interface PodWorkerDeps {
 export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: PodWorkerDeps): Observable<PodOutput> {
   return defer(() => {
     const { ports, config } = deps;
-    const latest = createCell<PodCommand | undefined>(undefined);
+    const latest = createLateCell<PodCommand>();
     const memory = createPodMemory(ports.clock.monotonicMs());
-    const contextOf = (identity: PodIdentity): PodContext => ({
-      identity,
-      memory,
-      config,
-      ports,
-      node: deps.node,
-      apiNode: deps.state.node,
-      images: deps.images,
-      userNamespaces: deps.userNamespaces,
-      volumes: deps.state.volumes,
-      runtimeClasses: deps.state.runtimeClasses,
-      objects: deps.objects,
-      credentials: deps.credentials,
-      services: deps.state.services,
-      runtimeState: deps.state.runtimeState,
-      sequence: deps.state.sequence,
-      runtimeStatus: () => statusOf(identity, deps.state),
-    });
+    const contextOf = perObject(
+      (identity: PodIdentity): PodContext => ({
+        identity,
+        memory,
+        config,
+        ports,
+        node: deps.node,
+        readdressed$: deps.readdressed$,
+        images: deps.images,
+        userNamespaces: deps.userNamespaces,
+        volumes: deps.state.volumes,
+        runtimeClasses: deps.state.runtimeClasses,
+        objects: deps.objects,
+        credentials: deps.credentials,
+        services: deps.state.services,
+        runtimeState: deps.state.runtimeState,
+        sequence: deps.state.sequence,
+        runtimeStatus: () => statusOf(identity, deps.state),
+      }),
+    );
     const phases$ = commands$.pipe(
       tap((command) => {
         noteAllocation(memory, command, config.resizableParts);
@@ -114,18 +105,21 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
         },
       }),
     );
-    const commanded$ = latest.changes$.pipe(filter((command) => command !== undefined));
+    const commanded$ = latest.changes$;
     const inspected$ = deps.state.statuses.changes$(uid);
     const statuses$ = podStatusStream(contextOf, commanded$, inspected$);
     const probes$ = podProbes(contextOf, commanded$, inspected$);
     const journal = { uid, memory, config, ports };
     // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
     const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
-    const kept$ = merge(keepGrants(contextOf, commanded$), keepVerdicts(journal, commanded$));
+    // Once it is being stopped the directory may go at any time.
+    const stopping$ = commanded$.pipe(filter(({ phase }) => phase !== "sync"));
+    const kept$ = merge(keepGrants(contextOf, commanded$), keepVerdicts(journal)).pipe(takeUntil(stopping$));
     const objects$ = followObjects(commanded$, deps.objects, memory);
     const volumes$ = deps.volumes.run(uid, commanded$, memory);
-    const running$ = merge(podFacts(uid, memory), objects$, volumes$, phases$, statuses$, probes$, kept$);
-    return concat(restored$, running$).pipe(
+    const parts = [podFacts(uid, memory), objects$, volumes$, phases$, statuses$, probes$, kept$];
+    const running$ = inParallel(parts, (part$) => part$);
+    return (restored$ === EMPTY ? running$ : concat(restored$, running$)).pipe(
       takeWhile((output) => output.kind !== "removed", true),
       finalize(() => memory.over.abort()),
     );
@@ -150,7 +144,7 @@ function runPhase(
   context: PodContext,
   command: PodCommand,
   stop: AbortSignal,
-  latest: ReadonlyCell<PodCommand | undefined>,
+  latest: LateCell<PodCommand>,
   { state, config, ports }: PodWorkerDeps,
 ): Observable<PodOutput> {
   const { identity } = context;
@@ -161,16 +155,22 @@ function runPhase(
       context.memory.done = undefined;
     }),
   );
-  const volumes$ = state.volumes.changes$(identity.uid).pipe(map(volumeStage), distinctUntilChanged());
-  const looked$ = merge(of(undefined), state.statuses.changes$(identity.uid), runtime$, volumes$);
+  const volumes$ = derived([state.volumes.changes$(identity.uid)], () =>
+    volumeStage(state.volumes.get(identity.uid) ?? NO_VOLUMES),
+  );
+  const looked$ = whenever(state.statuses.changes$(identity.uid), runtime$, volumes$);
   switch (command.phase) {
     case "sync": {
-      const commands$ = latest.changes$.pipe(filter((known) => known?.phase === "sync"));
-      const probed$ = context.memory.verdicts.changes$.pipe(skip(1));
-      const objects$ = readObjects(commands$, context.memory.objects, state.runtimeClasses).pipe(skip(1));
-      const triggers$ = merge(commands$, looked$, probed$, objects$).pipe(takeUntil(aborted(stop)));
+      const commands$ = latest.changes$.pipe(filter(({ phase }) => phase === "sync"));
+      const { verdicts, objects } = context.memory;
+      // One that waits for what it refers to waits no longer.
+      const objects$ = derived(
+        [latest.changes$, objects.changes$, state.runtimeClasses.changes$],
+        () => latest.value?.pod && objectsReadBy(latest.value.pod, objects.value, state.runtimeClasses.value),
+        sameValue,
+      );
       return reconcile({
-        triggers$,
+        triggers$: whenever(commands$, looked$, verdicts.changes$, objects$).pipe(takeUntil(aborted(stop))),
         run: () => syncLatest(context, latest.value, stop),
         wakeAfterMs: () =>
           // A wake-up nobody would act on would come again at once, for ever.
@@ -201,17 +201,6 @@ const isToSync = (context: PodContext, command: PodCommand | undefined): command
   !isTerminalPhase(command.pod.status?.phase) &&
   canSync(context) &&
   !(Number(deadlineLeftMs(context, command.pod)) <= 0);
-
-/** What the pod refers to, again whenever that changed: one that waits for it waits no longer. */
-const readObjects = (
-  commands$: Observable<SyncCommand>,
-  objects: ReadonlyCell<ConfigObjects>,
-  runtimeClasses: ReadonlyCell<RuntimeClasses>,
-): Observable<unknown> =>
-  combineLatest([commands$, objects.changes$, runtimeClasses.changes$]).pipe(
-    map(([{ pod }, known, classes]) => objectsReadBy(pod, known, classes)),
-    distinctUntilChanged(sameValue),
-  );
 
 const canSync = ({ memory, runtimeState }: PodContext): boolean =>
   !memory.finished && runtimeState.value.runtimeProblems.length === 0;

@@ -8,20 +8,17 @@ import {
   concat,
   defer,
   EMPTY,
-  filter,
   finalize,
   ignoreElements,
   type Observable,
   skip,
   switchMap,
-  takeUntil,
   tap,
 } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { podDir } from "../core/paths.ts";
-import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import { decodeProbeJournal, encodeProbeJournal, MAX_JOURNAL_BYTES } from "../core/probe/probeJournal.ts";
 import { conflateMap } from "../operators/conflateMap.ts";
@@ -118,8 +115,8 @@ export const writeAhead = (journal: ProbeJournal, name: string, verdict: ProbeVe
 const warn = ({ uid, ports }: ProbeJournal, thrown: unknown): void =>
   ports.telemetry.log.warn("Cannot write probe verdicts", { podUid: uid, error: toKubeletError(thrown) });
 
-/** Writes the verdicts after they changed, for as long as the pod should run. */
-export function keepVerdicts(journal: ProbeJournal, commands$: Observable<PodCommand>): Observable<never> {
+/** Writes the verdicts after they changed, for as long as it is subscribed. */
+export function keepVerdicts(journal: ProbeJournal): Observable<never> {
   const { memory, ports } = journal;
   const writeNewest = (): Observable<never> =>
     write(journal).pipe(
@@ -128,7 +125,5 @@ export function keepVerdicts(journal: ProbeJournal, commands$: Observable<PodCom
         return longTimer(ports.clock, WRITE_AGAIN_MS).pipe(switchMap(writeNewest));
       }),
     );
-  // Once it is being stopped the directory may go at any time.
-  const ends$ = commands$.pipe(filter(({ phase }) => phase !== "sync"));
-  return memory.verdicts.changes$.pipe(skip(1), conflateMap(writeNewest), takeUntil(ends$));
+  return memory.verdicts.changes$.pipe(skip(1), conflateMap(writeNewest));
 }

@@ -21,7 +21,6 @@ import {
   map,
   merge,
   type Observable,
-  of,
   switchMap,
   take,
   tap,
@@ -37,6 +36,7 @@ import { initialProbeStates, isGain, type ProbeStates, quietStates, verdictOf } 
 import { PROBE_KINDS } from "../core/probe/probeTypes.ts";
 import { sameValue } from "../core/sameValue.ts";
 import { distinctBy } from "../operators/distinctBy.ts";
+import { derived } from "../operators/derived.ts";
 import { inParallel } from "../operators/inParallel.ts";
 import { createCell } from "../state/cell.ts";
 import type { PodContext } from "./podContext.ts";
@@ -52,12 +52,9 @@ export function podProbes(
   commands$: Observable<PodCommand>,
   inspected$: Observable<unknown>,
 ): Observable<PodOutput> {
-  const pods$ = commands$.pipe(
-    map(({ identity, pod }) => (pod === undefined ? undefined : { identity, pod })),
-    filter((known) => known !== undefined),
+  return commands$.pipe(
+    filter((command): command is PodCommand & { readonly pod: Pod } => command.pod !== undefined),
     distinctBy((before, now) => sameProbes(before.pod, now.pod)),
-  );
-  return pods$.pipe(
     switchMap(({ identity, pod }) => {
       const context = contextOf(identity);
       return inParallel(probedContainers(pod), (container) =>
@@ -77,9 +74,12 @@ function containerProbes(
   commands$: Observable<PodCommand>,
   inspected$: Observable<unknown>,
 ): Observable<PodOutput> {
-  return merge(of(undefined), inspected$, context.memory.postStarting.changes$).pipe(
-    map(() => runningInstance(context, pod, container)),
-    distinctBy((before, now) => before?.id === now?.id && before?.podIp === now?.podIp),
+  const instance$ = derived(
+    [inspected$, context.memory.postStarting.changes$],
+    () => runningInstance(context, pod, container),
+    (before, now) => before?.id === now?.id && before?.podIp === now?.podIp,
+  );
+  return instance$.pipe(
     switchMap((instance) => (instance === undefined ? EMPTY : instanceProbes(context, instance, commands$))),
   );
 }

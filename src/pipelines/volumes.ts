@@ -19,6 +19,7 @@ import {
   type Observable,
   skip,
   switchMap,
+  take,
   tap,
   withLatestFrom,
 } from "rxjs";
@@ -81,7 +82,13 @@ export interface Volumes {
 /** Makes the one owner of volumes. */
 export const createVolumes = (deps: VolumesDeps): Volumes => ({
   load: () => restoreVolumes(deps.ports, deps.config, deps.volumes),
-  run: (uid, commands$, memory) => runPod(uid, commands$, memory, deps),
+  // Of a pod without volumes nothing is followed.
+  run: (uid, commands$, memory) =>
+    commands$.pipe(
+      filter(({ pod }) => deps.volumes.get(uid) !== undefined || (pod !== undefined && usedVolumes(pod).length > 0)),
+      take(1),
+      switchMap(() => runPod(uid, commands$, memory, deps)),
+    ),
   forget: (uid) => deps.volumes.delete(uid),
 });
 

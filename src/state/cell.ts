@@ -2,7 +2,7 @@
  * A piece of node state with exactly one writer. Readers take `value` or follow `changes$`. Update a cell before
  * emitting the event that announces the change.
  */
-import { BehaviorSubject, type Observable } from "rxjs";
+import { BehaviorSubject, type Observable, ReplaySubject } from "rxjs";
 
 /** Read side of a cell. */
 export interface ReadonlyCell<T> {
@@ -16,16 +16,46 @@ export interface Cell<T> extends ReadonlyCell<T> {
   set(value: T): void;
 }
 
+/** Its methods are the class's: a pod has a dozen cells. */
+class ValueCell<T> implements Cell<T> {
+  private readonly subject: BehaviorSubject<T>;
+  readonly changes$: Observable<T>;
+
+  constructor(initial: T) {
+    this.subject = new BehaviorSubject<T>(initial);
+    this.changes$ = this.subject.asObservable();
+  }
+
+  get value(): T {
+    return this.subject.value;
+  }
+
+  set(value: T): void {
+    if (value !== this.subject.value) this.subject.next(value);
+  }
+}
+
 /** Makes a cell. Setting the same value (===) again is no change. */
-export function createCell<T>(initial: T): Cell<T> {
-  const subject = new BehaviorSubject<T>(initial);
+export const createCell = <T>(initial: T): Cell<T> => new ValueCell(initial);
+
+/** A cell that has no value at first: until then its `changes$` tells nothing. */
+export interface LateCell<T> extends ReadonlyCell<T | undefined> {
+  readonly changes$: Observable<T>;
+  set(value: T): void;
+}
+
+/** Makes one. */
+export function createLateCell<T>(): LateCell<T> {
+  const subject = new ReplaySubject<T>(1);
+  let value: T | undefined;
   return {
     get value() {
-      return subject.value;
+      return value;
     },
     changes$: subject.asObservable(),
-    set(value) {
-      if (value !== subject.value) subject.next(value);
+    set(next) {
+      value = next;
+      subject.next(next);
     },
   };
 }

@@ -1,11 +1,13 @@
 /** Gauges of what the node has, set when it changes, at most once a second. Counterpart: pleg updateRunningPodAndContainerMetrics. */
-import { auditTime, ignoreElements, merge, type Observable, tap } from "rxjs";
+import { auditTime, ignoreElements, type Observable, tap } from "rxjs";
+import type { ToldPods } from "../core/api/toldPods.ts";
 import type { PodStatus } from "../core/api.ts";
 import { isMirrorPod } from "../core/pod/mirrorPod.ts";
 import { isStaticPod } from "../core/pod/phase.ts";
 import type { PodRecord } from "../core/pod/podRegistryTypes.ts";
 import type { PodVolumes } from "../core/volume/podVolumes.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
+import { inParallel } from "../operators/inParallel.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Metrics } from "../ports/telemetry.ts";
 import type { NodeState } from "../state/nodeState.ts";
@@ -19,27 +21,29 @@ export function nodeGauges(
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
 ): Observable<never> {
   const { statuses, registry, podStatuses, toldPods, volumes } = state;
+  const { metrics } = telemetry;
   const plugins = new Set<string>();
-  const changes = [
-    statuses.anyChange$,
-    registry.changes$,
-    podStatuses.anyChange$,
-    toldPods.changes$,
-    volumes.anyChange$,
+  const gauges: readonly (readonly [changes$: Observable<unknown>, tell: () => void])[] = [
+    [statuses.anyChange$, () => gaugeRunning(statuses.values(), metrics)],
+    [registry.changes$, () => gaugePods([...registry.value.records.values()], metrics)],
+    [podStatuses.anyChange$, () => gaugeResizes(podStatuses.values(), metrics)],
+    [volumes.anyChange$, () => gaugeVolumes(volumes.values(), plugins, metrics)],
+    [toldPods.changes$, () => gaugeMirrors(toldPods.value, metrics)],
   ];
-  return merge(...changes).pipe(
+  /** Those whose subject has changed since they were told last. */
+  const due = new Set(gauges.map(([, tell]) => tell));
+  return inParallel(gauges, ([changes$, tell]) => changes$.pipe(tap(() => due.add(tell)))).pipe(
     auditTime(SETTLE_MS, clock.scheduler),
     tap(() => {
-      const { metrics } = telemetry;
-      gaugeRunning(statuses.values(), metrics);
-      gaugePods([...registry.value.records.values()], metrics);
-      gaugeResizes(podStatuses.values(), metrics);
-      gaugeVolumes(volumes.values(), plugins, metrics);
-      metrics.gauge("kubelet_mirror_pods", [...toldPods.value.byName.values()].filter(isMirrorPod).length);
+      for (const tell of due) tell();
+      due.clear();
     }),
     ignoreElements(),
   );
 }
+
+const gaugeMirrors = ({ byName }: ToldPods, metrics: Metrics): void =>
+  metrics.gauge("kubelet_mirror_pods", [...byName.values()].filter(isMirrorPod).length);
 
 function gaugeRunning(statuses: readonly PodRuntimeStatus[], metrics: Metrics): void {
   metrics.gauge("kubelet_running_pods", statuses.filter(({ sandboxes }) => sandboxes.some((s) => s.ready)).length);

@@ -30,6 +30,9 @@ export interface SimWhere {
   readonly path: string;
 }
 
+/** Bound of what is remembered of one tree. */
+const MAX_KNOWN = 256;
+
 /** Links followed in one lookup at most. */
 const MAX_LINKS = 40;
 
@@ -54,7 +57,17 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
     const found = mounts.get(keyOf(mount?.id ?? 0, place));
     return found && (over(found, found.root) ?? found);
   };
+  /** Where paths lead until a mount or a link changes: most are asked for again and again. */
+  const known = new Map<string, SimWhere>();
   const walk = (asked: string): SimWhere => {
+    const found = known.get(asked);
+    if (found !== undefined) return found;
+    if (known.size >= MAX_KNOWN) known.clear();
+    const where = walked(asked);
+    known.set(asked, where);
+    return where;
+  };
+  const walked = (asked: string): SimWhere => {
     let names = namesOf(asked);
     let mount = over(undefined, "/");
     let place = mount?.root ?? "/";
@@ -98,11 +111,14 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
     lastId += 1;
     const added = { id: lastId, parentId: mount?.id ?? 0, covers, path: own, ...more(lastId) };
     mounts.set(keyOf(added.parentId, covers), added);
+    known.clear();
     return added;
   };
   return {
     walk,
     walkToName,
+    /** A link was made, or is gone. */
+    linksChanged: (): void => known.clear(),
     /** Oldest first. */
     all: (): readonly SimMount[] => [...mounts.values()].sort((a, b) => a.id - b.id),
     /** What is mounted on a mount. */
@@ -123,9 +139,11 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
       [...mounts.values()].find((mount) => mount.path === path || mount.path.startsWith(`${path}/`)),
     makeReadOnly(mount: SimMount): void {
       mounts.set(keyOf(mount.parentId, mount.covers), { ...mount, isReadOnly: true });
+      known.clear();
     },
     drop({ parentId, covers }: SimMount): void {
       mounts.delete(keyOf(parentId, covers));
+      known.clear();
     },
   };
 }

@@ -25,6 +25,7 @@ export function createSimTree() {
   const names = new Map<string, Set<string>>();
   const mounts = createSimMountTable(nodes);
   const put = (place: string, node: SimNode): void => {
+    if (node.kind === "symlink" || nodes.get(place)?.kind === "symlink") mounts.linksChanged();
     nodes.set(place, node);
     const [directory, name] = split(place);
     const inside = names.get(directory);
@@ -34,6 +35,7 @@ export function createSimTree() {
   const dropBelow = (place: string): void => {
     for (const name of names.get(place) ?? []) dropBelow(`${place}/${name}`);
     names.delete(place);
+    if (nodes.get(place)?.kind === "symlink") mounts.linksChanged();
     nodes.delete(place);
   };
   const resolve = (path: string): string => mounts.walk(path).place;

@@ -10,7 +10,7 @@ describe("whenever", () => {
     marbles(({ cold, expectObservable }) => {
       const a = cold("        -----2---------|");
       const b = cold("        -----3-----4-|");
-      expectObservable(whenever(a, b)).toBe("x----(xx)x---|", { x: undefined });
+      expectObservable(whenever(a, b)).toBe("x----(xx)--x---|", { x: undefined });
     }),
   );
   it("counts what sources say while they are subscribed as its first emission", () => {

@@ -11,21 +11,29 @@ import type { Call } from "../ports/call.ts";
  *     run resolves v    --(v|)
  *     run rejects       --#
  *
- * Cancels: aborts the signal on unsubscribe; a later settlement is ignored. Errors: rejections and throws, mapped by
+ * Cancels: aborts the signal of a call that is not settled on unsubscribe; a later settlement is ignored. Errors: rejections and throws, mapped by
  * toKubeletError. Bound: one request per subscription.
  */
 export function fromCall<T>(run: (signal: AbortSignal) => Promise<T>): Call<T> {
   return new Observable<T>((subscriber) => {
     const abort = new AbortController();
+    let isSettled = false;
     // Inside an async function a throw before the first promise is a rejection like any other.
     const started = async () => run(abort.signal);
     started().then(
       (value) => {
+        isSettled = true;
         subscriber.next(value);
         subscriber.complete();
       },
-      (thrown: unknown) => subscriber.error(toKubeletError(thrown)),
+      (thrown: unknown) => {
+        isSettled = true;
+        subscriber.error(toKubeletError(thrown));
+      },
     );
-    return () => abort.abort();
+    return () => {
+      // An abort makes an error with a stack and tears down what listens: too dear for a call that is over.
+      if (!isSettled) abort.abort();
+    };
   });
 }

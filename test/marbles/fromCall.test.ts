@@ -49,6 +49,18 @@ describe("fromCall", () => {
     expect(await heard(fromCall(() => Promise.reject(error)))).toEqual([{ error }]);
   });
 
+  it("leaves the signal of a call alone that has settled", async () => {
+    const signals: AbortSignal[] = [];
+    const call = (run: () => Promise<string>): Call<string> =>
+      fromCall((signal) => {
+        signals.push(signal);
+        return run();
+      });
+    await heard(call(() => Promise.resolve("value")));
+    await heard(call(() => Promise.reject(new Error("broken"))));
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+  });
+
   it("aborts the signal on unsubscribe and ignores what the promise says then", async () => {
     const signals: AbortSignal[] = [];
     let settle: (value: string) => void = () => {};

@@ -56,15 +56,18 @@ export async function httpGet(target: HttpTarget, signal: AbortSignal, progress:
   let hop: Hop = { ...target, authority: given === "" ? joinHostPort(target.host, target.port) : given };
   for (let made = 1; ; made += 1) {
     const response = await send(hop, signal, progress);
-    const next = redirected(hop, response, given);
-    if (next === undefined || next.host.toLowerCase() !== target.host.toLowerCase()) {
-      return { status: response.statusCode ?? 0, body: await readBody(response, progress) };
+    try {
+      const next = redirected(hop, response, given);
+      if (next === undefined || next.host.toLowerCase() !== target.host.toLowerCase()) {
+        return { status: response.statusCode ?? 0, body: await readBody(response, progress) };
+      }
+      if (made >= MAX_REQUESTS) {
+        throw new GetFailure("headers", `Get ${JSON.stringify(progress.url)}: stopped after ${MAX_REQUESTS} redirects`);
+      }
+      hop = next;
+    } finally {
+      response.destroy();
     }
-    response.destroy();
-    if (made >= MAX_REQUESTS) {
-      throw new GetFailure("headers", `Get ${JSON.stringify(progress.url)}: stopped after ${MAX_REQUESTS} redirects`);
-    }
-    hop = next;
   }
 }
 
@@ -78,7 +81,11 @@ function send(hop: Hop, signal: AbortSignal, progress: GetProgress): Promise<Inc
     return new GetFailure(progress.stage, `Get ${JSON.stringify(progress.url)}: ${text}`, thrown);
   };
   return new Promise<IncomingMessage>((resolve, reject) => {
-    const request = start(hop, signal);
+    const request = start(hop);
+    // Not as an option: that way of Node's takes half as long as the request itself.
+    const abort = (): void => void request.destroy();
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
     request.on("socket", (socket) => socket.once("connect", () => (progress.stage = "headers")));
     request.on("error", (thrown) => reject(refused(thrown)));
     request.on("response", resolve);
@@ -93,7 +100,7 @@ function send(hop: Hop, signal: AbortSignal, progress: GetProgress): Promise<Inc
   });
 }
 
-function start(hop: Hop, signal: AbortSignal): ClientRequest {
+function start(hop: Hop): ClientRequest {
   const { scheme, host, port, path } = hop;
   const sent = hop.headers.filter(
     ([name, value]) => !NOT_SENT.has(name.toLowerCase()) && !(name.toLowerCase() === "user-agent" && value === ""),
@@ -107,7 +114,6 @@ function start(hop: Hop, signal: AbortSignal): ClientRequest {
     headers: ["Host", hop.authority, ...sent.flat(), "Connection", "close"],
     agent: false as const,
     maxHeaderSize: MAX_HEADER_BYTES,
-    signal,
   };
   if (scheme === "http") return httpRequest(options);
   return httpsRequest({ ...options, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : "" });
@@ -141,20 +147,22 @@ function redirected(hop: Hop, response: IncomingMessage, givenHost: string): Hop
 }
 
 /** The first bytes of the body; the rest is not waited for. */
-async function readBody(response: IncomingMessage, progress: GetProgress): Promise<string> {
+function readBody(response: IncomingMessage, progress: GetProgress): Promise<string> {
   progress.stage = "body";
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+  return new Promise((resolve, reject) => {
+    const ended = (): void => {
+      resolve(Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString("utf8"));
+    };
+    response.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= MAX_BODY_BYTES) break;
-    }
-  } catch (thrown) {
-    throw new GetFailure("body", readError(progress.address, thrown), thrown);
-  } finally {
-    response.destroy();
-  }
-  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString("utf8");
+      if (size >= MAX_BODY_BYTES) ended();
+    });
+    response.on("end", ended);
+    response.on("error", (thrown) => {
+      reject(new GetFailure("body", readError(progress.address, thrown), thrown));
+    });
+  });
 }

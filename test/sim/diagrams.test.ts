@@ -178,3 +178,94 @@ describe("the end of a pod", () => {
     );
   });
 });
+
+describe("grace periods", () => {
+  const seconds = (terminationGracePeriodSeconds: number) => ({ terminationGracePeriodSeconds });
+  const deaf = (spec: Parameters<typeof pod>[1]) => fromApi(pod("web", { containers: [container("app")], ...spec }));
+  const script = (...steps: NonNullable<Scenario["script"]>) => steps;
+  const live = (own: object) => ({
+    livenessProbe: { exec: { command: ["live"] }, periodSeconds: 1, failureThreshold: 1, ...own },
+  });
+
+  it.each([
+    [
+      "is the pod's when the deletion names none",
+      deaf(seconds(4)),
+      script(at("5s").delete("web")),
+      "wRRRRRRRR|----------",
+    ],
+    [
+      "is the deletion's, be it shorter",
+      deaf(seconds(9)),
+      script(at("5s").delete("web", { grace: "3s" })),
+      "wRRRRRRR|-----------",
+    ],
+    [
+      "is the deletion's, be it longer",
+      deaf(seconds(2)),
+      script(at("5s").delete("web", { grace: "6s" })),
+      "wRRRRRRRRRR|--------",
+    ],
+    [
+      "shrinks while it runs",
+      deaf(seconds(9)),
+      script(at("5s").delete("web"), at("8s").delete("web", { grace: "2s" })),
+      "wRRRRRRRRR|---------",
+    ],
+    [
+      "does not grow while it runs",
+      deaf(seconds(4)),
+      script(at("5s").delete("web"), at("8s").delete("web", { grace: "9s" })),
+      "wRRRRRRRR|----------",
+    ],
+    [
+      "gives the signal two seconds after a hook that took all of it",
+      deaf({
+        ...seconds(3),
+        containers: [container("app", { lifecycle: { preStop: { exec: { command: ["hook"] } } } })],
+      }),
+      script(at("5s").delete("web")),
+      "wRRRRRRRRR|---------",
+    ],
+    [
+      "is the pod's at its active deadline",
+      deaf({ ...seconds(3), activeDeadlineSeconds: 5 }),
+      script(),
+      "wRRRRRRR|xxxxxxxxxxx",
+    ],
+    [
+      "is the pod's for a failed liveness probe",
+      deaf({ ...seconds(4), containers: [container("app", live({}))] }),
+      script(
+        at("5s").answer("web/app", { command: "live", code: 1 }),
+        at("8s").answer("web/app", { command: "live", code: 0 }),
+      ),
+      "wRRRRRRRR|RRRRRRRRRR",
+    ],
+    [
+      "is the liveness probe's where it has one",
+      deaf({ ...seconds(9), containers: [container("app", live(seconds(2)))] }),
+      script(
+        at("5s").answer("web/app", { command: "live", code: 1 }),
+        at("8s").answer("web/app", { command: "live", code: 0 }),
+      ),
+      "wRRRRRR|RRRRRRRRRRRR",
+    ],
+  ] as const)("%s", (_title, web, steps, app) => {
+    const programs = { app: { ...deafToTerm, ...commands({ hook: { takes: "10m" }, live: { code: 0 } }) } };
+    draw("1s", { "web/app": app }, { pods: [web], programs, script: steps, until: "20s" });
+  });
+
+  it("is one for all: sidecars have what the main containers have left of it", () => {
+    draw(
+      "1s",
+      { "web/proxy": "wRRRRRRRRRRRR|------", "web/app": "wRRRRRRR|cccc-------" },
+      {
+        pods: [deaf({ ...seconds(8), initContainers: [sidecar("proxy")] })],
+        programs: { app: stopsIn("3s"), proxy: deafToTerm },
+        script: [at("5s").delete("web")],
+        until: "20s",
+      },
+    );
+  });
+});

@@ -94,6 +94,32 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
     expect(await cluster.node.untilOutput(pod, "main", /sesame/)).toEqual(["hello sesame"]);
   });
 
+  it("tells containers of the services of their namespace, unless they want none but the API server's", async () => {
+    const service = (name: string, namespace: string, clusterIP: string, port: number) =>
+      cluster.server.sim.put("services", { metadata: { namespace, name }, spec: { clusterIP, ports: [{ port }] } });
+    service("kubernetes", "default", "10.96.0.1", 443);
+    service("shop-front", "default", "10.96.0.7", 8080);
+    service("headless", "default", "None", 80);
+    cluster.server.sim.put("namespaces", { metadata: { name: "elsewhere" } });
+    service("foreign", "elsewhere", "10.96.0.8", 80);
+    const print = script("main", "env | grep _SERVICE_ | sort; echo end; exec sleep 600");
+    await cluster.until("the services to be known", () =>
+      cluster.server.requests.some((line) => line.startsWith("GET /api/v1/services")),
+    );
+    cluster.bind("linked", { containers: [print] });
+    cluster.bind("unlinked", { enableServiceLinks: false, containers: [print] });
+    const kubernetes = ["KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443"];
+    const linked = await cluster.untilTold("linked", isReady, "Ready");
+    expect(await cluster.node.untilOutput(linked, "main", "end")).toEqual([
+      ...kubernetes,
+      "SHOP_FRONT_SERVICE_HOST=10.96.0.7",
+      "SHOP_FRONT_SERVICE_PORT=8080",
+      "end",
+    ]);
+    const unlinked = await cluster.untilTold("unlinked", isReady, "Ready");
+    expect(await cluster.node.untilOutput(unlinked, "main", "end")).toEqual([...kubernetes, "end"]);
+  });
+
   it("resizes a container in place, and starts an ephemeral one beside it", async () => {
     const resources = (cpu: string) => ({ requests: { cpu, memory: "32Mi" }, limits: { cpu, memory: "32Mi" } });
     cluster.bind("sized", { containers: [serving("main", ":", { resources: resources("100m") })] });

@@ -1,6 +1,7 @@
 /** How containers end on containerd, and what a pod is called: pods of one test run side by side. */
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import type { ApiContainerStatus, Container, Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
@@ -55,6 +56,36 @@ describeOnContainerd("ends and names of pods on containerd", (installation) => {
     await daemon.drop("deaf.json");
     await daemon.untilGone("deaf");
     expect(await readFile(`${folder}/ends/deaf`, "utf8")).toBe("bye\nterm\n");
+  });
+
+  it("lets a container serve on while its preStop hook sleeps, and signals it then", async () => {
+    const { daemon, folder } = node;
+    const file = join(folder, "sleepy", "journal");
+    const lines = async (): Promise<readonly string[]> => (await readFile(file, "utf8")).trimEnd().split("\n");
+    const serving =
+      "trap 'echo term >>/journal/journal; exit' TERM; while :; do echo serve >>/journal/journal; sleep 0.1; done";
+    const sleepy = script("main", serving, {
+      volumeMounts: [{ name: "journal", mountPath: "/journal" }],
+      lifecycle: { preStop: { sleep: { seconds: 2 } } },
+    });
+    const volumes = [{ name: "journal", hostPath: { path: dirname(file), type: "DirectoryOrCreate" } }];
+    await daemon.put(
+      "sleepy.json",
+      manifest("sleepy", { terminationGracePeriodSeconds: 30, volumes, containers: [sleepy] }),
+    );
+    await waitFor("it to serve", async () => (await lines()).length > 0);
+    await daemon.drop("sleepy.json");
+    await waitFor("the stop to begin", async () =>
+      (await daemon.events("sleepy")).some(({ reason }) => reason === "Killing"),
+    );
+    const { length } = await lines();
+    await daemon.untilGone("sleepy");
+    const after = (await lines()).slice(length);
+    expect([after.slice(0, 5), after.at(-1), after.filter((line) => line === "term").length]).toEqual([
+      Array.from({ length: 5 }, () => "serve"),
+      "term",
+      1,
+    ]);
   });
 
   it("starts every container anew when a rule of one says so, in the sandbox there is", async () => {

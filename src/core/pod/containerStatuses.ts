@@ -66,12 +66,13 @@ const FORGOTTEN_INIT = {
 
 /** Shows an init container that nobody knows any more as ended well, once a regular container was made. */
 function withForgottenEnd(
-  { pod, runtime }: ContainerStatusesInput,
+  { pod, runtime, restartingAll }: ContainerStatusesInput,
   spec: Container,
   kind: ContainerKind,
   status: ApiContainerStatus,
 ): ApiContainerStatus {
-  if (kind !== "init" || isSidecar(spec) || status.state?.waiting === undefined) return status;
+  // One removed by a restart of the whole pod is not forgotten: it runs again.
+  if (kind !== "init" || isSidecar(spec) || restartingAll || status.state?.waiting === undefined) return status;
   const isMade = (name: string): boolean => {
     const newest = newestContainer(runtime, name);
     return newest !== undefined && newest.state !== "unknown";

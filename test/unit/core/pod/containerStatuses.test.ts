@@ -66,7 +66,12 @@ describe("init containers the runtime has forgotten", () => {
   const sidecar = { ...container("setup"), restartPolicy: "Always" as const };
   const before = { name: "setup", image: "setup", imageID: "", ready: true, restartCount: 0 };
   const ended = { ...before, state: { terminated: { exitCode: 0, reason: "Completed" } } };
-  const state = (spec: typeof setup, instances: readonly RuntimeContainer[], known = [] as (typeof ended)[]) => {
+  const state = (
+    spec: typeof setup,
+    instances: readonly RuntimeContainer[],
+    known = [] as (typeof ended)[],
+    restartingAll = false,
+  ) => {
     const made = pod({ initContainers: [spec] });
     const input = {
       pod: made,
@@ -78,7 +83,7 @@ describe("init containers the runtime has forgotten", () => {
       restartingAll: false,
       startingAgain: new Set<string>(),
     };
-    const [status] = containerStatuses(input, [spec], "init", known);
+    const [status] = containerStatuses({ ...input, restartingAll }, [spec], "init", known);
     const { terminated, waiting } = status?.state ?? {};
     return [terminated?.reason ?? waiting?.reason, terminated?.exitCode, status?.ready];
   };
@@ -98,5 +103,9 @@ describe("init containers the runtime has forgotten", () => {
     ["keeps the end it was told with", setup, [web], [ended], ["Completed", 0, true]],
   ] as const)("one %s", (_title, spec, instances, known, expected) => {
     expect(state(spec, instances, [...known])).toEqual(expected);
+  });
+
+  it("one waits that was removed because the whole pod is restarted", () => {
+    expect(state(setup, [web], [ended], true)).toEqual(["RestartingAllContainers", undefined, false]);
   });
 });

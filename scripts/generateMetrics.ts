@@ -30,6 +30,11 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
   ["/metrics", "hidden_metrics", "of upstream's metrics library"],
   ["/metrics", "registered_metrics", "of upstream's metrics library"],
   ["/metrics", "dra_", "no dynamic resource allocation yet"],
+  [
+    "/metrics",
+    "force_cleaned_failed_volume_",
+    "no volume found at start is given up: each is set up or taken away as usual",
+  ],
   ["/metrics", "kubelet_cpu_manager_", "no resource managers yet"],
   ["/metrics", "kubelet_memory_manager_", "no resource managers yet"],
   ["/metrics", "kubelet_topology_manager_", "no resource managers yet"],

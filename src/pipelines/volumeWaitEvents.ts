@@ -1,6 +1,7 @@
 /**
  * Says by an event which volumes a pod waits for: at once when no time will help, else when it has waited for long, and
  * again. Bound: one timer per pod. Counterpart: WaitForAttachAndMount of pkg/kubelet/volumemanager.
+ * Differs from upstream: a wait that took too long is an event too, which upstream only logs; its words are the error's.
  */
 import { distinctUntilChanged, EMPTY, map, type Observable, of, switchMap } from "rxjs";
 import type { Pod } from "../core/api.ts";

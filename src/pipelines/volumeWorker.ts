@@ -21,7 +21,7 @@ import { eventOutput } from "./podContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
 import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
-import { timed } from "./volumeMetrics.ts";
+import { observeWait, timed, type Wait } from "./volumeMetrics.ts";
 
 /** What the pod wants of the volume now. */
 export interface Wanted {
@@ -55,17 +55,23 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
     const { clock } = deps.ports;
     let wanted: Wanted | undefined;
     let content: VolumeContent = NO_CONTENT;
+    const wait: Wait = { since: undefined };
     const look$ = defer(() => {
       const now = wanted;
       const gathered$ =
         now?.layout.hasContent === true ? gatherContent(now.pod, now.volume, deps.sources) : of(NO_CONTENT);
       return gathered$.pipe(
         tap((gathered) => (content = gathered)),
-        switchMap((gathered) => carryOut(now, gathered, deps)),
+        switchMap((gathered) => carryOut(now, gathered, wait, deps)),
       );
     });
     return reconcile({
-      triggers$: wishes$.pipe(tap((wish) => (wanted = wish))),
+      triggers$: wishes$.pipe(
+        tap((wish) => {
+          if (wanted === undefined && wish !== undefined) wait.since = clock.monotonicMs();
+          wanted = wish;
+        }),
+      ),
       run: () => look$,
       wakeAfterMs: () => wakeAfterMs(wanted, content, deps),
       clock,
@@ -84,7 +90,12 @@ function wakeAfterMs(wanted: Wanted | undefined, { dueAt }: VolumeContent, deps:
   return waits.length === 0 ? undefined : Math.min(...waits);
 }
 
-function carryOut(wanted: Wanted | undefined, content: VolumeContent, deps: VolumeWorkerDeps): Observable<PodOutput> {
+function carryOut(
+  wanted: Wanted | undefined,
+  content: VolumeContent,
+  wait: Wait,
+  deps: VolumeWorkerDeps,
+): Observable<PodOutput> {
   const { record, ports } = deps;
   const actual = record.get();
   const wish = wanted && { layout: wanted.layout, inputs: content.inputs };
@@ -97,13 +108,18 @@ function carryOut(wanted: Wanted | undefined, content: VolumeContent, deps: Volu
       record.set(undefined);
       return EMPTY;
     case "setUp":
-      return wanted === undefined ? EMPTY : setUp(wanted, content, deps);
+      return wanted === undefined ? EMPTY : setUp(wanted, content, wait, deps);
     case "tearDown":
       return actual === undefined ? EMPTY : tearDown(actual, deps);
   }
 }
 
-function setUp({ pod, layout }: Wanted, content: VolumeContent, deps: VolumeWorkerDeps): Observable<PodOutput> {
+function setUp(
+  { pod, layout }: Wanted,
+  content: VolumeContent,
+  wait: Wait,
+  deps: VolumeWorkerDeps,
+): Observable<PodOutput> {
   const { record, ports } = deps;
   const { inputs } = content;
   const before = record.get() ?? absentVolume(layout);
@@ -114,6 +130,7 @@ function setUp({ pod, layout }: Wanted, content: VolumeContent, deps: VolumeWork
     log.warn("Cannot set up a volume", { error });
     return of(eventOutput({ type: "Warning", reason: "FailedMount", message, object: podEventObject(pod) }));
   };
+  wait.since ??= ports.clock.monotonicMs();
   const payload = layout.hasContent ? content.payload() : undefined;
   if (payload?.ok === false) return fail(payload.error);
   const made$ = defer(() => {
@@ -126,6 +143,7 @@ function setUp({ pod, layout }: Wanted, content: VolumeContent, deps: VolumeWork
     defer(() => {
       const { failure: _failure, ...known } = before;
       record.set({ ...known, condition: "mounted", inputs });
+      observeWait(wait, layout.plugin, ports);
       log.debug(before.condition === "mounted" ? "Volume is up to date" : "Volume is mounted");
       return EMPTY;
     }),

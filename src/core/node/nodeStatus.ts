@@ -22,6 +22,7 @@ export function withNodeStatus(existing: Node, facts: NodeFacts, now: string): C
     withNodeInfo(withResources(addressed.ok ? addressed.value : existing, facts), facts),
     facts,
   );
+  // Nothing that is served is attached: what an earlier kubelet told of attachable volumes is no longer so.
   const { volumesInUse: _none, ...status } = withConditions(described, facts, now).status ?? {};
   return {
     node: { ...described, metadata: withPlatform(described.metadata, facts), status },

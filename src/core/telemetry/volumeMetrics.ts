@@ -1,6 +1,9 @@
 /** Metrics of volumes: names, labels and bounds are upstream's. */
 import type { MetricRow } from "./metricRow.ts";
 
+/** Seconds. */
+const OPERATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+
 export const volumeMetrics = {
   kubelet_image_volume_requested_total: {
     type: "counter",
@@ -42,10 +45,16 @@ export const volumeMetrics = {
     help: "Volumes that pods want (desired_state_of_world) and that the node has (actual_state_of_world), by plugin.",
     labels: ["plugin_name", "state"],
   },
+  volume_operation_total_seconds: {
+    type: "histogram",
+    help: "Time in seconds from when a pod wanted a volume, or other content in it, until it had it, waits between tries included.",
+    labels: ["plugin_name", "operation_name"],
+    buckets: OPERATION_BUCKETS,
+  },
   storage_operation_duration_seconds: {
     type: "histogram",
     help: "Time in seconds it took to set up a volume (volume_mount) or to take it away (volume_unmount).",
     labels: ["volume_plugin", "operation_name", "status", "migrated"],
-    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600],
+    buckets: OPERATION_BUCKETS,
   },
 } as const satisfies Record<string, MetricRow>;

@@ -53,10 +53,10 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
   if (unmounted.length === 0) return undefined;
   const refusals = names.flatMap((name) => {
     const wish = volumes.wishes.get(name);
-    return wish?.kind === "refused" ? [{ name, message: wish.error.message }] : [];
+    return wish?.kind === "refused" ? [wish.error.message] : [];
   });
-  const unprocessed = refusals.map(({ name }) => name).sort();
-  const why = refusals.length === 0 ? "context deadline exceeded" : refusals.map(({ message }) => message).join("; ");
+  const unprocessed = unmounted.filter((name) => volumes.wishes.get(name)?.kind !== "resolved");
+  const why = refusals.length === 0 ? "context deadline exceeded" : refusals.join("; ");
   return `Unable to attach or mount volumes: unmounted volumes=${list(unmounted)}, unattached volumes=[], failed to process volumes=${list(unprocessed)}: ${why}`;
 }
 

@@ -182,7 +182,7 @@ export function layoutOfOrigin(pod: Pod, origin: VolumeOrigin, node: VolumeNode)
       bound,
       ...(isReadOnly ? {} : ownershipOf(pod, false)),
     };
-    return { ...made, hasContent: false, isReadOnly, selinuxRelabel: true };
+    return { ...made, hasContent: false, isReadOnly, selinuxRelabel: !isReadOnly };
   }
   return undefined;
 }

@@ -119,7 +119,7 @@ rest_client_requests_total counter code,host,method
 rest_client_response_size_bytes histogram host,verb
 storage_operation_duration_seconds histogram migrated,operation_name,status,volume_plugin
 volume_manager_total_volumes gauge plugin_name,state
-`
+volume_operation_total_seconds histogram operation_name,plugin_name`
   .trim()
   .split("\n");
 

@@ -136,8 +136,17 @@ describe("layoutOfOrigin", () => {
       bound,
       hasContent: false,
       isReadOnly: true,
-      selinuxRelabel: true,
+      selinuxRelabel: false,
     });
+  });
+
+  // As upstream's GetAttributes: managed by the kubelet, and labels that can be changed.
+  it.each([
+    ["local", { local: { path: "/mnt/d" } }, true],
+    ["hostPath", { hostPath: { path: "/data" } }, false],
+    ["nfs", { nfs: { server: "s", path: "/" } }, false],
+  ])("gives the files of %s labels of the container: %j %s", (_, origin, isRelabelled) => {
+    expect(layoutOfOrigin(podOf(), { name: "v", ...origin }, volumeNodeOf())?.selinuxRelabel).toBe(isRelabelled);
   });
 });
 

@@ -38,7 +38,6 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
   ["/metrics", "kubelet_cpu_manager_", "no resource managers yet"],
   ["/metrics", "kubelet_memory_manager_", "no resource managers yet"],
   ["/metrics", "kubelet_topology_manager_", "no resource managers yet"],
-  ["/metrics", "kubelet_evictions", "no eviction yet"],
   ["/metrics", "kubelet_graceful_shutdown_", "no graceful node shutdown yet"],
   ["/metrics", "", "not yet"],
   ["/metrics/cadvisor", "container_cpu_load_", "upstream's is always 0: the kubelet has the load reader off"],

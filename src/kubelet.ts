@@ -14,6 +14,7 @@ import {
   combineLatest,
   concat,
   connect,
+  EMPTY,
   filter,
   ignoreElements,
   map,
@@ -60,6 +61,7 @@ import { createQueries } from "./pipelines/queries.ts";
 import { restoreAllocations } from "./pipelines/restoreAllocations.ts";
 import { runtimeState } from "./pipelines/runtimeState.ts";
 import { runtimeStatus } from "./pipelines/runtimeStatus.ts";
+import { storageEviction } from "./pipelines/storageEviction.ts";
 import { timelineQueries } from "./pipelines/timelineQueries.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { KubeletCommands } from "./ports/kubeletCommands.ts";
@@ -139,11 +141,17 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   const registry$ = concat(restoredAllocations(ports, config), loops.registry.values$);
   const shared = sharedByPods(config, ports, state);
   const { images, userNamespaces } = shared;
+  const stats = createNodeStats(state, ports, config);
+  const evicted$ = config.limitsLocalStorage ? storageEviction(state, stats, ports) : EMPTY;
   const lifecycle$ = listed$.pipe(
     switchMap(() =>
       concat(
         shared.load(),
-        merge(podLifecycle({ registry$ }, { ...shared, config, ports, state, allSourcesSeen }), shared.prune()),
+        merge(
+          podLifecycle({ registry$ }, { ...shared, config, ports, state, allSourcesSeen }),
+          evicted$,
+          shared.prune(),
+        ),
       ),
     ),
     tap((output) => {
@@ -173,7 +181,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     ),
     node: state.node,
     podsChanged$: podsChanged(state),
-    stats: createNodeStats(state, ports, config),
+    stats,
     queries: {
       ...createQueries(state, clock, config),
       ...timelineQueries(state, clock, images),
@@ -291,6 +299,7 @@ function routePodOutput(output: PodOutput, loops: Loops): void {
   switch (output.kind) {
     case "finished":
     case "deadlineExceeded":
+    case "evicted":
     case "resized":
     case "kept":
     case "stopped":

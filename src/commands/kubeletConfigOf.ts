@@ -24,7 +24,10 @@ const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
 export function kubeletConfigOf(options: KubeletOptions, machine: Machine, version: string): KubeletConfig {
   const { flags, config, featureGates, client, credentialPlugins } = options;
   const nodeName = (flags.hostnameOverride.trim() || machine.hostname).toLowerCase();
-  const capacity = machineCapacity(machine, effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount));
+  const capacity = machineCapacity(
+    config.localStorageCapacityIsolation ? machine : { ...machine, rootFsBytes: undefined },
+    effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount),
+  );
   const { kubeReserved, systemReserved, evictionHard } = config;
   const node = nodeSettingsOf(options, nodeName, version);
   return {
@@ -54,6 +57,8 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
       backoff: DEFAULT_IMAGE_PULL_POLICY,
     },
     logRotation: logRotationOf(config),
+    limitsLocalStorage: config.localStorageCapacityIsolation,
+    diskStatsPeriodMs: Math.max(0, config.volumeStatsAggPeriod),
     dockerFiles: dockerFilesOf(flags.rootDir),
     imageVerification: imageVerificationOf(options),
     credentialProviders: credentialPlugins?.providers ?? [],

@@ -29,6 +29,7 @@ export function nodeSettingsOf(
     hostname,
     ips: flags.nodeIp === "" ? [] : flags.nodeIp.split(",").map((ip) => ip.trim()),
     attachDetachByController: config.enableControllerAttachDetach,
+    hasEphemeralStorage: config.localStorageCapacityIsolation,
     kubeletVersion: `v${version}`,
     port: config.port,
     declaredFeatures: isOn("NodeDeclaredFeatures") ? DECLARED_FEATURES.filter(isOn) : undefined,

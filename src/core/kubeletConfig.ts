@@ -73,6 +73,10 @@ export interface KubeletConfig {
   readonly imagePull: ImagePullConfig;
   /** undefined: logs are never rotated. */
   readonly logRotation: LogRotation | undefined;
+  /** Whether pods are held to their limits of local storage. */
+  readonly limitsLocalStorage: boolean;
+  /** Disks of pods are counted this seldom, when somebody asks; 0: never. */
+  readonly diskStatsPeriodMs: number;
   /** Where credentials of registries may be found on the node. */
   readonly dockerFiles: DockerFilePlaces;
   /** undefined: nobody is checked, and nothing recorded. */

@@ -38,10 +38,6 @@ export const podVolumesDir = (roots: RootDir, uid: string): string => `${podDir(
 export const podVolumeDir = (roots: RootDir, uid: string, plugin: string, volume: string): string =>
   `${podVolumesDir(roots, uid)}/${plugin}/${volume}`;
 
-/** Directory of all volumes of a plugin, by its own name. */
-export const podVolumesOfPlugin = (roots: RootDir, uid: string, plugin: string): string =>
-  `${podVolumesDir(roots, uid)}/${escapePluginName(plugin)}`;
-
 export const podVolumeDevicesDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volumeDevices`;
 export const podVolumeSubpathsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volume-subpaths`;
 

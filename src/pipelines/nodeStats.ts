@@ -1,45 +1,47 @@
 /**
  * Measures what the node and its pods use when somebody asks, once for all who ask at about the same time. Owns the last
- * measurement. Bounds: one measurement at a time, 10 s for each figure; disks of one pod at a time. Never in the way of pod work: it
- * reads cells, and asks the runtime beside the workers. Counterpart: pkg/kubelet/stats, server/stats/summary.go.
+ * measurement. Bounds: one measurement at a time, 10 s for each figure. Never in the way of pod work: it reads cells, and
+ * asks the runtime beside the workers. Counterpart: pkg/kubelet/stats, server/stats/summary.go.
  */
-import { catchError, defer, forkJoin, from, map, type Observable, of, switchMap, throwError, toArray } from "rxjs";
+import { catchError, defer, forkJoin, map, type Observable, of, switchMap, tap, throwError } from "rxjs";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { epochMs } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import { containerLogDir, podVolumesOfPlugin } from "../core/paths.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import { cadvisorMetrics } from "../core/stats/cadvisorMetrics.ts";
 import { type CpuSamples, withCpuRates } from "../core/stats/cpuRates.ts";
 import { usedFs } from "../core/stats/criStats.ts";
 import { type HostFigures, nodeStats, type SpaceFigures, spaceOf } from "../core/stats/nodeStats.ts";
 import { type SpaceAt, statsOfContainers, statsOfSandboxes, writtenFileSystems } from "../core/stats/podStats.ts";
-import { type DiskFigures, type DiskMeasurement, type PodDisk, withStorage } from "../core/stats/podStorage.ts";
+import { type DiskMeasurement, withStorage } from "../core/stats/podStorage.ts";
 import { type FsStats, onlyCpuAndMemory, type PodStats } from "../core/stats/summary.ts";
-import { EMPTY_DIR_PLUGIN } from "../core/volume/volumeLayout.ts";
 import type * as cri from "../gen/cri.ts";
-import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
 import { keptFor } from "../operators/keptFor.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { NodeState } from "../state/nodeState.ts";
+import { createClaimGauges } from "./claimGauges.ts";
 import { type MeasuredNode, measureContainers } from "./containerMetrics.ts";
 import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
+import { measureClaims, measureDisks } from "./podDisks.ts";
 
 type Ports = Pick<
   KubeletPorts,
   "clock" | "runtime" | "images" | "machine" | "hostUsage" | "cgroupUsage" | "volumeFiles" | "telemetry"
 >;
-type Config = Pick<KubeletConfig, "nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver">;
+type Config = Pick<
+  KubeletConfig,
+  "nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "diskStatsPeriodMs"
+>;
+type State = Pick<NodeState, "statuses" | "volumes" | "registry">;
 
 const FIGURES_KEPT_MS = 1_000;
-/** As `volumeStatsAggPeriod` by default. */
-const DISKS_KEPT_MS = 60_000;
 const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };
 
 /** Nothing is measured before somebody asks. */
-export function createNodeStats({ statuses }: Pick<NodeState, "statuses">, ports: Ports, config: Config): NodeStats {
+export function createNodeStats(state: State, ports: Ports, config: Config): NodeStats {
+  const { statuses } = state;
   const { clock, machine } = ports;
   const bootedAt = epochMs(clock.wallTime() - machine.uptimeMs);
   let samples: CpuSamples = new Map();
@@ -58,11 +60,21 @@ export function createNodeStats({ statuses }: Pick<NodeState, "statuses">, ports
     ),
   );
   const containers$ = keptFor(FIGURES_KEPT_MS, clock, () => measureContainers(measured$, { statuses }, ports, config));
-  const disks$ = keptFor(DISKS_KEPT_MS, clock, () => measureDisks(statuses.values(), ports, config));
+  const disks$ =
+    config.diskStatsPeriodMs > 0
+      ? keptFor(config.diskStatsPeriodMs, clock, () => measureDisks(state, ports, config))
+      : of<DiskMeasurement>({ time: bootedAt, pods: [], rootFs: undefined });
+  const gaugeClaims = createClaimGauges(ports.telemetry.metrics);
+  let hasImageFs: boolean | undefined;
   return {
     summary: () => forkJoin([measured$, disks$]).pipe(map(([{ summary }, disks]) => withStorage(summary, disks))),
     cpuAndMemory: () => measured$.pipe(map(({ summary }) => onlyCpuAndMemory(summary))),
     containerMetrics: () => containers$.pipe(map((measurement) => cadvisorMetrics(machine, measurement))),
+    hasImageFs: () =>
+      defer(() => (hasImageFs === undefined ? lookForImageFs(ports, config) : of(hasImageFs))).pipe(
+        tap((found) => (hasImageFs = found)),
+      ),
+    gaugeClaims: () => defer(() => measureClaims(state, ports)).pipe(map(gaugeClaims)),
   };
 }
 
@@ -132,40 +144,18 @@ function measureRuntime(ports: Ports) {
   );
 }
 
+/** Whether the runtime keeps images on another file system. Errors when it does not say, or that is not there. */
+const lookForImageFs = ({ images, hostUsage }: Ports, { directories }: Config): Call<boolean> =>
+  images.imageFsInfo({}, DEADLINE).pipe(
+    switchMap(({ imageFilesystems: [found] }) =>
+      forkJoin([hostUsage.device(found?.fsId?.mountpoint ?? ""), hostUsage.device(directories.rootDir)]),
+    ),
+    map(([ofImages, own]) => ofImages !== own),
+  );
+
 function runtimeFs(usage: cri.FilesystemUsage | undefined, ports: Ports): Observable<FsStats | undefined> {
   if (usage === undefined) return of(undefined);
   return orUndefined(ports.hostUsage.fileSystem(usage.fsId?.mountpoint ?? ""), ports).pipe(
     map((space: SpaceFigures | undefined) => ({ ...usedFs(usage), ...(space && spaceOf(space)) })),
   );
 }
-
-function measureDisks(
-  statuses: readonly PodRuntimeStatus[],
-  ports: Ports,
-  { directories }: Config,
-): Observable<DiskMeasurement> {
-  const count = (dir: string): Observable<DiskFigures | undefined> => orUndefined(ports.volumeFiles.usage(dir), ports);
-  const podDisk = ({ name, namespace, podUid: uid, containers }: PodRuntimeStatus): Observable<PodDisk> => {
-    const names = [...new Set(containers.map((container) => container.name))];
-    const emptyDirs$ = count(podVolumesOfPlugin(directories, uid, EMPTY_DIR_PLUGIN));
-    const logs$ = from(names).pipe(
-      boundedMergeMap(
-        (container) =>
-          count(containerLogDir(directories, { name, namespace, uid }, container)).pipe(
-            map((used) => [container, used] as const),
-          ),
-        ONE_AT_A_TIME,
-      ),
-      toArray(),
-      map((found) => new Map(found.flatMap(([container, used]) => (used === undefined ? [] : [[container, used]])))),
-    );
-    return forkJoin({ logs: logs$, emptyDirs: emptyDirs$ }).pipe(map((found) => ({ uid, ...found })));
-  };
-  return forkJoin({
-    pods: from(statuses).pipe(boundedMergeMap(podDisk, ONE_AT_A_TIME), toArray()),
-    rootFs: orUndefined(ports.hostUsage.fileSystem(directories.rootDir), ports),
-  }).pipe(map((found) => ({ time: ports.clock.wallTime(), ...found })));
-}
-
-/** All wait for their turn: they are as many as there are pods, or containers of a pod. */
-const ONE_AT_A_TIME = { limit: 1, queueLimit: Number.POSITIVE_INFINITY };

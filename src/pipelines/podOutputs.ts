@@ -15,6 +15,8 @@ export type PodOutput =
   | { readonly kind: "finished"; readonly uid: PodUid }
   /** The pod was active for longer than its deadline allows. */
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
+  /** The pod has to go, and why. */
+  | { readonly kind: "evicted"; readonly uid: PodUid; readonly message: string }
   /** The allocated size of the pod is in force. */
   | { readonly kind: "resized"; readonly uid: PodUid }
   /** The size of this pod, as it was granted, is on disk. */

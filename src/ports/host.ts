@@ -103,6 +103,8 @@ export interface PidUsage {
 export interface HostUsage {
   /** Of the file system the path is on. */
   fileSystem(path: string): Call<FileSystemUsage>;
+  /** Which file system the path is on: equal for all paths of one. */
+  device(path: string): Call<bigint>;
   memory(): Call<MemoryUsage>;
   pids(): Call<PidUsage>;
   /** CPU time all processes have had, in nanoseconds. */

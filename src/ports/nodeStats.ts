@@ -3,8 +3,8 @@ import type { Summary } from "../core/stats/summary.ts";
 import type { Call } from "./call.ts";
 
 /**
- * Who asks while it is measured, or within a second after, gets the same measurement; disks are counted once a minute at
- * most. Errors: KubeletError when the runtime does not answer.
+ * Who asks while it is measured, or within a second after, gets the same measurement; disks are counted once in
+ * `volumeStatsAggPeriod` at most. Errors: KubeletError when the runtime does not answer.
  */
 export interface NodeStats {
   /** Everything that is known. */
@@ -13,4 +13,8 @@ export interface NodeStats {
   cpuAndMemory(): Call<Summary>;
   /** The page `/metrics/cadvisor` in pieces, made as they are taken. Not an error when the runtime does not answer. */
   containerMetrics(): Call<Iterable<string>>;
+  /** Whether images, and what containers write, are on another file system than the kubelet's directory. */
+  hasImageFs(): Call<boolean>;
+  /** Brings `kubelet_volume_stats_*` up to date, for a scraper. Never errors. */
+  gaugeClaims(): Call<void>;
 }

@@ -100,7 +100,7 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   const app = baseApp(log, [count, guard({ ...options.access, clock, log, metrics })], ["/debug/flags/v"]);
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
-  addMetricsRoute(app, options.metricsPage);
+  addMetricsRoute(app, options.metricsPage, options.stats);
   addStatsRoutes(app, options.stats, log, clock);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);

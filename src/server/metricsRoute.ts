@@ -1,12 +1,15 @@
 /** `/metrics`, `/metrics/probes` and `/metrics/slis` in the Prometheus text format. */
 import type { Hono } from "hono";
+import { firstValueFrom } from "rxjs";
+import type { NodeStats } from "../ports/nodeStats.ts";
 import type { MetricsPage } from "../ports/telemetry.ts";
 import { onlyReads } from "./onlyMethods.ts";
 
-/** Adds the main page, that of the probes and that of health checks. */
-export function addMetricsRoute(app: Hono, page: MetricsPage): void {
+/** Adds the main page, which waits for the volumes of claims to be measured, that of the probes and that of health checks. */
+export function addMetricsRoute(app: Hono, page: MetricsPage, stats: Pick<NodeStats, "gaugeClaims">): void {
   for (const [path, name] of [["/metrics"], ["/metrics/probes", "probes"], ["/metrics/slis", "slis"]] as const) {
     onlyReads(app, path, async (context) => {
+      if (name === undefined) await firstValueFrom(stats.gaugeClaims());
       const { contentType, body } = await page.render(name);
       return context.body(body, 200, { "content-type": contentType });
     });

@@ -59,7 +59,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addRunningPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
-  addMetricsRoute(app, metricsPage);
+  addMetricsRoute(app, metricsPage, options.stats);
   addStatsRoutes(app, options.stats, telemetry.log, clock);
   addDisabledRoutes(app, ["/runningpods"]);
   return app;

@@ -21,6 +21,7 @@ export function createHostUsage(prefix = ""): HostUsage {
   const textOr = (path: string, fallback: string): Promise<string> => text(path).catch(() => fallback);
   return {
     fileSystem: (path) => fromCall(() => fileSystem(prefix + path)),
+    device: (path) => fromCall(() => device(prefix + path)),
     memory: () => fromCall(() => memory(text, textOr)),
     pids: () => fromCall(() => pids(text)),
     cpuNs: () => fromCall(() => cpuNs(text, textOr)),
@@ -43,6 +44,13 @@ async function fileSystem(path: string): Promise<FileSystemUsage> {
     inodes: found.files,
     inodesFree: found.ffree,
   };
+}
+
+async function device(path: string): Promise<bigint> {
+  const found = await fs.stat(path, { bigint: true }).catch((thrown: unknown) => {
+    throw ioError("tell the file system of", path, thrown);
+  });
+  return found.dev;
 }
 
 /** The root cgroup of v2 has no memory.current: there all but free memory is in use, as runc sees it. */

@@ -13,10 +13,18 @@ export const measuredStats = (summary: Summary = EMPTY_SUMMARY): NodeStats => ({
   summary: () => of(summary),
   cpuAndMemory: () => of(onlyCpuAndMemory(summary)),
   containerMetrics: () => of(["one 1\n", "two 2\n"]),
+  hasImageFs: () => of(false),
+  gaugeClaims: () => of(undefined),
 });
 
 /** A runtime that is away. */
 export const failingStats = (): NodeStats => {
   const fail = () => throwError(() => kubeletError("Unavailable", "the runtime is away"));
-  return { summary: fail, cpuAndMemory: fail, containerMetrics: fail };
+  return {
+    summary: fail,
+    cpuAndMemory: fail,
+    containerMetrics: fail,
+    hasImageFs: fail,
+    gaugeClaims: () => of(undefined),
+  };
 };

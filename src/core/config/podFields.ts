@@ -162,9 +162,11 @@ export const POD_FIELDS = {
   ),
   volumeStatsAggPeriod: field("duration", minutes(1), "Period of measuring volumes; negative turns it off", {
     flag: "volume-stats-agg-period",
+    effective: true,
   }),
   localStorageCapacityIsolation: field("bool?", true, "Enforce limits on local ephemeral storage", {
     flag: "local-storage-capacity-isolation",
+    effective: true,
   }),
   enableControllerAttachDetach: field("bool?", true, "Leave attaching volumes to the controller", {
     flag: "enable-controller-attach-detach",

@@ -37,12 +37,13 @@ const PRESSURES: readonly PressureCondition[] = [
   },
 ];
 const NOT_CHECKED = "container runtime status check may not have completed yet";
-const REQUIRED_CAPACITY = ["cpu", "memory", "pods", "ephemeral-storage"];
+const REQUIRED_CAPACITY = ["cpu", "memory", "pods"];
 
 /** The conditions as of `now` (RFC 3339); Ready comes last where it is new. `withResources` comes before. */
-export function withConditions(node: Node, { problems, pressures }: NodeFacts, now: string): Node {
+export function withConditions(node: Node, { problems, pressures, settings }: NodeFacts, now: string): Node {
   const capacity = node.status?.capacity ?? {};
-  const missing = REQUIRED_CAPACITY.filter((name) => capacity[name] === undefined);
+  const required = [...REQUIRED_CAPACITY, ...(settings.hasEphemeralStorage ? ["ephemeral-storage"] : [])];
+  const missing = required.filter((name) => capacity[name] === undefined);
   const before = node.status?.conditions ?? [];
   // Where it cannot be told yet, what was told last holds: a restart of the kubelet makes no node unready.
   const known = problems ?? (conditionOf(node, "Ready") === undefined ? [NOT_CHECKED] : undefined);

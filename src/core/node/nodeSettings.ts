@@ -16,6 +16,8 @@ export interface NodeSettings {
   /** `--node-ip`: none, one, or one per family; `0.0.0.0` and `::` stand for any address, of that family first. */
   readonly ips: readonly string[];
   readonly attachDetachByController: boolean;
+  /** `localStorageCapacityIsolation`: the node has ephemeral storage that pods request. */
+  readonly hasEphemeralStorage: boolean;
   /** `v` and a semantic version. */
   readonly kubeletVersion: string;
   /** Of the kubelet's HTTPS server. */

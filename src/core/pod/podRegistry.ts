@@ -7,6 +7,7 @@
  *                        |          finished ^  ^ REMOVE       kept until REMOVE
  *                        +-> rejected                          (same uid wanted again: starts over)
  */
+import { evictedStatus, IMMEDIATE_EVICTION_GRACE_SECONDS } from "../eviction/evicted.ts";
 import { podUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
@@ -49,6 +50,12 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
       break;
     case "deadlineExceeded":
       draft.end(input.uid, { override: DEADLINE_EXCEEDED });
+      break;
+    case "evicted":
+      draft.end(input.uid, {
+        override: evictedStatus(input.message),
+        graceSeconds: IMMEDIATE_EVICTION_GRACE_SECONDS,
+      });
       break;
     case "stopped":
       draft.stopped(input.uid);

@@ -29,6 +29,7 @@ export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
     case "restored":
     case "finished":
     case "deadlineExceeded":
+    case "evicted":
     case "overdue":
     case "reclaimed":
     case "drain":

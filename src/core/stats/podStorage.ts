@@ -1,7 +1,8 @@
 /** What pods keep on disks, added to their stats. Counterpart: makePodStorageStats. */
 import type { EpochMs } from "../ids.ts";
+import type { MeasuredVolume } from "./measuredVolumes.ts";
 import { type SpaceFigures, spaceOf } from "./nodeStats.ts";
-import type { FsStats, PodStats, Summary } from "./summary.ts";
+import type { FsStats, PodStats, Summary, VolumeStats } from "./summary.ts";
 
 /** Bytes and inodes below one directory. */
 export interface DiskFigures {
@@ -9,13 +10,19 @@ export interface DiskFigures {
   readonly inodes: bigint;
 }
 
-/** What was counted of one pod; undefined is what is not there. */
+/** A volume as it was measured. */
+export interface VolumeUse extends Pick<MeasuredVolume, "name" | "isEphemeral" | "pvcRef"> {
+  readonly used: DiskFigures;
+  /** Of a file system of its own. */
+  readonly space: SpaceFigures | undefined;
+}
+
+/** What was counted of one pod; what is not there is left out. */
 export interface PodDisk {
   readonly uid: string;
   /** By container. */
   readonly logs: ReadonlyMap<string, DiskFigures>;
-  /** Directories of emptyDir volumes on disk. */
-  readonly emptyDirs: DiskFigures | undefined;
+  readonly volumes: readonly VolumeUse[];
 }
 
 /** Disks counted at one time. */
@@ -25,28 +32,45 @@ export interface DiskMeasurement {
   readonly rootFs: SpaceFigures | undefined;
 }
 
-/** The summary with logs of containers and ephemeral storage of pods. Pods that came since then have none yet. */
+const figures = (time: EpochMs, used: DiskFigures, space: SpaceFigures | undefined): FsStats => ({
+  time,
+  ...(space && spaceOf(space)),
+  usedBytes: Number(used.bytes),
+  inodesUsed: Number(used.inodes),
+});
+
+/** Stats of a volume; `rootFs` is where it is when it has no file system of its own. */
+export const volumeStats = (
+  time: EpochMs,
+  { name, pvcRef, used, space }: VolumeUse,
+  rootFs: SpaceFigures | undefined,
+): VolumeStats => ({ ...figures(time, used, space ?? rootFs), name, ...(pvcRef && { pvcRef }) });
+
+/** The summary with volumes, logs of containers and ephemeral storage of pods. Pods that came since then have none yet. */
 export function withStorage(summary: Summary, { time, pods, rootFs }: DiskMeasurement): Summary {
   const byUid = new Map(pods.map((disk) => [disk.uid, disk]));
-  const space = rootFs === undefined ? {} : spaceOf(rootFs);
-  const fs = (used: DiskFigures): FsStats => ({
-    time,
-    ...space,
-    usedBytes: Number(used.bytes),
-    inodesUsed: Number(used.inodes),
-  });
   const withDisk = (pod: PodStats): PodStats => {
     const disk = byUid.get(pod.podRef.uid);
     if (disk === undefined) return pod;
     const containers = pod.containers.map((each) => {
       const used = disk.logs.get(each.name);
-      return used === undefined ? each : { ...each, logs: fs(used) };
+      return used === undefined ? each : { ...each, logs: figures(time, used, rootFs) };
     });
-    const parts = [...disk.logs.values(), ...(disk.emptyDirs === undefined ? [] : [disk.emptyDirs])];
-    for (const { rootfs } of containers) {
-      parts.push({ bytes: BigInt(rootfs?.usedBytes ?? 0), inodes: BigInt(rootfs?.inodesUsed ?? 0) });
-    }
-    return { ...pod, containers, "ephemeral-storage": fs(parts.reduce(add, { bytes: 0n, inodes: 0n })) };
+    const ephemeral = disk.volumes.filter(({ isEphemeral }) => isEphemeral);
+    const others = disk.volumes.filter(({ isEphemeral }) => !isEphemeral);
+    const volume = [...ephemeral, ...others].map((each) => volumeStats(time, each, rootFs));
+    const written = containers.map(({ rootfs }) => ({
+      bytes: BigInt(rootfs?.usedBytes ?? 0),
+      inodes: BigInt(rootfs?.inodesUsed ?? 0),
+    }));
+    const all = [...disk.logs.values(), ...ephemeral.map(({ used }) => used), ...written];
+    const total = all.reduce(add, { bytes: 0n, inodes: 0n });
+    return {
+      ...pod,
+      containers,
+      ...(volume.length > 0 && { volume }),
+      "ephemeral-storage": figures(time, total, rootFs),
+    };
   };
   return { ...summary, pods: summary.pods.map(withDisk) };
 }

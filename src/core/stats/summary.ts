@@ -72,6 +72,12 @@ export interface FsStats {
   readonly inodesUsed?: number;
 }
 
+/** One volume of a pod; `health` of CSI drivers is not known. */
+export interface VolumeStats extends FsStats {
+  readonly name: string;
+  readonly pvcRef?: { readonly name: string; readonly namespace: string };
+}
+
 export interface ContainerStats {
   readonly name: string;
   /** Of its creation. */
@@ -93,6 +99,7 @@ export interface PodStats {
   readonly memory?: MemoryStats;
   readonly io?: IoStats;
   readonly network?: NetworkStats;
+  readonly volume?: readonly VolumeStats[];
   readonly "ephemeral-storage"?: FsStats;
   readonly process_stats?: { readonly process_count: number };
   readonly swap?: SwapStats;
@@ -123,7 +130,8 @@ export function onlyCpuAndMemory({ node, pods }: Summary): Summary {
 }
 
 function podCpuAndMemory(pod: PodStats): PodStats {
-  const { network: _network, process_stats: _count, io: _io, "ephemeral-storage": _storage, ...ofPod } = pod;
+  const { network: _network, process_stats: _count, io: _io, volume: _volume, ...others } = pod;
+  const { "ephemeral-storage": _storage, ...ofPod } = others;
   return {
     ...ofPod,
     containers: pod.containers.map(({ rootfs: _rootfs, logs: _logs, io: _ioOf, ...ofContainer }) => ofContainer),

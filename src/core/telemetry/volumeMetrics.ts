@@ -4,7 +4,28 @@ import type { MetricRow } from "./metricRow.ts";
 /** Seconds. */
 const OPERATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
+const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+const ofClaim = (help: string) => ({ type: "gauge", help, labels: ["namespace", "persistentvolumeclaim"] }) as const;
+
 export const volumeMetrics = {
+  kubelet_volume_stats_available_bytes: ofClaim("Bytes that can still be written to the volume of a claim."),
+  kubelet_volume_stats_capacity_bytes: ofClaim("Size of the volume of a claim in bytes."),
+  kubelet_volume_stats_inodes: ofClaim("Inodes of the volume of a claim."),
+  kubelet_volume_stats_inodes_free: ofClaim("Free inodes of the volume of a claim."),
+  kubelet_volume_stats_inodes_used: ofClaim("Used inodes of the volume of a claim."),
+  kubelet_volume_stats_used_bytes: ofClaim("Used bytes of the volume of a claim."),
+  kubelet_volume_metric_collection_duration_seconds: {
+    type: "histogram",
+    help: "Time in seconds it took to measure a volume, by counting what is in it (du) or asking its file system (statfs).",
+    labels: ["metric_source"],
+    buckets: DEFAULT_BUCKETS,
+  },
+  kubelet_evictions: {
+    type: "counter",
+    help: "Pods evicted, by what they had too much of.",
+    labels: ["eviction_signal"],
+  },
   kubelet_image_volume_requested_total: {
     type: "counter",
     help: "Images asked for to be mounted as volumes.",

@@ -63,6 +63,7 @@ export interface VolumeNode {
 }
 
 export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";
+export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 const HOST_PATH_PLUGIN = "kubernetes.io/host-path";
 const LIMITS = { cpuCfsQuota: false, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: undefined };
 
@@ -178,7 +179,7 @@ export function layoutOfOrigin(pod: Pod, origin: VolumeOrigin, node: VolumeNode)
     const isReadOnly = origin.readOnly ?? false;
     const bound = { source: local.path, readOnly: isReadOnly };
     const made = {
-      ...own(pod, name, "kubernetes.io/local-volume", node),
+      ...own(pod, name, LOCAL_PLUGIN, node),
       bound,
       ...(isReadOnly ? {} : ownershipOf(pod, false)),
     };

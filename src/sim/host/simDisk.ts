@@ -28,6 +28,8 @@ export interface SimDisk {
   /** Sets what someone uses; nothing is as good as its absence. */
   fill(mountPoint: string, user: string, fill: Partial<SimFill>): void;
   usage(path: string): FileSystemUsage;
+  /** A number for each file system. */
+  device(path: string): bigint;
   /** Whether an operation of the files needs room that there is not. */
   isFullFor(operation: keyof Files, path: string): boolean;
 }
@@ -98,6 +100,7 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
       users.set(user, { bytes, inodes });
       fills.set(mountPoint, users);
     },
+    device: (path) => BigInt(fileSystems.indexOf(of(path))),
     usage(path) {
       const fileSystem = of(path);
       const [others, own] = [filled(fileSystem), stored(fileSystem)];

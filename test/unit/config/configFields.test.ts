@@ -68,7 +68,7 @@ describe("the field table", () => {
        podsPerCore preloadedImagesVerificationAllowlist providerID readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
        rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap staticPodPath staticPodURL staticPodURLHeader
-       syncFrequency systemReserved userNamespaces.idsPerPod
+       localStorageCapacityIsolation syncFrequency systemReserved userNamespaces.idsPerPod volumeStatsAggPeriod
        enableDebugFlagsHandler enableProfilingHandler enableSystemLogHandler enableSystemLogQuery
        authentication.anonymous.enabled authentication.webhook.cacheTTL authentication.webhook.enabled
        authentication.x509.clientCAFile authorization.mode authorization.webhook.cacheAuthorizedTTL

@@ -105,13 +105,22 @@ describe("stats of pods", () => {
     expect(writtenFileSystems([measured("a", 1), measured("b", 1), cri.ContainerStats.create()])).toEqual(["/fs"]);
   });
 
-  it("count logs, emptyDirs and what containers wrote as ephemeral storage", () => {
+  it("count logs, volumes on disk and what containers wrote as ephemeral storage", () => {
     const [pod] = statsOfContainers([measured("a", 1), measured("b", 1)], [POD], spaceAt);
     if (pod === undefined) throw new Error("no pod");
     const summary = { node: { nodeName: "n", startTime: TIME }, pods: [pod] };
     const rootFs = { capacityBytes: 100n, availableBytes: 50n, usedBytes: 40n, inodes: 10n, inodesFree: 5n };
     const logs = new Map([["a", { bytes: 4096n, inodes: 2n }]]);
-    const disk = { uid: "u", logs, emptyDirs: { bytes: 1000n, inodes: 1n } };
+    const volume = (name: string, isEphemeral: boolean, bytes: bigint) => ({
+      ...{
+        name,
+        isEphemeral,
+        used: { bytes, inodes: 1n },
+        space: isEphemeral ? undefined : { ...rootFs, capacityBytes: 7n },
+      },
+    });
+    const volumes = [volume("login", false, 5n), volume("scratch", true, 1000n)];
+    const disk = { uid: "u", logs, volumes };
     const later = epochMs(TIME + 5);
     const found = withStorage(summary, { time: later, pods: [disk], rootFs }).pods[0];
     expect(found?.containers.map((each) => each.logs)).toEqual([
@@ -119,6 +128,10 @@ describe("stats of pods", () => {
       undefined,
     ]);
     expect(found?.["ephemeral-storage"]).toEqual({ time: later, ...SPACE, usedBytes: 5110, inodesUsed: 5 });
+    expect(found?.volume).toEqual([
+      { time: later, ...SPACE, usedBytes: 1000, inodesUsed: 1, name: "scratch" },
+      { time: later, ...SPACE, capacityBytes: 7, usedBytes: 5, inodesUsed: 1, name: "login" },
+    ]);
     expect(withStorage(summary, { time: later, pods: [], rootFs }).pods).toEqual([pod]);
   });
 });

@@ -11,6 +11,7 @@ export const SETTINGS: NodeSettings = {
   hostname: "n1",
   ips: [],
   attachDetachByController: true,
+  hasEphemeralStorage: true,
   kubeletVersion: "v1.2.3",
   port: 10250,
   declaredFeatures: undefined,

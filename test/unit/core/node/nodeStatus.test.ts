@@ -250,3 +250,13 @@ describe("newerObject", () => {
     ["a", "10", "a"],
   ])("of %s and %s: %s", (first, second, newer) => expect(newerObject(of(first), of(second))).toEqual(of(newer)));
 });
+
+it.each([
+  [true, "False", "missing node capacity for resources: ephemeral-storage"],
+  [false, "True", "kubelet is posting ready status"],
+])("a node that has ephemeral storage (%s) is told without its capacity: Ready %s", (has, status, message) => {
+  const { "ephemeral-storage": _none, ...capacity } = FACTS.capacity;
+  const facts = { ...FACTS, capacity, settings: { ...SETTINGS, hasEphemeralStorage: has } };
+  const ready = initialNode(facts, THEN).node.status?.conditions?.find(({ type }) => type === "Ready");
+  expect([ready?.status, ready?.message]).toEqual([status, message]);
+});

@@ -58,8 +58,11 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
         const isLatest = succession.name === place.latest;
         const next = await (isLatest ? openLogFile(place, succession.name) : openRotated(place, succession.name));
         if (next === undefined) continue;
+        if (succession.isAfterGap) warnOfGap(context);
         await endTrail();
-        trail = { file: opened.current, position, until: monotonicMs(lookedAt + TRAIL_MS) };
+        // Nobody writes to a compressed file any more, and what is in it are no lines.
+        if (opened.current.isCompressed) await opened.current.handle.close();
+        else trail = { file: opened.current, position, until: monotonicMs(lookedAt + TRAIL_MS) };
         opened.current = next;
         position = { offset: 0 };
         isSettled = false;
@@ -80,6 +83,13 @@ export async function* followLog(context: LogContext, ended: AbortSignal, offset
     await endTrail();
   }
 }
+
+/** Who reads more slowly than the log is rotated may miss whole files; an end of the stream would not tell him more. */
+const warnOfGap = ({ log, reading: { path } }: LogContext): void =>
+  log.warn("A container log is rotated faster than a follower reads it: files removed unread are lost to him", {
+    logger: "containerLogs",
+    path,
+  });
 
 const pace = async (waker: LogWaker, ms: number): Promise<void> => {
   if (ms > 0) await waker.pause(ms);

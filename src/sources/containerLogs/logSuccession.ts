@@ -9,8 +9,11 @@ export type Succession =
   | { readonly kind: "none" }
   /** It was cut: what it has now begins anew. */
   | { readonly kind: "cut" }
-  /** The next older than the file being written, if the log was rotated more than once meanwhile. */
-  | { readonly kind: "next"; readonly name: string };
+  /**
+   * The next older than the file being written, if the log was rotated more than once meanwhile. `isAfterGap`: this one
+   * was removed while it was read, and others may have come and gone since.
+   */
+  | { readonly kind: "next"; readonly name: string; readonly isAfterGap: boolean };
 
 const NONE: Succession = { kind: "none" };
 
@@ -21,10 +24,15 @@ export async function successionOf(place: LogPlace, file: LogFile, offset: numbe
   if (stats !== undefined && identityOf(stats) === file.identity) return stats.size < offset ? { kind: "cut" } : NONE;
   const own = await nameOf(place, file);
   // Without a name of its own it was removed, not rotated.
-  const isRotated = own !== undefined && own !== latest;
-  const younger = isRotated
-    ? (await listRotated(place)).inUse.find((name) => rotationOf(name) > rotationOf(own))
-    : undefined;
-  if (younger !== undefined) return { kind: "next", name: younger };
-  return stats === undefined ? NONE : { kind: "next", name: latest };
+  if (own === undefined || own === latest) return toLatest(stats !== undefined, latest, false);
+  const { inUse } = await listRotated(place);
+  const rotation = rotationOf(own);
+  // The oldest go first: while this one is there, so is every one after it.
+  const isAfterGap = !inUse.some((name) => rotationOf(name) === rotation);
+  const younger = inUse.find((name) => rotationOf(name) > rotation);
+  if (younger !== undefined) return { kind: "next", name: younger, isAfterGap };
+  return toLatest(stats !== undefined, latest, isAfterGap);
 }
+
+const toLatest = (isThere: boolean, name: string, isAfterGap: boolean): Succession =>
+  isThere ? { kind: "next", name, isAfterGap } : NONE;

@@ -22,7 +22,8 @@ describe("following a container's log", () => {
   });
 
   async function follow(tailLines?: number) {
-    const logs = createContainerLogs({ podLogsDir: root(), clock: realClock, log: recordingTelemetry().log });
+    const telemetry = recordingTelemetry();
+    const logs = createContainerLogs({ podLogsDir: root(), clock: realClock, log: telemetry.log });
     const reading = { timestamps: false, since: undefined, tailLines, limitBytes: undefined, stream: undefined };
     const stream = await firstValueFrom(logs.open({ ...reading, path: log.path, untilEnded: ended.signal }));
     const reader = stream.getReader();
@@ -30,6 +31,7 @@ describe("following a container's log", () => {
     let got = "";
     return {
       reader,
+      warnings: () => telemetry.lines.filter(({ level }) => level === "warn").map(({ message }) => message),
       /** Reads until everything came: `undefined` until the end of the stream. */
       async until(expected: string | undefined): Promise<string> {
         while (expected === undefined || got.length < expected.length) {
@@ -74,7 +76,7 @@ describe("following a container's log", () => {
 
   it("loses nothing of files rotated and compressed while nobody read", async () => {
     await log.write(logEntries(0, 10));
-    const { until } = await follow();
+    const { until, warnings } = await follow();
     await until(logLines(0, 10));
     await log.append(logEntries(10, 20));
     for (const stamp of [1, 2, 3]) {
@@ -86,6 +88,21 @@ describe("following a container's log", () => {
     expect(await until(logLines(0, 50))).toBe(logLines(0, 50));
     ended.abort();
     expect(await until(undefined)).toBe(logLines(0, 50));
+    expect(warnings()).toEqual([]);
+  });
+
+  it("says so when files were rotated and removed before they were read", async () => {
+    await log.write(logEntries(0, 10));
+    const { until, warnings } = await follow();
+    await until(logLines(0, 10));
+    await log.rotate(1);
+    await log.write(logEntries(10, 20));
+    await log.rotate(2);
+    for (const stamp of [1, 2]) await fs.rm(log.at(rotated(stamp)));
+    await log.write(logEntries(20, 30));
+    const lines = logLines(0, 10) + logLines(20, 30);
+    expect(await until(lines)).toBe(lines);
+    expect(warnings()).toEqual([expect.stringMatching(/^A container log is rotated faster than a follower reads it/)]);
   });
 
   it("stays with a file that was moved away and back", async () => {

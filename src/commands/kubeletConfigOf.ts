@@ -64,6 +64,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     credentialProviders: credentialPlugins?.providers ?? [],
     cgroupsPerQos: config.cgroupsPerQOS,
     cgroupRoot: config.cgroupRoot,
+    nodeCgroups: { kubelet: config.kubeletCgroups, runtime: flags.runtimeCgroups, system: config.systemCgroups },
     cgroupDriver: config.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
     kubepodsLimits: config.enforceNodeAllocatable.includes("pods")
       ? kubepodsCgroupResources(resourcesForPods({ capacity, kubeReserved, systemReserved }))

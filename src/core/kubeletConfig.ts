@@ -7,6 +7,7 @@ import type { ImageVerification } from "./image/pullVerification.ts";
 import type { NodeSettings } from "./node/nodeSettings.ts";
 import type { PodFieldGates } from "./pod/gatedFields.ts";
 import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
+import type { NodeCgroups } from "./stats/systemContainers.ts";
 import type { CgroupDriver } from "./resources/cgroupDriver.ts";
 import type { MemoryQos } from "./resources/memoryQos.ts";
 import type { CgroupLimits } from "./resources/podCgroup.ts";
@@ -86,6 +87,8 @@ export interface KubeletConfig {
   readonly cgroupRoot: string;
   /** As configured, or what the runtime says it uses. */
   readonly cgroupDriver: CgroupDriver;
+  /** For stats alone. */
+  readonly nodeCgroups: NodeCgroups;
   /** Limits of the cgroup around all pods; empty when allocatable is not enforced. */
   readonly kubepodsLimits: CgroupLimits;
   readonly podPidsLimit: number;

@@ -25,6 +25,7 @@ import { createClaimGauges } from "./claimGauges.ts";
 import { type MeasuredNode, measureContainers } from "./containerMetrics.ts";
 import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
 import { measureClaims, measureDisks } from "./podDisks.ts";
+import { measureSystemContainers } from "./systemContainers.ts";
 
 type Ports = Pick<
   KubeletPorts,
@@ -32,7 +33,7 @@ type Ports = Pick<
 >;
 type Config = Pick<
   KubeletConfig,
-  "nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "diskStatsPeriodMs"
+  "nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups" | "diskStatsPeriodMs"
 >;
 type State = Pick<NodeState, "statuses" | "volumes" | "registry">;
 
@@ -120,15 +121,24 @@ function spaceOfWritten(containers: readonly cri.ContainerStats[], ports: Ports)
   );
 }
 
-function measureHost(ports: Ports, { directories }: Config): Observable<HostFigures> {
+function measureHost(ports: Ports, config: Config): Observable<HostFigures> {
   const { hostUsage, clock } = ports;
   return forkJoin({
     cpuNs: orUndefined(hostUsage.cpuNs(), ports),
     memory: orUndefined(hostUsage.memory(), ports),
     pids: orUndefined(hostUsage.pids(), ports),
     interfaces: orUndefined(hostUsage.interfaces(), ports),
-    rootFs: orUndefined(hostUsage.fileSystem(directories.rootDir), ports),
-  }).pipe(map(({ interfaces = [], ...figures }) => ({ time: clock.wallTime(), interfaces, ...figures })));
+    rootFs: orUndefined(hostUsage.fileSystem(config.directories.rootDir), ports),
+    pressure: orUndefined(hostUsage.pressure(), ports),
+    systemContainers: orUndefined(measureSystemContainers(ports, config), ports),
+  }).pipe(
+    map(({ interfaces = [], systemContainers = [], ...figures }) => ({
+      time: clock.wallTime(),
+      interfaces,
+      systemContainers,
+      ...figures,
+    })),
+  );
 }
 
 function measureRuntime(ports: Ports) {

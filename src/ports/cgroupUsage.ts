@@ -37,6 +37,8 @@ export interface Disks {
 export interface CgroupUsage {
   /** These and what is below; `look`: what of each, undefined leaves it out. A cgroup that is not there is left out. */
   read(paths: readonly string[], look: (path: string) => CgroupLook | undefined): Call<readonly CgroupReading[]>;
+  /** Where this process runs; undefined: in no cgroup of its own. */
+  own(): Call<string | undefined>;
   /** Errors: KubeletError naming what could not be read. */
   disks(): Call<Disks>;
 }

@@ -1,6 +1,7 @@
 /** What the machine is, facts read once at start; and how full it is, read again and again. */
 import type { Observable } from "rxjs";
 import type { ResolvConf } from "../core/container/resolvConf.ts";
+import type { HostPressure } from "../core/stats/nodeStats.ts";
 import type { InterfaceCounters } from "../core/stats/procText.ts";
 import type { IdRange } from "../core/userns/idRanges.ts";
 import type { Call } from "./call.ts";
@@ -109,6 +110,8 @@ export interface HostUsage {
   pids(): Call<PidUsage>;
   /** CPU time all processes have had, in nanoseconds. */
   cpuNs(): Call<bigint>;
+  /** How long tasks waited for CPU, memory and disks. */
+  pressure(): Call<HostPressure>;
   /** Interfaces that are the node's own. */
   interfaces(): Call<readonly InterfaceCounters[]>;
   /** Milliseconds since the machine booted. */

@@ -15,6 +15,7 @@ import {
   type V1Controller,
 } from "../core/stats/cgroupFigures.ts";
 import { parseDiskstats, parseMountedFs } from "../core/stats/diskText.ts";
+import { parseOwnCgroup } from "../core/stats/systemContainers.ts";
 import { parseInterfaces } from "../core/stats/procText.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import { inSlices } from "../operators/inSlices.ts";
@@ -66,6 +67,7 @@ export function createCgroupUsage(clock: Clock, prefix = ""): CgroupUsage {
         SLICE_MS,
         clock,
       ),
+    own: () => fromCall(() => Promise.resolve(parseOwnCgroup(textOf(`${proc}/self/cgroup`) ?? ""))),
     disks: () =>
       fromCall(async () => {
         const text = async (path: string): Promise<string> =>

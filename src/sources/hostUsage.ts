@@ -6,7 +6,7 @@ import * as fs from "node:fs/promises";
 import * as os from "node:os";
 import { kubeletError } from "../core/errors.ts";
 import { ioError } from "../core/ioError.ts";
-import { parseFlatKeyed, parseInterfaces, parseMeminfo, parseThreads } from "../core/stats/procText.ts";
+import { parseFlatKeyed, parseInterfaces, parseMeminfo, parsePressure, parseThreads } from "../core/stats/procText.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { FileSystemUsage, HostUsage, MemoryUsage, PidUsage } from "../ports/host.ts";
 
@@ -25,6 +25,11 @@ export function createHostUsage(prefix = ""): HostUsage {
     memory: () => fromCall(() => memory(text, textOr)),
     pids: () => fromCall(() => pids(text)),
     cpuNs: () => fromCall(() => cpuNs(text, textOr)),
+    pressure: () =>
+      fromCall(async () => {
+        const of = async (what: string) => parsePressure(await text(`/proc/pressure/${what}`));
+        return { cpu: await of("cpu"), memory: await of("memory"), io: await of("io") };
+      }),
     interfaces: () => fromCall(async () => parseInterfaces(await text("/proc/net/dev"))),
     uptimeMs: () => fromCall(() => Promise.resolve(Math.round(os.uptime() * 1000))),
   };

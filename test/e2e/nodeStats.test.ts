@@ -72,6 +72,9 @@ describeOnContainerd("stats on containerd", (installation) => {
       // containerd counts images every 10 s only.
       runtime: { imageFs: { usedBytes: expect.any(Number) as unknown, capacityBytes: positive } },
       rlimit: { maxpid: positive, curproc: positive },
+      systemContainers: expect.arrayContaining([
+        expect.objectContaining({ name: "pods", memory: expect.objectContaining({ workingSetBytes: positive }) }),
+      ]) as unknown,
     });
   });
 

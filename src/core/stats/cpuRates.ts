@@ -31,7 +31,12 @@ export function withCpuRates(
     return sample.nanoCores === undefined ? owner : { ...owner, cpu: { ...cpu, usageNanoCores: sample.nanoCores } };
   };
   const summary: Summary = {
-    node: rated("", node),
+    node: {
+      ...rated("", node),
+      ...(node.systemContainers && {
+        systemContainers: node.systemContainers.map((each) => rated(`/${each.name}/${each.startTime}`, each)),
+      }),
+    },
     pods: pods.map((pod) => {
       const { uid } = pod.podRef;
       const containers = pod.containers.map((each) => rated(`${uid}/${each.name}/${each.startTime}`, each));

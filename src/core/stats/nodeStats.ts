@@ -1,7 +1,7 @@
 /** Stats of the node from what its machine says of itself. Counterpart: root cgroup and file systems of pkg/kubelet/stats. */
 import type { EpochMs } from "../ids.ts";
 import type { InterfaceCounters } from "./procText.ts";
-import type { FsStats, InterfaceStats, NetworkStats, NodeStats } from "./summary.ts";
+import type { ContainerStats, FsStats, InterfaceStats, NetworkStats, NodeStats, PressureStats } from "./summary.ts";
 
 /** One file system, as `FileSystemUsage` of the host. */
 export interface SpaceFigures {
@@ -32,6 +32,16 @@ export interface HostFigures {
   readonly interfaces: readonly InterfaceCounters[];
   /** Of the kubelet's directory. */
   readonly rootFs: SpaceFigures | undefined;
+  /** How long tasks waited; undefined where the kernel does not say. */
+  readonly pressure: HostPressure | undefined;
+  readonly systemContainers: readonly ContainerStats[];
+}
+
+/** By what tasks waited for. */
+export interface HostPressure {
+  readonly cpu: PressureStats;
+  readonly memory: PressureStats;
+  readonly io: PressureStats;
 }
 
 /** File systems of the runtime. */
@@ -44,13 +54,16 @@ export interface RuntimeFileSystems {
 export function nodeStats(
   nodeName: string,
   startTime: EpochMs,
-  { time, cpuNs, memory, pids, interfaces, rootFs }: HostFigures,
+  { time, cpuNs, memory, pids, interfaces, rootFs, pressure, systemContainers }: HostFigures,
   { images, containers }: RuntimeFileSystems,
 ): NodeStats {
   return {
     nodeName,
     startTime,
-    ...(cpuNs !== undefined && { cpu: { time, usageCoreNanoSeconds: Number(cpuNs) } }),
+    ...(systemContainers.length > 0 && { systemContainers }),
+    ...(cpuNs !== undefined && {
+      cpu: { time, usageCoreNanoSeconds: Number(cpuNs), ...(pressure && { psi: pressure.cpu }) },
+    }),
     ...(memory && {
       memory: {
         time,
@@ -60,6 +73,7 @@ export function nodeStats(
         rssBytes: Number(memory.rssBytes),
         pageFaults: Number(memory.pageFaults),
         majorPageFaults: Number(memory.majorPageFaults),
+        ...(pressure && { psi: pressure.memory }),
       },
       swap: {
         time,
@@ -67,6 +81,7 @@ export function nodeStats(
         swapUsageBytes: Number(memory.swapTotalBytes - memory.swapFreeBytes),
       },
     }),
+    ...(pressure && { io: { time, psi: pressure.io } }),
     ...(interfaces.length > 0 && { network: network(time, interfaces) }),
     ...(rootFs && { fs: wholeFs(time, rootFs) }),
     ...((images ?? containers) && {

@@ -1,4 +1,5 @@
 /** The texts of /proc and of the root cgroup that say how busy a machine is, on cgroup v1 and v2. */
+import type { PressureFigures, PressureStats } from "./summary.ts";
 
 /** Figures of /proc/meminfo in bytes. */
 export function parseMeminfo(text: string): ReadonlyMap<string, bigint> {
@@ -14,6 +15,16 @@ export function parseFlatKeyed(text: string): ReadonlyMap<string, bigint> {
   const figures = new Map<string, bigint>();
   for (const [, name = "", value = "0"] of text.matchAll(/^(\S+) (\d+)$/gm)) figures.set(name, BigInt(value));
   return figures;
+}
+
+/** One file of /proc/pressure: percentages, and microseconds in all. CPU has no `full` on old kernels. */
+export function parsePressure(text: string): PressureStats {
+  const figures = (who: string): PressureFigures => {
+    const found = new RegExp(`^${who} avg10=([\\d.]+) avg60=([\\d.]+) avg300=([\\d.]+) total=(\\d+)$`, "m").exec(text);
+    const [avg10 = 0, avg60 = 0, avg300 = 0, total = 0] = found?.slice(1).map(Number) ?? [];
+    return { total, avg10, avg60, avg300 };
+  };
+  return { full: figures("full"), some: figures("some") };
 }
 
 /** Threads there are, from /proc/loadavg: the second half of `2/345`. */

@@ -107,10 +107,13 @@ export interface PodStats {
 
 export interface NodeStats {
   readonly nodeName: string;
+  /** Cgroups of the node's own: `pods`, `kubelet`, `runtime`, `misc`. */
+  readonly systemContainers?: readonly ContainerStats[];
   /** Of the boot. */
   readonly startTime: EpochMs;
   readonly cpu?: CpuStats;
   readonly memory?: MemoryStats;
+  readonly io?: IoStats;
   readonly network?: NetworkStats;
   readonly fs?: FsStats;
   readonly runtime?: { readonly imageFs?: FsStats; readonly containerFs?: FsStats };
@@ -125,7 +128,7 @@ export interface Summary {
 
 /** What `only_cpu_and_memory=true` asks for: swap is part of it. Upstream: GetCPUAndMemoryStats. */
 export function onlyCpuAndMemory({ node, pods }: Summary): Summary {
-  const { network: _network, fs: _fs, runtime: _runtime, rlimit: _rlimit, ...ofNode } = node;
+  const { network: _network, fs: _fs, runtime: _runtime, rlimit: _rlimit, io: _io, ...ofNode } = node;
   return { node: ofNode, pods: pods.map(podCpuAndMemory) };
 }
 

@@ -2,6 +2,8 @@
  * A machine in virtual time: disks, memory, processes, the kernel's log, boots. Owns what is on it; what a simulated
  * runtime runs are processes here, which the OOM killer ends when they use more than they may. A seed gives its ids.
  */
+import { throwError } from "rxjs";
+import { kubeletError } from "../../core/errors.ts";
 import type { Machine, HostUsage } from "../../ports/host.ts";
 import type { VolumeFiles } from "../../ports/volumeFiles.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -129,6 +131,7 @@ const usageOf = ({ clock, memoryBytes, maxPids, disk, processes, bootedAtMs }: U
   pids: () => atOnce(() => ({ max: BigInt(maxPids), running: BigInt(processes.tasks) })),
   // Programs say how much CPU they use, not how much they have used: an idle machine.
   cpuNs: () => atOnce(() => 0n),
+  pressure: () => throwError(() => kubeletError("NotFound", "the simulated kernel does not tell of pressure")),
   interfaces: () => atOnce(() => []),
   uptimeMs: () => atOnce(() => clock.monotonicMs() - bootedAtMs()),
 });

@@ -46,6 +46,16 @@ describe("CPU in use", () => {
     expect(rates(summaryOf(at(0, 100)), summaryOf(at(1_000, 150), 7))[1]).toEqual([50, 50, undefined]);
   });
 
+  it("is told of the node's own cgroups too", () => {
+    const withPods = (cpu: CpuStats): Summary => {
+      const { node, pods } = summaryOf(cpu);
+      return { pods, node: { ...node, systemContainers: [{ name: "pods", startTime: epochMs(0), cpu }] } };
+    };
+    const first = withCpuRates(new Map(), withPods(at(0, 0)));
+    const second = withCpuRates(first.samples, withPods(at(1_000, 3_000)));
+    expect(second.summary.node.systemContainers?.map(({ cpu }) => cpu?.usageNanoCores)).toEqual([3_000]);
+  });
+
   it("is the runtime's own where it tells one", () => {
     expect(rates(summaryOf({ ...at(0, 1), usageNanoCores: 7 }))).toEqual([three(7)]);
   });

@@ -68,6 +68,8 @@ import type { KubeletCommands } from "./ports/kubeletCommands.ts";
 import type { KubeletPorts } from "./ports/kubeletPorts.ts";
 import type { KubeletQueries } from "./ports/kubeletQueries.ts";
 import type { NodeStats } from "./ports/nodeStats.ts";
+import { createPodCertificates } from "./pipelines/podCertificates.ts";
+import { createTrustBundles } from "./pipelines/trustBundles.ts";
 import { createTokens } from "./pipelines/tokens.ts";
 import { createUserNamespaces } from "./pipelines/userNamespaces.ts";
 import { volumeQueries } from "./pipelines/volumeQueries.ts";
@@ -226,7 +228,7 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
     ports,
     config,
     node: volumeNode(config, ports.machine),
-    sources: { objects, tokens, allocatable: config.allocatable },
+    sources: { objects, tokens, ...createProjected(ports, state), allocatable: config.allocatable },
     volumes: state.volumes,
     api: api?.objects,
   });
@@ -245,6 +247,19 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
     tokens,
     volumes,
     credentials: createRegistryCredentials({ ports, objects, places: config.dockerFiles, askPlugins }),
+  };
+}
+
+/** What projected volumes are made of, as far as the node may use it. */
+function createProjected({ projections, api, clock, rng, telemetry }: KubeletPorts, { node }: NodeState) {
+  const { trustBundles$, podCertificates } = projections ?? {};
+  const { log, metrics } = telemetry;
+  return {
+    trustBundles: trustBundles$ && createTrustBundles(trustBundles$, clock),
+    podCertificates:
+      podCertificates &&
+      api &&
+      createPodCertificates({ ...podCertificates, api: api.objects, node, clock, rng, log, metrics }),
   };
 }
 

@@ -48,6 +48,8 @@ import { createObjectCache } from "../sources/objectCache.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
 import { readMachine } from "../sources/machine.ts";
+import { createPodKeys } from "../sinks/podKeys.ts";
+import { createProjections } from "../sources/projectionSources.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { systemRandom } from "../sources/systemRandom.ts";
 import { setBuildMetrics } from "./buildMetrics.ts";
@@ -214,6 +216,15 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
         syncPeriodMs: config.syncFrequency,
         nodeTtlMs: () => objectTtlMs(cluster?.lastNode()),
       }),
+    projections:
+      api &&
+      createProjections({
+        ...following,
+        api: api.objects,
+        log,
+        keys: createPodKeys(),
+        gates: projectionGates(options),
+      }),
     cluster,
     runtime: client.runtime,
     images: client.images,
@@ -245,6 +256,11 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
       }),
   };
 }
+
+const projectionGates = ({ featureGates }: KubeletOptions) => ({
+  trustBundles: featureGates.get("ClusterTrustBundleProjection") === true,
+  podCertificates: featureGates.get("PodCertificateRequest") === true,
+});
 
 /** Events of a node of a cluster are objects of its server too. */
 const storeIn = (

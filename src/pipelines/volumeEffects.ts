@@ -8,7 +8,7 @@ import { type MountEntry, mountAt } from "../core/mount/mountInfo.ts";
 import { hostPathStep } from "../core/volume/hostPathStep.ts";
 import { mountStep } from "../core/volume/mountStep.ts";
 import type { VolumeLayout } from "../core/volume/volumeLayout.ts";
-import type { Payload } from "../core/volume/volumePayload.ts";
+import type { Payload } from "../core/volume/payloadFile.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";

@@ -6,7 +6,21 @@
  *     runs       [set up fails]   [set up]       [set up]       [tear down]|
  *                              ---^
  */
-import { catchError, concat, defer, EMPTY, type Observable, of, switchMap, tap } from "rxjs";
+import {
+  catchError,
+  concat,
+  connect,
+  defer,
+  EMPTY,
+  filter,
+  map,
+  merge,
+  type Observable,
+  of,
+  share,
+  switchMap,
+  tap,
+} from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { toKubeletError, type KubeletError } from "../core/errors.ts";
 import type { PodUid } from "../core/ids.ts";
@@ -22,6 +36,7 @@ import type { PodOutput } from "./podOutputs.ts";
 import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
 import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
 import { observeWait, timed, type Wait } from "./volumeMetrics.ts";
+import { hasNews, volumeNews } from "./volumeNews.ts";
 
 /** What the pod wants of the volume now. */
 export interface Wanted {
@@ -65,17 +80,26 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
         switchMap((gathered) => carryOut(now, gathered, wait, deps)),
       );
     });
-    return reconcile({
-      triggers$: wishes$.pipe(
-        tap((wish) => {
-          if (wanted === undefined && wish !== undefined) wait.since = clock.monotonicMs();
-          wanted = wish;
-        }),
-      ),
-      run: () => look$,
-      wakeAfterMs: () => wakeAfterMs(wanted, content, deps),
-      clock,
-    });
+    const rounds = (triggers$: Observable<unknown>): Observable<PodOutput> =>
+      reconcile({ triggers$, run: () => look$, wakeAfterMs: () => wakeAfterMs(wanted, content, deps), clock });
+    const told$ = wishes$.pipe(
+      tap((wish) => {
+        if (wanted === undefined && wish !== undefined) wait.since = clock.monotonicMs();
+        wanted = wish;
+      }),
+    );
+    if (!hasNews(deps.sources)) return rounds(told$);
+    return told$.pipe(
+      connect((shared$) => {
+        const news$ = volumeNews(shared$, deps.sources).pipe(share());
+        // Listened to first: what a look reads is being followed then.
+        const warnings$ = news$.pipe(
+          map(({ warning }) => warning),
+          filter((warning) => warning !== undefined),
+        );
+        return merge(warnings$, rounds(merge(shared$, news$)));
+      }),
+    );
   });
 }
 

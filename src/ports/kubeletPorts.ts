@@ -17,6 +17,7 @@ import type { LogFiles } from "./logFiles.ts";
 import type { Mounts } from "./mounts.ts";
 import type { ObjectCache } from "./objectCache.ts";
 import type { Probers } from "./probers.ts";
+import type { Projections } from "./projections.ts";
 import type { Rng } from "./random.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { VolumeFiles } from "./volumeFiles.ts";
@@ -49,6 +50,8 @@ export interface KubeletPorts {
   readonly api: ApiLanes | undefined;
   /** ConfigMaps and Secrets for the pods of the API server; absent on a node of no cluster. */
   readonly objects: ObjectCache | undefined;
+  /** What projected volumes are made of beside those; absent on a node of no cluster. */
+  readonly projections?: Projections | undefined;
   /** What the same server says beside pods. */
   readonly cluster: ClusterObjects | undefined;
   readonly runtime: RuntimeService;

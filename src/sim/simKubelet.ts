@@ -9,6 +9,7 @@ import { isKubeletError, type KubeletError } from "../core/errors.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { PodSource, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
+import type { Rng } from "../ports/random.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
@@ -20,7 +21,9 @@ import { clusterSources } from "../sources/clusterSources.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
+import { createProjections } from "../sources/projectionSources.ts";
 import type { Prng } from "./prng.ts";
+import { createSimPodKeys } from "./simPodKeys.ts";
 import type { SimSight } from "./simObservation.ts";
 import { createSimProbers, type SimAnswers, type SimProbeAnswer } from "./simProbers.ts";
 import { createSimTelemetry, type SimTelemetry } from "./simTelemetry.ts";
@@ -57,6 +60,8 @@ export interface SimKubeletOptions {
   readonly credentialPlugins?: CredentialPlugins | undefined;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string | undefined;
+  /** Whether volumes may have certificates and bundles of authorities in them, which is off by default. */
+  readonly hasProjections?: boolean | undefined;
   /** On a node without `api`; default: none. */
   readonly runtimeClasses?: RuntimeClasses | undefined;
   /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
@@ -143,6 +148,18 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
   };
 }
 
+const projectionsOf = ({ ports, config }: SimKubeletOptions, { log }: SimTelemetry, rng: Rng) =>
+  ports.api &&
+  createProjections({
+    api: ports.api.objects,
+    nodeName: config.nodeName,
+    clock: ports.clock,
+    rng,
+    log,
+    keys: createSimPodKeys(ports.clock),
+    gates: { trustBundles: true, podCertificates: true },
+  });
+
 function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: number): KubeletPorts {
   const { ports, prng, see, config } = options;
   const rng = prng.fork(String(life));
@@ -172,6 +189,7 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
         nodeTtlMs: () => objectTtlMs(cluster?.lastNode()),
       }),
     cgroupUsage: undefined,
+    projections: options.hasProjections === true ? projectionsOf(options, telemetry, rng) : undefined,
     credentialPlugins: options.credentialPlugins,
     probers: createSimProbers({ ...ports, answers: options.answers, tell: options.probed }),
     rng,

@@ -77,6 +77,8 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly machine?: Partial<Machine>;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string;
+  /** Feature gates ClusterTrustBundleProjection and PodCertificateRequest; default: off. */
+  readonly hasProjections?: boolean;
   /** What runs the credential plugins of `config`; default: there are none. */
   readonly credentialPlugins?: CredentialPlugins;
   /** Default: none. */
@@ -334,6 +336,7 @@ function createWorld(options: SimNodeOptions): World {
     probed: (answer) => see(probeSight(answer, subjects, runtime)),
     runtimeClasses: options.runtimeClasses,
     objectStrategy: options.objectStrategy,
+    hasProjections: options.hasProjections,
     credentialPlugins: options.credentialPlugins,
     see,
   });

@@ -110,7 +110,13 @@ function depsOf(
     ports: { ...ports, telemetry: recordingTelemetry(), clock: realClock },
     config: { directories, syncPeriodMs: 60_000 },
     node,
-    sources: { objects: known, tokens: undefined, allocatable: node.allocatable },
+    sources: {
+      objects: known,
+      tokens: undefined,
+      trustBundles: undefined,
+      podCertificates: undefined,
+      allocatable: node.allocatable,
+    },
     volumes,
     api,
   };

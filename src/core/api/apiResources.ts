@@ -20,12 +20,15 @@ import type {
   V1SubjectAccessReview,
   V1TokenReview,
   V1VolumeAttachment,
+  V1beta1ClusterTrustBundle,
+  V1beta1PodCertificateRequest,
 } from "@kubernetes/client-node";
 import type { Node, Wire } from "../api.ts";
 
 /** Objects by the plural name of their resource. */
 export interface ApiObjects {
   readonly certificatesigningrequests: Wire<V1CertificateSigningRequest>;
+  readonly clustertrustbundles: Wire<V1beta1ClusterTrustBundle>;
   readonly configmaps: Wire<V1ConfigMap>;
   readonly csidrivers: Wire<V1CSIDriver>;
   readonly csinodes: Wire<V1CSINode>;
@@ -35,6 +38,7 @@ export interface ApiObjects {
   readonly nodes: Node;
   readonly persistentvolumeclaims: Wire<V1PersistentVolumeClaim>;
   readonly persistentvolumes: Wire<V1PersistentVolume>;
+  readonly podcertificaterequests: Wire<V1beta1PodCertificateRequest>;
   readonly pods: Wire<V1Pod>;
   readonly runtimeclasses: Wire<V1RuntimeClass>;
   readonly secrets: Wire<V1Secret>;
@@ -64,9 +68,9 @@ export interface ApiResourceInfo {
   readonly namespaced: boolean;
 }
 
-const resource = (group: string, kind: string, namespaced: boolean): ApiResourceInfo => ({
+const resource = (group: string, kind: string, namespaced: boolean, version = "v1"): ApiResourceInfo => ({
   group,
-  version: "v1",
+  version,
   kind,
   namespaced,
 });
@@ -74,6 +78,7 @@ const resource = (group: string, kind: string, namespaced: boolean): ApiResource
 /** Every resource of `ApiObjects`. */
 export const API_RESOURCES: Readonly<Record<ApiResourceName, ApiResourceInfo>> = {
   certificatesigningrequests: resource("certificates.k8s.io", "CertificateSigningRequest", false),
+  clustertrustbundles: resource("certificates.k8s.io", "ClusterTrustBundle", false, "v1beta1"),
   configmaps: resource("", "ConfigMap", true),
   csidrivers: resource("storage.k8s.io", "CSIDriver", false),
   csinodes: resource("storage.k8s.io", "CSINode", false),
@@ -83,6 +88,7 @@ export const API_RESOURCES: Readonly<Record<ApiResourceName, ApiResourceInfo>> =
   nodes: resource("", "Node", false),
   persistentvolumeclaims: resource("", "PersistentVolumeClaim", true),
   persistentvolumes: resource("", "PersistentVolume", false),
+  podcertificaterequests: resource("certificates.k8s.io", "PodCertificateRequest", true, "v1beta1"),
   pods: resource("", "Pod", true),
   runtimeclasses: resource("node.k8s.io", "RuntimeClass", false),
   secrets: resource("", "Secret", true),
@@ -93,6 +99,6 @@ export const API_RESOURCES: Readonly<Record<ApiResourceName, ApiResourceInfo>> =
   volumeattachments: resource("storage.k8s.io", "VolumeAttachment", false),
 };
 
-/** `v1`, or `group/v1` outside the core group: what objects carry as `apiVersion`. */
+/** `v1`, or `group/version` outside the core group: what objects carry as `apiVersion`. */
 export const apiVersionOf = ({ group, version }: ApiResourceInfo): string =>
   group === "" ? version : `${group}/${version}`;

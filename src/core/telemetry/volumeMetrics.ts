@@ -26,6 +26,11 @@ export const volumeMetrics = {
     help: "Pods evicted, by what they had too much of.",
     labels: ["eviction_signal"],
   },
+  kubelet_podcertificate_states: {
+    type: "gauge",
+    help: "Certificates that volumes of pods want, by signer and state: not_yet_issued, fresh, overdue_for_refresh, expired, denied or failed.",
+    labels: ["signer_name", "state"],
+  },
   kubelet_image_volume_requested_total: {
     type: "counter",
     help: "Images asked for to be mounted as volumes.",

@@ -1,11 +1,14 @@
 /** What the files of a volume are made of, as values to compare: the same ones make the same files. */
 import type { Pod } from "../api.ts";
 import type { ConfigObject, ConfigObjects } from "../configObjects.ts";
+import { podCertificateWishes } from "../cert/podCertificate.ts";
 import { podFieldText, resourceFieldText } from "../container/fieldRef.ts";
 import { volumeReferences } from "../pod/podReferences.ts";
+import type { Result } from "../result.ts";
 import type { Volume } from "./volumeLayout.ts";
 import type { VolumeInputs } from "./volumePlan.ts";
-import { type PayloadSources, tokenWishes } from "./volumePayload.ts";
+import { anchorsWishes, tokenWishes } from "./identityFiles.ts";
+import type { PayloadSources } from "./volumePayload.ts";
 
 /** An object of a server is its version, one of a manifest itself: that is replaced and never edited. */
 function contentOf(object: ConfigObject | undefined): unknown {
@@ -22,12 +25,14 @@ export function objectInputs(namespace: string, volumes: readonly Volume[], obje
 }
 
 /** Whatever the files of a volume are made from, likewise. */
-export function contentInputs(pod: Pod, volume: Volume, { objects, token, allocatable }: PayloadSources): VolumeInputs {
+export function contentInputs(pod: Pod, volume: Volume, sources: PayloadSources): VolumeInputs {
+  const { objects, allocatable } = sources;
   const read = objectInputs(pod.metadata.namespace, [volume], objects);
-  const tokens = tokenWishes(pod, volume).map((wish) => {
-    const issued = token(wish);
-    return issued.ok ? issued.value : issued.error.message;
-  });
+  const identities = [
+    ...tokenWishes(pod, volume).map(sources.token),
+    ...anchorsWishes(volume).map(sources.anchors),
+    ...podCertificateWishes(pod, volume).map(sources.credentials),
+  ].map((result: Result<unknown>) => (result.ok ? result.value : result.error.message));
   const items = [
     ...(volume.downwardAPI?.items ?? []),
     ...(volume.projected?.sources ?? []).flatMap(({ downwardAPI }) => downwardAPI?.items ?? []),
@@ -38,5 +43,5 @@ export function contentInputs(pod: Pod, volume: Volume, { objects, token, alloca
     if (resourceFieldRef === undefined || first === undefined) return undefined;
     return resourceFieldText(pod, first, resourceFieldRef, allocatable);
   });
-  return [...read, ...tokens, ...texts];
+  return [...read, ...identities, ...texts];
 }

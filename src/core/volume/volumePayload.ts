@@ -9,32 +9,17 @@ import { type PodAddresses, podFieldText, resourceFieldText } from "../container
 import { type KubeletError, kubeletError } from "../errors.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
-import type { TokenWish } from "../token/serviceAccountToken.ts";
-import { fsUserOf } from "./fsUser.ts";
+import { identityFiles, type IdentitySources } from "./identityFiles.ts";
+import type { Payload, PayloadFile } from "./payloadFile.ts";
 import type { Volume } from "./volumeLayout.ts";
 
-/** One file; the path is its key in the payload. */
-export interface PayloadFile {
-  readonly content: Uint8Array;
-  /** Permission bits. */
-  readonly mode: number;
-  /** Owner; absent: the kubelet's own user. */
-  readonly uid?: number;
-}
-
-/** All files of a volume by path. */
-export type Payload = ReadonlyMap<string, PayloadFile>;
-
 /** What files are made of beside the pod. */
-export interface PayloadSources {
+export interface PayloadSources extends IdentitySources {
   readonly objects: ConfigObjects;
-  /** The token of a projection, or why there is none. */
-  readonly token: (wish: TokenWish) => Result<string>;
   readonly allocatable: ResourceAmounts;
 }
 
 type Projection = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];
-type TokenProjection = NonNullable<Projection["serviceAccountToken"]>;
 type DownwardFile = NonNullable<NonNullable<Volume["downwardAPI"]>["items"]>[number];
 
 interface KeyedSource {
@@ -45,9 +30,6 @@ interface KeyedSource {
 }
 
 const FILE_MODE = 0o644;
-/** Of a token that belongs to somebody else than root. */
-const PRIVATE_MODE = 0o600;
-const TOKEN_SECONDS = 3600;
 const NO_ADDRESSES: PodAddresses = { podIps: [], nodeIps: [] };
 const utf8 = new TextEncoder();
 
@@ -116,35 +98,18 @@ function resourceText(pod: Pod, ref: DownwardFile["resourceFieldRef"], amounts: 
   return ref === undefined || first === undefined ? undefined : resourceFieldText(pod, first, ref, amounts);
 }
 
-/** The token a projection asks for. */
-function tokenWish(pod: Pod, { audience = "", expirationSeconds = TOKEN_SECONDS }: TokenProjection): TokenWish {
-  const { namespace, name, uid } = pod.metadata;
-  return {
-    namespace,
-    serviceAccount: pod.spec.serviceAccountName ?? "",
-    audiences: audience === "" ? [] : [audience],
-    expirationSeconds,
-    pod: { name, uid },
-  };
-}
-
-function tokenFile(pod: Pod, wanted: TokenProjection, defaultMode: number, sources: PayloadSources): Result<Payload> {
-  const token = sources.token(tokenWish(pod, wanted));
-  if (!token.ok) return token;
-  const uid = fsUserOf(pod);
-  const isPrivate = uid !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
-  const file = { content: utf8.encode(token.value), mode: isPrivate ? PRIVATE_MODE : defaultMode };
-  return ok(new Map([[wanted.path, uid === undefined ? file : { ...file, uid }]]));
-}
-
-function projectionFiles(pod: Pod, source: Projection, defaultMode: number, sources: PayloadSources): Result<Payload> {
-  const { configMap, secret, downwardAPI, serviceAccountToken } = source;
+function projectionFiles(
+  pod: Pod,
+  volume: Volume,
+  index: number,
+  defaultMode: number,
+  sources: PayloadSources,
+): Result<Payload> {
+  const { configMap, secret, downwardAPI } = volume.projected?.sources?.[index] ?? {};
   if (configMap !== undefined) return keyedFiles(pod, keyed("ConfigMap", configMap), defaultMode, sources.objects);
   if (secret !== undefined) return keyedFiles(pod, keyed("Secret", secret), defaultMode, sources.objects);
   if (downwardAPI !== undefined) return downwardFiles(pod, downwardAPI.items ?? [], defaultMode, sources.allocatable);
-  if (serviceAccountToken !== undefined) return tokenFile(pod, serviceAccountToken, defaultMode, sources);
-  const [kind = "without a source"] = Object.keys(source);
-  return refuse(`projected source ${kind} is not served`, "Unimplemented");
+  return identityFiles(pod, volume, index, defaultMode, sources);
 }
 
 const keyed = (
@@ -155,12 +120,6 @@ const keyed = (
 /** Several faults as upstream's aggregate prints them. */
 const together = (faults: readonly string[]): string =>
   faults.length === 1 ? String(faults[0]) : `[${faults.join(", ")}]`;
-
-/** The tokens the volume needs. */
-export const tokenWishes = (pod: Pod, { projected }: Volume): readonly TokenWish[] =>
-  (projected?.sources ?? []).flatMap(({ serviceAccountToken: wanted }) =>
-    wanted === undefined ? [] : [tokenWish(pod, wanted)],
-  );
 
 /** Every file of the volume, or all that keeps it from having them. */
 export function volumePayload(pod: Pod, volume: Volume, sources: PayloadSources): Result<Payload> {
@@ -178,8 +137,8 @@ export function volumePayload(pod: Pod, volume: Volume, sources: PayloadSources)
   const defaultMode = projected?.defaultMode ?? FILE_MODE;
   const files = new Map<string, PayloadFile>();
   const errors: KubeletError[] = [];
-  for (const source of projected?.sources ?? []) {
-    const part = projectionFiles(pod, source, defaultMode, sources);
+  for (const index of (projected?.sources ?? []).keys()) {
+    const part = projectionFiles(pod, volume, index, defaultMode, sources);
     if (!part.ok) errors.push(part.error);
     else for (const [path, file] of part.value) files.set(path, file);
   }

@@ -21,6 +21,10 @@ function checkNamespace(world: ApiWorld, resource: ApiResourceName, namespace: s
   throw refuse(resource, name, `unable to create new content in namespace ${namespace} because it is being terminated`);
 }
 
+/** Names of requests are digests, in upper case letters too; those of bundles begin with their signer and a colon. */
+const hasOwnNames = (resource: ApiResourceName): boolean =>
+  resource === "certificatesigningrequests" || resource === "clustertrustbundles";
+
 /** The object with the identity it will have: name, uid, time of creation. */
 export function newObject(world: ApiWorld, resource: ApiResourceName, object: ApiObject): StoredObject {
   checkType(resource, object);
@@ -40,8 +44,7 @@ export function newObject(world: ApiWorld, resource: ApiResourceName, object: Ap
   if (given === "") {
     throw invalidObject(resource, "", [required("metadata.name", "name or generateName is required")]);
   }
-  // Names of requests are digests, in upper case letters too.
-  const complaints = resource === "certificatesigningrequests" ? [] : dnsSubdomain(given);
+  const complaints = hasOwnNames(resource) ? [] : dnsSubdomain(given);
   const problems = invalidEach("metadata.name", given, complaints);
   if (problems.length > 0) throw invalidObject(resource, given, problems);
   if (namespaced) checkNamespace(world, resource, namespace, given);

@@ -52,11 +52,14 @@ function refusal(world: ApiWorld, nodeName: string, attributes: ApiAttributes): 
     case "services":
     case "runtimeclasses":
     case "csidrivers":
+    case "clustertrustbundles":
       return READS.includes(verb) ? undefined : NOBODY;
     case "events":
       return ["create", "update", "patch"].includes(verb) ? undefined : NOBODY;
     case "certificatesigningrequests":
       return verb === "create" || READS.includes(verb) ? undefined : NOBODY;
+    case "podcertificaterequests":
+      return ofCertificateRequests(world, nodeName, attributes);
     case "tokenreviews":
     case "subjectaccessreviews":
       return verb === "create" ? undefined : NOBODY;
@@ -103,6 +106,17 @@ function ofPods(world: ApiWorld, nodeName: string, { verb, subresource, ref, sel
   return pod === undefined || fieldAt(pod, "spec.nodeName") === nodeName
     ? undefined
     : `no relationship found between node '${nodeName}' and this object`;
+}
+
+/** Which node a request is for is the admission's matter: see nodeRestriction. */
+function ofCertificateRequests(world: ApiWorld, nodeName: string, { verb, ref, selection }: ApiAttributes) {
+  if (verb === "create") return undefined;
+  if (!READS.includes(verb)) return NOBODY;
+  const wanted = selection && parseSelection("podcertificaterequests", selection).required("spec.nodeName");
+  const found = ref && world.store.get("podcertificaterequests", keyOf(ref));
+  if (selection === undefined && found === undefined) return undefined;
+  const isOwn = selection === undefined ? fieldAt(found, "spec.nodeName") === nodeName : wanted === nodeName;
+  return isOwn ? undefined : "can only read requests with spec.nodeName set to itself";
 }
 
 function ofNodes(_world: ApiWorld, nodeName: string, { verb, ref, selection }: ApiAttributes): string | undefined {

@@ -1,8 +1,13 @@
 /**
  * What a node may write once it is let in: its own node, lease and CSINode, mirror pods of its own, the status of its
- * pods, tokens bound to its pods. Counterpart: plugin/pkg/admission/noderestriction.
+ * pods, tokens and requests for certificates of its pods. Counterpart: plugin/pkg/admission/noderestriction.
  */
-import type { AuthenticationV1TokenRequest, V1Node, V1Pod } from "@kubernetes/client-node";
+import type {
+  AuthenticationV1TokenRequest,
+  V1beta1PodCertificateRequest,
+  V1Node,
+  V1Pod,
+} from "@kubernetes/client-node";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import type { Wire } from "../../core/api.ts";
 import { sameValue } from "../../core/sameValue.ts";
@@ -48,9 +53,23 @@ export function admitWrite(world: ApiWorld, identity: ApiIdentity, write: Admitt
       return metadata.name === nodeName
         ? undefined
         : "can only access CSINode with the same name as the requesting node";
+    case "podcertificaterequests":
+      return write.old === undefined ? admitCertificateRequest(world, nodeName, write.object) : undefined;
     default:
       return undefined;
   }
+}
+
+/** A node asks for the pods it runs. */
+function admitCertificateRequest(world: ApiWorld, nodeName: string, object: StoredObject): string | undefined {
+  const { spec } = object as unknown as Wire<V1beta1PodCertificateRequest>;
+  if (spec.nodeName !== nodeName) return "PodCertificateRequest.Spec.NodeName must be the requesting node";
+  const { namespace = "" } = object.metadata;
+  const pod = world.store.get("pods", keyOf({ namespace, name: spec.podName }));
+  if (pod === undefined || pod.metadata.uid !== spec.podUID) return `pod ${spec.podName} of that uid does not exist`;
+  if (fieldAt(pod, "spec.nodeName") !== nodeName) return `pod ${spec.podName} does not run on this node`;
+  const isAccount = fieldAt(pod, "spec.serviceAccountName") === spec.serviceAccountName;
+  return isAccount ? undefined : `pod ${spec.podName} has another service account`;
 }
 
 function admitPodCreate(world: ApiWorld, nodeName: string, object: StoredObject): string | undefined {

@@ -33,6 +33,8 @@ const FIELDS: Readonly<Partial<Record<ApiResourceName, readonly string[]>>> = {
   namespaces: ["status.phase"],
   services: ["spec.clusterIP", "spec.type"],
   certificatesigningrequests: ["spec.signerName"],
+  clustertrustbundles: ["spec.signerName"],
+  podcertificaterequests: ["spec.nodeName", "spec.signerName"],
   events: [
     "involvedObject.kind",
     "involvedObject.namespace",

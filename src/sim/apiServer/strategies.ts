@@ -113,6 +113,7 @@ const SPECIAL: Readonly<Partial<Record<ApiResourceName, Strategy>>> = {
   nodes: withStatus,
   persistentvolumeclaims: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) },
   persistentvolumes: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) },
+  podcertificaterequests: { ...withStatus, prepareCreate: withoutFirstStatus },
   pods: podStrategy,
   secrets: {
     ...whole,

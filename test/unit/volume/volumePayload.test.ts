@@ -1,3 +1,6 @@
+import { NO_POD_CERTIFICATES } from "../../../src/core/cert/podCertificate.ts";
+import { NO_TRUST_BUNDLES } from "../../../src/core/cert/trustAnchors.ts";
+import { epochMs } from "../../../src/core/ids.ts";
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../src/core/api.ts";
 import { type ConfigObject, configObjectsOf } from "../../../src/core/configObjects.ts";
@@ -5,8 +8,11 @@ import { kubeletError } from "../../../src/core/errors.ts";
 import { err, ok, type Result } from "../../../src/core/result.ts";
 import { contentInputs } from "../../../src/core/volume/contentInputs.ts";
 import type { Volume } from "../../../src/core/volume/volumeLayout.ts";
-import { type PayloadSources, tokenWishes, volumePayload } from "../../../src/core/volume/volumePayload.ts";
+import { tokenWishes } from "../../../src/core/volume/identityFiles.ts";
+import { type PayloadSources, volumePayload } from "../../../src/core/volume/volumePayload.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
+
+const CERTIFICATE = { signerName: "example.com/s", keyType: "ED25519", credentialBundlePath: "pair.pem" };
 
 const metadata = (name: string) => ({ name, namespace: "demo", uid: `uid-${name}` });
 const settings: ConfigObject = {
@@ -21,6 +27,8 @@ const root: ConfigObject = { kind: "ConfigMap", metadata: metadata("kube-root-ca
 const sources = (more: Partial<PayloadSources> = {}): PayloadSources => ({
   objects: configObjectsOf([settings, password, root]),
   token: () => ok("token-1"),
+  anchors: () => NO_TRUST_BUNDLES,
+  credentials: () => NO_POD_CERTIFICATES,
   allocatable: { cpu: "2", memory: "1Gi" },
   ...more,
 });
@@ -131,10 +139,40 @@ describe("volumePayload", () => {
     ],
     [
       { projected: { sources: [{ clusterTrustBundle: { name: "b", path: "p" } }] } },
-      "projected source clusterTrustBundle is not served",
+      "ClusterTrustBundle projection is not supported in static kubelet mode",
     ],
+    [{ projected: { sources: [{ podCertificate: CERTIFICATE }] } }, "unimplemented"],
+    [{ projected: { sources: [{}] } }, "projected source without a source is not served"],
   ])("of %j says: %s", (volume, message) => {
     expect(files(volume)).toBe(message);
+  });
+
+  it("has key and certificate of the pod in the files it names, and its authorities", () => {
+    const wishes: unknown[] = [];
+    const issued = { key: "KEY\n", chain: "CHAIN\n", beginRefreshAt: epochMs(0), notAfter: epochMs(0) };
+    const from = sources({
+      anchors: () => ok("ANCHORS\n"),
+      credentials: ({ volume, index, serviceAccount }) => {
+        wishes.push([volume, index, serviceAccount]);
+        return ok({ kind: "issued", ...issued });
+      },
+    });
+    const paths = { keyPath: "tls/key.pem", certificateChainPath: "tls/chain.pem" };
+    const projected = {
+      sources: [
+        { clusterTrustBundle: { name: "b", path: "ca.pem" } },
+        { podCertificate: { ...CERTIFICATE, ...paths } },
+      ],
+    };
+    const expected = (mode: string) => ({
+      "ca.pem": ["ANCHORS\n", mode],
+      "pair.pem": ["KEY\nCHAIN\n", mode],
+      "tls/key.pem": ["KEY\n", mode],
+      "tls/chain.pem": ["CHAIN\n", mode],
+    });
+    expect(files({ projected }, {}, from)).toEqual(expected("644"));
+    expect(files({ projected }, { securityContext: { fsGroup: 5 } }, from)).toEqual(expected("600"));
+    expect(wishes[0]).toEqual(["v", 1, "runner"]);
   });
 
   it("leaves out what is optional and not there", () => {

@@ -1,0 +1,150 @@
+/**
+ * Certificates of pods: what is asked of the server for a projection, what has become of a request, and how good what
+ * was issued still is. Counterpart: pkg/kubelet/podcertificate.
+ */
+import type { ApiObjects } from "../api/apiResources.ts";
+import type { Pod } from "../api.ts";
+import { goQuote } from "../container/goJson.ts";
+import { type KubeletError, kubeletError } from "../errors.ts";
+import { type EpochMs, epochMs } from "../ids.ts";
+import { err, ok, type Result } from "../result.ts";
+import { parseInstant } from "../telemetry/civilTime.ts";
+import type { Volume } from "../volume/volumeLayout.ts";
+import { certificateBlock, pemContents } from "./pemBlocks.ts";
+
+export type PodCertificateRequest = ApiObjects["podcertificaterequests"];
+type Projection = NonNullable<NonNullable<NonNullable<Volume["projected"]>["sources"]>[number]["podCertificate"]>;
+
+/** One projection of a pod. */
+export interface PodCertificateWish {
+  readonly pod: Pod["metadata"];
+  readonly serviceAccount: string;
+  readonly volume: string;
+  /** Of the source in the volume. */
+  readonly index: number;
+  readonly projection: Projection;
+}
+
+/** Names the projection on its node. */
+export const certificateKey = ({ pod, volume, index }: PodCertificateWish): string => `${pod.uid}/${volume}/${index}`;
+
+/** The projections of a volume, in the order of its sources. */
+export const podCertificateWishes = (
+  { metadata, spec }: Pod,
+  { name, projected }: Volume,
+): readonly PodCertificateWish[] =>
+  (projected?.sources ?? []).flatMap(({ podCertificate: projection }, index) =>
+    projection === undefined
+      ? []
+      : [{ pod: metadata, serviceAccount: spec.serviceAccountName ?? "", volume: name, index, projection }],
+  );
+
+/** Whom a request is for, as only the server knows. */
+export interface RequestIdentities {
+  readonly serviceAccountUid: string;
+  readonly nodeName: string;
+  readonly nodeUid: string;
+}
+
+/** The request; `pkcs10` is one that says nothing but the key, DER in base64. */
+export function podCertificateRequest(
+  { pod, serviceAccount, projection }: PodCertificateWish,
+  { serviceAccountUid, nodeName, nodeUid }: RequestIdentities,
+  pkcs10: string,
+): PodCertificateRequest {
+  const { signerName, maxExpirationSeconds, userAnnotations } = projection;
+  const owner = { apiVersion: "core/v1", kind: "Pod", name: pod.name, uid: pod.uid };
+  return {
+    metadata: { namespace: pod.namespace, generateName: "req-", ownerReferences: [owner] },
+    spec: {
+      signerName,
+      podName: pod.name,
+      podUID: pod.uid,
+      serviceAccountName: serviceAccount,
+      serviceAccountUID: serviceAccountUid,
+      nodeName,
+      nodeUID: nodeUid,
+      ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }),
+      stubPKCS10Request: pkcs10,
+      ...(userAnnotations === undefined ? {} : { unverifiedUserAnnotations: userAnnotations }),
+    },
+  };
+}
+
+/** What there is for a projection. */
+export type Credentials =
+  | { readonly kind: "none" }
+  | { readonly kind: "refused"; readonly how: "Denied" | "Failed"; readonly reason: string; readonly message: string }
+  | IssuedCredentials;
+
+export interface IssuedCredentials {
+  readonly kind: "issued";
+  /** PKCS #8, PEM. */
+  readonly key: string;
+  /** The leaf first, PEM. */
+  readonly chain: string;
+  readonly beginRefreshAt: EpochMs;
+  readonly notAfter: EpochMs;
+}
+
+/** A request the signer has not decided about is undefined. `key` is that of the request; `jitterMs` delays the refresh. */
+export function decidedCredentials(
+  { status }: PodCertificateRequest,
+  key: string,
+  jitterMs: number,
+): Exclude<Credentials, { kind: "none" }> | undefined {
+  for (const { type, reason = "", message = "" } of status?.conditions ?? []) {
+    if (type === "Denied" || type === "Failed") return { kind: "refused", how: type, reason, message };
+    const [refreshAt, notAfter] = [parseInstant(status?.beginRefreshAt), parseInstant(status?.notAfter)];
+    if (type !== "Issued" || refreshAt === undefined || notAfter === undefined) continue;
+    const chain = pemContents(status?.certificateChain ?? "")
+      .map(certificateBlock)
+      .join("");
+    return { kind: "issued", key, chain, beginRefreshAt: epochMs(refreshAt + jitterMs), notAfter };
+  }
+  return undefined;
+}
+
+/** From when on a refresh that has not come is told of. */
+export const OVERDUE_AFTER_MS = 10 * 60_000;
+
+/** Label `state` of the metric. */
+export function credentialsState(credentials: Credentials, now: EpochMs): string {
+  switch (credentials.kind) {
+    case "none":
+      return "not_yet_issued";
+    case "refused":
+      return credentials.how.toLowerCase();
+    case "issued":
+      if (now > credentials.notAfter) return "expired";
+      return now > credentials.beginRefreshAt + OVERDUE_AFTER_MS ? "overdue_for_refresh" : "fresh";
+  }
+}
+
+/** What is to be written, or why there is nothing, in upstream's words. */
+export function usableCredentials(credentials: Credentials | undefined): Result<IssuedCredentials> {
+  const refuse = (code: KubeletError["code"], message: string): Result<never> => err(kubeletError(code, message));
+  if (credentials === undefined || credentials.kind === "none") {
+    return refuse("Unavailable", "credential bundle is not issued yet");
+  }
+  if (credentials.kind === "issued") return ok(credentials);
+  const { how, reason, message } = credentials;
+  const words = `reason=${goQuote(reason)} message=${goQuote(message)}`;
+  return refuse("Rejected", `PodCertificateRequest was permanently ${how.toLowerCase()}: ${words}`);
+}
+
+/** A kubelet that serves none, in upstream's word. */
+export const NO_POD_CERTIFICATES: Result<never> = err(kubeletError("Unimplemented", "unimplemented"));
+
+/** Files of a projection: path to text. */
+export function credentialFiles(
+  { credentialBundlePath, keyPath, certificateChainPath }: Projection,
+  { key, chain }: IssuedCredentials,
+): readonly (readonly [path: string, text: string])[] {
+  const files = [
+    [credentialBundlePath, `${key}${chain}`],
+    [keyPath, key],
+    [certificateChainPath, chain],
+  ] as const;
+  return files.flatMap(([path, text]) => (path === undefined || path === "" ? [] : [[path, text] as const]));
+}

@@ -1,0 +1,92 @@
+/**
+ * What a pod proves itself with, and whom it trusts: tokens, certificates and authorities of projected volumes.
+ * Counterpart: collectData of pkg/volume/projected.
+ */
+import type { Pod } from "../api.ts";
+import {
+  credentialFiles,
+  type IssuedCredentials,
+  podCertificateWishes,
+  type PodCertificateWish,
+} from "../cert/podCertificate.ts";
+import type { AnchorsWish } from "../cert/trustAnchors.ts";
+import { kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+import type { TokenWish } from "../token/serviceAccountToken.ts";
+import { fsUserOf } from "./fsUser.ts";
+import type { Payload } from "./payloadFile.ts";
+import type { Volume } from "./volumeLayout.ts";
+
+type Projection = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];
+type TokenProjection = NonNullable<Projection["serviceAccountToken"]>;
+
+/** Where they come from; each is what there is, or why there is nothing. */
+export interface IdentitySources {
+  readonly token: (wish: TokenWish) => Result<string>;
+  readonly anchors: (wish: AnchorsWish) => Result<string>;
+  readonly credentials: (wish: PodCertificateWish) => Result<IssuedCredentials>;
+}
+
+/** Of what belongs to somebody else than root. */
+const PRIVATE_MODE = 0o600;
+const TOKEN_SECONDS = 3600;
+const utf8 = new TextEncoder();
+
+const sourcesOf = ({ projected }: Volume): readonly Projection[] => projected?.sources ?? [];
+
+/** The token a projection asks for. */
+export function tokenWish(pod: Pod, { audience = "", expirationSeconds = TOKEN_SECONDS }: TokenProjection): TokenWish {
+  const { namespace, name, uid } = pod.metadata;
+  return {
+    namespace,
+    serviceAccount: pod.spec.serviceAccountName ?? "",
+    audiences: audience === "" ? [] : [audience],
+    expirationSeconds,
+    pod: { name, uid },
+  };
+}
+
+/** The tokens the volume needs. */
+export const tokenWishes = (pod: Pod, volume: Volume): readonly TokenWish[] =>
+  sourcesOf(volume).flatMap(({ serviceAccountToken: wanted }) =>
+    wanted === undefined ? [] : [tokenWish(pod, wanted)],
+  );
+
+/** The authorities the volume needs. */
+export const anchorsWishes = (volume: Volume): readonly AnchorsWish[] =>
+  sourcesOf(volume).flatMap(({ clusterTrustBundle }) => clusterTrustBundle ?? []);
+
+/** The files of the source with this index. */
+export function identityFiles(
+  pod: Pod,
+  volume: Volume,
+  index: number,
+  defaultMode: number,
+  sources: IdentitySources,
+): Result<Payload> {
+  const source = sourcesOf(volume)[index] ?? {};
+  const { serviceAccountToken, clusterTrustBundle, podCertificate } = source;
+  if (serviceAccountToken !== undefined) {
+    const token = sources.token(tokenWish(pod, serviceAccountToken));
+    return token.ok ? ok(privateFiles(pod, [[serviceAccountToken.path, token.value]], defaultMode)) : token;
+  }
+  if (clusterTrustBundle !== undefined) {
+    const anchors = sources.anchors(clusterTrustBundle);
+    return anchors.ok ? ok(privateFiles(pod, [[clusterTrustBundle.path, anchors.value]], defaultMode)) : anchors;
+  }
+  const wish = podCertificateWishes(pod, volume).find((each) => each.index === index);
+  if (podCertificate !== undefined && wish !== undefined) {
+    const issued = sources.credentials(wish);
+    return issued.ok ? ok(privateFiles(pod, credentialFiles(podCertificate, issued.value), defaultMode)) : issued;
+  }
+  const [kind = "without a source"] = Object.keys(source);
+  return err(kubeletError("Unimplemented", `projected source ${kind} is not served`, { reason: "FailedMount" }));
+}
+
+/** For the pod's user alone where it has one. */
+function privateFiles(pod: Pod, texts: readonly (readonly [path: string, text: string])[], mode: number): Payload {
+  const uid = fsUserOf(pod);
+  const isPrivate = uid !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
+  const more = { mode: isPrivate ? PRIVATE_MODE : mode, ...(uid === undefined ? {} : { uid }) };
+  return new Map(texts.map(([path, text]) => [path, { content: utf8.encode(text), ...more }]));
+}

@@ -1,0 +1,13 @@
+/** Files of a volume that the kubelet fills. */
+
+/** One file; the path is its key in the payload. */
+export interface PayloadFile {
+  readonly content: Uint8Array;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Owner; absent: the kubelet's own user. */
+  readonly uid?: number;
+}
+
+/** All files of a volume by path. */
+export type Payload = ReadonlyMap<string, PayloadFile>;

@@ -1,0 +1,59 @@
+/** Objects that projected volumes are made of, each kind behind one reflector that runs while somebody follows it. */
+import { distinctUntilChanged, filter, map, type Observable, ReplaySubject, share, tap, timer } from "rxjs";
+import type { ApiObjects, ApiResourceName } from "../core/api/apiResources.ts";
+import type { KubeletError } from "../core/errors.ts";
+import type { PodKeys } from "../ports/podKeys.ts";
+import type { Followed, Projections } from "../ports/projections.ts";
+import type { Logger } from "../ports/telemetry.ts";
+import { reflect, type Reflected, type ReflectorOptions } from "./reflector.ts";
+
+export interface ProjectionSourcesOptions
+  extends Pick<ReflectorOptions<"pods">, "api" | "clock" | "rng" | "usesStreams"> {
+  readonly nodeName: string;
+  readonly log: Logger;
+  readonly keys: PodKeys;
+  /** Feature gates ClusterTrustBundleProjection and PodCertificateRequest. */
+  readonly gates: { readonly trustBundles: boolean; readonly podCertificates: boolean };
+}
+
+/** Makes those whose gate is on; nothing is asked before the first follower. */
+export function createProjections({ gates, keys, nodeName, ...options }: ProjectionSourcesOptions): Projections {
+  const selection = { fieldSelector: `spec.nodeName=${nodeName}` };
+  return {
+    ...(gates.trustBundles ? { trustBundles$: followed({ ...options, resource: "clustertrustbundles" }) } : {}),
+    ...(gates.podCertificates
+      ? {
+          podCertificates: { requests$: followed({ ...options, resource: "podcertificaterequests", selection }), keys },
+        }
+      : {}),
+  };
+}
+
+function followed<R extends ApiResourceName>({
+  log,
+  ...options
+}: ReflectorOptions<R> & { readonly log: Logger }): Observable<Followed<ApiObjects[R]>> {
+  let toldOf: string | undefined;
+  const tell = (problem: KubeletError | undefined): void => {
+    if (problem !== undefined && problem.message !== toldOf) {
+      log.warn("Cannot follow objects", { resource: options.resource, error: problem });
+    }
+    toldOf = problem?.message;
+  };
+  return reflect(options).pipe(
+    tap(({ problem }) => tell(problem)),
+    map(followedOf),
+    filter((told) => told !== undefined),
+    distinctUntilChanged(),
+    share({
+      connector: () => new ReplaySubject(1),
+      // Who changes what it asks for leaves before it comes again.
+      resetOnRefCountZero: () => timer(0, options.clock.scheduler),
+    }),
+  );
+}
+
+/** A server that cannot be reached tells nothing; one that does not know the resource may do so after its next start. */
+function followedOf<T>({ objects, problem }: Reflected<T>): Followed<T> | undefined {
+  return objects ?? (problem?.code === "NotFound" ? "not served" : undefined);
+}

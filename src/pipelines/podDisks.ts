@@ -57,9 +57,10 @@ function volumesOf(uid: PodUid, { registry, volumes }: State): readonly Measured
 }
 
 function measureVolume(volume: MeasuredVolume, ports: Ports): Observable<VolumeUse | undefined> {
-  const { path, by, hasOwnFs } = volume;
+  const { path, by, hasOwnFs, isRemote } = volume;
   const { clock, telemetry, hostUsage, volumeFiles } = ports;
-  const space$ = hasOwnFs ? orUndefined(hostUsage.fileSystem(path), ports) : of(undefined);
+  const asked$ = isRemote ? hostUsage.remoteFileSystem(path) : hostUsage.fileSystem(path);
+  const space$ = hasOwnFs ? orUndefined(asked$, ports) : of(undefined);
   const counted$ = by === "du" ? orUndefined(volumeFiles.usage(path), ports) : of(undefined);
   return defer(() => {
     const beganAt = clock.monotonicMs();

@@ -104,6 +104,8 @@ export interface PidUsage {
 export interface HostUsage {
   /** Of the file system the path is on. */
   fileSystem(path: string): Call<FileSystemUsage>;
+  /** Likewise, where a server may not answer: waiting for it takes nothing from anybody else. */
+  remoteFileSystem(path: string): Call<FileSystemUsage>;
   /** Which file system the path is on: equal for all paths of one. */
   device(path: string): Call<bigint>;
   memory(): Call<MemoryUsage>;

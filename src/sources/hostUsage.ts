@@ -9,6 +9,7 @@ import { ioError } from "../core/ioError.ts";
 import { parseFlatKeyed, parseInterfaces, parseMeminfo, parsePressure, parseThreads } from "../core/stats/procText.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { FileSystemUsage, HostUsage, MemoryUsage, PidUsage } from "../ports/host.ts";
+import { createRemoteFileSystem } from "./remoteFileSystem.ts";
 
 const NANOS_PER_MICRO = 1_000n;
 
@@ -19,8 +20,10 @@ export function createHostUsage(prefix = ""): HostUsage {
       throw ioError("read", prefix + path, thrown);
     });
   const textOr = (path: string, fallback: string): Promise<string> => text(path).catch(() => fallback);
+  const remote = createRemoteFileSystem();
   return {
     fileSystem: (path) => fromCall(() => fileSystem(prefix + path)),
+    remoteFileSystem: (path) => fromCall(() => remote(prefix + path)),
     device: (path) => fromCall(() => device(prefix + path)),
     memory: () => fromCall(() => memory(text, textOr)),
     pids: () => fromCall(() => pids(text)),

@@ -1,7 +1,7 @@
 /** Which volumes of a pod are measured, and how. Counterpart: MetricsProvider of the volume plugins. */
 import type { Pod } from "../api.ts";
 import { claimOf } from "../volume/volumeClaim.ts";
-import { EMPTY_DIR_PLUGIN, LOCAL_PLUGIN, type VolumeLayout } from "../volume/volumeLayout.ts";
+import { EMPTY_DIR_PLUGIN, LOCAL_PLUGIN, NFS_PLUGIN, type VolumeLayout } from "../volume/volumeLayout.ts";
 
 /** One volume that can be measured. */
 export interface MeasuredVolume {
@@ -12,22 +12,22 @@ export interface MeasuredVolume {
   readonly by: "du" | "statfs";
   /** On a file system other than that of the kubelet's directory. */
   readonly hasOwnFs: boolean;
+  /** A server answers for it, or does not. */
+  readonly isRemote: boolean;
   /** It counts as ephemeral storage of the pod. */
   readonly isEphemeral: boolean;
   readonly pvcRef?: { readonly name: string; readonly namespace: string };
 }
 
-/**
- * Of the mounted volumes, those upstream measures too, in the order of the spec.
- * Differs from upstream: `nfs` is not, as a server that has gone would keep a thread for good.
- */
+/** Of the mounted volumes, those upstream measures too, in the order of the spec. */
 export function measuredVolumes(pod: Pod, mounted: ReadonlyMap<string, VolumeLayout>): readonly MeasuredVolume[] {
   return (pod.spec.volumes ?? []).flatMap((volume): readonly MeasuredVolume[] => {
     const layout = mounted.get(volume.name);
     if (layout === undefined) return [];
     const { path, plugin, hasContent, fileSystem } = layout;
     const isCounted = hasContent || plugin === EMPTY_DIR_PLUGIN;
-    if (!isCounted && plugin !== LOCAL_PLUGIN) return [];
+    const isRemote = plugin === NFS_PLUGIN;
+    if (!isCounted && !isRemote && plugin !== LOCAL_PLUGIN) return [];
     const hasOwnFs = !isCounted || fileSystem !== undefined;
     const claim = claimOf(pod, volume);
     const { namespace } = pod.metadata;
@@ -37,6 +37,7 @@ export function measuredVolumes(pod: Pod, mounted: ReadonlyMap<string, VolumeLay
         path,
         by: isCounted ? "du" : "statfs",
         hasOwnFs,
+        isRemote,
         isEphemeral: !hasOwnFs,
         ...(claim && { pvcRef: { name: claim.claimName, namespace } }),
       },

@@ -63,6 +63,7 @@ export interface VolumeNode {
 }
 
 export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";
+export const NFS_PLUGIN = "kubernetes.io/nfs";
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 const HOST_PATH_PLUGIN = "kubernetes.io/host-path";
 const LIMITS = { cpuCfsQuota: false, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: undefined };
@@ -168,7 +169,7 @@ export function layoutOfOrigin(pod: Pod, origin: VolumeOrigin, node: VolumeNode)
     const options = [...(isReadOnly ? ["ro"] : []), ...mountOptions];
     const fileSystem = { source: `${nfsHost(nfs.server)}:${nfs.path}`, fsType: "nfs", options };
     return {
-      ...own(pod, name, "kubernetes.io/nfs", node),
+      ...own(pod, name, NFS_PLUGIN, node),
       fileSystem,
       hasContent: false,
       isReadOnly,

@@ -112,6 +112,7 @@ interface UsedHost extends Pick<SimHost, "disk" | "processes"> {
 
 const usageOf = ({ clock, memoryBytes, maxPids, disk, processes, bootedAtMs }: UsedHost): HostUsage => ({
   fileSystem: (path) => atOnce(() => disk.usage(path)),
+  remoteFileSystem: (path) => atOnce(() => disk.usage(path)),
   device: (path) => atOnce(() => disk.device(path)),
   memory: () =>
     atOnce(() => {

@@ -42,6 +42,7 @@ it("measures what upstream measures: by counting, or by asking the file system o
     ["login", "du", "its own", false, undefined],
     ["about", "du", "its own", false, undefined],
     ["access", "du", "its own", false, undefined],
+    ["share", "statfs", "its own", false, undefined],
     ["disk", "statfs", "its own", false, "disk-claim"],
     ["own", "statfs", "its own", false, `${pod.metadata.name}-own`],
   ]);

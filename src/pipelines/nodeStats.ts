@@ -13,7 +13,7 @@ import { type CpuSamples, withCpuRates } from "../core/stats/cpuRates.ts";
 import { usedFs } from "../core/stats/criStats.ts";
 import { type HostFigures, nodeStats, type SpaceFigures, spaceOf } from "../core/stats/nodeStats.ts";
 import { type SpaceAt, statsOfContainers, statsOfSandboxes, writtenFileSystems } from "../core/stats/podStats.ts";
-import { type DiskMeasurement, withStorage } from "../core/stats/podStorage.ts";
+import { withStorage } from "../core/stats/podStorage.ts";
 import { type FsStats, onlyCpuAndMemory, type PodStats } from "../core/stats/summary.ts";
 import type * as cri from "../gen/cri.ts";
 import { keptFor } from "../operators/keptFor.ts";
@@ -21,10 +21,9 @@ import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { NodeState } from "../state/nodeState.ts";
-import { createClaimGauges } from "./claimGauges.ts";
 import { type MeasuredNode, measureContainers } from "./containerMetrics.ts";
+import { createDiskCounts } from "./diskCounts.ts";
 import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
-import { measureClaims, measureDisks } from "./podDisks.ts";
 import { measureSystemContainers } from "./systemContainers.ts";
 
 type Ports = Pick<
@@ -61,21 +60,20 @@ export function createNodeStats(state: State, ports: Ports, config: Config): Nod
     ),
   );
   const containers$ = keptFor(FIGURES_KEPT_MS, clock, () => measureContainers(measured$, { statuses }, ports, config));
-  const disks$ =
-    config.diskStatsPeriodMs > 0
-      ? keptFor(config.diskStatsPeriodMs, clock, () => measureDisks(state, ports, config))
-      : of<DiskMeasurement>({ time: bootedAt, pods: [], rootFs: undefined });
-  const gaugeClaims = createClaimGauges(ports.telemetry.metrics);
+  const disks = createDiskCounts(state, ports, config);
   let hasImageFs: boolean | undefined;
   return {
-    summary: () => forkJoin([measured$, disks$]).pipe(map(([{ summary }, disks]) => withStorage(summary, disks))),
+    summary: () =>
+      forkJoin([measured$, disks.logs$, disks.volumes$]).pipe(
+        map(([{ summary }, logs, volumes]) => withStorage(summary, logs, volumes)),
+      ),
     cpuAndMemory: () => measured$.pipe(map(({ summary }) => onlyCpuAndMemory(summary))),
     containerMetrics: () => containers$.pipe(map((measurement) => cadvisorMetrics(machine, measurement))),
     hasImageFs: () =>
       defer(() => (hasImageFs === undefined ? lookForImageFs(ports, config) : of(hasImageFs))).pipe(
         tap((found) => (hasImageFs = found)),
       ),
-    gaugeClaims: () => defer(() => measureClaims(state, ports)).pipe(map(gaugeClaims)),
+    gaugeDisks: () => disks.gauge$,
   };
 }
 

@@ -9,54 +9,66 @@ import type { PodUid } from "../core/ids.ts";
 import { containerLogDir } from "../core/paths.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import { type MeasuredVolume, measuredVolumes } from "../core/stats/measuredVolumes.ts";
-import type { DiskFigures, DiskMeasurement, PodDisk, VolumeUse } from "../core/stats/podStorage.ts";
+import type { DiskFigures, LogMeasurement, VolumeMeasurement, VolumeUse } from "../core/stats/podStorage.ts";
 import { mountedLayouts, NO_VOLUMES } from "../core/volume/podVolumes.ts";
 import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import { orUndefined } from "./measuredFigure.ts";
 
-type Ports = Pick<KubeletPorts, "clock" | "hostUsage" | "volumeFiles" | "telemetry">;
-type State = Pick<NodeState, "statuses" | "volumes" | "registry">;
+/** What counting needs. */
+export type DiskPorts = Pick<KubeletPorts, "clock" | "hostUsage" | "volumeFiles" | "telemetry">;
+/** Whose disks are counted. */
+export type DiskState = Pick<NodeState, "statuses" | "volumes" | "registry">;
 type Config = Pick<KubeletConfig, "directories">;
 
-/** All pods with a sandbox that is up. Never errors. */
-export function measureDisks(state: State, ports: Ports, { directories }: Config): Observable<DiskMeasurement> {
-  const count = (dir: string) => orUndefined(ports.volumeFiles.usage(dir), ports);
+const running = ({ statuses }: DiskState): readonly PodRuntimeStatus[] =>
+  statuses.values().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
+
+/** Of all pods with a sandbox that is up. Never errors. */
+export function measureLogs(state: DiskState, ports: DiskPorts, { directories }: Config): Observable<LogMeasurement> {
   const logsOf = ({ name, namespace, podUid: uid, containers }: PodRuntimeStatus) => {
     const names = [...new Set(containers.map((container) => container.name))];
-    const counted = oneByOne(names, (container) =>
-      count(containerLogDir(directories, { name, namespace, uid }, container)).pipe(
-        map((used) => used && ([container, used] as const)),
-      ),
-    );
-    return counted.pipe(map((found): ReadonlyMap<string, DiskFigures> => new Map(found)));
+    const counted$ = oneByOne(names, (container) => {
+      const dir = containerLogDir(directories, { name, namespace, uid }, container);
+      return orUndefined(ports.volumeFiles.usage(dir), ports).pipe(map((used) => used && ([container, used] as const)));
+    });
+    return counted$.pipe(map((found): readonly [string, ReadonlyMap<string, DiskFigures>] => [uid, new Map(found)]));
   };
-  const podDisk = (status: PodRuntimeStatus): Observable<PodDisk> => {
-    const volumes$ = oneByOne(volumesOf(status.podUid, state), (volume) => measureVolume(volume, ports));
-    return forkJoin({ uid: of(status.podUid), logs: logsOf(status), volumes: volumes$ });
-  };
-  const running = state.statuses.values().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
-  return forkJoin({
-    pods: oneByOne(running, podDisk),
-    rootFs: orUndefined(ports.hostUsage.fileSystem(directories.rootDir), ports),
-  }).pipe(map((found) => ({ time: ports.clock.wallTime(), ...found })));
+  return oneByOne(running(state), logsOf).pipe(map((found) => new Map(found)));
+}
+
+/** Likewise. */
+export function measureVolumes(
+  state: DiskState,
+  ports: DiskPorts,
+  { directories }: Config,
+): Observable<VolumeMeasurement> {
+  const pods$ = oneByOne(running(state), ({ podUid: uid }) =>
+    oneByOne(volumesOf(uid, state), (volume) => measureVolume(volume, ports)).pipe(
+      map((volumes) => [uid, volumes] as const),
+    ),
+  );
+  const rootFs$ = orUndefined(ports.hostUsage.fileSystem(directories.rootDir), ports);
+  return forkJoin({ pods: pods$, rootFs: rootFs$ }).pipe(
+    map(({ pods, rootFs }) => ({ time: ports.clock.wallTime(), byUid: new Map(pods), rootFs })),
+  );
 }
 
 /** Volumes behind claims alone, which are few and cheap: their file systems know how full they are. Never errors. */
-export function measureClaims({ registry, ...state }: State, ports: Ports): Observable<readonly VolumeUse[]> {
-  const claimed = [...registry.value.records.keys()].flatMap((uid) =>
-    volumesOf(uid, { registry, ...state }).filter(({ pvcRef }) => pvcRef !== undefined),
+export function measureClaims(state: DiskState, ports: DiskPorts): Observable<readonly VolumeUse[]> {
+  const claimed = [...state.registry.value.records.keys()].flatMap((uid) =>
+    volumesOf(uid, state).filter(({ pvcRef }) => pvcRef !== undefined),
   );
   return oneByOne(claimed, (volume) => measureVolume(volume, ports));
 }
 
-function volumesOf(uid: PodUid, { registry, volumes }: State): readonly MeasuredVolume[] {
+function volumesOf(uid: PodUid, { registry, volumes }: DiskState): readonly MeasuredVolume[] {
   const pod: Pod | undefined = registry.value.records.get(uid)?.pod;
   return pod === undefined ? [] : measuredVolumes(pod, mountedLayouts(volumes.get(uid) ?? NO_VOLUMES));
 }
 
-function measureVolume(volume: MeasuredVolume, ports: Ports): Observable<VolumeUse | undefined> {
+function measureVolume(volume: MeasuredVolume, ports: DiskPorts): Observable<VolumeUse | undefined> {
   const { path, by, hasOwnFs, isRemote } = volume;
   const { clock, telemetry, hostUsage, volumeFiles } = ports;
   const asked$ = isRemote ? hostUsage.remoteFileSystem(path) : hostUsage.fileSystem(path);

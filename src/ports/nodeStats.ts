@@ -15,6 +15,6 @@ export interface NodeStats {
   containerMetrics(): Call<Iterable<string>>;
   /** Whether images, and what containers write, are on another file system than the kubelet's directory. */
   hasImageFs(): Call<boolean>;
-  /** Brings `kubelet_volume_stats_*` up to date, for a scraper. Never errors. */
-  gaugeClaims(): Call<void>;
+  /** Brings gauges of claims (`kubelet_volume_stats_*`) and of logs up to date, for a scraper. Never errors. */
+  gaugeDisks(): Call<void>;
 }

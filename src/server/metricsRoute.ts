@@ -5,11 +5,11 @@ import type { NodeStats } from "../ports/nodeStats.ts";
 import type { MetricsPage } from "../ports/telemetry.ts";
 import { onlyReads } from "./onlyMethods.ts";
 
-/** Adds the main page, which waits for the volumes of claims to be measured, that of the probes and that of health checks. */
-export function addMetricsRoute(app: Hono, page: MetricsPage, stats: Pick<NodeStats, "gaugeClaims">): void {
+/** Adds the main page, which waits until disks are measured, that of the probes and that of health checks. */
+export function addMetricsRoute(app: Hono, page: MetricsPage, stats: Pick<NodeStats, "gaugeDisks">): void {
   for (const [path, name] of [["/metrics"], ["/metrics/probes", "probes"], ["/metrics/slis", "slis"]] as const) {
     onlyReads(app, path, async (context) => {
-      if (name === undefined) await firstValueFrom(stats.gaugeClaims());
+      if (name === undefined) await firstValueFrom(stats.gaugeDisks());
       const { contentType, body } = await page.render(name);
       return context.body(body, 200, { "content-type": contentType });
     });

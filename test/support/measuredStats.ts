@@ -14,7 +14,7 @@ export const measuredStats = (summary: Summary = EMPTY_SUMMARY): NodeStats => ({
   cpuAndMemory: () => of(onlyCpuAndMemory(summary)),
   containerMetrics: () => of(["one 1\n", "two 2\n"]),
   hasImageFs: () => of(false),
-  gaugeClaims: () => of(undefined),
+  gaugeDisks: () => of(undefined),
 });
 
 /** A runtime that is away. */
@@ -25,6 +25,6 @@ export const failingStats = (): NodeStats => {
     cpuAndMemory: fail,
     containerMetrics: fail,
     hasImageFs: fail,
-    gaugeClaims: () => of(undefined),
+    gaugeDisks: () => of(undefined),
   };
 };

@@ -17,18 +17,13 @@ export interface VolumeUse extends Pick<MeasuredVolume, "name" | "isEphemeral" |
   readonly space: SpaceFigures | undefined;
 }
 
-/** What was counted of one pod; what is not there is left out. */
-export interface PodDisk {
-  readonly uid: string;
-  /** By container. */
-  readonly logs: ReadonlyMap<string, DiskFigures>;
-  readonly volumes: readonly VolumeUse[];
-}
+/** Logs of pods that run, counted at one time: by UID, then by container. */
+export type LogMeasurement = ReadonlyMap<string, ReadonlyMap<string, DiskFigures>>;
 
-/** Disks counted at one time. */
-export interface DiskMeasurement {
+/** Volumes of the same pods. */
+export interface VolumeMeasurement {
   readonly time: EpochMs;
-  readonly pods: readonly PodDisk[];
+  readonly byUid: ReadonlyMap<string, readonly VolumeUse[]>;
   readonly rootFs: SpaceFigures | undefined;
 }
 
@@ -47,23 +42,26 @@ export const volumeStats = (
 ): VolumeStats => ({ ...figures(time, used, space ?? rootFs), name, ...(pvcRef && { pvcRef }) });
 
 /** The summary with volumes, logs of containers and ephemeral storage of pods. Pods that came since then have none yet. */
-export function withStorage(summary: Summary, { time, pods, rootFs }: DiskMeasurement): Summary {
-  const byUid = new Map(pods.map((disk) => [disk.uid, disk]));
+export function withStorage(
+  summary: Summary,
+  logsByUid: LogMeasurement,
+  { time, byUid, rootFs }: VolumeMeasurement,
+): Summary {
   const withDisk = (pod: PodStats): PodStats => {
-    const disk = byUid.get(pod.podRef.uid);
-    if (disk === undefined) return pod;
+    const [logs, volumes] = [logsByUid.get(pod.podRef.uid), byUid.get(pod.podRef.uid)];
+    if (logs === undefined || volumes === undefined) return pod;
     const containers = pod.containers.map((each) => {
-      const used = disk.logs.get(each.name);
+      const used = logs.get(each.name);
       return used === undefined ? each : { ...each, logs: figures(time, used, rootFs) };
     });
-    const ephemeral = disk.volumes.filter(({ isEphemeral }) => isEphemeral);
-    const others = disk.volumes.filter(({ isEphemeral }) => !isEphemeral);
+    const ephemeral = volumes.filter(({ isEphemeral }) => isEphemeral);
+    const others = volumes.filter(({ isEphemeral }) => !isEphemeral);
     const volume = [...ephemeral, ...others].map((each) => volumeStats(time, each, rootFs));
     const written = containers.map(({ rootfs }) => ({
       bytes: BigInt(rootfs?.usedBytes ?? 0),
       inodes: BigInt(rootfs?.inodesUsed ?? 0),
     }));
-    const all = [...disk.logs.values(), ...ephemeral.map(({ used }) => used), ...written];
+    const all = [...logs.values(), ...ephemeral.map(({ used }) => used), ...written];
     const total = all.reduce(add, { bytes: 0n, inodes: 0n });
     return {
       ...pod,

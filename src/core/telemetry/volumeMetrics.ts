@@ -9,6 +9,11 @@ const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const ofClaim = (help: string) => ({ type: "gauge", help, labels: ["namespace", "persistentvolumeclaim"] }) as const;
 
 export const volumeMetrics = {
+  kubelet_container_log_filesystem_used_bytes: {
+    type: "gauge",
+    help: "Bytes the logs of a container take on disk.",
+    labels: ["uid", "namespace", "pod", "container"],
+  },
   kubelet_volume_stats_available_bytes: ofClaim("Bytes that can still be written to the volume of a claim."),
   kubelet_volume_stats_capacity_bytes: ofClaim("Size of the volume of a claim in bytes."),
   kubelet_volume_stats_inodes: ofClaim("Inodes of the volume of a claim."),

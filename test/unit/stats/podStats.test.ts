@@ -111,18 +111,14 @@ describe("stats of pods", () => {
     const summary = { node: { nodeName: "n", startTime: TIME }, pods: [pod] };
     const rootFs = { capacityBytes: 100n, availableBytes: 50n, usedBytes: 40n, inodes: 10n, inodesFree: 5n };
     const logs = new Map([["a", { bytes: 4096n, inodes: 2n }]]);
-    const volume = (name: string, isEphemeral: boolean, bytes: bigint) => ({
-      ...{
-        name,
-        isEphemeral,
-        used: { bytes, inodes: 1n },
-        space: isEphemeral ? undefined : { ...rootFs, capacityBytes: 7n },
-      },
-    });
+    const volume = (name: string, isEphemeral: boolean, bytes: bigint) => {
+      const space = isEphemeral ? undefined : { ...rootFs, capacityBytes: 7n };
+      return { name, isEphemeral, used: { bytes, inodes: 1n }, space };
+    };
     const volumes = [volume("login", false, 5n), volume("scratch", true, 1000n)];
-    const disk = { uid: "u", logs, volumes };
     const later = epochMs(TIME + 5);
-    const found = withStorage(summary, { time: later, pods: [disk], rootFs }).pods[0];
+    const counted = { time: later, byUid: new Map([["u", volumes]]), rootFs };
+    const found = withStorage(summary, new Map([["u", logs]]), counted).pods[0];
     expect(found?.containers.map((each) => each.logs)).toEqual([
       { time: later, ...SPACE, usedBytes: 4096, inodesUsed: 2 },
       undefined,
@@ -132,6 +128,6 @@ describe("stats of pods", () => {
       { time: later, ...SPACE, usedBytes: 1000, inodesUsed: 1, name: "scratch" },
       { time: later, ...SPACE, capacityBytes: 7, usedBytes: 5, inodesUsed: 1, name: "login" },
     ]);
-    expect(withStorage(summary, { time: later, pods: [], rootFs }).pods).toEqual([pod]);
+    expect(withStorage(summary, new Map(), counted).pods).toEqual([pod]);
   });
 });

@@ -1,0 +1,40 @@
+/**
+ * Samples of what is kept on disks, for Prometheus. Counterparts: volume_stats.go and log_metrics.go of
+ * pkg/kubelet/metrics/collectors.
+ */
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import type { MetricName } from "../telemetry/metricTable.ts";
+import type { DiskFigures, VolumeUse } from "./podStorage.ts";
+
+/** The value of one series. */
+export interface DiskSample {
+  readonly name: MetricName;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: bigint;
+}
+
+/** Of a volume behind a claim; none of any other. */
+export function claimSamples({ pvcRef, used, space }: VolumeUse): readonly DiskSample[] {
+  if (pvcRef === undefined) return [];
+  const labels = { namespace: pvcRef.namespace, persistentvolumeclaim: pvcRef.name };
+  const figures: readonly (readonly [MetricName, bigint | undefined])[] = [
+    ["kubelet_volume_stats_used_bytes", used.bytes],
+    ["kubelet_volume_stats_inodes_used", used.inodes],
+    ["kubelet_volume_stats_capacity_bytes", space?.capacityBytes],
+    ["kubelet_volume_stats_available_bytes", space?.availableBytes],
+    ["kubelet_volume_stats_inodes", space?.inodes],
+    ["kubelet_volume_stats_inodes_free", space?.inodesFree],
+  ];
+  return figures.flatMap(([name, value]) => (value === undefined ? [] : [{ name, labels, value }]));
+}
+
+/** Of a pod's logs by container. */
+export const logSamples = (
+  { podUid: uid, namespace, name: pod }: Pick<PodRuntimeStatus, "podUid" | "namespace" | "name">,
+  logs: ReadonlyMap<string, DiskFigures>,
+): readonly DiskSample[] =>
+  [...logs].map(([container, { bytes }]) => ({
+    name: "kubelet_container_log_filesystem_used_bytes",
+    labels: { uid, namespace, pod, container },
+    value: bytes,
+  }));

@@ -2,6 +2,7 @@
  * The Files port on node:fs. Keeps no state. Bounds: one subscription is one operation; a removal is cancelled between
  * two entries, everything else runs to its end.
  */
+import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errnoOf, ioError } from "../core/ioError.ts";
@@ -39,7 +40,32 @@ async function writeInPlace(path: string, content: string, mode: number): Promis
   await fs.chmod(path, mode);
 }
 
+/** What the kernel takes over in one step: a kill leaves all of it or nothing. */
+const STEP_BYTES = 4096;
+
+/**
+ * Overwrites a file of the very same length; false when it has another one, or is not there. No disk is waited for: it
+ * takes a tenth of a millisecond where a way through Node's threads takes a hundred times that on a busy machine.
+ */
+function overwrite(path: string, content: string): boolean {
+  const bytes = Buffer.from(content);
+  if (bytes.length > STEP_BYTES) return false;
+  let file: number;
+  try {
+    file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+  } catch {
+    return false;
+  }
+  try {
+    if (fstatSync(file).size !== bytes.length) return false;
+    return writeSync(file, bytes, 0, bytes.length, 0) === bytes.length;
+  } finally {
+    closeSync(file);
+  }
+}
+
 async function replaceFile(path: string, content: string, mode: number, outlives: Outlives): Promise<void> {
+  if (outlives === "kubelet" && overwrite(path, content)) return;
   const next = `${path}.new`;
   await fs.writeFile(next, content, { mode, flush: outlives === "machine" });
   await fs.rename(next, path);

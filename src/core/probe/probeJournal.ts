@@ -10,6 +10,8 @@ import type { ProbeVerdict } from "../pod/podActionsTypes.ts";
 export type ProbeVerdicts = ReadonlyMap<string, ProbeVerdict>;
 
 const VERSION = 1;
+/** The length of a file is a multiple of this: verdicts that change leave it as it is, and it is overwritten in place. */
+const LENGTH_STEP = 128;
 
 /** More than any pod's journal has; a longer file is not ours. */
 export const MAX_JOURNAL_BYTES = 1 << 20;
@@ -19,7 +21,8 @@ export function encodeProbeJournal(verdicts: ProbeVerdicts): string {
   const containers = [...verdicts].flatMap(([name, { containerId: id, started, ready }]) =>
     id === undefined || !started ? [] : [{ name, id, started, ready }],
   );
-  return `${JSON.stringify({ version: VERSION, containers })}\n`;
+  const text = JSON.stringify({ version: VERSION, containers });
+  return `${text.padEnd(Math.ceil((text.length + 1) / LENGTH_STEP) * LENGTH_STEP - 1)}\n`;
 }
 
 /** The verdicts in a file; undefined when it is not a whole journal. */

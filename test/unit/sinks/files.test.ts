@@ -65,6 +65,27 @@ describe("files", () => {
     ]);
   });
 
+  it.each([
+    ["overwrites, for the kubelet alone, a file of the same length", "kubelet", "other", true],
+    ["replaces one of another length", "kubelet", "longer", false],
+    ["replaces one that is to outlive the machine", "machine", "other", false],
+    ["replaces a link, and leaves alone what it leads to", "kubelet", "other", false],
+  ] as const)("%s", async (title, outlives, content, isSame) => {
+    const path = join(dir(), "verdicts.json");
+    await fs.writeFile(join(dir(), "target"), "first");
+    if (title.includes("link")) await fs.symlink("target", path);
+    else await done(files.replaceFile(path, "first", 0o600, outlives));
+    const before = await fs.lstat(path);
+    await done(files.replaceFile(path, content, 0o600, outlives));
+    const after = await fs.lstat(path);
+    expect([await fs.readFile(path, "utf8"), after.ino === before.ino, after.mode & 0o777]).toEqual([
+      content,
+      isSame,
+      0o600,
+    ]);
+    expect(await fs.readFile(join(dir(), "target"), "utf8")).toBe("first");
+  });
+
   it("tells what kind of thing is at a path, links followed", async () => {
     await fs.mkdir(join(dir(), "folder"));
     await fs.writeFile(join(dir(), "file"), "");

@@ -1,8 +1,10 @@
 /** kubectl at the HTTPS server on a real containerd, through a stand-in for the API server: SPDY as users have it. */
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
@@ -102,6 +104,21 @@ describe.skipIf(KUBECTL === undefined && isOptional)("with kubectl", () => {
       if (process.env["RXLET_COPY_BYTES"] !== undefined) {
         process.stderr.write(`in ${speed(between - startedAt)}, out ${speed(performance.now() - between)}\n`);
       }
+    });
+
+    it("copies files in and out with cp, as they are", async () => {
+      const pod = await webPod();
+      const [sent, back] = [join(node.folder, "sent"), join(node.folder, "back")];
+      const bytes = randomBytes(COPIED_BYTES);
+      await writeFile(sent, bytes);
+      for (const [from, to] of [
+        [sent, `${pod}:/copied`],
+        [`${pod}:/copied`, back],
+      ] as const) {
+        const { code, errors } = await kubectl(["cp", "--retries=0", from, to]);
+        expect([code, errors]).toEqual([0, ""]);
+      }
+      expect(sha256(await readFile(back))).toBe(sha256(bytes));
     });
 
     it("attaches", async () => {

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
+import { parseExposition } from "../support/exposition.ts";
 import { CHANNEL, openChannels } from "../support/kubeletWebSocket.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { httpsNode } from "./httpsNode.ts";
@@ -49,6 +50,21 @@ describeOnContainerd("the HTTPS server on containerd", (installation) => {
     const { kubeletconfig } = JSON.parse((await request("/configz")).body) as { readonly kubeletconfig: unknown };
     expect(kubeletconfig).toMatchObject({ port: kubelet.port, enableServer: true, syncFrequency: "1m0s" });
     expect((await request("/metrics")).body).toContain('kubelet_http_requests_total{method="GET",path="pods"');
+  });
+
+  it("serves metrics that the strictest reader takes", async () => {
+    await node.daemon.put("web.json", manifest("web", { containers: [server()] }));
+    await node.daemon.until("web", isRunning, "Running");
+    for (const [page, family] of [
+      ["/metrics", "kubelet_http_requests_total"],
+      ["/metrics/cadvisor", "container_memory_usage_bytes"],
+      ["/metrics/resource", "resource_scrape_error"],
+      ["/metrics/probes", "process_start_time_seconds"],
+      ["/metrics/slis", "kubernetes_healthchecks_total"],
+    ] as const) {
+      const names = parseExposition((await request(page)).body).map(({ name }) => name);
+      expect([page, names]).toEqual([page, expect.arrayContaining([family])]);
+    }
   });
 
   it("runs commands and gives their output or exit code", async () => {
@@ -116,6 +132,19 @@ describeOnContainerd("the HTTPS server on containerd", (installation) => {
     });
     await node.daemon.until("crash", (pod) => restarts(pod) > restarts({ metadata, ...before }), "started again");
     expect((await node.daemon.events("crash")).filter(({ reason }) => reason === "RetryNow")).toHaveLength(1);
+  });
+
+  it("says why a container cannot be checkpointed by a runtime that does not know how", async () => {
+    await node.daemon.put("web.json", manifest("web", { containers: [server()] }));
+    const pod = (await node.daemon.until("web", isRunning, "Running")).metadata.name;
+    const { status, body } = await request(`/checkpoint/default/${pod}/main`, { method: "POST" });
+    expect([status, body]).toEqual([
+      500,
+      expect.stringMatching(new RegExp(`^checkpointing of default/${pod}/main failed \\(.+CheckpointContainer.+\\)$`)),
+    ]);
+    expect((await request(`/checkpoint/default/${pod}/other`, { method: "POST" })).body).toBe(
+      "container other does not exist",
+    );
   });
 
   it("attaches to a container's own process", async () => {

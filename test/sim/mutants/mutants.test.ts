@@ -32,6 +32,7 @@ import { staleObjects } from "./staleObjects.ts";
 import { trustedRuntime } from "./trustedRuntime.ts";
 import { trustedEvents } from "./trustedEvents.ts";
 import { unmadeSizes } from "./unmadeSizes.ts";
+import { unmountFirst } from "./unmountFirst.ts";
 
 const MAX_SEEDS = 200;
 const PODS = 8;
@@ -42,6 +43,7 @@ const MUTANTS: readonly Mutant[] = [
   trustedEvents,
   forgottenRestarts,
   diskFirst,
+  unmountFirst,
   sharedUserIds,
   deafToSources,
   newSandboxFirst,

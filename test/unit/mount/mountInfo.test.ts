@@ -129,3 +129,59 @@ describe("the mount table", () => {
     expect([mountAt(over, "/")?.id, mountAt(entries, "/mnt")?.id]).toEqual([99, undefined]);
   });
 });
+
+describe("the mount table of a node with pods", () => {
+  const POD = "/var/lib/kubelet/pods/u";
+  const entries = parseMountInfo(
+    [
+      "1 1 8:1 / / rw - ext4 /dev/sda1 rw",
+      // The root of a container: layers with colons and escapes in the options of the file system.
+      String.raw`50 1 0:60 / /run/containerd/c/rootfs rw,relatime - overlay overlay rw,lowerdir=/l/2:/l/a\040b,upperdir=/u,workdir=/w`,
+      // A disk, bound into a volume, of which a part is bound again, of which a part is bound into the container.
+      "60 1 8:17 / /mnt/disk rw shared:30 - xfs /dev/sdb1 rw",
+      `61 1 8:17 /data ${POD}/volumes/kubernetes.io~local-volume/pv1 rw shared:30 - xfs /dev/sdb1 rw`,
+      `62 1 8:17 /data/part ${POD}/volume-subpaths/pv1/main/0 ro shared:30 master:31 - xfs /dev/sdb1 rw`,
+      // What was bound has been removed since, with a name that looks like it.
+      `63 1 8:17 /data/gone//deleted ${POD}/volume-subpaths/pv1/main/1 rw - xfs /dev/sdb1 rw`,
+      `64 1 8:1 /etc/a//deleted//deleted ${POD}/etc-hosts rw - ext4 /dev/sda1 rw`,
+      // One tmpfs over another, the mount point of the first deleted in another namespace.
+      `70 1 0:70 / ${POD}/volumes/kubernetes.io~empty-dir/m rw - tmpfs tmpfs rw,size=8192k`,
+      `71 70 0:71 / ${POD}/volumes/kubernetes.io~empty-dir/m rw - tmpfs tmpfs rw,size=4096k,noswap`,
+      String.raw`72 1 0:72 / ${POD}/volumes/kubernetes.io~empty-dir/gone\040m//deleted rw - tmpfs tmpfs rw`,
+    ].join("\n"),
+  );
+  const idAt = (path: string) => mountAt(entries, path)?.id;
+
+  it("tells binds of binds by the file system they share, and where in it each begins", () => {
+    const shown = entries
+      .filter(({ device }) => device === "8:17")
+      .map(({ id, root, options, propagation }) => [id, root, options[0], propagation]);
+    expect(shown).toEqual([
+      [60, "/", "rw", { sharedWith: 30, isUnbindable: false }],
+      [61, "/data", "rw", { sharedWith: 30, isUnbindable: false }],
+      [62, "/data/part", "ro", { sharedWith: 30, receivesFrom: 31, isUnbindable: false }],
+      [63, "/data/gone//deleted", "rw", { isUnbindable: false }],
+    ]);
+  });
+
+  it("finds mounts of what is deleted at their places, and none at places that are deleted", () => {
+    expect([idAt(`${POD}/volume-subpaths/pv1/main/1`), idAt(`${POD}/etc-hosts`)]).toEqual([63, 64]);
+    expect(idAt(`${POD}/volumes/kubernetes.io~empty-dir/gone m`)).toBeUndefined();
+    expect(mountedAtOrBelow(entries, `${POD}/volumes/kubernetes.io~empty-dir/gone m`)?.id).toBe(72);
+  });
+
+  it("sees the upper of two, and the layers of a container", () => {
+    expect(idAt(`${POD}/volumes/kubernetes.io~empty-dir/m`)).toBe(71);
+    expect(mountAt(entries, "/run/containerd/c/rootfs")?.superOptions).toEqual([
+      "rw",
+      "lowerdir=/l/2:/l/a b",
+      "upperdir=/u",
+      "workdir=/w",
+    ]);
+  });
+
+  it("has everything of a pod below its directory", () => {
+    const below = entries.filter(({ mountPoint }) => mountPoint.startsWith(`${POD}/`)).map(({ id }) => id);
+    expect([below, mountedAtOrBelow(entries, POD)?.id]).toEqual([[61, 62, 63, 64, 70, 71, 72], 61]);
+  });
+});

@@ -28,7 +28,7 @@ import { podVolumeSubpathsDir } from "../core/paths.ts";
 import { podEventObject } from "../core/pod/podEvents.ts";
 import { setUpMessage } from "../core/volume/podVolumes.ts";
 import type { Volume, VolumeLayout } from "../core/volume/volumeLayout.ts";
-import { absentVolume, type ActualVolume, volumeStep, withFailure } from "../core/volume/volumePlan.ts";
+import { absentVolume, type ActualVolume, volumeStep, withFailure, withoutFailure } from "../core/volume/volumePlan.ts";
 import { reconcile } from "../operators/reconcile.ts";
 import type { Clock } from "../ports/clock.ts";
 import { eventOutput } from "./podContext.ts";
@@ -128,6 +128,9 @@ function carryOut(
     case "nothing":
     case "wait":
       return EMPTY;
+    case "recovered":
+      record.set(actual && withoutFailure(actual));
+      return EMPTY;
     case "forget":
       record.set(undefined);
       return EMPTY;
@@ -165,8 +168,7 @@ function setUp(
   return concat(
     timed(made$, "volume_mount", layout.plugin, ports),
     defer(() => {
-      const { failure: _failure, ...known } = before;
-      record.set({ ...known, condition: "mounted", inputs });
+      record.set({ ...withoutFailure(before), condition: "mounted", inputs });
       observeWait(wait, layout.plugin, ports);
       log.debug(before.condition === "mounted" ? "Volume is up to date" : "Volume is mounted");
       return EMPTY;

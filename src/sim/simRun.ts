@@ -16,6 +16,7 @@ import { createPageFaults } from "./faults/pageFaults.ts";
 import { withProgramFaults, withPullFaults } from "./faults/programFaults.ts";
 import { openDesires } from "./checkers/desiredState.ts";
 import { openStatuses } from "./checkers/statusesArrive.ts";
+import { noBusyLoop } from "./checkers/noBusyLoop.ts";
 import { openDuties } from "./checkers/nodeInCluster.ts";
 import { openSizes } from "./checkers/sizesSettle.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
@@ -79,15 +80,18 @@ export function createSimRun(options: SimRunOptions): SimRun {
   let events = 0;
   const world = createWorld(options, dice);
   const { node } = world;
+  const pace = noBusyLoop(options.pods.length);
   const broken = (): boolean => {
-    if (node.violations.length === 0) return false;
+    if (node.violations.length === 0 && found.length === 0) return false;
     outcome = "correctness";
     return true;
   };
   const stepsUntil = (endMs: number): boolean => {
     while (node.step(endMs)) {
       events += 1;
-      if (node.violations.length > 0) return !broken();
+      const spin = pace(node.clock.monotonicMs());
+      if (spin !== undefined) found.push({ atMs: node.clock.monotonicMs(), checker: "noBusyLoop", message: spin });
+      if (spin !== undefined || node.violations.length > 0) return !broken();
     }
     node.scheduler.advanceTo(endMs);
     return true;

@@ -49,7 +49,8 @@ export interface WantedVolume {
 export type VolumeStep =
   | { readonly kind: "nothing" }
   | { readonly kind: "wait"; readonly until: MonotonicMs }
-  | { readonly kind: "setUp" | "tearDown" | "forget" };
+  /** `recovered`: it is as it should be, and what failed meanwhile is to be done no more. */
+  | { readonly kind: "setUp" | "tearDown" | "forget" | "recovered" };
 
 /** Decides; `wanted` undefined: the pod needs it no more. */
 export function volumeStep(
@@ -61,7 +62,7 @@ export function volumeStep(
   const { condition, inputs, failure } = actual;
   if (wanted === undefined && condition === "absent") return { kind: "forget" };
   const isSame = wanted !== undefined && condition === "mounted" && sameItems(inputs, wanted.inputs);
-  if (isSame) return { kind: "nothing" };
+  if (isSame) return { kind: failure === undefined ? "nothing" : "recovered" };
   const isNews = wanted !== undefined && failure !== undefined && !sameItems(failure.inputs, wanted.inputs);
   if (failure !== undefined && now < failure.againAt && !isNews) return { kind: "wait", until: failure.againAt };
   return { kind: wanted === undefined ? "tearDown" : "setUp" };
@@ -73,6 +74,11 @@ const LONGEST_DELAY_MS = 122_000;
 /** How long the next try waits after so many failures in a row. Upstream's delays: 500 ms doubling to 2 min 2 s. */
 export const retryDelayMs = (failures: number): number =>
   Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (Math.max(1, failures) - 1));
+
+/** The same volume, of which nothing is to be tried again. */
+export function withoutFailure({ failure: _over, ...actual }: ActualVolume): ActualVolume {
+  return actual;
+}
 
 /** The same volume after one more failure. */
 export function withFailure(

@@ -51,7 +51,7 @@ describe("volumeStep", () => {
       "it failed with an object that is back to what is in the files",
       wanted,
       failing(mounted, [young, "token"]),
-      { kind: "nothing" },
+      { kind: "recovered" },
     ],
   ])("when %s", (_when, want, actual, step) => {
     expect(volumeStep(want, actual, NOW)).toEqual(step);

@@ -1,0 +1,11 @@
+import { expect, it } from "vitest";
+import { noBusyLoop } from "../../../src/sim/checkers/noBusyLoop.ts";
+
+it("says once that a minute has more actions than its pods explain, and counts each minute anew", () => {
+  const pace = noBusyLoop(10);
+  const found = (atMs: number, actions: number): readonly (string | undefined)[] =>
+    Array.from({ length: actions }, () => pace(atMs)).filter((said) => said !== undefined);
+  expect(found(0, 11_000)).toEqual([]);
+  expect(found(60_000, 11_000)).toEqual([]);
+  expect(found(119_999, 2)).toEqual(["more than 11000 actions in one minute"]);
+});

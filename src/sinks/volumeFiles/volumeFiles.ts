@@ -12,6 +12,8 @@ import { writeAtomic } from "./writeAtomic.ts";
 /** File operations in volumes, as the user of this process. `clock` gives generations of files their names. */
 export function createVolumeFiles({ clock }: { readonly clock: Clock }): VolumeFiles {
   const walks = createTreeWorker({ clock });
+  // Pods start once their volumes are given away: however long it takes to count others, that does not wait.
+  const counts = createTreeWorker({ clock });
   return {
     writeAtomic: (dir, files, ownership) =>
       fromCall(async (signal) => {
@@ -27,6 +29,6 @@ export function createVolumeFiles({ clock }: { readonly clock: Clock }): VolumeF
         }
       }),
     setOwnership: (dir, ownership) => fromCall((signal) => walks.run({ kind: "setOwnership", dir, ownership }, signal)),
-    usage: (dir) => fromCall((signal) => walks.run({ kind: "usage", dir }, signal)),
+    usage: (dir) => fromCall((signal) => counts.run({ kind: "usage", dir }, signal)),
   };
 }

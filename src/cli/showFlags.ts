@@ -1,9 +1,11 @@
 /** Flags and options of the commands that show what a running rxlet knows: `rxlet explain POD`, `rxlet volumes [POD]`. */
+import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
+import { ACCESS_FLAGS, readAccess } from "./accessFlags.ts";
 import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 
-/** Whom to ask, and what the answer is to be. */
-export interface ShowOptions {
+/** Whom to ask and as whom, and what the answer is to be. */
+export interface ShowOptions extends KubeletAccess {
   /** Base URL of a kubelet's server, without a slash at the end. */
   readonly server: string;
   readonly format: "text" | "json";
@@ -28,7 +30,14 @@ const base = { group: "rxlet", effective: true } as const;
 export const EXPLAIN_FLAGS: readonly FlagSpec[] = [
   { ...base, name: "namespace", short: "n", type: "string", default: "default", about: "Namespace of the pod" },
   { ...base, name: "port", type: "int32", default: "10255", about: "Read-only port of the kubelet on this machine" },
-  { ...base, name: "server", type: "string", default: "", about: "URL of the kubelet's server instead of a port here" },
+  {
+    ...base,
+    name: "server",
+    type: "string",
+    default: "",
+    about: "URL of the kubelet's server, read-only or authenticated, instead of a port here",
+  },
+  ...ACCESS_FLAGS,
   { ...base, name: "output", short: "o", type: "string", default: "text", about: "text or json" },
 ];
 
@@ -49,10 +58,12 @@ export function readVolumesFlags({ given, positional, errors }: ParsedFlags): Re
   const server = String(values["server"]) === "" ? `http://127.0.0.1:${port}` : String(values["server"]);
   if (!/^https?:\/\/[^/]/.test(server))
     faults.push(`--server: must be a URL such as http://127.0.0.1:10255, got ${server}`);
+  const { access, faults: useless } = readAccess(values, { given }, server);
+  faults.push(...useless);
   const format = String(values["output"]);
   if (format !== "text" && format !== "json") faults.push(`--output: must be text or json, got ${format}`);
   if (faults.length > 0 || (format !== "text" && format !== "json")) return { ok: false, errors: faults };
-  const asked: VolumesOptions = { namespace, server: server.replace(/\/+$/, ""), format };
+  const asked: VolumesOptions = { namespace, server: server.replace(/\/+$/, ""), format, ...access };
   return { ok: true, options: pod === "" ? asked : { ...asked, pod } };
 }
 

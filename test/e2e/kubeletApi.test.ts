@@ -130,6 +130,13 @@ describeOnContainerd("the HTTPS server on containerd", (installation) => {
       code: 0,
       text: `${metadata.namespace}/${metadata.name}: backoffs are reset\n`,
     });
+    const explain = (...args: readonly string[]) =>
+      run("explain", `${metadata.namespace}/${metadata.name}`, `--server=https://127.0.0.1:${kubelet.port}`, ...args);
+    expect(await explain(`--certificate-authority=${ca}`)).toEqual({ code: 1, text: "" });
+    expect(await explain(`--certificate-authority=${ca}`, `--client-certificate=${pem}`)).toEqual({
+      code: 0,
+      text: expect.stringContaining("CrashLoopBackOff") as string,
+    });
     await node.daemon.until("crash", (pod) => restarts(pod) > restarts({ metadata, ...before }), "started again");
     expect((await node.daemon.events("crash")).filter(({ reason }) => reason === "RetryNow")).toHaveLength(1);
   });

@@ -1,0 +1,63 @@
+/** One request without body to a kubelet's server, with the credentials of files. Bounds: 10 s, 16 MiB of answer. */
+import { readFile } from "node:fs/promises";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
+import { kubeletError } from "../core/errors.ts";
+import { ioError } from "../core/ioError.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import type { Call } from "../ports/call.ts";
+
+const ANSWER_WITHIN_MS = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** What a server answered. */
+export interface TextAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Asks; errors with Unavailable when nobody answers, and with Io for a file that cannot be read. */
+export const askKubelet = (method: "GET" | "POST", url: string, access: KubeletAccess): Call<TextAnswer> =>
+  fromCall((signal) => ask(method, url, access, signal));
+
+const contentOf = async (path: string): Promise<string | undefined> => {
+  if (path === "") return undefined;
+  return readFile(path, "utf8").catch((thrown: unknown) => {
+    throw ioError("read", path, thrown);
+  });
+};
+
+async function ask(
+  method: string,
+  url: string,
+  { certificateAuthority, insecure, clientCertificate, clientKey, tokenFile }: KubeletAccess,
+  signal: AbortSignal,
+): Promise<TextAnswer> {
+  const token = (await contentOf(tokenFile))?.trim();
+  const options = {
+    ...{ method, signal, timeout: ANSWER_WITHIN_MS, rejectUnauthorized: !insecure },
+    ca: await contentOf(certificateAuthority),
+    cert: await contentOf(clientCertificate),
+    key: await contentOf(clientKey === "" ? clientCertificate : clientKey),
+    headers: { "content-length": "0", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+  };
+  const request = url.startsWith("https:") ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const failed = (thrown: Error) => reject(kubeletError("Unavailable", thrown.message, { cause: thrown }));
+    const asked = request(url, options, (answer) => {
+      const parts: Buffer[] = [];
+      let length = 0;
+      answer.on("data", (part: Buffer) => {
+        parts.push(part);
+        length += part.length;
+        if (length > MAX_BYTES) answer.destroy(new Error(`the answer is larger than ${MAX_BYTES} bytes`));
+      });
+      answer.on("error", failed);
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
+    });
+    asked.on("timeout", () => asked.destroy(new Error(`nothing for ${ANSWER_WITHIN_MS} ms`)));
+    asked.on("error", failed);
+    asked.end();
+  });
+}

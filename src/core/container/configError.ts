@@ -1,20 +1,16 @@
-/** Why a config cannot be made, under the reason the API shows. The text names pod, container and field. */
+/** Why a config cannot be made, under the reason the API shows: of a container in upstream's words, else with the pod. */
 import type { Pod } from "../api.ts";
 import { type ErrorCode, kubeletError } from "../errors.ts";
 import { type Result, err } from "../result.ts";
 
-type FailureReason = "CreateContainerConfigError" | "CreatePodSandboxError" | "FailedMount";
+type FailureReason = "CreatePodSandboxError" | "FailedMount";
 
 /** How upstream writes a pod in messages: `name_namespace(uid)`. */
 export const podText = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
 
-/** The container cannot be configured as its spec says. */
-export const containerConfigError = (
-  pod: Pod,
-  container: string,
-  message: string,
-  code: ErrorCode = "InvalidArgument",
-): Result<never> => fail("CreateContainerConfigError", pod, `container "${container}": ${message}`, code);
+/** The container cannot be configured as its spec says; shown with the container, so the text need not name it. */
+export const containerConfigError = (message: string): Result<never> =>
+  err(kubeletError("InvalidArgument", message, { reason: "CreateContainerConfigError" }));
 
 /** The sandbox cannot be configured as the pod says. */
 export const sandboxConfigError = (pod: Pod, message: string, code: ErrorCode = "InvalidArgument"): Result<never> =>

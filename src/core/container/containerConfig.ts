@@ -64,7 +64,7 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
   const signalName = container.lifecycle?.stopSignal;
   const signal = stopSignal(signalName);
   if (signal === undefined) {
-    return containerConfigError(pod, container.name, `lifecycle.stopSignal: unknown signal "${signalName}"`);
+    return containerConfigError(`lifecycle.stopSignal: unknown signal "${signalName}"`);
   }
   const expanded = (text: string): string => expand(text, (name) => values.get(name));
   return ok(

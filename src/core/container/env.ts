@@ -33,19 +33,19 @@ function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<En
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = declared.valueFrom ?? {};
   const { namespace } = pod.metadata;
   const textOr = (text: string | undefined, message: string): Result<EnvValue> =>
-    text === undefined ? containerConfigError(pod, container.name, `env ${declared.name}: ${message}`) : ok({ text });
+    text === undefined ? containerConfigError(message) : ok({ text });
   if (fieldRef !== undefined) {
     // A cloud controller may not have told it yet: the container waits for it.
     if (HOST_IP.test(fieldRef.fieldPath) && addresses.nodeIps.length === 0) {
       return err(kubeletError("NotFound", node.hostIpUnknown, { reason: "CreateContainerConfigError" }));
     }
-    return textOr(podFieldText(pod, fieldRef.fieldPath, addresses), `unsupported fieldPath: ${fieldRef.fieldPath}`);
+    return textOr(podFieldText(pod, fieldRef.fieldPath, addresses), `field label not supported: ${fieldRef.fieldPath}`);
   }
   if (resourceFieldRef !== undefined) {
     const { resource, containerName, divisor } = resourceFieldRef;
     const what = [resource, containerName && `of container ${containerName}`, divisor && `divided by ${divisor}`];
     const text = resourceFieldText(pod, container, resourceFieldRef, node.allocatable);
-    return textOr(text, `unsupported resourceFieldRef: ${what.filter(Boolean).join(" ")}`);
+    return textOr(text, `unsupported container resource : ${what.filter(Boolean).join(" ")}`);
   }
   if (configMapKeyRef !== undefined) return keyRefValue("ConfigMap", namespace, configMapKeyRef, objects);
   if (secretKeyRef !== undefined) return keyRefValue("Secret", namespace, secretKeyRef, objects);

@@ -56,18 +56,19 @@ function isRecursivelyReadOnly(mount: VolumeMount, isSupported: boolean): boolea
 const absolute = (path: string): string => (path.startsWith("/") ? path : `/${path}`);
 
 function volumeMount(input: MountsInput, mount: VolumeMount, bind: SubPathBind | undefined): Result<Mount> {
-  const { pod, container, node } = input;
-  const where = `container "${container.name}": volumeMount "${mount.name}" at ${mount.mountPath}`;
+  const { container, node } = input;
   const volume = input.volumes.get(mount.name);
-  if (volume === undefined) return mountError(pod, `${where}: the pod has no volume of this name`);
+  if (volume === undefined) {
+    return containerConfigError(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
+  }
   if (volume.image !== undefined) return imageMount(input, mount);
   const recursive = isRecursivelyReadOnly(mount, input.recursiveReadOnlyMounts);
   if (typeof recursive === "string") {
-    return containerConfigError(pod, container.name, `failed to resolve recursive read-only mode: ${recursive}`);
+    return containerConfigError(`failed to resolve recursive read-only mode: ${recursive}`);
   }
   const propagation = PROPAGATION.get(mount.mountPropagation ?? "None");
   if (propagation === undefined) {
-    return mountError(pod, `${where}: invalid mountPropagation "${mount.mountPropagation}"`);
+    return containerConfigError(`invalid MountPropagation mode: "${mount.mountPropagation}"`);
   }
   return ok(
     Mount.fromPartial({
@@ -95,7 +96,7 @@ function imageMount({ pod, volumeImages, environment }: MountsInput, mount: Volu
 export const needsHostsFile = (pod: Pod, podIps: readonly string[]): boolean =>
   podIps.length > 0 || (pod.spec.hostNetwork ?? false);
 
-/** The mounts of a container; fails with FailedMount naming volume and path. */
+/** The mounts of a container; fails with CreateContainerConfigError, or FailedMount where only this node cannot. */
 export function containerMounts(input: MountsInput): Result<readonly Mount[]> {
   const { pod, container, podIps, node } = input;
   if ((container.volumeDevices ?? []).length > 0) {

@@ -129,8 +129,8 @@ function seccompOf({ pod, container, node }: ContainerSecurityInput): Result<Sec
   const fallback = { type: node.seccompDefault ? "RuntimeDefault" : "Unconfined" };
   const profile = securityProfile(wanted ?? fallback, `${seccompProfilesDir(node.directories)}/`);
   if (profile !== undefined) return ok(profile);
-  const why = wanted?.type === "Localhost" ? "localhostProfile must be set" : `unknown type "${wanted?.type}"`;
-  return containerConfigError(pod, container.name, `seccompProfile: ${why}`);
+  if (wanted?.type !== "Localhost") return containerConfigError(`unknown seccomp profile type: "${wanted?.type}"`);
+  return containerConfigError("localhostProfile must be set if seccompProfile type is Localhost.");
 }
 
 interface Apparmor {
@@ -143,8 +143,8 @@ function apparmorOf({ pod, container }: ContainerSecurityInput): Result<Apparmor
   if (wanted === undefined) return ok({});
   const profile = securityProfile(wanted, "");
   if (profile !== undefined) return ok({ apparmor: profile, apparmorProfile: legacyApparmor(wanted) });
-  const why = wanted.type === "Localhost" ? "localhostProfile must be set" : `unknown type "${wanted.type}"`;
-  return containerConfigError(pod, container.name, `appArmorProfile: ${why}`);
+  if (wanted.type === "Localhost") return containerConfigError("missing localhost apparmor profile name");
+  return containerConfigError(`unknown apparmor profile type: "${wanted.type}"`);
 }
 
 /** Who the container's first process is: what the spec says, else what the image says. */
@@ -170,8 +170,7 @@ export function containerSecurityContext(input: ContainerSecurityInput): Result<
   if (!apparmor.ok) return apparmor;
   const policy = groupsPolicy(ofPod);
   if (policy === undefined) {
-    const message = `unsupported supplementalGroupsPolicy: ${ofPod.supplementalGroupsPolicy}`;
-    return containerConfigError(pod, container.name, message);
+    return containerConfigError(`unsupported supplementalGroupsPolicy: ${ofPod.supplementalGroupsPolicy}`);
   }
   const isUnmasked = own.procMount === "Unmasked";
   const selinux = own.seLinuxOptions ?? ofPod.seLinuxOptions;

@@ -318,19 +318,19 @@ describe("buildContainerConfig", () => {
       { lifecycle: { stopSignal: "TERM" } },
       {},
       "CreateContainerConfigError",
-      'pod "plain_demo(uid-1)": container "main": lifecycle.stopSignal: unknown signal "TERM"',
+      'lifecycle.stopSignal: unknown signal "TERM"',
     ],
     [
       { env: [{ name: "X", valueFrom: { fieldRef: { fieldPath: "no" } } }] },
       {},
       "CreateContainerConfigError",
-      'pod "plain_demo(uid-1)": container "main": env X: unsupported fieldPath: no',
+      "field label not supported: no",
     ],
     [
       { volumeMounts: [{ name: "none", mountPath: "/m" }] },
       {},
-      "FailedMount",
-      'pod "plain_demo(uid-1)": container "main": volumeMount "none" at /m: the pod has no volume of this name',
+      "CreateContainerConfigError",
+      'cannot find volume "none" to mount into container "main"',
     ],
     [
       { securityContext: { runAsNonRoot: true } },

@@ -126,7 +126,7 @@ const refused = (message: string, code = "InvalidArgument") => ({
   error: {
     code,
     reason: "CreateContainerConfigError",
-    message: `pod "plain_demo(uid-1)": container "main": ${message}`,
+    message,
     retryable: false,
   },
 });
@@ -197,11 +197,11 @@ describe("containerEnvironment", () => {
   });
 
   it.each<[EnvVars[number]["valueFrom"], string, string?]>([
-    [{ fieldRef: { fieldPath: "spec.restartPolicy" } }, "env V: unsupported fieldPath: spec.restartPolicy"],
-    [{ resourceFieldRef: { resource: "limits.gpu" } }, "env V: unsupported resourceFieldRef: limits.gpu"],
+    [{ fieldRef: { fieldPath: "spec.restartPolicy" } }, "field label not supported: spec.restartPolicy"],
+    [{ resourceFieldRef: { resource: "limits.gpu" } }, "unsupported container resource : limits.gpu"],
     [
       { resourceFieldRef: { resource: "limits.cpu", containerName: "none", divisor: "x" } },
-      "env V: unsupported resourceFieldRef: limits.cpu of container none divided by x",
+      "unsupported container resource : limits.cpu of container none divided by x",
     ],
   ])("refuses %j by name", (valueFrom, message, code) => {
     const env = [{ name: "V", ...(valueFrom && { valueFrom }) }];

@@ -109,12 +109,15 @@ describe("containerMounts", () => {
     );
   });
 
-  const where = (name: string) => `container "main": volumeMount "${name}" at /m:`;
-  it.each<[VolumeMounts[number], string, string?]>([
-    [{ name: "none", mountPath: "/m" }, `${where("none")} the pod has no volume of this name`],
-    [{ name: "data", mountPath: "/m", mountPropagation: "Up" }, `${where("data")} invalid mountPropagation "Up"`],
-  ])("refuse %j by name", (mount, message, code) => {
-    expect(mounts([mount])).toEqual(refused(message, code));
+  it.each<[VolumeMounts[number], string]>([
+    [{ name: "none", mountPath: "/m" }, 'cannot find volume "none" to mount into container "main"'],
+    [{ name: "data", mountPath: "/m", mountPropagation: "Up" }, 'invalid MountPropagation mode: "Up"'],
+  ])("refuse %j in upstream's words", (mount, message) => {
+    const reason = "CreateContainerConfigError";
+    expect(mounts([mount])).toEqual({
+      ok: false,
+      error: { code: "InvalidArgument", reason, message, retryable: false },
+    });
   });
 
   const rro = (mode: string, more: Partial<VolumeMounts[number]> = {}) => ({
@@ -150,8 +153,7 @@ describe("containerMounts", () => {
       error: {
         reason: "CreateContainerConfigError",
         message:
-          'pod "plain_demo(uid-1)": container "main": failed to resolve recursive read-only mode: ' +
-          `volume "data" requested recursive read-only mode, ${why}`,
+          "failed to resolve recursive read-only mode: " + `volume "data" requested recursive read-only mode, ${why}`,
       },
     });
   });

@@ -174,10 +174,13 @@ describe("containerSecurityContext", () => {
   });
 
   it.each<[Case, string]>([
-    [{ own: { seccompProfile: { type: "Localhost" } } }, "seccompProfile: localhostProfile must be set"],
-    [{ own: { seccompProfile: { type: "Odd" } } }, 'seccompProfile: unknown type "Odd"'],
-    [{ own: { appArmorProfile: { type: "Localhost" } } }, "appArmorProfile: localhostProfile must be set"],
-    [{ own: { appArmorProfile: { type: "Odd" } } }, 'appArmorProfile: unknown type "Odd"'],
+    [
+      { own: { seccompProfile: { type: "Localhost" } } },
+      "localhostProfile must be set if seccompProfile type is Localhost.",
+    ],
+    [{ own: { seccompProfile: { type: "Odd" } } }, 'unknown seccomp profile type: "Odd"'],
+    [{ own: { appArmorProfile: { type: "Localhost" } } }, "missing localhost apparmor profile name"],
+    [{ own: { appArmorProfile: { type: "Odd" } } }, 'unknown apparmor profile type: "Odd"'],
     [{ ofPod: { supplementalGroupsPolicy: "Odd" } }, "unsupported supplementalGroupsPolicy: Odd"],
   ])("refuses %j", (given, why) => {
     expect(contextOf(given)).toEqual({
@@ -185,7 +188,7 @@ describe("containerSecurityContext", () => {
       error: {
         code: "InvalidArgument",
         reason: "CreateContainerConfigError",
-        message: `pod "plain_demo(uid-1)": container "main": ${why}`,
+        message: why,
         retryable: false,
       },
     });

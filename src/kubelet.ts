@@ -163,12 +163,11 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   );
 
   const told$ = lifecycle$.pipe(connect((outputs$) => keepTold(outputs$, state, clock)));
-  const swept$ = housekeeping(
-    { ready$: listed$.pipe(switchMap(() => state.sourcesSeen.changes$.pipe(filter(allSourcesSeen), take(1)))) },
-    ports,
-    config,
-    { ...state, userNamespaces, volumesOf: shared.volumes },
-  );
+  const swept$ = housekeeping({ ready$: registrySettled(state) }, ports, config, {
+    ...state,
+    userNamespaces,
+    volumesOf: shared.volumes,
+  });
   const up$ = runtimeState({ lookAgain$: loops.runtimeLooks.values$ }, ports, config, state.runtimeState);
 
   return {
@@ -306,6 +305,13 @@ const keepTold = (outputs$: Observable<PodOutput>, state: NodeState, clock: Cloc
 const runtimeKnown = ({ listing, runtimeState: runtime }: NodeState): Observable<unknown> =>
   combineLatest([listing.changes$, runtime.changes$]).pipe(
     filter(([listed, { handlers }]) => listed !== undefined && handlers !== undefined),
+    take(1),
+  );
+
+/** The registry has heard what all sources want. */
+const registrySettled = ({ registry }: NodeState): Observable<unknown> =>
+  registry.changes$.pipe(
+    filter(({ isSettled }) => isSettled),
     take(1),
   );
 

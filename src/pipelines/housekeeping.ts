@@ -10,7 +10,6 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { parseContainerLogLink, parsePodLogDir, podDir, podsDir } from "../core/paths.ts";
 import { parsePodCgroupName, qosCgroupName } from "../core/resources/podCgroup.ts";
 import { inSequence } from "../operators/inSequence.ts";
-import { longTimer } from "../operators/longTimer.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -26,10 +25,7 @@ interface State extends Pick<NodeState, "registry" | "listing" | "statuses" | "o
   readonly volumesOf: Pick<Volumes, "forget">;
 }
 
-/** What the sources want is known before the registry has heard it: until then every pod looks like a leftover. */
-const SETTLE_MS = 1_000;
-
-/** Sweeps from a moment after the first time `ready$` emits. */
+/** Sweeps from when `ready$` emits: until the registry has heard what all sources want, every pod looks like a leftover. */
 export function housekeeping(
   inputs: { readonly ready$: Observable<unknown> },
   ports: Ports,
@@ -43,8 +39,7 @@ export function housekeeping(
       sweepLogLinks(ports, config, state),
       sweepCgroups(ports, config, state),
     );
-  const settled$ = longTimer(ports.clock, SETTLE_MS).pipe(ignoreElements());
-  return inputs.ready$.pipe(switchMap(() => concat(settled$, pollAfter(ports.clock, config.auditPeriodMs, sweep))));
+  return inputs.ready$.pipe(switchMap(() => pollAfter(ports.clock, config.auditPeriodMs, sweep)));
 }
 
 function isOrphan(uid: string, { registry, listing }: State): boolean {

@@ -1,17 +1,6 @@
-import { Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
-import type { AdmissionResult } from "../../../src/core/admission/admit.ts";
-import { advanceRegistry, type RegistryInput } from "../../../src/core/pod/podRegistry.ts";
-import { housekeeping } from "../../../src/pipelines/housekeeping.ts";
-import { createUserNamespaces } from "../../../src/pipelines/userNamespaces.ts";
-import { createSimFiles } from "../../../src/sim/simFiles.ts";
-import { simKubeletConfig } from "../../../src/sim/simKubeletConfig.ts";
-import { simMachine } from "../../../src/sim/simMachine.ts";
-import { createNodeState } from "../../../src/state/nodeState.ts";
-import { marbles } from "../../support/marbles.ts";
 import { podNode } from "../../support/podNode.ts";
-import { ALL_RESIZABLE, containerOf, podOf } from "../../support/pods.ts";
-import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+import { containerOf, podOf } from "../../support/pods.ts";
 
 const POD_DIR = "/var/lib/kubelet/pods/gone/volumes/kubernetes.io~empty-dir/data";
 const LOG_DIR = "/var/log/pods/demo_gone_gone/main";
@@ -48,39 +37,32 @@ describe("housekeeping", () => {
     check();
   });
 
-  it(
-    "gives the registry time to hear what the sources want: it learns it through a queue, after all are known",
-    marbles((m) => {
-      const state = createNodeState();
-      const files = createSimFiles(m);
-      const mine = "/var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~empty-dir/data/file";
-      files.put(mine, "precious");
-      const ready = new Subject<void>();
-      m.at(10, () => {
-        ready.next();
-        const update: RegistryInput = { kind: "update", update: { op: "ADD", source: "file", pods: [podOf()] } };
-        const admit = (): AdmissionResult => ({ admitted: true, preempt: [] });
-        const step = advanceRegistry(state.registry.value, update, {
-          parts: ALL_RESIZABLE,
-          admit,
-          infeasible: () => undefined,
-          sourcesReady: true,
-          runtimePods: [],
-        });
-        m.scheduler.schedule(() => state.registry.set(step.registry));
-      });
-      const ports = { files, mounts: undefined, cgroups: undefined, clock: m.clock, telemetry: recordingTelemetry() };
-      const config = simKubeletConfig(simMachine());
-      const userNamespaces = createUserNamespaces(ports, config, state);
-      const volumesOf = { forget: () => undefined };
-      m.expectObservable(
-        housekeeping({ ready$: ready }, ports, config, { ...state, userNamespaces, volumesOf }),
-        "100s !",
-      ).toBe("");
-      m.flush();
-      expect(files.read(mine)).toBe("precious");
-    }),
-  );
+  it("touches nothing before the registry has heard what the sources want, however long the kubelet takes to start", () => {
+    const mine = "/var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~empty-dir/data/file";
+    const volumeMounts = [{ name: "data", mountPath: "/data" }];
+    const spec = { volumes: [{ name: "data", emptyDir: {} }], containers: [containerOf({ volumeMounts })] };
+    let isSlow = false;
+    const { node, check } = podNode({
+      pods: [podOf({ spec })],
+      images: [],
+      // What was pulled is looked up before the first pod is.
+      config: { imageVerification: { policy: "NeverVerifyPreloadedImages" } },
+      intercept: (rpc) => (isSlow && rpc === "ListImages" ? { kind: "delay", ms: 15_000 } : { kind: "proceed" }),
+    });
+    node.runFor(60_000);
+    node.files.put(mine, "precious");
+    isSlow = true;
+    node.powerOff();
+    node.restartRuntime();
+    for (const { id } of node.runtime.sandboxes()) {
+      node.runtime.runtime.removePodSandbox({ podSandboxId: id }).subscribe();
+    }
+    node.runFor(1_000);
+    node.restartKubelet();
+    node.runFor(60_000);
+    expect([node.files.read(mine), node.running().length]).toEqual(["precious", 1]);
+    check();
+  });
 
   it("goes on with the rest when one thing cannot be removed, and tries that again with the next sweep", () => {
     let broken = true;

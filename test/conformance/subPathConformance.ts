@@ -68,15 +68,39 @@ export function subPathConformance(machine: () => MountsUnderTest): void {
       expect(await on.names(target)).toEqual(["deep"]);
     });
 
-    it.each(["../outside", "sub/../../outside", "/outside", "..", "sub/..", "a\0b"])(
-      "refuses the subPath %j",
-      async (subPath) => {
-        const { on, root, bound } = await volume();
-        expect(await bound(subPath)).toBe("InvalidArgument");
-        expect(await ending(on.port.makeInside({ volumeRoot: root, subPath }))).toBe("InvalidArgument");
-        expect([await on.count(), await on.names(on.at("outside"))]).toEqual([0, ["secret"]]);
+    it.each(["a blank", "tab\tline\nfeed", "back\\slash \\040", "#hash", "é😀", "-o ro", "...", "..x", "a,b:c"])(
+      "binds what is named %j, and knows it again",
+      async (name) => {
+        const on = machine();
+        const volumeRoot = await on.dir("volume");
+        await on.dir("volume", name);
+        await on.write(`${volumeRoot}/${name}/file`, "content");
+        const target = on.at("pod", name, "0");
+        for (let round = 0; round < 2; round += 1) {
+          expect(await ending(on.port.bindInside({ volumeRoot, subPath: name, target }))).toBeUndefined();
+        }
+        expect([await on.count(), await on.read(`${target}/file`)]).toEqual([1, "content"]);
+        await ending(on.port.unmount(target));
+        expect([await on.count(), await on.names(target)]).toEqual([0, []]);
       },
     );
+
+    it.each([
+      "../outside",
+      "sub/../../outside",
+      "sub/./deep/../../../outside",
+      "./..",
+      "sub//..//..//outside",
+      "/outside",
+      "..",
+      "sub/..",
+      "a\0b",
+    ])("refuses the subPath %j", async (subPath) => {
+      const { on, root, bound } = await volume();
+      expect(await bound(subPath)).toBe("InvalidArgument");
+      expect(await ending(on.port.makeInside({ volumeRoot: root, subPath }))).toBe("InvalidArgument");
+      expect([await on.count(), await on.names(on.at("outside"))]).toEqual([0, ["secret"]]);
+    });
 
     it.each(["../outside", "absolute", "../../../../../../../../../../etc"])(
       "refuses what leads outside through a link to %s",

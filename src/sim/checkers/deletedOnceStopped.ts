@@ -7,8 +7,7 @@ import { isMirrorPod } from "../../core/pod/mirrorPod.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers } from "./liveContainers.ts";
 
-export function deletedOnceStopped(): SimChecker {
-  const live = liveContainers();
+export function deletedOnceStopped(live = liveContainers()): SimChecker {
   /** By UID. */
   const objects = new Map<string, ApiPod>();
   return {

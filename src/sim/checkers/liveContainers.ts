@@ -15,14 +15,17 @@ export interface LiveContainer {
 /** Of `namespace/pod/name#attempt`, or undefined for what is no container. */
 export const containerNameOf = (subject: string): string | undefined => subject.split("/")[2]?.split("#")[0];
 
-/** Makes the table. Bound: what runs, and every pod that was ever wanted. */
+/** Makes the table, which several checkers may share. Bound: what runs, and every pod that was ever wanted. */
 export function liveContainers() {
   const live = new Map<string, LiveContainer>();
   const byPod = new Map<string, readonly LiveContainer[]>();
   const pods = new Map<string, Pod>();
+  let last: SimObservation | undefined;
   return {
-    /** Takes an observation in. */
+    /** Takes an observation in, once, however many checkers show it. */
     look(observation: SimObservation): void {
+      if (observation === last) return;
+      last = observation;
       if (observation.kind === "wanted") for (const pod of observation.news) pods.set(pod.metadata.uid, pod);
       if (observation.kind !== "change") return;
       const { kind, id, podUid, name: subject } = observation.change;

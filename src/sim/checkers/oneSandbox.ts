@@ -2,8 +2,7 @@
 import type { SimChecker } from "../simChecker.ts";
 import { liveContainers } from "./liveContainers.ts";
 
-export function oneSandbox(): SimChecker {
-  const live = liveContainers();
+export function oneSandbox(live = liveContainers()): SimChecker {
   /** Ready sandboxes by id, with the UIDs of their pods. */
   const ready = new Map<string, string>();
   return {

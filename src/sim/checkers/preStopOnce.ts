@@ -2,8 +2,7 @@
 import type { SimChecker } from "../simChecker.ts";
 import { containerNameOf, liveContainers } from "./liveContainers.ts";
 
-export function preStopOnce(): SimChecker {
-  const live = liveContainers();
+export function preStopOnce(live = liveContainers()): SimChecker {
   /** Instances whose hook was begun under this kubelet. */
   const begun = new Set<string>();
   return {

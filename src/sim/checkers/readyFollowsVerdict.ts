@@ -20,8 +20,7 @@ interface Verdict {
   readonly sinceMs: number;
 }
 
-export function readyFollowsVerdict(): SimChecker {
-  const live = liveContainers();
+export function readyFollowsVerdict(live = liveContainers()): SimChecker {
   /** Of running instances with a readiness probe. */
   const verdicts = new Map<string, Verdict>();
   /** Those of them whose verdict is no: few, and looked at whenever anything happens. */

@@ -15,8 +15,7 @@ const isOver = (status: PodStatus | undefined): boolean => status?.phase === "Fa
 /** Timers are due at fractions of a millisecond. */
 const ROUNDING_MS = 10;
 
-export function sidecarsOutliveMains(): SimChecker {
-  const live = liveContainers();
+export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
   const going = goingPods();
   /** When the end of each pod began, by UID, in milliseconds. */
   const beganAt = new Map<string, number>();

@@ -4,8 +4,7 @@ import { liveContainers } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
 import { toldRunning } from "./toldStatuses.ts";
 
-export function startupGatesReady(): SimChecker {
-  const live = liveContainers();
+export function startupGatesReady(live = liveContainers()): SimChecker {
   /** Instances whose startup probe passed, under this kubelet or an earlier one. */
   const passed = new Set<string>();
   return {

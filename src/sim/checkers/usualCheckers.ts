@@ -8,6 +8,7 @@ import { disjointUserIds } from "./disjointUserIds.ts";
 import { diskOutlivesContainers } from "./diskOutlivesContainers.ts";
 import { finalPhaseStays } from "./finalPhaseStays.ts";
 import { graceNeverGrows } from "./graceNeverGrows.ts";
+import { liveContainers } from "./liveContainers.ts";
 import { leaseGap } from "./leaseGap.ts";
 import { nodeReady } from "./nodeReady.ts";
 import { noStartAfterEnd } from "./noStartAfterEnd.ts";
@@ -28,27 +29,30 @@ import { writesInBounds } from "./writesInBounds.ts";
 export type CheckedConfig = Pick<KubeletConfig, "allocatable" | "maxPods" | "containerBackoff">;
 
 /** New ones, for one node of this configuration. */
-export const usualCheckers = (config: CheckedConfig): readonly SimChecker[] => [
-  oneLiveInstance(),
-  oneSandbox(),
-  oneIncarnation(),
-  noStartAfterEnd(),
-  restartCountsGrow(),
-  restartsKeepTheCurve(config.containerBackoff),
-  finalPhaseStays(),
-  graceNeverGrows(),
-  sidecarsOutliveMains(),
-  preStopOnce(),
-  startupGatesReady(),
-  readyFollowsVerdict(),
-  diskOutlivesContainers(),
-  disjointUserIds(),
-  admittedFits(config),
-  serverStatusGrows(),
-  deletedOnceStopped(),
-  oneMirror(),
-  writesInBounds(),
-  configNeverOlder(),
-  leaseGap(),
-  nodeReady(),
-];
+export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
+  const live = liveContainers();
+  return [
+    oneLiveInstance(),
+    oneSandbox(live),
+    oneIncarnation(),
+    noStartAfterEnd(),
+    restartCountsGrow(),
+    restartsKeepTheCurve(config.containerBackoff),
+    finalPhaseStays(),
+    graceNeverGrows(),
+    sidecarsOutliveMains(live),
+    preStopOnce(live),
+    startupGatesReady(live),
+    readyFollowsVerdict(live),
+    diskOutlivesContainers(),
+    disjointUserIds(),
+    admittedFits(config),
+    serverStatusGrows(),
+    deletedOnceStopped(live),
+    oneMirror(),
+    writesInBounds(),
+    configNeverOlder(),
+    leaseGap(),
+    nodeReady(),
+  ];
+}

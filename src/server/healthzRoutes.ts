@@ -10,7 +10,7 @@ import { onlyReads } from "./onlyMethods.ts";
 const PLAIN = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
 
 /** Status and text of `/healthz` for these checks. */
-export function healthzAnswer(
+function healthzAnswer(
   checks: readonly HealthCheck[],
   query: { readonly isVerbose: boolean; readonly excluded: readonly string[] },
 ): { readonly status: 200 | 500; readonly text: string } {

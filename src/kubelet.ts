@@ -57,6 +57,7 @@ import { podStatus } from "./pipelines/podStatus.ts";
 import { podTimeline } from "./pipelines/podTimeline.ts";
 import { createPullRecords } from "./pipelines/pullRecords.ts";
 import { createRegistryCredentials } from "./pipelines/registryCredentials.ts";
+import { createPodStarts } from "./pipelines/podStarts.ts";
 import { createQueries } from "./pipelines/queries.ts";
 import { restoreAllocations } from "./pipelines/restoreAllocations.ts";
 import { runtimeState } from "./pipelines/runtimeState.ts";
@@ -241,6 +242,7 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
     readdressed$: readdressed(node, state.node),
     admission: nodeAdmission(config, ports.machine, state),
     images: createImagePulls(ports, config.imagePull, pullRecords),
+    starts: createPodStarts(ports),
     userNamespaces,
     objects,
     tokens,

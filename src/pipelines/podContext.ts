@@ -24,6 +24,7 @@ import type { ImagePulls } from "./imagePull.ts";
 import type { PodMemory } from "./podMemory.ts";
 import type { PodObjects } from "./podObjects.ts";
 import type { FindCredentials } from "./registryCredentials.ts";
+import type { PodStarts } from "./podStarts.ts";
 import { stage } from "./podStage.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import type { UserNamespaces } from "./userNamespaces.ts";
@@ -38,6 +39,7 @@ export interface PodContext {
   /** Emits when the addresses above have become others. */
   readonly readdressed$: Observable<unknown>;
   readonly images: ImagePulls;
+  readonly starts: PodStarts;
   readonly userNamespaces: UserNamespaces;
   readonly volumes: ReadonlyKeyedCell<PodUid, PodVolumes>;
   readonly runtimeClasses: ReadonlyCell<RuntimeClasses>;

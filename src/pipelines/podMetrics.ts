@@ -1,6 +1,6 @@
 /** What a pod's worker counts: starts, exits, durations of its runs. Counterpart: pkg/kubelet/metrics, util pod_startup_latency_tracker. */
 import { finalize, type MonoTypeOperatorFunction } from "rxjs";
-import type { Pod, PodStatus } from "../core/api.ts";
+import type { Pod } from "../core/api.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../core/runtime/podRuntimeStatus.ts";
 import { parseInstant } from "../core/telemetry/civilTime.ts";
@@ -31,17 +31,6 @@ export function observeWorkerStart({ ports }: PodContext, { metadata }: Pod): vo
   if (seenAt === undefined) return;
   const seconds = Math.max(0, clock.wallTime() - seenAt) / 1000;
   telemetry.metrics.observe("kubelet_pod_worker_start_duration_seconds", seconds);
-}
-
-/** Observes the start of a pod when its status turns Running for the first time; one adopted as running never counts. */
-export function observeStart({ memory, ports }: PodContext, before: PodStatus | undefined, after: PodStatus): void {
-  if (before === undefined || before.phase === "Running" || after.phase !== "Running") return;
-  const { clock, telemetry } = ports;
-  const totalMs = clock.monotonicMs() - memory.startedAt;
-  const { metrics } = telemetry;
-  metrics.observe("kubelet_pod_start_duration_seconds", totalMs / 1000);
-  metrics.observe("kubelet_pod_start_total_duration_seconds", totalMs / 1000);
-  metrics.observe("kubelet_pod_start_sli_duration_seconds", Math.max(0, totalMs - memory.pullMs) / 1000);
 }
 
 /** Counts containers that have exited since the last look; what had exited before the first one is history. */

@@ -18,7 +18,7 @@ import { whenever } from "../operators/whenever.ts";
 import { activeDeadline } from "./activeDeadline.ts";
 import { type PodContext, seesOwnEffects } from "./podContext.ts";
 import { failuresAt } from "./podMemory.ts";
-import { countExits, observeStart } from "./podMetrics.ts";
+import { countExits } from "./podMetrics.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
 /** Statuses under each command; `inspected$` emits after an inspection of this pod. */
@@ -102,7 +102,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   if (command.phase === "sync" && isTerminalPhase(status.phase) && !isEnd(context, command.pod)) return [];
   const outputs: PodOutput[] = [];
   if (memory.status === undefined || !sameValue(memory.status, status)) {
-    observeStart(context, memory.status, status);
+    context.starts.observe(memory, command.pod, memory.status, status);
     memory.status = status;
     memory.toldAt ??= ports.clock.monotonicMs();
     outputs.push({ kind: "status", uid: identity.uid, status });

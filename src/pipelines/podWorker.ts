@@ -36,6 +36,7 @@ import { createPodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { wakeAfter } from "./podRound.ts";
 import { followObjects, type PodObjects } from "./podObjects.ts";
+import type { PodStarts } from "./podStarts.ts";
 import { podStatusStream } from "./podStatusStream.ts";
 import { syncPod } from "./podSync.ts";
 import { terminatePod } from "./podTerminate.ts";
@@ -50,6 +51,7 @@ export interface PodWorkerDeps {
   readonly ports: KubeletPorts;
   readonly node: NodeContext;
   readonly images: ImagePulls;
+  readonly starts: PodStarts;
   readonly userNamespaces: UserNamespaces;
   readonly volumes: Volumes;
   readonly objects: PodObjects;
@@ -77,6 +79,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
         node: deps.node,
         readdressed$: deps.readdressed$,
         images: deps.images,
+        starts: deps.starts,
         userNamespaces: deps.userNamespaces,
         volumes: deps.state.volumes,
         runtimeClasses: deps.state.runtimeClasses,

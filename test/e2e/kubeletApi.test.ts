@@ -117,7 +117,7 @@ describeOnContainerd("the HTTPS server on containerd", (installation) => {
     await node.daemon.put("crash.json", manifest("crash", { containers: [main] }));
     const restarts = ({ status }: Pod) => status?.containerStatuses?.[0]?.restartCount ?? 0;
     const waits = (pod: Pod) =>
-      restarts(pod) >= 3 && pod.status?.containerStatuses?.[0]?.state?.waiting?.reason === "CrashLoopBackOff";
+      restarts(pod) >= 2 && pod.status?.containerStatuses?.[0]?.state?.waiting?.reason === "CrashLoopBackOff";
     const { metadata, ...before } = await node.daemon.until("crash", waits, "in its crash loop");
     const pem = join(node.folder, "admin.pem");
     const ca = join(node.folder, "trusted.crt");

@@ -35,7 +35,7 @@ const figures = (time: EpochMs, used: DiskFigures, space: SpaceFigures | undefin
 });
 
 /** Stats of a volume; `rootFs` is where it is when it has no file system of its own. */
-export const volumeStats = (
+const volumeStats = (
   time: EpochMs,
   { name, pvcRef, used, space }: VolumeUse,
   rootFs: SpaceFigures | undefined,

@@ -86,6 +86,11 @@ export const podMetrics = {
     labels: [],
     buckets: POD_START_BUCKETS,
   },
+  kubelet_first_network_pod_start_sli_duration_seconds: {
+    type: "gauge",
+    help: "Of the first pod with a network of its own: time from its creation to its containers seen running, without image pulls.",
+    labels: [],
+  },
   kubelet_pod_start_sli_duration_seconds: {
     type: "histogram",
     help: "Time from a pod's creation to its containers seen running, without image pulls and init containers.",

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Suites with daemons, runtimes and networks: one at a time, after the others, so that nothing keeps them waiting. */
+/** Suites with daemons, runtimes and networks: after the others, so that what computes does not keep them waiting. */
 const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts"];
 
 /** Left to itself the runner keeps one core for itself, which on two cores is half of them. */
@@ -31,7 +31,6 @@ export default defineConfig({
         test: {
           name: "on the machine",
           include: ON_THE_MACHINE,
-          maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },
       },

@@ -31,7 +31,7 @@ const TRUE = ["1", "t", "T", "TRUE", "true", "True"];
 const FALSE = ["0", "f", "F", "FALSE", "false", "False"];
 
 /** The boolean a text means to Go; undefined when it means none. */
-export function parseGoBool(text: string): boolean | undefined {
+function parseGoBool(text: string): boolean | undefined {
   if (TRUE.includes(text)) return true;
   return FALSE.includes(text) ? false : undefined;
 }
@@ -56,7 +56,7 @@ function integer(text: string, min: number, max: number): FlagValue {
 }
 
 /** Comma-separated values; a value in double quotes may hold commas, doubled quotes stand for one. */
-export function splitCsv(text: string): readonly string[] | undefined {
+function splitCsv(text: string): readonly string[] | undefined {
   if (text === "") return [];
   const values: string[] = [];
   const cell = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;

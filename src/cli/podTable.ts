@@ -47,7 +47,7 @@ const REDRAW_MS = 100;
 const AGE_MS = 1000;
 
 /** The header as lines. */
-export function headerLines({ manifests, api, metrics, log }: PodTableHeader): readonly string[] {
+function headerLines({ manifests, api, metrics, log }: PodTableHeader): readonly string[] {
   return [
     `Manifests  ${manifests}  (edit, add or remove files: pods follow)`,
     ...(api === undefined ? [] : [`API        ${api}/pods`]),

@@ -13,7 +13,7 @@ export const shownName = ({ namespace, name }: PodRow): string =>
   printable(namespace === "default" ? name : `${namespace}/${name}`);
 
 /** Cells joined into lines; every column as wide as its widest cell, no blanks at line ends. */
-export function alignedLines(rows: readonly (readonly string[])[]): readonly string[] {
+function alignedLines(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = rows.reduce<readonly number[]>(
     (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
     [],

@@ -137,7 +137,7 @@ const SYNC_RETRY_MS = 10_000;
 const RETRY_JITTER = 0.5;
 
 /** Reason of the error that says the runtime's network is not up yet: tried again soon. */
-export const NETWORK_NOT_READY = "NetworkNotReady";
+const NETWORK_NOT_READY = "NetworkNotReady";
 
 /**
  * Delay in milliseconds before a pod whose sync ended with `errors` is synced again: 1 s when each of them says that

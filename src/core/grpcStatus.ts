@@ -40,9 +40,3 @@ const ERROR_CODE: ReadonlyMap<number, ErrorCode> = new Map([
 
 /** The kubelet's code of a gRPC status that is not OK. */
 export const errorCodeOfStatus = (status: number): ErrorCode => ERROR_CODE.get(status) ?? "Unknown";
-
-/** The status to answer with for one of our errors. */
-export function statusOfErrorCode(code: ErrorCode): number {
-  for (const [status, candidate] of ERROR_CODE) if (candidate === code) return status;
-  return GrpcStatus.unknown;
-}

@@ -38,15 +38,10 @@ export const podVolumesDir = (roots: RootDir, uid: string): string => `${podDir(
 export const podVolumeDir = (roots: RootDir, uid: string, plugin: string, volume: string): string =>
   `${podVolumesDir(roots, uid)}/${plugin}/${volume}`;
 
-export const podVolumeDevicesDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volumeDevices`;
 export const podVolumeSubpathsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volume-subpaths`;
 
 /** Where plugins keep per-pod state. */
 export const podPluginsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/plugins`;
-/** State of one plugin for one pod; `plugin` in its escaped form. */
-export const podPluginDir = (roots: RootDir, uid: string, plugin: string): string =>
-  `${podPluginsDir(roots, uid)}/${plugin}`;
-
 /** Directory of the termination message files of one container of a pod. */
 export const podContainerDir = (roots: RootDir, uid: string, container: string): string =>
   `${podDir(roots, uid)}/containers/${container}`;
@@ -61,13 +56,6 @@ export const podAllocationPath = (roots: RootDir, uid: string): string => `${pod
 /** The file mounted as /etc/hosts. */
 export const etcHostsPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/etc-hosts`;
 
-/** Where volume plugins keep node-wide state, e.g. CSI's global mounts. */
-export const pluginsDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins`;
-/** Where plugins put their registration sockets. */
-export const pluginsRegistryDir = ({ rootDir }: RootDir): string => `${rootDir}/plugins_registry`;
-export const devicePluginsDir = ({ rootDir }: RootDir): string => `${rootDir}/device-plugins`;
-export const podResourcesDir = ({ rootDir }: RootDir): string => `${rootDir}/pod-resources`;
-export const checkpointsDir = ({ rootDir }: RootDir): string => `${rootDir}/checkpoints`;
 /** Where `localhostProfile` of a seccomp profile is looked up. */
 export const seccompProfilesDir = ({ rootDir }: RootDir): string => `${rootDir}/seccomp`;
 

@@ -12,7 +12,7 @@ const LIMITS = [
 ];
 
 /** Version of the package that this file is part of. */
-export function packageVersion(): string {
+function packageVersion(): string {
   const manifest: unknown = JSON.parse(fs.readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return String((manifest as { readonly version?: unknown }).version);
 }

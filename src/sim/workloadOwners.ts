@@ -7,7 +7,7 @@ import { createApiOwners } from "./apiOwners.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { Prng } from "./prng.ts";
 import type { SimNode } from "./simNode.ts";
-import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
+import { podManifest, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
 
 export interface WorkloadOwners {
   /** Cuts a manifest short, or takes it away, for a while; false when there is none. */
@@ -133,6 +133,3 @@ function createManifestOwners(node: SimNode, place: ManifestPlace) {
       })),
   };
 }
-
-/** Full name of a wanted pod, as traces show it. */
-export const wantedName = ({ name }: Pick<WantedPod, "name">): string => `${SIM_NAMESPACE}/${name}`;

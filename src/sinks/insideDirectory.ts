@@ -24,7 +24,7 @@ export const openedAt = ({ fd }: Pick<fs.FileHandle, "fd">): string => `/proc/se
 export const openDirectory = (path: string): Promise<fs.FileHandle> => fs.open(path, DIRECTORY);
 
 /** Opens whatever it is, a link itself too, as a place. */
-export const openPlace = (path: string): Promise<fs.FileHandle> => fs.open(path, ENTRY);
+const openPlace = (path: string): Promise<fs.FileHandle> => fs.open(path, ENTRY);
 
 /**
  * Opens what the names lead to below the directory. Conflict when one of them is a link, or is not where it should be:

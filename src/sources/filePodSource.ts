@@ -60,7 +60,7 @@ export interface FilePodSourceOptions {
 }
 
 /** How long doubt lasts; see SettleTimes. */
-export const FILE_SETTLE_TIMES: SettleTimes = { contentMs: 200, removalMs: 20, longestMs: 2000, versionMs: 2000 };
+const FILE_SETTLE_TIMES: SettleTimes = { contentMs: 200, removalMs: 20, longestMs: 2000, versionMs: 2000 };
 const READS_AT_ONCE = 8;
 const MAX_FILES = 10_000;
 /** A file system that does not answer for this long is reported; the next look tries again. */

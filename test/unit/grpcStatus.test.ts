@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ErrorCode } from "../../src/core/errors.ts";
-import { GrpcStatus, errorCodeOfStatus, statusOfErrorCode } from "../../src/core/grpcStatus.ts";
+import { GrpcStatus, errorCodeOfStatus } from "../../src/core/grpcStatus.ts";
 
 describe("grpcStatus", () => {
   it("gives every failing status an error code", () => {
@@ -23,24 +22,6 @@ describe("grpcStatus", () => {
       "15 dataLoss Io",
       "16 unauthenticated PermissionDenied",
     ]);
-  });
-
-  it("answers with a status that maps back to the same code, where gRPC has one", () => {
-    const codes: readonly ErrorCode[] = [
-      "Cancelled",
-      "Unknown",
-      "InvalidArgument",
-      "DeadlineExceeded",
-      "NotFound",
-      "AlreadyExists",
-      "PermissionDenied",
-      "ResourceExhausted",
-      "Unimplemented",
-      "Unavailable",
-      "Io",
-    ];
-    expect(codes.map((code) => errorCodeOfStatus(statusOfErrorCode(code)))).toEqual(codes);
-    expect([statusOfErrorCode("Backoff"), statusOfErrorCode("Rejected")]).toEqual([2, 2]);
   });
 
   it("calls a status of no known number Unknown", () => {

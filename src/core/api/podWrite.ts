@@ -125,7 +125,7 @@ const isSynced = <T extends SyncedStatus>(before: T | undefined, now: SyncedStat
   before?.objectUid === now.objectUid && before.status === now.status && before.mayRun === now.mayRun;
 
 /** What is written first when not everything can be written at once. */
-export const POD_WRITE_PRIORITIES = ["terminal", "deletion", "ready", "rest"] as const;
+const POD_WRITE_PRIORITIES = ["terminal", "deletion", "ready", "rest"] as const;
 
 /** The lane of a name, from 0, the most urgent. */
 export function podWritePriority({ object, records, statusOf }: PodWriteView): number {

@@ -8,7 +8,7 @@ import { parseDuration } from "./duration.ts";
 import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
 
 /** Signals a threshold may be set for. */
-export const EVICTION_SIGNALS: readonly string[] = [
+const EVICTION_SIGNALS: readonly string[] = [
   "memory.available",
   "nodefs.available",
   "nodefs.inodesFree",

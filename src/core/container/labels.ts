@@ -7,8 +7,8 @@ import type { Container, Pod } from "../api.ts";
 import { goJson } from "./goJson.ts";
 import { containerSpecHash } from "./specHash.ts";
 
-export const POD_NAME_LABEL = "io.kubernetes.pod.name";
-export const POD_NAMESPACE_LABEL = "io.kubernetes.pod.namespace";
+const POD_NAME_LABEL = "io.kubernetes.pod.name";
+const POD_NAMESPACE_LABEL = "io.kubernetes.pod.namespace";
 export const POD_UID_LABEL = "io.kubernetes.pod.uid";
 export const CONTAINER_NAME_LABEL = "io.kubernetes.container.name";
 
@@ -99,11 +99,6 @@ export interface PodLabels {
   readonly podUid: string;
 }
 
-/** Which container of which pod a container is. */
-export interface ContainerLabels extends PodLabels {
-  readonly containerName: string;
-}
-
 /** Whose sandbox this is; undefined when no kubelet made it. */
 export function parseSandboxLabels(labels: StringMap): PodLabels | undefined {
   const podName = labels[POD_NAME_LABEL];
@@ -111,13 +106,6 @@ export function parseSandboxLabels(labels: StringMap): PodLabels | undefined {
   const podUid = labels[POD_UID_LABEL];
   if (!podName || !podNamespace || !podUid) return undefined;
   return { podName, podNamespace, podUid };
-}
-
-/** Which container this is; undefined when no kubelet made it. */
-export function parseContainerLabels(labels: StringMap): ContainerLabels | undefined {
-  const pod = parseSandboxLabels(labels);
-  const containerName = labels[CONTAINER_NAME_LABEL];
-  return pod === undefined || !containerName ? undefined : { ...pod, containerName };
 }
 
 /** What a container remembers of the spec it was made from. */

@@ -47,7 +47,7 @@ const normal = (reason: string, message: string): ImageEvent => ({ type: "Normal
 const warning = (reason: string, message: string): ImageEvent => ({ type: "Warning", reason, message });
 
 /** The policy in force when the container states none. */
-export function effectivePullPolicy(policy: PullPolicy | undefined, tag: string | undefined): PullPolicy {
+function effectivePullPolicy(policy: PullPolicy | undefined, tag: string | undefined): PullPolicy {
   return policy ?? (tag === "latest" ? "Always" : "IfNotPresent");
 }
 

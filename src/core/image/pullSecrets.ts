@@ -10,7 +10,7 @@ const FORMS = [
 ] as const;
 
 /** What a Secret has of them; undefined when it is not of a type that has. */
-export function credentialsOf({ type, data = {}, metadata }: Secret): Result<RegistryCredentials> | undefined {
+function credentialsOf({ type, data = {}, metadata }: Secret): Result<RegistryCredentials> | undefined {
   const found = FORMS.find((each) => each.type === type && (data[each.key] ?? "") !== "");
   if (found === undefined) return undefined;
   const text = new TextDecoder().decode(decodeBase64(data[found.key] ?? ""));

@@ -2,7 +2,7 @@
 import type { Pod } from "../api.ts";
 
 /** Priority from which a pod counts as critical: the built-in system classes. */
-export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
+const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 const SYSTEM_NODE_CRITICAL = "system-node-critical";
 const CONFIG_SOURCE = "kubernetes.io/config.source";
 const CONFIG_MIRROR = "kubernetes.io/config.mirror";

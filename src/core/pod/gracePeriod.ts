@@ -7,7 +7,7 @@ import { monotonicMs, type MonotonicMs } from "../ids.ts";
 import type { ContainerKill } from "./podActionsTypes.ts";
 
 /** Shortest time between the stop signal and the kill, also when a preStop hook used up the rest. */
-export const MINIMUM_GRACE_SECONDS = 2;
+const MINIMUM_GRACE_SECONDS = 2;
 /** Shortest grace period of a whole pod; all that one gets which no source wants any more. */
 export const MINIMUM_POD_GRACE_SECONDS = 1;
 const DEFAULT_GRACE_SECONDS = 30;

@@ -34,7 +34,7 @@ const event = (
 export const stoppingMessage = (containerName: string): string => `Stopping container ${containerName}`;
 
 /** Texts of the crash-loop event, which repeats with an unchanged text so that it can be counted. */
-export const backOffMessage = (pod: Pod, containerName: string): string =>
+const backOffMessage = (pod: Pod, containerName: string): string =>
   `Back-off restarting failed container ${containerName} in pod ${describePod(pod)}`;
 
 /** A container was created in the runtime. */
@@ -48,10 +48,6 @@ export const startedEvent = (pod: Pod, containerName: string): KubeletEvent =>
 /** A container could not be created or started; `cause` is the API reason or the runtime's own words. */
 export const failedEvent = (pod: Pod, containerName: string, cause: string): KubeletEvent =>
   event(pod, containerName, "Warning", "Failed", `Error: ${cause}`);
-
-/** A container is about to be stopped; the text comes with the plan. */
-export const killingEvent = (pod: Pod, containerName: string, message: string): KubeletEvent =>
-  event(pod, containerName, "Normal", "Killing", message);
 
 /** The restart of a crashing container is delayed. */
 export const backOffEvent = (pod: Pod, containerName: string): KubeletEvent =>

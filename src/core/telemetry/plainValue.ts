@@ -14,7 +14,7 @@ export type PlainValue =
   | { readonly [key: string]: PlainValue };
 
 /** Stands for what must not be written. */
-export const REDACTED = "[redacted]";
+const REDACTED = "[redacted]";
 
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 64;
@@ -33,7 +33,7 @@ export function safeText(text: string): string {
 }
 
 /** An error as one sentence: reason and message of a KubeletError, message of an Error, then causes not yet said. */
-export function errorText(thrown: unknown): string {
+function errorText(thrown: unknown): string {
   const parts: string[] = [];
   let current: unknown = thrown;
   for (let depth = 0; depth < MAX_CAUSES && current !== undefined && current !== null; depth += 1) {
@@ -52,7 +52,7 @@ function ownText(value: unknown): string {
 }
 
 /** True for values that `errorText` describes better than their fields do. */
-export const isErrorValue = (value: unknown): boolean => value instanceof Error || isKubeletError(value);
+const isErrorValue = (value: unknown): boolean => value instanceof Error || isKubeletError(value);
 
 /** Any value as plain JSON without secrets. */
 export function plainValue(value: unknown): PlainValue {

@@ -35,7 +35,7 @@ const utf8 = new TextEncoder();
 const sourcesOf = ({ projected }: Volume): readonly Projection[] => projected?.sources ?? [];
 
 /** The token a projection asks for. */
-export function tokenWish(pod: Pod, { audience = "", expirationSeconds = TOKEN_SECONDS }: TokenProjection): TokenWish {
+function tokenWish(pod: Pod, { audience = "", expirationSeconds = TOKEN_SECONDS }: TokenProjection): TokenWish {
   const { namespace, name, uid } = pod.metadata;
   return {
     namespace,

@@ -25,7 +25,7 @@ import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 
 /** How long a request may wait for its approval and signature. */
-export const APPROVAL_WAIT_MS = 15 * 60_000;
+const APPROVAL_WAIT_MS = 15 * 60_000;
 const WATCH_AGAIN_MS = 1_000;
 const RESOURCE = "certificatesigningrequests";
 

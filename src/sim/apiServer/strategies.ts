@@ -8,7 +8,7 @@ import type { Strategy, Subresource } from "./strategy.ts";
 import { type ApiObject, fieldAt, type StoredObject } from "./storedObject.ts";
 
 /** An object whose status is written by its own requests, and by nothing else. */
-export function splitStatus(object: ApiObject, old: StoredObject, subresource: Subresource): ApiObject {
+function splitStatus(object: ApiObject, old: StoredObject, subresource: Subresource): ApiObject {
   const { status: oldStatus, ...oldRest } = old;
   if (subresource === undefined) {
     const { status: _ignored, ...rest } = object;

@@ -113,7 +113,7 @@ export const subjectsAt = (time: ClaimTime): Subjects => ({
 });
 
 /** Claims about a stretch of time. */
-export const windowSubjects = (time: ClaimTime): WindowSubjects => ({
+const windowSubjects = (time: ClaimTime): WindowSubjects => ({
   ...subjectsAt(time),
   event: (pod, reason, message = "") => {
     const isNever = time.kind === "never";

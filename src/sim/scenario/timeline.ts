@@ -43,7 +43,7 @@ export const statusOfContainer = (status: PodStatus | undefined, name: string): 
   ].find((each) => each.name === name);
 
 /** The letter of a container's status. */
-export function letterOf(status: ApiContainerStatus | undefined): StateLetter {
+function letterOf(status: ApiContainerStatus | undefined): StateLetter {
   if (status === undefined) return "-";
   const { running, terminated, waiting } = status.state ?? {};
   if (running !== undefined) return status.ready ? "R" : "r";

@@ -14,7 +14,7 @@ import type { ExecProbeRequest } from "../../ports/probers.ts";
 /** How much output is told, in bytes. */
 const MAX_OUTPUT_BYTES = 10 * 1024;
 /** Commands of probes that run at once: forking a shell costs more than anything else a probe does. */
-export const EXEC_PROBES_AT_ONCE = 32;
+const EXEC_PROBES_AT_ONCE = 32;
 /** How much longer than the timeout the runtime may take to say so; leaving the call makes it kill the command. */
 const ANSWER_MS = 5_000;
 

@@ -3,7 +3,6 @@ import {
   containerAnnotations,
   containerLabels,
   parseContainerAnnotations,
-  parseContainerLabels,
   parseSandboxLabels,
   sandboxAnnotations,
   sandboxLabels,
@@ -24,20 +23,13 @@ describe("labels", () => {
     expect(sandboxAnnotations(pod)).toEqual({ note: "hello" });
   });
 
-  it("gives a container ours alone, and reads them back", () => {
+  it("gives a container ours alone", () => {
     const labels = containerLabels(podOf({ labels: { app: "x" } }), { name: "main" });
     expect(labels).toEqual({ "io.kubernetes.container.name": "main", ...POD_LABELS });
-    expect(parseContainerLabels(labels)).toEqual({
-      podName: "plain",
-      podNamespace: "demo",
-      podUid: "uid-1",
-      containerName: "main",
-    });
   });
 
   it("knows what no kubelet made", () => {
     expect(parseSandboxLabels({ app: "x" })).toBeUndefined();
-    expect(parseContainerLabels(POD_LABELS)).toBeUndefined();
   });
 });
 

@@ -109,13 +109,6 @@ describe("pod events", () => {
     [events.startedEvent(subject, "web"), "Normal", "Started", "Container started", onWeb],
     [events.failedEvent(subject, "web", "ErrImagePull"), "Warning", "Failed", "Error: ErrImagePull", onWeb],
     [
-      events.killingEvent(subject, "web", "Stopping container web"),
-      "Normal",
-      "Killing",
-      "Stopping container web",
-      onWeb,
-    ],
-    [
       events.backOffEvent(subject, "web"),
       "Warning",
       "BackOff",

@@ -1,5 +1,6 @@
 /** Checks of flags that are no configuration field. Upstream: ValidateKubeletFlags, ParseNodeIPArgument. */
 import { isIPAddress, labelKeyFault, labelValueFault } from "../core/config/nodeNames.ts";
+import { addressKind } from "../core/node/ipAddress.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 
 const KUBELET_NAMESPACES = ["kubelet.kubernetes.io", "node.kubernetes.io"];
@@ -38,6 +39,8 @@ function labelFaults(key: string, value: string): readonly string[] {
   return faults.map((fault) => `--node-labels: ${JSON.stringify(`${key}=${value}`)}: ${fault}`);
 }
 
+const isAnyAddress = (address: string): boolean => addressKind(address) === "unspecified";
+
 function nodeIpFaults(text: string): readonly string[] {
   if (text === "") return [];
   const addresses = text.split(",").map((address) => address.trim());
@@ -48,6 +51,8 @@ function nodeIpFaults(text: string): readonly string[] {
   const isDualStack = first !== undefined && second !== undefined && first.includes(":") !== second.includes(":");
   if (third !== undefined || (second !== undefined && faults.length === 0 && !isDualStack)) {
     faults.push("--node-ip: must be one address, or one IPv4 and one IPv6 address");
+  } else if (second !== undefined && faults.length === 0 && addresses.some(isAnyAddress)) {
+    faults.push("--node-ip: 0.0.0.0 and :: must stand alone, without an address of the other family");
   }
   return faults;
 }

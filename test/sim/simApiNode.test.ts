@@ -11,8 +11,8 @@ const ALLOWED = "no error";
 const why = (refusal: string): string =>
   refusal.replace(/^.*? is forbidden: /, "").replace(/^User .*?(scope|namespace "[^"]*"): /, "");
 
-function cluster() {
-  const api = simApi();
+function cluster(options: Parameters<typeof simApi>[0] = {}) {
+  const api = simApi(options);
   const { server } = api;
   const uid = server.put("nodes", { metadata: { name: "n1" } }).metadata?.uid ?? "";
   server.put("nodes", { metadata: { name: "n2" } });
@@ -29,7 +29,7 @@ function cluster() {
     ],
   });
   const mine = server.put("pods", newPod("mine", { nodeName: "n1", ...using("mine") }));
-  server.put("pods", newPod("theirs", { nodeName: "n2", ...using("theirs") }));
+  const theirs = server.put("pods", newPod("theirs", { nodeName: "n2", ...using("theirs") }));
   const owner = { apiVersion: "v1", kind: "Node", name: "n1", uid, controller: true };
   const mirror = newPod(
     "static-n1",
@@ -40,7 +40,14 @@ function cluster() {
     },
   );
   const node = api.node("n1");
-  return { ...api, node, mine, mirror, ask: (call: Parameters<typeof api.refusal>[0]) => why(api.refusal(call)) };
+  return {
+    ...api,
+    node,
+    mine,
+    theirs,
+    mirror,
+    ask: (call: Parameters<typeof api.refusal>[0]) => why(api.refusal(call)),
+  };
 }
 
 describe("simulated API server: what a node may do", () => {
@@ -105,22 +112,38 @@ describe("simulated API server: what a node may do", () => {
     const without = (change: object) => ({ ...mirror, metadata: { ...mirror.metadata, name: "x", ...change } });
     const owners = (change: object) =>
       without({ ownerReferences: [{ ...mirror.metadata.ownerReferences?.[0], ...change }] });
+    const [owner] = mirror.metadata.ownerReferences ?? [];
+    const using = (volume: object) => ({
+      ...without({}),
+      spec: { ...mirror.spec, volumes: [{ name: "v", ...volume }] },
+    });
+    const bundle = { clusterTrustBundle: { name: "anchors", path: "ca" } };
     expect([
       ask(node.create("pods", mirror)),
       ask(node.create("pods", without({ annotations: {} }))),
       ask(node.create("pods", without({ ownerReferences: [] }))),
+      ask(node.create("pods", without({ ownerReferences: [owner, { ...owner, controller: false }] }))),
+      ask(node.create("pods", owners({ blockOwnerDeletion: true }))),
       ask(node.create("pods", owners({ uid: "old" }))).split(":")[0],
       ask(node.create("pods", owners({ controller: false }))),
       ask(node.create("pods", { ...without({}), spec: { ...mirror.spec, nodeName: "n2" } })),
       ask(node.create("pods", { ...without({}), spec: { ...mirror.spec, serviceAccountName: "mine" } })),
+      ask(node.create("pods", using({ secret: { secretName: "mine" } }))),
+      ask(node.create("pods", using({ configMap: { name: "mine" } }))),
+      ask(node.create("pods", using({ projected: { sources: [bundle] } }))),
+      ask(node.create("pods", using({ persistentVolumeClaim: { claimName: "mine" } }))),
     ]).toEqual([
       ALLOWED,
       'pod does not have "kubernetes.io/config.mirror" annotation, node "n1" can only create mirror pods',
       'node "n1" can only create pods with an owner reference set to itself',
+      'node "n1" can only create pods with a single owner reference set to itself',
+      'node "n1" must not set blockOwnerDeletion on an owner reference',
       "node n1 UID mismatch",
       'node "n1" can only create pods with a controller owner reference set to itself',
       'node "n1" can only create pods with spec.nodeName set to itself',
-      'node "n1" can not create pods that reference serviceaccounts',
+      ...["a service account", "secrets", "configmaps", "clustertrustbundles", "persistentvolumeclaims"].map(
+        (what) => `node "n1" can not create pods that reference ${what}`,
+      ),
     ]);
   });
 
@@ -134,6 +157,7 @@ describe("simulated API server: what a node may do", () => {
       ask(node.patch("nodes", { name: "n1" }, labels("node-restriction.kubernetes.io/x"))),
       ask(node.patch("nodes", { name: "n1" }, labels("node-role.kubernetes.io/control-plane"))),
       ask(node.patch("nodes", { name: "n1" }, merge({ spec: { taints: [{ key: "a", effect: "NoSchedule" }] } }))),
+      ask(node.patch("nodes", { name: "n1" }, merge({ metadata: { ownerReferences: [{ uid: "x" }] } }), status)),
       ask(node.patch("nodes", { name: "n2" }, labels("a"), status)),
       ask(node.delete("nodes", { name: "n1" })),
     ]).toEqual([
@@ -143,13 +167,14 @@ describe("simulated API server: what a node may do", () => {
       "is not allowed to modify labels: node-restriction.kubernetes.io/x",
       "is not allowed to modify labels: node-role.kubernetes.io/control-plane",
       'node "n1" is not allowed to modify taints',
+      'node "n1" is not allowed to modify ownerReferences',
       'node "n1" is not allowed to modify node "n2"',
       "no rule lets a node do this",
     ]);
   });
 
   it("has its own lease, and tokens bound to its pods", () => {
-    const { node, ask, mine } = cluster();
+    const { node, ask, mine, theirs } = cluster();
     const lease = (name: string, namespace = "kube-node-lease") => ({ metadata: { name, namespace }, spec: {} });
     const uid = mine.metadata?.uid ?? "";
     const token = (account: string, bound: object | undefined) =>
@@ -166,7 +191,9 @@ describe("simulated API server: what a node may do", () => {
       ask(node.create("leases", lease("n1", "default"))),
       ask(token("mine", { name: "mine", uid })),
       ask(token("mine", undefined)),
+      ask(token("mine", { name: "mine" })),
       ask(token("mine", { name: "theirs", uid: "x" })).split(" (")[0],
+      ask(token("theirs", { name: "theirs", uid: theirs.metadata?.uid ?? "" })),
       ask(token("theirs", { name: "mine", uid })),
     ]).toEqual([
       ALLOWED,
@@ -175,8 +202,43 @@ describe("simulated API server: what a node may do", () => {
       'can only access leases in the "kube-node-lease" system namespace',
       ALLOWED,
       "node requested token not bound to a pod",
+      "node requested token with a pod binding without a uid",
       "the UID in the bound object reference",
+      "node requested token bound to a pod scheduled on a different node",
       "node requested token for a service account the pod does not use: theirs",
     ]);
+  });
+
+  it("has tokens for the audiences its pod wants them for, and for those an administrator allows", () => {
+    const { server, node, ask } = cluster({
+      mayAccess: ({ user, resourceAttributes: { verb, resource, name } = {} }) =>
+        `${user} ${verb} ${resource} ${name}` === "system:node:n1 request-serviceaccounts-token-audience registry mine",
+    });
+    const projected = { sources: [{ serviceAccountToken: { path: "token", audience: "vault" } }] };
+    const volumes = [
+      { name: "projected", projected },
+      { name: "inline", csi: { driver: "inline.example" } },
+      { name: "claimed", persistentVolumeClaim: { claimName: "claim" } },
+    ];
+    const tokenRequests = (audience: string) => ({ spec: { tokenRequests: [{ audience }] } });
+    server.put("csidrivers", { metadata: { name: "inline.example" }, ...tokenRequests("inline") });
+    server.put("csidrivers", { metadata: { name: "bound.example" }, ...tokenRequests("bound") });
+    server.put("persistentvolumes", {
+      metadata: { name: "volume" },
+      spec: { csi: { driver: "bound.example", volumeHandle: "v" } },
+    });
+    server.put("persistentvolumeclaims", { metadata: ref("claim"), spec: { volumeName: "volume" } });
+    const pod = server.put("pods", newPod("asking", { nodeName: "n1", serviceAccountName: "mine", volumes }));
+    const boundObjectRef = { apiVersion: "v1", kind: "Pod", name: "asking", uid: pod.metadata?.uid ?? "" };
+    const token = (...audiences: string[]) =>
+      ask(node.createSubresource("serviceaccounts/token", ref("mine"), { spec: { audiences, boundObjectRef } }));
+    const unknown = (audience: string) =>
+      `audience "${audience}" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience`;
+    expect([...["vault", "inline", "bound", "registry", "other"].map((each) => token(each)), token()]).toEqual([
+      ...Array<string>(4).fill(ALLOWED),
+      unknown("other"),
+      unknown(""),
+    ]);
+    expect(token("vault", "registry")).toBe("node may only request 0 or 1 audiences");
   });
 });

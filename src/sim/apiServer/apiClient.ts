@@ -22,7 +22,8 @@ import { admitPodRemoval } from "./nodeRestriction.ts";
 import { forbidden, tooManyRequests } from "./refusals.ts";
 import { getObject, listObjects } from "./reads.ts";
 import { type ApiObject, refOf, type StoredObject, typed, untyped } from "./storedObject.ts";
-import { bindPod, evictPod, requestToken, reviewAccess, reviewToken, type SimAccess } from "./subresources.ts";
+import { bindPod, evictPod, requestToken, reviewAccess, reviewToken } from "./subresources.ts";
+import type { SimAccess } from "./tokenRestriction.ts";
 import { type WatchSettings, watchStream } from "./watchStream.ts";
 import { createObject, patchObject, updateObject } from "./writes.ts";
 
@@ -122,7 +123,7 @@ export function createApiClient(world: ApiWorld, settings: ClientSettings, ident
       options?: CallOptions,
     ) => {
       const [resource, subresource] = partsOf(name);
-      const effect = () => subresourceOf(world, identity, name, ref, body) as ApiSubresources[S];
+      const effect = () => subresourceOf(world, settings, identity, name, ref, body) as ApiSubresources[S];
       return call("create", resource, { ref, subresource, body }, effect, options);
     },
   };
@@ -146,6 +147,7 @@ function createAny(
 
 function subresourceOf(
   world: ApiWorld,
+  { mayAccess }: ClientSettings,
   identity: ApiIdentity,
   name: keyof ApiSubresources,
   ref: ObjectRef,
@@ -158,6 +160,6 @@ function subresourceOf(
     case "pods/eviction":
       return evictPod(world, identity, ref, body);
     case "serviceaccounts/token":
-      return requestToken(world, identity, ref, body);
+      return requestToken({ world, mayAccess }, identity, ref, body);
   }
 }

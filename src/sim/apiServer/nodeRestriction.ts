@@ -1,20 +1,15 @@
 /**
  * What a node may write once it is let in: its own node, lease and CSINode, mirror pods of its own, the status of its
- * pods, tokens and requests for certificates of its pods. Counterpart: plugin/pkg/admission/noderestriction.
+ * pods and requests for certificates of its pods; tokens are tokenRestriction's. Counterpart: plugin/pkg/admission/noderestriction.
  */
-import type {
-  AuthenticationV1TokenRequest,
-  V1beta1PodCertificateRequest,
-  V1Node,
-  V1Pod,
-} from "@kubernetes/client-node";
+import type { V1beta1PodCertificateRequest, V1Node, V1Pod } from "@kubernetes/client-node";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import type { Wire } from "../../core/api.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import type { ObjectRef } from "../../ports/apiServer.ts";
 import type { ApiWorld } from "./apiWorld.ts";
 import type { ApiIdentity } from "./identity.ts";
-import { podReferences } from "./podReferences.ts";
+import { type PodReferences, podReferences } from "./podReferences.ts";
 import { MIRROR_ANNOTATION } from "./podStrategy.ts";
 import type { Subresource } from "./strategy.ts";
 import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
@@ -72,6 +67,15 @@ function admitCertificateRequest(world: ApiWorld, nodeName: string, object: Stor
   return isAccount ? undefined : `pod ${spec.podName} has another service account`;
 }
 
+/** What no mirror may refer to, in the order in which it is looked for, and its words. */
+const MIRROR_REFERENCES = [
+  ["serviceaccounts", "a service account"],
+  ["secrets", "secrets"],
+  ["configmaps", "configmaps"],
+  ["clustertrustbundles", "clustertrustbundles"],
+  ["persistentvolumeclaims", "persistentvolumeclaims"],
+] as const satisfies readonly (readonly [keyof PodReferences, string])[];
+
 function admitPodCreate(world: ApiWorld, nodeName: string, object: StoredObject): string | undefined {
   const { metadata, spec } = object as unknown as Wire<V1Pod>;
   const node = `node "${nodeName}"`;
@@ -80,7 +84,8 @@ function admitPodCreate(world: ApiWorld, nodeName: string, object: StoredObject)
   }
   if (spec?.nodeName !== nodeName) return `${node} can only create pods with spec.nodeName set to itself`;
   const [owner, ...others] = metadata.ownerReferences ?? [];
-  const isOwn = owner?.kind === "Node" && owner.apiVersion === "v1" && owner.name === nodeName && others.length === 0;
+  if (others.length > 0) return `${node} can only create pods with a single owner reference set to itself`;
+  const isOwn = owner?.kind === "Node" && owner.apiVersion === "v1" && owner.name === nodeName;
   if (!isOwn) return `${node} can only create pods with an owner reference set to itself`;
   if (owner.controller !== true) {
     return `${node} can only create pods with a controller owner reference set to itself`;
@@ -89,7 +94,8 @@ function admitPodCreate(world: ApiWorld, nodeName: string, object: StoredObject)
   const found = world.store.get("nodes", nodeName)?.metadata.uid;
   if (found === undefined) return `error looking up node ${nodeName} to verify uid: not found`;
   if (owner.uid !== found) return `node ${nodeName} UID mismatch: expected ${found} got ${owner.uid}`;
-  const [named] = Object.entries(podReferences(object)).find(([, names]) => names.size > 0) ?? [];
+  const references = podReferences(object);
+  const [, named] = MIRROR_REFERENCES.find(([kind]) => references[kind].size > 0) ?? [];
   return named === undefined ? undefined : `${node} can not create pods that reference ${named}`;
 }
 
@@ -145,6 +151,9 @@ function admitNode(nodeName: string, { object, old }: AdmittedWrite): string | u
   if (!sameValue(spec?.taints ?? [], fieldAt(old, "spec.taints") ?? [])) {
     return `node "${nodeName}" is not allowed to modify taints`;
   }
+  if (!sameValue(metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? [])) {
+    return `node "${nodeName}" is not allowed to modify ownerReferences`;
+  }
   return bad.length === 0 ? undefined : `is not allowed to modify labels: ${bad.join(", ")}`;
 }
 
@@ -159,29 +168,4 @@ export function admitPodRemoval(
   const pod = world.store.get("pods", keyOf(ref));
   if (pod === undefined || fieldAt(pod, "spec.nodeName") === identity.nodeName) return undefined;
   return `node "${identity.nodeName}" can only ${verb} pods with spec.nodeName set to itself`;
-}
-
-/** Why a node may not have this token. */
-export function admitToken(
-  world: ApiWorld,
-  identity: ApiIdentity,
-  account: ObjectRef,
-  request: Wire<AuthenticationV1TokenRequest>,
-): string | undefined {
-  if (identity.kind !== "node") return undefined;
-  const bound = request.spec?.boundObjectRef;
-  if (bound?.kind !== "Pod" || bound.apiVersion !== "v1" || !bound.name)
-    return "node requested token not bound to a pod";
-  if (!bound.uid) return "node requested token with a pod binding without a uid";
-  const pod = world.store.get("pods", keyOf({ ...account, name: bound.name }));
-  if (pod === undefined) return `pod "${bound.name}" not found`;
-  if (pod.metadata.uid !== bound.uid) {
-    return `the UID in the bound object reference (${bound.uid}) does not match the UID in record`;
-  }
-  if (fieldAt(pod, "spec.nodeName") !== identity.nodeName) {
-    return "node requested token bound to a pod scheduled on a different node";
-  }
-  return fieldAt(pod, "spec.serviceAccountName") === account.name
-    ? undefined
-    : `node requested token for a service account the pod does not use: ${account.name}`;
 }

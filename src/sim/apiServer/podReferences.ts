@@ -4,18 +4,26 @@ import type { PodSpec, Wire } from "../../core/api.ts";
 import { specReferences } from "../../core/pod/podReferences.ts";
 import type { StoredObject } from "./storedObject.ts";
 
-/** Names by resource, all in the pod's own namespace. */
+/** Names by resource, in the pod's own namespace where they have one. */
 export interface PodReferences {
   readonly secrets: ReadonlySet<string>;
   readonly configmaps: ReadonlySet<string>;
   readonly persistentvolumeclaims: ReadonlySet<string>;
   readonly serviceaccounts: ReadonlySet<string>;
+  /** Those of a whole signer by the name of the signer. */
+  readonly clustertrustbundles: ReadonlySet<string>;
 }
 
 function* claimNames(spec: PodSpec, podName: string): Iterable<string | undefined> {
   for (const { name, persistentVolumeClaim, ephemeral } of spec.volumes ?? []) {
     yield persistentVolumeClaim?.claimName;
     if (ephemeral !== undefined) yield `${podName}-${name}`;
+  }
+}
+
+function* bundleNames({ volumes = [] }: PodSpec): Iterable<string | undefined> {
+  for (const { projected } of volumes) {
+    for (const { clusterTrustBundle: bundle } of projected?.sources ?? []) yield bundle?.name ?? bundle?.signerName;
   }
 }
 
@@ -33,5 +41,6 @@ export function podReferences(object: StoredObject): PodReferences {
     configmaps: namesOf("ConfigMap", spec),
     persistentvolumeclaims: named(claimNames(spec, object.metadata.name)),
     serviceaccounts: named([spec.serviceAccountName]),
+    clustertrustbundles: named(bundleNames(spec)),
   };
 }

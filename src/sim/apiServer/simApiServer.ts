@@ -16,7 +16,8 @@ import { deleteObject } from "./deletion.ts";
 import { ADMIN, type ApiIdentity } from "./identity.ts";
 import { createNetwork, type NetworkState } from "./network.ts";
 import { notFound } from "./refusals.ts";
-import { bindPod, type SimAccess } from "./subresources.ts";
+import { bindPod } from "./subresources.ts";
+import type { SimAccess } from "./tokenRestriction.ts";
 import type { StoreChange } from "./store.ts";
 import { keyOf, refOf, typed, untyped } from "./storedObject.ts";
 import type { OpenWatch, SimEventAction, WatchLine } from "./watchStream.ts";
@@ -41,7 +42,7 @@ export interface SimApiServerOptions {
   readonly maxWatches?: number;
   readonly bookmarkPeriodMs?: number;
   readonly defaultDeadlineMs?: number;
-  /** Who may do what, as SubjectAccessReviews are answered; default: everyone everything. */
+  /** Who may do what, as SubjectAccessReviews and wishes for tokens are answered; default: everyone everything. */
   readonly mayAccess?: SimAccess;
 }
 

@@ -8,9 +8,10 @@ import type { V1SubjectAccessReview, V1TokenReview } from "@kubernetes/client-no
 import type { ApiWorld } from "./apiWorld.ts";
 import { deleteObject } from "./deletion.ts";
 import type { ApiIdentity } from "./identity.ts";
-import { admitPodRemoval, admitToken } from "./nodeRestriction.ts";
+import { admitPodRemoval } from "./nodeRestriction.ts";
 import { conflict, forbidden, invalidObject, notFound } from "./refusals.ts";
 import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
+import { admitToken, type SimAccess } from "./tokenRestriction.ts";
 
 type TokenRequest = ApiSubresources["serviceaccounts/token"];
 type Condition = Readonly<Record<string, unknown>>;
@@ -57,12 +58,13 @@ const SHORTEST_LIFE_SECONDS = 600;
 
 /** A token of a service account. Errors: 403, 404; 409 when the pod it is bound to is another one; 422. */
 export function requestToken(
-  world: ApiWorld,
+  server: { readonly world: ApiWorld; readonly mayAccess: SimAccess },
   identity: ApiIdentity,
   account: ObjectRef,
   request: TokenRequest,
 ): TokenRequest {
-  const refusal = admitToken(world, identity, account, request);
+  const { world } = server;
+  const refusal = admitToken(server, identity, account, request);
   if (refusal !== undefined) throw forbidden("serviceaccounts", account.name, refusal);
   const found = world.store.get("serviceaccounts", keyOf(account));
   if (found === undefined) throw notFound("serviceaccounts", account.name);
@@ -117,9 +119,6 @@ export function reviewToken(world: ApiWorld, review: Wire<V1TokenReview>): Wire<
   const username = `system:serviceaccount:${namespace}:${name}`;
   return { ...review, status: { authenticated: true, user: { username, uid, groups }, audiences: shared } };
 }
-
-/** Who may do what, as the owner of the simulation decides. */
-export type SimAccess = (spec: Wire<V1SubjectAccessReview>["spec"]) => boolean;
 
 /** The answer to whether someone may do something. */
 export const reviewAccess = (

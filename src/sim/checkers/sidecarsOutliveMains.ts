@@ -59,6 +59,8 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
       const graceMs = (going.shortestSeconds(podUid) ?? 0) * 1000;
       const stopped = live.spec({ podUid, name: containerNameOf(subject) ?? "" });
       if (stopped === undefined || !isSidecar(stopped)) return undefined;
+      // A restart for a change of its own may cross the word that the pod is to go.
+      if (going.graceSeconds(podUid, atMs) === Infinity) return undefined;
       const endBeganAt = beganAt.get(podUid) ?? -Infinity;
       if (atMs + ROUNDING_MS >= endBeganAt + graceMs) return undefined;
       const mains = new Set(live.pod(podUid)?.spec.containers.map(({ name }) => name));

@@ -193,6 +193,7 @@ describe("sidecarsOutliveMains", () => {
       [...up, wanted(), main, stop],
       ["sidecar demo/plain/proxy#0 is stopped while demo/plain/main#0 runs"],
     ],
+    ["for a change of its own that crosses the word of the end", [...up, [5, wanted()], [5, stop]], []],
     ["when the time is up", [...up, wanted(), [10, main], [30, stop]], []],
     [
       "when the time is up since the kubelet's own decision",

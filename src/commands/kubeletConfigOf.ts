@@ -58,6 +58,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     },
     logRotation: logRotationOf(config),
     limitsLocalStorage: config.localStorageCapacityIsolation,
+    podStatsFromRuntime: featureGates.get("PodAndContainerStatsFromCRI") === true,
     diskStatsPeriodMs: Math.max(0, config.volumeStatsAggPeriod),
     dockerFiles: dockerFilesOf(flags.rootDir),
     imageVerification: imageVerificationOf(options),

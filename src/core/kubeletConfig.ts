@@ -78,6 +78,8 @@ export interface KubeletConfig {
   readonly limitsLocalStorage: boolean;
   /** Disks of pods are counted this seldom, when somebody asks; 0: never. */
   readonly diskStatsPeriodMs: number;
+  /** The gate PodAndContainerStatsFromCRI: all that pods use is asked of the runtime. */
+  readonly podStatsFromRuntime: boolean;
   /** Where credentials of registries may be found on the node. */
   readonly dockerFiles: DockerFilePlaces;
   /** undefined: nobody is checked, and nothing recorded. */

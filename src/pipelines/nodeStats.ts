@@ -13,6 +13,7 @@ import { type CpuSamples, withCpuRates } from "../core/stats/cpuRates.ts";
 import { usedFs } from "../core/stats/criStats.ts";
 import { type HostFigures, nodeStats, type SpaceFigures, spaceOf } from "../core/stats/nodeStats.ts";
 import { type SpaceAt, statsOfContainers, statsOfSandboxes, writtenFileSystems } from "../core/stats/podStats.ts";
+import { withPodCgroups } from "../core/stats/podCgroupStats.ts";
 import { withStorage } from "../core/stats/podStorage.ts";
 import { type FsStats, onlyCpuAndMemory, type PodStats } from "../core/stats/summary.ts";
 import type * as cri from "../gen/cri.ts";
@@ -21,7 +22,7 @@ import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { NodeState } from "../state/nodeState.ts";
-import { type MeasuredNode, measureContainers } from "./containerMetrics.ts";
+import { type MeasuredNode, measureContainers, readPodCgroups } from "./containerMetrics.ts";
 import { createDiskCounts } from "./diskCounts.ts";
 import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
 import { measureSystemContainers } from "./systemContainers.ts";
@@ -32,7 +33,8 @@ type Ports = Pick<
 >;
 type Config = Pick<
   KubeletConfig,
-  "nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups" | "diskStatsPeriodMs"
+  | ("nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups")
+  | ("diskStatsPeriodMs" | "podStatsFromRuntime")
 >;
 type State = Pick<NodeState, "statuses" | "volumes" | "registry">;
 
@@ -47,7 +49,7 @@ export function createNodeStats(state: State, ports: Ports, config: Config): Nod
   let samples: CpuSamples = new Map();
   const measured$: Call<MeasuredNode> = keptFor(FIGURES_KEPT_MS, clock, () =>
     forkJoin({
-      pods: measurePods(() => statuses.values(), ports),
+      pods: measurePods(() => statuses.values(), ports, config),
       host: measureHost(ports, config),
       runtime: measureRuntime(ports),
     }).pipe(
@@ -77,9 +79,17 @@ export function createNodeStats(state: State, ports: Ports, config: Config): Nod
   };
 }
 
-/** A runtime that cannot list pods, or fails to as one of them is ending, lists containers. */
-function measurePods(statuses: () => readonly PodRuntimeStatus[], ports: Ports): Call<readonly PodStats[]> {
-  const { runtime } = ports;
+/**
+ * Containers by the runtime, and what pods use as a whole from their cgroups, as upstream. Where there are none, or with
+ * the gate PodAndContainerStatsFromCRI, the runtime is asked for pods: a runtime that cannot list them, or fails to as one
+ * of them is ending, lists containers.
+ */
+function measurePods(
+  statuses: () => readonly PodRuntimeStatus[],
+  ports: Ports,
+  config: Config,
+): Call<readonly PodStats[]> {
+  const { runtime, cgroupUsage } = ports;
   const sandboxes$ = defer(() => runtime.listPodSandboxStats({ filter: undefined }, DEADLINE)).pipe(
     switchMap(({ stats }) =>
       spaceOfWritten(
@@ -93,6 +103,12 @@ function measurePods(statuses: () => readonly PodRuntimeStatus[], ports: Ports):
       spaceOfWritten(stats, ports).pipe(map((spaceAt) => statsOfContainers(stats, statuses(), spaceAt))),
     ),
   );
+  if (cgroupUsage !== undefined && config.cgroupsPerQos && !config.podStatsFromRuntime) {
+    const readings$ = defer(() => orUndefined(readPodCgroups(statuses(), cgroupUsage, config), ports));
+    return forkJoin([containers$, readings$]).pipe(
+      map(([pods, readings = []]) => withPodCgroups(pods, statuses(), readings)),
+    );
+  }
   return sandboxes$.pipe(
     catchError((thrown: unknown) => {
       const isAway = SILENT.has(toKubeletError(thrown).code);

@@ -2,6 +2,7 @@
 import type { EpochMs } from "../core/ids.ts";
 import type { CgroupFigures, DeviceIo } from "../core/stats/cgroupFigures.ts";
 import type { DiskCounters, MountedFs } from "../core/stats/diskText.ts";
+import type { HostPressure } from "../core/stats/nodeStats.ts";
 import type { InterfaceCounters } from "../core/stats/procText.ts";
 import type { Call } from "./call.ts";
 
@@ -15,6 +16,8 @@ export interface CgroupReading {
   readonly io: readonly DeviceIo[];
   /** Of the network its first process is in; empty where that was not asked for. */
   readonly interfaces: readonly InterfaceCounters[];
+  /** undefined where that was not asked for, or the kernel does not say. */
+  readonly pressure: HostPressure | undefined;
 }
 
 /** What to read of a cgroup beside its own files. */
@@ -24,6 +27,7 @@ export interface CgroupLook {
   /** Its processes one by one: open files and sockets. */
   readonly processes?: boolean;
   readonly network?: boolean;
+  readonly pressure?: boolean;
 }
 
 /** Everything read of a machine's block devices. */

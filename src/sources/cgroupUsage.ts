@@ -16,7 +16,8 @@ import {
 } from "../core/stats/cgroupFigures.ts";
 import { parseDiskstats, parseMountedFs } from "../core/stats/diskText.ts";
 import { parseOwnCgroup } from "../core/stats/systemContainers.ts";
-import { parseInterfaces } from "../core/stats/procText.ts";
+import type { HostPressure } from "../core/stats/nodeStats.ts";
+import { parseInterfaces, parsePressure } from "../core/stats/procText.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import { inSlices } from "../operators/inSlices.ts";
 import { ioError } from "../core/ioError.ts";
@@ -42,7 +43,16 @@ export function createCgroupUsage(clock: Clock, prefix = ""): CgroupUsage {
     const processes = look.processes === true ? yield* processFigures(proc, pids) : {};
     const text = look.network === true && pids[0] !== undefined ? textOf(`${proc}/${pids[0]}/net/dev`) : undefined;
     const interfaces = text === undefined ? [] : parseInterfaces(text);
-    return { path, time, createdAt: epochMs(createdAt), figures: { ...figures, ...processes }, io, interfaces };
+    const pressure = look.pressure === true && isV2 ? pressureOf(join(root, path)) : undefined;
+    return {
+      path,
+      time,
+      createdAt: epochMs(createdAt),
+      figures: { ...figures, ...processes },
+      io,
+      interfaces,
+      pressure,
+    };
   }
   function* tree(
     path: string,
@@ -131,6 +141,13 @@ function readV1(root: string, path: string): CgroupFiles {
 function readV2(root: string, path: string): CgroupFiles {
   const read = (file: string): string | undefined => textOf(join(root, path, file));
   return { figures: figuresOfV2(read), io: deviceIoOfV2(read) };
+}
+
+/** Of v2 alone; undefined where the kernel does not count it. */
+function pressureOf(dir: string): HostPressure | undefined {
+  const [cpu, memory, io] = ["cpu", "memory", "io"].map((of) => textOf(join(dir, `${of}.pressure`)));
+  if (cpu === undefined || memory === undefined || io === undefined) return undefined;
+  return { cpu: parsePressure(cpu), memory: parsePressure(memory), io: parsePressure(io) };
 }
 
 /** Those of a container may have cgroups of their own. */

@@ -82,7 +82,7 @@ export function nodeStats(
       },
     }),
     ...(pressure && { io: { time, psi: pressure.io } }),
-    ...(interfaces.length > 0 && { network: network(time, interfaces) }),
+    ...(interfaces.length > 0 && { network: networkStats(time, interfaces) }),
     ...(rootFs && { fs: wholeFs(time, rootFs) }),
     ...((images ?? containers) && {
       runtime: { ...(images && { imageFs: images }), ...(containers && { containerFs: containers }) },
@@ -109,7 +109,8 @@ const wholeFs = (time: EpochMs, space: SpaceFigures): FsStats => ({
 /** Upstream takes the interface of this name for the default one, whatever the routes say. */
 const DEFAULT_INTERFACE = "eth0";
 
-function network(time: EpochMs, counters: readonly InterfaceCounters[]): NetworkStats {
+/** Traffic of these interfaces, the default one at the top. */
+export function networkStats(time: EpochMs, counters: readonly InterfaceCounters[]): NetworkStats {
   const interfaces = counters.map(
     ({ name, rxBytes, rxErrors, txBytes, txErrors }): InterfaceStats => ({
       name,

@@ -22,8 +22,10 @@ const processes = (dir: string) => ({
 
 const look = (path: string): CgroupLook | undefined => {
   if (path.endsWith("/c1")) return { processes: true, network: true };
-  return path.endsWith("/other") ? undefined : { below: true };
+  return path.endsWith("/other") ? undefined : { below: true, pressure: true };
 };
+
+const AVERAGES = "avg10=1.50 avg60=2.00 avg300=3.00 total=4";
 
 describe("cgroupUsage", () => {
   const folder = temporaryDirectory();
@@ -70,8 +72,18 @@ describe("cgroupUsage", () => {
       ...processes(V1),
       [`${V1}${POD}/c1/cpu.stat`]: "usage_usec 3\n",
       [`${V1}${POD}/c1/io.stat`]: "8:0 rbytes=5 wbytes=6 rios=1 wios=2 dbytes=0 dios=0\n",
+      ...Object.fromEntries(
+        ["cpu", "memory", "io"].map((of) => [`${V1}${POD}/${of}.pressure`, `some ${AVERAGES}\nfull ${AVERAGES}\n`]),
+      ),
     });
     const readings = await firstValueFrom(usage.read(["/kubepods"], look));
+    const waited = { total: 4, avg10: 1.5, avg60: 2, avg300: 3 };
+    const psi = { some: waited, full: waited };
+    expect(readings.map(({ pressure }) => pressure)).toEqual([
+      undefined,
+      { cpu: psi, memory: psi, io: psi },
+      undefined,
+    ]);
     expect(readings[2]).toMatchObject({
       figures: { cpuNs: 3_000, ...ofProcesses },
       interfaces: [eth0],

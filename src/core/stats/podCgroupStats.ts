@@ -1,0 +1,54 @@
+/**
+ * What cgroups say of pods as a whole, where the runtime was asked for containers alone. Counterpart:
+ * listPodStatsPartiallyFromCRI of cri_stats_provider.go, which has it from cadvisor.
+ */
+import type { EpochMs } from "../ids.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import type { CgroupFigures } from "./cgroupFigures.ts";
+import { cgroupOwners } from "./cgroupOwners.ts";
+import { type HostPressure, networkStats } from "./nodeStats.ts";
+import type { InterfaceCounters } from "./procText.ts";
+import type { PodStats } from "./summary.ts";
+import { systemContainer } from "./systemContainers.ts";
+
+/** A cgroup at one time. */
+interface Reading {
+  readonly path: string;
+  readonly time: EpochMs;
+  readonly createdAt: EpochMs | undefined;
+  readonly figures: CgroupFigures;
+  readonly interfaces: readonly InterfaceCounters[];
+  readonly pressure?: HostPressure | undefined;
+}
+
+/** These pods with the figures of their own cgroups, and the network of their sandboxes; a pod without stays as it is. */
+export function withPodCgroups(
+  pods: readonly PodStats[],
+  statuses: readonly PodRuntimeStatus[],
+  readings: readonly Reading[],
+): readonly PodStats[] {
+  const ownerOf = cgroupOwners(statuses);
+  const figures = new Map<string, Partial<PodStats>>();
+  for (const reading of readings) {
+    const owner = ownerOf(reading.path);
+    if (owner === undefined || owner.container !== undefined) continue;
+    const found = owner.sandbox === undefined ? wholePod(reading) : owner.sandbox.ready ? sandboxNetwork(reading) : {};
+    figures.set(owner.pod.podUid, { ...figures.get(owner.pod.podUid), ...found });
+  }
+  return pods.map((pod) => ({ ...pod, ...figures.get(pod.podRef.uid) }));
+}
+
+/** Swap stays the sum of the containers': what is left of it only the runtime tells. */
+function wholePod(reading: Reading): Partial<PodStats> {
+  const { time, pressure, figures } = reading;
+  const { cpu, memory } = systemContainer("", reading);
+  return {
+    ...(cpu && { cpu: { ...cpu, ...(pressure && { psi: pressure.cpu }) } }),
+    ...(memory && { memory: { ...memory, ...(pressure && { psi: pressure.memory }) } }),
+    ...(pressure && { io: { time, psi: pressure.io } }),
+    ...(figures.threads !== undefined && { process_stats: { process_count: figures.threads } }),
+  };
+}
+
+const sandboxNetwork = ({ time, interfaces }: Reading): Partial<PodStats> =>
+  interfaces.length === 0 ? {} : { network: networkStats(time, interfaces) };

@@ -2,9 +2,11 @@
  * What every server of the kubelet has in common: no request bodies where none is wanted, plain 404, and an answer to
  * a handler that fails. Routes are added by the server that owns the app.
  */
-import { Hono, type MiddlewareHandler } from "hono";
+import { Http2ServerRequest } from "node:http2";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { toKubeletError } from "../core/errors.ts";
 import type { Logger } from "../ports/telemetry.ts";
+import type { ServerBindings } from "./serverBindings.ts";
 
 /** A body of a route that takes one, in bytes. */
 const MAX_BODY_BYTES = 1_024;
@@ -15,10 +17,20 @@ const refuseBodies =
   async (context, next) => {
     const length = context.req.header("content-length");
     const isSmall = Number(length) <= MAX_BODY_BYTES && takesBody.includes(context.req.path);
-    const hasBody = context.req.header("transfer-encoding") !== undefined || (length !== undefined && length !== "0");
-    if (hasBody && !isSmall) return context.text("413: Request Entity Too Large", 413, { connection: "close" });
-    return next();
+    const hasBody = hasUnknownLength(context) || (length !== undefined && length !== "0");
+    if (!hasBody || isSmall) return next();
+    return context.text("413: Request Entity Too Large", 413, http2Of(context) ? {} : { connection: "close" });
   };
+
+/** The request, if it came by HTTP/2, where there is no connection of its own to end. */
+function http2Of(context: Context): Http2ServerRequest | undefined {
+  const { incoming } = (context.env ?? {}) as Partial<ServerBindings>;
+  return incoming instanceof Http2ServerRequest ? incoming : undefined;
+}
+
+/** HTTP/2 needs no word for it: what goes on behind the headers is a body. */
+const hasUnknownLength = (context: Context): boolean =>
+  context.req.header("transfer-encoding") !== undefined || http2Of(context)?.stream.endAfterHeaders === false;
 
 /** An app without routes. `first` runs before everything else; small bodies are taken on the paths of `takesBody`. */
 export function baseApp(

@@ -7,10 +7,11 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
-import { createAdaptorServer } from "@hono/node-server";
+import { createAdaptorServer, getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { Observable, of } from "rxjs";
 import { type ErrorCode, type KubeletError, kubeletError } from "../core/errors.ts";
+import { type Http2Sessions, PROTOCOLS, serveHttp2 } from "./http2Sessions.ts";
 import type { SecureListener } from "./secureListener.ts";
 import type { Upgrades } from "./upgrades.ts";
 
@@ -72,9 +73,11 @@ export function serve(options: ServeOptions): Observable<ListeningAddress> {
   const { address, port, secure, upgrades } = options;
   return new Observable((subscriber) => {
     let server: Server | SecureServer | undefined;
+    let http2: Http2Sessions | undefined;
     const listen = (): void => {
       const opened = boundedServer(options);
       server = opened;
+      http2 = http2Of(opened, options);
       opened.on("error", (error: NodeJS.ErrnoException) => subscriber.error(listenError(address, port, error)));
       opened.listen({ host: address, port, exclusive: true }, () => {
         const bound = opened.address();
@@ -85,6 +88,7 @@ export function serve(options: ServeOptions): Observable<ListeningAddress> {
     subscriber.add(() => {
       server?.close();
       server?.closeAllConnections();
+      http2?.close();
       upgrades?.close();
     });
     const contexts$: Observable<SecureContextOptions | undefined> = secure?.contexts$ ?? of(undefined);
@@ -96,6 +100,7 @@ export function serve(options: ServeOptions): Observable<ListeningAddress> {
           server.setSecureContext(context);
           // Who was known by an older authority shows his certificate again.
           server.closeIdleConnections();
+          http2?.retire();
         },
         error: (thrown: unknown) => subscriber.error(thrown),
       }),
@@ -115,7 +120,9 @@ function boundedServer({ app, limits = SERVER_LIMITS, secure, upgrades }: ServeO
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.max(50, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
-      ...(secure === undefined ? {} : { ...secure.options, handshakeTimeout: headersTimeoutMs, allowHalfOpen: true }),
+      ...(secure === undefined
+        ? {}
+        : { ...secure.options, ALPNProtocols: PROTOCOLS, handshakeTimeout: headersTimeoutMs, allowHalfOpen: true }),
       ...(upgrades === undefined
         ? {}
         : { shouldUpgradeCallback: (asked: IncomingMessage) => upgrades.isWanted(asked) }),
@@ -127,6 +134,15 @@ function boundedServer({ app, limits = SERVER_LIMITS, secure, upgrades }: ServeO
     server.on("upgrade", (incoming, socket, head) => upgrades.listener(incoming, socket as Socket, head));
   }
   return server;
+}
+
+/** undefined: clients of plain HTTP cannot agree on it. */
+function http2Of(
+  server: Server | SecureServer,
+  { app, secure, limits = SERVER_LIMITS }: ServeOptions,
+): Http2Sessions | undefined {
+  if (secure === undefined) return undefined;
+  return serveHttp2(server as SecureServer, getRequestListener(app.fetch, { overrideGlobalObjects: false }), limits);
 }
 
 const LISTEN_FAILURES: ReadonlyMap<string, readonly [code: ErrorCode, why: string]> = new Map([

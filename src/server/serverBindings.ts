@@ -1,5 +1,6 @@
 /** What a handler finds beside the request: the connection it came on. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 
 /** A request that asks for another protocol on its connection. */
 export interface UpgradeRequest {
@@ -9,8 +10,8 @@ export interface UpgradeRequest {
 
 /** `context.env` of an app behind `serve`. */
 export interface ServerBindings {
-  readonly incoming: IncomingMessage;
+  readonly incoming: IncomingMessage | Http2ServerRequest;
   /** Absent for an upgrade. */
-  readonly outgoing?: ServerResponse;
+  readonly outgoing?: ServerResponse | Http2ServerResponse;
   readonly upgrade?: UpgradeRequest;
 }

@@ -18,7 +18,7 @@ import {
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { type KubeletError, withReason } from "../core/errors.ts";
-import { containerId as idOf, monotonicMs } from "../core/ids.ts";
+import { containerId as idOf, monotonicMs, type MonotonicMs } from "../core/ids.ts";
 import type { Due } from "../core/timeline/timelineTypes.ts";
 import { containerGraceSeconds, remainingGraceSeconds, secondsUntil, stopDeadline } from "../core/pod/gracePeriod.ts";
 import type { ContainerKill } from "../core/pod/podActionsTypes.ts";
@@ -37,7 +37,7 @@ import { preStop } from "./preStop.ts";
 export interface KillOptions {
   /** Completes when this container may be sent its signal; waited for within the grace period. */
   readonly turn$?: Observable<never>;
-  /** The plan has changed: a hook is cut off, and whoever comes next stops the container. */
+  /** The plan has changed: hook or stop is cut off, and whoever comes next stops the container, in no more time than was left. */
   readonly stop?: AbortSignal;
 }
 
@@ -80,7 +80,13 @@ export function killContainer(
       of(podEvent(context, "Normal", "Killing", kill.message, path)),
       preStop(context, pod, kill, graceSeconds).pipe(takeUntil(cut$)),
       defer(() => turn$.pipe(takeUntil(longTimer(clock, leftMs())))),
-      defer(() => (stop?.aborted === true ? EMPTY : signal(remainingGraceSeconds(graceSeconds, elapsedSeconds())))),
+      defer(() =>
+        stop?.aborted === true ? EMPTY : signal(remainingGraceSeconds(graceSeconds, elapsedSeconds())),
+      ).pipe(takeUntil(cut$)),
+      defer(() => {
+        if (stop?.aborted === true) noteDeadline(context, kill.containerId, graceSeconds, startedAt);
+        return EMPTY;
+      }),
     );
   });
 }
@@ -133,18 +139,33 @@ export function killRunningPod(
           }),
         );
       }),
-      defer(() => (errors.length > 0 ? EMPTY : inParallel(plan.sandboxes, (id) => stopSandbox(context, id, errors)))),
+      // The runtime would kill at once what still runs in it.
+      defer(() =>
+        errors.length > 0 || stop?.aborted === true
+          ? EMPTY
+          : inParallel(plan.sandboxes, (id) => stopSandbox(context, id, errors)),
+      ),
     );
   });
 }
 
-/** Of the grace of an instance, counted from the first stop since the end of its pod began. */
-function secondsLeft({ memory, ports }: PodContext, containerId: string, graceSeconds: number): number {
-  const now = ports.clock.monotonicMs();
+/** Of the grace of an instance, counted from the first stop since the end of its pod began, or the one it cut off. */
+function secondsLeft(context: PodContext, containerId: string, graceSeconds: number): number {
+  const now = context.ports.clock.monotonicMs();
+  return secondsUntil(noteDeadline(context, containerId, graceSeconds, now), now);
+}
+
+/** Until when an instance may go on that was asked to stop at this time, and maybe before. */
+function noteDeadline(
+  { memory }: PodContext,
+  containerId: string,
+  graceSeconds: number,
+  askedAt: MonotonicMs,
+): MonotonicMs {
   const id = idOf(containerId);
-  const deadline = stopDeadline(memory.stopDeadlines.get(id), graceSeconds, now);
+  const deadline = stopDeadline(memory.stopDeadlines.get(id), graceSeconds, askedAt);
   memory.stopDeadlines.set(id, deadline);
-  return secondsUntil(deadline, now);
+  return deadline;
 }
 
 function stopSandbox(context: PodContext, podSandboxId: string, errors: KubeletError[]): Observable<PodOutput> {

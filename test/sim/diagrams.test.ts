@@ -251,6 +251,36 @@ describe("grace periods", () => {
       ),
       "wRRRRRR|RRRRRRRRRRRR",
     ],
+    [
+      "is the startup probe's where it has one",
+      deaf({
+        ...seconds(9),
+        containers: [container("app", { startupProbe: { ...live(seconds(3)).livenessProbe, initialDelaySeconds: 2 } })],
+      }),
+      script(
+        at("1s").answer("web/app", { command: "live", code: 1 }),
+        at("5s").answer("web/app", { command: "live", code: 0 }),
+      ),
+      "wrrrrr|rrRRRRRRRRRRR",
+    ],
+    [
+      "is two seconds for each container at least",
+      deaf(seconds(1)),
+      script(at("5s").delete("web")),
+      "wRRRRRR|------------",
+    ],
+    [
+      "shrinks to that of the deletion while one of a liveness probe runs",
+      deaf({ ...seconds(9), containers: [container("app", live(seconds(8)))] }),
+      script(at("5s").answer("web/app", { command: "live", code: 1 }), at("7s").delete("web", { grace: "3s" })),
+      "wRRRRRRRRR|---------",
+    ],
+    [
+      "does not grow to that of the deletion while one of a liveness probe runs",
+      deaf({ ...seconds(9), containers: [container("app", live(seconds(3)))] }),
+      script(at("5s").answer("web/app", { command: "live", code: 1 }), at("7s").delete("web")),
+      "wRRRRRRRR|----------",
+    ],
   ] as const)("%s", (_title, web, steps, app) => {
     const programs = { app: { ...deafToTerm, ...commands({ hook: { takes: "10m" }, live: { code: 0 } }) } };
     draw("1s", { "web/app": app }, { pods: [web], programs, script: steps, until: "20s" });

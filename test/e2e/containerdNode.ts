@@ -9,6 +9,7 @@ import {
   type Container,
   type ContainerStatus,
   ContainerStatusRequest,
+  ExecSyncRequest,
   ListContainersRequest,
   ListPodSandboxRequest,
   type PodSandbox,
@@ -36,7 +37,21 @@ export interface PodTraces {
 export interface SandboxInfo {
   readonly pid: number;
   /** The PodSandboxConfig we sent, in protobuf's JSON. */
-  readonly config: { readonly port_mappings?: readonly unknown[] };
+  readonly config: {
+    readonly port_mappings?: readonly unknown[];
+    readonly linux?: { readonly cgroup_parent?: string; readonly overhead?: Readonly<Record<string, unknown>> };
+  };
+}
+
+/** The verbose part of a container's status. */
+export interface ContainerInfo {
+  /** The ContainerConfig we sent, in protobuf's JSON: what is zero is absent. */
+  readonly config: {
+    readonly linux?: {
+      readonly resources?: Readonly<Record<string, unknown>>;
+      readonly security_context?: Readonly<Record<string, unknown>>;
+    };
+  };
 }
 
 /** Nothing of any pod anywhere. */
@@ -62,6 +77,10 @@ export interface ContainerdNode {
   containerStatus(id: string): Promise<ContainerStatus>;
   /** Ends a container behind the daemon's back. */
   stopContainer(id: string): Promise<void>;
+  /** Runs a command in a container behind the daemon's back; its exit code. */
+  exec(id: string, command: readonly string[]): Promise<number>;
+  /** The ContainerConfig a container was made with, as `crictl inspect` shows it: in protobuf's JSON. */
+  containerConfig(id: string): Promise<ContainerInfo["config"]>;
   /** What only containerd tells of a sandbox. */
   sandboxInfo(sandboxId: string): Promise<SandboxInfo>;
   traces(): Promise<PodTraces>;
@@ -155,6 +174,15 @@ export function containerdNode(
     stopContainer: async (id) => {
       const request = StopContainerRequest.create({ containerId: id, timeout: 5n });
       await firstValueFrom(started(client).runtime.stopContainer(request));
+    },
+    exec: async (containerId, cmd) => {
+      const request = ExecSyncRequest.create({ containerId, cmd, timeout: 10n });
+      return (await firstValueFrom(started(client).runtime.execSync(request))).exitCode;
+    },
+    containerConfig: async (containerId) => {
+      const request = ContainerStatusRequest.create({ containerId, verbose: true });
+      const { info } = await firstValueFrom(started(client).runtime.containerStatus(request));
+      return (JSON.parse(info["info"] ?? "{}") as ContainerInfo).config;
     },
     sandboxInfo: async (podSandboxId) => {
       const request = PodSandboxStatusRequest.create({ podSandboxId, verbose: true });

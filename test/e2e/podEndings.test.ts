@@ -88,6 +88,24 @@ describeOnContainerd("ends and names of pods on containerd", (installation) => {
     ]);
   });
 
+  it("keeps so much of a container's last words: the last 4096 bytes of its file, 80 lines and 2048 bytes of its log", async () => {
+    const { daemon } = node;
+    const count = (line: string): string => `i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo ${line}; done`;
+    const logged = { terminationMessagePolicy: "FallbackToLogsOnError" };
+    const containers = [
+      script("file", `(${count("line $i of far too many to keep")}) >/dev/termination-log; exit 1`),
+      script("long", `${count("line $i of far too many to keep")}; exit 1`, logged),
+      script("short", `${count("$i")}; exit 1`, logged),
+    ];
+    await daemon.put("worded.json", manifest("worded", { restartPolicy: "Never", containers }));
+    const pod = await daemon.until("worded", ({ status }) => status?.phase === "Failed", "Failed");
+    const words = containers.map(({ name }) => statusOf(pod, name)?.state?.terminated?.message);
+    const numbers = Array.from({ length: 200 }, (_, index) => index + 1);
+    const lines = numbers.map((number) => `line ${number} of far too many to keep\n`).join("");
+    const last80 = numbers.slice(-80).map((number) => `${number}\n`);
+    expect(words).toEqual([lines.slice(-4096), lines.slice(-2048), last80.join("")]);
+  });
+
   it("starts every container anew when a rule of one says so, in the sandbox there is", async () => {
     const { daemon } = node;
     const rule = { action: "RestartAllContainers", exitCodes: { operator: "In", values: [88] } };

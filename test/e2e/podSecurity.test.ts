@@ -1,12 +1,18 @@
 /** What the kernel lets a container do, told by the container itself, and pods whose wishes this node cannot grant. */
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { SECOND_HANDLER } from "../support/containerdConfig.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
+import { busyboxImage } from "../support/images.ts";
 import { containerdNode } from "./containerdNode.ts";
 import { manifest, server } from "./manifests.ts";
+
+const REFUSED = "CreateContainerConfigError";
+/** What is refused, the pod's name and spec, and its status' reason and message. */
+type Refusal = [what: string, name: string, spec: Partial<Pod["spec"]>, reason: string, message: string];
 
 describeOnContainerd("pod security on containerd", (installation) => {
   const node = containerdNode(installation, { config: { allowedUnsafeSysctls: ["kernel.msg*"] } });
@@ -76,7 +82,54 @@ describeOnContainerd("pod security on containerd", (installation) => {
     expect(msgmax).not.toBe("12345");
   });
 
-  it.each<[string, string, Partial<Pod["spec"]>, string, string]>([
+  it("runs an image's user who is not root by number, and refuses one it only knows by name", async () => {
+    const users = { numbered: "65534", named: "nobody" };
+    for (const [name, user] of Object.entries(users))
+      await node.containerd.importImage(await busyboxImage(`rxlet.test/${name}:1`, user));
+    const containers = Object.keys(users).map((name) =>
+      server(name, "id -u; echo end", { image: `rxlet.test/${name}:1` }),
+    );
+    await put("users", { securityContext: { runAsNonRoot: true }, containers });
+    const pod = await node.daemon.until(
+      "users",
+      ({ status }) => status?.containerStatuses?.some(({ state }) => state?.waiting?.reason === REFUSED) === true,
+      "half refused",
+    );
+    expect(await node.untilOutput(pod, "numbered", "end")).toEqual(["65534", "end"]);
+    const { metadata, status } = pod;
+    const named = status?.containerStatuses?.find(({ name }) => name === "named");
+    expect(named?.state?.waiting?.message).toBe(
+      "container has runAsNonRoot and image has non-numeric user (nobody), cannot verify user is non-root " +
+        `(pod: "${metadata.name}_default(${metadata.uid})", container: named)`,
+    );
+  });
+
+  it("tells the runtime of SELinux options, a container's own before those of its pod", async () => {
+    const seLinuxOptions = { user: "u", role: "r", type: "t", level: "s0:c1,c2" };
+    const own = { ...seLinuxOptions, level: "s0:c3" };
+    await put("labelled", {
+      securityContext: { seLinuxOptions },
+      containers: [server("pods"), server("own", ":", { securityContext: { seLinuxOptions: own } })],
+    });
+    const { metadata } = await running("labelled");
+    const told = await Promise.all(
+      (await node.containers(metadata.uid)).map(async (container) => {
+        const { linux } = await node.containerConfig(container.id);
+        return [container.metadata?.name, linux?.security_context?.["selinux_options"]];
+      }),
+    );
+    expect(Object.fromEntries(told)).toEqual({ pods: seLinuxOptions, own });
+  });
+
+  const appArmor: Refusal = [
+    "a profile of AppArmor, which this kernel does not have",
+    "apparmor",
+    { securityContext: { appArmorProfile: { type: "RuntimeDefault" } } },
+    "AppArmor",
+    "Cannot enforce AppArmor: AppArmor is not enabled on the host",
+  ];
+  it.each<Refusal>([
+    ...(existsSync("/sys/kernel/security/apparmor") ? [] : [appArmor]),
     [
       "a kernel setting that is not allowed",
       "sysctl",
@@ -130,8 +183,10 @@ describeOnContainerd("pod security on containerd", (installation) => {
       overhead: { podFixed: { cpu: "100m" } },
     });
     const { spec } = await running("classed");
-    const handlers = (await node.sandboxes()).map(({ runtimeHandler }) => runtimeHandler);
-    expect([handlers, spec.overhead]).toEqual([[SECOND_HANDLER], { cpu: "100m" }]);
+    const [sandbox] = await node.sandboxes();
+    const { config } = await node.sandboxInfo(sandbox?.id ?? "");
+    expect([sandbox?.runtimeHandler, spec.overhead]).toEqual([SECOND_HANDLER, { cpu: "100m" }]);
+    expect(config.linux?.overhead).toMatchObject({ cpu_period: 100_000, cpu_quota: 10_000, cpu_shares: 102 });
   });
 });
 

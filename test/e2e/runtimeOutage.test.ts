@@ -7,7 +7,7 @@ import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { kill } from "../support/kernelState.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { containerdNode } from "./containerdNode.ts";
-import { manifest, server } from "./manifests.ts";
+import { manifest, script, server } from "./manifests.ts";
 
 describeOnContainerd("an unsteady containerd", (installation) => {
   const node = containerdNode(installation, {
@@ -81,14 +81,19 @@ describeOnContainerd("an unsteady containerd", (installation) => {
     });
   });
 
-  it("makes a sandbox anew whose process was killed", async () => {
+  it("makes a sandbox anew whose process was killed, and runs its init containers again", async () => {
     const { daemon } = node;
-    await daemon.put("killed.json", manifest("killed", { containers: [server()] }));
+    const initContainers = [script("setup", "echo set up")];
+    await daemon.put("killed.json", manifest("killed", { initContainers, containers: [server()] }));
     const before = await running("killed");
     const [sandbox] = await node.sandboxes(before.metadata.uid);
     kill((await node.sandboxInfo(sandbox?.id ?? "")).pid);
     await newSandbox(before, sandbox?.id ?? "");
-    await restarted("killed", 1);
+    const after = await restarted("killed", 1);
+    expect([await node.output(after, "setup", 1), after.status?.initContainerStatuses?.[0]?.restartCount]).toEqual([
+      ["set up"],
+      1,
+    ]);
   });
 
   it("starts a container again that was removed from outside", async () => {

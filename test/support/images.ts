@@ -32,13 +32,13 @@ interface ImageProcess {
 
 const PATH = "PATH=/bin:/sbin:/usr/bin:/usr/sbin";
 
-/** Builds BUSYBOX_IMAGE, or the same under another name and id. Needs a static busybox in PATH. */
-export async function busyboxImage(name = BUSYBOX_IMAGE): Promise<ImageArchive> {
+/** Builds BUSYBOX_IMAGE, or the same under another name and id, or for another user. Needs a static busybox in PATH. */
+export async function busyboxImage(name = BUSYBOX_IMAGE, User = ""): Promise<ImageArchive> {
   const busybox = findProgram("busybox");
   if (busybox === undefined) throw new Error("no busybox in PATH (Debian: busybox-static)");
   const { stdout } = await run(busybox, ["--list"]);
   const applets = stdout.split("\n").filter((name) => name !== "" && name !== "busybox");
-  return ociArchive(name, { Cmd: ["sh"], Env: [PATH, `IMAGE=${name}`] }, [
+  return ociArchive(name, { Cmd: ["sh"], Env: [PATH, `IMAGE=${name}`], User }, [
     ...["bin", "etc", "root", "proc", "sys", "dev", "var"].map(directory),
     { kind: "directory", path: "tmp", mode: 0o1777 },
     text("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"),

@@ -58,10 +58,14 @@ export function issuedToken({ spec, status }: TokenRequest, wish: TokenWish): Re
   return ok({ token, expiresAt, lifeMs: seconds * MS_PER_SECOND });
 }
 
-/** Whether another token is due: after 80 % of its life, or a day. `draw`, in [0, 1), brings that up to 10 s forward. */
+/**
+ * Whether another token is due: after 80 % of its life, or a day, or where the clock was set back to before it was issued.
+ * `draw`, in [0, 1), brings that up to 10 s forward.
+ */
 export function isDue({ expiresAt, lifeMs }: ServiceAccountToken, now: EpochMs, draw: number): boolean {
   const jitterMs = draw * LONGEST_JITTER_MS;
   const usedMs = now - (expiresAt - lifeMs);
+  if (usedMs < 0) return true;
   return usedMs > LONGEST_USE_MS - jitterMs || expiresAt - now < lifeMs * LEFT_SHARE + jitterMs;
 }
 

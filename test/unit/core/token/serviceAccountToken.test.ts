@@ -27,6 +27,8 @@ describe("isDue", () => {
     ["up to ten seconds sooner", lived(1, 0.8 * HOUR_MS - 9_998, 0.9999), true],
     ["and no sooner than that", lived(1, 0.8 * HOUR_MS - 10_001, 0.9999), false],
     ["a day into a life of a week", lived(168, 24 * HOUR_MS), false],
+    ["at the instant it was issued", lived(1, 0), false],
+    ["once the clock was set back to before that", lived(1, -1), true],
     ["after a day of a life of a week", lived(168, 24 * HOUR_MS + 1), true],
   ])("%s", (_, actual, expected) => expect(actual).toBe(expected));
 });

@@ -51,7 +51,7 @@ describe("a node of a cluster", () => {
     const lease = server.object("leases", LEASE);
     expect([readiness, reasons()]).toEqual([
       [`101 ${READY}`],
-      ["kubelet.", "NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"],
+      ["kubelet.", "pods", "NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"],
     ]);
     expect(lease?.spec).toMatchObject({ holderIdentity: "one", leaseDurationSeconds: 40 });
     expect(lease?.metadata?.ownerReferences).toEqual([

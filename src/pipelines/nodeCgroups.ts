@@ -40,8 +40,10 @@ import type { NodeState } from "../state/nodeState.ts";
 
 const ENFORCE_AGAIN_MS = 60_000;
 
-/** Keeps them for as long as it is subscribed; a failure is logged and tried again with the next change. Emits whether
- * pods are held to what they may use together; where they are not that is tried each minute. */
+/**
+ * Keeps them for as long as it is subscribed; a failure is logged and tried again with the next change. Emits events:
+ * pods are held to what they may use together, or why they are not, which is tried again each minute.
+ */
 export function nodeCgroups(
   state: Pick<NodeState, "registry">,
   ports: Pick<KubeletPorts, "cgroups" | "clock" | "machine" | "telemetry">,

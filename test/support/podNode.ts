@@ -50,7 +50,9 @@ export function podNode(options: Partial<SimNodeOptions> = {}): PodNode & { chec
   const short = (subject: string): string => subject.replace(/^[^/]*\//, "");
   const record = (seen: SimObservation): undefined => {
     const { atMs } = seen;
-    if (seen.kind === "event") events.push({ atMs, what: `${seen.event.reason} ${seen.event.object.name}` });
+    if (seen.kind === "event" && seen.event.object.kind === "Pod") {
+      events.push({ atMs, what: `${seen.event.reason} ${seen.event.object.name}` });
+    }
     if (seen.kind !== "call") return;
     if (!READS.test(seen.rpc)) calls.push({ atMs, what: `${seen.rpc} ${short(seen.subject)}` });
     if (seen.rpc === "ListPodSandbox") looks.push({ atMs, what: "look" });

@@ -112,6 +112,10 @@ describeOnContainerd("init containers and sidecars on containerd", (installation
       "waiting for its init container",
     );
     expect(waiting.status?.phase).toBe("Pending");
+    // The maximum of this node, which its first delay would exceed.
+    expect(waiting.status?.initContainerStatuses?.[0]?.state?.waiting?.message).toMatch(
+      /^back-off 1s restarting failed container=setup pod=repeated-test-node_default\(.*\) next-try=\d{4}-/,
+    );
     expect(waiting.status?.containerStatuses?.map(({ state: { waiting: why } = {} }) => why)).toEqual([
       { reason: "PodInitializing" },
     ]);

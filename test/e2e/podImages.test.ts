@@ -4,6 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
+import type { TimelineView } from "../../src/core/timeline/timelineView.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { containerdNode } from "./containerdNode.ts";
@@ -45,6 +46,13 @@ describeOnContainerd("images on containerd", (installation) => {
     await waitFor(`${name} to be gone`, async () => (await node.daemon.pod(name)) === undefined, AT_ONCE_MS);
   };
 
+  /** What the pod's timeline says it waits for. */
+  const waitsOf = async (name: string): Promise<TimelineView["waits"]> => {
+    const { readOnlyUrl, nodeName } = node.daemon;
+    const page = await fetch(`${readOnlyUrl}/debug/rxlet/pods/default/${name}-${nodeName}/timeline`);
+    return page.ok ? ((await page.json()) as TimelineView).waits : [];
+  };
+
   it("tells ErrImagePull, then ImagePullBackOff, of an unreachable registry, and lets go at once", async () => {
     await podOf("unreachable", "127.0.0.1:1/team/app:1");
     const held = await waitingFor("unreachable", "ImagePullBackOff");
@@ -64,11 +72,18 @@ describeOnContainerd("images on containerd", (installation) => {
     await goneAtOnce("unreachable");
   });
 
-  it("gives up a pull under way when its pod goes", async () => {
+  it("says who waits for a pull under way, and gives it up when its pod goes", async () => {
     const { port } = silent.address() as AddressInfo;
     await podOf("pulling", `127.0.0.1:${port}/team/app:1`);
     await waitFor("containerd to ask the registry", () => sockets.size > 0);
     expect(waiting(await node.daemon.pod("pulling")).reason).toBe("ContainerCreating");
+    await podOf("behind", `127.0.0.1:${port}/team/other:1`);
+    const wait = await waitFor("the second pod to wait for its pull", async () =>
+      (await waitsOf("behind")).find(({ what, ahead }) => what === "ImagePull" && ahead !== undefined),
+    );
+    expect(wait).toMatchObject({ container: "main", ahead: [`127.0.0.1:${port}/team/app:1`] });
+    expect(wait.cause).toMatch(/team\/other:1, second in line behind .*\/team\/app:1 \(pulling for .*\)$/);
+    await goneAtOnce("behind");
     await goneAtOnce("pulling");
     await waitFor("containerd to leave the registry", () => sockets.size === 0);
   });

@@ -15,6 +15,7 @@ const USERS: Users = {
   viewer: ["get proxy"],
   operator: ["create proxy"],
   stranger: [],
+  "system:node:node-2": [],
 };
 
 function setUp({ anonymous = false, streamsNeedCreate = true, clock = realClock } = {}) {
@@ -50,10 +51,15 @@ function setUp({ anonymous = false, streamsNeedCreate = true, clock = realClock 
 const ROUTES = [
   ["/healthz", "healthz proxy"],
   ["/healthz/ping", "healthz proxy"],
+  ["/healthz/log", "healthz proxy"],
+  ["/healthz/syncloop", "healthz proxy"],
   ["/pods", "pods proxy"],
   ["/runningpods/", "pods proxy"],
   ["/metrics", "metrics"],
+  ["/metrics/cadvisor", "metrics"],
+  ["/metrics/resource", "metrics"],
   ["/metrics/probes", "metrics"],
+  ["/metrics/slis", "metrics"],
   ["/stats/summary", "stats"],
   ["/configz", "configz proxy"],
   ["/flagz", "configz proxy"],
@@ -73,6 +79,8 @@ const ROUTES = [
   ["/debug/pprof/", "proxy"],
   ["/debug/flags/v", "proxy"],
   ["/debug/rxlet/pods/ns/pod/timeline", "proxy"],
+  ["/debug/rxlet/pods/ns/pod/retry", "proxy"],
+  ["/debug/rxlet/volumes", "proxy"],
   ["/nothing", "proxy"],
 ] as const;
 const VERBS = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete", HEAD: "" } as const;
@@ -108,13 +116,15 @@ describe("who is let in", () => {
     }
   });
 
-  it("asks for permission of the anonymous too, and never lets a bad token pass as one", async () => {
+  it.each(ROUTES)("%s: the anonymous need permission too, and no bad token passes as one", async (path, wanted) => {
     const { ask } = setUp({ anonymous: true });
-    expect(await ask("GET", "/pods")).toEqual({
-      status: 403,
-      body: "Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource(s)=[pods proxy])\n",
-    });
-    expect(await ask("GET", "/pods", "forged")).toEqual({ status: 401, body: "Unauthorized" });
+    for (const [method, plainVerb] of Object.entries(VERBS)) {
+      const verb = INTO_CONTAINERS.test(path) ? "create" : plainVerb;
+      const refusal = `Forbidden (user=system:anonymous, verb=${verb}, resource=nodes, subresource(s)=[${wanted}])\n`;
+      const anonymous = await ask(method, path);
+      expect([method, anonymous.status, anonymous.body]).toEqual([method, 403, method === "HEAD" ? "" : refusal]);
+      expect([method, (await ask(method, path, "forged")).status]).toEqual([method, 401]);
+    }
   });
 
   it("opens containers to whoever may get nodes/proxy only by the flag", async () => {

@@ -2,9 +2,16 @@ import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createNodeLogs } from "../../../src/sources/nodeLogs.ts";
 import { testAppOptions, testKubeletApp } from "../../support/kubeletApp.ts";
+
+/** Knows one service, and prints what it was asked; its complaints are part of the answer. */
+const JOURNALCTL = `#!/bin/sh
+if [ "$1" = --field ]; then echo crond.service; echo kubelet.service; exit; fi
+echo "asked: $*"
+case "$*" in *--boot*) echo "no such boot" >&2; exit 1;; esac
+`;
 
 let folder = "";
 beforeAll(async () => {
@@ -19,6 +26,8 @@ beforeAll(async () => {
   await symlink("../secret", join(logs, "outside"));
   await symlink("/", join(logs, "root"));
   execFileSync("mkfifo", [join(logs, "fifo")]);
+  await mkdir(join(folder, "bin"));
+  await writeFile(join(folder, "bin", "journalctl"), JOURNALCTL, { mode: 0o755 });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -65,6 +74,34 @@ describe("/logs/", () => {
   ])("%s is nothing there is", async (path) => {
     const [status, text] = await get(path);
     expect([status, String(text).includes("secret"), String(text).includes("root:")]).toEqual([404, false, false]);
+  });
+
+  describe("with a journal", () => {
+    beforeEach(() => vi.stubEnv("PATH", `${join(folder, "bin")}:${process.env["PATH"]}`));
+    afterEach(() => vi.unstubAllEnvs());
+    const plain = "asked: --utc --no-pager --output=short-precise";
+
+    it.each([
+      ["query=kubelet", `${plain} --unit=kubelet\n`],
+      [
+        "query=kubelet&query=crond&tailLines=2&pattern=oh%20no&sinceTime=2026-01-02T03:04:05Z",
+        `${plain} --since=2026-1-2 03:04:05 --pager-end --lines=2 --unit=kubelet --unit=crond --grep=oh no --case-sensitive=false\n`,
+      ],
+      ["query=kubelet&query=syslog", `${plain} --unit=kubelet\na line\n`],
+      ["query=kubelet&query=other", `${plain} --unit=kubelet\n\nlog not found for other\n`],
+      ["query=kubelet&boot=-1", `${plain} --unit=kubelet --boot -1\nno such boot\n`],
+    ])("%s is answered by it, and by files of what does not use it", async (query, text) => {
+      expect(await get(`/logs/?${query}`, true)).toEqual([200, text]);
+    });
+
+    it.each([
+      "query=kubelet%24(id)",
+      "query=--help%20",
+      "query=kubelet&pattern=a%00b",
+      "query=kubelet&tailLines=100001",
+    ])("%s is not passed on", async (query) => {
+      expect((await get(`/logs/?${query}`, true))[0]).toBe(406);
+    });
   });
 
   it("answers queries only when it is told to", async () => {

@@ -21,7 +21,6 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
   ["/metrics", "apiserver_", "of API servers; upstream's binary links their library"],
   ["/metrics", "workqueue_", "there are no Go work queues; see `rxlet_queue_depth`"],
   ["/metrics", "rest_client_transport_", "of the cache that Go's client keeps its transports in"],
-  ["/metrics", "rest_client_exec_plugin_", "not yet"],
   ["/metrics", "kubelet_pleg_discard_events", "hints dropped are in `rxlet_dropped_total`; an audit makes up for them"],
   ["/metrics", "kubelet_imagemanager_inmemory_", "records of pulls are not cached by a size that could be used up"],
   ["/metrics", "kubelet_pod_watch_events_dropped_total", "of the gRPC API for pods, which is not there yet"],

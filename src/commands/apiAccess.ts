@@ -14,7 +14,7 @@ import {
   tap,
   using,
 } from "rxjs";
-import type { ClientConfig } from "../core/api/clientConfig.ts";
+import type { ClientConfig, TlsIdentity } from "../core/api/clientConfig.ts";
 import { authoritiesIn } from "../core/cert/pemFile.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
@@ -27,6 +27,7 @@ import { authorityFile } from "../sources/authorityFile.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { createCell, type ReadonlyCell } from "../state/cell.ts";
 import { countApiRequests } from "./apiMetrics.ts";
+import { type ExecPluginMetrics, execPluginMetrics } from "./execPluginMetrics.ts";
 import { type ClientCertificateSetup, clientIdentities } from "./clientIdentities.ts";
 
 /** client-go's, where the configuration says 0. */
@@ -49,17 +50,20 @@ export const apiAccess = (setup: ApiAccessSetup): Observable<ApiLanes> =>
   using(
     () => {
       const hasIdentity = createCell(setup.client.identity !== undefined || setup.bootstrap === undefined);
-      const connection = openConnection(setup, setup.client, (inner) => onceIdentified(inner, hasIdentity));
-      return { connection, hasIdentity, unsubscribe: () => connection.close() };
+      const onCertificate = execPluginMetrics(setup.metrics, systemClock);
+      const connection = openConnection({ ...setup, onCertificate }, setup.client, (inner) =>
+        onceIdentified(inner, hasIdentity),
+      );
+      return { connection, hasIdentity, onCertificate, unsubscribe: () => connection.close() };
     },
     (opened) => {
-      const { connection, hasIdentity } = opened as OpenAccess;
+      const { connection, hasIdentity, onCertificate } = opened as OpenAccess;
       const bootstrapping = createCell<Following | undefined>(undefined);
       const identities$ = clientIdentities({
         ...setup,
         own: connection.lanes.objects,
         openBootstrap: (client) => {
-          const made = openConnection(setup, client);
+          const made = openConnection({ ...setup, onCertificate }, client);
           bootstrapping.set({ client, connection: made });
           const close = (): void => {
             bootstrapping.set(undefined);
@@ -107,6 +111,7 @@ const followAuthority = ({ client: { authority, endpoint }, connection }: Follow
 interface OpenAccess {
   readonly connection: ApiConnection;
   readonly hasIdentity: ReturnType<typeof createCell<boolean>>;
+  readonly onCertificate: ExecPluginMetrics;
   unsubscribe(): void;
 }
 
@@ -121,17 +126,25 @@ const onceIdentified = (inner: ApiAuthorization, hasIdentity: ReadonlyCell<boole
 });
 
 function openConnection(
-  { config, metrics, userAgent }: Pick<ApiAccessSetup, "config" | "metrics" | "userAgent">,
-  { endpoint, identity, proof }: ClientConfig,
+  {
+    config,
+    metrics,
+    userAgent,
+    onCertificate,
+  }: Pick<ApiAccessSetup, "config" | "metrics" | "userAgent"> & Pick<OpenAccess, "onCertificate">,
+  client: ClientConfig,
   gate: (authorization: ApiAuthorization) => ApiAuthorization = (authorization) => authorization,
 ): ApiConnection {
+  const { endpoint, identity, proof } = client;
+  const useIdentity = (given: TlsIdentity): void => {
+    onCertificate(client, given);
+    connection.useIdentity(given);
+  };
   const proxyUrl = endpoint.proxyUrl ?? environmentProxy(endpoint.server, process.env);
   const connection: ApiConnection = createApiLanes({
     endpoint: { ...endpoint, proxyUrl },
     identity,
-    authorization: gate(
-      createAuthorization(proof, { clock: systemClock, onIdentity: (given) => connection.useIdentity(given) }),
-    ),
+    authorization: gate(createAuthorization(proof, { clock: systemClock, onIdentity: useIdentity })),
     rate: { qps: config.kubeAPIQPS || FALLBACK_QPS, burst: config.kubeAPIBurst || FALLBACK_BURST },
     eventRate: { qps: config.eventRecordQPS, burst: config.eventBurst },
     heartbeatDeadlineMs: Math.min(config.nodeStatusUpdateFrequency, config.nodeLeaseDurationSeconds * MS_PER_SECOND),

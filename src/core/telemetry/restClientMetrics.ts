@@ -5,8 +5,25 @@ const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60] 
 /** 64 B to 16 MiB. */
 const SIZE_BUCKETS = [64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216] as const;
 
+/** Ten minutes to four years. */
+const ROTATION_BUCKETS = [
+  600, 1_800, 3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000,
+] as const;
+
 /** By HTTP method and `host:port`. */
 export const restClientMetrics = {
+  rest_client_exec_plugin_certificate_rotation_age: {
+    type: "histogram",
+    help: "Age in seconds of client certificates of exec plugins when they were replaced.",
+    labels: [],
+    buckets: ROTATION_BUCKETS,
+  },
+  rest_client_exec_plugin_ttl_seconds: {
+    type: "gauge",
+    help: "Seconds until the first client certificate of an exec plugin ends; +Inf without any.",
+    labels: [],
+    isUnsetAtFirst: true,
+  },
   rest_client_rate_limiter_duration_seconds: {
     type: "histogram",
     help: "How long requests to the API server waited for their turn under the rate.",

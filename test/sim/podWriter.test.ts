@@ -1,7 +1,7 @@
 /** What a node tells its API server of its pods: statuses, the end of deleted ones, mirrors of static ones. */
 import { describe, expect, it } from "vitest";
 import type { ApiPod } from "../../src/core/api/toldPods.ts";
-import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
+import { createSimApiServer, type SimApiServerOptions } from "../../src/sim/apiServer/simApiServer.ts";
 import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/simClock.ts";
 import { simImage } from "../../src/sim/simImageCalls.ts";
@@ -17,10 +17,11 @@ import { newPod } from "../support/simApi.ts";
 const MINUTE_MS = 60_000;
 const ref = (name: string) => ({ namespace: "default", name });
 
-/** A node of one server whose requests take 10 ms, and what it asked of the server. */
-function clusterNode({ hasNode = true }: { readonly hasNode?: boolean } = {}) {
+/** A node of one server whose requests take 10 ms, patches as long as they are told, and what it asked of the server. */
+function clusterNode({ hasNode = true, patchMs = 10 }: { readonly hasNode?: boolean; readonly patchMs?: number } = {}) {
   const scheduler = createHeapScheduler();
-  const server = createSimApiServer({ clock: createSimClock(scheduler), latency: () => 10 });
+  const latency: SimApiServerOptions["latency"] = (verb) => (verb === "patch" ? patchMs : 10);
+  const server = createSimApiServer({ clock: createSimClock(scheduler), latency });
   if (hasNode) server.put("nodes", { metadata: { name: "one" } });
   const seen: SimObservation[] = [];
   const { node: settings } = simKubeletConfig(simMachine(), { nodeName: "one" });
@@ -67,6 +68,42 @@ describe("statuses", () => {
     const firstPatchMs = seen.find((each) => each.kind === "request" && each.verb === "patch")?.atMs;
     expect([phase("web"), openStatuses(node), server.revision > 0]).toEqual(["Running", [], true]);
     expect(firstPatchMs).toBe(told[0]?.atMs);
+  });
+
+  it("go out the newest alone where several came about while one was on its way", () => {
+    const { node, place, pod, requests, seen } = clusterNode({ patchMs: 10_000 });
+    place("web");
+    node.runFor(15_000);
+    const told = seen.filter(({ kind }) => kind === "status").length;
+    const [container] = pod("web")?.status?.containerStatuses ?? [];
+    expect([told > requests().length, requests(), container?.state?.waiting?.reason]).toEqual([
+      true,
+      ["patch web", "patch web"],
+      "ContainerCreating",
+    ]);
+    node.runFor(MINUTE_MS);
+    expect([pod("web")?.status?.phase, openStatuses(node)]).toEqual(["Running", []]);
+  });
+
+  it("never reach a pod that took the name of theirs before the node heard of it", () => {
+    const { node, server, place, pod } = clusterNode();
+    place("web");
+    node.runFor(MINUTE_MS);
+    const oldUid = pod("web")?.metadata?.uid;
+    const restarts: unknown[] = [];
+    server.changes$.subscribe(({ resource, object }) => {
+      if (resource !== "pods" || object.metadata.uid === oldUid) return;
+      const { containerStatuses = [] } = (object["status"] ?? {}) as NonNullable<ApiPod["status"]>;
+      restarts.push(...containerStatuses.map(({ restartCount }) => restartCount));
+    });
+    // In one instant: the end of its container makes a status, while the server has another pod of the name already.
+    node.kill("default/web/main");
+    server.delete("pods", ref("web"), { gracePeriodSeconds: 0 });
+    place("web");
+    node.runFor(MINUTE_MS);
+    const [container] = pod("web")?.status?.containerStatuses ?? [];
+    expect([container?.ready, openStatuses(node), node.violations]).toEqual([true, [], []]);
+    expect([...new Set(restarts)]).toEqual([0]);
   });
 
   it("leave conditions of others alone, and are restored when somebody else writes over them", () => {

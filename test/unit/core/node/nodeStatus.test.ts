@@ -73,6 +73,11 @@ describe("reconciledNode", () => {
       { metadata: { labels: { "kubernetes.io/hostname": "n1" } } },
     ],
     [
+      "taints, which are the cluster's once the node is there",
+      { ...first, spec: { taints: [{ key: "theirs", effect: "NoSchedule" }], providerID: "cloud://other" } },
+      undefined,
+    ],
+    [
       "no annotation",
       { ...first, metadata: { ...metadata, annotations: { other: "1" } } },
       { metadata: { annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": "true" } } },
@@ -100,6 +105,23 @@ describe("reconciledNode", () => {
   ])("%s", (_, existing, patch) =>
     expect(createStatusPatch("Node", existing, reconciledNode(existing, first))).toEqual(patch),
   );
+
+  it("takes labels of its own again at each start, those of other names only at the first; a label of no value goes", () => {
+    const labels = { "topology.kubernetes.io/zone": "b", "node.kubernetes.io/instance-type": "", role: "new" };
+    const initial = initialNode({ ...FACTS, settings: { ...SETTINGS, labels } }, THEN).node;
+    const older = { "topology.kubernetes.io/zone": "a", "node.kubernetes.io/instance-type": "small", role: "old" };
+    const existing: Node = { ...first, metadata: { ...metadata, labels: { ...metadata?.labels, ...older } } };
+    expect(createStatusPatch("Node", existing, reconciledNode(existing, initial))).toEqual({
+      metadata: { labels: { "topology.kubernetes.io/zone": "b", "node.kubernetes.io/instance-type": null } },
+    });
+  });
+
+  it("gives up the annotation where volumes are attached by the node itself", () => {
+    const initial = initialNode({ ...FACTS, settings: { ...SETTINGS, attachDetachByController: false } }, THEN).node;
+    expect(createStatusPatch("Node", first, reconciledNode(first, initial))).toEqual({
+      metadata: { annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": null } },
+    });
+  });
 });
 
 describe("withNodeStatus", () => {
@@ -186,8 +208,36 @@ describe("withNodeStatus", () => {
       status?.features,
       status?.nodeInfo?.swap,
       status?.declaredFeatures,
-      status?.nodeInfo?.containerRuntimeVersion,
-    ]).toEqual([["", "runc"], { supplementalGroupsPolicy: true }, { capacity: 1024 }, ["A"], "containerd://2.1.9"]);
+    ]).toEqual([["", "runc"], { supplementalGroupsPolicy: true }, { capacity: 1024 }, ["A"]]);
+  });
+
+  it("tells machine, versions and port, and nothing of a proxy; an unknown runtime is said to be unknown", () => {
+    expect([first.status?.nodeInfo, first.status?.daemonEndpoints]).toEqual([
+      {
+        machineID: "machine",
+        systemUUID: "system",
+        bootID: "boot",
+        kernelVersion: "6.1.0",
+        osImage: "Example Linux 1",
+        containerRuntimeVersion: "containerd://2.1.9",
+        kubeletVersion: "v1.2.3",
+        kubeProxyVersion: "",
+        operatingSystem: "linux",
+        architecture: "amd64",
+      },
+      { kubeletEndpoint: { Port: 10250 } },
+    ]);
+    const unknown = later({ runtime: { ...FACTS.runtime, name: "", version: "" } });
+    expect(unknown.status?.nodeInfo?.containerRuntimeVersion).toBe("://Unknown");
+  });
+
+  it("tells no volumes in use, and brings back labels that somebody took away", () => {
+    const bare: Node = { metadata: { name: "n1" }, status: { ...first.status, volumesInUse: ["old"] } };
+    const { metadata, status } = later({}, bare);
+    expect([metadata?.labels, status?.volumesInUse]).toEqual([
+      { "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64" },
+      undefined,
+    ]);
   });
 });
 

@@ -128,7 +128,11 @@ function createAndStart(
       const environment = new Map(built.value.envs.map(({ key, value }) => [key, utf8.decode(value)]));
       const files = { pod, container, podIps: sandbox.podIps, terminationLog, environment };
       return prepareContainerFiles(context, files).pipe(
-        switchMap((prepared) => (prepared.ok ? create(counted, built.value) : fail(task, prepared.error))),
+        switchMap((prepared) => {
+          if (!prepared.ok) return fail(task, prepared.error);
+          // A mount may have taken so long that the pod has begun to end, and may already be told as Failed.
+          return task.stop.aborted ? EMPTY : create(counted, built.value);
+        }),
       );
     }),
   );

@@ -80,6 +80,7 @@ function nodeWithVolumes(
           ? [`${each.event.reason}: ${each.event.message}`]
           : [],
       ),
+    calls: () => seen.flatMap((each) => (each.kind === "call" ? [each.rpc] : [])),
     mounts: () => node.host.mounts.all().map(({ fsType, mountPoint }) => `${fsType} ${mountPoint.split("/").at(-1)}`),
   };
 }
@@ -297,6 +298,21 @@ describe("parts of a volume", () => {
     server.delete("pods", ref("web"), { gracePeriodSeconds: 1 });
     node.runFor(MINUTE_MS);
     expect([mounts(), node.violations]).toEqual([[], []]);
+  });
+});
+
+describe("a mount that takes its time", () => {
+  it("is no way around the end of the pod: nothing is made after it", () => {
+    const { node, server, calls, mounts } = nodeWithVolumes(
+      [{ name: "scratch", emptyDir: {} }],
+      { subPath: "logs" },
+      { mountFate: (what) => (what === "bindInside" ? { kind: "delay", ms: 10_000 } : { kind: "proceed" }) },
+    );
+    node.runFor(5_000);
+    expect(calls()).toContain("RunPodSandbox");
+    server.delete("pods", ref("web"), { gracePeriodSeconds: 1 });
+    node.runFor(MINUTE_MS);
+    expect([calls().includes("CreateContainer"), mounts(), node.pods(), node.violations]).toEqual([false, [], [], []]);
   });
 });
 

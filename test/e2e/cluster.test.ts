@@ -32,6 +32,11 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
     ]);
   });
 
+  it("says that it has started and that pods are held to what it has for them", async () => {
+    const wanted = ["Starting", "NodeAllocatableEnforced"];
+    await cluster.until("both events", () => wanted.every((reason) => eventsOf(NODE_NAME).includes(reason)));
+  });
+
   it("runs 30 pods that are bound to it, tells what they are, and ends them when they are deleted", async () => {
     const names = Array.from({ length: 30 }, (_, index) => `bound-${index}`);
     for (const name of names) cluster.bind(name, { containers: [serving()] });

@@ -1,5 +1,6 @@
 /** The authenticated server on the wire: certificates of both sides, and what hostile clients get. */
 import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { Subject } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
@@ -257,6 +258,15 @@ describe("hostile clients", () => {
     socket.write(sent);
     expect(await closed(socket)).toMatch(wanted);
     expect((await request("/healthz")).status).toBe(200);
+  });
+
+  it("a thousand of which say nothing leave room for others, and are cut off", async () => {
+    const { port, request } = await start({ limits: { ...KUBELET_SERVER_LIMITS, headersTimeoutMs: 2_000 } });
+    const idle = Array.from({ length: 1_000 }, () => connectTcp(port, "127.0.0.1").on("error", () => {}));
+    const ended = idle.map((socket) => once(socket.resume(), "close"));
+    await Promise.all(idle.map((socket) => once(socket, "connect")));
+    expect((await request("/healthz")).status).toBe(200);
+    await Promise.all(ended);
   });
 
   it("that open more connections than there may be wait for nobody else's", async () => {

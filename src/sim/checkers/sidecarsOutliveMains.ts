@@ -1,9 +1,10 @@
 /**
  * When a pod ends, a sidecar is asked to stop only after the regular containers have ended, or after the grace period
  * of the pod, counted from the first kill this kubelet tells of. A start that was under way by then may still finish:
- * nobody waits for what it made.
+ * nobody waits for what it made. A sidecar that was being stopped for a reason of its own by then keeps its own time.
  */
 import type { PodStatus } from "../../core/api.ts";
+import { stoppingMessage } from "../../core/pod/podEvents.ts";
 import { isSidecar } from "../../core/pod/restartRules.ts";
 import type { SimChecker } from "../simChecker.ts";
 import { goingPods } from "./goingPods.ts";
@@ -21,6 +22,8 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
   const beganAt = new Map<string, number>();
   /** The first kill told of since anything of the pod was started, by UID. */
   const killedAt = new Map<string, number>();
+  /** Containers that are being stopped, and not for the end of their pod, as `uid/name`. */
+  const ownStops = new Set<string>();
   const keepFirst = (podUid: string, atMs: number): void => {
     if (!beganAt.has(podUid)) beganAt.set(podUid, atMs);
   };
@@ -35,6 +38,7 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
       if (observation.kind === "kubelet") {
         beganAt.clear();
         killedAt.clear();
+        ownStops.clear();
       }
       if (observation.kind === "removed" && isPodsLast(observation.what)) {
         beganAt.delete(observation.podUid);
@@ -42,12 +46,16 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
       }
       // Hooks come before the first stop, and their time counts.
       if (observation.kind === "event" && observation.event.reason === "Killing") {
-        const { uid } = observation.event.object;
+        const { uid, fieldPath } = observation.event.object;
+        const name = /\{(.*)\}/.exec(fieldPath)?.[1] ?? "";
+        if (observation.event.message !== stoppingMessage(name)) ownStops.add(`${uid}/${name}`);
         killedAt.set(uid, killedAt.get(uid) ?? observation.atMs);
         begin(uid, observation.atMs);
       }
       if (observation.kind === "change" && observation.change.kind === "container started") {
-        killedAt.delete(observation.change.podUid);
+        const { podUid, name } = observation.change;
+        killedAt.delete(podUid);
+        ownStops.delete(`${podUid}/${containerNameOf(name)}`);
       }
       // The end may be the kubelet's own decision, before any source tells of it, and begun before its status says so.
       if (observation.kind === "status" && isOver(observation.after)) {
@@ -60,7 +68,7 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
       const stopped = live.spec({ podUid, name: containerNameOf(subject) ?? "" });
       if (stopped === undefined || !isSidecar(stopped)) return undefined;
       // A restart for a change of its own may cross the word that the pod is to go.
-      if (going.graceSeconds(podUid, atMs) === Infinity) return undefined;
+      if (going.graceSeconds(podUid, atMs) === Infinity || ownStops.has(`${podUid}/${stopped.name}`)) return undefined;
       const endBeganAt = beganAt.get(podUid) ?? -Infinity;
       if (atMs + ROUNDING_MS >= endBeganAt + graceMs) return undefined;
       const mains = new Set(live.pod(podUid)?.spec.containers.map(({ name }) => name));

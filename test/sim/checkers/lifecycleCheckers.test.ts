@@ -186,12 +186,26 @@ describe("sidecarsOutliveMains", () => {
       object: podEventObject(podOf(pod)),
     },
   };
+  const ownKill: Step = {
+    kind: "event",
+    event: {
+      type: "Normal",
+      reason: "Killing",
+      message: "Init container proxy definition changed",
+      object: podEventObject(podOf(pod), "proxy"),
+    },
+  };
   it.each<Case>([
     ["after the main container", [...up, wanted(), main, ends, stop], []],
     [
       "before it",
       [...up, wanted(), main, stop],
       ["sidecar demo/plain/proxy#0 is stopped while demo/plain/main#0 runs"],
+    ],
+    [
+      "when it was being stopped before the pod's end began",
+      [...up, [5, ownKill], [6, wanted()], [7, main], [8, stop]],
+      [],
     ],
     ["for a change of its own that crosses the word of the end", [...up, [5, wanted()], [5, stop]], []],
     ["when the time is up", [...up, wanted(), [10, main], [30, stop]], []],

@@ -37,7 +37,7 @@ import { simKubeletConfig } from "./simKubeletConfig.ts";
 import { createSimManifestPage, type SimManifestPage, type SimManifestPageOptions } from "./simManifestPage.ts";
 import { createSimManifests, type SimManifest, type SimManifests } from "./simManifests.ts";
 import type { SimObservation, SimSight } from "./simObservation.ts";
-import type { SimAnswers } from "./simProbers.ts";
+import { ofTheLiving, type SimAnswers, YES } from "./simProbers.ts";
 import { pagePods, SIM_MANIFESTS, staticPods } from "./simPodSources.ts";
 import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./simRuntime.ts";
 import {
@@ -332,7 +332,7 @@ function createWorld(options: SimNodeOptions): World {
     snapshots$,
     maxLogLines,
     createKubelet: options.createKubelet,
-    answers: options.answers?.(clock),
+    answers: ofTheLiving(options.answers?.(clock) ?? YES, runtime),
     probed: (answer) => see(probeSight(answer, subjects, runtime)),
     runtimeClasses: options.runtimeClasses,
     objectStrategy: options.objectStrategy,

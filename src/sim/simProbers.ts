@@ -12,6 +12,7 @@ import type { Probers } from "../ports/probers.ts";
 import { createExecProbe } from "../sinks/probers/exec.ts";
 import { dialTimeout } from "../sinks/probers/netError.ts";
 import { later } from "./simCall.ts";
+import type { SimRuntime } from "./simRuntime.ts";
 
 /** How something on the network answers. */
 export interface SimAnswer extends ProbeOutcome {
@@ -46,7 +47,22 @@ export function askedOf({ exec, httpGet, tcpSocket, grpc }: Probe, { ports = [] 
   return `grpc :${grpc?.port}/${grpc?.service ?? ""}`;
 }
 
-const YES: SimAnswer = { result: "success", output: "", afterMs: 1 };
+/** A network on which everything says yes. */
+export const YES: SimAnswers = () => ({ result: "success", output: "", afterMs: 1 });
+
+/** Longer than any probe waits. */
+const SILENCE: SimAnswer = { result: "failure", output: "", afterMs: 600_000 };
+
+/** The same network, on which nobody answers at the address of a sandbox that is gone. Bound: one entry per address. */
+export function ofTheLiving(answers: SimAnswers, runtime: Pick<SimRuntime, "sandboxes">): SimAnswers {
+  const given = new Set<string>();
+  return (url) => {
+    const host = new URL(url).hostname;
+    const isHere = runtime.sandboxes().some(({ ip }) => ip === host);
+    if (isHere) given.add(host);
+    return isHere || !given.has(host) ? answers(url) : SILENCE;
+  };
+}
 
 /** No answer in time, in the words of production. */
 function lateText(url: string, timeoutMs: number): string {
@@ -58,7 +74,7 @@ function lateText(url: string, timeoutMs: number): string {
 }
 
 /** Probers of a simulated node. */
-export function createSimProbers({ clock, runtime, answers = () => YES, tell }: SimProbersOptions): Probers {
+export function createSimProbers({ clock, runtime, answers = YES, tell }: SimProbersOptions): Probers {
   const told = (asked: Omit<SimProbeAnswer, "result">) =>
     tap<ProbeOutcome>(({ result }) => tell?.({ ...asked, result }));
   const exec = createExecProbe(runtime);

@@ -7,7 +7,7 @@ import type { PodSource } from "../../core/pod/sourceSnapshot.ts";
 import { isPodsLast, type SimObservation } from "../simObservation.ts";
 
 /** The default of pods that do not say. */
-const DEFAULT_SECONDS = 30;
+export const DEFAULT_SECONDS = 30;
 
 /** The shortest grace period so far, and what it was before the instant of the last word on it. */
 interface Grace {

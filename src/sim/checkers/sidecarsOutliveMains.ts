@@ -7,7 +7,7 @@ import type { PodStatus } from "../../core/api.ts";
 import { stoppingMessage } from "../../core/pod/podEvents.ts";
 import { isSidecar } from "../../core/pod/restartRules.ts";
 import type { SimChecker } from "../simChecker.ts";
-import { goingPods } from "./goingPods.ts";
+import { DEFAULT_SECONDS, goingPods } from "./goingPods.ts";
 import { containerNameOf, liveContainers } from "./liveContainers.ts";
 import { isPodsLast } from "../simObservation.ts";
 
@@ -24,6 +24,10 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
   const killedAt = new Map<string, number>();
   /** Containers that are being stopped, and not for the end of their pod, as `uid/name`. */
   const ownStops = new Set<string>();
+  /** Pods the kubelet has forgotten: what is found of them later gets a second, whatever they were. */
+  const forgotten = new Set<string>();
+  /** Seconds that pods get whose end was the kubelet's own decision, by UID. */
+  const ownGrace = new Map<string, number>();
   const keepFirst = (podUid: string, atMs: number): void => {
     if (!beganAt.has(podUid)) beganAt.set(podUid, atMs);
   };
@@ -37,11 +41,13 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
       going.look(observation);
       if (observation.kind === "kubelet") {
         beganAt.clear();
+        ownGrace.clear();
         killedAt.clear();
         ownStops.clear();
       }
       if (observation.kind === "removed" && isPodsLast(observation.what)) {
         beganAt.delete(observation.podUid);
+        ownGrace.delete(observation.podUid);
         killedAt.delete(observation.podUid);
       }
       // Hooks come before the first stop, and their time counts.
@@ -57,16 +63,24 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
         killedAt.delete(podUid);
         ownStops.delete(`${podUid}/${containerNameOf(name)}`);
       }
+      if (observation.kind === "status") {
+        if (observation.after === undefined) forgotten.add(observation.podUid);
+        else forgotten.delete(observation.podUid);
+      }
       // The end may be the kubelet's own decision, before any source tells of it, and begun before its status says so.
       if (observation.kind === "status" && isOver(observation.after)) {
-        keepFirst(observation.podUid, killedAt.get(observation.podUid) ?? observation.atMs);
+        const { podUid, atMs } = observation;
+        // A deletion that gives more than the end it comes after does not prolong that.
+        const { terminationGracePeriodSeconds = DEFAULT_SECONDS } = live.pod(podUid)?.spec ?? {};
+        if (!beganAt.has(podUid)) ownGrace.set(podUid, terminationGracePeriodSeconds);
+        keepFirst(podUid, killedAt.get(podUid) ?? atMs);
       }
       if (observation.kind !== "call" || observation.rpc !== "StopContainer") return undefined;
       const { podUid, subject, atMs } = observation;
       begin(podUid, atMs);
-      const graceMs = (going.shortestSeconds(podUid) ?? 0) * 1000;
+      const graceMs = Math.min(going.shortestSeconds(podUid) ?? 0, ownGrace.get(podUid) ?? Infinity) * 1000;
       const stopped = live.spec({ podUid, name: containerNameOf(subject) ?? "" });
-      if (stopped === undefined || !isSidecar(stopped)) return undefined;
+      if (stopped === undefined || !isSidecar(stopped) || forgotten.has(podUid)) return undefined;
       // A restart for a change of its own may cross the word that the pod is to go.
       if (going.graceSeconds(podUid, atMs) === Infinity || ownStops.has(`${podUid}/${stopped.name}`)) return undefined;
       const endBeganAt = beganAt.get(podUid) ?? -Infinity;

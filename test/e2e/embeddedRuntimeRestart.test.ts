@@ -12,12 +12,15 @@ import {
   sh,
   startRuntime,
   startRuntimeProcess,
+  type TestPod,
   temporaryDir,
 } from "./embeddedRuntimeSetup.ts";
 
 const statusOf = async (client: RuntimeClient, containerId: string): Promise<object | undefined> =>
   (await client.call("containerStatus", { containerId })).status;
 const COUNTING = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.01; done";
+const expectNoGap = (log: ReturnType<TestPod["log"]>): void =>
+  expect(log.map(([, , text]) => text)).toEqual(log.map((_, index) => String(index + 1)));
 
 describe("embedded runtime: killed and started again", () => {
   it("finds sandboxes and containers as they were and goes on with the log without a gap", async () => {
@@ -40,9 +43,7 @@ describe("embedded runtime: killed and started again", () => {
     expect(await Promise.all(all.map((id) => statusOf(second.client, id)))).toEqual(before);
     expect((await second.client.call("podSandboxStatus", sandbox)).status).toEqual(sandboxBefore);
     await waitFor("more output", () => pod.log("running").length > logged + 5);
-    expect(pod.log("running").map(([, , text]) => text)).toEqual(
-      pod.log("running").map((_, index) => String(index + 1)),
-    );
+    expectNoGap(pod.log("running"));
     await second.client.call("startContainer", { containerId: created });
     await second.client.call("stopContainer", { containerId: running, timeout: 5n });
     expect([await statusOf(second.client, running), await statusOf(second.client, created)]).toMatchObject([
@@ -251,7 +252,7 @@ describe("embedded runtime: closing", () => {
     const { client } = await startRuntime(dir);
     expect(await statusOf(client, id)).toEqual(before);
     await client.call("stopContainer", { containerId: id, timeout: 0n });
-    expect(pod.log("main").map(([, , text]) => text)).toEqual(pod.log("main").map((_, index) => String(index + 1)));
+    expectNoGap(pod.log("main"));
   });
 
   it("stops everything when asked: TERM, a grace, a kill; no process is left", async () => {

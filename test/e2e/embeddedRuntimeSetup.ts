@@ -1,7 +1,7 @@
 /** Embedded runtimes in temporary directories, with everything of theirs gone at the end of the test. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
@@ -147,13 +147,14 @@ export function readLog(file: string): readonly (readonly [string, string, strin
 export function processesMentioning(text: string): readonly number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => ["cmdline", "environ"].some((file) => contains(`/proc/${pid}/${file}`, text)))
+    .filter((pid) => mentions(`/proc/${pid}`, text))
     .map(Number);
 }
 
-function contains(file: string, text: string): boolean {
+function mentions(proc: string, text: string): boolean {
   try {
-    return readFileSync(file, "latin1").includes(text);
+    const words = ["cmdline", "environ"].map((file) => readFileSync(`${proc}/${file}`, "latin1"));
+    return [...words, readlinkSync(`${proc}/cwd`)].some((word) => word.includes(text));
   } catch {
     return false;
   }

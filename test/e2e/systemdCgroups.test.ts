@@ -8,6 +8,7 @@ import type { Cgroups } from "../../src/ports/cgroup.ts";
 import { createBusctl } from "../../src/sinks/busctl.ts";
 import { createCgroups } from "../../src/sinks/cgroups.ts";
 import { createSystemdCgroups } from "../../src/sinks/systemdCgroups.ts";
+import { mustSkip } from "../support/mustSkip.ts";
 import {
   cgroupVersionsHere,
   missingForSystemd,
@@ -16,9 +17,7 @@ import {
 } from "../support/privateSystemd.ts";
 import { realClock } from "../support/realClock.ts";
 
-const missing = missingForSystemd();
-const isSkipped = missing.length > 0 && process.env["RXLET_E2E"] !== "required";
-if (isSkipped) process.stderr.write(`\nSKIPPED slices of a real systemd, missing: ${missing.join(", ")}\n`);
+const isSkipped = mustSkip("slices of a real systemd", missingForSystemd());
 
 const POD = "/kubepods/burstable/poda-b";
 const UNIT = "kubepods-burstable-poda_b.slice";

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, it } from "vitest";
 import { findProgram } from "./findProgram.ts";
+import { mustSkip } from "./mustSkip.ts";
 
 export interface ContainerdInstallation {
   readonly containerd: string;
@@ -55,9 +56,6 @@ export function findContainerd(): ContainerdSearch {
   return missing.length === 0 ? { found: true, installation } : { found: false, missing };
 }
 
-/** True when suites that cannot run here have to fail. */
-const required = (): boolean => process.env["RXLET_E2E"] === "required";
-
 /**
  * `describe` for suites on a real containerd. Where it cannot run, the reason is printed and the suite skipped, or
  * failed with RXLET_E2E=required. `alsoMissing` is what else it lacks.
@@ -73,17 +71,9 @@ export function describeOnContainerd(
     return;
   }
   const missing = [...(search.found ? [] : search.missing), ...alsoMissing];
-  const reason = `${title} cannot run here, missing: ${missing.join(", ")}`;
-  if (required()) {
-    describe(title, () => {
-      it("can run on this machine", () => {
-        throw new Error(reason);
-      });
+  describe.skipIf(mustSkip(title, missing))(title, () => {
+    it("can run on this machine", () => {
+      throw new Error(`missing: ${missing.join(", ")}`);
     });
-    return;
-  }
-  process.stderr.write(`\nSKIPPED ${reason} (RXLET_E2E=required makes this a failure)\n`);
-  describe.skip(reason, () => {
-    it("needs a containerd", () => undefined);
   });
 }

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { mayMount } from "../../src/sinks/mounts/mayMount.ts";
 import { unmountBelow } from "./kernelState.ts";
 
-/** Why there is none here; undefined when there is. */
-export const whyNoMounts = (): string | undefined =>
-  mayMount() ? undefined : "mounting needs root (CAP_SYS_ADMIN) on Linux";
+/** What real mounts lack here. */
+export const missingForMounts = (): readonly string[] => (mayMount() ? [] : ["root (CAP_SYS_ADMIN) on Linux"]);
 
 export interface PrivateMounts {
   readonly place: string;

@@ -12,7 +12,8 @@ import { emptyDirectory } from "../../../src/sinks/removeTree.ts";
 import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
 import { systemClock } from "../../../src/sources/systemClock.ts";
 import { findProgram } from "../../support/findProgram.ts";
-import { privateMounts, whyNoMounts } from "../../support/privateMounts.ts";
+import { mustSkip } from "../../support/mustSkip.ts";
+import { missingForMounts, privateMounts } from "../../support/privateMounts.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 
 const done = <T>(call: Observable<T>): Promise<T> => lastValueFrom(call);
@@ -22,10 +23,7 @@ const failure = (call: Observable<unknown>): Promise<string> =>
     (thrown: unknown) => (isKubeletError(thrown) ? `${thrown.code}: ${thrown.message}` : String(thrown)),
   );
 
-const why = whyNoMounts();
-if (why !== undefined) it.skip(`NOT RUN: real mounts: ${why}`);
-
-describe.skipIf(why !== undefined)("mounts of this machine", () => {
+describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))("mounts of this machine", () => {
   const mounts = createMounts({ clock: systemClock });
   let mounted: ReturnType<typeof privateMounts>;
   const at = (...names: readonly string[]) => join(mounted.place, ...names);
@@ -41,7 +39,8 @@ describe.skipIf(why !== undefined)("mounts of this machine", () => {
   });
   afterEach(() => mounted.close());
 
-  it.skipIf(findProgram("mkfs.ext4") === undefined)("mounts an image by a loop device", async () => {
+  const missingForImages = findProgram("mkfs.ext4") === undefined ? ["mkfs.ext4 (Debian: e2fsprogs)"] : [];
+  it.skipIf(mustSkip("images of file systems", missingForImages))("mounts an image by a loop device", async () => {
     const [image, target] = [at("image"), await dir("target")];
     await fs.writeFile(image, "");
     await fs.truncate(image, 4 * 1024 * 1024);

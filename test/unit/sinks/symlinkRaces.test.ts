@@ -9,7 +9,8 @@ import { bindInside, makeInside } from "../../../src/sinks/mounts/insideVolume.t
 import { unmount } from "../../../src/sinks/mounts/bind.ts";
 import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
 import { systemClock } from "../../../src/sources/systemClock.ts";
-import { privateMounts, whyNoMounts } from "../../support/privateMounts.ts";
+import { MISSING_FOR_CHOWN, mustSkip } from "../../support/mustSkip.ts";
+import { missingForMounts, privateMounts } from "../../support/privateMounts.ts";
 import { whileSwapped } from "../../support/swapper.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 
@@ -119,47 +120,50 @@ describe("a directory swapped for a link on the way", () => {
     expect(await fs.readFile(join(outside, "dir", "file"), "utf8")).toBe(outside);
   });
 
-  it.skipIf(process.getuid?.() !== 0)("never has what is outside given away", async () => {
-    const { volume, outside, swapped } = await place(dir());
-    const volumes = createVolumeFiles({ clock: systemClock });
-    await whileSwapped(swapped, outside, async () => {
-      const counts = await tally(TRIES / 10, async () => {
-        await done(volumes.setOwnership(volume, { fsGroup: FORBIDDEN }));
-        return "done";
+  it.skipIf(mustSkip("giving volumes away while links are swapped", MISSING_FOR_CHOWN))(
+    "never has what is outside given away",
+    async () => {
+      const { volume, outside, swapped } = await place(dir());
+      const volumes = createVolumeFiles({ clock: systemClock });
+      await whileSwapped(swapped, outside, async () => {
+        const counts = await tally(TRIES / 10, async () => {
+          await done(volumes.setOwnership(volume, { fsGroup: FORBIDDEN }));
+          return "done";
+        });
+        expect([...counts.keys()]).toEqual(["done"]);
       });
-      expect([...counts.keys()]).toEqual(["done"]);
-    });
-    const groups = await Promise.all(
-      [outside, join(outside, "dir"), join(outside, "dir", "file")].map(async (path) => (await fs.stat(path)).gid),
-    );
-    expect(groups).not.toContain(FORBIDDEN);
-    expect((await fs.stat(join(volume, "sub", "dir", "file"))).gid).toBe(FORBIDDEN);
-  });
+      const groups = await Promise.all(
+        [outside, join(outside, "dir"), join(outside, "dir", "file")].map(async (path) => (await fs.stat(path)).gid),
+      );
+      expect(groups).not.toContain(FORBIDDEN);
+      expect((await fs.stat(join(volume, "sub", "dir", "file"))).gid).toBe(FORBIDDEN);
+    },
+  );
 });
 
-const why = whyNoMounts();
-if (why !== undefined) it.skip(`NOT RUN: binds of swapped directories: ${why}`);
-
-describe.skipIf(why !== undefined)("a subPath swapped for a link on the way", () => {
-  let mounted: ReturnType<typeof privateMounts>;
-  beforeEach(() => {
-    mounted = privateMounts();
-  });
-  afterEach(() => mounted.close());
-
-  it(`never binds what is outside, in ${MOUNT_TRIES} tries`, async () => {
-    const { volume, outside, ino, swapped } = await place(mounted.place);
-    const target = join(mounted.place, "target");
-    const { signal } = new AbortController();
-    await whileSwapped(swapped, outside, async () => {
-      const attempt = async () => {
-        await bindInside({ volumeRoot: volume, subPath: "sub/dir/file", target }, signal);
-        const isInside = (await fs.stat(target)).ino === ino;
-        await unmount(target, false, signal);
-        return isInside ? "inside" : "outside";
-      };
-      const counts = await tally(MOUNT_TRIES, attempt, ["inside", "refused"]);
-      expect([...counts.keys()].sort()).toEqual(["inside", "refused"]);
+describe.skipIf(mustSkip("binds of swapped directories", missingForMounts()))(
+  "a subPath swapped for a link on the way",
+  () => {
+    let mounted: ReturnType<typeof privateMounts>;
+    beforeEach(() => {
+      mounted = privateMounts();
     });
-  });
-});
+    afterEach(() => mounted.close());
+
+    it(`never binds what is outside, in ${MOUNT_TRIES} tries`, async () => {
+      const { volume, outside, ino, swapped } = await place(mounted.place);
+      const target = join(mounted.place, "target");
+      const { signal } = new AbortController();
+      await whileSwapped(swapped, outside, async () => {
+        const attempt = async () => {
+          await bindInside({ volumeRoot: volume, subPath: "sub/dir/file", target }, signal);
+          const isInside = (await fs.stat(target)).ino === ino;
+          await unmount(target, false, signal);
+          return isInside ? "inside" : "outside";
+        };
+        const counts = await tally(MOUNT_TRIES, attempt, ["inside", "refused"]);
+        expect([...counts.keys()].sort()).toEqual(["inside", "refused"]);
+      });
+    });
+  },
+);

@@ -6,10 +6,11 @@ import { describe, expect, it } from "vitest";
 import type { VolumeFile } from "../../../src/ports/volumeFiles.ts";
 import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
 import { systemClock } from "../../../src/sources/systemClock.ts";
+import { MISSING_FOR_CHOWN, mustSkip } from "../../support/mustSkip.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 
 const volumes = createVolumeFiles({ clock: systemClock });
-const isRoot = process.getuid?.() === 0;
+const cannotChown = mustSkip("owners of volume files", MISSING_FOR_CHOWN);
 const FS_GROUP = 4_711;
 
 const text = (content: string, more: Partial<VolumeFile> = {}): VolumeFile => ({
@@ -35,7 +36,7 @@ describe("files of a volume on a real disk", () => {
     expect(await fs.readlink(join(dir(), "a"))).toBe("..data/a");
   });
 
-  it.skipIf(!isRoot)("belong to whom they are for before they are seen", async () => {
+  it.skipIf(cannotChown)("belong to whom they are for before they are seen", async () => {
     const files = new Map([
       ["token", text("t", { mode: 0o600, uid: 1_234 })],
       ["dir/other", text("o")],
@@ -143,7 +144,7 @@ async function killAfter(writer: ChildProcess, rounds: number): Promise<void> {
 describe("a volume given to a group", () => {
   const dir = temporaryDirectory();
 
-  it.skipIf(!isRoot)("is given with all that is in it, and nothing that links lead to", async () => {
+  it.skipIf(cannotChown)("is given with all that is in it, and nothing that links lead to", async () => {
     const [volume, outside] = [join(dir(), "volume"), join(dir(), "outside")];
     await fs.mkdir(join(volume, "sub"), { recursive: true, mode: 0o755 });
     await fs.writeFile(outside, "", { mode: 0o600 });

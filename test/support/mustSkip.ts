@@ -1,0 +1,14 @@
+/** What a machine lacks skips tests loudly; with RXLET_E2E=required it fails them instead. */
+
+/** True when tests that cannot run here have to fail. */
+export const isRequired = (): boolean => process.env["RXLET_E2E"] === "required";
+
+/** For `skipIf`: whether `what` is left out here because of what is `missing`, which is printed. */
+export function mustSkip(what: string, missing: readonly string[]): boolean {
+  if (missing.length === 0 || isRequired()) return false;
+  process.stderr.write(`\nSKIPPED ${what}, missing: ${missing.join(", ")} (RXLET_E2E=required makes this a failure)\n`);
+  return true;
+}
+
+/** What tests that give files away need. */
+export const MISSING_FOR_CHOWN: readonly string[] = process.getuid?.() === 0 ? [] : ["root"];

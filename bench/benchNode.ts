@@ -2,10 +2,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Pod } from "../src/core/api.ts";
 import { findContainerd } from "../test/support/containerdInstallation.ts";
 import { type Daemon, startDaemon } from "../test/support/daemon.ts";
 import { PAUSE_IMAGE } from "../test/support/images.ts";
 import { type PrivateContainerd, startPrivateContainerd } from "../test/support/privateContainerd.ts";
+import { waitFor } from "../test/support/waitFor.ts";
 import { buildProgram } from "./builtProgram.ts";
 
 export interface BenchNode {
@@ -45,6 +48,28 @@ export async function onBenchNode(
     await containerd?.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+const START_MS = 300_000;
+const LOOK_MS = 500;
+
+/** Ends when so many pods of the node are as wanted; they are looked at twice a second, not to keep the node from it. */
+export const untilPods = (daemon: Daemon, count: number, wanted: string, is: (pod: Pod) => boolean): Promise<unknown> =>
+  waitFor(
+    `${count} pods to be ${wanted}`,
+    async () => {
+      await pause(LOOK_MS);
+      return (await daemon.pods()).filter(is).length === count;
+    },
+    START_MS,
+  );
+
+export const isRunning = ({ status }: Pod): boolean => status?.phase === "Running";
+
+/** Starts pods that do nothing, `idle-0` and on; ends when all run. */
+export async function runIdlePods(daemon: Daemon, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await daemon.put(`idle-${index}.json`, manifestOf(`idle-${index}`));
+  await untilPods(daemon, count, "Running", isRunning);
 }
 
 /** A manifest of one container; by default one that waits for a signal and leaves at once when it comes. */

@@ -8,8 +8,7 @@ import { once } from "node:events";
 import { get } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { BUSYBOX_IMAGE } from "../test/support/images.ts";
-import { waitFor } from "../test/support/waitFor.ts";
-import { manifestOf, onBenchNode } from "./benchNode.ts";
+import { manifestOf, onBenchNode, untilPods } from "./benchNode.ts";
 import { printFigure, printRow, printTitle, wallMs } from "./figures.ts";
 import { cpuMs } from "./processUse.ts";
 
@@ -18,7 +17,6 @@ const PERIOD_MS = 1_000;
 const MEASURED_MS = 60_000;
 const FLOOR_MS = 20_000;
 const SETTLE_MS = 15_000;
-const START_MS = 300_000;
 
 type Arrivals = readonly (readonly [path: string, atMs: readonly number[]])[];
 
@@ -78,15 +76,8 @@ try {
   const bare = await floor();
   await onBenchNode(async ({ daemon, containerd }) => {
     for (let index = 0; index < pods; index += 1) await daemon.put(`web-${index}.json`, probed(`web-${index}`));
-    const isReady = (pod: Awaited<ReturnType<typeof daemon.pods>>[number]): boolean =>
-      pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
-    await waitFor(
-      `${pods} pods to be ready`,
-      async () => {
-        await pause(500);
-        return (await daemon.pods()).filter(isReady).length === pods;
-      },
-      START_MS,
+    await untilPods(daemon, pods, "Ready", ({ status }) =>
+      Boolean(status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True")),
     );
     await pause(SETTLE_MS);
     await arrivals();

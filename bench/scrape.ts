@@ -4,15 +4,13 @@
  * than without a scrape pod work waits for its event loop. Ends with 1 when that is more than 20 ms.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { waitFor } from "../test/support/waitFor.ts";
-import { manifestOf, onBenchNode } from "./benchNode.ts";
+import { onBenchNode, runIdlePods } from "./benchNode.ts";
 import { median, percentile, printFigure } from "./figures.ts";
 import { type LoopDelay, loopDelay, watchedProgram } from "./loopDelay.ts";
 import { cpuMs } from "./processUse.ts";
 
 const pods = Number(process.argv[2] ?? 110);
 const scrapes = Number(process.argv[3] ?? 20);
-const START_MS = 300_000;
 const SETTLE_MS = 15_000;
 /** Longer than a measurement is kept: each scrape makes a new one. */
 const BETWEEN_MS = 1_100;
@@ -33,15 +31,7 @@ function printDelay(label: string, { cpuP99, cpuMax, lateP99, lateMax }: LoopDel
 
 await onBenchNode(
   async ({ folder, daemon }) => {
-    for (let index = 0; index < pods; index += 1) await daemon.put(`idle-${index}.json`, manifestOf(`idle-${index}`));
-    await waitFor(
-      `${pods} pods to run`,
-      async () => {
-        await pause(500);
-        return (await daemon.pods()).filter(({ status }) => status?.phase === "Running").length === pods;
-      },
-      START_MS,
-    );
+    await runIdlePods(daemon, pods);
     await pause(SETTLE_MS);
     /** undefined: waits as long, asks nothing. */
     const measure = async (page: string | undefined): Promise<Measured> => {

@@ -6,8 +6,7 @@
  * RSS 126 MiB, of that anonymous 64 MiB.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { waitFor } from "../test/support/waitFor.ts";
-import { manifestOf, onBenchNode } from "./benchNode.ts";
+import { onBenchNode, runIdlePods } from "./benchNode.ts";
 import { printFigure } from "./figures.ts";
 import { cpuMs, memoryMib } from "./processUse.ts";
 
@@ -15,7 +14,6 @@ const pods = Number(process.argv[2] ?? 100);
 /** V8 gives back what a burst of starts left behind 100 s after its last full collection; then nothing is settling. */
 const SETTLE_MS = 130_000;
 const MEASURED_MS = 60_000;
-const START_MS = 300_000;
 
 /** CRI calls so far, from the daemon's own count. */
 function criCalls(page: string): number {
@@ -25,15 +23,7 @@ function criCalls(page: string): number {
 
 await onBenchNode(async ({ daemon, containerd }) => {
   const atStart = memoryMib(daemon.pid);
-  for (let index = 0; index < pods; index += 1) await daemon.put(`idle-${index}.json`, manifestOf(`idle-${index}`));
-  await waitFor(
-    `${pods} pods to run`,
-    async () => {
-      await pause(500);
-      return (await daemon.pods()).filter(({ status }) => status?.phase === "Running").length === pods;
-    },
-    START_MS,
-  );
+  await runIdlePods(daemon, pods);
   const afterStart = memoryMib(daemon.pid);
   await pause(SETTLE_MS);
   const inspectionsBefore = await daemon.metrics();

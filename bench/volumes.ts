@@ -10,14 +10,12 @@ import { writeNodeKubeconfig } from "../test/support/apiServer/nodeKubeconfig.ts
 import { NODE_NAME } from "../test/support/daemon.ts";
 import { PAUSE_IMAGE } from "../test/support/images.ts";
 import { newPod } from "../test/support/simApi.ts";
-import { waitFor } from "../test/support/waitFor.ts";
-import { onBenchNode } from "./benchNode.ts";
+import { isRunning, onBenchNode, untilPods } from "./benchNode.ts";
 import { printFigure, printRow, printTitle, wallMs } from "./figures.ts";
 import { cpuMs } from "./processUse.ts";
 
 const pods = Number(process.argv[2] ?? 100);
 const maps = Number(process.argv[3] ?? 20);
-const START_MS = 300_000;
 const SETTLE_MS = 20_000;
 const IDLE_MS = 30_000;
 const ROUNDS = 3;
@@ -42,11 +40,7 @@ try {
     async ({ folder, daemon }) => {
       for (let map = 0; map < maps; map += 1) write(api, map, "first");
       for (let index = 0; index < pods; index += 1) bind(api, index);
-      const running = async () => {
-        await pause(500);
-        return (await daemon.pods()).filter(({ status }) => status?.phase === "Running").length === pods;
-      };
-      await waitFor(`${pods} pods to run`, running, START_MS);
+      await untilPods(daemon, pods, "Running", isRunning);
       await pause(SETTLE_MS);
       const readers = new Map((await daemon.pods()).map(({ metadata }) => [metadata.name, metadata.uid]));
       const fileOf = (index: number): string => {

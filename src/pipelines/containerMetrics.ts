@@ -7,7 +7,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { driverCgroupPath } from "../core/resources/cgroupDriver.ts";
 import { qosCgroupName } from "../core/resources/podCgroup.ts";
 import type { CadvisorMeasurement, NodeDisk } from "../core/stats/cadvisorSubjects.ts";
-import { cgroupOwners } from "../core/stats/cgroupOwners.ts";
+import { type CgroupOwner, cgroupOwners } from "../core/stats/cgroupOwners.ts";
 import { deviceAt } from "../core/stats/diskText.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { Summary } from "../core/stats/summary.ts";
@@ -60,17 +60,11 @@ function readCgroups(
   usage: NonNullable<Ports["cgroupUsage"]>,
   config: Config,
 ): Call<readonly CgroupReading[]> {
-  const ofQos = qosCgroupPaths(config);
-  const ownerOf = cgroupOwners(pods);
-  const look = (path: string): CgroupLook | undefined => {
-    if (path === ROOT) return {};
-    if (ofQos.includes(path)) return { below: true };
-    const owner = ownerOf(path);
-    if (owner?.sandbox !== undefined) return { processes: true, network: true };
-    if (owner?.container !== undefined) return { processes: true };
-    return owner && { below: true };
-  };
-  return usage.read([ROOT, ...(config.cgroupsPerQos ? ofQos.slice(0, 1) : [])], look);
+  const { top, look } = cgroupsOfPods(pods, config, ({ sandbox, container }) => {
+    if (sandbox !== undefined) return { processes: true, network: true };
+    return container === undefined ? { below: true } : { processes: true };
+  });
+  return usage.read([ROOT, ...top], (path) => (path === ROOT ? {} : look(path)));
 }
 
 /**
@@ -82,22 +76,31 @@ export function readPodCgroups(
   usage: NonNullable<Ports["cgroupUsage"]>,
   config: Config,
 ): Call<readonly CgroupReading[]> {
-  const ofQos = qosCgroupPaths(config);
+  const { top, look } = cgroupsOfPods(pods, config, ({ sandbox, container }) => {
+    if (container !== undefined) return undefined;
+    return sandbox === undefined ? { below: true, pressure: true } : { network: !sandbox.hostNetwork };
+  });
+  return usage.read(top, look);
+}
+
+/** Where the cgroups of pods begin, and what to look at there: whatever is known of whom it belongs to decides. */
+function cgroupsOfPods(
+  pods: readonly PodRuntimeStatus[],
+  config: Config,
+  lookAt: (owner: CgroupOwner) => CgroupLook | undefined,
+): { readonly top: readonly string[]; readonly look: (path: string) => CgroupLook | undefined } {
+  const ofQos = (["Guaranteed", "Burstable", "BestEffort"] as const).map((qos) =>
+    driverCgroupPath(config.cgroupDriver, qosCgroupName(config, qos)),
+  );
   const ownerOf = cgroupOwners(pods);
   const look = (path: string): CgroupLook | undefined => {
     if (ofQos.includes(path)) return { below: true };
     const owner = ownerOf(path);
-    if (owner === undefined || owner.container !== undefined) return undefined;
-    return owner.sandbox === undefined ? { below: true, pressure: true } : { network: !owner.sandbox.hostNetwork };
+    return owner && lookAt(owner);
   };
-  return usage.read(ofQos.slice(0, 1), look);
+  // That of guaranteed pods: the others are below it.
+  return { top: config.cgroupsPerQos ? ofQos.slice(0, 1) : [], look };
 }
-
-/** That of guaranteed pods first: the others are below it. */
-const qosCgroupPaths = (config: Config): readonly string[] =>
-  (["Guaranteed", "Burstable", "BestEffort"] as const).map((qos) =>
-    driverCgroupPath(config.cgroupDriver, qosCgroupName(config, qos)),
-  );
 
 const ROOT = "/";
 

@@ -7,7 +7,10 @@ import type { PodActions } from "../core/pod/podActionsTypes.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import { type PodContext, seesOwnEffects } from "./podContext.ts";
 
-/** All that a sync of now would decide from and that may change. Each of it is replaced, never edited. */
+/**
+ * All that a sync of now would decide from and that may change. Each of it is replaced, never edited. Volumes, services
+ * and the node's addresses are not among it: they matter to what is to be started, and whoever starts is not idle.
+ */
 export function syncBasis(
   { memory, runtimeState, runtimeClasses, runtimeStatus }: PodContext,
   command: PodCommand,

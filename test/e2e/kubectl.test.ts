@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { findProgram } from "../support/findProgram.ts";

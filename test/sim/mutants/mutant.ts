@@ -1,5 +1,8 @@
 /** Broken kubelets: the production one behind ports that carry a bug. What a bug remembers dies with each life. */
-import { type Observable, of, tap } from "rxjs";
+import { concat, ignoreElements, type Observable, of, tap } from "rxjs";
+import { POD_UID_LABEL } from "../../../src/core/container/labels.ts";
+import { podUid } from "../../../src/core/ids.ts";
+import { podDir } from "../../../src/core/paths.ts";
 import type { Container } from "../../../src/gen/cri.ts";
 import { createKubelet } from "../../../src/kubelet.ts";
 import type { ApiServer } from "../../../src/ports/apiServer.ts";
@@ -47,6 +50,19 @@ export function answeredBefore<T>(
   scheduler.schedule(() => void call.subscribe({ error: () => {} }), laterMs);
   return of(answer);
 }
+
+/** A kubelet that does something to a pod's directory, and waits for it, before it stops each of the pod's containers. */
+export const beforeEachStop =
+  (spoil: (directory: string, ports: KubeletPorts) => Observable<unknown>): CreateKubelet =>
+  (config, ports) => {
+    const { known, listContainers } = listedContainers(ports.runtime);
+    const stopContainer: RuntimeService["stopContainer"] = (request, options) => {
+      const uid = podUid(known.get(request.containerId)?.labels[POD_UID_LABEL] ?? "");
+      const spoiled$ = spoil(podDir(config.directories, uid), ports).pipe(ignoreElements());
+      return concat(spoiled$, ports.runtime.stopContainer(request, options));
+    };
+    return createKubelet(config, { ...ports, runtime: { ...ports.runtime, listContainers, stopContainer } });
+  };
 
 /** The listing of containers, and what it has said so far by container ID. */
 export function listedContainers(runtime: Pick<RuntimeService, "listContainers">) {

@@ -31,7 +31,7 @@ export const eventRef = ({ event, beganNs }: CountedEvent): { readonly namespace
 /** The whole object, as the node `host` creates it. */
 export function apiEvent(counted: CountedEvent, host: string): ApiEvent {
   const { event, count, beganNs, lastAt } = counted;
-  const { kind, namespace, name, uid, fieldPath } = event.object;
+  const { kind, namespace, name, uid, resourceVersion, fieldPath } = event.object;
   return {
     metadata: eventRef(counted),
     involvedObject: {
@@ -40,6 +40,7 @@ export function apiEvent(counted: CountedEvent, host: string): ApiEvent {
       name,
       uid,
       apiVersion: "v1",
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(fieldPath === "" ? {} : { fieldPath }),
     },
     reason: event.reason,

@@ -11,6 +11,8 @@ export interface EventObject {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** Of the object that was told of; absent where the API server has none. */
+  readonly resourceVersion?: string;
   /** `spec.containers{name}` for events of one container; empty for the whole object. */
   readonly fieldPath: string;
 }

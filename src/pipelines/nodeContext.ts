@@ -67,7 +67,7 @@ export function nodeAdmission(
         labels: state.node.value?.metadata?.labels ?? config.nodeLabels,
         taints: state.node.value?.spec?.taints ?? [],
         os,
-        supplementalGroupsPolicy: state.runtimeState.value.supplementalGroupsPolicy,
+        supplementalGroupsPolicy: state.runtimeState.value.supplementalGroupsPolicy === true,
         sysctls,
         appArmor: os === "linux" ? appArmorEnabled : undefined,
       },

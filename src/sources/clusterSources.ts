@@ -65,7 +65,10 @@ export function clusterSources({ nodeName, onHealth, ...options }: ClusterSource
     node$,
     lastNode: () => lastNode,
     pods$: concat(node$.pipe(take(1), ignoreElements()), pods$),
-    services$: objects("services").pipe(map((services) => [...services.values()])),
+    // No pod is told of headless services.
+    services$: objects("services", { fieldSelector: "spec.clusterIP!=None" }).pipe(
+      map((services) => [...services.values()]),
+    ),
     // Those of manifests are known before the server has told its own.
     runtimeClasses$: objects("runtimeclasses").pipe(startWith(new Map())),
   };

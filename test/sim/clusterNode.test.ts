@@ -18,7 +18,15 @@ const LEASE = { namespace: "kube-node-lease", name: "one" };
 /** A server and a node of it, and what was written of the node: when, and Ready. */
 function cluster(options: Partial<SimNodeOptions> = {}) {
   const scheduler = createHeapScheduler();
-  const server = createSimApiServer({ clock: createSimClock(scheduler), latency: () => 2 });
+  const toldServices: (string | undefined)[] = [];
+  const server = createSimApiServer({
+    clock: createSimClock(scheduler),
+    latency: () => 2,
+    interceptEvent(resource, event) {
+      if (resource === "services" && event.type === "ADDED") toldServices.push(event.object.metadata?.name);
+      return { kind: "deliver" };
+    },
+  });
   const readiness: string[] = [];
   const renewals: number[] = [];
   server.changes$.subscribe({
@@ -39,7 +47,15 @@ function cluster(options: Partial<SimNodeOptions> = {}) {
   });
   const reasons = () =>
     node.trace.lines.filter((line) => line.includes("event   /one")).map((line) => line.split(" ").at(-1));
-  return { server, node, readiness, renewals, reasons, object: () => server.object("nodes", { name: "one" }) };
+  return {
+    server,
+    node,
+    toldServices,
+    readiness,
+    renewals,
+    reasons,
+    object: () => server.object("nodes", { name: "one" }),
+  };
 }
 const text = (value: Uint8Array): string => new TextDecoder().decode(value);
 const READY = "True kubelet is posting ready status";
@@ -216,16 +232,24 @@ describe("a node of a cluster", () => {
     ]).toEqual([true, true]);
   });
 
-  it("tells containers of the services of the cluster, once they are known", () => {
-    const { server, node } = cluster({ images: [simImage("registry.example/app:1")], programs: () => runsForever });
+  it("tells containers of the services of the cluster that have an address, once they are known", () => {
+    const { server, node, toldServices } = cluster({
+      images: [simImage("registry.example/app:1")],
+      programs: () => runsForever,
+    });
     const ports = [{ port: 443, protocol: "TCP" }];
     server.put("services", {
       metadata: { name: "kubernetes", namespace: "default" },
       spec: { clusterIP: "10.2.0.1", ports },
     });
+    server.put("services", {
+      metadata: { name: "headless", namespace: "default" },
+      spec: { clusterIP: "None", ports },
+    });
     server.put("pods", newPod("web"));
     server.schedule({ namespace: "default", name: "web" }, "one");
     node.runFor(5_000);
+    expect(toldServices).toEqual(["kubernetes"]);
     const envs = node.runtime
       .containers()
       .flatMap(({ config }) => config.envs.map(({ key, value }) => [key, text(value)]));

@@ -38,9 +38,11 @@ export interface NodeImage {
 export interface NodeRuntime {
   /** Empty when unknown. */
   readonly name: string;
+  /** In its own words. */
   readonly version: string;
   readonly handlers: readonly RuntimeHandlerState[];
-  readonly supplementalGroupsPolicy: boolean;
+  /** undefined when it tells of no features. */
+  readonly supplementalGroupsPolicy: boolean | undefined;
 }
 
 /** What the node runs short of. */

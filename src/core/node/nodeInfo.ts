@@ -1,11 +1,13 @@
 /** Who and what the node is. Counterparts: VersionInfo, DaemonEndpoints, GoRuntime, RuntimeHandlers, NodeFeatures setters. */
 import type { Node } from "../api.ts";
 import type { NodeFacts } from "./nodeFacts.ts";
+import { formatRuntimeVersion } from "./runtimeVersion.ts";
 
 /** Machine, versions, port, and what the runtime can do. */
 export function withNodeInfo(node: Node, { settings, machine, runtime }: NodeFacts): Node {
   const { status = {} } = node;
-  const { runtimeHandlers: _handlers, declaredFeatures: _declared, ...rest } = status;
+  const { runtimeHandlers: _handlers, features: _features, declaredFeatures: _declared, ...rest } = status;
+  const { supplementalGroupsPolicy } = runtime;
   const handlers = [...runtime.handlers].sort((a, b) => (a.name < b.name ? -1 : 1));
   const nodeInfo = {
     machineID: machine.machineId,
@@ -13,7 +15,7 @@ export function withNodeInfo(node: Node, { settings, machine, runtime }: NodeFac
     bootID: machine.bootId,
     kernelVersion: machine.kernelVersion,
     osImage: machine.osImage,
-    containerRuntimeVersion: `${runtime.name}://${runtime.version || "Unknown"}`,
+    containerRuntimeVersion: `${runtime.name}://${formatRuntimeVersion(runtime.version) ?? "Unknown"}`,
     kubeletVersion: settings.kubeletVersion,
     kubeProxyVersion: "",
     operatingSystem: machine.operatingSystem,
@@ -28,7 +30,7 @@ export function withNodeInfo(node: Node, { settings, machine, runtime }: NodeFac
       daemonEndpoints: { kubeletEndpoint: { Port: settings.port } },
       nodeInfo,
       ...(handlers.length === 0 ? {} : { runtimeHandlers: handlers.map(handlerOf) }),
-      features: { supplementalGroupsPolicy: runtime.supplementalGroupsPolicy },
+      ...(supplementalGroupsPolicy === undefined ? {} : { features: { supplementalGroupsPolicy } }),
       ...(settings.declaredFeatures === undefined ? {} : { declaredFeatures: settings.declaredFeatures }),
     },
   };

@@ -17,9 +17,9 @@ export function containerFieldPath(pod: Pod, name: string): string {
 
 /** The pod, or one of its containers, as the object of an event. */
 export function podEventObject(pod: Pod, containerName?: string): EventObject {
-  const { namespace, name, uid } = pod.metadata;
+  const { namespace, name, uid, resourceVersion } = pod.metadata;
   const fieldPath = containerName === undefined ? "" : containerFieldPath(pod, containerName);
-  return { kind: "Pod", namespace, name, uid, fieldPath };
+  return { kind: "Pod", namespace, name, uid, ...(resourceVersion && { resourceVersion }), fieldPath };
 }
 
 const event = (

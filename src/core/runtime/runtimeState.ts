@@ -20,8 +20,8 @@ export interface RuntimeState {
   readonly runtimeVersion: string;
   /** undefined until the runtime has answered once; empty when it does not tell. */
   readonly handlers: readonly RuntimeHandlerState[] | undefined;
-  /** Whether it can keep groups of the image out of a container. */
-  readonly supplementalGroupsPolicy: boolean;
+  /** Whether it can keep groups of the image out of a container; undefined when it tells of no features. */
+  readonly supplementalGroupsPolicy: boolean | undefined;
 }
 
 /** Before the runtime has answered once. */
@@ -32,7 +32,7 @@ export const unknownRuntimeState: RuntimeState = {
   runtimeName: "",
   runtimeVersion: "",
   handlers: undefined,
-  supplementalGroupsPolicy: false,
+  supplementalGroupsPolicy: undefined,
 };
 
 /** The state after a Status answer. */
@@ -57,7 +57,7 @@ export function runtimeStateOf(
       recursiveReadOnlyMounts: handler.features?.recursiveReadOnlyMounts ?? false,
       userNamespaces: handler.features?.userNamespaces ?? false,
     })),
-    supplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
+    supplementalGroupsPolicy: features?.supplementalGroupsPolicy,
   };
 }
 

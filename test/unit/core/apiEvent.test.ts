@@ -49,6 +49,11 @@ describe("apiEvent", () => {
     });
   });
 
+  it("names the version of the object that was told of, where it has one", () => {
+    const { involvedObject } = apiEvent(counted({ resourceVersion: "577" }), "node-1");
+    expect(involvedObject.resourceVersion).toBe("577");
+  });
+
   it("keeps events of nodes, which have no namespace, in the default one", () => {
     const { metadata, involvedObject } = apiEvent(
       counted({ kind: "Node", namespace: "", name: "node-1", uid: "node-1", fieldPath: "" }),

@@ -231,6 +231,12 @@ describe("withNodeStatus", () => {
     expect(unknown.status?.nodeInfo?.containerRuntimeVersion).toBe("://Unknown");
   });
 
+  it("tells no features of a runtime that tells none, and not those of an earlier one", () => {
+    expect(first.status?.features).toEqual({ supplementalGroupsPolicy: true });
+    const { status } = later({ runtime: { ...FACTS.runtime, supplementalGroupsPolicy: undefined } });
+    expect(status).not.toHaveProperty("features");
+  });
+
   it("tells no volumes in use, and brings back labels that somebody took away", () => {
     const bare: Node = { metadata: { name: "n1" }, status: { ...first.status, volumesInUse: ["old"] } };
     const { metadata, status } = later({}, bare);

@@ -1,0 +1,23 @@
+/** How a Node tells the version of its runtime. Counterpart: kuberuntime's newRuntimeVersion, apimachinery's util/version. */
+
+const VERSION = /^\s*v?(\d+(?:\.\d+)*)(.*)$/s;
+const SEMANTIC_REST = /^(-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?\s*$/;
+const ZERO_PREFIXED = /^0\d/;
+
+/**
+ * The numbers, without a leading v; pre-release and build as well where it is a semantic version. `1.6.20~ds1` is
+ * `1.6.20`. undefined: no version of at least two numbers.
+ */
+export function formatRuntimeVersion(text: string): string | undefined {
+  const [, numbers = "", rest = ""] = VERSION.exec(text) ?? [];
+  const parts = numbers.split(".");
+  const [, preRelease = "", build = ""] = SEMANTIC_REST.exec(rest) ?? [];
+  const isSemantic =
+    parts.length === 3 &&
+    SEMANTIC_REST.test(rest) &&
+    ![...parts, ...preRelease.slice(1).split(".").filter(isNumber)].some((part) => ZERO_PREFIXED.test(part));
+  if (isSemantic) return numbers + preRelease + build;
+  return parts.length < 2 || ZERO_PREFIXED.test(numbers) ? undefined : parts.map(Number).join(".");
+}
+
+const isNumber = (part: string): boolean => /^\d+$/.test(part);

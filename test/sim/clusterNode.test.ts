@@ -237,6 +237,8 @@ describe("a node of a cluster", () => {
       images: [simImage("registry.example/app:1")],
       programs: () => runsForever,
     });
+    // What there is at the start comes as a list, not as events.
+    node.runFor(1_000);
     const ports = [{ port: 443, protocol: "TCP" }];
     server.put("services", {
       metadata: { name: "kubernetes", namespace: "default" },

@@ -21,6 +21,7 @@ import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
+import { mountToolsLockPath } from "../core/paths.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
@@ -232,7 +233,9 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     probers: createProbers(client.runtime, clock),
     files: createFiles(),
     volumeFiles: createVolumeFiles({ clock }),
-    mounts: mayMount() ? createMounts({ clock }) : undefined,
+    mounts: mayMount()
+      ? createMounts({ clock, log, lockFile: mountToolsLockPath(kubeletConfig.directories) })
+      : undefined,
     logFiles: createLogFiles(),
     cgroups,
     machine,

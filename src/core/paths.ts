@@ -56,6 +56,9 @@ export const podAllocationPath = (roots: RootDir, uid: string): string => `${pod
 /** The file mounted as /etc/hosts. */
 export const etcHostsPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/etc-hosts`;
 
+/** Held open and locked by tools for mounts while they work. */
+export const mountToolsLockPath = ({ rootDir }: RootDir): string => `${rootDir}/mount-tools.lock`;
+
 /** Where `localhostProfile` of a seccomp profile is looked up. */
 export const seccompProfilesDir = ({ rootDir }: RootDir): string => `${rootDir}/seccomp`;
 

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe } from "vitest";
 import { createFiles } from "../../src/sinks/files.ts";
-import { createMounts } from "../../src/sinks/mounts/mounts.ts";
 import { createVolumeFiles } from "../../src/sinks/volumeFiles/volumeFiles.ts";
 import { systemClock } from "../../src/sources/systemClock.ts";
 import { mustSkip } from "../support/mustSkip.ts";
@@ -18,7 +17,6 @@ describe.skipIf(mustSkip("kills amid effects on real mounts", missingForMounts()
   const kinds = Object.keys(VOLUME_KINDS).filter((kind) => !leftOut.includes(kind));
   volumeKills("on this machine", kinds, () => ({
     files: createFiles(),
-    mounts: createMounts({ clock: systemClock }),
     volumeFiles: createVolumeFiles({ clock: systemClock }),
     ...privateMounts(),
   }));

@@ -95,10 +95,16 @@ const TRACES_WAIT_MS = 40_000;
 /** Characters of the daemon's log that are shown for a failed test. */
 const LOG_TAIL = 8_000;
 
+/** What is made before the daemon starts. */
+interface Prepared {
+  readonly args?: () => Promise<readonly string[]>;
+  readonly env?: () => Promise<Readonly<Record<string, string>>>;
+}
+
 /** Registers the hooks; call it once in a describe. After each test its manifests go, and nothing of any pod may stay. */
 export function containerdNode(
   installation: ContainerdInstallation,
-  { config, args }: Pick<DaemonOptions, "config"> & { readonly args?: () => Promise<readonly string[]> } = {},
+  { config, args, env }: Pick<DaemonOptions, "config"> & Prepared = {},
 ): ContainerdNode {
   let containerd: PrivateContainerd | undefined;
   let daemon: Daemon | undefined;
@@ -136,6 +142,7 @@ export function containerdNode(
       cgroupRoot: cgroupParent,
       ...(config === undefined ? {} : { config }),
       ...(args === undefined ? {} : { args: await args() }),
+      ...(env === undefined ? {} : { env: await env() }),
     });
   });
   afterEach(async ({ task }) => {

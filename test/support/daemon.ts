@@ -22,6 +22,8 @@ export interface DaemonOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** More flags. */
   readonly args?: readonly string[];
+  /** Of its environment, beside what the test has. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Main module to run; default: the sources. */
   readonly main?: string;
 }
@@ -105,7 +107,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     NODE_NAME,
     ...(options.args ?? []),
   ];
-  let child = await launch(args, logFile, readOnlyUrl);
+  let child = await launch(args, logFile, readOnlyUrl, options.env);
 
   const pods = async (): Promise<readonly Pod[]> => {
     const answer = await fetch(`${readOnlyUrl}/pods`);
@@ -169,7 +171,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     kill: (signal = "SIGKILL") => end(child, signal),
     restart: async () => {
-      child = await launch(args, logFile, readOnlyUrl);
+      child = await launch(args, logFile, readOnlyUrl, options.env);
     },
   };
 }
@@ -217,11 +219,16 @@ function configuration(
   };
 }
 
-async function launch(args: readonly string[], logFile: string, readOnlyUrl: string): Promise<ChildProcess> {
+async function launch(
+  args: readonly string[],
+  logFile: string,
+  readOnlyUrl: string,
+  env: DaemonOptions["env"],
+): Promise<ChildProcess> {
   const log = await open(logFile, "a");
   const child = spawn(process.execPath, [...args], {
     stdio: ["ignore", log.fd, log.fd],
-    env: args[0] === SOURCES ? { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env } : process.env,
+    env: { ...(args[0] === SOURCES ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {}), ...process.env, ...env },
   });
   await log.close();
   try {

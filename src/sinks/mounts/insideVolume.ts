@@ -12,24 +12,24 @@ import type { BindInsideRequest, InsideVolume } from "../../ports/mounts.ts";
 import { nameIn, openBelow, openDirectory, openedAt } from "../insideDirectory.ts";
 import { bind, orUndo, ownPlace, unmount } from "./bind.ts";
 import { readMountTable } from "./mountTable.ts";
-import { runTool } from "./mountTool.ts";
+import type { RunTool } from "./mountTools.ts";
 
 const PARENT_MODE = 0o750;
 const FILE_MODE = 0o640;
 const PERMISSIONS = 0o7777;
 
 /** Binds what is in the volume; see the port. */
-export async function bindInside(request: BindInsideRequest, signal: AbortSignal): Promise<void> {
+export async function bindInside(request: BindInsideRequest, run: RunTool): Promise<void> {
   const { volumeRoot, subPath, target, readOnly = false } = request;
-  await needAnswer(volumeRoot, signal);
+  await needAnswer(volumeRoot, run);
   const place = await placeOf(request);
   await using opened = await openBelow(place.root, place.names);
   const wanted = await opened.stat();
   if (await isThere(target, wanted, readOnly)) return;
-  await clear(target, signal);
+  await clear(target, run);
   await makeTarget(target, wanted.isDirectory());
-  await bind({ source: join(volumeRoot, subPath), target, readOnly, descriptor: opened.fd, signal });
-  await orUndo(target, async () => {
+  await bind({ source: join(volumeRoot, subPath), target, readOnly, descriptor: opened.fd }, run);
+  await orUndo(target, run, async () => {
     if (isSame(wanted, await fs.lstat(target))) return;
     throw kubeletError("Conflict", `cannot bind ${join(volumeRoot, subPath)} at ${target}: something else appeared`);
   });
@@ -39,10 +39,10 @@ export async function bindInside(request: BindInsideRequest, signal: AbortSignal
  * Looks at a volume whose server may have gone by a process that can be left: a look of our own would hold one of the few
  * threads that Node has for files until the server is back.
  */
-async function needAnswer(volumeRoot: string, signal: AbortSignal): Promise<void> {
+async function needAnswer(volumeRoot: string, run: RunTool): Promise<void> {
   const mount = mountHolding(await readMountTable(), volumeRoot);
   if (mount === undefined || !isRemote(mount)) return;
-  await runTool({ program: "stat", args: ["--", volumeRoot], what: `reach ${volumeRoot}`, signal });
+  await run({ program: "stat", args: ["--", volumeRoot], what: `reach ${volumeRoot}` });
 }
 
 /** Where a volume is and what leads to the subPath in it, links followed. Throws when that is outside. */
@@ -69,10 +69,10 @@ async function isThere(target: string, wanted: Identity, readOnly: boolean): Pro
 }
 
 /** Nothing is mounted there afterwards, and what is left is no link. */
-async function clear(target: string, signal: AbortSignal): Promise<void> {
+async function clear(target: string, run: RunTool): Promise<void> {
   const place = await ownPlace(target).catch(() => target);
   const stacked = (await readMountTable()).filter(({ mountPoint }) => mountPoint === place);
-  for (const _ of stacked) await unmount(target, false, signal);
+  for (const _ of stacked) await unmount(target, false, run);
 }
 
 /** A mount point as what is to be seen there: of an earlier life it may be of the other kind. */
@@ -91,11 +91,11 @@ async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
 /** Makes what is missing of a subPath; see the port. */
 export async function makeInside(
   { mode, volumeRoot, subPath }: InsideVolume & { readonly mode?: number },
-  signal: AbortSignal,
+  run: RunTool,
 ): Promise<void> {
   const fault = subPathFault(subPath);
   if (fault !== undefined) throw refused(volumeRoot, subPath, fault);
-  await needAnswer(volumeRoot, signal);
+  await needAnswer(volumeRoot, run);
   const root = await fs.realpath(volumeRoot);
   const { existing, missing } = await firstMissing(root, namesOf(subPath));
   const names = namesBelow(root, existing);

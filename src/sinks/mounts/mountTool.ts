@@ -11,25 +11,33 @@ import { fromCall } from "../../operators/fromCall.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** One run of a tool. */
-export interface ToolRun {
+/** What is to be run. */
+export interface Tool {
   readonly program: string;
   readonly args: readonly string[];
   /** What is done to what, for errors: `mount tmpfs at /x`. */
   readonly what: string;
   /** File descriptor of ours that the tool has as 3. */
   readonly descriptor?: number;
+}
+
+/** One run of a tool. */
+export interface ToolRun extends Tool {
+  /** One more, which it does not know of; its helpers have it too. */
+  readonly inherited?: number;
   readonly signal: AbortSignal;
+  /** Called once the process is gone, which may be long after the run was given up. */
+  whenEnded?(): void;
 }
 
 const MAX_SAID_CHARS = 64 * 1024;
 const MAX_TOLD_CHARS = 1_000;
 
 /** Ends well, or throws a KubeletError with the exit status and what the tool said, in the C locale. */
-export function runTool({ program, args, what, descriptor, signal }: ToolRun): Promise<void> {
+export function runTool({ program, args, what, descriptor, inherited, signal, whenEnded }: ToolRun): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
-      stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
+      stdio: ["ignore", "pipe", "pipe", descriptor ?? "ignore", inherited ?? "ignore"],
       env: { ...process.env, LC_ALL: "C" },
       signal,
       killSignal: "SIGKILL",
@@ -40,7 +48,11 @@ export function runTool({ program, args, what, descriptor, signal }: ToolRun): P
     };
     child.stdout?.on("data", hear);
     child.stderr?.on("data", hear);
-    child.on("error", (thrown) => reject(ioError("run", program, thrown)));
+    child.on("error", (thrown) => {
+      if (child.pid === undefined) whenEnded?.();
+      reject(ioError("run", program, thrown));
+    });
+    child.on("exit", () => whenEnded?.());
     child.on("close", (code, killedBy) => {
       if (code === 0) resolve();
       else reject(failure(what, killedBy === null ? `exit status ${code}` : `signal: ${killedBy}`, said));
@@ -53,10 +65,14 @@ function failure(what: string, how: string, said: string) {
   return kubeletError("Io", `cannot ${what}: ${how}${words === "" ? "" : `: ${words}`}`);
 }
 
-/** As `runTool`; when it fails and one of the paths is not there, that is why: NotFound. */
-export async function runMount(run: ToolRun, paths: readonly string[]): Promise<void> {
+/** Runs mount(8); when it fails and one of the paths is not there, that is why: NotFound. */
+export async function runMount(
+  run: (tool: Tool) => Promise<void>,
+  tool: Omit<Tool, "program">,
+  paths: readonly string[],
+): Promise<void> {
   try {
-    await runTool(run);
+    await run({ program: "mount", ...tool });
   } catch (thrown) {
     // Looked at only now: a look at what hangs would hang itself.
     for (const path of paths) {

@@ -1,32 +1,44 @@
-/** The Mounts port with the tools of the host. Keeps no state: what is mounted is asked of the kernel. */
+/** The Mounts port with the tools of the host. Keeps no state but which tools work: what is mounted is asked of the kernel. */
 import { ioError } from "../../core/ioError.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { MountRequest, Mounts } from "../../ports/mounts.ts";
+import type { Logger } from "../../ports/telemetry.ts";
 import { bind, makeReadOnly, unmount } from "./bind.ts";
 import { bindInside, makeInside } from "./insideVolume.ts";
 import { readMountTable } from "./mountTable.ts";
 import { boundedCall, runMount } from "./mountTool.ts";
+import { createMountTools, type RunTool } from "./mountTools.ts";
+import { createToolLock } from "./toolLock.ts";
 
 const MOUNT_MS = 120_000;
 const DEFAULT_MS = 30_000;
 
-async function mount(request: MountRequest, what: string, signal: AbortSignal): Promise<void> {
-  const { source, target, fsType, options } = request;
+async function mount({ source, target, fsType, options }: MountRequest, what: string, run: RunTool): Promise<void> {
   const args = ["-t", fsType, ...(options.length === 0 ? [] : ["-o", options.join(",")]), "--", source, target];
-  await runMount({ program: "mount", args, what, signal }, [target]);
+  await runMount(run, { args, what }, [target]);
+}
+
+export interface MountsOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Held open by the tools of this kubelet; no other uses it at the same time. */
+  readonly lockFile: string;
 }
 
 /** Mounts of the mount namespace of this process. */
-export function createMounts({ clock }: { readonly clock: Clock }): Mounts {
+export function createMounts({ clock, log, lockFile }: MountsOptions): Mounts {
+  const tools = createMountTools(createToolLock({ file: lockFile, log }));
+  /** `place` is what no earlier tool may be at work at. */
   const call = <T>(
-    [action, path]: readonly [action: string, path: string],
+    [action, path, place]: readonly [action: string, path: string, place?: string | undefined],
     deadlineMs: number,
-    run: (signal: AbortSignal) => Promise<T>,
+    effect: (run: RunTool) => Promise<T>,
   ): Call<T> =>
     boundedCall(`${action} ${path}`, deadlineMs, clock, async (signal) => {
       try {
-        return await run(signal);
+        await tools.enter(place);
+        return await effect(tools.runFor(signal));
       } catch (thrown) {
         throw ioError(action, path, thrown);
       }
@@ -35,22 +47,30 @@ export function createMounts({ clock }: { readonly clock: Clock }): Mounts {
   return {
     list: () => call(["list", "mounts"], DEFAULT_MS, readMountTable),
     mount(request, options) {
-      const what = [`mount ${request.fsType} ${request.source} at`, request.target] as const;
-      return call(what, within(options, MOUNT_MS), (signal) => mount(request, what.join(" "), signal));
+      const { fsType, source, target } = request;
+      const action = `mount ${fsType} ${source} at`;
+      return call([action, target, target], within(options, MOUNT_MS), (run) =>
+        mount(request, `${action} ${target}`, run),
+      );
     },
-    bind: (request, options) =>
-      call([`bind ${request.source} at`, request.target], within(options, DEFAULT_MS), (signal) =>
-        bind({ ...request, signal }),
-      ),
+    bind({ source, target, ...more }, options) {
+      const what = [`bind ${source} at`, target, target] as const;
+      return call(what, within(options, DEFAULT_MS), (run) => bind({ source, target, ...more }, run));
+    },
     makeReadOnly: (target, options) =>
-      call(["make read-only", target], within(options, DEFAULT_MS), (signal) => makeReadOnly(target, signal)),
-    unmount: (target, options) =>
-      call(["unmount", target], within(options, DEFAULT_MS), (signal) =>
-        unmount(target, options?.isLazy === true, signal),
-      ),
-    bindInside: (request, options) =>
-      call(["bind a subPath at", request.target], within(options, DEFAULT_MS), (signal) => bindInside(request, signal)),
+      call(["make read-only", target, target], within(options, DEFAULT_MS), (run) => makeReadOnly(target, run)),
+    unmount(target, options) {
+      const isLazy = options?.isLazy === true;
+      // What hangs there is why somebody asks for a lazy one.
+      const place = isLazy ? undefined : target;
+      return call(["unmount", target, place], within(options, DEFAULT_MS), (run) => unmount(target, isLazy, run));
+    },
+    bindInside(request, options) {
+      const { target } = request;
+      const what = ["bind a subPath at", target, target] as const;
+      return call(what, within(options, DEFAULT_MS), (run) => bindInside(request, run));
+    },
     makeInside: (place) =>
-      call([`make subPath ${place.subPath} in`, place.volumeRoot], DEFAULT_MS, (signal) => makeInside(place, signal)),
+      call([`make subPath ${place.subPath} in`, place.volumeRoot], DEFAULT_MS, (run) => makeInside(place, run)),
   };
 }

@@ -5,8 +5,8 @@ import { lastValueFrom, type Observable } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isKubeletError } from "../../../src/core/errors.ts";
 import { mountAt } from "../../../src/core/mount/mountInfo.ts";
+import type { Mounts } from "../../../src/ports/mounts.ts";
 import { mayMount } from "../../../src/sinks/mounts/mayMount.ts";
-import { createMounts } from "../../../src/sinks/mounts/mounts.ts";
 import { runTool } from "../../../src/sinks/mounts/mountTool.ts";
 import { emptyDirectory } from "../../../src/sinks/removeTree.ts";
 import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
@@ -24,8 +24,8 @@ const failure = (call: Observable<unknown>): Promise<string> =>
   );
 
 describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))("mounts of this machine", () => {
-  const mounts = createMounts({ clock: systemClock });
   let mounted: ReturnType<typeof privateMounts>;
+  let mounts: Mounts;
   const at = (...names: readonly string[]) => join(mounted.place, ...names);
   const dir = async (...names: readonly string[]) => {
     await fs.mkdir(at(...names), { recursive: true });
@@ -36,6 +36,7 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     done(mounts.mount({ source: "tmpfs", target, fsType: "tmpfs", options }));
   beforeEach(() => {
     mounted = privateMounts();
+    ({ mounts } = mounted);
   });
   afterEach(() => mounted.close());
 

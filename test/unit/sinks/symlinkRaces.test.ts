@@ -6,6 +6,8 @@ import { isKubeletError } from "../../../src/core/errors.ts";
 import { createFiles } from "../../../src/sinks/files.ts";
 import { openBelow } from "../../../src/sinks/insideDirectory.ts";
 import { bindInside, makeInside } from "../../../src/sinks/mounts/insideVolume.ts";
+import { runTool } from "../../../src/sinks/mounts/mountTool.ts";
+import type { RunTool } from "../../../src/sinks/mounts/mountTools.ts";
 import { unmount } from "../../../src/sinks/mounts/bind.ts";
 import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
 import { systemClock } from "../../../src/sources/systemClock.ts";
@@ -91,11 +93,12 @@ describe("a directory swapped for a link on the way", () => {
   it("never has directories made outside", async () => {
     const { volume, outside, swapped } = await place(dir());
     const { signal } = new AbortController();
+    const run: RunTool = (tool) => runTool({ ...tool, signal });
     await whileSwapped(swapped, outside, async () => {
       let made = 0;
       await tally(TRIES / 10, async () => {
         made += 1;
-        await makeInside({ volumeRoot: volume, subPath: `sub/dir/new-${made}/newer` }, signal);
+        await makeInside({ volumeRoot: volume, subPath: `sub/dir/new-${made}/newer` }, run);
         return "made";
       });
     });
@@ -154,11 +157,12 @@ describe.skipIf(mustSkip("binds of swapped directories", missingForMounts()))(
       const { volume, outside, ino, swapped } = await place(mounted.place);
       const target = join(mounted.place, "target");
       const { signal } = new AbortController();
+      const run: RunTool = (tool) => runTool({ ...tool, signal });
       await whileSwapped(swapped, outside, async () => {
         const attempt = async () => {
-          await bindInside({ volumeRoot: volume, subPath: "sub/dir/file", target }, signal);
+          await bindInside({ volumeRoot: volume, subPath: "sub/dir/file", target }, run);
           const isInside = (await fs.stat(target)).ino === ino;
-          await unmount(target, false, signal);
+          await unmount(target, false, run);
           return isInside ? "inside" : "outside";
         };
         const counts = await tally(MOUNT_TRIES, attempt, ["inside", "refused"]);

@@ -42,8 +42,9 @@ module.exports = {
     ]),
     only("sources-see-ports", "^src/sources/", ["^src/core/", "^src/ports/", "^src/operators/"]),
     only("sinks-see-ports", "^src/sinks/", ["^src/core/", "^src/ports/", "^src/operators/"]),
-    only("server-reads-queries", "^src/server/", ["^src/core/", "^src/ports/", "^src/operators/"]),
-    only("embedded-runtime-is-no-kubelet", "^src/embeddedRuntime/", [], "a CRI server of its own"),
+    only("server-reads-queries", "^src/server/", ["^src/core/", "^src/ports/", "^src/operators/", "^src/streaming/"]),
+    only("embedded-runtime-is-no-kubelet", "^src/embeddedRuntime/", ["^src/streaming/"], "a CRI server of its own"),
+    only("streaming-is-protocols-alone", "^src/streaming/", [], "SPDY and WebSocket, of no side of the kubelet"),
     only("cli-sees-core", "^src/cli/", ["^src/core/"]),
     {
       name: "sim-stays-out-of-production",

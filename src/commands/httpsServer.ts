@@ -96,6 +96,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
       statusz: isOn("ComponentStatusz"),
       checkpoint: isOn("ContainerCheckpoint"),
       nodeLogQuery: isOn("NodeLogQuery"),
+      extendWebSockets: isOn("ExtendWebSocketsToKubelet"),
     },
     flags: shownFlags(options),
     process: { version: setup.version, platform: `node ${process.version}` },

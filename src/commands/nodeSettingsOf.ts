@@ -4,6 +4,7 @@ import type { NodeSettings } from "../core/node/nodeSettings.ts";
 
 /** Features of pods this kubelet has, by the gate that turns each on, sorted. */
 const DECLARED_FEATURES: readonly string[] = [
+  "ExtendWebSocketsToKubelet",
   "InPlacePodLevelResourcesVerticalScaling",
   "InPlacePodVerticalScalingInitContainers",
   "RestartAllContainersOnContainerExits",

@@ -10,10 +10,12 @@ import {
   type ExecSyncResponse,
   type RuntimeServiceDefinition,
 } from "../gen/cri.ts";
-import { checkContainerConfig, containerEnv, findExecutable } from "./containerEnv.ts";
-import { launchPlace, scratchDir, startContainer } from "./containerStart.ts";
+import { checkContainerConfig, containerEnv } from "./containerEnv.ts";
+import { INPUT_PIPE } from "./containerInput.ts";
+import { scratchDir, startContainer } from "./containerStart.ts";
 import { removeContainer, stopContainer } from "./containerStop.ts";
 import { containerMessage, containerState, containerStatusMessage, matchesLabels } from "./criMessages.ts";
+import { execPlace, runningContainer } from "./execPlace.ts";
 import { execSync } from "./execSync.ts";
 import { makeFifos } from "./fifoReader.ts";
 import type { ServiceHandlers } from "./grpcService.ts";
@@ -22,7 +24,7 @@ import { enterScript, SUPERVISOR_FDS } from "./launchScripts.ts";
 import type { ContainerRecord } from "./records.ts";
 import { type LiveContainer, newId } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
-import { invalidArgument, messageOf, notFound, RpcFault } from "./rpcFault.ts";
+import { invalidArgument, notFound, RpcFault } from "./rpcFault.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
@@ -98,7 +100,8 @@ async function createContainer(runtime: Runtime, request: CreateContainerRequest
     await files.addContainer(record, async (dir) => {
       fs.mkdirSync(scratchDir(dir), { mode: 0o755 });
       fs.writeFileSync(path.join(dir, "enter"), enterScript(containerEnv(config, sandbox.config)), { mode: 0o600 });
-      await makeFifos(SUPERVISOR_FDS.map((fifo) => path.join(dir, fifo)));
+      const pipes = [...SUPERVISOR_FDS, ...(config.stdin ? [INPUT_PIPE] : [])];
+      await makeFifos(pipes.map((pipe) => path.join(dir, pipe)));
     });
     if (registry.sandboxes.get(sandbox.id)?.ready !== true) {
       await files.remove("containers", record.id);
@@ -121,34 +124,10 @@ function matches(record: ContainerRecord, filter: ContainerFilter | undefined): 
   return matchesLabels(record.config.labels, filter.labelSelector);
 }
 
-function runningContainer({ registry }: Runtime, id: string): LiveContainer {
-  const live = registry.container(id);
-  if (live.record.phase.kind === "running") return live;
-  throw new RpcFault(status.FAILED_PRECONDITION, `container "${live.record.id}" is ${live.record.phase.kind}`);
-}
-
 async function exec(runtime: Runtime, request: ExecSyncRequest, signal: AbortSignal): Promise<ExecSyncResponse> {
-  const [name = "", ...args] = request.cmd;
-  if (name === "") throw invalidArgument("cmd", "a command is required");
-  if (request.cmd.some((word) => word.includes("\0"))) throw invalidArgument("cmd", "holds a NUL character");
+  const place = execPlace(runtime, request.containerId, request.cmd);
   if (request.timeout < 0n) throw invalidArgument("timeout", `${request.timeout} is negative`);
-  const live = runningContainer(runtime, request.containerId);
-  const { record } = live;
-  const { workingDir, searchPath } = launchPlace(runtime, record, runtime.registry.sandbox(record.sandboxId));
-  let file: string;
-  try {
-    file = findExecutable(name, workingDir, searchPath);
-  } catch (thrown) {
-    throw new RpcFault(status.UNKNOWN, `failed to exec in container "${record.id}": ${messageOf(thrown)}`);
-  }
-  const place = {
-    containerDir: runtime.files.containerDir(record.id),
-    workingDir,
-    command: [file, ...args],
-    timeoutMs: Number(request.timeout) * 1000,
-    running: live.execs,
-  };
-  return await execSync(place, signal);
+  return await execSync(place(), Number(request.timeout) * 1000, signal);
 }
 
 function verboseInfo({ record }: LiveContainer): Readonly<Record<string, string>> {

@@ -1,13 +1,13 @@
 /**
  * A started container as processes: a supervisor (see `launchScripts.ts`) leading a session and group of its own, and
- * the three pipes between it and the runtime. Everything needed to go on lies in the container's directory, so a new
+ * the pipes between it and the runtime. Everything needed to go on lies in the container's directory, so a new
  * runtime takes over by opening the pipes again: `alive` has a writer exactly as long as the main process runs.
  * Bound: output is pulled from the pipes, what is not pulled waits in 64 KiB of kernel buffer.
  */
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import type { CriLog } from "./criLog.ts";
+import type { CriLog, LogStream } from "./criLog.ts";
 import { type FifoReader, openFifoForChild, openFifoToRead, readFifo } from "./fifoReader.ts";
 import { SUPERVISOR_FDS } from "./launchScripts.ts";
 import { commandLineContains, killQuietly, killSessions, sessionMembersUsing } from "./processTable.ts";
@@ -43,7 +43,12 @@ export interface ContainerProcess {
 export interface ContainerPlace {
   readonly dir: string;
   readonly log: CriLog;
+  /** Who else hears its output, now. */
+  readonly watchers: ReadonlySet<OutputWatcher>;
 }
+
+/** Hears a chunk, which may be reused when it returns. */
+export type OutputWatcher = (stream: LogStream, chunk: Uint8Array) => void;
 
 /** Output of a finished container is waited for this long; a process that escaped may hold the pipe for ever. */
 const DRAIN_MS = 500;
@@ -66,6 +71,7 @@ export function startContainerProcess(
   superviseFile: string,
   command: readonly string[],
   workingDir: string,
+  stdin: number | "ignore" = "ignore",
 ): ContainerProcess {
   const pipes = SUPERVISOR_FDS.map((name) => path.join(place.dir, name));
   const forUs = pipes.map(openFifoToRead);
@@ -75,7 +81,7 @@ export function startContainerProcess(
       cwd: workingDir,
       detached: true,
       env: {},
-      stdio: ["ignore", "ignore", "ignore", ...forChild],
+      stdio: [stdin, "ignore", "ignore", ...forChild],
     });
     const { pid } = child;
     child.on("error", () => {}); // a process that could not be made has no pid
@@ -131,10 +137,14 @@ function watch(
   sessionIsOurs: boolean,
 ): ContainerProcess {
   const [outFd = -1, errFd = -1, aliveFd = -1] = fds;
-  const { log } = place;
+  const { log, watchers } = place;
+  const take = (stream: LogStream) => (chunk: Uint8Array) => {
+    log.write(stream, chunk);
+    for (const watcher of watchers) watcher(stream, chunk);
+  };
   const outputs = [
-    { stream: "stdout", reader: readFifo(outFd, (chunk) => log.write("stdout", chunk)) },
-    { stream: "stderr", reader: readFifo(errFd, (chunk) => log.write("stderr", chunk)) },
+    { stream: "stdout", reader: readFifo(outFd, take("stdout")) },
+    { stream: "stderr", reader: readFifo(errFd, take("stderr")) },
   ] as const;
   const alive = readFifo(aliveFd, () => {});
   let swept = Promise.resolve();

@@ -1,8 +1,10 @@
 /** From a created container to a running one and on to its exit, for those started here and those taken over. */
+import fs from "node:fs";
 import path from "node:path";
 import { status } from "@grpc/grpc-js";
 import { ContainerEventType } from "../gen/cri.ts";
 import { checkWorkingDir, containerEnv, findExecutable } from "./containerEnv.ts";
+import { closeInput, openStartInput } from "./containerInput.ts";
 import {
   adoptContainerProcess,
   type ContainerProcess,
@@ -10,7 +12,7 @@ import {
   supervisorBegan,
 } from "./containerProcess.ts";
 import { type CriLog, openCriLog } from "./criLog.ts";
-import { killLeftExecs } from "./execSync.ts";
+import { killLeftExecs } from "./execProcess.ts";
 import type { ContainerRecord, SandboxRecord } from "./records.ts";
 import type { LiveContainer } from "./registry.ts";
 import type { Runtime } from "./runtime.ts";
@@ -34,7 +36,7 @@ export function launchPlace(
 
 /** Starts a created container. A start that fails makes it exited with code 128 and reason StartError. */
 export function startContainer(runtime: Runtime, live: LiveContainer): void {
-  const { registry, files, events } = runtime;
+  const { registry, events } = runtime;
   const { record } = live;
   const { id } = record;
   if (record.phase.kind !== "created") {
@@ -49,8 +51,7 @@ export function startContainer(runtime: Runtime, live: LiveContainer): void {
     const command = [findExecutable(name, workingDir, searchPath), ...args];
     const log = openCriLog(record.logPath, runtime.report);
     try {
-      const place = { dir: files.containerDir(id), log };
-      live.process = startContainerProcess(place, runtime.superviseFile, command, workingDir);
+      live.process = start(runtime, live, log, command, workingDir);
       live.log = log;
     } catch (thrown) {
       log.close();
@@ -70,6 +71,28 @@ export function startContainer(runtime: Runtime, live: LiveContainer): void {
   events.emit(id, ContainerEventType.CONTAINER_STARTED_EVENT, record.sandboxId);
 }
 
+function start(
+  { files, superviseFile }: Runtime,
+  live: LiveContainer,
+  log: CriLog,
+  command: readonly string[],
+  workingDir: string,
+): ContainerProcess {
+  const { config, id } = live.record;
+  const dir = files.containerDir(id);
+  const input = config.stdin ? openStartInput(dir, config.stdinOnce) : undefined;
+  live.heldInput = input?.held;
+  try {
+    const place = { dir, log, watchers: live.watchers };
+    return startContainerProcess(place, superviseFile, command, workingDir, input?.forChild);
+  } catch (thrown) {
+    closeInput(live);
+    throw thrown;
+  } finally {
+    if (input !== undefined) fs.closeSync(input.forChild);
+  }
+}
+
 /** Takes over a container found on disk. When it resolves, one that ended while nobody watched says so. */
 export async function adoptContainer(runtime: Runtime, live: LiveContainer): Promise<void> {
   const { registry, files } = runtime;
@@ -81,7 +104,7 @@ export async function adoptContainer(runtime: Runtime, live: LiveContainer): Pro
     record.phase.kind === "running" ? { pid: record.phase.pid, at: record.phase.startedAt } : supervisorBegan(dir);
   if (began === undefined) return;
   const log = reopenedLog(runtime, record);
-  const adopted = await adoptContainerProcess({ dir, log }, began.pid);
+  const adopted = await adoptContainerProcess({ dir, log, watchers: live.watchers }, began.pid);
   live.process = adopted;
   live.log = log;
   registry.putContainer({ ...record, phase: { kind: "running", pid: began.pid, startedAt: began.at } });
@@ -103,6 +126,7 @@ function follow(runtime: Runtime, live: LiveContainer, process: ContainerProcess
   const finish = async (): Promise<void> => {
     const { exitCode, finishedAt } = await process.ended;
     for (const kill of live.execs) kill();
+    closeInput(live);
     const { record } = live;
     const startedAt = record.phase.kind === "running" ? record.phase.startedAt : record.createdAt;
     registry.putContainer({

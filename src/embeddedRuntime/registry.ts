@@ -6,7 +6,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { status } from "@grpc/grpc-js";
-import type { ContainerProcess } from "./containerProcess.ts";
+import type { ContainerProcess, OutputWatcher } from "./containerProcess.ts";
 import type { CriLog } from "./criLog.ts";
 import type { ContainerRecord, SandboxRecord } from "./records.ts";
 import { invalidArgument, messageOf, notFound, RpcFault } from "./rpcFault.ts";
@@ -24,6 +24,10 @@ export interface LiveContainer {
   removal: Promise<void> | undefined;
   /** Kill functions of execs under way. */
   readonly execs: Set<() => void>;
+  /** Clients that are attached to its outputs. */
+  readonly watchers: Set<OutputWatcher>;
+  /** The writing end of its input, see `containerInput.ts`. */
+  heldInput: number | undefined;
   /** CPU time seen so far: it never goes back, although a process that ended unseen takes its own away. */
   cpu: { readonly at: bigint; readonly totalNs: bigint; readonly nanoCores: bigint | undefined };
 }
@@ -129,6 +133,8 @@ const newLiveContainer = (record: ContainerRecord): LiveContainer => ({
   stopSignalled: false,
   removal: undefined,
   execs: new Set(),
+  watchers: new Set(),
+  heldInput: undefined,
   cpu: { at: 0n, totalNs: 0n, nanoCores: undefined },
 });
 

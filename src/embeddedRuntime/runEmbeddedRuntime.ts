@@ -24,6 +24,8 @@ import { sandboxCalls, stopSandbox } from "./sandboxCalls.ts";
 import { openStateFiles } from "./stateFiles.ts";
 import { lockStateDir } from "./stateLock.ts";
 import { statsCalls } from "./statsCalls.ts";
+import { streamCalls } from "./streamCalls.ts";
+import { startStreamServer, type StreamServer } from "./streamServer.ts";
 import { listenOnUnixSocket } from "./unixSocket.ts";
 
 /** Where it listens and keeps its state. */
@@ -57,20 +59,22 @@ export async function runEmbeddedRuntime(options: EmbeddedRuntimeOptions): Promi
   const registry = createRegistry(files, report);
   const superviseFile = path.join(stateDir, "supervise");
   const runtime: Runtime = { files, registry, events: createContainerEvents(registry), superviseFile, report };
+  const streams = await startStreamServer(report);
   try {
     writeSuperviseScript(superviseFile);
     await restore(runtime);
-    const server = createServer(runtime);
+    const server = createServer(runtime, streams);
     const removeSocket = await listenOnUnixSocket(server, options.socketPath);
     let closed: Promise<void> | undefined;
     return {
       close: (how = {}) => {
-        closed ??= close(runtime, server, how).finally(removeSocket).finally(unlock);
+        closed ??= close(runtime, server, streams, how).finally(removeSocket).finally(unlock);
         return closed;
       },
     };
   } catch (thrown) {
     for (const live of registry.containers.values()) live.process?.detach();
+    streams.close();
     unlock();
     throw thrown;
   }
@@ -100,7 +104,7 @@ async function restore(runtime: Runtime): Promise<void> {
   );
 }
 
-function createServer(runtime: Runtime): Server {
+function createServer(runtime: Runtime, streams: StreamServer): Server {
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
@@ -111,6 +115,7 @@ function createServer(runtime: Runtime): Server {
       ...sandboxCalls(runtime),
       ...containerCalls(runtime),
       ...statsCalls(runtime),
+      ...streamCalls(runtime, streams),
     }),
     grpcService(ImageServiceDefinition, imageCalls(runtime.files.root)),
   ];
@@ -121,10 +126,12 @@ function createServer(runtime: Runtime): Server {
 async function close(
   runtime: Runtime,
   server: Server,
+  streams: StreamServer,
   how: { readonly stopContainers?: boolean; readonly graceMs?: number },
 ): Promise<void> {
   const { registry } = runtime;
   server.forceShutdown();
+  streams.close();
   const live = [...registry.containers.values()];
   for (const { execs } of live) for (const kill of execs) kill();
   if (how.stopContainers === true) {

@@ -49,6 +49,7 @@ export interface HandlerGates {
   readonly statusz: boolean;
   readonly checkpoint: boolean;
   readonly nodeLogQuery: boolean;
+  readonly extendWebSockets: boolean;
 }
 
 export interface KubeletAppOptions {

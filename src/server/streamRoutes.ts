@@ -3,14 +3,14 @@
  * `/run`: a command's whole output. Counterparts: getExec, getAttach, getPortForward, getRun in
  * pkg/kubelet/server/server.go.
  */
-import type { Context, Hono, MiddlewareHandler } from "hono";
+import type { Context, Hono } from "hono";
 import { firstValueFrom } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
 import { type PodPath, podOf, readySandbox, runningContainer, terminalOf } from "../core/server/podTargets.ts";
 import { forwardedPorts, isWebSocket, type ProcessStreams, processStreams } from "../core/server/streamOptions.ts";
 import { AttachRequest, ExecRequest, ExecSyncRequest, PortForwardRequest } from "../gen/cri.ts";
-import { valueOf } from "../core/result.ts";
+import { ok, valueOf } from "../core/result.ts";
 import type { Call } from "../ports/call.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
@@ -18,7 +18,8 @@ import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { allowLongAnswer, whileWanted } from "./longAnswer.ts";
 import { onlyMethods } from "./onlyMethods.ts";
 import { podPathOf, POD_AND_CONTAINER, POD_PATHS } from "./podPaths.ts";
-import type { ServerBindings } from "./serverBindings.ts";
+import { CLOSE_SIGNAL_PROTOCOL, offeredProtocols, tunnelledProtocols } from "../streaming/subprotocols.ts";
+import type { ServerBindings, UpgradeRequest } from "./serverBindings.ts";
 
 /** What the routes use of the runtime. */
 export type StreamRuntime = Pick<RuntimeService, "exec" | "attach" | "portForward" | "execSync">;
@@ -27,56 +28,82 @@ export interface StreamRoutesOptions {
   readonly queries: Pick<KubeletQueries, "pods" | "runtimePods">;
   readonly runtime: StreamRuntime;
   readonly telemetry: Pick<Telemetry, "metrics">;
+  /** Gate ExtendWebSocketsToKubelet: WebSockets that the runtime does not speak are translated. */
+  readonly gates: { readonly extendWebSockets: boolean };
 }
 
-/** As the metric names them. */
-const SUBRESOURCES = { "/exec": "exec", "/attach": "attach", "/portForward": "portforward" };
 const STREAM_METHODS = ["GET", "POST"];
 
 /** Adds them all, in every form of their URLs. */
 export function addStreamRoutes(app: Hono, options: StreamRoutesOptions): void {
   const { queries, runtime } = options;
-  const countWebSockets = (subresource: string): MiddlewareHandler => {
-    return async (context, next) => {
-      if (isWebSocket(context.req.header("upgrade"))) {
-        options.telemetry.metrics.count("kubelet_websocket_streaming_requests_total", { subresource });
-      }
-      return next();
-    };
-  };
-  for (const [path, subresource] of Object.entries(SUBRESOURCES)) app.use(`${path}/*`, countWebSockets(subresource));
   for (const path of POD_AND_CONTAINER) {
     onlyMethods(app, STREAM_METHODS, `/exec${path}`, (context) =>
-      streamed(context, queries, (pod, target) => {
-        const streams = valueOf(processStreams(queryOf(context)));
+      commandStream(context, options, "exec", (pod, target, streams) => {
         const { id } = valueOf(runningContainer(queries.runtimePods(), pod, target.container ?? ""));
         const cmd = queryOf(context).getAll("command");
         return runtime.exec(ExecRequest.create({ containerId: id, cmd, ...streams }));
       }),
     );
     onlyMethods(app, STREAM_METHODS, `/attach${path}`, (context) =>
-      streamed(context, queries, (pod, target) => {
-        const streams = valueOf(processStreams(queryOf(context)));
-        return runtime.attach(attachRequest(queries, pod, target.container ?? "", streams));
-      }),
+      commandStream(context, options, "attach", (pod, target, streams) =>
+        runtime.attach(attachRequest(queries, pod, target.container ?? "", streams)),
+      ),
     );
     onlyMethods(app, ["POST"], `/run${path}`, (context) => run(context, options));
   }
   for (const path of POD_PATHS) {
-    onlyMethods(app, STREAM_METHODS, `/portForward${path}`, (context) =>
-      streamed(context, queries, (pod, { uid }) => {
-        const port = isWebSocket(context.req.header("upgrade")) ? valueOf(forwardedPorts(queryOf(context))) : [];
-        if (uid !== undefined && uid !== pod.metadata.uid) throw kubeletError("NotFound", "pod not found");
-        return runtime.portForward(
-          PortForwardRequest.create({
-            podSandboxId: valueOf(readySandbox(queries.runtimePods(), pod)),
-            port: [...port],
-          }),
-        );
-      }),
-    );
+    onlyMethods(app, STREAM_METHODS, `/portForward${path}`, (context) => portForwardStream(context, options));
   }
 }
+
+/** The query is read before anything is looked up. */
+function commandStream(
+  context: Context,
+  options: StreamRoutesOptions,
+  subresource: "exec" | "attach",
+  open: (pod: Pod, target: PodPath, streams: ProcessStreams) => Call<{ readonly url: string }>,
+): Promise<Response> {
+  const streams = processStreams(queryOf(context));
+  if (!streams.ok) return Promise.resolve(context.body(streams.error.message, 400));
+  const isTranslated =
+    options.gates.extendWebSockets && asksFor(context, (offered) => offered.includes(CLOSE_SIGNAL_PROTOCOL));
+  return streamed(
+    context,
+    options.queries,
+    (pod, target) => open(pod, target, streams.value),
+    (upgrade, url) => {
+      if (!isTranslated) return upgrade.proxyTo(url);
+      options.telemetry.metrics.count("kubelet_websocket_streaming_requests_total", { subresource });
+      return upgrade.translateTo(url, streams.value);
+    },
+  );
+}
+
+function portForwardStream(context: Context, options: StreamRoutesOptions): Promise<Response> {
+  const { queries, runtime, gates, telemetry } = options;
+  const isTunnel = gates.extendWebSockets && asksFor(context, (offered) => tunnelledProtocols(offered).length > 0);
+  const namesPorts = !isTunnel && isWebSocket(context.req.header("upgrade"));
+  const ports = namesPorts ? forwardedPorts(queryOf(context)) : ok([]);
+  if (!ports.ok) return Promise.resolve(context.body(ports.error.message, 400));
+  return streamed(
+    context,
+    queries,
+    (pod, { uid }) => {
+      if (uid !== undefined && uid !== pod.metadata.uid) throw kubeletError("NotFound", "pod not found");
+      const podSandboxId = valueOf(readySandbox(queries.runtimePods(), pod));
+      return runtime.portForward(PortForwardRequest.create({ podSandboxId, port: [...ports.value] }));
+    },
+    (upgrade, url) => {
+      if (!isTunnel) return upgrade.proxyTo(url);
+      telemetry.metrics.count("kubelet_websocket_streaming_requests_total", { subresource: "portforward" });
+      return upgrade.tunnelTo(url);
+    },
+  );
+}
+
+const asksFor = (context: Context, matches: (offered: readonly string[]) => boolean): boolean =>
+  isWebSocket(context.req.header("upgrade")) && matches(offeredProtocols(context.req.header("sec-websocket-protocol")));
 
 const queryOf = (context: Context): URLSearchParams => new URL(context.req.url).searchParams;
 
@@ -98,6 +125,7 @@ async function streamed(
   context: Context,
   queries: Pick<KubeletQueries, "pods">,
   open: (pod: Pod, target: PodPath) => Call<{ readonly url: string }>,
+  handOn: (upgrade: UpgradeRequest, url: URL) => Promise<void>,
 ): Promise<Response> {
   const { upgrade } = context.env as ServerBindings;
   try {
@@ -106,7 +134,7 @@ async function streamed(
     const opening$ = open(pod, target);
     if (upgrade === undefined) return context.body("Upgrade request required\n", 500);
     const { url } = await firstValueFrom(opening$);
-    await upgrade.proxyTo(new URL(url));
+    await handOn(upgrade, new URL(url));
     return context.body(null);
   } catch (thrown) {
     return refusal(context, toKubeletError(thrown));
@@ -139,8 +167,6 @@ const RETRY_AFTER_SECONDS = "60";
 /** Upstream's codes: WriteError of cri-streaming. */
 function refusal(context: Context, { code, message }: KubeletError): Response {
   switch (code) {
-    case "InvalidArgument":
-      return context.body(message, 400);
     case "NotFound":
       return context.body(message, 404);
     case "ResourceExhausted":

@@ -9,6 +9,8 @@ import { isStreamPath } from "../core/server/streamOptions.ts";
 import { proxyUpgrade } from "./proxyUpgrade.ts";
 import { answerRaw } from "./rawAnswer.ts";
 import type { ServerBindings } from "./serverBindings.ts";
+import { translateUpgrade } from "./translateUpgrade.ts";
+import { tunnelUpgrade } from "./tunnelUpgrade.ts";
 
 /** The listener of a server's `upgrade` event, and the end of all connections. */
 export interface Upgrades {
@@ -50,13 +52,16 @@ async function answer(app: Hono, upgrade: Upgrade): Promise<void> {
   const request = requestOf(incoming);
   if (request === undefined) return answerRaw(socket, 400, "400: Bad Request");
   let isHandedOn = false;
+  const handOn = (closed: Promise<void>): Promise<void> => {
+    isHandedOn = true;
+    return closed;
+  };
   const bindings: ServerBindings = {
     incoming,
     upgrade: {
-      proxyTo: (url) => {
-        isHandedOn = true;
-        return proxyUpgrade({ ...upgrade, url });
-      },
+      proxyTo: (url) => handOn(proxyUpgrade({ ...upgrade, url })),
+      translateTo: (url, streams) => handOn(translateUpgrade({ ...upgrade, url }, streams)),
+      tunnelTo: (url) => handOn(tunnelUpgrade({ ...upgrade, url })),
     },
   };
   const response = await app.fetch(request, bindings);

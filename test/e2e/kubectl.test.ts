@@ -1,5 +1,4 @@
-/** kubectl at the HTTPS server on a real containerd, through a stand-in for the API server: SPDY as users have it. */
-import { spawn } from "node:child_process";
+/** kubectl at the HTTPS server on a real containerd, through a stand-in for the API server: WebSockets, as users have it. */
 import { createHash, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -9,14 +8,13 @@ import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
-import { findProgram } from "../support/findProgram.ts";
+import { KUBECTL, kubectlAt } from "../support/kubectl.ts";
 import { type KubectlGateway, openKubectlGateway } from "../support/kubectlGateway.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { httpsNode } from "./httpsNode.ts";
 import { manifest, script, server, UNTIL_TERM } from "./manifests.ts";
 
 const isRunning = ({ status }: Pod) => status?.phase === "Running";
-const KUBECTL = findProgram("kubectl");
 /** Bytes copied in and out; RXLET_COPY_BYTES for more. */
 const COPIED_BYTES = Number(process.env["RXLET_COPY_BYTES"] ?? 20_000_000);
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
@@ -33,20 +31,10 @@ describeOnContainerd(
     });
     afterAll(() => gateway?.close());
 
-    const start = (...args: readonly string[]) =>
-      spawn(KUBECTL ?? "", [`--server=${gateway?.url}`, `--cache-dir=${node.folder}/kubectl`, ...args], {
-        env: { ...process.env, KUBECONFIG: "/dev/null" },
-        stdio: ["pipe", "pipe", "pipe"],
-      });
-    /** Runs it to its end. */
-    const kubectl = async (args: readonly string[], input: Buffer | string = "") => {
-      const child = start(...args);
-      child.stdin.on("error", () => {});
-      child.stdin.end(input);
-      const exited = new Promise<number>((resolve) => child.on("exit", (code) => resolve(code ?? -1)));
-      const [stdout, stderr, code] = await Promise.all([buffer(child.stdout), buffer(child.stderr), exited]);
-      return { stdout, text: String(stdout), errors: String(stderr), code };
-    };
+    const { start, run: kubectl } = kubectlAt(
+      () => gateway?.url,
+      () => node.folder,
+    );
     const webPod = async (): Promise<string> => {
       await node.daemon.put("web.json", manifest("web", { containers: [server()] }));
       return (await node.daemon.until("web", isRunning, "Running")).metadata.name;

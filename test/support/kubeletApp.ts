@@ -58,7 +58,7 @@ export function testAppOptions(more: Partial<KubeletAppOptions> = {}) {
       enableDebugFlagsHandler: true,
       enableSystemLogHandler: true,
     },
-    gates: { flagz: true, statusz: true, checkpoint: true, nodeLogQuery: true },
+    gates: { flagz: true, statusz: true, checkpoint: true, nodeLogQuery: true, extendWebSockets: true },
     flags: new Map([["v", "0"]]),
     process: { version: "1.36.0", platform: "node v24" },
     setVerbosity: () => {},

@@ -1,4 +1,4 @@
-/** A client of the kubelet's streams by WebSocket, in the protocol `v4.channel.k8s.io`: one byte of channel, then data. */
+/** A client of the kubelet's streams by WebSocket, in the protocol `v4.channel.k8s.io` or later: one byte of channel, then data. */
 import { Agent, WebSocket } from "undici";
 
 /** Channels of exec and attach. */
@@ -7,6 +7,8 @@ export const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } a
 /** An open stream. */
 export interface ChannelSocket {
   send(channel: number, data: string | Uint8Array): void;
+  /** Ends a channel, by the signal of v5. */
+  end(channel: number): void;
   /** All that came on a channel until now. */
   heard(channel: number): Buffer;
   /** Resolves when the other side has closed it. */
@@ -22,9 +24,13 @@ export interface KubeletTls {
 }
 
 /** Opens one; rejects when the kubelet refuses. */
-export async function openChannels(url: string, tls: KubeletTls): Promise<ChannelSocket> {
+export async function openChannels(
+  url: string,
+  tls: KubeletTls,
+  protocol = "v4.channel.k8s.io",
+): Promise<ChannelSocket> {
   const dispatcher = new Agent({ connect: { ...tls } });
-  const socket = new WebSocket(url, { protocols: ["v4.channel.k8s.io"], dispatcher });
+  const socket = new WebSocket(url, { protocols: [protocol], dispatcher });
   socket.binaryType = "arraybuffer";
   const channels = new Map<number, Buffer[]>();
   socket.addEventListener("message", ({ data }) => {
@@ -41,6 +47,7 @@ export async function openChannels(url: string, tls: KubeletTls): Promise<Channe
   });
   return {
     send: (channel, data) => socket.send(Buffer.concat([Buffer.from([channel]), Buffer.from(data)])),
+    end: (channel) => socket.send(Buffer.from([255, channel])),
     heard: (channel) => Buffer.concat(channels.get(channel) ?? []),
     closed: closed.then(() => dispatcher.destroy()),
     close: () => socket.close(),

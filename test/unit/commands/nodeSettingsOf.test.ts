@@ -75,6 +75,7 @@ describe("the settings of a node", () => {
 
   it("declare the features whose gates are on, and none where declaring is off", async () => {
     const gates = [
+      "ExtendWebSocketsToKubelet",
       "InPlacePodLevelResourcesVerticalScaling",
       "InPlacePodVerticalScalingInitContainers",
       "RestartAllContainersOnContainerExits",

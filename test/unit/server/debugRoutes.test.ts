@@ -62,7 +62,7 @@ describe("switches", () => {
   });
 
   it("gates take their pages away", async () => {
-    const gates = { flagz: false, statusz: false, checkpoint: false, nodeLogQuery: false };
+    const gates = { flagz: false, statusz: false, checkpoint: false, nodeLogQuery: false, extendWebSockets: true };
     const answers = ["/flagz", "/statusz", "/checkpoint/a/b/c"].map((path) => ask("POST", path, { gates }));
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404, 404]);
   });

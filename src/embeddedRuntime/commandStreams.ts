@@ -1,0 +1,158 @@
+/**
+ * The streams of exec and attach on an upgraded connection, SPDY or WebSocket, in every version of their protocol; what
+ * became of the command goes out on the error stream. Counterpart: remotecommand of cri-streaming.
+ */
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { CHANNEL, channelCodec, openChannels } from "../streaming/channels.ts";
+import { openSpdy, type SpdyStream } from "../streaming/spdyConnection.ts";
+import { acceptSpdy, acceptWebSocket, isWebSocketUpgrade, type StreamUpgrade } from "./streamUpgrade.ts";
+import { within } from "./within.ts";
+
+/** Which streams the client was promised. */
+export interface WantedStreams {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+}
+
+/** Streams of a command; undefined are those nobody asked for. */
+export interface CommandStreams {
+  readonly stdin: Readable | undefined;
+  readonly stdout: Writable | undefined;
+  readonly stderr: Writable | undefined;
+  /** Aborts when the client is gone. */
+  readonly gone: AbortSignal;
+}
+
+/** What became of a command. */
+export type CommandEnd =
+  | { readonly kind: "done" }
+  | { readonly kind: "exited"; readonly exitCode: number }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Runs a command on streams; whoever writes to them ends them. */
+export type RunCommand = (streams: CommandStreams) => Promise<CommandEnd>;
+
+interface OpenStreams {
+  readonly streams: CommandStreams;
+  readonly error: Writable;
+  /** Whether the end is told as a Status object, or as its text. */
+  readonly tellsStatus: boolean;
+  close(): void;
+}
+
+/** For the client to open its streams, in milliseconds. */
+const CREATION_MS = 30_000;
+const SPDY_PROTOCOLS = ["v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"];
+const WEB_SOCKET_PROTOCOLS = [
+  "v5.channel.k8s.io",
+  "v4.channel.k8s.io",
+  "v4.base64.channel.k8s.io",
+  "channel.k8s.io",
+  "base64.channel.k8s.io",
+];
+
+/** Agrees with the client, runs, tells the end and closes. */
+export async function serveCommand(upgrade: StreamUpgrade, wanted: WantedStreams, run: RunCommand): Promise<void> {
+  const open = isWebSocketUpgrade(upgrade) ? overWebSocket(upgrade, wanted) : await overSpdy(upgrade, wanted);
+  if (open === undefined) return;
+  const { streams, error, tellsStatus, close } = open;
+  const end = await run(streams);
+  const outputs = [streams.stdout, streams.stderr].filter((stream) => stream !== undefined);
+  const text = tellsStatus ? JSON.stringify(statusOf(end)) : end.kind === "done" ? "" : statusOf(end).message;
+  await Promise.all(outputs.map((stream) => ended(stream)));
+  await ended(error, text);
+  close();
+}
+
+/** Resolves when all of it is written, or nobody is there to take it. */
+async function ended(stream: Writable, text = ""): Promise<void> {
+  if (stream.destroyed || stream.writableFinished) return;
+  if (!stream.writableEnded) stream.end(text);
+  await Promise.race([once(stream, "finish"), once(stream, "close")]).catch(() => {});
+}
+
+/** The Status of the error stream, as `kubectl` reads it. */
+export function statusOf(end: CommandEnd): { readonly status: string; readonly message?: string } {
+  switch (end.kind) {
+    case "done":
+      return { status: "Success" };
+    case "exited":
+      if (end.exitCode === 0) return { status: "Success" };
+      return {
+        status: "Failure",
+        message: `command terminated with non-zero exit code: exit status ${end.exitCode}`,
+        ...{ reason: "NonZeroExitCode", details: { causes: [{ reason: "ExitCode", message: String(end.exitCode) }] } },
+      };
+    case "failed":
+      return {
+        status: "Failure",
+        message: `Internal error occurred: ${end.message}`,
+        ...{ reason: "InternalError", code: 500 },
+      };
+  }
+}
+
+function goneSignal(upgrade: StreamUpgrade): AbortSignal {
+  const gone = new AbortController();
+  upgrade.socket.once("close", () => gone.abort());
+  return gone.signal;
+}
+
+function overWebSocket(upgrade: StreamUpgrade, wanted: WantedStreams): OpenStreams | undefined {
+  const accepted = acceptWebSocket(upgrade, WEB_SOCKET_PROTOCOLS);
+  if (accepted === undefined) return undefined;
+  const { peer, protocol } = accepted;
+  const codec = channelCodec(protocol) ?? { isBase64: false, hasCloseSignal: false };
+  const channels = openChannels(peer, codec, [wanted.stdin, false, false, false, false]);
+  const [stdin, stdout, stderr, error] = channels;
+  const gone = goneSignal(upgrade);
+  gone.addEventListener("abort", () => channels.forEach((channel) => channel.destroy()));
+  const first = wanted.stdout ? CHANNEL.stdout : wanted.stderr ? CHANNEL.stderr : CHANNEL.error;
+  // An empty message says that the streams are there.
+  channels[first]?.write(Buffer.alloc(0));
+  if (error === undefined) return undefined;
+  return {
+    streams: {
+      stdin: wanted.stdin ? stdin : undefined,
+      stdout: wanted.stdout ? stdout : undefined,
+      stderr: wanted.stderr ? stderr : undefined,
+      gone,
+    },
+    error,
+    tellsStatus: /^v[45]/.test(protocol),
+    close: () => peer.close(),
+  };
+}
+
+async function overSpdy(upgrade: StreamUpgrade, wanted: WantedStreams): Promise<OpenStreams | undefined> {
+  const accepted = acceptSpdy(upgrade, SPDY_PROTOCOLS);
+  if (accepted === undefined) return undefined;
+  const expected = ["error", ...(["stdin", "stdout", "stderr"] as const).filter((name) => wanted[name])];
+  const found = new Map<string, SpdyStream>();
+  const complete = Promise.withResolvers<void>();
+  const connection = openSpdy(upgrade.socket, "server", {
+    head: upgrade.head,
+    onStream: (stream) => {
+      const type = stream.headers.get("streamtype") ?? "";
+      if (!expected.includes(type) || found.has(type)) return false;
+      found.set(type, stream);
+      if (found.size === expected.length) complete.resolve();
+      return true;
+    },
+  });
+  const gone = goneSignal(upgrade);
+  await within(CREATION_MS, complete.promise, gone);
+  const error = found.get("error");
+  if (found.size < expected.length || error === undefined) {
+    connection.close();
+    return undefined;
+  }
+  return {
+    streams: { stdin: found.get("stdin"), stdout: found.get("stdout"), stderr: found.get("stderr"), gone },
+    error,
+    tellsStatus: accepted === "v4.channel.k8s.io",
+    close: () => connection.close(),
+  };
+}

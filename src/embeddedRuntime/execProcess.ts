@@ -1,0 +1,96 @@
+/**
+ * A command beside the container's main process, with its environment, in a session of its own. Noted on disk while it
+ * runs, so that a runtime that replaces a killed one can end it; killed when the container ends.
+ */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { status } from "@grpc/grpc-js";
+import { killQuietly, processStart } from "./processTable.ts";
+import { RpcFault } from "./rpcFault.ts";
+
+/** Exit code of a command ended by signal n, less n. */
+const SIGNALLED = 128;
+
+/** What to run, and where. */
+export interface ExecPlace {
+  readonly containerDir: string;
+  readonly workingDir: string;
+  /** First word is an absolute path. */
+  readonly command: readonly string[];
+  /** Kill functions of execs under way in this container. */
+  readonly running: Set<() => void>;
+}
+
+/** A command that runs. */
+export interface ExecProcess {
+  /** `stdin` is null unless asked for. */
+  readonly child: ChildProcessByStdio<Writable | null, Readable, Readable>;
+  /** Its exit code. */
+  readonly exited: Promise<number>;
+  /** Resolves when it exited and nothing holds its outputs any more. */
+  readonly closed: Promise<void>;
+  /** Kills it and what it started in its group. */
+  kill(): void;
+  /** To be called at the end: forgets it and lets its pipes go. */
+  release(): void;
+}
+
+/** Starts it. Throws UNKNOWN when the system cannot make a process. */
+export async function startExec(place: ExecPlace, stdin: "ignore" | "pipe"): Promise<ExecProcess> {
+  const child = spawn("/bin/sh", ["-c", '. "$0"', path.join(place.containerDir, "enter"), ...place.command], {
+    cwd: place.workingDir,
+    detached: true,
+    env: {},
+    stdio: [stdin, "pipe", "pipe"],
+  }) as ExecProcess["child"];
+  const { pid } = child;
+  child.on("error", () => {}); // a process that could not be made has no pid
+  if (pid === undefined) throw new RpcFault(status.UNKNOWN, `exec: cannot start /bin/sh in ${place.workingDir}`);
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => stream.destroy());
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const exited = new Promise<number>((resolve) => {
+    child.once("exit", (code, killedBy) => resolve(code ?? SIGNALLED + os.constants.signals[killedBy ?? "SIGKILL"]));
+  });
+  const kill = (): void => killQuietly(-pid, "SIGKILL");
+  place.running.add(kill);
+  let forget = (): void => {};
+  const release = (): void => {
+    forget();
+    place.running.delete(kill);
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+  };
+  try {
+    forget = await remember(place.containerDir, pid);
+  } catch (thrown) {
+    kill();
+    release();
+    throw thrown;
+  }
+  return { child, exited, closed, kill, release };
+}
+
+/** Notes the exec on disk; returns how to forget it. */
+async function remember(containerDir: string, pid: number): Promise<() => void> {
+  const file = path.join(containerDir, "execs", String(pid));
+  const start = await processStart(pid);
+  if (start === undefined) return () => {};
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  fs.writeFileSync(file, start);
+  return () => fs.rmSync(file, { force: true });
+}
+
+/** Kills the execs of a container that a killed runtime left running. */
+export async function killLeftExecs(containerDir: string): Promise<void> {
+  const dir = path.join(containerDir, "execs");
+  if (!fs.existsSync(dir)) return;
+  for (const name of fs.readdirSync(dir)) {
+    const start = await processStart(Number(name));
+    if (start !== undefined && start === fs.readFileSync(path.join(dir, name), "utf8")) {
+      killQuietly(-Number(name), "SIGKILL");
+    }
+    fs.rmSync(path.join(dir, name), { force: true });
+  }
+}

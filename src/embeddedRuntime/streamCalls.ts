@@ -1,0 +1,156 @@
+/** Exec, Attach and PortForward: who may have a stream, and what happens on it. */
+import net from "node:net";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { status } from "@grpc/grpc-js";
+import type { AttachRequest, ExecRequest, RuntimeServiceDefinition } from "../gen/cri.ts";
+import { openInput } from "./containerInput.ts";
+import type { CommandEnd, CommandStreams } from "./commandStreams.ts";
+import { execPlace, runningContainer } from "./execPlace.ts";
+import { type ExecProcess, startExec } from "./execProcess.ts";
+import type { ServiceHandlers } from "./grpcService.ts";
+import type { Runtime } from "./runtime.ts";
+import type { LiveContainer } from "./registry.ts";
+import { invalidArgument, messageOf, RpcFault } from "./rpcFault.ts";
+import type { StreamServer } from "./streamServer.ts";
+import { within } from "./within.ts";
+
+type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
+
+/** A command that ended has its outputs read until nothing came for this long. */
+const DRAIN_MS = 500;
+/** What an attached client may be behind before it is cut off: a container never waits for a reader. */
+const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
+
+/** Handlers of the calls that answer with a URL. */
+export function streamCalls(runtime: Runtime, server: StreamServer): Handlers {
+  return {
+    exec: (request) => {
+      const wanted = checkStreams(request);
+      const place = execPlace(runtime, request.containerId, request.cmd);
+      return { url: server.urlFor({ kind: "exec", wanted, run: (streams) => exec(place, streams) }) };
+    },
+    attach: (request) => {
+      const wanted = checkStreams(request);
+      const live = runningContainer(runtime, request.containerId);
+      return { url: server.urlFor({ kind: "attach", wanted, run: (streams) => attach(runtime, live, streams) }) };
+    },
+    portForward: ({ podSandboxId, port: ports }) => {
+      const { id, ip, ready } = runtime.registry.sandbox(podSandboxId);
+      if (!ready) throw new RpcFault(status.FAILED_PRECONDITION, `sandbox "${id}" is not ready`);
+      const addresses = [...new Set([...(ip === "" ? [] : [ip]), "127.0.0.1", "::1"])];
+      const forward = async (port: number, stream: Duplex): Promise<string | undefined> => {
+        const problem = await forwardTo(addresses, port, stream);
+        return problem && `error forwarding port ${port} to pod ${id}, uid : ${problem}`;
+      };
+      return { url: server.urlFor({ kind: "portforward", ports, forward }) };
+    },
+  };
+}
+
+function checkStreams({ stdin, stdout, stderr, tty }: ExecRequest | AttachRequest) {
+  if (tty && stderr) throw invalidArgument("tty", "tty and stderr cannot both be true");
+  if (!stdin && !stdout && !stderr) {
+    throw new RpcFault(status.INVALID_ARGUMENT, "one of stdin, stdout, or stderr must be set");
+  }
+  if (tty) {
+    throw new RpcFault(
+      status.UNIMPLEMENTED,
+      "the embedded runtime of rxlet has no terminals: its containers are plain processes; try again without a tty (-t)",
+    );
+  }
+  return { stdin, stdout, stderr };
+}
+
+async function exec(place: () => Parameters<typeof startExec>[0], streams: CommandStreams): Promise<CommandEnd> {
+  let process: ExecProcess;
+  try {
+    process = await startExec(place(), streams.stdin === undefined ? "ignore" : "pipe");
+  } catch (thrown) {
+    return { kind: "failed", message: `error executing command in container: ${messageOf(thrown)}` };
+  }
+  const { child, exited, kill, release } = process;
+  streams.gone.addEventListener("abort", kill);
+  if (streams.gone.aborted) kill();
+  try {
+    feed(streams.stdin, child.stdin);
+    join(child.stdout, streams.stdout);
+    join(child.stderr, streams.stderr);
+    const exitCode = await exited;
+    kill();
+    await drained(process, streams);
+    return { kind: "exited", exitCode };
+  } finally {
+    streams.gone.removeEventListener("abort", kill);
+    release();
+  }
+}
+
+/** Input for a process; what it does not take any more is dropped, so that the connection goes on. */
+function feed(from: Readable | undefined, to: Writable | null | undefined): void {
+  if (from === undefined) return;
+  if (to === null || to === undefined || to.destroyed) return void from.resume();
+  to.once("close", () => {
+    from.unpipe(to);
+    from.resume();
+  });
+  from.pipe(to);
+}
+
+function join(from: Readable, to: Writable | undefined): void {
+  if (to === undefined) from.resume();
+  else from.pipe(to, { end: false });
+}
+
+/** Until its outputs ended, or what holds them open beyond its end writes nothing, while the client takes what comes. */
+async function drained({ child, closed }: ExecProcess, { stdout, stderr, gone }: CommandStreams): Promise<void> {
+  const bytesRead = (): number => (child.stdout as net.Socket).bytesRead + (child.stderr as net.Socket).bytesRead;
+  let before = -1;
+  while (!gone.aborted && (before !== bytesRead() || [stdout, stderr].some((stream) => stream?.writableNeedDrain))) {
+    before = bytesRead();
+    if (await within(DRAIN_MS, closed, gone)) return;
+  }
+}
+
+/** From now on what the container writes; ends with the container, or with who is behind. */
+async function attach(runtime: Runtime, live: LiveContainer, streams: CommandStreams): Promise<CommandEnd> {
+  const { promise: left, resolve: leave } = Promise.withResolvers<CommandEnd>();
+  const watcher = (stream: "stdout" | "stderr", chunk: Uint8Array): void => {
+    const to = streams[stream];
+    if (to === undefined || to.destroyed) return;
+    if (to.writableLength > MAX_BEHIND_BYTES) {
+      leave({ kind: "failed", message: `error attaching to container: ${MAX_BEHIND_BYTES} bytes of ${stream} unread` });
+    } else to.write(Buffer.from(chunk));
+  };
+  live.watchers.add(watcher);
+  streams.gone.addEventListener("abort", () => leave({ kind: "done" }));
+  try {
+    feed(streams.stdin, streams.stdin && openInput(runtime, live));
+    return await Promise.race([left, (live.exited ?? Promise.resolve()).then((): CommandEnd => ({ kind: "done" }))]);
+  } finally {
+    live.watchers.delete(watcher);
+    streams.stdin?.unpipe();
+  }
+}
+
+/** Joins the stream with the first address that answers; what went wrong, if none does. */
+async function forwardTo(addresses: readonly string[], port: number, stream: Duplex): Promise<string | undefined> {
+  const problems: string[] = [];
+  for (const host of addresses) {
+    const target = net.connect({ host, port, allowHalfOpen: true });
+    const connected = await new Promise<boolean>((resolve) => {
+      target.once("connect", () => resolve(true));
+      target.once("error", (error) => {
+        problems.push(error.message);
+        resolve(false);
+      });
+    });
+    if (!connected) continue;
+    return await new Promise((resolve) => {
+      target.once("error", (error) => resolve(error.message));
+      target.once("close", () => resolve(undefined));
+      stream.once("close", () => target.destroy());
+      stream.pipe(target).pipe(stream);
+    });
+  }
+  return problems.join("; ");
+}

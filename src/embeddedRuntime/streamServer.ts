@@ -1,0 +1,66 @@
+/**
+ * The streaming server of the runtime: exec, attach and port-forward, on a loopback address, each at a URL that serves
+ * once. Owns its connections; `close` cuts them off. Counterpart: the server of cri-streaming, as containerd embeds it.
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { type RunCommand, serveCommand, type WantedStreams } from "./commandStreams.ts";
+import { type Forward, servePortForward } from "./portForwardStreams.ts";
+import { messageOf } from "./rpcFault.ts";
+import { createStreamTokens } from "./streamTokens.ts";
+import { refuse, type StreamUpgrade } from "./streamUpgrade.ts";
+
+/** What a URL stands for. */
+export type StreamRequest =
+  | { readonly kind: "exec" | "attach"; readonly wanted: WantedStreams; readonly run: RunCommand }
+  | { readonly kind: "portforward"; readonly ports: readonly number[]; readonly forward: Forward };
+
+/** See the file header. */
+export interface StreamServer {
+  /** A new URL. Throws RESOURCE_EXHAUSTED when a thousand wait to be used. */
+  urlFor(request: StreamRequest): string;
+  close(): void;
+}
+
+/** Time without a byte after which a connection is closed. */
+const IDLE_MS = 4 * 60 * 60 * 1000;
+
+/** Listens; `report` hears of what no client can be told. */
+export async function startStreamServer(report: (line: string) => void): Promise<StreamServer> {
+  const tokens = createStreamTokens<StreamRequest>(() => performance.now());
+  const sockets = new Set<Socket>();
+  const server = createServer((_request, answer) => {
+    answer.writeHead(400, { "content-type": "text/plain; charset=utf-8" }).end("unable to upgrade: no upgrade asked\n");
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("upgrade", (incoming, socket: Socket, head) => {
+    socket.on("error", () => socket.destroy());
+    socket.setTimeout(IDLE_MS, () => socket.destroy());
+    const [, kind, token = ""] = /^\/(exec|attach|portforward)\/([\w-]+)$/.exec(incoming.url ?? "") ?? [];
+    const request = tokens.take(token);
+    if (request === undefined || request.kind !== kind) return refuse(socket, 404, "404 page not found");
+    serve({ incoming, socket, head }, request).catch((thrown: unknown) => {
+      report(`${request.kind}: ${messageOf(thrown)}`);
+      socket.destroy();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    urlFor: (request) => `http://127.0.0.1:${port}/${request.kind}/${tokens.issue(request)}`,
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+const serve = (upgrade: StreamUpgrade, request: StreamRequest): Promise<void> =>
+  request.kind === "portforward"
+    ? servePortForward(upgrade, request.ports, request.forward)
+    : serveCommand(upgrade, request.wanted, request.run);

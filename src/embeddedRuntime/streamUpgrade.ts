@@ -1,0 +1,88 @@
+/**
+ * Answers to a client that asks for SPDY or a WebSocket on its connection: agreed, or refused with upstream's text and
+ * code. Counterparts: httpstream.Handshake and the upgrader of k8s.io/streaming.
+ */
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { agreedProtocol, offeredProtocols, STREAM_PROTOCOL_HEADER } from "../streaming/subprotocols.ts";
+import { webSocketAccept } from "../streaming/webSocketFrames.ts";
+import { serveWebSocket, type WebSocketPeer } from "../streaming/webSocketServer.ts";
+
+/** A request for an upgrade, and the connection it came on. */
+export interface StreamUpgrade {
+  readonly incoming: IncomingMessage;
+  readonly socket: Socket;
+  /** What came behind the request's head. */
+  readonly head: Buffer;
+}
+
+const HEADERS_END = "\r\n\r\n";
+
+/** Refuses and ends the connection. */
+export function refuse(socket: Socket, code: number, text: string, headers: readonly string[] = []): void {
+  const body = `${text}\n`;
+  const head = [
+    `HTTP/1.1 ${code} ${STATUS_CODES[code] ?? ""}`,
+    "Content-Type: text/plain; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+    ...headers,
+  ];
+  socket.on("error", () => {});
+  socket.end(`${head.join("\r\n")}${HEADERS_END}${body}`);
+}
+
+const switching = (socket: Socket, headers: readonly string[]): void =>
+  void socket.write(["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", ...headers].join("\r\n") + HEADERS_END);
+
+/** Whether it asks for a WebSocket. */
+export const isWebSocketUpgrade = ({ incoming }: StreamUpgrade): boolean =>
+  incoming.headers.upgrade?.toLowerCase() === "websocket";
+
+/** Agrees to a WebSocket; of a client that names no protocol the protocol is empty. */
+export function acceptWebSocket(
+  { incoming, socket, head }: StreamUpgrade,
+  spoken: readonly string[],
+): { readonly peer: WebSocketPeer; readonly protocol: string } | undefined {
+  const key = incoming.headers["sec-websocket-key"];
+  if (incoming.method !== "GET" || key === undefined || incoming.headers["sec-websocket-version"] !== "13") {
+    refuse(socket, 400, "unable to upgrade: not a WebSocket handshake of version 13");
+    return undefined;
+  }
+  const offered = offeredProtocols(incoming.headers["sec-websocket-protocol"]);
+  const protocol = offered.length === 0 ? "" : agreedProtocol(offered, spoken);
+  if (protocol === undefined) {
+    const texts = [offered, spoken].map((protocols) => `[${protocols.join(" ")}]`);
+    refuse(socket, 403, `requested protocol(s) are not supported: ${texts[0]}; supports ${texts[1]}`);
+    return undefined;
+  }
+  switching(socket, [
+    "Upgrade: websocket",
+    `Sec-WebSocket-Accept: ${webSocketAccept(key)}`,
+    ...(protocol === "" ? [] : [`Sec-WebSocket-Protocol: ${protocol}`]),
+  ]);
+  return { peer: serveWebSocket(socket, head), protocol };
+}
+
+/** Agrees to SPDY with one of the protocols. */
+export function acceptSpdy({ incoming, socket }: StreamUpgrade, spoken: readonly string[]): string | undefined {
+  const named = incoming.headers[STREAM_PROTOCOL_HEADER];
+  const offered = offeredProtocols(Array.isArray(named) ? named.join(",") : named);
+  if (incoming.headers.upgrade?.toLowerCase() !== "spdy/3.1") {
+    refuse(socket, 400, "unable to upgrade: missing upgrade headers in request");
+    return undefined;
+  }
+  if (offered.length === 0) {
+    refuse(socket, 400, "unable to upgrade: header X-Stream-Protocol-Version does not exist in request");
+    return undefined;
+  }
+  const protocol = agreedProtocol(offered, spoken);
+  if (protocol === undefined) {
+    const text = `unable to negotiate protocol: client supports [${offered.join(" ")}], server accepts [${spoken.join(" ")}]`;
+    const accepted = spoken.map((each) => `X-Accepted-Stream-Protocol-Versions: ${each}`);
+    refuse(socket, 403, `unable to upgrade: ${text}`, accepted);
+    return undefined;
+  }
+  switching(socket, ["Upgrade: SPDY/3.1", `X-Stream-Protocol-Version: ${protocol}`]);
+  return protocol;
+}

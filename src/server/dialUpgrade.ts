@@ -1,0 +1,60 @@
+/** Asks the runtime's streaming server for an upgrade; nothing reaches it on this connection unless it agreed. */
+import { type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
+
+/** What came of it. */
+export type Dialed =
+  | { readonly kind: "upgraded"; readonly answer: IncomingMessage; readonly runtime: Socket; readonly early: Buffer }
+  | { readonly kind: "refused"; readonly status: number; readonly body: string }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Until the runtime answers, in milliseconds. */
+const ANSWER_TIMEOUT_MS = 30_000;
+/** Of a refusal, which is passed on, in bytes. */
+const MAX_REFUSAL_BYTES = 65_536;
+
+/** `headers` are names and values in turn, Host among them; `client` is whom it is for: when it goes, so does this. */
+export function dialUpgrade(url: URL, method: string, headers: readonly string[], client: Socket): Promise<Dialed> {
+  return new Promise((resolve) => {
+    const start = url.protocol === "https:" ? httpsRequest : httpRequest;
+    const request = start(url, {
+      method,
+      headers: [...headers, ...(method === "GET" ? [] : ["Content-Length", "0"])],
+      agent: false,
+      setHost: false,
+      timeout: ANSWER_TIMEOUT_MS,
+    });
+    client.once("close", () => request.destroy());
+    request.on("timeout", () => request.destroy(new Error(`no answer within ${ANSWER_TIMEOUT_MS} ms`)));
+    request.on("error", ({ message }) => resolve({ kind: "failed", message: `error dialing backend: ${message}` }));
+    request.on("response", (answer) => void refusalOf(answer).then(resolve));
+    request.on("upgrade", (answer, runtime, early) => {
+      runtime.on("error", () => runtime.destroy());
+      resolve({ kind: "upgraded", answer, runtime, early });
+    });
+    request.end();
+  });
+}
+
+function refusalOf(answer: IncomingMessage): Promise<Dialed> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  answer.on("data", (part: Buffer) => {
+    size += part.length;
+    if (size <= MAX_REFUSAL_BYTES) parts.push(part);
+    else answer.destroy();
+  });
+  return new Promise((resolve) => {
+    answer.once("close", () => {
+      resolve({ kind: "refused", status: answer.statusCode ?? 500, body: Buffer.concat(parts).toString("utf8") });
+    });
+  });
+}
+
+/** Names and values of raw headers, in pairs. */
+export function pairsOf(rawHeaders: readonly string[]): readonly (readonly [name: string, value: string])[] {
+  const pairs: (readonly [string, string])[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? "", rawHeaders[at + 1] ?? ""]);
+  return pairs;
+}

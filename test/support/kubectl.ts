@@ -1,0 +1,55 @@
+/** kubectl as a process, at a server that a test names. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { buffer } from "node:stream/consumers";
+import { findProgram } from "./findProgram.ts";
+
+/** Absolute path of the program; undefined where there is none. */
+export const KUBECTL = findProgram("kubectl");
+
+/** What a run said. */
+export interface KubectlRun {
+  readonly stdout: Buffer;
+  readonly text: string;
+  readonly errors: string;
+  readonly code: number;
+}
+
+export interface Kubectl {
+  start(...args: readonly string[]): ChildProcessWithoutNullStreams;
+  /** Runs it to its end. */
+  run(args: readonly string[], input?: Buffer | string): Promise<KubectlRun>;
+}
+
+/** Which protocol streams are asked for first; older versions know SPDY alone. */
+export type StreamProtocol = "WebSocket" | "SPDY";
+
+/** A kubectl at this server; `folder` is for its caches. */
+export function kubectlAt(
+  server: () => string | undefined,
+  folder: () => string,
+  protocol: StreamProtocol = "WebSocket",
+): Kubectl {
+  const wanted = String(protocol === "WebSocket");
+  const env = {
+    ...process.env,
+    KUBECONFIG: "/dev/null",
+    KUBECTL_REMOTE_COMMAND_WEBSOCKETS: wanted,
+    KUBECTL_PORT_FORWARD_WEBSOCKETS: wanted,
+  };
+  const start = (...args: readonly string[]) => {
+    if (KUBECTL === undefined) throw new Error("kubectl is missing (Debian: kubernetes-client)");
+    const all = [`--server=${server()}`, `--cache-dir=${folder()}/kubectl`, ...args];
+    return spawn(KUBECTL, all, { env, stdio: ["pipe", "pipe", "pipe"] });
+  };
+  return {
+    start,
+    run: async (args, input = "") => {
+      const child = start(...args);
+      child.stdin.on("error", () => {});
+      child.stdin.end(input);
+      const exited = new Promise<number>((resolve) => child.on("exit", (code) => resolve(code ?? -1)));
+      const [stdout, stderr, code] = await Promise.all([buffer(child.stdout), buffer(child.stderr), exited]);
+      return { stdout, text: String(stdout), errors: String(stderr), code };
+    },
+  };
+}

@@ -152,7 +152,7 @@ function setUp(
   const before = record.get() ?? absentVolume(layout);
   const log = ports.telemetry.log.with({ podUid: deps.uid, volume: layout.name, plugin: layout.plugin });
   const fail = (error: KubeletError): Observable<PodOutput> => {
-    record.set(withFailure(record.get() ?? before, error, inputs, ports.clock.monotonicMs()));
+    record.set(withFailure(record.get() ?? before, { operation: "setUp", error, inputs }, ports.clock.monotonicMs()));
     const message = setUpMessage(layout.name, error);
     log.warn("Cannot set up a volume", { error });
     return of(eventOutput({ type: "Warning", reason: "FailedMount", message, object: podEventObject(pod) }));
@@ -193,7 +193,8 @@ function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodO
   ).pipe(
     catchError((thrown: unknown) => {
       const error = toKubeletError(thrown);
-      record.set(withFailure(record.get() ?? actual, error, [], ports.clock.monotonicMs()));
+      const failure = { operation: "tearDown", error, inputs: [] } as const;
+      record.set(withFailure(record.get() ?? actual, failure, ports.clock.monotonicMs()));
       ports.telemetry.log.warn("Cannot take a volume away, trying again", { podUid: uid, volume: name, plugin, error });
       return EMPTY;
     }),

@@ -6,7 +6,7 @@
  *     wanted          set up     set up      nothing                     set up
  *     not wanted      forget     tear down   tear down                   tear down
  *
- *     Whatever has failed waits, unless what it is made of has changed since.
+ *     What has failed waits before it is tried again, unless what it is made of has changed since.
  */
 import type { KubeletError } from "../errors.ts";
 import { type MonotonicMs, monotonicMs } from "../ids.ts";
@@ -16,8 +16,12 @@ import type { VolumeLayout } from "./volumeLayout.ts";
 /** What a volume is made of beside its layout: compared one by one by identity, so that nothing has to be hashed. */
 export type VolumeInputs = readonly unknown[];
 
+/** What is done to a volume. */
+export type VolumeOperation = "setUp" | "tearDown";
+
 /** The last thing done to a volume went wrong. */
 export interface VolumeFailure {
+  readonly operation: VolumeOperation;
   readonly error: KubeletError;
   /** In a row. */
   readonly count: number;
@@ -50,7 +54,7 @@ export type VolumeStep =
   | { readonly kind: "nothing" }
   | { readonly kind: "wait"; readonly until: MonotonicMs }
   /** `recovered`: it is as it should be, and what failed meanwhile is to be done no more. */
-  | { readonly kind: "setUp" | "tearDown" | "forget" | "recovered" };
+  | { readonly kind: VolumeOperation | "forget" | "recovered" };
 
 /** Decides; `wanted` undefined: the pod needs it no more. */
 export function volumeStep(
@@ -63,9 +67,10 @@ export function volumeStep(
   if (wanted === undefined && condition === "absent") return { kind: "forget" };
   const isSame = wanted !== undefined && condition === "mounted" && sameItems(inputs, wanted.inputs);
   if (isSame) return { kind: failure === undefined ? "nothing" : "recovered" };
-  const isNews = wanted !== undefined && failure !== undefined && !sameItems(failure.inputs, wanted.inputs);
-  if (failure !== undefined && now < failure.againAt && !isNews) return { kind: "wait", until: failure.againAt };
-  return { kind: wanted === undefined ? "tearDown" : "setUp" };
+  const kind = wanted === undefined ? "tearDown" : "setUp";
+  if (failure === undefined || failure.operation !== kind || failure.againAt <= now) return { kind };
+  const isNews = wanted !== undefined && !sameItems(failure.inputs, wanted.inputs);
+  return isNews ? { kind } : { kind: "wait", until: failure.againAt };
 }
 
 const FIRST_DELAY_MS = 500;
@@ -80,15 +85,14 @@ export function withoutFailure({ failure: _over, ...actual }: ActualVolume): Act
   return actual;
 }
 
-/** The same volume after one more failure. */
+/** The same volume after one more failure of this operation; another one begins to count anew. */
 export function withFailure(
   actual: ActualVolume,
-  error: KubeletError,
-  inputs: VolumeInputs,
+  { operation, error, inputs }: Pick<VolumeFailure, "operation" | "error" | "inputs">,
   now: MonotonicMs,
 ): ActualVolume {
-  const count = (actual.failure?.count ?? 0) + 1;
-  return { ...actual, failure: { error, count, inputs, againAt: monotonicMs(now + retryDelayMs(count)) } };
+  const count = (actual.failure?.operation === operation ? actual.failure.count : 0) + 1;
+  return { ...actual, failure: { operation, error, count, inputs, againAt: monotonicMs(now + retryDelayMs(count)) } };
 }
 
 /** A volume of which nothing was made. */

@@ -28,7 +28,9 @@ const mounted: ActualVolume = { ...absent, condition: "mounted", inputs: [old, "
 const outdated: ActualVolume = { ...mounted, inputs: [young, "token"] };
 const NOW = monotonicMs(10_000);
 const error = kubeletError("Io", "no");
-const failing = (actual: ActualVolume, inputs = wanted.inputs) => withFailure(actual, error, inputs, NOW);
+const failing = (actual: ActualVolume, inputs = wanted.inputs) =>
+  withFailure(actual, { operation: "setUp", error, inputs }, NOW);
+const staying = (actual: ActualVolume) => withFailure(actual, { operation: "tearDown", error, inputs: [] }, NOW);
 const wait: VolumeStep = { kind: "wait", until: monotonicMs(10_500) };
 
 describe("volumeStep", () => {
@@ -38,7 +40,9 @@ describe("volumeStep", () => {
     ["nobody wants what failed before it was made", undefined, failing(absent), { kind: "forget" }],
     ["nobody wants what may be there", undefined, uncertain, { kind: "tearDown" }],
     ["nobody wants it", undefined, mounted, { kind: "tearDown" }],
-    ["taking it away has just failed", undefined, failing(mounted, []), wait],
+    ["taking it away has just failed", undefined, staying(mounted), wait],
+    ["nobody wants what has just failed halfway", undefined, failing(uncertain), { kind: "tearDown" }],
+    ["it is wanted again while taking it away fails", wanted, staying(uncertain), { kind: "setUp" }],
     ["it is wanted", wanted, undefined, { kind: "setUp" }],
     ["it was tried and nothing was made", wanted, absent, { kind: "setUp" }],
     ["an earlier kubelet left it", wanted, uncertain, { kind: "setUp" }],
@@ -59,7 +63,7 @@ describe("volumeStep", () => {
 
   it("tries again once the wait is over", () => {
     expect(volumeStep(wanted, failing(uncertain), monotonicMs(10_500))).toEqual({ kind: "setUp" });
-    expect(volumeStep(undefined, failing(mounted), monotonicMs(10_500))).toEqual({ kind: "tearDown" });
+    expect(volumeStep(undefined, staying(mounted), monotonicMs(10_500))).toEqual({ kind: "tearDown" });
   });
 });
 
@@ -67,9 +71,13 @@ describe("withFailure", () => {
   it("doubles the wait from 500 ms to 2 min 2 s", () => {
     let actual = absent;
     const waits = Array.from({ length: 10 }, () => {
-      actual = withFailure(actual, error, [], NOW);
+      actual = staying(actual);
       return (actual.failure?.againAt ?? 0) - NOW;
     });
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 122_000, 122_000]);
+  });
+
+  it("counts each operation for itself", () => {
+    expect(staying(failing(failing(uncertain))).failure?.againAt).toBe(10_500);
   });
 });

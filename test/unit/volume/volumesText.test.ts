@@ -24,7 +24,13 @@ const there = (name: string, plugin: string, more: Partial<ActualVolume> = {}): 
   { ...layout(name, plugin), inputs: [], condition: "mounted", ...more },
 ];
 const failed = (message: string, count: number) => ({
-  failure: { error: kubeletError("Io", message), count, againAt: monotonicMs(12_500), inputs: [] },
+  failure: {
+    operation: "setUp" as const,
+    error: kubeletError("Io", message),
+    count,
+    againAt: monotonicMs(12_500),
+    inputs: [],
+  },
 });
 const pod = (name: string, volumes: PodVolumes) => ({ uid: podUid(`uid-${name}`), namespace: "demo", name, volumes });
 const refusal = kubeletError("Unimplemented", "csi is not served");

@@ -23,6 +23,7 @@ const actualOf = (name: string, more: Partial<ActualVolume>): readonly [string, 
   ];
 };
 const failure = {
+  operation: "setUp" as const,
   error: kubeletError("NotFound", 'configmap "web" not found'),
   count: 2,
   againAt: monotonicMs(9_000),

@@ -17,12 +17,13 @@ import {
   takeUntil,
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
-import { type KubeletError, withReason } from "../core/errors.ts";
+import type { KubeletError } from "../core/errors.ts";
 import { containerId as idOf, monotonicMs, type MonotonicMs } from "../core/ids.ts";
 import type { Due } from "../core/timeline/timelineTypes.ts";
 import { containerGraceSeconds, remainingGraceSeconds, secondsUntil, stopDeadline } from "../core/pod/gracePeriod.ts";
 import type { ContainerKill } from "../core/pod/podActionsTypes.ts";
 import { containerFieldPath } from "../core/pod/podEvents.ts";
+import { killFailure } from "../core/pod/killFailure.ts";
 import { planPodKill } from "../core/pod/podKill.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import { aborted } from "../operators/aborted.ts";
@@ -59,7 +60,7 @@ export function killContainer(
     ).pipe(
       switchMap((result) => {
         if (!result.ok && result.error.code !== "NotFound") {
-          errors.push(withReason(result.error, "KillContainerError"));
+          errors.push(killFailure("KillContainer", kill.name, result.error));
           context.ports.telemetry.log.warn("Stopping a container failed", {
             ...podFields(context),
             container: kill.name,
@@ -172,7 +173,7 @@ function stopSandbox(context: PodContext, podSandboxId: string, errors: KubeletE
   return effect(context, { name: "StopPodSandbox" }, () => context.ports.runtime.stopPodSandbox({ podSandboxId })).pipe(
     switchMap((result) => {
       if (!result.ok && result.error.code !== "NotFound") {
-        errors.push(withReason(result.error, "KillPodSandboxError"));
+        errors.push(killFailure("KillPodSandbox", context.identity.uid, result.error));
         context.ports.telemetry.log.warn("Stopping a sandbox failed", {
           ...podFields(context),
           sandboxId: podSandboxId,

@@ -4,6 +4,7 @@
  */
 import { concat, defer, EMPTY, merge, type Observable, of, skip, takeWhile } from "rxjs";
 import type { Pod } from "../core/api.ts";
+import { killFailuresMessage } from "../core/pod/killFailure.ts";
 import { planPodKill } from "../core/pod/podKill.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import { restoredPod } from "../core/pod/restoredPod.ts";
@@ -40,8 +41,7 @@ export function terminatePod(
           killRunningPod(context, known(runtime), runtime, errors, { graceSeconds, keepsDeadlines: true }),
           defer(() => {
             if (errors.length === 0) return EMPTY;
-            const message = `error killing pod: ${errors.map((error) => error.message).join("; ")}`;
-            return of(podEvent(context, "Warning", "FailedKillPod", message));
+            return of(podEvent(context, "Warning", "FailedKillPod", killFailuresMessage(errors)));
           }),
         );
       },

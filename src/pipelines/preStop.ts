@@ -2,7 +2,7 @@
  * The preStop hook of a container that is about to be stopped: once per instance, within its grace period.
  * Upstream: executePreStopHook.
  */
-import { concatAll, defer, EMPTY, from, map, type Observable, takeUntil, tap } from "rxjs";
+import { concatAll, defer, EMPTY, from, map, type Observable, of, race, tap } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { containerId, monotonicMs } from "../core/ids.ts";
 import { hookFailedEvent, hookFallbackEvent } from "../core/pod/hookMessages.ts";
@@ -36,22 +36,24 @@ export function preStop(
     const podIp =
       runtime === undefined ? undefined : podAddresses(pod, runtime, memory.status, context.node.nodeIps).podIP;
     const fields = { ...podFields(context), container: kill.name };
+    const failed$ = of(eventOutput(hookFailedEvent(pod, kill.name, "preStop")));
     const late$ = longTimer(ports.clock, graceSeconds * 1000).pipe(
       tap(() => ports.telemetry.log.warn("PreStop hook did not end within the grace period", fields)),
+      // Its command or request ends with the container; what only sleeps cannot fail.
+      map(() => (handler.sleep === undefined ? failed$ : EMPTY)),
     );
     const due = { what: "cut off", at: monotonicMs(ports.clock.monotonicMs() + graceSeconds * 1000) };
     const task = { hook: "PreStopHook", pod, container, containerId: id, handler, podIp, due } as const;
-    const hook$ = runHook(context, task).pipe(takeUntil(late$));
-    return hook$.pipe(
+    const hook$ = runHook(context, task).pipe(
       map((result) => {
         if (result.ok) {
           const { fellBackAt } = result.value;
           return from(fellBackAt === undefined ? [] : [eventOutput(hookFallbackEvent(pod, fellBackAt))]);
         }
         ports.telemetry.log.warn("PreStop hook failed", { ...fields, error: result.error });
-        return from([eventOutput(hookFailedEvent(pod, kill.name, "preStop"))]);
+        return failed$;
       }),
-      concatAll(),
     );
+    return race(hook$, late$).pipe(concatAll());
   });
 }

@@ -24,6 +24,7 @@ import { restartCountByLogs } from "../core/container/restartCount.ts";
 import type { EnvFiles } from "../core/container/envFile.ts";
 import { imageUserOf } from "../core/container/securityContext.ts";
 import { type KubeletError, kubeletError, toKubeletError, withReason } from "../core/errors.ts";
+import { wordsOfServer } from "../core/grpcStatus.ts";
 import { containerId as toContainerId, type MonotonicMs } from "../core/ids.ts";
 import { containerLogDir, containerLogLinkPath, containerLogPath, terminationLogPath } from "../core/paths.ts";
 import { containerReferences } from "../core/pod/podReferences.ts";
@@ -175,6 +176,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     imageUser: imageUserOf(image),
     userNamespace: sandbox.userNamespace,
     recursiveReadOnlyMounts: hasRecursiveReadOnlyMounts(context.runtimeState.value, sandbox.runtimeHandler),
+    runtimeHandler: sandbox.runtimeHandler,
     podIps: sandbox.podIps,
     terminationLogPath,
     targetContainerId: target?.containerId,
@@ -185,6 +187,12 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
   });
 }
 
+/** What the runtime would not do, told in its own words alone. */
+const refusal = (error: KubeletError, reason: string): KubeletError => ({
+  ...withReason(error, reason),
+  message: wordsOfServer(error),
+});
+
 function create(task: StartTask, config: ContainerConfig): Observable<PodOutput> {
   const { context, pod, container, sandbox, start } = task;
   const { runtime } = context.ports;
@@ -194,7 +202,7 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
   ).pipe(
     switchMap((created) => {
       if (!created.ok) {
-        return concat(fail(task, withReason(created.error, "CreateContainerError")), of(inspect(context)));
+        return concat(fail(task, refusal(created.error, "CreateContainerError")), of(inspect(context)));
       }
       const { containerId } = created.value;
       const { memory } = context;
@@ -204,7 +212,7 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
       const errors: KubeletError[] = [];
       const started$ = defer(() => {
         const [error] = errors;
-        if (error !== undefined) return fail(task, withReason(error, "RunContainerError"));
+        if (error !== undefined) return fail(task, refusal(error, "RunContainerError"));
         // The pod began to end meanwhile, and may already be told as Failed.
         if (task.stop.aborted) return EMPTY;
         return merge(linkLog(task, containerId), startCreated(task, containerId));
@@ -226,7 +234,7 @@ function startCreated(task: StartTask, containerId: string): Observable<PodOutpu
       if (!started.ok) {
         // It may run all the same, and then without a hook, as after a restart of the kubelet.
         forgetPostStart(context, container);
-        return concat(fail(task, withReason(started.error, "RunContainerError")), of(inspect(context)));
+        return concat(fail(task, refusal(started.error, "RunContainerError")), of(inspect(context)));
       }
       endFailure(context.memory, container.name);
       telemetry.metrics.count("kubelet_started_containers_total", { container_type: containerType(task) });

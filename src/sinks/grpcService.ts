@@ -7,7 +7,7 @@ import type { Client, CallOptions as GrpcOptions, ServiceError } from "@grpc/grp
 import { Observable } from "rxjs";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
 import type { ErrorCode, KubeletError } from "../core/errors.ts";
-import { errorCodeOfStatus } from "../core/grpcStatus.ts";
+import { errorCodeOfStatus, type GrpcFailure, grpcFailureText } from "../core/grpcStatus.ts";
 import type { CallOptions } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 
@@ -52,17 +52,9 @@ export interface GrpcBinding {
   readonly onCall?: (record: GrpcCallRecord) => void;
 }
 
-/** `cause` of the KubeletErrors from here: the status as the server, or gRPC itself, gave it. */
-export interface GrpcFailure {
-  readonly endpoint: string;
-  readonly method: string;
-  readonly status: number;
-  readonly details: string;
-}
-
 /**
- * The port of a service; `Port` is the ServicePort of that definition. Errors are KubeletErrors that name the rpc and
- * keep the server's text.
+ * The port of a service; `Port` is the ServicePort of that definition. Errors are KubeletErrors in upstream's words, with
+ * the server's text; their cause names the rpc.
  */
 export function bindService<Port>(definition: ServiceDefinition, binding: GrpcBinding): Port {
   const bound = Object.entries(definition.methods).map(([name, method]) => {
@@ -186,8 +178,8 @@ class Rpc {
     const { endpoint } = this.#binding;
     const method = this.#method.name;
     const code = errorCodeOfStatus(failure.code);
-    const cause: GrpcFailure = { endpoint, method, status: failure.code, details: failure.details };
-    const where = code === "Unavailable" ? ` at ${endpoint}` : "";
-    return kubeletError(code, `${method}${where}: ${failure.details}`, { cause });
+    const details = code === "Unavailable" ? `${endpoint}: ${failure.details}` : failure.details;
+    const cause: GrpcFailure = { endpoint, method, status: failure.code, details };
+    return kubeletError(code, grpcFailureText(cause), { cause });
   }
 }

@@ -94,7 +94,12 @@ describe("preStop", () => {
   it("is cut off when the grace period is over; the signal gets two seconds all the same", () => {
     endsSo(
       { containers: [container("main", preStop("takes", "60000"))] },
-      ["0s main#0 ExecSync", "20s main#0 StopContainer within 2 s", "22s main#0 exited code 137"],
+      [
+        "0s main#0 ExecSync",
+        "20s main#0 StopContainer within 2 s",
+        "20s FailedPreStopHook: PreStopHook failed",
+        "22s main#0 exited code 137",
+      ],
       { "*": stubborn },
     );
   });

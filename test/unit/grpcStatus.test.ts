@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { GrpcStatus, errorCodeOfStatus } from "../../src/core/grpcStatus.ts";
+import { kubeletError } from "../../src/core/errors.ts";
+import { errorCodeOfStatus, grpcFailureText, GrpcStatus, wordsOfServer } from "../../src/core/grpcStatus.ts";
 
 describe("grpcStatus", () => {
   it("gives every failing status an error code", () => {
@@ -26,5 +27,21 @@ describe("grpcStatus", () => {
 
   it("calls a status of no known number Unknown", () => {
     expect(errorCodeOfStatus(99)).toBe("Unknown");
+  });
+
+  it.each([
+    [GrpcStatus.unknown, "rpc error: code = Unknown desc = no"],
+    [GrpcStatus.cancelled, "rpc error: code = Canceled desc = no"],
+    [GrpcStatus.deadlineExceeded, "rpc error: code = DeadlineExceeded desc = no"],
+    [GrpcStatus.dataLoss, "rpc error: code = DataLoss desc = no"],
+    [99, "rpc error: code = Code(99) desc = no"],
+  ])("tells status %i as Go does", (status, text) => {
+    expect(grpcFailureText({ status, details: "no" })).toBe(text);
+  });
+
+  it("knows the server's own words of a failed call, and the message of what was none", () => {
+    const cause = { endpoint: "unix:///s", method: "CreateContainer", status: 2, details: "no such image" };
+    expect(wordsOfServer(kubeletError("Unknown", grpcFailureText(cause), { cause }))).toBe("no such image");
+    expect(wordsOfServer(kubeletError("Io", "disk full", { cause: new Error("ENOSPC") }))).toBe("disk full");
   });
 });

@@ -9,6 +9,7 @@ import { firstValueFrom, ignoreElements, lastValueFrom, map, take, tap, toArray 
 import type { Observable } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KubeletError } from "../../../src/core/errors.ts";
+import { grpcFailureText } from "../../../src/core/grpcStatus.ts";
 import * as cri from "../../../src/gen/cri.ts";
 import { createCriClient } from "../../../src/sinks/cri.ts";
 import type { CriCallRecord, CriClient } from "../../../src/sinks/cri.ts";
@@ -108,11 +109,11 @@ describe("unary calls of createCriClient", () => {
       },
     });
     const error = await failure(client.runtime.version(cri.VersionRequest.create(), { deadlineMs: 100 }));
-    expect([error.code, error.retryable, error.message.startsWith("Version: ")]).toEqual([
-      "DeadlineExceeded",
-      true,
-      true,
-    ]);
+    expect([
+      error.code,
+      error.retryable,
+      error.message.startsWith("rpc error: code = DeadlineExceeded desc = "),
+    ]).toEqual(["DeadlineExceeded", true, true]);
     expect(deadlines).not.toEqual([Infinity]);
     await waitFor("the server to see the end", () => cancelled);
     expect(outcomes()).toEqual([["Version", "DeadlineExceeded"]]);
@@ -165,18 +166,18 @@ describe("unary calls of createCriClient", () => {
     const { code: actual, message, cause } = await failure(version());
     expect([actual, message, cause]).toEqual([
       expected,
-      "Version: runtime says: äöü",
+      grpcFailureText({ status: code, details: "runtime says: äöü" }),
       { endpoint: `unix://${socket}`, method: "Version", status: code, details: "runtime says: äöü" },
     ]);
   });
 
   it("name the endpoint when nothing listens there", async () => {
     const error = await failure(version());
-    expect([error.code, error.retryable, error.message.startsWith(`Version at unix://${socket}: `)]).toEqual([
-      "Unavailable",
-      true,
-      true,
-    ]);
+    expect([
+      error.code,
+      error.retryable,
+      error.message.startsWith(`rpc error: code = Unavailable desc = unix://${socket}: `),
+    ]).toEqual(["Unavailable", true, true]);
   });
 
   it("answer Unimplemented for what the server lacks", async () => {
@@ -249,7 +250,7 @@ describe("server streams of createCriClient", () => {
     const seen: unknown[] = [];
     const watched = events().pipe(tap((id) => seen.push(id)));
     const { code, message } = await failure(watched.pipe(ignoreElements()));
-    expect([seen, code, message]).toEqual([["a"], "NotFound", "GetContainerEvents: gone"]);
+    expect([seen, code, message]).toEqual([["a"], "NotFound", "rpc error: code = NotFound desc = gone"]);
   });
 
   it("are cancelled on unsubscribe, and the server sees it", async () => {

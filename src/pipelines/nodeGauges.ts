@@ -3,7 +3,7 @@ import { auditTime, ignoreElements, type Observable, tap } from "rxjs";
 import type { ToldPods } from "../core/api/toldPods.ts";
 import type { PodStatus } from "../core/api.ts";
 import { isMirrorPod } from "../core/pod/mirrorPod.ts";
-import { isStaticPod } from "../core/pod/phase.ts";
+import { isStaticPod } from "../core/pod/criticalPod.ts";
 import type { PodRecord } from "../core/pod/podRegistryTypes.ts";
 import type { PodVolumes } from "../core/volume/podVolumes.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";

@@ -65,8 +65,8 @@ export interface PodMemory {
   synced: PodCommand | undefined;
   /** A sync starts again what it stops: until that is done, no end of a container is the end of the pod. */
   readonly restarting: Cell<boolean>;
-  /** What the last sync was to start, by name. */
-  starting: ReadonlySet<string>;
+  /** The instances whose containers the last sync was to start again. */
+  replacing: ReadonlySet<ContainerId>;
   /** Whether the end of the pod was announced. */
   finished: boolean;
   readonly startedAt: MonotonicMs;
@@ -127,7 +127,7 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     override: undefined,
     synced: undefined,
     restarting: createCell(false),
-    starting: new Set(),
+    replacing: new Set(),
     finished: false,
     startedAt,
     pullMs: 0,

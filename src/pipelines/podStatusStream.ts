@@ -95,7 +95,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
     actual: memory.resizing.value === undefined ? command.pod : atActualSize(command.pod, runtime, memory.sizes),
     tellsPodResources: config.resizableParts.podLevel,
     override: memory.override ?? (isLost ? SANDBOX_LOST : undefined),
-    ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.starting } : {}),
+    ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.replacing } : {}),
   });
   // A pod that is over has an end for each of its containers, also for those the runtime has lost.
   const status = command.phase === "terminated" ? terminatedPodStatus(command.pod, generated) : generated;

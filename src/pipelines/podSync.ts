@@ -8,13 +8,14 @@ import type { Pod } from "../core/api.ts";
 import { registerRestart, syncErrorDelayMs } from "../core/backoff.ts";
 import { objectsReadBy } from "../core/configObjects.ts";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
-import { type MonotonicMs, monotonicMs, podUid } from "../core/ids.ts";
+import { type ContainerId, type MonotonicMs, monotonicMs, podUid } from "../core/ids.ts";
 import { computePodActions } from "../core/pod/podActions.ts";
 import { podMeaning } from "../core/pod/podUpdate.ts";
 import type { ContainerStart, PodActions } from "../core/pod/podActionsTypes.ts";
 import { backOffEvent, sandboxChangedEvent } from "../core/pod/podEvents.ts";
 import { containerGraceSeconds } from "../core/pod/gracePeriod.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
+import { newestContainer } from "../core/pod/restartRules.ts";
 import type { Result } from "../core/result.ts";
 import { NO_VOLUMES, unmountedVolumes } from "../core/volume/podVolumes.ts";
 import { usedVolumes } from "../core/volume/volumeLayout.ts";
@@ -98,7 +99,7 @@ export function syncPod(
     act: ({ actions, resize, unmounted }, runtime, errors) => {
       const operation = operationOf(memory, command);
       if (operation === "create") observeWorkerStart(context, pod);
-      memory.starting = new Set(startsOf(actions).map(({ name }) => name));
+      memory.replacing = instancesReplacedBy(actions, runtime);
       memory.restarting.set(stopsToStartAgain(actions));
       const begun = { context, pod, runtime, actions, resize, unmounted, stop, errors };
       run = { ...begun, sandbox: undefined, failed: new Set(), halted: false };
@@ -168,6 +169,10 @@ const startsOf = (actions: PodActions): readonly ContainerStart[] => [
   ...actions.ephemeralContainersToStart,
   ...actions.containersToStart,
 ];
+
+/** The newest instances, as far as there are any, of the containers to be started. */
+const instancesReplacedBy = (actions: PodActions, runtime: PodRuntimeStatus): ReadonlySet<ContainerId> =>
+  new Set(startsOf(actions).flatMap(({ name }) => newestContainer(runtime, name)?.id ?? []));
 
 function operationOf(memory: PodMemory, command: PodCommand): "create" | "update" | "sync" {
   const { synced } = memory;

@@ -5,7 +5,8 @@
 import type { PodStatus } from "../api.ts";
 import type { MonotonicMs, PodUid } from "../ids.ts";
 import { isMirrorPod, isOfEarlierLife, mirrorHash } from "../pod/mirrorPod.ts";
-import { isStaticPod, isTerminalPhase } from "../pod/phase.ts";
+import { isStaticPod } from "../pod/criticalPod.ts";
+import { isTerminalPhase } from "../pod/phase.ts";
 import type { PodRecord } from "../pod/podRegistryTypes.ts";
 import type { Pod } from "../api.ts";
 import { mergePodStatus, samePodStatus } from "./podStatusMerge.ts";

@@ -34,6 +34,8 @@ export interface ContainerConfigInput {
   readonly volumes: ReadonlyMap<string, VolumeLayout>;
   /** References of the images mounted as volumes, by the name of the volume; none by default. */
   readonly volumeImages?: ReadonlyMap<string, string>;
+  /** That of the sandbox; the runtime's default by default. */
+  readonly runtimeHandler?: string;
   /** Host path of the termination message file of this attempt; it must exist before the container is made. */
   readonly terminationLogPath: string;
   /** ConfigMaps, Secrets and services the environment is made from. */
@@ -56,7 +58,7 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
   const env = containerEnvironment({ pod, container, addresses, objects, files, node });
   if (!env.ok) return env;
   const values = new Map(env.value.map(({ name, value }) => [name, value]));
-  const mounts = containerMounts({ volumeImages: new Map(), ...input, environment: values });
+  const mounts = containerMounts({ volumeImages: new Map(), runtimeHandler: "", ...input, environment: values });
   if (!mounts.ok) return mounts;
   const securityContext = containerSecurityContext(input);
   if (!securityContext.ok) return securityContext;

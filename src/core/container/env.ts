@@ -43,7 +43,11 @@ function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<En
   }
   if (resourceFieldRef !== undefined) {
     const { resource, containerName, divisor } = resourceFieldRef;
-    const what = [resource, containerName && `of container ${containerName}`, divisor && `divided by ${divisor}`];
+    const what = [
+      resource,
+      containerName && `of container ${containerName}`,
+      divisor !== undefined && divisor !== "0" && `divided by ${divisor}`,
+    ];
     const text = resourceFieldText(pod, container, resourceFieldRef, node.allocatable);
     return textOr(text, `unsupported container resource : ${what.filter(Boolean).join(" ")}`);
   }

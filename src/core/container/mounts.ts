@@ -29,6 +29,8 @@ export interface MountsInput {
   readonly environment: ReadonlyMap<string, string>;
   /** References of the images mounted as volumes, as the runtime has them, by the name of the volume. */
   readonly volumeImages: ReadonlyMap<string, string>;
+  /** That of the sandbox; "" is the runtime's default. */
+  readonly runtimeHandler: string;
   readonly node: Pick<NodeContext, "directories" | "selinuxEnabled">;
 }
 
@@ -61,7 +63,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, bind: SubPathBind |
   if (volume === undefined) {
     return containerConfigError(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
   }
-  if (volume.image !== undefined) return imageMount(input, mount);
+  if (volume.image !== undefined) return imageMount(input, mount, volume.image.reference);
   const recursive = isRecursivelyReadOnly(mount, input.recursiveReadOnlyMounts);
   if (typeof recursive === "string") {
     return containerConfigError(`failed to resolve recursive read-only mode: ${recursive}`);
@@ -83,13 +85,15 @@ function volumeMount(input: MountsInput, mount: VolumeMount, bind: SubPathBind |
 }
 
 /** The runtime mounts the image itself, and never writably. */
-function imageMount({ pod, volumeImages, environment }: MountsInput, mount: VolumeMount): Result<Mount> {
+function imageMount(input: MountsInput, mount: VolumeMount, reference: string): Result<Mount> {
+  const { pod, volumeImages, runtimeHandler, environment } = input;
   const image = volumeImages.get(mount.name);
   if (image === undefined) return mountError(pod, `volume "${mount.name}": its image was not pulled`, "Unavailable");
   const subPath = subPathOf(mount, environment);
   if (!subPath.ok) return subPath;
   const containerPath = absolute(mount.mountPath);
-  return ok(Mount.fromPartial({ containerPath, image: { image }, imageSubPath: subPath.value, readonly: true }));
+  const spec = { image, userSpecifiedImage: reference, runtimeHandler, annotations: pod.metadata.annotations ?? {} };
+  return ok(Mount.fromPartial({ containerPath, image: spec, imageSubPath: subPath.value, readonly: true }));
 }
 
 /** True when the pod's hosts file is mounted: its addresses are known, or are the node's. */

@@ -4,10 +4,11 @@
  */
 import type { ApiContainerStatus, Container, Pod } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
-import { containerId } from "../ids.ts";
+import { type ContainerId, containerId } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import {
   absentStatus,
+  type ContainerState,
   lostState,
   presentStatus,
   removedForRestart,
@@ -30,8 +31,8 @@ export interface ContainerStatusesInput {
   readonly context: StatusContext;
   /** True when the pod, as told last, was restarting all its containers. */
   readonly restartingAll: boolean;
-  /** Containers that were stopped to be started again, by name, until that was seen to have happened. */
-  readonly startingAgain: ReadonlySet<string>;
+  /** Instances that were stopped for their containers to be started again, until that was seen to have happened. */
+  readonly startingAgain: ReadonlySet<ContainerId>;
 }
 
 const LOST_MESSAGE = "The container could not be located when the pod was deleted.  The container used to be Running";
@@ -87,6 +88,12 @@ const isNamed =
   ({ name }: Container): boolean =>
     name === wanted;
 
+/** The last end as it was told: all there is of it once the instance was removed, as for a restart of the whole pod. */
+function lastStateTold(before: ApiContainerStatus | undefined, { containerID }: ApiContainerStatus): ContainerState {
+  const { terminated } = before?.state ?? {};
+  return terminated !== undefined && before?.containerID !== containerID ? { terminated } : (before?.lastState ?? {});
+}
+
 function statusFromInstances(
   input: ContainerStatusesInput,
   spec: Container,
@@ -99,7 +106,8 @@ function statusFromInstances(
   const actual = sized && withReportedSize(sized, newest.resources);
   const present = presentStatus(spec, newest, before, input.context, actual);
   // A look may miss the newest instance when one was made, and an older one removed, between its two questions.
-  const status = { ...present, restartCount: Math.max(present.restartCount, before?.restartCount ?? 0) };
+  const restartCount = Math.max(present.restartCount, before?.restartCount ?? 0);
+  const status = { ...present, restartCount, lastState: lastStateTold(before, present) };
   // One that never ran has no end to tell of.
   const older = input.runtime.containers.find(
     (each) => each.name === spec.name && each !== newest && each.state !== "created",
@@ -119,7 +127,8 @@ function withStartAgain(
   status: ApiContainerStatus,
 ): ApiContainerStatus {
   const isEnd = status.state?.terminated !== undefined && !shouldContainerBeRestarted(spec, pod, runtime);
-  if (!isEnd || !startingAgain.has(spec.name)) return status;
+  const instance = newestContainer(runtime, spec.name)?.id;
+  if (!isEnd || instance === undefined || !startingAgain.has(instance)) return status;
   return { ...status, lastState: status.state ?? {}, state: { waiting: { reason: "ContainerCreating" } } };
 }
 

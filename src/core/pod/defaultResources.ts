@@ -31,10 +31,12 @@ function roundToMilli(amounts: Amounts): Amounts {
   );
 }
 
+const NO_RESOURCES: NonNullable<Container["resources"]> = {};
+
 /** The container with amounts rounded, and requests for every limit that has none. */
 export function defaultRequests(container: Container): Container {
-  const { resources } = container;
-  if (resources?.limits === undefined && resources?.requests === undefined) return container;
+  const { resources = NO_RESOURCES } = container;
+  if (resources.limits === undefined && resources.requests === undefined) return { ...container, resources };
   const limits = resources.limits && roundToMilli(resources.limits);
   const requests = { ...limits, ...(resources.requests && roundToMilli(resources.requests)) };
   return { ...container, resources: { ...resources, ...(limits && { limits }), requests } };

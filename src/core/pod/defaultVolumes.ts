@@ -21,8 +21,11 @@ function fill<T extends object>(source: T, defaults: Partial<T>): T {
   return { ...defaults, ...Object.fromEntries(kept) } as T;
 }
 
-const downwardFile = (file: DownwardFile): DownwardFile =>
-  file.fieldRef === undefined ? file : { ...file, fieldRef: fill(file.fieldRef, { apiVersion: "v1" }) };
+const downwardFile = (file: DownwardFile): DownwardFile => ({
+  ...file,
+  ...(file.fieldRef === undefined ? {} : { fieldRef: fill(file.fieldRef, { apiVersion: "v1" }) }),
+  ...(file.resourceFieldRef === undefined ? {} : { resourceFieldRef: fill(file.resourceFieldRef, { divisor: "0" }) }),
+});
 
 const projection = (source: Projection): Projection => {
   const { serviceAccountToken: token, downwardAPI } = source;

@@ -8,6 +8,7 @@ import type { Container, PodSpec, Wire } from "../api.ts";
 import { defaultPodResources, defaultRequests } from "./defaultResources.ts";
 import { defaultVolume } from "./defaultVolumes.ts";
 import { defaultPullPolicy } from "./imageTag.ts";
+import { dottedSysctl } from "./sysctls.ts";
 
 /** A pod as decoded: nothing is certain about it yet. */
 export type DecodedPod = Wire<V1Pod>;
@@ -43,7 +44,7 @@ function defaultPodSpec(spec: PodSpec): PodSpec {
     schedulerName: or(spec.schedulerName, "default-scheduler"),
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
     enableServiceLinks: spec.enableServiceLinks ?? true,
-    securityContext: spec.securityContext ?? {},
+    securityContext: defaultSecurityContext(spec.securityContext),
     serviceAccountName: account === "" ? undefined : account,
     serviceAccount: account === "" ? undefined : account,
     volumes: spec.volumes?.map(defaultVolume),
@@ -51,6 +52,13 @@ function defaultPodSpec(spec: PodSpec): PodSpec {
     initContainers: spec.initContainers?.map((container) => defaultRequests(defaultContainer(container, hostNetwork))),
     ephemeralContainers: spec.ephemeralContainers?.map((container) => defaultContainer(container, false)),
   });
+}
+
+/** Sysctls are known by their dotted names. */
+function defaultSecurityContext(context: PodSpec["securityContext"] = {}): NonNullable<PodSpec["securityContext"]> {
+  const { sysctls } = context;
+  if (sysctls === undefined) return context;
+  return { ...context, sysctls: sysctls.map((each) => ({ ...each, name: dottedSysctl(each.name) })) };
 }
 
 function defaultContainer<T extends Container | EphemeralContainer>(container: T, hostNetwork: boolean): T {
@@ -80,7 +88,11 @@ function defaultPort(port: Port, hostNetwork: boolean): Port {
 }
 
 function defaultEnv(env: Env): Env {
-  const { fieldRef, fileKeyRef } = env.valueFrom ?? {};
+  const { fieldRef, resourceFieldRef, fileKeyRef } = env.valueFrom ?? {};
+  if (resourceFieldRef !== undefined) {
+    const divisor = or(resourceFieldRef.divisor, "0");
+    return { ...env, valueFrom: { ...env.valueFrom, resourceFieldRef: { ...resourceFieldRef, divisor } } };
+  }
   if (fileKeyRef !== undefined) {
     return {
       ...env,

@@ -14,6 +14,9 @@ const HASH = "kubernetes.io/config.hash";
 /** Whether the object is only the picture of a static pod: nothing runs for it. */
 export const isMirrorPod = ({ metadata }: ApiPod): boolean => metadata?.annotations?.[MIRROR] !== undefined;
 
+/** The field that makes it one. */
+export const MIRROR_FIELD = `metadata.annotations[${MIRROR}]`;
+
 /** Which version of the static pod a mirror shows: the UID of that pod. */
 export const mirrorHash = ({ metadata }: ApiPod): string | undefined => metadata?.annotations?.[MIRROR];
 

@@ -2,6 +2,7 @@
  * Phase of a pod from the statuses of its containers. Upstream: getPhase (kubelet_pods.go).
  */
 import type { ApiContainerStatus, Container, Pod, PodSpec } from "../api.ts";
+import { isStaticPod } from "./criticalPod.ts";
 import { RESTARTING_ALL } from "./restartAllContainers.ts";
 import { isSidecar, restartsAfterExit } from "./restartRules.ts";
 
@@ -19,12 +20,6 @@ export interface PhaseInput {
 /** True for the phases a pod never leaves. */
 export const isTerminalPhase = (phase: string | undefined): phase is "Succeeded" | "Failed" =>
   phase === "Succeeded" || phase === "Failed";
-
-/** Whether the pod comes from a manifest of this node rather than from the API server. */
-export function isStaticPod(pod: Pod): boolean {
-  const source = pod.metadata.annotations?.["kubernetes.io/config.source"];
-  return source !== undefined && source !== "api";
-}
 
 /** Whether some regular container has run in this pod: then its initialization was complete once. */
 export function hasAnyRegularContainerStarted(spec: PodSpec, statuses: readonly ApiContainerStatus[]): boolean {

@@ -49,7 +49,7 @@ function printed(sums: Sums): ResourceAmounts {
 
 /**
  * What a pod needs at its peak: regular containers and sidecars together, or one init container beside the sidecars
- * before it, whichever is more. Pod-level amounts go before sums; overhead is added to requests.
+ * before it, whichever is more. Pod-level amounts go before sums; overhead is added to requests, and to limits there are.
  */
 function podSums({ spec }: Pod, part: Part): Sums {
   const amounts = (container: Container): Sums => parsed(container.resources?.[part]);
@@ -61,7 +61,10 @@ function podSums({ spec }: Pod, part: Part): Sums {
   }
   const regular = spec.containers.reduce((sum, container) => add(sum, amounts(container)), NOTHING);
   const effective = combined(max(add(regular, sidecars), peak), parsed(spec.resources?.[part]), (_sum, own) => own);
-  return part === "requests" && spec.overhead !== undefined ? add(effective, parsed(spec.overhead)) : effective;
+  if (spec.overhead === undefined) return effective;
+  const overhead = [...parsed(spec.overhead)];
+  const isAdded = (name: string): boolean => part === "requests" || (effective.get(name)?.nano ?? 0n) > 0n;
+  return add(effective, new Map(overhead.filter(([name]) => isAdded(name))));
 }
 
 const isEmpty = (amounts: ResourceAmounts): boolean => Object.keys(amounts).length === 0;
@@ -83,7 +86,11 @@ export interface PodStatusResources {
   readonly resources: StatusResources;
 }
 
-const computeOnly = (sums: Sums): Sums => new Map([...sums].filter(([name]) => name === "cpu" || name === "memory"));
+/** What the cgroup of a pod has, and what the pod as a whole states. */
+const inCgroup = ({ spec }: Pod, part: Part, sums: Sums): Sums => {
+  const stated = new Set(["cpu", "memory", ...Object.keys(spec.resources?.[part] ?? {})]);
+  return new Map([...sums].filter(([name]) => stated.has(name)));
+};
 
 /** Of a pod as granted. */
 const granted = perObject((pod: Pod): PodStatusResources["allocatedResources"] => {
@@ -92,13 +99,19 @@ const granted = perObject((pod: Pod): PodStatusResources["allocatedResources"] =
 });
 
 /** Of a pod at the size in force. */
-const inForce = perObject(
-  (pod: Pod): StatusResources =>
-    section(printed(computeOnly(podSums(pod, "limits"))), printed(computeOnly(podSums(pod, "requests")))),
+const inForce = perObject((pod: Pod): StatusResources => {
+  const sums = (part: Part): ResourceAmounts => printed(inCgroup(pod, part, podSums(pod, part)));
+  return section(sums("limits"), sums("requests"));
+});
+
+/** Of a pod as a whole. */
+const effective = perObject(
+  (pod: Pod): StatusResources => section(printed(podSums(pod, "limits")), printed(podSums(pod, "requests"))),
 );
 
-/** Resources of a pod: those granted, and those in force. */
-export function podStatusResources(pod: Pod, actual: Pod): PodStatusResources {
+/** Resources of a pod: those granted, and those in force, which are less once it is known to run. */
+export function podStatusResources(pod: Pod, actual: Pod, isKnownToRun: boolean): PodStatusResources {
   const allocatedResources = granted(pod);
-  return { ...(allocatedResources === undefined ? {} : { allocatedResources }), resources: inForce(actual) };
+  const resources = isKnownToRun ? inForce(actual) : effective(actual);
+  return { ...(allocatedResources === undefined ? {} : { allocatedResources }), resources };
 }

@@ -19,7 +19,8 @@ import type { Pod } from "../api.ts";
 import { type PodFullName, type PodUid, podFullName } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
-import { isStaticPod, isTerminalPhase } from "./phase.ts";
+import { isStaticPod } from "./criticalPod.ts";
+import { isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { freshRecord, fullNameOf, identityOf, roomOf, sizeOf, withGrant } from "./podRecord.ts";
 import {

@@ -5,11 +5,12 @@
  */
 import type { ApiContainerStatus, Container, Pod, PodStatus } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
-import type { EpochMs } from "../ids.ts";
+import type { ContainerId, EpochMs } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
 import { podConditions, type ResizeState } from "./conditions.ts";
 import { containerStatuses, type ContainerStatusesInput } from "./containerStatuses.ts";
+import { isStaticPod } from "./criticalPod.ts";
 import { isTerminalPhase, type PodPhase, podPhase } from "./phase.ts";
 import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
 import { podAddresses } from "./podAddresses.ts";
@@ -49,12 +50,12 @@ export interface PodStatusInput {
   readonly actual?: Pod;
   /** False: the resources of the pod as a whole are not told, as they cannot be resized. Default true. */
   readonly tellsPodResources?: boolean;
-  /** Containers that were stopped to be started again, by name; default none. */
-  readonly startingAgain?: ReadonlySet<string>;
+  /** Instances that were stopped for their containers to be started again; default none. */
+  readonly startingAgain?: ReadonlySet<ContainerId>;
 }
 
 const DEFAULT_RUNTIME_NAME = "containerd";
-const NONE: ReadonlySet<string> = new Set();
+const NONE: ReadonlySet<ContainerId> = new Set();
 
 function statusesOf(
   input: PodStatusInput,
@@ -134,6 +135,8 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     resize: input.resize,
   });
   const { generation } = pod.metadata;
+  // Nobody tells a static pod what became of it.
+  const isKnownToRun = before?.phase === "Running" && !isStaticPod(pod);
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
@@ -145,6 +148,6 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     containerStatuses: regular,
     qosClass: podQosClass(pod),
     ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
-    ...(input.tellsPodResources === false ? {} : podStatusResources(pod, input.actual ?? pod)),
+    ...(input.tellsPodResources === false ? {} : podStatusResources(pod, input.actual ?? pod, isKnownToRun)),
   };
 }

@@ -4,7 +4,8 @@
  */
 import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
 import { lostState } from "./apiContainerStatus.ts";
-import { isStaticPod, isTerminalPhase } from "./phase.ts";
+import { isStaticPod } from "./criticalPod.ts";
+import { isTerminalPhase } from "./phase.ts";
 import { isSidecar } from "./restartRules.ts";
 
 const MESSAGE = "The container could not be located when the pod was terminated";

@@ -41,6 +41,7 @@ function mounts(volumeMounts: VolumeMounts, more: MountCase = {}) {
     volumes: mountedVolumesOf(pod),
     environment: new Map(Object.entries(more.environment ?? {})),
     volumeImages: new Map(Object.entries(more.volumeImages ?? {})),
+    runtimeHandler: "kata",
     container: main,
     podIps,
     terminationLogPath: LOG,

@@ -11,6 +11,7 @@ const CONTAINER_DEFAULTS = {
   imagePullPolicy: "IfNotPresent",
   terminationMessagePath: "/dev/termination-log",
   terminationMessagePolicy: "File",
+  resources: {},
 };
 const volumeOf = (volume: object) => specOf({ volumes: [{ name: "v", ...volume }] }).volumes?.[0];
 
@@ -42,6 +43,12 @@ describe("defaults of the pod", () => {
       securityContext: { runAsUser: 1 },
     };
     expect(defaultPod({ spec }).spec).toEqual(spec);
+  });
+  it("names sysctls with dots", () => {
+    const named = (name: string) => ({ sysctls: [{ name, value: "1" }] });
+    expect(specOf({ securityContext: named("net/ipv4/conf/eth0.1/forwarding") }).securityContext).toEqual(
+      named("net.ipv4.conf.eth0/1.forwarding"),
+    );
   });
   it("takes an empty string for unset", () => {
     const { restartPolicy, containers } = specOf({
@@ -127,8 +134,13 @@ describe("defaults of resources", () => {
       requests: { cpu: "101m", memory: "64Mi" },
     });
   });
-  it("leaves containers of ephemeral kind and without resources alone", () => {
-    expect([containerOf({})?.resources, containerOf({ resources: {} })?.resources]).toEqual([undefined, {}]);
+  it("are none, said expressly", () => {
+    expect([containerOf({})?.resources, containerOf({ resources: {} })?.resources]).toEqual([{}, {}]);
+  });
+  it("divides by 0, which means by nothing", () => {
+    const env = [{ name: "CPU", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } }];
+    const divided = { resource: "limits.cpu", divisor: "0" };
+    expect(containerOf({ env })?.env).toEqual([{ name: "CPU", valueFrom: { resourceFieldRef: divided } }]);
   });
   it("completes the pod's requests from its containers: the sum, or the largest moment of initialization", () => {
     const spec = specOf({

@@ -9,6 +9,7 @@ import type { EpochMs, PodFullName } from "../../ids.ts";
 import { type DecodedPod, defaultPod } from "../defaults.ts";
 import { type FieldProblem, forbidden, required, unsupported, wrongType } from "../fieldProblem.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
+import { isMirrorPod, MIRROR_FIELD } from "../mirrorPod.ts";
 import { type Digest, type StaticOrigin, staticFullName, staticPod, staticPodUid } from "../staticPod.ts";
 import { type ApiReference, alwaysRefused, apiReferences } from "../staticPodReferences.ts";
 import { validatePod } from "../validatePod.ts";
@@ -258,6 +259,8 @@ function violationsOf(pod: Pod, complete: DecodedPod, context: ManifestContext):
   if ((complete.metadata?.name ?? "") === "") return [required("metadata.name", "name is needed for the pod")];
   const violations = validatePod(pod);
   if (violations.length > 0) return violations;
+  // Differs from upstream, which ignores such a manifest without a word.
+  if (isMirrorPod(pod)) return [forbidden(MIRROR_FIELD, "a static pod may not be a mirror of another")];
   return apiReferences(pod.spec)
     .filter(
       (reference) => alwaysRefused(reference) || (context.preventApiReferences && !isServedHere(reference, context)),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { type ContainerId, containerId } from "../../../../src/core/ids.ts";
 import { containerStatuses } from "../../../../src/core/pod/containerStatuses.ts";
 import type { RuntimeContainer } from "../../../../src/core/runtime/podRuntimeStatus.ts";
 import { container, exited, instance, pod, runtime } from "../samples.ts";
@@ -24,7 +25,7 @@ const statusesOf = (
     verdicts: new Map(),
     context: { runtimeName: "containerd", recursiveReadOnly: false },
     restartingAll: false,
-    startingAgain: new Set(startingAgain),
+    startingAgain: new Set(startingAgain.map(containerId)),
   };
   const known = restartCountBefore === undefined ? [] : [before];
   return containerStatuses(input, [container("web")], "regular", known).map(({ restartCount, state, lastState }) => ({
@@ -49,15 +50,61 @@ describe("containerStatuses", () => {
   });
 
   it.each([
-    ["waits while it is started again after an end that is final", 0, "OnFailure", ["web"], "waiting"],
-    ["has ended when nobody starts it again", 0, "OnFailure", ["other"], "terminated"],
-    ["has ended as long as its policy lets it come back from that", 1, "OnFailure", ["web"], "terminated"],
-    ["waits while a changed one is started again that is never restarted", 1, "Never", ["web"], "waiting"],
+    ["waits while it is started again after an end that is final", 0, "OnFailure", ["web-0"], "waiting"],
+    ["has ended when nobody starts it again", 0, "OnFailure", ["other-0"], "terminated"],
+    ["has ended when the instance that was replaced is an earlier one", 0, "OnFailure", ["web-7"], "terminated"],
+    ["has ended as long as its policy lets it come back from that", 1, "OnFailure", ["web-0"], "terminated"],
+    ["waits while a changed one is started again that is never restarted", 1, "Never", ["web-0"], "waiting"],
   ] as const)("shows a container that %s", (_, exitCode, restartPolicy, startingAgain, state) => {
     const lastExitCode = state === "waiting" ? exitCode : undefined;
     expect(statusesOf([exited("web", exitCode)], 0, { restartPolicy, startingAgain })).toEqual([
       { restartCount: 0, state: [state], lastExitCode },
     ]);
+  });
+});
+
+describe("the last state of a container whose earlier instance was removed", () => {
+  const end = { terminated: { exitCode: 137, reason: "RestartingAllContainers" } };
+  const before = {
+    name: "web",
+    image: "web",
+    imageID: "",
+    ready: false,
+    restartCount: 1,
+    containerID: "containerd://web-0",
+  };
+  const lastStateOf = (told: object, instances: readonly RuntimeContainer[]) => {
+    const made = pod();
+    const input = {
+      pod: made,
+      actual: made,
+      runtime: runtime(instances),
+      failures: new Map(),
+      verdicts: new Map(),
+      context: { runtimeName: "containerd", recursiveReadOnly: false },
+      restartingAll: false,
+      startingAgain: new Set<ContainerId>(),
+    };
+    const [status] = containerStatuses(input, [container("web")], "regular", [{ ...before, ...told }]);
+    return status?.lastState;
+  };
+  const second = instance("web", { restartCount: 1 });
+  const itself = { ...exited("web", 3), id: containerId("web-0") };
+
+  it.each([
+    ["stays as it was told", { state: { waiting: {} }, lastState: end }, [second], end],
+    ["is the state it was told to have ended in", { state: end, lastState: {} }, [second], end],
+    ["is not its own end", { state: { terminated: { exitCode: 3 } }, lastState: end }, [itself], end],
+    [
+      "is that of the instance before it, if there is one",
+      { state: {}, lastState: end },
+      [second, itself],
+      { terminated: { exitCode: 3 } },
+    ],
+    ["is none when none was told", { state: { running: {} } }, [second], {}],
+  ])("%s", (_title, told, instances, expected) => {
+    expect(lastStateOf(told, instances)).toMatchObject(expected);
+    expect(Object.keys(lastStateOf(told, instances) ?? {})).toEqual(Object.keys(expected));
   });
 });
 
@@ -81,7 +128,7 @@ describe("init containers the runtime has forgotten", () => {
       verdicts: new Map(),
       context: { runtimeName: "containerd", recursiveReadOnly: false },
       restartingAll: false,
-      startingAgain: new Set<string>(),
+      startingAgain: new Set<ContainerId>(),
     };
     const [status] = containerStatuses({ ...input, restartingAll }, [spec], "init", known);
     const { terminated, waiting } = status?.state ?? {};

@@ -27,9 +27,27 @@ describe("withReportedSize", () => {
     expect(withReportedSize(sized, reported).resources).toEqual(expected);
   });
 
-  it("tells of no amount that the spec does not state", () => {
-    const other = { ...SAME, cpuQuotaUs: 1n, memoryLimitBytes: 1n, cpuShares: 1n };
-    expect(withReportedSize(container("web", { resources: {} }), other).resources).toEqual({});
-    expect(withReportedSize(container("web"), other)).toEqual(container("web"));
+  it.each([
+    ["nothing where the spec has neither section", {}, SAME, {}],
+    ["the pod's CPU limit beside a memory limit", { limits: { memory: "1Gi" } }, SAME, { limits }],
+    ["the pod's memory limit beside a CPU limit", { limits: { cpu: "1" } }, SAME, { limits }],
+    [
+      "the CPU weight that follows from the pod's limit",
+      { requests: { memory: "1Gi" } },
+      { ...SAME, cpuShares: 204n },
+      { requests: { cpu: "200m", memory: "1Gi" } },
+    ],
+    [
+      "no amount that is the least there is",
+      { limits: { memory: "1Gi" }, requests: { memory: "1Gi" } },
+      { ...SAME, cpuQuotaUs: 1_000n, cpuShares: 2n },
+      { limits: { memory: "1Gi" }, requests: { memory: "1Gi" } },
+    ],
+  ])("tells %s", (_title, resources, reported, expected) => {
+    expect(withReportedSize(container("web", { resources }), reported).resources).toEqual(expected);
+  });
+
+  it("leaves a container without resources as it is", () => {
+    expect(withReportedSize(container("web"), SAME)).toEqual(container("web"));
   });
 });

@@ -708,20 +708,41 @@ describe("resources of the pod", () => {
     });
     expect([status.allocatedResources, status.resources]).toEqual([
       { cpu: "400m", "ephemeral-storage": "1Gi", memory: "1Gi" },
-      { limits: { cpu: "1", memory: "64Mi" }, requests: { cpu: "400m", memory: "1Gi" } },
+      {
+        limits: { cpu: "1", memory: "64Mi" },
+        requests: { cpu: "400m", "ephemeral-storage": "1Gi", memory: "1Gi" },
+      },
     ]);
   });
-  it("are those of the pod itself where it states any, overhead on top of requests", () => {
+  it.each([
+    ["API server", "api", { cpu: "1", "hugepages-2Mi": "2Mi" }],
+    ["node's own manifests", "file", { cpu: "1", "ephemeral-storage": "1Gi", "hugepages-2Mi": "2Mi" }],
+  ])("of a pod of the %s that was told to run are %s, %j", (_title, source, requests) => {
+    const running = { phase: "Running", conditions: [] } as const;
+    const stated = { cpu: "1", "ephemeral-storage": "1Gi" };
+    const status = statusOf({
+      pod: pod(
+        {
+          resources: resources({ "hugepages-2Mi": "2Mi" }),
+          containers: [container("a", { resources: resources(stated) })],
+        },
+        { metadata: { ...pod().metadata, annotations: { "kubernetes.io/config.source": source } } },
+      ),
+      previous: running,
+    });
+    expect(status.resources).toEqual({ requests });
+  });
+  it("are those of the pod itself where it states any, overhead on top of requests and of limits there are", () => {
     const status = statusOf({
       pod: pod({
         resources: resources({ cpu: "2" }, { cpu: "3" }),
-        overhead: { cpu: "250m" },
+        overhead: { cpu: "250m", memory: "1Mi" },
         containers: [container("a", { resources: resources({ cpu: "1", memory: "1Mi" }) })],
       }),
     });
     expect([status.allocatedResources, status.resources]).toEqual([
-      { cpu: "2250m", memory: "1Mi" },
-      { limits: { cpu: "3" }, requests: { cpu: "2250m", memory: "1Mi" } },
+      { cpu: "2250m", memory: "2Mi" },
+      { limits: { cpu: "3250m" }, requests: { cpu: "2250m", memory: "2Mi" } },
     ]);
   });
   it("in force are told beside those granted while a resize is under way", () => {

@@ -92,6 +92,11 @@ describe("problems of a manifest", () => {
       ["9 spec.serviceAccountName: Forbidden: static pods may not reference serviceaccounts"],
     ],
     [
+      "a mirror pod, as copied from the API server",
+      'kind: Pod\napiVersion: v1\nmetadata:\n  name: a\n  annotations:\n    kubernetes.io/config.mirror: "1"\nspec:\n  containers:\n  - name: a\n    image: a:1\n',
+      ["6 metadata.annotations[kubernetes.io/config.mirror]: Forbidden: a static pod may not be a mirror of another"],
+    ],
+    [
       "JSON by its lines",
       '{\n"apiVersion": "v1",\n"kind": "Pod",\n"metadata": {"name": "a"},\n"spec": {\n"containers": []}}',
       ["6 spec.containers: Required value"],

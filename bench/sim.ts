@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parentPort, Worker } from "node:worker_threads";
 import { noFaults } from "../src/sim/faults/faultKinds.ts";
 import { createHeapScheduler } from "../src/sim/heapScheduler.ts";
-import { simulateSeed } from "../src/sim/simulateSeed.ts";
+import { advanceBy, simulateSeed, TURN_SLICES } from "../src/sim/simulateSeed.ts";
 import { createSimRun, type SimRun } from "../src/sim/simRun.ts";
 import { drawWorkload, steadyWorkload, type Workload } from "../src/sim/workload.ts";
 import { printFigure } from "./figures.ts";
@@ -31,7 +31,7 @@ const SIMULATE_FLAGS = ["--no-allocation-site-pretenuring"];
 const FLEET_FLAGS = ["--max-old-space-size=4096", ...SIMULATE_FLAGS];
 /** All pods have started after the first few minutes; what fails is retried at its slowest pace after ten. */
 const START_MINUTES = 5;
-const FLEET_MINUTES = 15;
+const FLEET_MINUTES = START_MINUTES + TURN_SLICES;
 
 interface Day {
   readonly realSeconds: number;
@@ -118,9 +118,7 @@ function liveShare(nodes: number, workload: Workload, thread: number, threads: n
   const own = Array.from({ length: nodes }, (_, node) => node).filter((node) => node % threads === thread);
   const runs = own.map((node) => fleetNode(`1/${node}`, workload));
   parentPort?.on("message", (minutes: number) => {
-    for (let minute = 0; minute < minutes; minute += 1) {
-      for (const run of runs) if (!run.advance()) throw new Error(`a node ended with ${run.outcome}`);
-    }
+    for (const run of runs) if (!advanceBy(run, minutes)) throw new Error(`a node ended with ${run.outcome}`);
     parentPort?.postMessage(runs.reduce((sum, { events }) => sum + events, 0));
   });
 }

@@ -1,6 +1,6 @@
 /** A value that is read from several places. `combineLatest` and what follows it would keep each place's value twice. */
-import { distinctUntilChanged, map, type Observable } from "rxjs";
-import { whenever } from "./whenever.ts";
+import { Observable, type Subscriber } from "rxjs";
+import { Causes } from "./causes.ts";
 
 /**
  * Emits what `read` answers: at once, and whenever it is another after one of the sources has emitted.
@@ -15,4 +15,23 @@ export const derived = <T>(
   sources: readonly Observable<unknown>[],
   read: () => T,
   same: (before: T, now: T) => boolean = Object.is,
-): Observable<T> => whenever(...sources).pipe(map(read), distinctUntilChanged(same));
+): Observable<T> => new Observable<T>((destination) => new Derived(destination, read, same).follow(sources));
+
+class Derived<T> extends Causes<T> {
+  private readonly read: () => T;
+  private readonly same: (before: T, now: T) => boolean;
+  private told: { readonly value: T } | undefined;
+
+  constructor(destination: Subscriber<T>, read: () => T, same: (before: T, now: T) => boolean) {
+    super(destination);
+    this.read = read;
+    this.same = same;
+  }
+
+  protected override tell(): void {
+    const value = this.read();
+    if (this.told !== undefined && this.same(this.told.value, value)) return;
+    this.told = { value };
+    this.destination.next(value);
+  }
+}

@@ -1,6 +1,6 @@
 /** Short lists of effects, all at once. */
-import { EMPTY, Observable } from "rxjs";
-import { subscribeInner } from "./subscribeInner.ts";
+import { EMPTY, Observable, type Subscriber } from "rxjs";
+import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 
 /**
  * Runs `project` for all items at the same time and merges what they emit.
@@ -15,14 +15,27 @@ import { subscribeInner } from "./subscribeInner.ts";
 export function inParallel<T, R>(items: readonly T[], project: (item: T) => Observable<R>): Observable<R> {
   if (items.length === 0) return EMPTY;
   return new Observable<R>((destination) => {
-    let left = items.length;
-    const observer = {
-      next: (value: R) => destination.next(value),
-      ended: () => {
-        left -= 1;
-        if (left === 0) destination.complete();
-      },
-    };
-    for (const item of items) subscribeInner(destination, () => project(item), observer);
+    const parts = new Parts(destination, items.length);
+    for (const item of items) subscribeInner(destination, () => project(item), parts);
   });
+}
+
+/** An object, as closures would keep the items. */
+class Parts<R> implements InnerObserver<R> {
+  private readonly destination: Subscriber<R>;
+  private left: number;
+
+  constructor(destination: Subscriber<R>, left: number) {
+    this.destination = destination;
+    this.left = left;
+  }
+
+  next(value: R): void {
+    this.destination.next(value);
+  }
+
+  ended(): void {
+    this.left -= 1;
+    if (this.left === 0) this.destination.complete();
+  }
 }

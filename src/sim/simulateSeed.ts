@@ -35,7 +35,7 @@ export interface SimulateOptions {
   readonly realMs?: () => number;
   /** Sees everything that happens on every node. */
   readonly watch?: ((observation: SimObservation, node: number) => void) | undefined;
-  /** Told after each slice of virtual time, of the slowest node. */
+  /** Told after each slice of virtual time, or each turn of all nodes, of the slowest node. */
   readonly onProgress?: ((progress: SimProgress) => void) | undefined;
   /** Told before each try to make a failure small. */
   readonly onShrink?: ((progress: ShrinkProgress) => void) | undefined;
@@ -84,6 +84,18 @@ export interface SimulateResult {
 const TOLD_LINES = 200;
 const DEFAULT_DURATION_MS = 2 * 60 * 60_000;
 
+/**
+ * Slices of virtual time that a node of several lives through in its turn. Once it has begun, what it works on is in the
+ * processor's caches: turns of ten cost a quarter to a third less than turns of one.
+ */
+export const TURN_SLICES = 10;
+
+/** Advances a run by so many slices; false once it is over. */
+export function advanceBy(run: SimRun, slices: number): boolean {
+  for (let slice = 0; slice < slices; slice += 1) if (!run.advance()) return false;
+  return true;
+}
+
 /** The run of one node of a simulation. */
 function replayOf(options: SimulateOptions, node: number): SimReplay {
   const { seed, pods = 30, durationMs = DEFAULT_DURATION_MS, workload = "drawn", faults = "default" } = options;
@@ -113,8 +125,9 @@ export function simulateSeed(options: SimulateOptions): SimulateResult {
     }),
   );
   let live: readonly SimRun[] = runs;
+  const slices = nodes === 1 ? 1 : TURN_SLICES;
   while (live.length > 0) {
-    live = live.filter((run) => run.advance());
+    live = live.filter((run) => advanceBy(run, slices));
     onProgress?.(progressOf(runs, replays[0]?.durationMs ?? 0));
     if (runs.some(({ outcome }) => outcome !== "ok")) break;
   }

@@ -8,26 +8,38 @@ export interface Fifo<T> {
 }
 
 /** Makes an empty buffer. */
-export function createFifo<T>(): Fifo<T> {
-  let items: (T | undefined)[] = [];
-  let head = 0;
-  return {
-    get size() {
-      return items.length - head;
-    },
-    push(value) {
-      items.push(value);
-    },
-    shift() {
-      if (head === items.length) return undefined;
-      const value = items[head];
-      items[head] = undefined;
-      head += 1;
-      if (head > 32 && head * 2 > items.length) {
-        items = items.slice(head);
-        head = 0;
-      }
-      return value;
-    },
-  };
+export const createFifo = <T>(): Fifo<T> => new ListFifo<T>();
+
+/** How many taken values the list may carry along. */
+const MAX_TAKEN = 32;
+const NOTHING: readonly never[] = [];
+
+/** An emptied buffer holds no list: most of a node's are empty most of the time. */
+class ListFifo<T> implements Fifo<T> {
+  private items: (T | undefined)[] | undefined;
+  private head = 0;
+
+  get size(): number {
+    return (this.items ?? NOTHING).length - this.head;
+  }
+
+  push(value: T): void {
+    if (this.items === undefined) this.items = [value];
+    else this.items.push(value);
+  }
+
+  shift(): T | undefined {
+    if (this.items === undefined) return undefined;
+    const value = this.items[this.head];
+    this.items[this.head] = undefined;
+    this.head += 1;
+    if (this.head === this.items.length) this.keep(undefined);
+    else if (this.head > MAX_TAKEN && this.head * 2 > this.items.length) this.keep(this.items.slice(this.head));
+    return value;
+  }
+
+  private keep(items: (T | undefined)[] | undefined): void {
+    this.items = items;
+    this.head = 0;
+  }
 }

@@ -1,5 +1,5 @@
 /** A bound on how many Calls of one kind run at once; the rest wait first come, first served. Owns its waiters. */
-import { Observable } from "rxjs";
+import { Observable, type Subscriber } from "rxjs";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import { longTimer } from "./longTimer.ts";
@@ -32,49 +32,61 @@ export interface SemaphorePatience {
  * Cancels: a waiting call gives up its place, a running one its room, once its teardown ran. Errors: the call's own.
  * Bound: `limit` running, not counting those that outlasted the patience; as many wait as there are callers.
  */
-export function createSemaphore(limit: number, patience?: SemaphorePatience): Semaphore {
-  const waiting = new Set<() => void>();
-  let running = 0;
-  const advance = trampoline(() => {
-    if (running >= limit) return false;
-    for (const start of waiting) {
-      waiting.delete(start);
+export const createSemaphore = (limit: number, patience?: SemaphorePatience): Semaphore => new Gate(limit, patience);
+
+/** An object, as most gates of a node's pods are never passed. */
+class Gate implements Semaphore {
+  private readonly limit: number;
+  private readonly patience: SemaphorePatience | undefined;
+  private readonly starts = new Set<() => void>();
+  private readonly advance = trampoline(() => this.startNext());
+  running = 0;
+
+  constructor(limit: number, patience: SemaphorePatience | undefined) {
+    this.limit = limit;
+    this.patience = patience;
+  }
+
+  get waiting(): number {
+    return this.starts.size;
+  }
+
+  run<T>(call: Call<T>): Call<T> {
+    return new Observable<T>((subscriber) => {
+      const start = () => this.start(call, subscriber);
+      this.starts.add(start);
+      subscriber.add(() => this.starts.delete(start));
+      this.advance();
+    });
+  }
+
+  private startNext(): boolean {
+    if (this.running >= this.limit) return false;
+    for (const start of this.starts) {
+      this.starts.delete(start);
       start();
       return true;
     }
     return false;
-  });
-  return {
-    get running() {
-      return running;
-    },
-    get waiting() {
-      return waiting.size;
-    },
-    run: <T>(call: Call<T>) =>
-      new Observable<T>((subscriber) => {
-        const start = () => {
-          running += 1;
-          let hasRoom = true;
-          const leaveRoom = () => {
-            if (!hasRoom) return;
-            hasRoom = false;
-            running -= 1;
-            advance();
-          };
-          if (patience !== undefined) {
-            subscriber.add(longTimer(patience.clock, patience.ms).subscribe({ next: leaveRoom }));
-          }
-          subscribeInner(subscriber, () => call, {
-            next: (value) => subscriber.next(value),
-            ended: () => subscriber.complete(),
-          });
-          // Added after the call: the next one starts when nothing of this one is left.
-          subscriber.add(leaveRoom);
-        };
-        waiting.add(start);
-        subscriber.add(() => waiting.delete(start));
-        advance();
-      }),
-  };
+  }
+
+  private start<T>(call: Call<T>, subscriber: Subscriber<T>): void {
+    this.running += 1;
+    let hasRoom = true;
+    const leaveRoom = () => {
+      if (!hasRoom) return;
+      hasRoom = false;
+      this.running -= 1;
+      this.advance();
+    };
+    if (this.patience !== undefined) {
+      subscriber.add(longTimer(this.patience.clock, this.patience.ms).subscribe({ next: leaveRoom }));
+    }
+    subscribeInner(subscriber, () => call, {
+      next: (value) => subscriber.next(value),
+      ended: () => subscriber.complete(),
+    });
+    // Added after the call: the next one starts when nothing of this one is left.
+    subscriber.add(leaveRoom);
+  }
 }

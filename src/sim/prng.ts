@@ -37,36 +37,57 @@ function seedWords(text: string): readonly [number, number, number, number] {
 const WARM_UP = 12;
 
 /** Makes the stream of a seed. */
-export function createPrng(seed: string | number): Prng {
-  const name = String(seed);
-  let [a, b, c, counter] = seedWords(name);
-  const word = (): number => {
-    const sum = (((a + b) | 0) + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = (rotateLeft(c, 21) + sum) | 0;
-    return sum >>> 0;
-  };
-  for (let round = 0; round < WARM_UP; round += 1) word();
+export const createPrng = (seed: string | number): Prng => new SeededPrng(String(seed));
 
-  const next = (): number => ((word() >>> 5) * 2 ** 26 + (word() >>> 6)) / 2 ** 53;
-  const int = (low: number, high: number): number => low + Math.floor(next() * (high - low + 1));
-  return {
-    next,
-    uuid() {
-      const hex = [word(), word(), word(), word()].map((part) => part.toString(16).padStart(8, "0")).join("");
-      const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) & 3);
-      const [version, third] = [`4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];
-      // One string: a template would keep all its pieces, and ids live as long as their pods.
-      return [hex.slice(0, 8), hex.slice(8, 12), version, third, hex.slice(20)].join("-");
-    },
-    fork: (concern) => createPrng(`${name}/${concern}`),
-    int,
-    pick(items) {
-      invariant(items.length > 0, "pick from an empty list");
-      return items[int(0, items.length - 1)] as (typeof items)[number];
-    },
-    chance: (probability) => next() < probability,
-  };
+class SeededPrng implements Prng {
+  private readonly name: string;
+  private a: number;
+  private b: number;
+  private c: number;
+  private counter: number;
+
+  constructor(name: string) {
+    this.name = name;
+    [this.a, this.b, this.c, this.counter] = seedWords(name);
+    for (let round = 0; round < WARM_UP; round += 1) this.word();
+  }
+
+  private word(): number {
+    const sum = (((this.a + this.b) | 0) + this.counter) | 0;
+    this.counter = (this.counter + 1) | 0;
+    this.a = this.b ^ (this.b >>> 9);
+    this.b = (this.c + (this.c << 3)) | 0;
+    this.c = (rotateLeft(this.c, 21) + sum) | 0;
+    return sum >>> 0;
+  }
+
+  next(): number {
+    return ((this.word() >>> 5) * 2 ** 26 + (this.word() >>> 6)) / 2 ** 53;
+  }
+
+  uuid(): string {
+    const words = [this.word(), this.word(), this.word(), this.word()];
+    const hex = words.map((part) => part.toString(16).padStart(8, "0")).join("");
+    const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) & 3);
+    const [version, third] = [`4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];
+    // One string: a template would keep all its pieces, and ids live as long as their pods.
+    return [hex.slice(0, 8), hex.slice(8, 12), version, third, hex.slice(20)].join("-");
+  }
+
+  fork(concern: string): Prng {
+    return createPrng(`${this.name}/${concern}`);
+  }
+
+  int(low: number, high: number): number {
+    return low + Math.floor(this.next() * (high - low + 1));
+  }
+
+  pick<T>(items: readonly T[]): T {
+    invariant(items.length > 0, "pick from an empty list");
+    return items[this.int(0, items.length - 1)] as T;
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
 }

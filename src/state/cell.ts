@@ -44,18 +44,16 @@ export interface LateCell<T> extends ReadonlyCell<T | undefined> {
   set(value: T): void;
 }
 
-/** Makes one. */
-export function createLateCell<T>(): LateCell<T> {
-  const subject = new ReplaySubject<T>(1);
-  let value: T | undefined;
-  return {
-    get value() {
-      return value;
-    },
-    changes$: subject.asObservable(),
-    set(next) {
-      value = next;
-      subject.next(next);
-    },
-  };
+class LateValueCell<T> implements LateCell<T> {
+  private readonly subject = new ReplaySubject<T>(1);
+  readonly changes$: Observable<T> = this.subject.asObservable();
+  value: T | undefined;
+
+  set(value: T): void {
+    this.value = value;
+    this.subject.next(value);
+  }
 }
+
+/** Makes one. */
+export const createLateCell = <T>(): LateCell<T> => new LateValueCell<T>();

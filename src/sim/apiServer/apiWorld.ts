@@ -1,6 +1,6 @@
 /** What the verbs of one simulated API server share: its store, its watch caches, its clock and its ids. */
 import { Subject } from "rxjs";
-import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
+import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import { epochMs } from "../../core/ids.ts";
 import { formatInstant } from "../../core/telemetry/civilTime.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -35,14 +35,15 @@ const FIRST_NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-sys
 /** Makes a server's world with the namespaces every cluster has. `windowSize`: changes a watch cache remembers. */
 export function createApiWorld(clock: Clock, ids: Prng, windowSize: number): ApiWorld {
   const caches = new Map<ApiResourceName, WatchCache>();
+  let forgottenTo = 0;
   const cache = (resource: ApiResourceName): WatchCache => {
     const known = caches.get(resource);
     if (known !== undefined) return known;
     const made = createWatchCache(resource, windowSize);
+    made.forget(forgottenTo);
     caches.set(resource, made);
     return made;
   };
-  for (const resource of Object.keys(API_RESOURCES) as ApiResourceName[]) cache(resource);
   const changes$ = new Subject<StoreChange>();
   const podKeys = createPodIndex();
   const events = createEventLives(clock);
@@ -67,7 +68,8 @@ export function createApiWorld(clock: Clock, ids: Prng, windowSize: number): Api
       }
     },
     forgetHistory() {
-      for (const each of caches.values()) each.forget(store.revision);
+      forgottenTo = store.revision;
+      for (const each of caches.values()) each.forget(forgottenTo);
     },
     suffix: () => Array.from({ length: SUFFIX_LENGTH }, () => ids.pick(SUFFIX_LETTERS)).join(""),
   };

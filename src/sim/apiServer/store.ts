@@ -2,7 +2,7 @@
  * The state behind the simulated API server: objects by resource and key under one revision that each write raises.
  * Owned by one server. Bound: what its clients create; events expire after an hour, as they do from etcd.
  */
-import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
+import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import { type ApiObject, keyOf, refOf, type StoredObject } from "./storedObject.ts";
 
 /** One write, as every watch of its resource may see it. */
@@ -33,8 +33,13 @@ const withRevision = (object: ApiObject, revision: number): StoredObject =>
 /** Makes an empty store; `onChange` is called within each write. */
 export function createStore(onChange: (change: StoreChange) => void): Store {
   const objects = new Map<ApiResourceName, Map<string, StoredObject>>();
-  for (const resource of Object.keys(API_RESOURCES) as ApiResourceName[]) objects.set(resource, new Map());
-  const of = (resource: ApiResourceName): Map<string, StoredObject> => objects.get(resource) ?? new Map();
+  const of = (resource: ApiResourceName): Map<string, StoredObject> => {
+    const known = objects.get(resource);
+    if (known !== undefined) return known;
+    const made = new Map<string, StoredObject>();
+    objects.set(resource, made);
+    return made;
+  };
   let revision = 1;
   return {
     get revision() {

@@ -4,7 +4,7 @@
  */
 import { concat, EMPTY, ignoreElements, type Observable, switchMap, tap, throwError } from "rxjs";
 import { kubeletError } from "../core/errors.ts";
-import { type MountEntry, mountAt } from "../core/mount/mountInfo.ts";
+import { type MountEntry, mountAt, seenBelow } from "../core/mount/mountInfo.ts";
 import { hostPathStep } from "../core/volume/hostPathStep.ts";
 import { mountStep } from "../core/volume/mountStep.ts";
 import type { VolumeLayout } from "../core/volume/volumeLayout.ts";
@@ -24,16 +24,20 @@ const SHARED_MODE = 0o777;
 const PRIVATE_MODE = 0o750;
 const HOST_DIRECTORY_MODE = 0o755;
 const HOST_FILE_MODE = 0o644;
+const NESTED_MODE = 0o755;
+const READY_FILE_MODE = 0o644;
 
 /** Makes the volume; a volume with content gets `payload`. Errors: KubeletError, and what was made so far stays. */
 export function setUpVolume(ports: VolumePorts, layout: VolumeLayout, payload: Payload | undefined): Observable<never> {
-  const { path, ownership } = layout;
+  const { path, ownership, nested = [] } = layout;
   const steps: readonly (() => Observable<unknown>)[] = [
     () => (layout.wanted ? provideHostPath(ports, path, layout.wanted) : EMPTY),
+    () => (layout.readyDir === undefined ? EMPTY : forgetGone(ports, path, layout.readyDir)),
     () => (layout.isOwnDirectory ? ports.files.makeDirectory(path, modeOf(layout)) : EMPTY),
     () => mountOnce(ports, layout),
+    ...nested.map((name) => () => ports.files.makeDirectory(`${path}/${name}`, NESTED_MODE)),
     () => (payload === undefined ? EMPTY : ports.volumeFiles.writeAtomic(path, payload, ownership)),
-    () => (ownership === undefined || payload !== undefined ? EMPTY : ports.volumeFiles.setOwnership(path, ownership)),
+    () => (payload === undefined ? giveAway(ports, layout) : EMPTY),
   ];
   return inSequence(steps, (step) => step()).pipe(ignoreElements());
 }
@@ -58,8 +62,30 @@ function provideHostPath({ files }: VolumePorts, path: string, wanted: string): 
   );
 }
 
-function mountOnce({ mounts }: VolumePorts, layout: VolumeLayout): Observable<void> {
-  const { path, fileSystem, bound, hasContent } = layout;
+/** What is not there any more was given to nobody. */
+const forgetGone = ({ files }: VolumePorts, path: string, readyDir: string): Observable<void> =>
+  files.kindOf(path).pipe(switchMap((found) => (found === undefined ? files.remove(readyDir) : EMPTY)));
+
+/** Gives the volume to its group; once only where it is kept that this was done. */
+function giveAway(
+  { files, volumeFiles }: VolumePorts,
+  { path, ownership, readyDir }: VolumeLayout,
+): Observable<unknown> {
+  if (ownership === undefined) return EMPTY;
+  const given$ = volumeFiles.setOwnership(path, ownership);
+  if (readyDir === undefined) return given$;
+  return files
+    .kindOf(readyFile(readyDir))
+    .pipe(switchMap((found) => (found === undefined ? concat(given$, setReady(files, readyDir)) : EMPTY)));
+}
+
+const readyFile = (readyDir: string): string => `${readyDir}/ready`;
+
+const setReady = (files: VolumePorts["files"], readyDir: string): Observable<void> =>
+  concat(files.makeDirectory(readyDir, PRIVATE_MODE), files.writeFile(readyFile(readyDir), "", READY_FILE_MODE));
+
+function mountOnce({ files, mounts }: VolumePorts, layout: VolumeLayout): Observable<void> {
+  const { path, fileSystem, bound, hasContent, readyDir } = layout;
   if (fileSystem === undefined && bound === undefined) return EMPTY;
   if (mounts === undefined) {
     // Differs from upstream: a kubelet that may not mount keeps Secrets in the pod's own directory, which is closed to others.
@@ -69,14 +95,19 @@ function mountOnce({ mounts }: VolumePorts, layout: VolumeLayout): Observable<vo
   return mounts.list().pipe(
     switchMap((entries) => {
       const step = mountStep(layout, mountAt(entries, path));
+      const anew$ = readyDir === undefined ? EMPTY : files.remove(readyDir);
       if (!step.ok) throw step.error;
       switch (step.value.kind) {
         case "nothing":
           return EMPTY;
         case "mount":
-          return mounts.mount({ ...step.value.fileSystem, target: path });
-        case "bind":
-          return mounts.bind({ ...step.value.bound, target: path });
+          return concat(anew$, mounts.mount({ ...step.value.fileSystem, target: path }));
+        case "bind": {
+          const { source, readOnly, podsDir } = step.value.bound;
+          // As long as other pods have it, it is their group's.
+          const isTaken = readyDir !== undefined && seenBelow(entries, source, podsDir).length > 0;
+          return concat(isTaken ? setReady(files, readyDir) : anew$, mounts.bind({ source, readOnly, target: path }));
+        }
         case "makeReadOnly":
           return mounts.makeReadOnly(path);
       }

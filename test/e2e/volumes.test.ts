@@ -61,11 +61,12 @@ describeOnContainerd("volumes on containerd", (installation) => {
       "cat /settings/color /login/password /about/app; echo",
       "stat -Lc '%a %g' /settings/color /login/password; stat -c %g /scratch",
       "df -k /fast | tail -1 | awk '{print $2}'; grep -c ' /login tmpfs ' /proc/mounts",
-      "cat /color; echo; echo in >/part/file; cat /scratch/logs/main/file; echo end",
+      "touch /login/inner/x && echo nested; cat /color; echo; echo in >/part/file; cat /scratch/logs/main/file; echo end",
     ].join("; ");
     const parts = [
       { name: "settings", mountPath: "/color", subPath: "color" },
       { name: "scratch", mountPath: "/part", subPathExpr: "logs/$(NAME)" },
+      { name: "scratch", mountPath: "/login/inner" },
     ];
     cluster.bind(
       "kinds",
@@ -89,6 +90,7 @@ describeOnContainerd("volumes on containerd", (installation) => {
       "4321",
       "1024",
       "1",
+      "nested",
       "blue",
       "in",
       "end",

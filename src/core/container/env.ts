@@ -10,7 +10,7 @@ import { containerConfigError } from "./configError.ts";
 import { type EnvFiles, fileKeyValue } from "./envFile.ts";
 import { type EnvValue, keyRefValue, wholeSources } from "./envSources.ts";
 import { expand } from "./expansion.ts";
-import { type PodAddresses, podFieldText, resourceFieldText } from "./fieldRef.ts";
+import { allocatableToPod, type PodAddresses, podFieldText, resourceFieldText } from "./fieldRef.ts";
 import type { NodeContext } from "./nodeContext.ts";
 import { type EnvVar, serviceEnvironment } from "./serviceEnv.ts";
 
@@ -48,7 +48,7 @@ function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<En
       containerName && `of container ${containerName}`,
       divisor !== undefined && divisor !== "0" && `divided by ${divisor}`,
     ];
-    const text = resourceFieldText(pod, container, resourceFieldRef, node.allocatable);
+    const text = resourceFieldText(pod, container, resourceFieldRef, allocatableToPod(pod, node.allocatable));
     return textOr(text, `unsupported container resource : ${what.filter(Boolean).join(" ")}`);
   }
   if (configMapKeyRef !== undefined) return keyRefValue("ConfigMap", namespace, configMapKeyRef, objects);

@@ -62,14 +62,22 @@ export function podFieldText(pod: Pod, fieldPath: string, addresses: PodAddresse
   }
 }
 
-const isDefaulted = (name: string): boolean =>
-  name === "cpu" || name === "memory" || name === "ephemeral-storage" || name.startsWith("hugepages-");
+/** What a container without a limit is told the node's of. Of huge pages one always has a limit, if only none. */
+const DEFAULTED: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
 
-/** Limits as a container sees them: what it has none of, the pod or the node limits. */
-function effectiveLimits(pod: Pod, container: Container, allocatable: ResourceAmounts): ResourceList {
+/** Limits as a container sees them: what it has none of, the node limits. */
+function effectiveLimits(container: Container, allocatable: ResourceAmounts): ResourceList {
   const own = [...parseResourceList(container.resources?.limits)].filter(([, limit]) => limit.nano !== 0n);
-  const defaults = [...parseResourceList(allocatable)].filter(([name]) => isDefaulted(name));
-  return new Map([...defaults, ...parseResourceList(pod.spec.resources?.limits), ...own]);
+  const defaults = [...parseResourceList(allocatable)].filter(([name]) => DEFAULTED.has(name));
+  return new Map([...defaults, ...own]);
+}
+
+/** What variables, other than files, name as the node's: the limits of the pod as a whole come first. */
+export function allocatableToPod({ spec }: Pod, allocatable: ResourceAmounts): ResourceAmounts {
+  const { limits = {} } = spec.resources ?? {};
+  const isLimited = (name: string): boolean => (parseQuantity(limits[name] ?? "0")?.nano ?? 0n) !== 0n;
+  const names = ["cpu", "memory"].filter((name) => name in allocatable && isLimited(name));
+  return { ...allocatable, ...Object.fromEntries(names.map((name) => [name, limits[name] ?? ""])) };
 }
 
 /**
@@ -88,7 +96,7 @@ export function resourceFieldText(
   const divisor = parseQuantity(ref.divisor === undefined || ref.divisor === "0" ? "1" : ref.divisor);
   if (container === undefined || name === undefined || divisor === undefined || divisor.nano <= 0n) return undefined;
   const amounts =
-    kind === "limits" ? effectiveLimits(pod, container, allocatable) : parseResourceList(container.resources?.requests);
+    kind === "limits" ? effectiveLimits(container, allocatable) : parseResourceList(container.resources?.requests);
   const amount = amounts.get(name);
   if (amount === undefined) return "0";
   const inUnits = name === "cpu" ? quantityMilli : quantityValue;

@@ -92,6 +92,17 @@ export function mountHolding(entries: readonly MountEntry[], path: string): Moun
   );
 }
 
+/** Other places below `dir` where the very same directory is seen as at `source`. None of the paths has links in it. */
+export function seenBelow(entries: readonly MountEntry[], source: string, dir: string): readonly string[] {
+  const holder = mountHolding(entries, source);
+  if (holder === undefined) return [];
+  const inside = source.slice(holder.mountPoint === "/" ? 0 : holder.mountPoint.length);
+  const root = `${holder.root === "/" ? "" : holder.root}${inside}` || "/";
+  return entries
+    .filter((entry) => entry.device === holder.device && entry.root === root && entry.mountPoint.startsWith(`${dir}/`))
+    .map(({ mountPoint }) => mountPoint);
+}
+
 const REMOTE_TYPES: ReadonlySet<string> = new Set([
   "nfs",
   "nfs4",

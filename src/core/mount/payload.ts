@@ -2,7 +2,7 @@
  * What may be written into a volume the kubelet fills, and what of it is seen. Counterpart: validatePayload of
  * pkg/volume/util/atomic_writer.go.
  */
-import { type KubeletError, kubeletError } from "../errors.ts";
+import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 import { type CivilTime, padded } from "../telemetry/civilTime.ts";
 import { namesOf } from "./subPath.ts";
@@ -28,7 +28,7 @@ export function cleanPayload<T extends { readonly content: Uint8Array }>(
   let bytes = 0;
   for (const [path, file] of files) {
     const fault = pathFault(path);
-    if (fault !== undefined) return err(invalid(fault, path));
+    if (fault !== undefined) return err(kubeletError("InvalidArgument", `invalid path: ${fault}`));
     clean.set(namesOf(path).join("/"), file);
     bytes += file.content.length;
   }
@@ -36,28 +36,29 @@ export function cleanPayload<T extends { readonly content: Uint8Array }>(
     return err(kubeletError("InvalidArgument", `invalid payload: ${bytes} bytes, at most ${MAX_PAYLOAD_BYTES} can be`));
   }
   const inTheWay = [...clean.keys()].find((path) => directoriesOf(path).some((directory) => clean.has(directory)));
-  if (inTheWay !== undefined) return err(invalid("another file is where it needs a directory", inTheWay));
+  if (inTheWay !== undefined) {
+    const message = `invalid path: another file is where it needs a directory: ${inTheWay}`;
+    return err(kubeletError("InvalidArgument", message));
+  }
   return ok(new Map([...clean].sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-const invalid = (why: string, path: string): KubeletError =>
-  kubeletError("InvalidArgument", `invalid path: ${why}: ${JSON.stringify(path)}`);
-
 const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
 
+/** In upstream's words where it has some. */
 function pathFault(path: string): string | undefined {
-  if (path === "") return "must not be empty";
-  if (path.startsWith("/")) return "must be relative path";
-  if (path.includes("\0") || !path.isWellFormed()) return "must be UTF-8 without NUL";
+  if (path === "") return 'must not be empty: ""';
+  if (path.startsWith("/")) return `must be relative path: ${path}`;
+  if (path.includes("\0") || !path.isWellFormed()) return `must be UTF-8 without NUL: ${JSON.stringify(path)}`;
   if (utf8Length(path) > MAX_PATH_BYTES) return `must be less than or equal to ${MAX_PATH_BYTES} characters`;
   const names = namesOf(path);
   const [first] = names;
-  if (first === undefined) return "must name a file";
-  if (names.includes("..")) return "must not contain '..'";
+  if (first === undefined) return `must name a file: ${path}`;
+  if (names.includes("..")) return `must not contain '..': ${path}`;
   if (names.some((name) => utf8Length(name) > MAX_NAME_BYTES)) {
     return `filenames must be less than or equal to ${MAX_NAME_BYTES} characters`;
   }
-  return first.startsWith("..") ? "must not start with '..'" : undefined;
+  return first.startsWith("..") ? `must not start with '..': ${path}` : undefined;
 }
 
 /** The directories a path is in, the outermost first; the root of the volume is none of them. */

@@ -2,11 +2,11 @@
 import type { Pod } from "../api.ts";
 import type { ConfigObject, ConfigObjects } from "../configObjects.ts";
 import { podCertificateWishes } from "../cert/podCertificate.ts";
-import { podFieldText, resourceFieldText } from "../container/fieldRef.ts";
 import { volumeReferences } from "../pod/podReferences.ts";
 import type { Result } from "../result.ts";
 import type { Volume } from "./volumeLayout.ts";
 import type { VolumeInputs } from "./volumePlan.ts";
+import { downwardText } from "./downwardText.ts";
 import { anchorsWishes, tokenWishes } from "./identityFiles.ts";
 import type { PayloadSources } from "./volumePayload.ts";
 
@@ -24,6 +24,9 @@ export function objectInputs(namespace: string, volumes: readonly Volume[], obje
   });
 }
 
+/** What came of it, comparable by identity. */
+const told = (result: Result<unknown>): unknown => (result.ok ? result.value : result.error.message);
+
 /** Whatever the files of a volume are made from, likewise. */
 export function contentInputs(pod: Pod, volume: Volume, sources: PayloadSources): VolumeInputs {
   const { objects, allocatable } = sources;
@@ -32,16 +35,11 @@ export function contentInputs(pod: Pod, volume: Volume, sources: PayloadSources)
     ...tokenWishes(pod, volume).map(sources.token),
     ...anchorsWishes(volume).map(sources.anchors),
     ...podCertificateWishes(pod, volume).map(sources.credentials),
-  ].map((result: Result<unknown>) => (result.ok ? result.value : result.error.message));
+  ].map(told);
   const items = [
     ...(volume.downwardAPI?.items ?? []),
     ...(volume.projected?.sources ?? []).flatMap(({ downwardAPI }) => downwardAPI?.items ?? []),
   ];
-  const [first] = pod.spec.containers;
-  const texts = items.map(({ fieldRef, resourceFieldRef }) => {
-    if (fieldRef !== undefined) return podFieldText(pod, fieldRef.fieldPath, { podIps: [], nodeIps: [] });
-    if (resourceFieldRef === undefined || first === undefined) return undefined;
-    return resourceFieldText(pod, first, resourceFieldRef, allocatable);
-  });
+  const texts = items.map((item) => downwardText(pod, item, allocatable)).map(told);
   return [...read, ...identities, ...texts];
 }

@@ -5,12 +5,13 @@
 import type { Pod } from "../api.ts";
 import { goQuote } from "../container/goJson.ts";
 import { kubeletError } from "../errors.ts";
-import { escapePluginName, type PathRoots, podVolumeDir } from "../paths.ts";
+import { escapePluginName, type PathRoots, podPluginsDir, podsDir, podVolumeDir } from "../paths.ts";
 import { parseQuantity, quantityValue } from "../quantity.ts";
 import { podCgroupResources } from "../resources/podCgroup.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
 import { hugePageSize } from "./hugePages.ts";
+import { nestedMountPoints } from "./nestedMountPoints.ts";
 
 export type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
 
@@ -41,12 +42,21 @@ export interface VolumeLayout {
   readonly isOwnDirectory: boolean;
   readonly fileSystem?: FileSystem;
   /** A directory of the node that is bound to `path`. */
-  readonly bound?: { readonly source: string; readonly readOnly: boolean };
+  readonly bound?: {
+    readonly source: string;
+    readonly readOnly: boolean;
+    /** Where pods have their volumes: what another pod has bound there is its group's, and stays so. */
+    readonly podsDir: string;
+  };
   /** What must be at `path`, as a hostPath type; absent or empty: anything or nothing. */
   readonly wanted?: string;
   /** Whether the kubelet fills it, again whenever what it is made of changed. */
   readonly hasContent: boolean;
   readonly ownership?: Ownership;
+  /** Of what pods write to, a directory that tells that it was given to `ownership` once: never again, as upstream. */
+  readonly readyDir?: string;
+  /** Directories in a volume with content, relative, for what containers mount below it. */
+  readonly nested?: readonly string[];
   /** Containers may not write to it, whatever they ask for. */
   readonly isReadOnly: boolean;
   readonly selinuxRelabel: boolean;
@@ -78,12 +88,22 @@ const own = (pod: Pod, name: string, plugin: string, { directories }: VolumeNode
   isOwnDirectory: true,
 });
 
-/** `fsGroup` of the pod, if it has one. */
-function ownershipOf(pod: Pod, isReadOnly: boolean): { readonly ownership?: Ownership } {
-  const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {};
+/** `fsGroup` of the pod, if it has one. Its change policy is for volumes that outlive the pod. */
+function contentOwnership({ spec }: Pod): Pick<VolumeLayout, "ownership"> {
+  const { fsGroup } = spec.securityContext ?? {};
+  return fsGroup === undefined ? {} : { ownership: { fsGroup, readOnly: true } };
+}
+
+/** Of a volume that pods write to. */
+function givenOnce(
+  { metadata, spec }: Pod,
+  { name, plugin }: Pick<VolumeLayout, "name" | "plugin">,
+  { directories }: VolumeNode,
+): Pick<VolumeLayout, "ownership" | "readyDir"> {
+  const { fsGroup } = spec.securityContext ?? {};
   if (fsGroup === undefined) return {};
-  const policy = fsGroupChangePolicy === "OnRootMismatch" ? ({ changePolicy: fsGroupChangePolicy } as const) : {};
-  return { ownership: { fsGroup, ...policy, ...(isReadOnly ? { readOnly: true } : {}) } };
+  const readyDir = `${podPluginsDir(directories, metadata.uid)}/${escapePluginName(plugin)}/${name}`;
+  return { ownership: { fsGroup }, readyDir };
 }
 
 function bytesOf(amount: string | undefined): bigint {
@@ -113,7 +133,7 @@ function emptyDir(
   const { medium = "", sizeLimit } = source;
   const made = {
     ...own(pod, name, EMPTY_DIR_PLUGIN, node),
-    ...ownershipOf(pod, false),
+    ...givenOnce(pod, { name, plugin: EMPTY_DIR_PLUGIN }, node),
     hasContent: false,
     isReadOnly: false,
     selinuxRelabel: true,
@@ -123,7 +143,8 @@ function emptyDir(
   const pageSize = hugePageSize(pod, medium);
   if (!pageSize.ok) return pageSize;
   const options = [`pagesize=${pageSize.value}`];
-  return ok({ ...made, fileSystem: { source: "nodev", fsType: "hugetlbfs", options } });
+  const { readyDir: _everyTime, ...again } = made;
+  return ok({ ...again, fileSystem: { source: "nodev", fsType: "hugetlbfs", options } });
 }
 
 /** Volumes the kubelet fills; upstream keeps those of ConfigMaps on disk and the others in memory. */
@@ -136,9 +157,11 @@ const CONTENT_PLUGINS = {
 
 function content(pod: Pod, volume: Volume, kind: keyof typeof CONTENT_PLUGINS, node: VolumeNode): VolumeLayout {
   const { plugin, isInMemory } = CONTENT_PLUGINS[kind];
+  const nested = nestedMountPoints(pod, volume.name);
   return {
     ...own(pod, volume.name, plugin, node),
-    ...ownershipOf(pod, true),
+    ...contentOwnership(pod),
+    ...(nested.length === 0 ? {} : { nested }),
     ...(isInMemory ? { fileSystem: tmpfs(pod, undefined, node) } : {}),
     hasContent: true,
     isReadOnly: true,
@@ -178,15 +201,22 @@ export function layoutOfOrigin(pod: Pod, origin: VolumeOrigin, node: VolumeNode)
   }
   if (local !== undefined) {
     const isReadOnly = origin.readOnly ?? false;
-    const bound = { source: local.path, readOnly: isReadOnly };
+    const bound = { source: local.path, readOnly: isReadOnly, podsDir: podsDir(node.directories) };
     const made = {
       ...own(pod, name, LOCAL_PLUGIN, node),
       bound,
-      ...(isReadOnly ? {} : ownershipOf(pod, false)),
+      ...(isReadOnly ? {} : localOwnership(pod, name, node)),
     };
-    return { ...made, hasContent: false, isReadOnly, selinuxRelabel: !isReadOnly };
+    return { ...made, hasContent: false, isReadOnly, selinuxRelabel: true };
   }
   return undefined;
+}
+
+function localOwnership(pod: Pod, name: string, node: VolumeNode): Pick<VolumeLayout, "ownership" | "readyDir"> {
+  const { ownership, ...ready } = givenOnce(pod, { name, plugin: LOCAL_PLUGIN }, node);
+  if (ownership === undefined) return {};
+  const changePolicy = pod.spec.securityContext?.fsGroupChangePolicy;
+  return { ...ready, ownership: changePolicy === "OnRootMismatch" ? { ...ownership, changePolicy } : ownership };
 }
 
 const nfsHost = (server: string): string => (server.includes(":") && !server.startsWith("[") ? `[${server}]` : server);

@@ -5,10 +5,10 @@
 import type { Pod } from "../api.ts";
 import { decodeBase64 } from "../base64.ts";
 import type { ConfigObject, ConfigObjects } from "../configObjects.ts";
-import { type PodAddresses, podFieldText, resourceFieldText } from "../container/fieldRef.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
+import { type DownwardFile, downwardText } from "./downwardText.ts";
 import { identityFiles, type IdentitySources } from "./identityFiles.ts";
 import type { Payload, PayloadFile } from "./payloadFile.ts";
 import type { Volume } from "./volumeLayout.ts";
@@ -20,7 +20,6 @@ export interface PayloadSources extends IdentitySources {
 }
 
 type Projection = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];
-type DownwardFile = NonNullable<NonNullable<Volume["downwardAPI"]>["items"]>[number];
 
 interface KeyedSource {
   readonly kind: ConfigObject["kind"];
@@ -30,7 +29,6 @@ interface KeyedSource {
 }
 
 const FILE_MODE = 0o644;
-const NO_ADDRESSES: PodAddresses = { podIps: [], nodeIps: [] };
 const utf8 = new TextEncoder();
 
 const refuse = (message: string, code: KubeletError["code"] = "NotFound"): Result<never> =>
@@ -81,21 +79,12 @@ function downwardFiles(
 ): Result<Payload> {
   const files = new Map<string, PayloadFile>();
   const faults: string[] = [];
-  for (const { path, mode = defaultMode, fieldRef, resourceFieldRef } of items) {
-    const text =
-      fieldRef === undefined
-        ? resourceText(pod, resourceFieldRef, amounts)
-        : podFieldText(pod, fieldRef.fieldPath, NO_ADDRESSES);
-    if (text === undefined)
-      faults.push(`unsupported fieldPath: ${fieldRef?.fieldPath ?? resourceFieldRef?.resource ?? ""}`);
-    else files.set(path, { content: utf8.encode(text), mode });
+  for (const item of items) {
+    const text = downwardText(pod, item, amounts);
+    if (!text.ok) faults.push(text.error.message);
+    else files.set(item.path, { content: utf8.encode(text.value), mode: item.mode ?? defaultMode });
   }
   return faults.length === 0 ? ok(files) : refuse(together(faults), "InvalidArgument");
-}
-
-function resourceText(pod: Pod, ref: DownwardFile["resourceFieldRef"], amounts: ResourceAmounts): string | undefined {
-  const [first] = pod.spec.containers;
-  return ref === undefined || first === undefined ? undefined : resourceFieldText(pod, first, ref, amounts);
 }
 
 function projectionFiles(

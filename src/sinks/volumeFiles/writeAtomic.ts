@@ -38,7 +38,7 @@ export async function writeAtomic({ dir, files, at, giveAway }: AtomicWrite): Pr
   const inUse = await linkTarget(join(dir, DATA_LINK));
   const isCurrent = inUse !== undefined && isGeneration(inUse) && (await holds(join(dir, inUse), payload));
   const generation = isCurrent ? inUse : await writeGeneration(dir, payload, at, giveAway);
-  const linked = await showNames(dir, visibleNames(payload.keys()));
+  const linked = await showNames(dir, payload);
   const removed = await removeStale(dir, generation, visibleNames(payload.keys()));
   return isCurrent && !linked && !removed ? "same" : "changed";
 }
@@ -123,11 +123,14 @@ async function writeFiles(root: string, payload: Payload<VolumeFile>): Promise<v
 const NO_CHANGE = -1;
 
 /** Makes the links that are missing in the root: whether there were any. What else is in their place stays. */
-async function showNames(dir: string, names: ReadonlySet<string>): Promise<boolean> {
+async function showNames(dir: string, payload: Payload<VolumeFile>): Promise<boolean> {
   let isNew = false;
-  for (const name of names) {
-    if ((await entryAt(join(dir, name))) !== undefined) continue;
-    await fs.symlink(join(DATA_LINK, name), join(dir, name));
+  for (const [path, { uid }] of payload) {
+    const [name = path] = path.split("/", 1);
+    const place = join(dir, name);
+    if ((await entryAt(place)) !== undefined) continue;
+    await fs.symlink(join(DATA_LINK, name), place);
+    if (uid !== undefined) await fs.lchown(place, uid, NO_CHANGE);
     isNew = true;
   }
   return isNew;

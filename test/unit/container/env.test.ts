@@ -196,6 +196,25 @@ describe("containerEnvironment", () => {
     expect(environment(env, { pod, container })).toEqual(ok({ R: expected }));
   });
 
+  it.each([
+    ["limits.memory", "1024"],
+    ["limits.cpu", "2"],
+    ["limits.ephemeral-storage", "0"],
+    ["limits.hugepages-1Gi", "0"],
+  ])("reads %s of the pod as a whole where the container has none, of what a pod can limit", (resource, expected) => {
+    const limits = { memory: "1Gi", cpu: "4", "hugepages-1Gi": "2Gi", "ephemeral-storage": "1Gi" };
+    const env = [
+      {
+        name: "R",
+        valueFrom: { resourceFieldRef: { resource, ...(resource === "limits.memory" && { divisor: "1Mi" }) } },
+      },
+    ];
+    const limited = { resources: { limits: { cpu: "1500m" } } };
+    expect(environment(env, { pod: { spec: { resources: { limits } } }, container: limited })).toEqual(
+      ok({ R: expected }),
+    );
+  });
+
   it.each<[EnvVars[number]["valueFrom"], string, string?]>([
     [{ fieldRef: { fieldPath: "spec.restartPolicy" } }, "field label not supported: spec.restartPolicy"],
     [{ resourceFieldRef: { resource: "limits.gpu" } }, "unsupported container resource : limits.gpu"],

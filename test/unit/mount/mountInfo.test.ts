@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   isRemote,
   mountAt,
+  seenBelow,
   mountedAtOrBelow,
   mountHolding,
   parseMountInfo,
@@ -162,6 +163,12 @@ describe("the mount table of a node with pods", () => {
       [62, "/data/part", "ro", { sharedWith: 30, receivesFrom: 31, isUnbindable: false }],
       [63, "/data/gone//deleted", "rw", { isUnbindable: false }],
     ]);
+  });
+
+  it("finds what else below a directory shows the same place of a file system, and not the place itself", () => {
+    const placed = (id: number) => entries.find((entry) => entry.id === id)?.mountPoint ?? "";
+    expect(seenBelow(entries, `${placed(60)}/data`, POD)).toEqual([placed(61)]);
+    expect(seenBelow(entries, placed(61), "/elsewhere")).toEqual([]);
   });
 
   it("finds mounts of what is deleted at their places, and none at places that are deleted", () => {

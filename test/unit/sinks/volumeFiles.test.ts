@@ -52,6 +52,8 @@ describe("files of a volume on a real disk", () => {
       [0, FS_GROUP, "664"],
       [0, FS_GROUP, "2770"],
     ]);
+    const links = await Promise.all(["token", "dir"].map(async (name) => (await fs.lstat(join(dir(), name))).uid));
+    expect(links).toEqual([1_234, 0]);
   });
 
   it.each([

@@ -9,7 +9,7 @@ const PATH = "/p";
 const tmpfs: FileSystem = { source: "tmpfs", fsType: "tmpfs", options: ["size=65536", "noswap"] };
 const nfs: FileSystem = { source: "server:/x", fsType: "nfs", options: ["ro"] };
 const pages: FileSystem = { source: "nodev", fsType: "hugetlbfs", options: ["pagesize=2Mi"] };
-const bound = (readOnly: boolean) => ({ source: "/disk", readOnly });
+const bound = (readOnly: boolean) => ({ source: "/disk", readOnly, podsDir: "/pods" });
 const found = (line: string) => parseMountInfo(`41 22 0:33 ${line}`)[0];
 
 describe("mountStep", () => {

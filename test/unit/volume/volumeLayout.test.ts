@@ -16,6 +16,7 @@ const own = (plugin: string) => ({
   isOwnDirectory: true,
 });
 const limited = [containerOf({ resources: { limits: { memory: "64Mi" }, requests: { memory: "64Mi" } } })];
+const GROUP = { fsGroup: 5, fsGroupChangePolicy: "OnRootMismatch" };
 const huge = (...sizes: readonly string[]) => [
   containerOf({ resources: { requests: Object.fromEntries(sizes.map((size) => [`hugepages-${size}`, "4Mi"])) } }),
 ];
@@ -68,10 +69,22 @@ describe("layoutOf", () => {
     ["so are fields", { downwardAPI: {} }, {}, { ...own("downward-api"), fileSystem: tmpfs(NODE_MEMORY) }],
     ["so is a projection", { projected: {} }, {}, { ...own("projected"), fileSystem: tmpfs(NODE_MEMORY) }],
     [
-      "fsGroup owns it",
-      { emptyDir: {} },
-      { securityContext: { fsGroup: 5, fsGroupChangePolicy: "OnRootMismatch" } },
-      { ownership: { fsGroup: 5, changePolicy: "OnRootMismatch" } },
+      "fsGroup owns it whatever the policy, which is for volumes that outlive pods, and once",
+      { emptyDir: { medium: "Memory" } },
+      { securityContext: GROUP },
+      { ownership: { fsGroup: 5 }, readyDir: "/var/lib/kubelet/pods/uid-1/plugins/kubernetes.io~empty-dir/v" },
+    ],
+    [
+      "fsGroup may read what the kubelet writes, each time it is written",
+      { secret: { secretName: "s" } },
+      { securityContext: GROUP },
+      { ownership: { fsGroup: 5, readOnly: true } },
+    ],
+    [
+      "what is mounted below it has its directory there",
+      { configMap: { name: "c" } },
+      { containers: [containerOf({ volumeMounts: ["/a", "/a/b"].map((mountPath) => ({ name: "v", mountPath })) })] },
+      { nested: ["b"] },
     ],
     [
       "a hostPath is where it is, and nobody's",
@@ -130,14 +143,28 @@ describe("layoutOf", () => {
 describe("layoutOfOrigin", () => {
   it("binds a local volume, whose owner is left alone when it is read-only", () => {
     const pod = podOf({ spec: { securityContext: { fsGroup: 5 } } });
-    const bound = { source: "/mnt/d", readOnly: true };
+    const bound = { source: "/mnt/d", readOnly: true, podsDir: "/var/lib/kubelet/pods" };
     expect(layoutOfOrigin(pod, { name: "v", local: { path: "/mnt/d" }, readOnly: true }, volumeNodeOf())).toEqual({
       ...own("local-volume"),
       bound,
       hasContent: false,
       isReadOnly: true,
-      selinuxRelabel: false,
+      selinuxRelabel: true,
     });
+  });
+
+  it("gives a local volume to the group by its policy, once", () => {
+    const pod = podOf({ spec: { securityContext: GROUP } });
+    expect(layoutOfOrigin(pod, { name: "v", local: { path: "/mnt/d" } }, volumeNodeOf())).toMatchObject({
+      ownership: { fsGroup: 5, changePolicy: "OnRootMismatch" },
+      readyDir: "/var/lib/kubelet/pods/uid-1/plugins/kubernetes.io~local-volume/v",
+    });
+  });
+
+  it("gives huge pages to the group each time: nobody keeps that it was done", () => {
+    const made = layout({ emptyDir: { medium: "HugePages" } }, { securityContext: GROUP, containers: huge("2Mi") });
+    expect(made).toMatchObject({ value: { ownership: { fsGroup: 5 } } });
+    expect(made).not.toHaveProperty("value.readyDir");
   });
 
   // As upstream's GetAttributes: managed by the kubelet, and labels that can be changed.

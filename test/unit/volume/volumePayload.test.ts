@@ -14,6 +14,9 @@ import { containerOf, podOf } from "../../support/pods.ts";
 
 const CERTIFICATE = { signerName: "example.com/s", keyType: "ED25519", credentialBundlePath: "pair.pem" };
 
+const resourceFile = (resource: string, containerName: string) => ({
+  downwardAPI: { items: [{ path: "p", resourceFieldRef: { resource, containerName } }] },
+});
 const metadata = (name: string) => ({ name, namespace: "demo", uid: `uid-${name}` });
 const settings: ConfigObject = {
   kind: "ConfigMap",
@@ -133,6 +136,8 @@ describe("volumePayload", () => {
       "configmap references non-existent config key: constructor",
     ],
     [{ downwardAPI: { items: [{ path: "p", fieldRef: { fieldPath: "spec.x" } }] } }, "unsupported fieldPath: spec.x"],
+    [resourceFile("limits.cpu", "gone"), "container gone not found"],
+    [resourceFile("limits.gpu", "main"), "unsupported container resource : limits.gpu"],
     [
       { projected: { sources: [{ configMap: { name: "gone" } }, { secret: { name: "lost" } }] } },
       '[configmap "gone" not found, secret "lost" not found]',

@@ -1,0 +1,28 @@
+/** What a file of the downward API says. Counterpart: CollectData of pkg/volume/downwardapi. */
+import type { Pod } from "../api.ts";
+import { podFieldText, resourceFieldText } from "../container/fieldRef.ts";
+import { kubeletError } from "../errors.ts";
+import type { ResourceAmounts } from "../resources/resourceList.ts";
+import { err, ok, type Result } from "../result.ts";
+import type { Volume } from "./volumeLayout.ts";
+
+export type DownwardFile = NonNullable<NonNullable<Volume["downwardAPI"]>["items"]>[number];
+
+const refuse = (message: string): Result<never> =>
+  err(kubeletError("InvalidArgument", message, { reason: "FailedMount" }));
+
+/** The text, or why there is none, in upstream's words. What a container has no limit of, the node limits. */
+export function downwardText(pod: Pod, file: DownwardFile, allocatable: ResourceAmounts): Result<string> {
+  const { fieldRef, resourceFieldRef } = file;
+  if (fieldRef !== undefined) {
+    const text = podFieldText(pod, fieldRef.fieldPath, { podIps: [], nodeIps: [] });
+    return text === undefined ? refuse(`unsupported fieldPath: ${fieldRef.fieldPath}`) : ok(text);
+  }
+  if (resourceFieldRef === undefined) return ok("");
+  const { containerName = "", resource } = resourceFieldRef;
+  const { containers, initContainers = [] } = pod.spec;
+  const container = [...containers, ...initContainers].find(({ name }) => name === containerName);
+  if (container === undefined) return refuse(`container ${containerName} not found`);
+  const text = resourceFieldText(pod, container, resourceFieldRef, allocatable);
+  return text === undefined ? refuse(`unsupported container resource : ${resource}`) : ok(text);
+}

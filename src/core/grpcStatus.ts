@@ -66,3 +66,9 @@ const isGrpcFailure = (cause: unknown): cause is GrpcFailure =>
 /** What the server itself said of a failure; the whole message where it was no call that failed. */
 export const wordsOfServer = ({ message, cause }: KubeletError): string =>
   isGrpcFailure(cause) ? cause.details : message;
+
+/** The failure without the code Unknown, which adds nothing. */
+export const withoutUnknownCode = (error: KubeletError): KubeletError =>
+  isGrpcFailure(error.cause) && error.cause.status === GrpcStatus.unknown
+    ? { ...error, message: error.cause.details }
+    : error;

@@ -22,6 +22,7 @@ import {
 import type { Container, Pod } from "../core/api.ts";
 import { type ContainerBackoffs, NO_BACKOFFS, pruneBackoffs, registerFailure } from "../core/backoff.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
+import { withoutUnknownCode } from "../core/grpcStatus.ts";
 import { type MonotonicMs, monotonicMs, type PodUid, podUid } from "../core/ids.ts";
 import {
   decidePull,
@@ -206,7 +207,7 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
   const pace = tokenBucket({ qps: config.qps, burst: config.burst, clock });
   const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
   /** In the order of their turns. */
-  const line = new Map<string, Pull & PullInLine & { readonly sandboxConfig: PodSandboxConfig }>();
+  const line = new Map<string, Pull & PullInLine & Pick<ImageRequest, "pod" | "sandboxConfig">>();
   const pulled = new Subject<void>();
   const request = (key: string): Observable<Pulled> =>
     defer(() => {
@@ -214,9 +215,11 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
       const asked = line.get(key);
       if (asked === undefined) return EMPTY;
       line.set(key, { ...asked, startedAt });
-      const { image, credentials, sandboxConfig } = asked;
+      const { image, credentials, pod, sandboxConfig } = asked;
       const pull = (auth: AuthConfig | undefined): Observable<unknown> =>
-        images.pullImage({ image: ImageSpec.fromPartial({ image }), auth, sandboxConfig });
+        images
+          .pullImage({ image: imageSpec(image, pod), auth, sandboxConfig })
+          .pipe(catchError((thrown: unknown) => throwError(() => withoutUnknownCode(toKubeletError(thrown)))));
       return firstToWork(credentials, pull).pipe(
         map((used) => {
           const tookMs = clock.monotonicMs() - startedAt;
@@ -232,11 +235,11 @@ function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig[
     start: (key) =>
       slots.run(pace.acquire().pipe(switchMap(() => request(key)))).pipe(finalize(() => void line.delete(key))),
   });
-  const join = (pull: Pull, { sandboxConfig }: ImageRequest): Observable<Pulled> =>
+  const join = (pull: Pull, { pod, sandboxConfig }: ImageRequest): Observable<Pulled> =>
     defer(() => {
       const key = JSON.stringify([pull.image, pull.credentials]);
       const { askedAt, startedAt } = line.get(key) ?? { askedAt: clock.monotonicMs(), startedAt: undefined };
-      line.set(key, { ...pull, askedAt, startedAt, sandboxConfig });
+      line.set(key, { ...pull, askedAt, startedAt, pod, sandboxConfig });
       return runs.join(key);
     });
   const lineOf = (): readonly PullInLine[] =>
@@ -260,8 +263,12 @@ function firstToWork(
   );
 }
 
-function statusOf({ images }: Ports, { container }: ImageRequest): Observable<Image | undefined> {
-  const image = ImageSpec.fromPartial({ image: container.image ?? "" });
+/** An image as a pod asks for it: its annotations may mean something to the runtime. */
+const imageSpec = (image: string, { metadata }: Pod): ImageSpec =>
+  ImageSpec.fromPartial({ image, annotations: metadata.annotations ?? {} });
+
+function statusOf({ images }: Ports, { container, pod }: ImageRequest): Observable<Image | undefined> {
+  const image = imageSpec(container.image ?? "", pod);
   return images.imageStatus({ image, verbose: false }).pipe(map((answer) => answer.image));
 }
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../src/core/errors.ts";
-import { errorCodeOfStatus, grpcFailureText, GrpcStatus, wordsOfServer } from "../../src/core/grpcStatus.ts";
+import {
+  errorCodeOfStatus,
+  grpcFailureText,
+  GrpcStatus,
+  withoutUnknownCode,
+  wordsOfServer,
+} from "../../src/core/grpcStatus.ts";
 
 describe("grpcStatus", () => {
   it("gives every failing status an error code", () => {
@@ -37,6 +43,14 @@ describe("grpcStatus", () => {
     [99, "rpc error: code = Code(99) desc = no"],
   ])("tells status %i as Go does", (status, text) => {
     expect(grpcFailureText({ status, details: "no" })).toBe(text);
+  });
+
+  it.each([
+    [GrpcStatus.unknown, "no"],
+    [GrpcStatus.notFound, "rpc error: code = NotFound desc = no"],
+  ])("leaves out a code that says nothing: status %i", (status, message) => {
+    const cause = { endpoint: "unix:///s", method: "PullImage", status, details: "no" };
+    expect(withoutUnknownCode(kubeletError("Unknown", grpcFailureText(cause), { cause })).message).toBe(message);
   });
 
   it("knows the server's own words of a failed call, and the message of what was none", () => {

@@ -1,6 +1,6 @@
 /**
  * Image references as people write them, parsed and completed: `busybox` is `docker.io/library/busybox:latest`.
- * Bound: 255 characters for the repository. Upstream: distribution/reference's ParseNormalizedNamed, parsers.
+ * Bound: 255 characters for the path. Upstream: distribution/reference's ParseNormalizedNamed, parsers.
  */
 import { type KubeletError, kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -27,6 +27,7 @@ const DEFAULT_DOMAIN = "docker.io";
 const LEGACY_DOMAIN = "index.docker.io";
 const OFFICIAL = "library/";
 const MAX_REPOSITORY_LENGTH = 255;
+const INVALID = "invalid reference format";
 
 const LABEL = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
 const DOMAIN = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?$`);
@@ -68,24 +69,26 @@ function splitDomain(name: string): { readonly domain: string; readonly path: st
   return { domain: DEFAULT_DOMAIN, path: path.includes("/") ? path : `${OFFICIAL}${path}` };
 }
 
-function isDigest(text: string): boolean {
-  if (!DIGEST.test(text)) return false;
-  const [algorithm = "", hex = ""] = text.split(":");
+/** What is wrong with a well-formed digest. */
+function digestProblem(digest: string): string | undefined {
+  const [algorithm = "", hex = ""] = digest.split(":");
   const length = DIGEST_LENGTHS.get(algorithm);
-  return length === undefined || (hex.length === length && hex === hex.toLowerCase());
+  if (length === undefined) return "unsupported digest algorithm";
+  if (hex.length !== length) return "invalid checksum digest length";
+  return hex === hex.toLowerCase() ? undefined : "invalid checksum digest format";
 }
 
 function problemOf({ name, tag, digest }: Split, domain: string, path: string): string | undefined {
   if (BARE_ID.test(name)) return `invalid repository name (${name}), cannot specify 64-byte hexadecimal strings`;
-  if (!PATH.test(path) && PATH.test(path.toLowerCase())) {
-    return "invalid reference format: repository name must be lowercase";
-  }
-  const isShaped = DOMAIN.test(domain) && PATH.test(path) && (tag === undefined || TAG.test(tag));
-  if (!isShaped || (digest !== undefined && !isDigest(digest))) return "invalid reference format";
-  if (`${domain}/${path}`.length > MAX_REPOSITORY_LENGTH) {
+  // All up to the first colon.
+  const remote = tag === undefined && digest !== undefined ? `${path}@${digest.split(":")[0]}` : path;
+  if (remote !== remote.toLowerCase()) return `${INVALID}: repository name (${remote}) must be lowercase`;
+  if (!DOMAIN.test(domain) || !PATH.test(path) || (tag !== undefined && !TAG.test(tag))) return INVALID;
+  if (digest !== undefined && !DIGEST.test(digest)) return INVALID;
+  if (path.length > MAX_REPOSITORY_LENGTH) {
     return `repository name must not be more than ${MAX_REPOSITORY_LENGTH} characters`;
   }
-  return undefined;
+  return digest === undefined ? undefined : digestProblem(digest);
 }
 
 /** The error of a reference that is none. */

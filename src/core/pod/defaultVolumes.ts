@@ -1,6 +1,6 @@
 /** Defaults of volume sources, one row per source. Counterpart: the volume part of pkg/apis/core/v1/defaults.go. */
 import type { PodSpec } from "../api.ts";
-import { defaultPullPolicy } from "./imageTag.ts";
+import { defaultPullPolicy } from "./defaultPullPolicy.ts";
 
 type Volume = NonNullable<PodSpec["volumes"]>[number];
 type Projection = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];

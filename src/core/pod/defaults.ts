@@ -7,7 +7,7 @@ import type { V1EphemeralContainer, V1Pod } from "@kubernetes/client-node";
 import type { Container, PodSpec, Wire } from "../api.ts";
 import { defaultPodResources, defaultRequests } from "./defaultResources.ts";
 import { defaultVolume } from "./defaultVolumes.ts";
-import { defaultPullPolicy } from "./imageTag.ts";
+import { defaultPullPolicy } from "./defaultPullPolicy.ts";
 import { dottedSysctl } from "./sysctls.ts";
 
 /** A pod as decoded: nothing is certain about it yet. */

@@ -23,6 +23,8 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
     present,
     /** Pulls as they were asked for: `<ms> <image> <pod>`. */
     asked,
+    /** Values of the annotation `a` of the images asked for: status and pull alike. */
+    annotations: new Set<string | undefined>(),
     telemetry,
     statusFails: false,
     credentials: [] as readonly RegistryCredential[],
@@ -37,6 +39,7 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
   const service = {
     imageStatus: ({ image }: cri.ImageStatusRequest) =>
       defer(() => {
+        self.annotations.add(image?.annotations["a"]);
         if (self.statusFails) return throwError(() => kubeletError("Unavailable", "down"));
         const name = image?.image ?? "";
         return of({ image: present.has(name) ? cri.Image.create({ id: `id of ${name}`, size: 7n }) : undefined });
@@ -44,6 +47,7 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
     pullImage: ({ image, auth, sandboxConfig }: cri.PullImageRequest) =>
       defer(() => {
         const name = image?.image ?? "";
+        self.annotations.add(image?.annotations["a"]);
         const asker = auth === undefined ? "" : ` as ${auth.username}`;
         asked.push(`${m.clock.monotonicMs()} ${name} ${sandboxConfig?.hostname ?? "no sandbox"}${asker}`);
         const pull =
@@ -61,7 +65,7 @@ function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, 
     const container = containerOf({ image, ...(policy === undefined ? {} : { imagePullPolicy: policy }) });
     const sandboxConfig = cri.PodSandboxConfig.create({ hostname: uid });
     const credentials = of(ok({ credentials: self.credentials, missing: self.missing }));
-    return images.ensure({ pod: podOf({ uid }), container, sandboxConfig, credentials });
+    return images.ensure({ pod: podOf({ uid, annotations: { a: uid } }), container, sandboxConfig, credentials });
   };
   return self;
 }
@@ -84,6 +88,18 @@ const at = <T>({ scheduler }: Marbles, ms: number, stream$: Observable<T>): Obse
 const APP = "registry.example/app:1";
 const API = "registry.example/api:1";
 const steps = { p: "Pulling", d: "Pulled", r: `id of ${APP}`, s: `id of ${API}`, f: "Failed", b: "BackOff" };
+
+describe("createImagePulls: requests", () => {
+  it(
+    "carry the annotations of the pod",
+    marbles((m) => {
+      const world = node(m, { [APP]: m.cold("---(x|)") });
+      m.expectObservable(world.ensure(APP)).toBe("p--(dr|)", steps);
+      m.flush();
+      expect([...world.annotations]).toEqual(["u1"]);
+    }),
+  );
+});
 
 describe("createImagePulls: policies", () => {
   const policies = [

@@ -46,7 +46,7 @@ const never = {
   event: { type: "Warning", reason: "ErrImageNeverPull", message: neverText },
 };
 const invalidText =
-  'Failed to apply default image tag "A B": couldn\'t parse image name "A B": invalid reference format';
+  'Failed to apply default image tag "a b": couldn\'t parse image name "a b": invalid reference format';
 const failedAt100 = registerFailure(NO_BACKOFFS, KEY, mono(100), DEFAULT_IMAGE_PULL_POLICY);
 const lastFailure = kubeletError("NotFound", "rpc error: code = NotFound desc = not found", { reason: "ErrImagePull" });
 const backingOff = (message: string) => ({
@@ -71,7 +71,7 @@ describe("decidePull", () => {
     ],
     [
       "a name that is none is refused, whatever the policy",
-      { image: "A B", policy: "Never", present: "accessible" },
+      { image: "a b", policy: "Never", present: "accessible" },
       {
         kind: "refuse",
         error: kubeletError("InvalidArgument", invalidText, { reason: "InvalidImageName" }),

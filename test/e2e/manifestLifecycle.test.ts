@@ -2,6 +2,7 @@
 import { mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { Pod } from "../../src/core/api.ts";
 import { podLogDir } from "../../src/core/paths.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { waitFor } from "../support/waitFor.ts";
@@ -77,6 +78,28 @@ describeOnContainerd("manifests on containerd", (installation) => {
     expect((await readFile(journal, "utf8")).trimEnd().split("\n")).toEqual(
       ["first", "second", "third"].flatMap((word) => [`${word} starts`, `${word} ends`]),
     );
+  });
+
+  it("resizes a pod in place when nothing but the size in a manifest that states its UID is edited", async () => {
+    const sized = (cpu: string, memory: string) =>
+      manifest(
+        "grows",
+        { containers: [server("main", ":", { resources: { limits: { cpu, memory } } })] },
+        { uid: "aaaaaaaa-0000-4000-8000-000000000001" },
+      );
+    const mainOf = ({ status }: Pod) => status?.containerStatuses?.[0];
+    await node.daemon.put("grows.json", sized("50m", "32Mi"));
+    const before = await node.daemon.until("grows", (pod) => mainOf(pod)?.ready === true, "ready");
+    await node.daemon.put("grows.json", sized("80m", "48Mi"));
+    const isGrown = (pod: Pod): boolean =>
+      mainOf(pod)?.allocatedResources?.["cpu"] === "80m" &&
+      (pod.status?.conditions ?? []).every(({ type }) => !type.startsWith("PodResize"));
+    const after = await node.daemon.until("grows", isGrown, "grown");
+    expect([mainOf(after)?.containerID, mainOf(after)?.restartCount, mainOf(after)?.resources]).toEqual([
+      mainOf(before)?.containerID,
+      0,
+      { limits: { cpu: "80m", memory: "48Mi" }, requests: { cpu: "80m", memory: "48Mi" } },
+    ]);
   });
 
   it("does not touch a pod whose manifest is written anew with the same meaning", async () => {

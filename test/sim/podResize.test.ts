@@ -324,17 +324,17 @@ describe("a resize that does not fit", () => {
     check();
   });
 
-  it("is infeasible when the node could never take it", () => {
+  it("waits even for a size that the node will never have: to refuse that is the API server's", () => {
     const { node, events, check } = podNode({ pods: [sized(SMALL)] });
     node.runFor(1_000);
     node.putPod(sized({ cpu: "9", memory: "1Gi" }, { generation: 2 }));
     node.runFor(60_000);
     expect([resizing(node), inForce(node)]).toEqual([
-      ["PodResizePending 2 Infeasible Node didn't have enough capacity: cpu, requested: 9000, capacity: 8000"],
+      ["PodResizePending 2 Deferred Node didn't have enough resource: cpu, requested: 9000, used: 0, capacity: 8000"],
       ["1000 1024"],
     ]);
     expect(events.filter(({ what }) => what.startsWith("Resize")).map(({ what }) => what)).toEqual([
-      "ResizeInfeasible uid-1",
+      "ResizeDeferred uid-1",
     ]);
     check();
   });

@@ -7,7 +7,13 @@ import type { Container } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { killOf, verdictOn } from "./killOf.ts";
 import type { ContainerKill, PodActionsInput } from "./podActionsTypes.ts";
-import { isInitContainerFailed, isSidecar, newestContainer, restartsAfterExit } from "./restartRules.ts";
+import {
+  isInitContainerFailed,
+  isSidecar,
+  newestContainer,
+  restartsAfterExit,
+  restartsAfterKill,
+} from "./restartRules.ts";
 import { containerSpecHash } from "../container/specHash.ts";
 
 /** The part of the plan that concerns init containers. */
@@ -62,7 +68,8 @@ function exitedStep(input: PodActionsInput, spec: Container, container: RuntimeC
 }
 
 function unknownStep(input: PodActionsInput, spec: Container, container: RuntimeContainer): Step {
-  if (!isSidecar(spec) && !restartsAfterExit(spec, input.pod.spec, failureCode(container))) return { failed: true };
+  // No exit code is known that a rule could speak of.
+  if (!isSidecar(spec) && !restartsAfterKill(spec, input.pod.spec)) return { failed: true };
   const message = 'Init container is in "unknown" state, try killing it before restart';
   return { kill: killOf(container, message, "Unknown"), restart: true };
 }

@@ -102,7 +102,6 @@ describe("judging resizes", () => {
 
 describe("infeasible resizes", () => {
   const node: ResizeNode = {
-    allocatable: { cpu: "4", memory: "4Gi" },
     cpuManagerPolicy: "none",
     memoryManagerPolicy: "None",
     resizeGates: { exclusiveCpus: false, exclusiveMemory: false },
@@ -111,34 +110,9 @@ describe("infeasible resizes", () => {
     podOf({
       spec: { containers: [containerOf({ resources: { requests: { cpu, memory }, limits: { cpu, memory } } })] },
     });
-  const STATIC = { "kubernetes.io/config.source": "file" };
   const pinned = { ...node, cpuManagerPolicy: "static", memoryManagerPolicy: "Static" };
   const rows: readonly [string, Pod, Pod, ResizeNode, string | undefined, string | undefined][] = [
     ["one that fits", guaranteed("2", "1Gi"), guaranteed("1", "1Gi"), node, undefined, undefined],
-    [
-      "of a static pod",
-      podOf({ annotations: STATIC }),
-      podOf({ annotations: STATIC }),
-      node,
-      "In-place resize of static-pods is not supported",
-      "static_pod",
-    ],
-    [
-      "beyond the node's CPUs",
-      guaranteed("4100m", "1Gi"),
-      guaranteed("1", "1Gi"),
-      node,
-      "Node didn't have enough capacity: cpu, requested: 4100, capacity: 4000",
-      "insufficient_node_allocatable",
-    ],
-    [
-      "beyond both is told of memory",
-      guaranteed("5", "5Gi"),
-      guaranteed("1", "1Gi"),
-      node,
-      "Node didn't have enough capacity: memory, requested: 5368709120, capacity: 4294967296",
-      "insufficient_node_allocatable",
-    ],
     [
       "of whole CPUs",
       guaranteed("2", "1Gi"),

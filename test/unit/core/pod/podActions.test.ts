@@ -636,6 +636,22 @@ describe("init containers", () => {
       STOP_POD,
     ],
     [
+      "whose rules are not asked then: there is no exit code",
+      {
+        pod: pod({
+          restartPolicy: "Never",
+          initContainers: [
+            container("i1", {
+              restartPolicy: "Never",
+              restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "NotIn", values: [0] } }],
+            }),
+          ],
+        }),
+        runtime: runtime([instance("i1", { state: "unknown" })]),
+      },
+      STOP_POD,
+    ],
+    [
       "a pod whose regular container runs is initialized, whatever became of its init containers",
       { pod: inits, runtime: runtime([instance("web")]) },
       {},

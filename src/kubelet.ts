@@ -47,6 +47,7 @@ import { nodeCgroups } from "./pipelines/nodeCgroups.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { nodeAdmission, nodeContext, readdressed, volumeNode } from "./pipelines/nodeContext.ts";
 import { nodeGauges } from "./pipelines/nodeGauges.ts";
+import { nodePressure } from "./pipelines/nodePressure.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { createNodeStats } from "./pipelines/nodeStats.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
@@ -179,6 +180,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       swept$,
       logRotation(state, ports, config.logRotation),
       nodeGauges(state, ports),
+      nodePressure(state, ports, config),
       merge(nodeCgroups(state, ports, config), clusterNode(images, ports, config, state)).pipe(pushedTo(loops.events)),
     ),
     node: state.node,

@@ -101,7 +101,9 @@ async function devKubeletOptions(
   const invocation = await runProgram(argv, { version: KUBERNETES_VERSION });
   if (invocation.command === "kubelet") {
     const { config } = invocation.options;
-    return { ...invocation.options, config: { ...config, podLogsDir: path.join(root, "logs", "pods") } };
+    // What is tried out runs on a machine whose disk is nearly full, too.
+    const own = { podLogsDir: path.join(root, "logs", "pods"), evictionHard: {} };
+    return { ...invocation.options, config: { ...config, ...own } };
   }
   const why = invocation.command === "error" ? invocation.errors.join("; ") : invocation.command;
   throw kubeletError("InvalidArgument", `rxlet dev: ${why}`);

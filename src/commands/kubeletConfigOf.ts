@@ -4,6 +4,7 @@ import path from "node:path";
 import { effectiveMaxPods } from "../core/admission/admit.ts";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import { evictionThresholds } from "../core/eviction/thresholds.ts";
 import type { ImageVerification } from "../core/image/pullVerification.ts";
 import type { KubeletConfig, KubeletDirectories, LogRotation } from "../core/kubeletConfig.ts";
 import { initialLabels } from "../core/node/initialNode.ts";
@@ -58,6 +59,8 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     },
     logRotation: logRotationOf(config),
     limitsLocalStorage: config.localStorageCapacityIsolation,
+    evictionThresholds: evictionThresholds(config),
+    pressureTransitionMs: config.evictionPressureTransitionPeriod,
     podStatsFromRuntime: featureGates.get("PodAndContainerStatsFromCRI") === true,
     diskStatsPeriodMs: Math.max(0, config.volumeStatsAggPeriod),
     dockerFiles: dockerFilesOf(flags.rootDir),

@@ -1,6 +1,7 @@
 /** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
 import type { ResizeGates } from "./allocation/infeasibleResize.ts";
 import type { ResizableParts } from "./allocation/podAllocation.ts";
+import type { Threshold } from "./eviction/thresholds.ts";
 import type { CredentialProvider } from "./image/credentialProviderConfig.ts";
 import type { DockerFilePlaces } from "./image/dockerConfig.ts";
 import type { ImageVerification } from "./image/pullVerification.ts";
@@ -76,6 +77,10 @@ export interface KubeletConfig {
   readonly logRotation: LogRotation | undefined;
   /** Whether pods are held to their limits of local storage. */
   readonly limitsLocalStorage: boolean;
+  /** Empty: nobody looks what the node runs short of. */
+  readonly evictionThresholds: readonly Threshold[];
+  /** How long a pressure is told of after it was seen last. */
+  readonly pressureTransitionMs: number;
   /** Disks of pods are counted this seldom, when somebody asks; 0: never. */
   readonly diskStatsPeriodMs: number;
   /** The gate PodAndContainerStatsFromCRI: all that pods use is asked of the runtime. */

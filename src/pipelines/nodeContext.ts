@@ -8,12 +8,12 @@ import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { hostIpUnknown, nodeHostIps } from "../core/node/hostIps.ts";
 import { safeSysctls, sysctlAllowlist } from "../core/pod/sysctls.ts";
-import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import { sameItems } from "../core/sameValue.ts";
 import type { VolumeNode } from "../core/volume/volumeLayout.ts";
 import { derived } from "../operators/derived.ts";
 import type { Machine } from "../ports/host.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
+import type { NodeState } from "../state/nodeState.ts";
 
 /** What CRI configs need of the node; its addresses are those it has whenever they are read. */
 export const nodeContext = (
@@ -53,7 +53,7 @@ export function volumeNode(config: KubeletConfig, machine: Machine): VolumeNode 
 export function nodeAdmission(
   config: KubeletConfig,
   machine: Machine,
-  state: { readonly runtimeState: ReadonlyCell<RuntimeState>; readonly node: ReadonlyCell<Node | undefined> },
+  state: Pick<NodeState, "runtimeState" | "node" | "pressures">,
 ): ResizeRules {
   const { operatingSystem: os, kernelVersion, appArmorEnabled } = machine;
   const sysctls = sysctlAllowlist([...safeSysctls(os, kernelVersion), ...config.allowedUnsafeSysctls]);
@@ -69,6 +69,7 @@ export function nodeAdmission(
         os,
         supplementalGroupsPolicy: state.runtimeState.value.supplementalGroupsPolicy === true,
         sysctls,
+        pressures: state.pressures.value,
         appArmor: os === "linux" ? appArmorEnabled : undefined,
       },
       allocatable: config.allocatable,

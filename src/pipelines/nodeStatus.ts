@@ -50,7 +50,7 @@ interface Written {
 /** Reports from its subscription on; emits the events of what was written. Never errors, never completes. */
 export function nodeStatus(
   writer: NodeWriter,
-  state: Pick<NodeState, "node" | "runtimeState" | "images">,
+  state: Pick<NodeState, "node" | "runtimeState" | "images" | "pressures">,
 ): Observable<KubeletEvent> {
   const { clock, rng } = writer;
   return defer(() => {
@@ -61,9 +61,14 @@ export function nodeStatus(
       filter((uid) => uid !== undefined),
     );
     return reconcile({
-      triggers$: merge(of(undefined), state.runtimeState.changes$, state.images.changes$, found$, writer.returns$).pipe(
-        auditTime(SETTLE_MS, clock.scheduler),
-      ),
+      triggers$: merge(
+        of(undefined),
+        state.runtimeState.changes$,
+        state.images.changes$,
+        state.pressures.changes$,
+        found$,
+        writer.returns$,
+      ).pipe(auditTime(SETTLE_MS, clock.scheduler)),
       run: () => report(writer, written, () => state.node.value),
       wakeAfterMs: () => Math.round(writer.facts().settings.statusUpdatePeriodMs * (1 + JITTER * rng.next())),
       clock,

@@ -9,7 +9,7 @@ import type { Files } from "../ports/files.ts";
 import { later } from "./simCall.ts";
 import { isOfOther } from "./simMountTable.ts";
 import { normalized, parentOf, type SimNode } from "./simPaths.ts";
-import { createSimTree, type SimTree } from "./simTree.ts";
+import { type CountStored, createSimTree, type SimTree } from "./simTree.ts";
 
 /** The port, and the host's view of the same tree. */
 export interface SimFiles extends Files {
@@ -35,14 +35,16 @@ export interface SimFilesOptions {
   fault?: ((operation: keyof Files, path: string) => ErrorCode | undefined) | undefined;
   /** Whether there is no room for it; default: there always is. */
   isFullFor?(operation: keyof Files, path: string): boolean;
+  /** Told what the files take of the disks. */
+  readonly count?: CountStored;
 }
 
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o644;
 
 /** Makes an empty file system. */
-export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor }: SimFilesOptions): SimFiles {
-  const tree = createSimTree();
+export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor, count }: SimFilesOptions): SimFiles {
+  const tree = createSimTree(count);
   const call = <T>(operation: keyof Files, path: string, effect: () => T): Call<T> =>
     later(clock, latencyMs, () => {
       const code = fault?.(operation, path);

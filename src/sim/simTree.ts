@@ -15,18 +15,32 @@ const split = (place: string): readonly [directory: string, name: string] => {
 const failure = (code: ErrorCode, action: string, path: string, why: string) =>
   kubeletError(code, `cannot ${action} ${path}: ${why}`);
 
+/** Told of everything that comes, goes or changes its size: by how many characters, and whether it is one more or less. */
+export type CountStored = (place: string, bytes: number, inodes: number) => void;
+
+const bytesOf = (node: SimNode | undefined): number => (node?.kind === "file" ? node.content.length : 0);
+const entries = (node: SimNode | undefined): number => (node === undefined ? 0 : 1);
+
 /** A file tree. */
 export type SimTree = ReturnType<typeof createSimTree>;
 
 /** The tree and its rules; throws KubeletErrors as the real adapter answers them. */
-export function createSimTree() {
-  const nodes = new Map<string, SimNode>([["/", { kind: "directory", mode: 0o755 }]]);
+export function createSimTree(count: CountStored = () => undefined) {
+  const nodes = new Map<string, SimNode>();
+  /** Keeps the count: what is in a file system that was mounted since takes no room on a disk. */
+  const replace = (place: string, node: SimNode | undefined): void => {
+    const before = nodes.get(place);
+    if (node === undefined) nodes.delete(place);
+    else nodes.set(place, node);
+    if (!isOfOther(place)) count(place, bytesOf(node) - bytesOf(before), entries(node) - entries(before));
+  };
+  replace("/", { kind: "directory", mode: 0o755 });
   /** What is in each directory that has anything in it. */
   const names = new Map<string, Set<string>>();
   const mounts = createSimMountTable(nodes);
   const put = (place: string, node: SimNode): void => {
     if (node.kind === "symlink" || nodes.get(place)?.kind === "symlink") mounts.linksChanged();
-    nodes.set(place, node);
+    replace(place, node);
     const [directory, name] = split(place);
     const inside = names.get(directory);
     if (inside === undefined) names.set(directory, new Set([name]));
@@ -36,7 +50,7 @@ export function createSimTree() {
     for (const name of names.get(place) ?? []) dropBelow(`${place}/${name}`);
     names.delete(place);
     if (nodes.get(place)?.kind === "symlink") mounts.linksChanged();
-    nodes.delete(place);
+    replace(place, undefined);
   };
   const resolve = (path: string): string => mounts.walk(path).place;
   const writable = (action: string, path: string, where: SimWhere): string => {

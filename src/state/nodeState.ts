@@ -6,6 +6,7 @@
  *     auditedAt      pipelines/runtimeStatus      when that was
  *     statuses       pipelines/runtimeStatus      each pod in the runtime, as last inspected
  *     runtimeState   pipelines/runtimeState       is the runtime up, is its network
+ *     pressures      pipelines/nodePressure       what the node runs short of
  *     registry       pipelines/podLifecycle       which pods the node has and the phase of each
  *     podStatuses    pipelines/podStatus          API status of each pod
  *     timelines      pipelines/podTimeline        what happened to each pod, and what it is busy with
@@ -26,7 +27,7 @@ import type { Node, PodStatus } from "../core/api.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
-import type { NodeImage } from "../core/node/nodeFacts.ts";
+import { type NodeImage, type NodePressures, NO_PRESSURE } from "../core/node/nodeFacts.ts";
 import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
 import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
@@ -47,6 +48,7 @@ export interface NodeState {
   readonly auditedAt: Cell<MonotonicMs | undefined>;
   readonly statuses: KeyedCell<PodUid, PodRuntimeStatus>;
   readonly runtimeState: Cell<RuntimeState>;
+  readonly pressures: Cell<NodePressures>;
   readonly registry: Cell<Registry>;
   readonly podStatuses: KeyedCell<PodUid, PodStatus>;
   readonly timelines: KeyedCell<PodUid, PodTimeline>;
@@ -76,6 +78,7 @@ export function createNodeState(): NodeState {
     auditedAt: createCell<MonotonicMs | undefined>(undefined),
     statuses: createKeyedCell(),
     runtimeState: createCell(unknownRuntimeState),
+    pressures: createCell(NO_PRESSURE),
     registry: createCell(emptyRegistry),
     podStatuses: createKeyedCell(),
     timelines: createKeyedCell(),

@@ -1,10 +1,11 @@
 /**
  * Whether this node takes a pod. Checks in upstream's order, the first refusal counts; reason and message are what the
- * pod's status shows. Counterpart: pkg/kubelet/lifecycle/predicate.go.
+ * pod's status shows. Counterpart: pkg/kubelet/lifecycle/predicate.go, and the handlers before and after it.
  */
 import type { Pod } from "../api.ts";
 import { podUid, type PodUid } from "../ids.ts";
 import { appArmorFault } from "../container/appArmorProfile.ts";
+import type { NodePressures } from "../node/nodeFacts.ts";
 import { isCriticalPod, isStaticPod } from "../pod/criticalPod.ts";
 import { forbiddenSysctl, type SysctlAllowlist } from "../pod/sysctls.ts";
 import { type ResourceAmounts, parseResourceList } from "../resources/resourceList.ts";
@@ -12,6 +13,7 @@ import { hostPortsConflict } from "./hostPorts.ts";
 import { type Labels, type Taint, matchesNode, toleratesNoExecute } from "./nodeSelection.ts";
 import { podsToPreempt } from "./preemption.ts";
 import { type InsufficientResource, insufficientResources, insufficientText } from "./resourceFit.ts";
+import { pressureFault } from "./underPressure.ts";
 
 /** What admission looks at of the node. */
 export interface NodeInfoForAdmission {
@@ -26,6 +28,7 @@ export interface NodeInfoForAdmission {
   readonly sysctls: SysctlAllowlist;
   /** Whether the kernel enforces AppArmor profiles; undefined on systems that know none. */
   readonly appArmor: boolean | undefined;
+  readonly pressures: NodePressures;
 }
 
 export interface AdmissionInput {
@@ -121,6 +124,8 @@ function unenforceable(pod: Pod, { appArmor }: NodeInfoForAdmission): AdmissionR
 /** Whether the node takes the pod, and which pods must go for it. */
 export function admitPod(input: AdmissionInput): AdmissionResult {
   const { pod, node } = input;
+  const pressure = pressureFault(pod, node.pressures);
+  if (pressure !== undefined) return refuse("Evicted", pressure);
   const sysctl = forbiddenSysctl(pod, node.sysctls);
   if (sysctl !== undefined) return refuse("SysctlForbidden", sysctl);
   const refusal = unsupported(pod, node);

@@ -78,10 +78,10 @@ function tolerates({ key, operator = "Equal", value = "", effect }: Toleration, 
   return (operator === "Equal" || operator === "") && value === (taint.value ?? "");
 }
 
+/** True when some toleration of the pod is of this taint. */
+export const toleratesTaint = (pod: Pod, taint: Taint): boolean =>
+  (pod.spec.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
+
 /** True when the pod tolerates every NoExecute taint; the others concern the scheduler alone. */
-export function toleratesNoExecute(pod: Pod, taints: readonly Taint[]): boolean {
-  const tolerations = pod.spec.tolerations ?? [];
-  return taints
-    .filter(({ effect }) => effect === "NoExecute")
-    .every((taint) => tolerations.some((toleration) => tolerates(toleration, taint)));
-}
+export const toleratesNoExecute = (pod: Pod, taints: readonly Taint[]): boolean =>
+  taints.filter(({ effect }) => effect === "NoExecute").every((taint) => toleratesTaint(pod, taint));

@@ -91,18 +91,22 @@ export const RESOURCE_FIELDS = {
   }),
   evictionSoft: field("map[string]string", undefined, "Signals that evict pods after a grace period", {
     flag: "eviction-soft",
+    effective: true,
   }),
   evictionSoftGracePeriod: field("map[string]string", undefined, "Grace period of each soft signal", {
     flag: "eviction-soft-grace-period",
+    effective: true,
   }),
   evictionPressureTransitionPeriod: field("duration", minutes(5), "Time before a pressure condition is lifted", {
     flag: "eviction-pressure-transition-period",
+    effective: true,
   }),
   evictionMaxPodGracePeriod: field("int32", undefined, "Longest grace in seconds of a pod evicted softly", {
     flag: "eviction-max-pod-grace-period",
   }),
   evictionMinimumReclaim: field("map[string]string", undefined, "Least amount one eviction reclaims, per signal", {
     flag: "eviction-minimum-reclaim",
+    effective: true,
   }),
   mergeDefaultEvictionSettings: field("bool?", false, "Add the default thresholds to those of evictionHard", {
     effective: true,

@@ -2,23 +2,11 @@
  * Checks of eviction: signals, thresholds, grace periods, reclaim.
  * Upstream: eviction.ParseThresholdConfig, which runs at start rather than with the other checks.
  */
+import { EVICTION_SIGNALS } from "../eviction/thresholds.ts";
 import { parseQuantity } from "../quantity.ts";
 import type { ConfigProblem } from "./configProblem.ts";
 import { parseDuration } from "./duration.ts";
 import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
-
-/** Signals a threshold may be set for. */
-const EVICTION_SIGNALS: readonly string[] = [
-  "memory.available",
-  "nodefs.available",
-  "nodefs.inodesFree",
-  "imagefs.available",
-  "imagefs.inodesFree",
-  "containerfs.available",
-  "containerfs.inodesFree",
-  "pid.available",
-  "allocatableMemory.available",
-];
 
 type Fault = (text: string) => string | undefined;
 const PERCENT = /^([+-]?\d+(?:\.\d+)?)%$/;

@@ -2,6 +2,7 @@
  * What pods may use of the node: capacity less the reservations for Kubernetes and the system, less what hard eviction
  * keeps free. Counterparts: pkg/kubelet/cm/node_container_manager_linux.go, pkg/kubelet/nodestatus/setters.go.
  */
+import { shareOf } from "../eviction/thresholds.ts";
 import {
   type Quantity,
   formatQuantity,
@@ -26,11 +27,9 @@ const RESOURCE_OF_SIGNAL: ReadonlyMap<string, string> = new Map([
   ["nodefs.available", "ephemeral-storage"],
 ]);
 
-/** Percentages are 32-bit floats upstream; the last bytes of allocatable follow from it. */
 function percentageOf(text: string, capacity: Quantity): Quantity | undefined {
-  const percent = Number(text.slice(0, -1));
-  if (!Number.isFinite(percent)) return undefined;
-  const share = Math.fround(Math.fround(percent) / 100);
+  const share = shareOf(text);
+  if (!Number.isFinite(share)) return undefined;
   return quantityOf(BigInt(Math.trunc(Number(quantityValue(capacity)) * share)), "BinarySI");
 }
 

@@ -29,7 +29,8 @@ function problemOf({ metadata, spec, status }: Pod, { plan, uid }: WantedPod): s
   const { phase, reason = "", initContainerStatuses = [], containerStatuses = [] } = status ?? {};
   // Refused, or stopped to make room: the end of it, whatever it was to do. After a restart of the kubelet one that was
   // refused tells of its containers, as lost.
-  const gaveWay = containerStatuses.length === 0 || reason === "Preempting" || reason.startsWith("OutOf");
+  const gaveWay =
+    containerStatuses.length === 0 || ["Preempting", "Evicted"].includes(reason) || reason.startsWith("OutOf");
   if (phase === "Failed" && gaveWay) return undefined;
   const told = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
     const is = state?.running !== undefined ? "runs" : (state?.terminated?.reason ?? state?.waiting?.reason ?? "?");

@@ -25,6 +25,8 @@ export interface SimFill {
 
 export interface SimDisk {
   readonly fileSystems: readonly SimFileSystem[];
+  /** A file or directory of the simulation came, went or changed: by so much. */
+  count(path: string, bytes: number, inodes: number): void;
   /** Sets what someone uses; nothing is as good as its absence. */
   fill(mountPoint: string, user: string, fill: Partial<SimFill>): void;
   usage(path: string): FileSystemUsage;
@@ -47,14 +49,10 @@ export const usualFileSystems = (rootBytes: number): readonly SimFileSystem[] =>
   { mountPoint: "/run", capacityBytes: RUN_BYTES, inodes: RUN_INODES, isTmpfs: true },
 ];
 
-/** Files in memory never come near this much: with more free than that nobody has to count them. */
-const AMPLE_BYTES = 256 * 2 ** 20;
-const AMPLE_INODES = 100_000;
-
 const isOn = (mountPoint: string, path: string): boolean =>
   mountPoint === "/" || path === mountPoint || path.startsWith(`${mountPoint}/`);
 
-/** Makes disks; `files` is asked only when their size matters. */
+/** Makes disks; `files` is asked what is there already. */
 export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () => SimFiles): SimDisk {
   const fills = new Map<string, Map<string, SimFill>>();
   const longestFirst = fileSystems.toSorted((a, b) => b.mountPoint.length - a.mountPoint.length);
@@ -68,16 +66,8 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
     const sum = (what: keyof SimFill) => all.reduce((total, fill) => total + fill[what], 0);
     return { bytes: sum("bytes"), inodes: sum("inodes") };
   };
-  const stored = (fileSystem: SimFileSystem): SimFill => {
-    const paths = files()
-      .paths()
-      .filter((path) => of(path) === fileSystem);
-    const sizes = paths.map((path) => {
-      const node = files().at(path);
-      return node?.kind === "file" ? node.content.length : 0;
-    });
-    return { bytes: sizes.reduce((total, size) => total + size, 0), inodes: paths.length };
-  };
+  const stored = new Map(fileSystems.map((fileSystem) => [fileSystem, { bytes: 0, inodes: 0 }]));
+  const storedOn = (fileSystem: SimFileSystem): SimFill => stored.get(fileSystem) ?? { bytes: 0, inodes: 0 };
   /** A directory that is there already is asked for in vain, but not refused. */
   const takesRoom = (operation: keyof Files, path: string): boolean =>
     operation === "writeFile" ||
@@ -86,14 +76,17 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
     (operation === "makeDirectory" && files().at(path)?.kind !== "directory");
   const isFull = (fileSystem: SimFileSystem): boolean => {
     const others = filled(fileSystem);
-    const left = { bytes: fileSystem.capacityBytes - others.bytes, inodes: fileSystem.inodes - others.inodes };
-    if (left.bytes > AMPLE_BYTES && left.inodes > AMPLE_INODES) return false;
-    if (left.bytes <= 0 || left.inodes <= 0) return true;
-    const own = stored(fileSystem);
-    return left.bytes <= own.bytes || left.inodes <= own.inodes;
+    const own = storedOn(fileSystem);
+    return fileSystem.capacityBytes - others.bytes <= own.bytes || fileSystem.inodes - others.inodes <= own.inodes;
   };
   return {
     fileSystems,
+    count(path, bytes, inodes) {
+      const sum = stored.get(of(path));
+      if (sum === undefined) return;
+      sum.bytes += bytes;
+      sum.inodes += inodes;
+    },
     fill(mountPoint, user, { bytes = 0, inodes = 0 }) {
       invariant(of(mountPoint).mountPoint === mountPoint, `${mountPoint} is no mount point`);
       const users = fills.get(mountPoint) ?? new Map<string, SimFill>();
@@ -103,7 +96,7 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
     device: (path) => BigInt(fileSystems.indexOf(of(path))),
     usage(path) {
       const fileSystem = of(path);
-      const [others, own] = [filled(fileSystem), stored(fileSystem)];
+      const [others, own] = [filled(fileSystem), storedOn(fileSystem)];
       const usedBytes = Math.min(fileSystem.capacityBytes, others.bytes + own.bytes);
       const usedInodes = Math.min(fileSystem.inodes, others.inodes + own.inodes);
       return {

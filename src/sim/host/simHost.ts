@@ -64,7 +64,12 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
 
   const kernelLog = createSimKernelLog(clock);
   const disk = createSimDisk(options.fileSystems ?? usualFileSystems(Number(facts.rootFsBytes)), () => files);
-  const files: SimFiles = createSimFiles({ clock, fault: options.fileFault, isFullFor: disk.isFullFor });
+  const files: SimFiles = createSimFiles({
+    clock,
+    fault: options.fileFault,
+    isFullFor: disk.isFullFor,
+    count: disk.count,
+  });
   const mounts = createSimMounts({ clock, tree: files.tree, fate: options.mountFate, goesOn: options.mountGoesOn });
   const volumeFiles = createSimVolumeFiles({
     clock,

@@ -3,7 +3,7 @@ import { type Observable, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../src/core/api.ts";
 import { kubeletError } from "../../../src/core/errors.ts";
-import type { NodeFacts, NodeImage } from "../../../src/core/node/nodeFacts.ts";
+import { type NodeFacts, type NodeImage, NO_PRESSURE } from "../../../src/core/node/nodeFacts.ts";
 import { type RuntimeState, unknownRuntimeState } from "../../../src/core/runtime/runtimeState.ts";
 import { nodeLease } from "../../../src/pipelines/nodeLease.ts";
 import { nodeRegistration } from "../../../src/pipelines/nodeRegistration.ts";
@@ -43,6 +43,7 @@ function world() {
     node,
     runtimeState: createCell<RuntimeState>(unknownRuntimeState),
     images: createCell<readonly NodeImage[] | undefined>(undefined),
+    pressures: createCell(NO_PRESSURE),
   };
   return {
     server,
@@ -158,6 +159,17 @@ describe("nodeStatus", () => {
     at(3_000, () => returns$.next());
     run(nodeStatus(writer, state), 10_000);
     expect(asked.slice(-1)).toEqual(["3050 patch nodes/status"]);
+  });
+
+  it("tells at once that the node runs short of something", () => {
+    const { writer, state, know, run, at, asked, facts } = world();
+    know();
+    at(20_000, () => {
+      facts.value = { ...FACTS, pressures: { ...NO_PRESSURE, disk: true } };
+      state.pressures.set(facts.value.pressures);
+    });
+    const reasons = run(nodeStatus(writer, state), 21_000).map(({ reason }) => reason);
+    expect([asked.slice(-1), reasons.slice(-1)]).toEqual([["20050 patch nodes/status"], ["NodeHasDiskPressure"]]);
   });
 
   it("tells a change at once, what changes together in one patch, and an unchanged status once in five minutes", () => {

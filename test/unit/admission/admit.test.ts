@@ -6,6 +6,7 @@ import {
   admitPod,
   effectiveMaxPods,
 } from "../../../src/core/admission/admit.ts";
+import { NO_PRESSURE } from "../../../src/core/node/nodeFacts.ts";
 import { sysctlAllowlist } from "../../../src/core/pod/sysctls.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 
@@ -17,6 +18,7 @@ const NODE: NodeInfoForAdmission = {
   supplementalGroupsPolicy: true,
   sysctls: sysctlAllowlist(["kernel.shm_rmid_forced", "net.ipv4.*"]),
   appArmor: false,
+  pressures: NO_PRESSURE,
 };
 
 const admit = (pod: Pod, more: Partial<AdmissionInput> = {}) =>
@@ -349,5 +351,40 @@ describe("effectiveMaxPods", () => {
     [30, 10, 4, 30],
   ])("maxPods %d, %d per core, %d cores: %d", (maxPods, perCore, cores, expected) => {
     expect(effectiveMaxPods(maxPods, perCore, cores)).toBe(expected);
+  });
+});
+
+describe("admitPod: a node that runs short of something", () => {
+  const bestEffort = podOf({});
+  const burstable = asking({ memory: "1Mi" });
+  const critical = podOf({ spec: { priority: 2_000_000_000 } });
+  const tolerating = (toleration: object) => podOf({ spec: { tolerations: [toleration] } });
+  const key = "node.kubernetes.io/memory-pressure";
+  const evicted = (conditions: string) => refused("Evicted", `The node had condition: [${conditions}]. `);
+  const memory = { ...NO_PRESSURE, memory: true };
+  const disk = { ...NO_PRESSURE, disk: true };
+  it.each<[string, Pod, NodeInfoForAdmission["pressures"], object]>([
+    ["memory, a pod that requests none", bestEffort, memory, evicted("MemoryPressure")],
+    ["memory, one that requests some", burstable, memory, ADMITTED],
+    ["memory, one that tolerates it", tolerating({ key, operator: "Exists", effect: "NoSchedule" }), memory, ADMITTED],
+    ["memory, one that tolerates everything", tolerating({ operator: "Exists" }), memory, ADMITTED],
+    [
+      "memory, one that tolerates another effect",
+      tolerating({ key, operator: "Exists", effect: "NoExecute" }),
+      memory,
+      evicted("MemoryPressure"),
+    ],
+    ["disk, one that requests memory", burstable, disk, evicted("DiskPressure")],
+    ["disk, one that tolerates everything", tolerating({ operator: "Exists" }), disk, evicted("DiskPressure")],
+    ["process ids", burstable, { ...NO_PRESSURE, pid: true }, evicted("PIDPressure")],
+    ["memory and disk", burstable, { ...memory, disk: true }, evicted("MemoryPressure DiskPressure")],
+    ["everything, a critical one", critical, { memory: true, disk: true, pid: true }, ADMITTED],
+  ])("%s", (_, pod, pressures, result) => {
+    expect(admit(pod, { node: { ...NODE, pressures } })).toEqual(result);
+  });
+
+  it("is asked before anything else", () => {
+    const pod = podOf({ spec: { os: { name: "windows" } } });
+    expect(admit(pod, { node: { ...NODE, pressures: disk } })).toEqual(evicted("DiskPressure"));
   });
 });

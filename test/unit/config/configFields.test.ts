@@ -60,7 +60,8 @@ describe("the field table", () => {
        configMapAndSecretChangeDetectionStrategy
        containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers containerLogMonitorInterval
        containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
-       enforceNodeAllocatable eventBurst eventRecordQPS evictionHard featureGates fileCheckFrequency
+       enforceNodeAllocatable eventBurst eventRecordQPS evictionHard evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft
+      evictionSoftGracePeriod featureGates fileCheckFrequency
        healthzBindAddress healthzPort httpCheckFrequency imagePullCredentialsVerificationPolicy imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format
        logging.verbosity maxParallelImagePulls maxPods
        memoryReservationPolicy memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds

@@ -1,0 +1,68 @@
+/**
+ * What the node runs short of, from one look at it to the next. Counterpart: synchronize of pkg/kubelet/eviction, as far
+ * as it observes; nobody is evicted by it yet.
+ *
+ *     left, at least 100     200  90  90  110 110 200 200
+ *     not any more at 150     -   met met met met  -   -     met, then not yet reclaimed
+ *     pressure                -   on  on  on  on  on  off    until it was not met for the transition period
+ */
+import type { MonotonicMs } from "../ids.ts";
+import type { NodePressures } from "../node/nodeFacts.ts";
+import type { Observations } from "./observations.ts";
+import { amountOf, type Signal, type Threshold } from "./thresholds.ts";
+
+/** What has to be remembered between two looks. */
+export interface PressureState {
+  /** Thresholds that are met, and since when. */
+  readonly metSince: ReadonlyMap<Threshold, MonotonicMs>;
+  /** Those met for all of their grace period: not over before so much was reclaimed. */
+  readonly unresolved: readonly Threshold[];
+  /** When a threshold of each kind was met last. */
+  readonly lastMet: Readonly<Partial<Record<keyof NodePressures, MonotonicMs>>>;
+}
+
+/** Before the first look. */
+export const noPressureSeen: PressureState = { metSince: new Map(), unresolved: [], lastMet: {} };
+
+const PRESSURE_OF: Readonly<Record<Signal, keyof NodePressures>> = {
+  "memory.available": "memory",
+  "allocatableMemory.available": "memory",
+  "nodefs.available": "disk",
+  "nodefs.inodesFree": "disk",
+  "imagefs.available": "disk",
+  "imagefs.inodesFree": "disk",
+  "pid.available": "pid",
+};
+
+/** The state after a look at `now`. */
+export function nextPressure(
+  state: PressureState,
+  thresholds: readonly Threshold[],
+  observations: Observations,
+  now: MonotonicMs,
+): PressureState {
+  const met = thresholds.filter(
+    (threshold) =>
+      isMet(threshold, observations, false) ||
+      (state.unresolved.includes(threshold) && isMet(threshold, observations, true)),
+  );
+  // As on nearly every look of nearly every node.
+  if (met.length === 0) return state.metSince.size === 0 ? state : { ...noPressureSeen, lastMet: state.lastMet };
+  const metSince = new Map(met.map((threshold) => [threshold, state.metSince.get(threshold) ?? now]));
+  const lastMet = { ...state.lastMet };
+  for (const { signal } of met) lastMet[PRESSURE_OF[signal]] = now;
+  return { metSince, lastMet, unresolved: met.filter((each) => now - (metSince.get(each) ?? now) >= each.graceMs) };
+}
+
+function isMet({ signal, least, reclaim }: Threshold, observations: Observations, isReclaiming: boolean): boolean {
+  const seen = observations.get(signal);
+  if (seen === undefined) return false;
+  const more = isReclaiming && reclaim !== undefined ? amountOf(reclaim, seen.capacity) : 0;
+  return amountOf(least, seen.capacity) + more > seen.available;
+}
+
+/** What the node is under as of `now`: from the first look a threshold is met, whatever its grace period. */
+export function pressuresOf({ lastMet }: PressureState, transitionMs: number, now: MonotonicMs): NodePressures {
+  const isUnder = (at: MonotonicMs | undefined): boolean => at !== undefined && now - at < transitionMs;
+  return { memory: isUnder(lastMet.memory), disk: isUnder(lastMet.disk), pid: isUnder(lastMet.pid) };
+}

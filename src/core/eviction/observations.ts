@@ -1,0 +1,48 @@
+/** How much of what eviction watches is left. Counterpart: makeSignalObservations of pkg/kubelet/eviction. */
+import type { CgroupFigures } from "../stats/cgroupFigures.ts";
+import type { SpaceFigures } from "../stats/nodeStats.ts";
+import type { Signal } from "./thresholds.ts";
+
+/** Bytes, inodes or process ids. */
+export interface Observation {
+  readonly available: number;
+  readonly capacity: number;
+}
+
+/** A signal that could not be observed is not there. */
+export type Observations = ReadonlyMap<Signal, Observation>;
+
+/** What was measured; undefined is what could not be, or nobody asked for. */
+export interface PressureFigures {
+  readonly memory?: { readonly availableBytes: bigint; readonly workingSetBytes: bigint } | undefined;
+  readonly pids?: { readonly max: bigint; readonly running: bigint } | undefined;
+  /** Of the kubelet's directory. */
+  readonly nodeFs?: SpaceFigures | undefined;
+  readonly imageFs?: SpaceFigures | undefined;
+  /** The cgroup around all pods; a limit of 0 is none. */
+  readonly pods?: Pick<CgroupFigures, "memoryLimit" | "workingSet"> | undefined;
+}
+
+/** The signals that these figures tell of. */
+export function observationsOf({ memory, pids, nodeFs, imageFs, pods }: PressureFigures): Observations {
+  const found = new Map<Signal, Observation>();
+  const note = (signal: Signal, available: bigint, capacity: bigint): unknown =>
+    found.set(signal, { available: Number(available), capacity: Number(capacity) });
+  if (memory !== undefined) {
+    note("memory.available", memory.availableBytes, memory.availableBytes + memory.workingSetBytes);
+  }
+  const { memoryLimit = 0, workingSet } = pods ?? {};
+  if (memoryLimit > 0 && workingSet !== undefined) {
+    found.set("allocatableMemory.available", { available: memoryLimit - workingSet, capacity: memoryLimit });
+  }
+  if (nodeFs !== undefined) {
+    note("nodefs.available", nodeFs.availableBytes, nodeFs.capacityBytes);
+    note("nodefs.inodesFree", nodeFs.inodesFree, nodeFs.inodes);
+  }
+  if (imageFs !== undefined) {
+    note("imagefs.available", imageFs.availableBytes, imageFs.capacityBytes);
+    note("imagefs.inodesFree", imageFs.inodesFree, imageFs.inodes);
+  }
+  if (pids !== undefined) note("pid.available", pids.max - pids.running, pids.max);
+  return found;
+}

@@ -10,6 +10,7 @@ import { hostIpUnknown, nodeHostIps } from "../core/node/hostIps.ts";
 import { safeSysctls, sysctlAllowlist } from "../core/pod/sysctls.ts";
 import { sameItems } from "../core/sameValue.ts";
 import type { VolumeNode } from "../core/volume/volumeLayout.ts";
+import { canKeepOutOfSwap } from "../core/volume/tmpfsSwap.ts";
 import { derived } from "../operators/derived.ts";
 import type { Machine } from "../ports/host.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
@@ -42,11 +43,9 @@ export const nodeContext = (
 export const readdressed = (node: NodeContext, { changes$ }: ReadonlyCell<Node | undefined>): Observable<unknown> =>
   derived([changes$], () => node.nodeIps, sameItems).pipe(skip(1), share());
 
-/** What volumes are made of. Swap is kept out where the kernel surely can: from 6.4 on, as upstream has it. */
-export function volumeNode(config: KubeletConfig, machine: Machine): VolumeNode {
-  const [major = 0, minor = 0] = machine.kernelVersion.split(".").map(Number.parseFloat);
-  const { directories, allocatable } = config;
-  return { directories, allocatable, hasNoSwap: major > 6 || (major === 6 && minor >= 4) };
+/** What volumes are made of. */
+export function volumeNode({ directories, allocatable }: KubeletConfig, { kernelVersion }: Machine): VolumeNode {
+  return { directories, allocatable, hasNoSwap: canKeepOutOfSwap(kernelVersion) };
 }
 
 /** Admission of pods, and of their resizes, to this node. */

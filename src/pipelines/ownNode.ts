@@ -1,8 +1,8 @@
 /** What the node says of itself to the API server, part by part: its Node, the status of it, its lease. */
-import { concat, defer, EMPTY, merge, type Observable, of } from "rxjs";
+import { concat, defer, EMPTY, from, merge, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import { nodeEvent } from "../core/node/nodeEvents.ts";
+import { startEvents } from "../core/node/nodeEvents.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { ClusterObjects } from "../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -36,7 +36,7 @@ export function ownNode(
     const facts = createNodeFacts(state, ports, config);
     const writer: NodeWriter = { ...request, facts, startup: createNodeStartup(ports), returns$: api.returns$ };
     return merge(
-      of(nodeEvent(nodeName, "Starting", "Starting kubelet.")),
+      from(startEvents(nodeName, ports.machine)),
       nodeObject(nodeName, cluster.node$, state.node),
       nodeLease({ ...request, nodeName, durationSeconds, node: state.node }),
       nodeImages(inputs, ports, state.images),

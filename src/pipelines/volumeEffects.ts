@@ -31,9 +31,10 @@ const READY_FILE_MODE = 0o644;
 export function setUpVolume(ports: VolumePorts, layout: VolumeLayout, payload: Payload | undefined): Observable<never> {
   const { path, ownership, nested = [] } = layout;
   const steps: readonly (() => Observable<unknown>)[] = [
+    () => (layout.fault === undefined ? EMPTY : throwError(() => layout.fault)),
     () => (layout.wanted ? provideHostPath(ports, path, layout.wanted) : EMPTY),
     () => (layout.readyDir === undefined ? EMPTY : forgetGone(ports, path, layout.readyDir)),
-    () => (layout.isOwnDirectory ? ports.files.makeDirectory(path, modeOf(layout)) : EMPTY),
+    () => (layout.isOwnDirectory ? makeOwn(ports, layout) : EMPTY),
     () => mountOnce(ports, layout),
     ...nested.map((name) => () => ports.files.makeDirectory(`${path}/${name}`, NESTED_MODE)),
     () => (payload === undefined ? EMPTY : ports.volumeFiles.writeAtomic(path, payload, ownership)),
@@ -41,6 +42,13 @@ export function setUpVolume(ports: VolumePorts, layout: VolumeLayout, payload: P
   ];
   return inSequence(steps, (step) => step()).pipe(ignoreElements());
 }
+
+/** Nobody but root looks into the directory of all volumes of a pod, whatever the modes in it. */
+const makeOwn = ({ files }: VolumePorts, layout: VolumeLayout): Observable<void> =>
+  concat(
+    files.makeDirectory(layout.path.split("/").slice(0, -2).join("/"), PRIVATE_MODE),
+    files.makeDirectory(layout.path, modeOf(layout)),
+  );
 
 const modeOf = ({ hasContent, fileSystem, bound }: VolumeLayout): number =>
   hasContent || (bound === undefined && fileSystem?.fsType !== "nfs") ? SHARED_MODE : PRIVATE_MODE;

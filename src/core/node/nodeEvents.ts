@@ -2,6 +2,7 @@
 import type { Node } from "../api.ts";
 import type { KubeletEvent } from "../events.ts";
 import { conditionOf } from "./nodeConditions.ts";
+import { canKeepOutOfSwap } from "../volume/tmpfsSwap.ts";
 
 const PRESSURE_EVENTS = {
   MemoryPressure: { True: "NodeHasInsufficientMemory", False: "NodeHasSufficientMemory" },
@@ -16,6 +17,20 @@ export const nodeEvent = (
   message: string,
   type: KubeletEvent["type"] = "Normal",
 ): KubeletEvent => ({ type, reason, message, object: { kind: "Node", namespace: "", name, uid: "", fieldPath: "" } });
+
+const MEMORY_ON_DISK =
+  "The tmpfs noswap option is not supported. Memory-backed volumes (e.g. secrets, emptyDirs, etc.) " +
+  "might be swapped to disk and should no longer be considered secure.";
+
+/** What a kubelet says of its node when it starts. */
+export function startEvents(
+  name: string,
+  { swapBytes, kernelVersion }: { readonly swapBytes: bigint; readonly kernelVersion: string },
+): readonly KubeletEvent[] {
+  const starting = nodeEvent(name, "Starting", "Starting kubelet.");
+  if (swapBytes === 0n || canKeepOutOfSwap(kernelVersion)) return [starting];
+  return [starting, nodeEvent(name, "PossibleMemoryBackedVolumesOnDisk", MEMORY_ON_DISK, "Warning")];
+}
 
 /** `Node n1 status is now: NodeReady`. */
 export const nodeStatusEvent = (name: string, reason: string): KubeletEvent =>

@@ -19,6 +19,8 @@ export interface ClaimReference {
   readonly isEphemeral: boolean;
 }
 
+const PROTECTION = "kubernetes.io/pvc-protection";
+
 const refuse = (message: string): Result<never> => err(kubeletError("Unavailable", message, { reason: "FailedMount" }));
 
 /** The claim a volume names, or that was made from its template; undefined when it names its source itself. */
@@ -40,7 +42,9 @@ export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim
       `PVC ${namespace}/${metadata.name ?? ""} was not created for pod ${namespace}/${name} (pod is not owner)`,
     );
   }
-  if (metadata.deletionTimestamp !== undefined) return refuse("PVC is being deleted");
+  // Of a claim that pods use only the deletion has begun: they go on, also after a restart of the kubelet.
+  const isProtected = metadata.finalizers?.includes(PROTECTION) === true;
+  if (metadata.deletionTimestamp !== undefined && !isProtected) return refuse("PVC is being deleted");
   if (status.phase !== "Bound") return refuse("PVC is not bound");
   return spec.volumeName ? ok(spec.volumeName) : refuse("PVC has empty pvc.Spec.VolumeName");
 }

@@ -4,7 +4,7 @@
  */
 import type { Pod } from "../api.ts";
 import { goQuote } from "../container/goJson.ts";
-import { kubeletError } from "../errors.ts";
+import { type KubeletError, kubeletError } from "../errors.ts";
 import { escapePluginName, type PathRoots, podPluginsDir, podsDir, podVolumeDir } from "../paths.ts";
 import { parseQuantity, quantityValue } from "../quantity.ts";
 import { podCgroupResources } from "../resources/podCgroup.ts";
@@ -57,6 +57,8 @@ export interface VolumeLayout {
   readonly readyDir?: string;
   /** Directories in a volume with content, relative, for what containers mount below it. */
   readonly nested?: readonly string[];
+  /** Why it can never be set up; to be said at each try, as upstream does. */
+  readonly fault?: KubeletError;
   /** Containers may not write to it, whatever they ask for. */
   readonly isReadOnly: boolean;
   readonly selinuxRelabel: boolean;
@@ -141,7 +143,7 @@ function emptyDir(
   if (medium === "") return ok(made);
   if (medium === "Memory") return ok({ ...made, fileSystem: tmpfs(pod, sizeLimit, node) });
   const pageSize = hugePageSize(pod, medium);
-  if (!pageSize.ok) return pageSize;
+  if (!pageSize.ok) return ok({ ...made, fault: pageSize.error });
   const options = [`pagesize=${pageSize.value}`];
   const { readyDir: _everyTime, ...again } = made;
   return ok({ ...again, fileSystem: { source: "nodev", fsType: "hugetlbfs", options } });

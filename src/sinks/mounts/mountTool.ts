@@ -55,13 +55,22 @@ export function runTool({ program, args, what, descriptor, inherited, signal, wh
     child.on("exit", () => whenEnded?.());
     child.on("close", (code, killedBy) => {
       if (code === 0) resolve();
-      else reject(failure(what, killedBy === null ? `exit status ${code}` : `signal: ${killedBy}`, said));
+      else
+        reject(
+          failure({ program, args, what }, killedBy === null ? `exit status ${code}` : `signal: ${killedBy}`, said),
+        );
     });
   });
 }
 
-function failure(what: string, how: string, said: string) {
+/** Of mount(8) in upstream's words, which events show. */
+function failure({ program, args, what }: Tool, how: string, said: string) {
   const words = said.trim().slice(0, MAX_TOLD_CHARS);
+  if (program === "mount") {
+    const shown = args.filter((word) => word !== "--").join(" ");
+    const message = `mount failed: ${how}\nMounting command: mount\nMounting arguments: ${shown}\nOutput: ${words}\n`;
+    return kubeletError("Io", message);
+  }
   return kubeletError("Io", `cannot ${what}: ${how}${words === "" ? "" : `: ${words}`}`);
 }
 

@@ -25,6 +25,12 @@ describe("boundVolumeName", () => {
     expect(boundVolumeName(pod, reference, bound)).toEqual({ ok: true, value: "pv1" });
   });
 
+  it("is still that of a claim that goes once no pod uses it", () => {
+    const finalizers = ["kubernetes.io/pvc-protection"];
+    const metadata = { ...bound.metadata, deletionTimestamp: "2026-01-01T00:00:00Z", finalizers };
+    expect(boundVolumeName(pod, reference, { ...bound, metadata })).toEqual({ ok: true, value: "pv1" });
+  });
+
   it.each([
     ["PVC is not bound", { ...bound, status: { phase: "Pending" } }, reference],
     [

@@ -125,6 +125,11 @@ describe("layoutOf", () => {
       {},
       "medium HugePages-2Mi: hugePages storage requested, but there is no resource request for huge pages",
     ],
+  ])("has a fault to be told at each try: %j", (volume, spec, message) => {
+    expect(layout(volume, spec)).toMatchObject({ ok: true, value: { fault: { reason: "FailedMount", message } } });
+  });
+
+  it.each<[Omit<Volume, "name">, Partial<PodSpec>, string]>([
     [
       { csi: { driver: "d" } },
       {},

@@ -55,6 +55,8 @@ export interface ReflectorOptions<R extends ApiResourceName> {
   readonly usesStreams?: boolean;
   /** The server was found to be there again: no pause goes on. Default: nobody tells. */
   readonly returns$?: Observable<unknown>;
+  /** A watch lasts one to two times this, in seconds, so that not all end at once. Default: upstream's 5 minutes. */
+  readonly watchTimeoutS?: number;
 }
 
 /** What is known of a resource. */
@@ -78,7 +80,6 @@ const BACKOFF: BackoffCurve & { readonly resetAfterMs: number } = {
 const RETURN_SPREAD_MS = 1_000;
 /** A pause the server asks for is at most this long. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
-/** A watch lasts one to two times this, so that not all end at once. */
 const WATCH_TIMEOUT_S = 300;
 /** How much later than asked the end of a watch may come. */
 const LATE_END_MS = 30_000;
@@ -181,12 +182,12 @@ const definedOf = <T extends object>(value: T): Defined<T> =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>;
 
 function lines<R extends ApiResourceName>(
-  { api, resource, selection = {}, clock, rng }: ReflectorOptions<R>,
+  { api, resource, selection = {}, clock, rng, watchTimeoutS = WATCH_TIMEOUT_S }: ReflectorOptions<R>,
   { kind, resourceVersion }: Extract<ReflectorRequest, { readonly kind: "stream" | "watch" }>,
   isComplete: () => boolean,
 ): Observable<ReflectorInput<ApiObjects[R]>> {
   const startedAt = clock.monotonicMs();
-  const timeoutSeconds = Math.ceil(WATCH_TIMEOUT_S * (1 + rng.next()));
+  const timeoutSeconds = Math.ceil(watchTimeoutS * (1 + rng.next()));
   let isEmpty = true;
   const closed = (): ReflectorInput<ApiObjects[R]> => ({
     kind: "closed",

@@ -45,6 +45,8 @@ export interface WatchedObjectsOptions
 
 /** How long a reader waits for an object that was not told yet. */
 const SYNC_MS = 1_000;
+/** As upstream: a node has many of these watches, and each begins anew with a request. */
+const WATCH_TIMEOUT_S = 1_800;
 
 interface Item {
   /** undefined: not told since the watch began. */
@@ -126,7 +128,7 @@ function watchOf({ kind, namespace, name }: ConfigObjectRef, options: WatchedObj
   const { log, idleMs: _, ...reflector } = options;
   const selection = { namespace, fieldSelector: `metadata.name=${name}` };
   let toldOf: string | undefined;
-  return reflect({ ...reflector, resource: CONFIG_RESOURCES[kind], selection }).pipe(
+  return reflect({ ...reflector, watchTimeoutS: WATCH_TIMEOUT_S, resource: CONFIG_RESOURCES[kind], selection }).pipe(
     tap(({ problem }) => {
       if (problem !== undefined && problem.message !== toldOf) {
         log.warn("Cannot follow an object", { kind, object: `${namespace}/${name}`, error: problem });

@@ -137,6 +137,22 @@ describe("the strategy Watch", () => {
     expect([busy, idle, get(), server.watchCount]).toEqual([1, 0, "fast", 1]);
   });
 
+  it("has the server end a watch after half an hour at least, an hour at most", () => {
+    const { follow, get, put, requests, runFor } = caching("Watch");
+    put("a");
+    follow();
+    const minutes = (count: number): void => {
+      for (let left = count; left > 0; left -= 1) {
+        runFor(MINUTE_MS);
+        get();
+      }
+    };
+    minutes(29);
+    expect(requests).toEqual(["watch configmaps"]);
+    minutes(33);
+    expect(requests).toEqual(["watch configmaps", "watch configmaps"]);
+  });
+
   it("says once why an object cannot be followed, and keeps trying", () => {
     const { follow, runFor, get, requests, lines } = caching("Watch");
     const stranger: ConfigObjectRef = { ...REF, name: "not-mine" };

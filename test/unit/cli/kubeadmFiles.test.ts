@@ -6,6 +6,8 @@ import { parseFlags } from "../../../src/cli/parseKubeletFlags.ts";
 import { createTestAuthority } from "../../support/apiServer/certificates.ts";
 import { memoryReaders } from "./memoryReaders.ts";
 
+/** Since 1.36 kubeadm writes it into the configuration: instance-config.yaml, merged into config.yaml. */
+const SOCKET = "unix:///var/run/containerd/containerd.sock";
 /** /var/lib/kubelet/config.yaml of a cluster with the defaults, on a machine with systemd-resolved. */
 const CONFIG = `apiVersion: kubelet.config.k8s.io/v1beta1
 authentication:
@@ -25,7 +27,7 @@ cgroupDriver: systemd
 clusterDNS:
 - 10.96.0.10
 clusterDomain: cluster.local
-containerRuntimeEndpoint: ""
+containerRuntimeEndpoint: ${SOCKET}
 cpuManagerReconcilePeriod: 0s
 crashLoopBackOff: {}
 evictionPressureTransitionPeriod: 0s
@@ -63,7 +65,6 @@ const FLAGS = [
   "--kubeconfig=/etc/kubernetes/kubelet.conf",
   "--config=/var/lib/kubelet/config.yaml",
 ];
-const SOCKET = "unix:///var/run/containerd/containerd.sock";
 
 const kubeconfig = (authority: string, user: string): string => `apiVersion: v1
 clusters:
@@ -104,17 +105,19 @@ describe("the files of kubeadm", () => {
 
   it("are accepted on a control-plane node that has joined, with zeros as the defaults they stand for", async () => {
     const words = [
-      `--container-runtime-endpoint=${SOCKET}`,
-      "--node-ip=10.0.0.5",
+      "--hostname-override=worker-1",
       "--register-with-taints=node-role.kubernetes.io/control-plane:NoSchedule",
+      "--node-ip=10.0.0.5",
+      "--node-labels=a=b",
     ];
     const { config, client, bootstrap } = await load(words, true);
     expect([
       config.containerRuntimeEndpoint,
       config.clusterDNS,
       config.syncFrequency,
+      config.evictionPressureTransitionPeriod,
       config.rotateCertificates,
-    ]).toEqual([SOCKET, ["10.96.0.10"], 60_000, true]);
+    ]).toEqual([SOCKET, ["10.96.0.10"], 60_000, 300_000, true]);
     expect([client?.endpoint.server, client?.identity !== undefined, bootstrap]).toEqual([
       "https://10.0.0.1:6443",
       true,
@@ -123,7 +126,7 @@ describe("the files of kubeadm", () => {
   });
 
   it("are accepted on a node that joins, which asks for its certificate with the bootstrap token", async () => {
-    const { client, bootstrap, warnings } = await load([`--container-runtime-endpoint=${SOCKET}`], false);
+    const { client, bootstrap, warnings } = await load(["--hostname-override=worker-1"], false);
     expect([client?.identity, bootstrap?.proof]).toEqual([
       undefined,
       { kind: "token", token: "abcdef.0123456789abcdef" },
@@ -133,7 +136,9 @@ describe("the files of kubeadm", () => {
 
   it("may have flags of an earlier version, which are ignored with a warning", async () => {
     const old = ["--network-plugin=cni", "--container-runtime=remote", "--pod-infra-container-image", "pause:3.10"];
-    const { warnings } = await load(old, true);
+    const socket = "unix:///run/other.sock";
+    const { config, warnings } = await load([`--container-runtime-endpoint=${socket}`, ...old], true);
+    expect(config.containerRuntimeEndpoint).toBe(socket);
     expect(warnings).toContain(
       "flags of older kubelets are ignored: --network-plugin, --container-runtime, --pod-infra-container-image",
     );

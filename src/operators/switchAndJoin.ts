@@ -22,7 +22,8 @@ export interface SwitchAndJoinOptions<P, R> {
 }
 
 interface Run<P> {
-  readonly phase: P;
+  /** As it was told last. */
+  phase: P;
   readonly stop: AbortController;
   subscription: Subscription | undefined;
   deadline: Subscription | undefined;
@@ -50,7 +51,7 @@ export function switchAndJoin<P, R>(options: SwitchAndJoinOptions<P, R>): Operat
       const start = (phase: P) => {
         const run: Run<P> = { phase, stop: new AbortController(), subscription: undefined, deadline: undefined };
         current = run;
-        run.subscription = subscribeInner(destination, () => options.run(phase, run.stop.signal), {
+        run.subscription = subscribeInner(destination, () => options.run(run.phase, run.stop.signal), {
           next: (value) => destination.next(value),
           ended: () => {
             run.deadline?.unsubscribe();
@@ -97,6 +98,7 @@ export function switchAndJoin<P, R>(options: SwitchAndJoinOptions<P, R>): Operat
             const key = options.key(phase);
             if (newest !== undefined && newest.key === key) {
               if (waiting !== undefined) waiting = { phase };
+              else if (current !== undefined) current.phase = phase;
               return;
             }
             newest = { key };

@@ -181,7 +181,7 @@ function* life({ node, server, owners, durationMs, dice, heal, stepsUntil, blame
 }
 
 /** Nothing cuts off its watches, so nobody asks its server for what was long ago: a fleet has a server per node. */
-const STEADY_NODE = { maxPods: 110, modern: true, readsPage: false, windowSize: 16 };
+const STEADY_NODE = { maxPods: 110, modern: true, readsPage: false, windowSize: 4 };
 
 function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
   const { seed, durationMs, createKubelet, watch } = options;

@@ -122,10 +122,11 @@ export function watchStream(
       return;
     }
     for (const line of lines) post.send(line);
+    const buffer = Math.max(settings.buffer, lines.length);
     const stop = world.cache(resource).listen(selection, (change) => {
       const line = lineOf(selection, change);
       if (line === undefined) return;
-      if (post.size >= Math.max(settings.buffer, lines.length)) {
+      if (post.size >= buffer) {
         watch.end("broken");
         return;
       }

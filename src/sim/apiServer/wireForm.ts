@@ -12,35 +12,44 @@ const CONDITION_TIMES: Readonly<Record<string, readonly string[]>> = {
   Node: ["lastHeartbeatTime", "lastTransitionTime"],
 };
 
-/** Without null and undefined members and empty lists; lists keep their length. */
-function pruned(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(pruned);
+/**
+ * Without undefined members, empty lists, and null members but those of `nulls`; lists keep their length. What is so
+ * already is shared and not copied: nobody edits an object, and most of what is written was there before.
+ */
+function pruned(value: unknown, nulls: readonly string[]): unknown {
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).filter(
-    ([, member]) => member !== undefined && member !== null && !(Array.isArray(member) && member.length === 0),
-  );
-  return Object.fromEntries(entries.map(([key, member]) => [key, pruned(member)]));
+  if (Array.isArray(value)) {
+    const items = value.map((item) => pruned(item, nulls));
+    return items.every((item, place) => item === value[place]) ? value : items;
+  }
+  const given = Object.entries(value);
+  const kept = given
+    .filter(([name, member]) => (member === null ? nulls.includes(name) : !isLeftOut(member)))
+    .map(([name, member]) => [name, pruned(member, nulls)] as const);
+  const isSame = kept.length === given.length && kept.every(([, member], place) => member === given[place]?.[1]);
+  return isSame ? value : Object.fromEntries(kept);
 }
 
-const withNulls = (object: JsonMap, names: readonly string[]): JsonMap => ({
-  ...object,
-  ...Object.fromEntries(names.filter((name) => object[name] === undefined).map((name) => [name, null])),
-});
+const isLeftOut = (member: unknown): boolean => member === undefined || (Array.isArray(member) && member.length === 0);
+
+function withNulls(object: JsonMap, names: readonly string[]): JsonMap {
+  const missing = names.filter((name) => object[name] === undefined);
+  return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing.map((name) => [name, null])) };
+}
 
 const isEmpty = (map: unknown): boolean => typeof map === "object" && map !== null && Object.keys(map).length === 0;
 
-/** A copy of the object in the form in which the server stores and answers it. */
+/** The object in the form in which the server stores and answers it. */
 export function wireForm<T extends ApiObject>(kind: string, object: T): T {
-  const clean = pruned(object) as JsonMap;
+  const [times, conditionTimes] = [NULL_TIMES[kind] ?? [], CONDITION_TIMES[kind] ?? []];
+  const clean = pruned(object, [...times, ...conditionTimes]) as JsonMap;
   const metadata = { ...(clean["metadata"] as JsonMap | undefined) };
   for (const name of ["labels", "annotations"]) if (isEmpty(metadata[name])) delete metadata[name];
-  const whole = withNulls({ ...clean, metadata }, NULL_TIMES[kind] ?? []);
-  const times = CONDITION_TIMES[kind];
+  const whole = withNulls({ ...clean, metadata }, times);
   const status = whole["status"] as JsonMap | undefined;
   const conditions = status?.["conditions"] as readonly JsonMap[] | undefined;
-  if (times === undefined || conditions === undefined) return whole as unknown as T;
-  return {
-    ...whole,
-    status: { ...status, conditions: conditions.map((condition) => withNulls(condition, times)) },
-  } as unknown as T;
+  if (conditions === undefined) return whole as unknown as T;
+  const told = conditions.map((condition) => withNulls(condition, conditionTimes));
+  const isSame = told.every((condition, place) => condition === conditions[place]);
+  return (isSame ? whole : { ...whole, status: { ...status, conditions: told } }) as unknown as T;
 }

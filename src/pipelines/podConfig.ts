@@ -2,13 +2,14 @@
  * Pod sources merged into differences, and what cannot be used reported once. Owner of the cells sourcesSeen, problems,
  * configObjects and toldPods. Bound: one entry per manifest. Counterpart: pkg/kubelet/config.
  */
-import { concatAll, from, map, type Observable } from "rxjs";
+import { map, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { withoutGatedFields } from "../core/pod/gatedFields.ts";
 import type { PodUpdate } from "../core/pod/podUpdate.ts";
 import type { ManifestProblem, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import { sameValue } from "../core/sameValue.ts";
+import { eachOf } from "../operators/eachOf.ts";
 import { type MergedConfig, mergePodConfig } from "../operators/mergePodConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
@@ -31,10 +32,7 @@ export function podConfig(
   const gated$ = inputs.snapshots$.pipe(
     map((snapshot) => ({ ...snapshot, pods: withoutGatedFields(snapshot.pods, config.podFieldGates) })),
   );
-  return mergePodConfig(gated$).pipe(
-    map((merged) => from(outputsOf(merged, ports, state))),
-    concatAll(),
-  );
+  return mergePodConfig(gated$).pipe(eachOf((merged) => outputsOf(merged, ports, state)));
 }
 
 function outputsOf(

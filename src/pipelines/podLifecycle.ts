@@ -2,7 +2,7 @@
  * Desired pods in, pod workers out: the registry decides which pod is in which phase, one worker per UID carries it out.
  * Owner of the registry cell. Bound: one worker per pod. Counterpart: pod_workers.go, HandlePodAdditions and friends.
  */
-import { concatAll, connect, from, map, merge, type Observable, tap } from "rxjs";
+import { connect, map, merge, type Observable, tap } from "rxjs";
 import type { ResizeRules } from "../core/allocation/pendingResizes.ts";
 import { type PodUid, podUid } from "../core/ids.ts";
 import { unreachable } from "../core/invariant.ts";
@@ -15,6 +15,7 @@ import {
 } from "../core/pod/podRegistry.ts";
 import { podEventObject } from "../core/pod/podEvents.ts";
 import { rejectedStatus } from "../core/pod/rejectedStatus.ts";
+import { eachOf } from "../operators/eachOf.ts";
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { NodeState } from "../state/nodeState.ts";
@@ -54,14 +55,10 @@ export function podLifecycle(
     map(advance),
     connect((steps$) =>
       merge(
-        steps$.pipe(
-          map((step) => from([...refusals(step, deps), ...resizeEvents(step, ports.telemetry)])),
-          concatAll(),
-        ),
+        steps$.pipe(eachOf((step) => [...refusals(step, deps), ...resizeEvents(step, ports.telemetry)])),
         preemption(steps$, state, ports),
         steps$.pipe(
-          map(({ commands }) => from(commands)),
-          concatAll(),
+          eachOf(({ commands }) => commands),
           tap((command) => report(command, ports.telemetry.log)),
           keyedWorkers<PodCommand, PodUid, PodOutput>({
             key: (command) => command.identity.uid,

@@ -4,7 +4,7 @@ import { NO_BACKOFFS, type ContainerBackoffs } from "../core/backoff.ts";
 import { type ActualSizes, sizesOf } from "../core/allocation/actualSizes.ts";
 import type { Pod, PodStatus } from "../core/api.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
-import type { PodFact } from "../core/timeline/timelineTypes.ts";
+import type { ContainerFailure, PodFact } from "../core/timeline/timelineTypes.ts";
 import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import { encodeProbeJournal } from "../core/probe/probeJournal.ts";
@@ -25,7 +25,7 @@ export interface NotedFailure {
 export interface PodMemory {
   /** Why a container does not run, by container name; shown as its waiting reason. */
   readonly failures: Cell<ReadonlyMap<string, NotedFailure>>;
-  /** What the pod's timeline is told beside events and statuses; see podFacts. */
+  /** What the pod's timeline is told beside events and statuses: stages, rounds and what is held back. */
   readonly facts: Subject<PodFact>;
   /** What the pod's containers are configured from, as far as it is known. */
   readonly objects: Cell<ConfigObjects>;
@@ -104,13 +104,15 @@ export interface Resizing {
   readonly error?: string;
 }
 
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
 export function createPodMemory(startedAt: MonotonicMs): PodMemory {
   return {
-    failures: createCell<ReadonlyMap<string, NotedFailure>>(new Map()),
+    failures: createCell<ReadonlyMap<string, NotedFailure>>(NOTHING),
     facts: new Subject(),
     objects: createCell(NO_CONFIG_OBJECTS),
     stagesBegun: 0,
-    verdicts: createCell<ReadonlyMap<string, ProbeVerdict>>(new Map()),
+    verdicts: createCell<ReadonlyMap<string, ProbeVerdict>>(NOTHING),
     probeFile: { gate: createSemaphore(1), written: encodeProbeJournal(new Map()), ahead: new Map() },
     backoffs: NO_BACKOFFS,
     retryRequest: undefined,
@@ -131,7 +133,7 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
     finished: false,
     startedAt,
     pullMs: 0,
-    postStarting: createCell<ReadonlyMap<string, ContainerId>>(new Map()),
+    postStarting: createCell<ReadonlyMap<string, ContainerId>>(NOTHING),
     preStopped: new Set(),
     stopDeadlines: new Map(),
     seenExits: new Set(),
@@ -147,22 +149,35 @@ export function createPodMemory(startedAt: MonotonicMs): PodMemory {
 
 /** Notes why a container does not run. */
 export function noteFailure(memory: PodMemory, name: string, error: KubeletError, retryAt?: MonotonicMs): void {
-  memory.failures.set(new Map(memory.failures.value).set(name, { error, retryAt }));
+  setFailures(memory, new Map(memory.failures.value).set(name, { error, retryAt }));
 }
 
 /** Notes that a container was started: its failure is over, but told of until an inspection shows it running. */
 export function endFailure(memory: PodMemory, name: string): void {
   const noted = memory.failures.value.get(name);
   if (noted === undefined || noted.endedAt !== undefined) return;
-  memory.failures.set(new Map(memory.failures.value).set(name, { ...noted, endedAt: memory.requiredSequence }));
+  setFailures(memory, new Map(memory.failures.value).set(name, { ...noted, endedAt: memory.requiredSequence }));
+}
+
+/** The timeline is told first: the status that follows from a failure comes after it. */
+function setFailures(memory: PodMemory, failures: ReadonlyMap<string, NotedFailure>): void {
+  const told = notOver(failures).map(([name, { error, retryAt }]): readonly [string, ContainerFailure] => {
+    return [name, { reason: error.reason, message: error.message, retryAt }];
+  });
+  memory.facts.next({ kind: "failures", failures: new Map(told) });
+  memory.failures.set(failures);
 }
 
 /** Failures not over yet, or not as far as an inspection with this sequence number could see; default: any could. */
-export const failuresAt = (
-  { failures }: PodMemory,
+export const failuresAt = ({ failures }: PodMemory, sequence?: number): readonly NamedFailure[] =>
+  notOver(failures.value, sequence);
+
+type NamedFailure = readonly [name: string, failure: NotedFailure];
+
+const notOver = (
+  failures: ReadonlyMap<string, NotedFailure>,
   sequence = Number.POSITIVE_INFINITY,
-): readonly (readonly [name: string, failure: NotedFailure])[] =>
-  [...failures.value].filter(([, { endedAt }]) => endedAt === undefined || sequence < endedAt);
+): readonly NamedFailure[] => [...failures].filter(([, { endedAt }]) => endedAt === undefined || sequence < endedAt);
 
 /** Moves the next wake-up forward, never back. */
 export function wakeBy(memory: PodMemory, at: MonotonicMs | undefined): void {

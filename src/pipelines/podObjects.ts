@@ -5,8 +5,6 @@
 import {
   combineLatest,
   defaultIfEmpty,
-  distinctUntilChanged,
-  filter,
   ignoreElements,
   map,
   merge,
@@ -14,7 +12,6 @@ import {
   of,
   scan,
   startWith,
-  switchMap,
   tap,
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
@@ -29,6 +26,7 @@ import type { PodCommand } from "../core/pod/podRegistry.ts";
 import { type ConfigReference, podReferences } from "../core/pod/podReferences.ts";
 import { isStaticPod } from "../core/pod/criticalPod.ts";
 import { sameValue } from "../core/sameValue.ts";
+import { switchOnNews } from "../operators/switchOnNews.ts";
 import type { ConfigObjectRef, ObjectCache } from "../ports/objectCache.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
 import type { PodMemory } from "./podMemory.ts";
@@ -62,14 +60,15 @@ export const followObjects = (
   memory: PodMemory,
 ): Observable<never> =>
   commands$.pipe(
-    filter((command) => command.phase === "sync"),
-    distinctUntilChanged((before, after) => sameValue(podReferences(before.pod), podReferences(after.pod))),
-    switchMap(({ pod }) =>
-      objects.follow(pod).pipe(
-        tap((known) => memory.objects.set(known)),
-        ignoreElements(),
-      ),
-    ),
+    switchOnNews({
+      select: (command) => (command.phase === "sync" ? command.pod : undefined),
+      same: (before, now) => sameValue(podReferences(before), podReferences(now)),
+      run: (pod) =>
+        objects.follow(pod).pipe(
+          tap((known) => memory.objects.set(known)),
+          ignoreElements(),
+        ),
+    }),
   );
 
 type Keyed = readonly [key: ManifestObjectKey, lookup: ConfigLookup];

@@ -2,7 +2,7 @@
  * The API status of one pod, told whenever spec, runtime, failures, verdicts or the node's addresses change, and the end of
  * a pod that has run to it, or out of time. Independent of what the worker is busy with: a slow sync never holds a status back.
  */
-import { concatAll, from, map, merge, type Observable, switchMap } from "rxjs";
+import { EMPTY, merge, type Observable, switchMap } from "rxjs";
 import { atActualSize } from "../core/allocation/actualSizes.ts";
 import type { Pod } from "../core/api.ts";
 import type { PodCommand, PodIdentity } from "../core/pod/podRegistry.ts";
@@ -14,6 +14,7 @@ import { sameValue } from "../core/sameValue.ts";
 import { hasRecursiveReadOnlyMounts, runtimeHandlerOf } from "../core/runtime/runtimeHandler.ts";
 import { isRunning } from "../core/runtime/isRunning.ts";
 import { withHooksRunning } from "../core/probe/probeVerdict.ts";
+import { eachOf } from "../operators/eachOf.ts";
 import { whenever } from "../operators/whenever.ts";
 import { activeDeadline } from "./activeDeadline.ts";
 import { type PodContext, seesOwnEffects } from "./podContext.ts";
@@ -40,11 +41,9 @@ export function podStatusStream(
         resizing.changes$,
         context.readdressed$,
       );
-      const told$ = changes$.pipe(
-        map(() => from(tell(context, command))),
-        concatAll(),
-      );
-      return merge(told$, activeDeadline(context, command, inspected$));
+      const told$ = changes$.pipe(eachOf(() => tell(context, command)));
+      const overdue$ = activeDeadline(context, command, inspected$);
+      return overdue$ === EMPTY ? told$ : merge(told$, overdue$);
     }),
   );
 }

@@ -5,7 +5,7 @@
  *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
  *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
  */
-import { concat, defer, EMPTY, filter, finalize, merge, type Observable, skip, takeUntil, takeWhile, tap } from "rxjs";
+import { concat, defer, EMPTY, filter, finalize, map, type Observable, skip, takeUntil, takeWhile, tap } from "rxjs";
 import { objectsReadBy } from "../core/configObjects.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { PodUid } from "../core/ids.ts";
@@ -31,7 +31,6 @@ import { deadlineLeftMs } from "./activeDeadline.ts";
 import { cleanUpPod, reclaimPod } from "./podCleanup.ts";
 import { keepGrants, noteAllocation } from "./podAllocation.ts";
 import { type PodContext, podFields } from "./podContext.ts";
-import { podFacts } from "./podFacts.ts";
 import { createPodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { wakeAfter } from "./podRound.ts";
@@ -117,10 +116,14 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
     const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
     // Once it is being stopped the directory may go at any time.
     const stopping$ = commanded$.pipe(filter(({ phase }) => phase !== "sync"));
-    const kept$ = merge(keepGrants(contextOf, commanded$), keepVerdicts(journal)).pipe(takeUntil(stopping$));
+    const keepers = [keepGrants(contextOf, commanded$), keepVerdicts(journal)];
+    const kept$ = inParallel<Observable<PodOutput>, PodOutput>(keepers, (keeper$) => keeper$).pipe(
+      takeUntil(stopping$),
+    );
     const objects$ = followObjects(commanded$, deps.objects, memory);
     const volumes$ = deps.volumes.run(uid, commanded$, memory);
-    const parts = [podFacts(uid, memory), objects$, volumes$, phases$, statuses$, probes$, kept$];
+    const facts$ = memory.facts.pipe(map((fact): PodOutput => ({ kind: "fact", uid, fact })));
+    const parts = [facts$, objects$, volumes$, phases$, statuses$, probes$, kept$];
     const running$ = inParallel(parts, (part$) => part$);
     return (restored$ === EMPTY ? running$ : concat(restored$, running$)).pipe(
       takeWhile((output) => output.kind !== "removed", true),

@@ -12,10 +12,11 @@
  * pkg/kubelet/pod mirror_client.go. Differs from upstream: no periodic reconciliation, as the reflector tells of every
  * difference; a GET not before each write, but after one whose outcome is open.
  */
-import { concatAll, defer, from, map, merge, type Observable } from "rxjs";
+import { defer, map, merge, type Observable } from "rxjs";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { BackoffCurve } from "../operators/backoffDelay.ts";
 import { byPriority } from "../operators/byPriority.ts";
+import { eachOf } from "../operators/eachOf.ts";
 import type { ApiLanes } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
@@ -47,8 +48,7 @@ export function podWriter(
       toldPods.changes$.pipe(map(() => memories.changedObjects())),
     );
     return changes$.pipe(
-      map((changed) => from(changed)),
-      concatAll(),
+      eachOf((changed) => changed),
       byPriority({
         work: (name) => podWriteRequest(name, memories, { api, clock, telemetry, nodeName: config.nodeName, node }),
         limit: PARALLEL_WRITES,

@@ -2,23 +2,11 @@
  * Pods that make room for a critical one: each is told so, counted once it has stopped, and waited for no longer than
  * half as much again as its grace. Bound: one timer per such pod. Counterparts: preemption.go, killPodNow.
  */
-import {
-  concat,
-  concatAll,
-  defer,
-  filter,
-  from,
-  map,
-  type Observable,
-  of,
-  switchMap,
-  take,
-  takeUntil,
-  tap,
-} from "rxjs";
+import { concat, defer, filter, from, type Observable, of, switchMap, take, takeUntil, tap } from "rxjs";
 import { overdueEvent, preemptedEvent, preemptionWaitMs } from "../core/admission/preempted.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { PreemptedPod, RegistryStep } from "../core/pod/podRegistry.ts";
+import { eachOf } from "../operators/eachOf.ts";
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -60,8 +48,7 @@ export function preemption(
     );
   };
   return steps$.pipe(
-    map(({ preempted }) => from(preempted)),
-    concatAll(),
+    eachOf(({ preempted }) => preempted),
     keyedWorkers<PreemptedPod, PodUid, PodOutput>({
       key: ({ uid }) => uid,
       worker: (_, preempted$) => preempted$.pipe(take(1), switchMap(follow)),

@@ -35,9 +35,9 @@ import { hasStarted, isProbed, probedContainers, probeModeOf, sameProbes } from 
 import { initialProbeStates, isGain, type ProbeStates, quietStates, verdictOf } from "../core/probe/probeVerdict.ts";
 import { PROBE_KINDS } from "../core/probe/probeTypes.ts";
 import { sameValue } from "../core/sameValue.ts";
-import { distinctBy } from "../operators/distinctBy.ts";
 import { derived } from "../operators/derived.ts";
 import { inParallel } from "../operators/inParallel.ts";
+import { switchOnNews } from "../operators/switchOnNews.ts";
 import { createCell } from "../state/cell.ts";
 import type { PodContext } from "./podContext.ts";
 import type { PodMemory } from "./podMemory.ts";
@@ -53,15 +53,17 @@ export function podProbes(
   inspected$: Observable<unknown>,
 ): Observable<PodOutput> {
   return commands$.pipe(
-    filter((command): command is PodCommand & { readonly pod: Pod } => command.pod !== undefined),
-    distinctBy((before, now) => sameProbes(before.pod, now.pod)),
-    switchMap(({ identity, pod }) => {
-      const context = contextOf(identity);
-      return inParallel(probedContainers(pod), (container) =>
-        containerProbes(context, pod, container, commands$, inspected$).pipe(
-          finalize(() => forgetProbeMetrics(context, container.name)),
-        ),
-      );
+    switchOnNews({
+      select: ({ identity, pod }) => pod && { identity, pod },
+      same: (before, now) => sameProbes(before.pod, now.pod),
+      run: ({ identity, pod }) => {
+        const context = contextOf(identity);
+        return inParallel(probedContainers(pod), (container) =>
+          containerProbes(context, pod, container, commands$, inspected$).pipe(
+            finalize(() => forgetProbeMetrics(context, container.name)),
+          ),
+        );
+      },
     }),
   );
 }

@@ -5,13 +5,11 @@
  */
 import {
   catchError,
-  concatAll,
   connect,
   defer,
   EMPTY,
   filter,
   forkJoin,
-  from,
   map,
   merge,
   type Observable,
@@ -27,6 +25,7 @@ import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import { changedPods, inspectedPrints, listingOf, type RuntimeListing } from "../core/runtime/runtimeListing.ts";
 import { conflateByKey } from "../operators/conflateByKey.ts";
 import { deadline } from "../operators/deadline.ts";
+import { eachOf } from "../operators/eachOf.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { KubeletPorts, RuntimeSignal } from "../ports/kubeletPorts.ts";
 import type { Cell } from "../state/cell.ts";
@@ -137,8 +136,7 @@ function inspections(
 ): Observable<RuntimeOutput> {
   const { clock, telemetry } = ports;
   return looks$.pipe(
-    map(({ uids }) => from(uids)),
-    concatAll(),
+    eachOf(({ uids }) => uids),
     conflateByKey((uid: PodUid) => inspect(uid, ports, config, cells), {
       key: (uid) => uid,
       limit: config.inspectionsAtOnce,
@@ -149,12 +147,11 @@ function inspections(
         outcomes$.pipe(
           map((outcome) => ("status" in outcome ? outcome.status : undefined)),
           filter((status) => status !== undefined),
-          map((status) => {
+          eachOf((status) => {
             const again: RuntimeOutput = { kind: "inspectAgain", uid: status.podUid };
             const inspected: RuntimeOutput = { kind: "inspected", status };
-            return from(cells.missed.isBehind(status) ? [inspected, again] : [inspected]);
+            return cells.missed.isBehind(status) ? [inspected, again] : [inspected];
           }),
-          concatAll(),
         ),
         outcomes$.pipe(
           filter((outcome) => "error" in outcome),

@@ -2,22 +2,13 @@
  * Evicts pods that keep more on the node's disks than they may. Measures only while some pod has such a limit. Bound: one
  * look at a time, 10 s after the one before. Counterpart: localStorageEviction of pkg/kubelet/eviction.
  */
-import {
-  catchError,
-  concatAll,
-  distinctUntilChanged,
-  EMPTY,
-  forkJoin,
-  from,
-  map,
-  type Observable,
-  switchMap,
-} from "rxjs";
+import { catchError, distinctUntilChanged, EMPTY, forkJoin, map, type Observable, switchMap } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
 import { evictedEvent } from "../core/eviction/evicted.ts";
 import { hasStorageLimits, storageViolation } from "../core/eviction/localStorage.ts";
 import type { PodRecord, Registry } from "../core/pod/podRegistry.ts";
 import type { Summary } from "../core/stats/summary.ts";
+import { eachOf } from "../operators/eachOf.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
@@ -38,8 +29,7 @@ export function storageEviction(
   const { clock, telemetry } = ports;
   const look = (): Observable<PodOutput> =>
     forkJoin({ summary: stats.summary(), hasImageFs: stats.hasImageFs() }).pipe(
-      map(({ summary, hasImageFs }) => from(evictions(registry.value, summary, hasImageFs, ports))),
-      concatAll(),
+      eachOf(({ summary, hasImageFs }) => evictions(registry.value, summary, hasImageFs, ports)),
       catchError((thrown: unknown) => {
         telemetry.log.warn("Eviction manager: failed to get summary stats", { error: toKubeletError(thrown) });
         return EMPTY;

@@ -19,7 +19,6 @@ import {
   type Observable,
   skip,
   switchMap,
-  take,
   tap,
   withLatestFrom,
 } from "rxjs";
@@ -46,6 +45,7 @@ import {
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import { distinctBy } from "../operators/distinctBy.ts";
 import { inParallel } from "../operators/inParallel.ts";
+import { switchOnNews } from "../operators/switchOnNews.ts";
 import type { ApiServer } from "../ports/apiServer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { type Cell, createCell } from "../state/cell.ts";
@@ -85,9 +85,12 @@ export const createVolumes = (deps: VolumesDeps): Volumes => ({
   // Of a pod without volumes nothing is followed.
   run: (uid, commands$, memory) =>
     commands$.pipe(
-      filter(({ pod }) => deps.volumes.get(uid) !== undefined || (pod !== undefined && usedVolumes(pod).length > 0)),
-      take(1),
-      switchMap(() => runPod(uid, commands$, memory, deps)),
+      switchOnNews({
+        select: ({ pod }) =>
+          deps.volumes.get(uid) !== undefined || (pod !== undefined && usedVolumes(pod).length > 0) ? uid : undefined,
+        same: () => true,
+        run: () => runPod(uid, commands$, memory, deps),
+      }),
     ),
   forget: (uid) => deps.volumes.delete(uid),
 });

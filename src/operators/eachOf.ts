@@ -1,0 +1,53 @@
+/** Lists that a stream makes of its values, spread out. `map` to `from` and `concatAll` would subscribe to every list. */
+import { Observable, type OperatorFunction, type Subscriber } from "rxjs";
+import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
+
+/**
+ * Emits the items of what `project` makes of each value, in order. A value that comes while items are being told is
+ * projected at once, and its items follow those.
+ *
+ *     source     1--------2-----|
+ *     project    [a, b]   []
+ *     eachOf     (ab)-----------|
+ *
+ * Cancels: the source. Errors: the source's, and what `project` throws. Bound: the lists whose turn has not come.
+ */
+export const eachOf =
+  <T, R>(project: (value: T) => readonly R[]): OperatorFunction<T, R> =>
+  (source$) =>
+    new Observable<R>((destination) => {
+      subscribeInner(destination, () => source$, new Spread(destination, project));
+    });
+
+class Spread<T, R> implements InnerObserver<T> {
+  private readonly destination: Subscriber<R>;
+  private readonly project: (value: T) => readonly R[];
+  private waiting: readonly (readonly R[])[] = [];
+  private isTelling = false;
+  private isOver = false;
+
+  constructor(destination: Subscriber<R>, project: (value: T) => readonly R[]) {
+    this.destination = destination;
+    this.project = project;
+  }
+
+  next(value: T): void {
+    const items = this.project(value);
+    if (this.isTelling) this.waiting = [...this.waiting, items];
+    else this.tell(items);
+  }
+
+  ended(): void {
+    this.isOver = true;
+    if (!this.isTelling) this.destination.complete();
+  }
+
+  private tell(first: readonly R[]): void {
+    this.isTelling = true;
+    for (let items: readonly R[] | undefined = first; items !== undefined; [items, ...this.waiting] = this.waiting) {
+      for (const item of items) this.destination.next(item);
+    }
+    this.isTelling = false;
+    if (this.isOver) this.destination.complete();
+  }
+}

@@ -37,7 +37,7 @@ export interface Metrics {
 /** The metrics as a page for a scraper. */
 export interface MetricsPage {
   /** Reads what is only read on demand, then prints every series of a page, by default the main one. Never rejects. */
-  render(page?: MetricPage): Promise<{ readonly contentType: string; readonly body: string }>;
+  render(page?: MetricPage): Promise<string>;
 }
 
 export interface Telemetry {

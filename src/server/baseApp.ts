@@ -5,8 +5,19 @@
 import { Http2ServerRequest } from "node:http2";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { toKubeletError } from "../core/errors.ts";
+import { escapedHtml } from "../core/server/html.ts";
+import { movedTo, notFoundText } from "../core/server/muxPath.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import type { ServerBindings } from "./serverBindings.ts";
+
+/** What a server has before its routes. */
+export interface BaseAppOptions {
+  /** Counts every request. */
+  readonly count?: MiddlewareHandler;
+  /** Absent: everybody may come in. */
+  readonly guard?: MiddlewareHandler;
+  readonly takesBody?: readonly string[];
+}
 
 /** A body of a route that takes one, in bytes. */
 const MAX_BODY_BYTES = 1_024;
@@ -32,16 +43,35 @@ function http2Of(context: Context): Http2ServerRequest | undefined {
 const hasUnknownLength = (context: Context): boolean =>
   context.req.header("transfer-encoding") !== undefined || http2Of(context)?.stream.endAfterHeaders === false;
 
-/** An app without routes. `first` runs before everything else; small bodies are taken on the paths of `takesBody`. */
-export function baseApp(
-  log: Logger,
-  first: readonly MiddlewareHandler[] = [],
-  takesBody: readonly string[] = [],
-): Hono {
+/** Sends clients on to the path they mean. Differs from upstream: only those who are let in. */
+const sendOn: MiddlewareHandler = async (context, next) => {
+  const { incoming } = (context.env ?? {}) as Partial<ServerBindings>;
+  const asked = incoming?.url ?? new URL(context.req.url).pathname;
+  const target = movedTo(asked);
+  if (target === undefined) return next();
+  const body = context.req.method === "GET" ? `<a href="${escapedHtml(target)}">Temporary Redirect</a>.\n\n` : "";
+  return context.body(body, 307, { location: target, "content-type": "text/html; charset=utf-8" });
+};
+
+/** What no browser may take for something else, and text as upstream spells its type. */
+const plainHeaders: MiddlewareHandler = async (context, next) => {
+  await next();
+  const { headers } = context.res;
+  headers.set("x-content-type-options", "nosniff");
+  if (/^text\/plain; ?charset=utf-8$/i.test(headers.get("content-type") ?? "")) {
+    headers.set("content-type", "text/plain; charset=utf-8");
+  }
+};
+
+/** An app without routes. `guard` lets requests in; small bodies are taken on the paths of `takesBody`. */
+export function baseApp(log: Logger, { count, guard, takesBody = [] }: BaseAppOptions = {}): Hono {
   const app = new Hono();
-  for (const middleware of first) app.use(middleware);
+  app.use(plainHeaders);
+  if (count !== undefined) app.use(count);
+  if (guard !== undefined) app.use(guard);
+  app.use(sendOn);
   app.use(refuseBodies(takesBody));
-  app.notFound((context) => context.text("404: Page Not Found", 404));
+  app.notFound((context) => context.text(notFoundText(context.req.path), 404));
   app.onError((thrown, context) => {
     log.error("HTTP request failed", { logger: "server", path: context.req.path, err: toKubeletError(thrown) });
     return context.text("500: Internal Server Error", 500);

@@ -2,7 +2,7 @@
 import type { Context, Hono } from "hono";
 import { concat, defer, ignoreElements, lastValueFrom } from "rxjs";
 import type { Pod } from "../core/api.ts";
-import { toKubeletError } from "../core/errors.ts";
+import { kubeletError, toKubeletError } from "../core/errors.ts";
 import { podFullName } from "../core/ids.ts";
 import { valueOf } from "../core/result.ts";
 import { podOf, runningContainer, terminalOf } from "../core/server/podTargets.ts";
@@ -13,7 +13,7 @@ import type { RuntimeService } from "../ports/cri.ts";
 import type { Files } from "../ports/files.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { allowLongAnswer } from "./longAnswer.ts";
-import { onlyMethods } from "./onlyMethods.ts";
+import { serviceRoute } from "./onlyMethods.ts";
 import { podPathOf } from "./podPaths.ts";
 
 export interface CheckpointRouteOptions {
@@ -27,7 +27,7 @@ export interface CheckpointRouteOptions {
 
 /** Adds it. */
 export function addCheckpointRoute(app: Hono, options: CheckpointRouteOptions): void {
-  onlyMethods(app, ["POST"], "/checkpoint/:namespace/:pod/:container", (context) => checkpoint(context, options));
+  serviceRoute(app, ["POST"], "/checkpoint/:namespace/:pod/:container", (context) => checkpoint(context, options));
 }
 
 async function checkpoint(context: Context, options: CheckpointRouteOptions): Promise<Response> {
@@ -54,7 +54,8 @@ async function written(
   container: string,
   timeout: bigint,
 ): Promise<string> {
-  const { id } = valueOf(runningContainer(queries.runtimePods(), pod, container));
+  const { id } = valueOf(runningContainer(queries.runtimePods(), pod, container, `container ${container} not found`));
+  if (timeout < 0n) throw kubeletError("InvalidArgument", "CheckpointContainer requires the timeout value to be > 0");
   const fullName = podFullName(pod.metadata.name, pod.metadata.namespace);
   const location = `${directory}/checkpoint-${fullName}-${container}-${formatInstant(clock.wallTime())}.tar`;
   const request = CheckpointContainerRequest.create({ containerId: id, location, timeout });

@@ -13,6 +13,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { ContainerLogs, LogReading } from "../ports/containerLogs.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { guardedStream } from "./guardedStream.ts";
+import { serviceRoute } from "./onlyMethods.ts";
 import type { ServerBindings } from "./serverBindings.ts";
 
 export interface ContainerLogsRouteOptions {
@@ -36,14 +37,10 @@ interface Wanted {
   readonly container: RuntimeContainer;
 }
 
-/** Adds the route. As upstream all but GET is 405, HEAD too. */
+/** Adds the route. */
 export function addContainerLogsRoute(app: Hono, options: ContainerLogsRouteOptions): void {
-  const path = "/containerLogs/:namespace/:pod/:container";
-  app.get(path, (context) => (context.req.method === "GET" ? answer(context, options) : notAllowed(context)));
-  app.all(path, notAllowed);
+  serviceRoute(app, ["GET"], "/containerLogs/:namespace/:pod/:container", (context) => answer(context, options));
 }
-
-const notAllowed = (context: Context): Response => context.text("405: Method Not Allowed", 405, { allow: "GET" });
 
 async function answer(context: Context, options: ContainerLogsRouteOptions): Promise<Response> {
   const wanted = wantedLog(context, options);

@@ -5,13 +5,15 @@ import { readVerbosity } from "../core/server/verbosity.ts";
 /** Sets the verbosity of every log line from now on. */
 export type SetVerbosity = (verbosity: number) => void;
 
+const TEXT = { "content-type": "text/plain" };
+
 /** Adds it. The app lets bodies through to this route alone. */
 export function addDebugFlagsRoute(app: Hono, setVerbosity: SetVerbosity): void {
   app.all("/debug/flags/v", async (context) => {
-    if (context.req.method !== "PUT") return context.text("unsupported http method\n", 406);
+    if (context.req.method !== "PUT") return context.body("unsupported http method\n", 406, TEXT);
     const read = readVerbosity(await context.req.text());
-    if (!read.ok) return context.text(`${read.error.message}\n`, 400);
+    if (!read.ok) return context.body(`${read.error.message}\n`, 400, TEXT);
     setVerbosity(read.value);
-    return context.text(`successfully set klog.logging.verbosity to ${read.value}\n`);
+    return context.body(`successfully set klog.logging.verbosity to ${read.value}\n`, 200, TEXT);
   });
 }

@@ -6,7 +6,12 @@ import type { Socket } from "node:net";
 /** What came of it. */
 export type Dialed =
   | { readonly kind: "upgraded"; readonly answer: IncomingMessage; readonly runtime: Socket; readonly early: Buffer }
-  | { readonly kind: "refused"; readonly status: number; readonly body: string }
+  | {
+      readonly kind: "refused";
+      readonly status: number;
+      readonly headers: readonly (readonly [name: string, value: string])[];
+      readonly body: string;
+    }
   | { readonly kind: "failed"; readonly message: string };
 
 /** Until the runtime answers, in milliseconds. */
@@ -47,7 +52,15 @@ function refusalOf(answer: IncomingMessage): Promise<Dialed> {
   });
   return new Promise((resolve) => {
     answer.once("close", () => {
-      resolve({ kind: "refused", status: answer.statusCode ?? 500, body: Buffer.concat(parts).toString("utf8") });
+      const status = answer.statusCode ?? 500;
+      // Neither an upgrade nor a refusal.
+      if (status < 400) return resolve({ kind: "failed", message: `invalid upgrade response: status code ${status}` });
+      resolve({
+        kind: "refused",
+        status,
+        headers: pairsOf(answer.rawHeaders),
+        body: Buffer.concat(parts).toString("utf8"),
+      });
     });
   });
 }

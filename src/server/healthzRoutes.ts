@@ -7,7 +7,7 @@ import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { Metrics, Telemetry } from "../ports/telemetry.ts";
 import { onlyReads } from "./onlyMethods.ts";
 
-const PLAIN = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+const PLAIN = { "content-type": "text/plain; charset=utf-8" };
 
 /** Status and text of `/healthz` for these checks. */
 function healthzAnswer(

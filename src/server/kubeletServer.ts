@@ -98,10 +98,11 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   const { queries, telemetry, clock, handlers } = options;
   const { log, metrics } = telemetry;
   const count = countRequests({ metrics, clock, serverType: "readwrite", paths: KUBELET_PATHS });
-  const app = baseApp(log, [count, guard({ ...options.access, clock, log, metrics })], ["/debug/flags/v"]);
+  const letIn = guard({ ...options.access, clock, log, metrics });
+  const app = baseApp(log, { count, guard: letIn, takesBody: ["/debug/flags/v"] });
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
-  addMetricsRoute(app, options.metricsPage, options.stats);
+  addMetricsRoute(app, options.metricsPage, options.stats, clock);
   addStatsRoutes(app, options.stats, log, clock);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);

@@ -8,14 +8,18 @@ import type { Clock } from "../ports/clock.ts";
 
 /** Text handed on at once, in characters at least. */
 const PIECE_LENGTH = 32_768;
-const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Answers 200 with these texts one after the other, and lets the event loop go between two pieces. */
-export function metricsAnswer(context: Context, texts: Iterable<string>, clock: Clock): Response {
+export function metricsAnswer(
+  context: Context,
+  texts: Iterable<string>,
+  clock: Clock,
+  headers: Readonly<Record<string, string>>,
+): Response {
   const body = bodyOf(texts, clock);
-  if (!acceptsGzip(context.req.header("accept-encoding"))) return context.body(body, 200, { "content-type": TYPE });
+  if (!acceptsGzip(context.req.header("accept-encoding"))) return context.body(body, 200, { ...headers });
   const compressed = body.pipeThrough(new CompressionStream("gzip"));
-  return context.body(compressed, 200, { "content-type": TYPE, "content-encoding": "gzip" });
+  return context.body(compressed, 200, { ...headers, "content-encoding": "gzip" });
 }
 
 function bodyOf(texts: Iterable<string>, { scheduler }: Clock): ReadableStream<Uint8Array<ArrayBuffer>> {

@@ -9,7 +9,7 @@ import { firstValueFrom } from "rxjs";
 import { longTimer } from "../operators/longTimer.ts";
 import type { Clock } from "../ports/clock.ts";
 import { allowLongAnswer } from "./longAnswer.ts";
-import { onlyReads } from "./onlyMethods.ts";
+import { onlyMethods, serviceRoute } from "./onlyMethods.ts";
 
 const MAX_SECONDS = 60;
 const PROFILES = {
@@ -21,10 +21,10 @@ type ProfileName = keyof typeof PROFILES;
 /** Adds the index, the profiles and the command line. */
 export function addProfileRoutes(app: Hono, clock: Clock): void {
   let isBusy = false;
-  onlyReads(app, "/debug/pprof/", (context) => context.text(index()));
-  onlyReads(app, "/debug/pprof/cmdline", (context) => context.text(process.argv.join("\0")));
+  serviceRoute(app, ["GET"], "/debug/pprof", (context) => context.text(index()));
+  serviceRoute(app, ["GET"], "/debug/pprof/cmdline", (context) => context.text(process.argv.join("\0")));
   for (const name of Object.keys(PROFILES) as ProfileName[]) {
-    onlyReads(app, `/debug/pprof/${name}`, async (context) => {
+    serviceRoute(app, ["GET"], `/debug/pprof/${name}`, async (context) => {
       const seconds = secondsOf(context, name);
       if (seconds === undefined) {
         return context.text(`seconds must be a number from 1 to ${MAX_SECONDS}\n`, 400);
@@ -43,7 +43,7 @@ export function addProfileRoutes(app: Hono, clock: Clock): void {
       }
     });
   }
-  onlyReads(app, "/debug/pprof/*", (context) => context.text("Unknown profile\n", 404));
+  onlyMethods(app, ["GET"], "/debug/pprof/*", (context) => context.text("Unknown profile\n", 404));
 }
 
 const index = (): string =>

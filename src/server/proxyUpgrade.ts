@@ -31,7 +31,7 @@ export async function proxyUpgrade(options: ProxyUpgradeOptions): Promise<void> 
   const method = incoming.method ?? "GET";
   const dialed = await dialUpgrade(url, method, ["Host", url.host, ...forwardedHeaders(incoming)], socket);
   if (dialed.kind === "failed") answerRaw(socket, 500, `${dialed.message}\n`);
-  else if (dialed.kind === "refused") answerRaw(socket, dialed.status, dialed.body);
+  else if (dialed.kind === "refused") answerRaw(socket, dialed.status, dialed.body, dialed.headers);
   else {
     const { answer, runtime, early } = dialed;
     socket.write(headText(answer.statusCode ?? 101, answer.statusMessage ?? "", pairsOf(answer.rawHeaders)));

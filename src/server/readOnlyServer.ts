@@ -53,13 +53,13 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
     serverType: "readonly",
     paths: READ_ONLY_PATHS,
   });
-  const app = baseApp(telemetry.log, [count]);
+  const app = baseApp(telemetry.log, { count });
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addRunningPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
-  addMetricsRoute(app, metricsPage, options.stats);
+  addMetricsRoute(app, metricsPage, options.stats, clock);
   addStatsRoutes(app, options.stats, telemetry.log, clock);
   addDisabledRoutes(app, ["/runningpods"]);
   return app;

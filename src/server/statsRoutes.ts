@@ -5,18 +5,20 @@
 import type { Context, Hono } from "hono";
 import { firstValueFrom } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
+import { metricsHeaders } from "../core/server/metricsHeaders.ts";
 import { resourceMetrics } from "../core/stats/resourceMetrics.ts";
 import { summaryDocument } from "../core/stats/summary.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { metricsAnswer } from "./metricsBody.ts";
-import { onlyMethods, onlyReads } from "./onlyMethods.ts";
+import { onlyReads, serviceRoute } from "./onlyMethods.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** Adds them. */
 export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger, clock: Clock): void {
+  const headers = metricsHeaders(clock.wallTime());
   const summary = async (context: Context): Promise<Response> => {
     const wanted = context.req.queries("only_cpu_and_memory") ?? [];
     const isShort = wanted.length === 1 && wanted[0] === "true";
@@ -27,16 +29,16 @@ export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger, clock: 
       return context.text(`Internal Error: ${toKubeletError(thrown).message}`, 500);
     }
   };
-  for (const path of ["/stats/summary", "/stats/summary/"]) onlyMethods(app, ["GET", "POST"], path, summary);
+  serviceRoute(app, ["GET", "POST"], "/stats/summary", summary);
   onlyReads(app, "/metrics/resource", async (context) => {
     const measured = await firstValueFrom(stats.cpuAndMemory()).catch((thrown: unknown) => {
       const error = toKubeletError(thrown);
       log.error("Error getting summary for resourceMetric prometheus endpoint", { error });
       return undefined;
     });
-    return metricsAnswer(context, [resourceMetrics(measured)], clock);
+    return metricsAnswer(context, [resourceMetrics(measured)], clock, headers);
   });
   onlyReads(app, "/metrics/cadvisor", async (context) =>
-    metricsAnswer(context, await firstValueFrom(stats.containerMetrics()), clock),
+    metricsAnswer(context, await firstValueFrom(stats.containerMetrics()), clock, headers),
   );
 }

@@ -10,13 +10,14 @@ import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.
 import { type PodPath, podOf, readySandbox, runningContainer, terminalOf } from "../core/server/podTargets.ts";
 import { forwardedPorts, isWebSocket, type ProcessStreams, processStreams } from "../core/server/streamOptions.ts";
 import { AttachRequest, ExecRequest, ExecSyncRequest, PortForwardRequest } from "../gen/cri.ts";
+import { podFullName } from "../core/ids.ts";
 import { ok, valueOf } from "../core/result.ts";
 import type { Call } from "../ports/call.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { allowLongAnswer, whileWanted } from "./longAnswer.ts";
-import { onlyMethods } from "./onlyMethods.ts";
+import { serviceRoute } from "./onlyMethods.ts";
 import { podPathOf, POD_AND_CONTAINER, POD_PATHS } from "./podPaths.ts";
 import { CLOSE_SIGNAL_PROTOCOL, offeredProtocols, tunnelledProtocols } from "../streaming/subprotocols.ts";
 import type { ServerBindings, UpgradeRequest } from "./serverBindings.ts";
@@ -38,22 +39,22 @@ const STREAM_METHODS = ["GET", "POST"];
 export function addStreamRoutes(app: Hono, options: StreamRoutesOptions): void {
   const { queries, runtime } = options;
   for (const path of POD_AND_CONTAINER) {
-    onlyMethods(app, STREAM_METHODS, `/exec${path}`, (context) =>
+    serviceRoute(app, STREAM_METHODS, `/exec${path}`, (context) =>
       commandStream(context, options, "exec", (pod, target, streams) => {
         const { id } = valueOf(runningContainer(queries.runtimePods(), pod, target.container ?? ""));
         const cmd = queryOf(context).getAll("command");
         return runtime.exec(ExecRequest.create({ containerId: id, cmd, ...streams }));
       }),
     );
-    onlyMethods(app, STREAM_METHODS, `/attach${path}`, (context) =>
+    serviceRoute(app, STREAM_METHODS, `/attach${path}`, (context) =>
       commandStream(context, options, "attach", (pod, target, streams) =>
         runtime.attach(attachRequest(queries, pod, target.container ?? "", streams)),
       ),
     );
-    onlyMethods(app, ["POST"], `/run${path}`, (context) => run(context, options));
+    serviceRoute(app, ["POST"], `/run${path}`, (context) => run(context, options));
   }
   for (const path of POD_PATHS) {
-    onlyMethods(app, STREAM_METHODS, `/portForward${path}`, (context) => portForwardStream(context, options));
+    serviceRoute(app, STREAM_METHODS, `/portForward${path}`, (context) => portForwardStream(context, options));
   }
 }
 
@@ -114,9 +115,10 @@ function attachRequest(
   name: string,
   streams: ProcessStreams,
 ): AttachRequest {
-  const { id } = valueOf(runningContainer(queries.runtimePods(), pod, name));
+  const missing = `container ${name} not found in pod ${podFullName(pod.metadata.name, pod.metadata.namespace)}`;
+  const { id } = valueOf(runningContainer(queries.runtimePods(), pod, name, missing));
   const tty = terminalOf(pod, name);
-  if (tty === undefined) throw kubeletError("Unknown", `container ${name} not found in pod ${pod.metadata.name}`);
+  if (tty === undefined) throw kubeletError("Unknown", missing);
   return AttachRequest.create({ containerId: id, ...streams, tty });
 }
 

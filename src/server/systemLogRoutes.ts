@@ -4,18 +4,19 @@
  */
 import type { Context, Hono } from "hono";
 import { toKubeletError } from "../core/errors.ts";
+import { escapedHtml } from "../core/server/html.ts";
+import { httpDate } from "../core/server/httpDate.ts";
 import { readNodeLogQuery } from "../core/server/nodeLogQuery.ts";
 import type { NodeLogs } from "../ports/nodeLogs.ts";
-import { onlyReads } from "./onlyMethods.ts";
+import { onlyMethods } from "./onlyMethods.ts";
 
-const TEXT = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+const TEXT = { "content-type": "text/plain; charset=utf-8" };
 const HTML = { "content-type": "text/html; charset=utf-8" };
 const PREFIX = "/logs/";
 
 /** Adds them; `answersQueries` is upstream's enableSystemLogQuery. */
 export function addSystemLogRoutes(app: Hono, logs: NodeLogs, answersQueries: boolean): void {
-  onlyReads(app, "/logs", (context) => context.redirect(PREFIX, 301));
-  onlyReads(app, "/logs/*", async (context) => {
+  onlyMethods(app, ["GET"], "/logs/*", async (context) => {
     const path = decoded(context.req.path.slice(PREFIX.length));
     if (path === undefined) return notFound(context);
     if (!answersQueries) return opened(context, logs, path);
@@ -23,7 +24,7 @@ export function addSystemLogRoutes(app: Hono, logs: NodeLogs, answersQueries: bo
     if (read.kind === "fault") return context.body(`${read.fault.message}\n`, read.fault.status, TEXT);
     if (read.kind === "none") return opened(context, logs, path);
     if (read.query.kind === "file") return opened(context, logs, read.query.path);
-    return context.body(await logs.services(read.query), 200, { "content-type": "text/plain;charset=UTF-8" });
+    return context.body(await logs.services(read.query), 200, { "content-type": "text/plain; charset=utf-8" });
   });
 }
 
@@ -41,22 +42,29 @@ function decoded(path: string): string | undefined {
 
 async function opened(context: Context, logs: NodeLogs, path: string): Promise<Response> {
   try {
-    const entry = await logs.open(path);
-    return entry.kind === "file" ? context.body(entry.bytes, 200, TEXT) : context.body(listing(entry.names), 200, HTML);
+    const entry = await logs.open(path.replace(/\/+$/, ""));
+    const modified = { "last-modified": httpDate(entry.modifiedAt) };
+    const isTree = path.endsWith("/") || path === "";
+    if (entry.kind === "file") {
+      if (isTree) return await sentOn(context, `../${lastName(path)}`, entry.bytes);
+      return context.body(entry.bytes, 200, { ...TEXT, ...modified });
+    }
+    if (!isTree) return await sentOn(context, `${lastName(path)}/`);
+    return context.body(listing(entry.names), 200, { ...HTML, ...modified });
   } catch (thrown) {
     if (toKubeletError(thrown).code === "NotFound") return notFound(context);
     throw thrown;
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&#34;",
-  "'": "&#39;",
-};
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (found) => ENTITIES[found] ?? "");
+const lastName = (path: string): string => encodeURIComponent(path.replace(/\/$/, "").split("/").at(-1) ?? "");
+
+/** A directory's URL ends with a slash, a file's does not. */
+async function sentOn(context: Context, location: string, unread?: ReadableStream): Promise<Response> {
+  await unread?.cancel();
+  return context.body(null, 301, { location });
+}
+
 /** A name that could be taken for a URL of its own is one of this directory. */
 const linked = (name: string): string => {
   const text = name.split("/").map(encodeURIComponent).join("/");
@@ -64,4 +72,4 @@ const linked = (name: string): string => {
 };
 
 const listing = (names: readonly string[]): string =>
-  `<pre>\n${names.map((name) => `<a href="${linked(name)}">${escaped(name)}</a>\n`).join("")}</pre>\n`;
+  `<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n${names.map((name) => `<a href="${linked(name)}">${escapedHtml(name)}</a>\n`).join("")}</pre>\n`;

@@ -4,6 +4,7 @@
  * Counterpart: StreamTranslatorHandler of k8s.io/apiserver, which the kubelet uses.
  */
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
@@ -24,9 +25,8 @@ const SPDY_PROTOCOLS = "v4.channel.k8s.io, v3.channel.k8s.io, v2.channel.k8s.io,
 export async function translateUpgrade(options: ProxyUpgradeOptions, wanted: ProcessStreams): Promise<void> {
   const { incoming, socket, head, idleTimeoutMs } = options;
   const key = incoming.headers["sec-websocket-key"];
-  if (key === undefined || incoming.headers["sec-websocket-version"] !== "13") {
-    return answerRaw(socket, 400, "not a WebSocket handshake of version 13\n");
-  }
+  const fault = handshakeFault(incoming);
+  if (key === undefined || fault !== undefined) return answerRaw(socket, 400, fault ?? "");
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   socket.write(webSocketHead(key, CLOSE_SIGNAL_PROTOCOL));
   limitIdleness([socket], idleTimeoutMs);
@@ -47,6 +47,12 @@ export async function translateUpgrade(options: ProxyUpgradeOptions, wanted: Pro
   peer.close();
   await closed;
   for (const channel of channels) channel.destroy();
+}
+
+/** What is wrong with a request for a WebSocket; undefined when nothing is. */
+export function handshakeFault({ headers }: IncomingMessage): string | undefined {
+  if (headers["sec-websocket-version"] !== "13") return "missing or bad WebSocket Version";
+  return headers["sec-websocket-key"] === undefined ? "mismatch challenge/response" : undefined;
 }
 
 /** The answer that switches to a WebSocket. */

@@ -14,7 +14,7 @@ import { serveWebSocket, type WebSocketPeer } from "../streaming/webSocketServer
 import { dialUpgrade } from "./dialUpgrade.ts";
 import { forwardedHeaders, limitIdleness, type ProxyUpgradeOptions } from "./proxyUpgrade.ts";
 import { answerRaw } from "./rawAnswer.ts";
-import { webSocketHead } from "./translateUpgrade.ts";
+import { handshakeFault, webSocketHead } from "./translateUpgrade.ts";
 
 /** Of the WebSocket's handshake: not for the runtime. */
 const WEB_SOCKET_HEADERS = /^(upgrade|sec-websocket-.*|x-stream-protocol-version)$/i;
@@ -24,13 +24,12 @@ export async function tunnelUpgrade(options: ProxyUpgradeOptions): Promise<void>
   const { incoming, socket, head, url, idleTimeoutMs } = options;
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const key = incoming.headers["sec-websocket-key"];
-  if (key === undefined || incoming.headers["sec-websocket-version"] !== "13") {
-    return answerRaw(socket, 400, "not a WebSocket handshake of version 13\n");
-  }
+  const fault = handshakeFault(incoming);
+  if (key === undefined || fault !== undefined) return answerRaw(socket, 400, fault ?? "");
   const protocols = tunnelledProtocols(offeredProtocols(incoming.headers["sec-websocket-protocol"]));
   const dialed = await dialUpgrade(url, "POST", ["Host", url.host, ...spdyHeaders(options, protocols)], socket);
   if (dialed.kind === "failed") answerRaw(socket, 500, `${dialed.message}\n`);
-  else if (dialed.kind === "refused") answerRaw(socket, dialed.status, dialed.body);
+  else if (dialed.kind === "refused") answerRaw(socket, dialed.status, dialed.body, dialed.headers);
   else {
     const { answer, runtime, early } = dialed;
     const chosen = answer.headers[STREAM_PROTOCOL_HEADER];

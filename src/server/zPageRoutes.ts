@@ -1,9 +1,12 @@
 /** `/flagz` and `/statusz`, as text unless the client asks for an object. Counterparts: flagz and statusz of apiserver. */
 import type { Context, Hono } from "hono";
+import { stringify } from "yaml";
 import {
   flagzObject,
   flagzText,
+  notAcceptableStatus,
   pageForm,
+  pageHeaders,
   type ProcessStatus,
   statuszObject,
   statuszText,
@@ -13,15 +16,31 @@ import { onlyReads } from "./onlyMethods.ts";
 
 const PLAIN = { "content-type": "text/plain; charset=utf-8" };
 
-const notAcceptable = (context: Context): Response => context.text("406: Not Acceptable", 406);
+/** The page in the form the client asks for. */
+function pageAnswer(
+  context: Context,
+  kind: "Flagz" | "Statusz",
+  text: () => string,
+  object: (version: "v1alpha1" | "v1beta1") => object,
+): Response {
+  const form = pageForm(context.req.header("accept"), kind);
+  if (form === "none") return context.body(notAcceptableStatus(), 406, { "content-type": "application/json" });
+  if (form === "text") return context.body(text(), 200, PLAIN);
+  const found = object(form.version);
+  const body = form.format === "json" ? `${JSON.stringify(found)}\n` : stringify(found, { sortMapEntries: true });
+  return context.body(body, 200, pageHeaders(form, kind));
+}
 
 /** Adds `/flagz` with these values by flag. */
 export function addFlagzRoute(app: Hono, flags: ReadonlyMap<string, string>): void {
-  onlyReads(app, "/flagz", (context) => {
-    const form = pageForm(context.req.header("accept"), "Flagz");
-    if (form === "none") return notAcceptable(context);
-    return form === "text" ? context.body(flagzText(flags), 200, PLAIN) : context.json(flagzObject(flags, form));
-  });
+  onlyReads(app, "/flagz", (context) =>
+    pageAnswer(
+      context,
+      "Flagz",
+      () => flagzText(flags),
+      (version) => flagzObject(flags, version),
+    ),
+  );
 }
 
 /** What `/statusz` says that does not change. */
@@ -31,9 +50,12 @@ export type StatuszFacts = Pick<ProcessStatus, "version" | "platform" | "paths">
 export function addStatuszRoute(app: Hono, facts: StatuszFacts, clock: Pick<Clock, "wallTime">): void {
   const startedAt = clock.wallTime();
   onlyReads(app, "/statusz", (context) => {
-    const form = pageForm(context.req.header("accept"), "Statusz");
-    if (form === "none") return notAcceptable(context);
     const status: ProcessStatus = { ...facts, startedAt, now: clock.wallTime() };
-    return form === "text" ? context.body(statuszText(status), 200, PLAIN) : context.json(statuszObject(status, form));
+    return pageAnswer(
+      context,
+      "Statusz",
+      () => statuszText(status),
+      (version) => statuszObject(status, version),
+    );
   });
 }

@@ -3,6 +3,7 @@
  * come from closed sets, which bounds them. A sample that does not fit its row is counted, never thrown.
  * Upstream: component-base/metrics.
  */
+import { needsGoBounds, withGoBounds } from "../core/telemetry/bucketBounds.ts";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { MetricPage } from "../core/telemetry/metricRow.ts";
 import { type MetricName, type MetricRow, metricTable } from "../core/telemetry/metricTable.ts";
@@ -21,7 +22,6 @@ const LAG: MetricName = "rxlet_event_loop_lag_seconds";
 const MISUSES: MetricName = "rxlet_metric_misuses_total";
 /** Tells a scraper of any page when counting began. */
 const ON_EVERY_PAGE: ReadonlySet<string> = new Set<MetricName>(["process_start_time_seconds"]);
-const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 function createSeries(registry: Registry): Series {
   const counters = new Map<string, Counter>();
@@ -91,7 +91,7 @@ export function createMetrics(): MetricsSink {
     render: async (page) => {
       for (const update of updates) update();
       await updateProcessFigures({ counters, gauges, histograms });
-      return { contentType: CONTENT_TYPE, body: await renderRegistry(registry, page) };
+      return await renderRegistry(registry, page);
     },
     beforeRender: (update) => void updates.push(update),
     close: () => lag.stop(),
@@ -132,11 +132,15 @@ function showLag(histogram: Histogram | undefined, read: () => LagTotals): void 
 async function renderRegistry(registry: Registry, page: MetricPage | undefined): Promise<string> {
   const isOnPage = ([name, row]: readonly [string, MetricRow]): boolean =>
     row.page === page || (page !== undefined && ON_EVERY_PAGE.has(name));
-  const names = Object.entries<MetricRow>(metricTable)
+  const rows = Object.entries<MetricRow>(metricTable)
     .filter(isOnPage)
-    .map(([name]) => name)
-    .sort();
-  const families = await Promise.all(names.map((name) => registry.getSingleMetricAsString(name)));
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const families = await Promise.all(
+    rows.map(async ([name, { buckets }]) => {
+      const family = await registry.getSingleMetricAsString(name);
+      return needsGoBounds(buckets) ? withGoBounds(family) : family;
+    }),
+  );
   const known = families.filter((family) => family.split("\n").some((line) => line !== "" && !line.startsWith("#")));
   return known.map((family) => `${family.trimEnd()}\n`).join("");
 }

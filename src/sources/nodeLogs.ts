@@ -10,6 +10,7 @@ import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { journalArguments, serviceLogFiles } from "../core/server/nodeLogQuery.ts";
 import { isKubeletError, kubeletError } from "../core/errors.ts";
+import { epochMs } from "../core/ids.ts";
 import type { LogBytes, NodeLogEntry, NodeLogs } from "../ports/nodeLogs.ts";
 
 const JOURNAL_MS = 30_000;
@@ -55,12 +56,14 @@ async function openBelow(directory: string, below: string): Promise<NodeLogEntry
     const at = await realpath(`/proc/self/fd/${handle.fd}`);
     const stat = await handle.stat();
     if (at !== root && !at.startsWith(`${root}/`)) throw missing(below);
-    if (stat.isFile()) return { kind: "file", bytes: bytesOf(handle) };
+    const modifiedAt = epochMs(stat.mtimeMs);
+    if (stat.isFile()) return { kind: "file", modifiedAt, bytes: bytesOf(handle) };
     if (!stat.isDirectory()) throw missing(below);
     const entries = await readdir(at, { withFileTypes: true });
     await handle.close();
     return {
       kind: "directory",
+      modifiedAt,
       names: entries.map((each) => (each.isDirectory() ? `${each.name}/` : each.name)).sort(),
     };
   } catch (thrown) {

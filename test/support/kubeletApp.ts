@@ -64,7 +64,7 @@ export function testAppOptions(more: Partial<KubeletAppOptions> = {}) {
     setVerbosity: () => {},
     configuration: {},
     stats: measuredStats(),
-    metricsPage: { render: () => Promise.resolve({ contentType: "text/plain", body: "up 1\n" }) },
+    metricsPage: { render: () => Promise.resolve("up 1\n") },
     telemetry,
     clock: realClock,
     ...more,

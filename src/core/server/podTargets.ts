@@ -21,32 +21,24 @@ export function podOf(pods: readonly Pod[], { namespace, pod }: PodPath): Result
   return found === undefined ? notFound("pod does not exist") : ok(found);
 }
 
-/** The instance of a container that runs. */
+/** The instance of a container that runs; the error's text is what upstream says where commands are run in it. */
 export function runningContainer(
   statuses: readonly PodRuntimeStatus[],
   { metadata }: Pod,
   name: string,
+  missing = `container not found (${JSON.stringify(name)})`,
 ): Result<RuntimeContainer> {
   const status = statuses.find(({ podUid }) => podUid === metadata.uid);
   const found = status?.containers.find((each) => each.name === name && each.state === "running");
-  return found === undefined
-    ? err(kubeletError("Unknown", `container not found (${JSON.stringify(name)})`))
-    : ok(found);
+  return found === undefined ? err(kubeletError("Unknown", missing)) : ok(found);
 }
 
 /** The sandbox whose network can be reached. */
 export function readySandbox(statuses: readonly PodRuntimeStatus[], { metadata }: Pod): Result<string> {
   const status = statuses.find(({ podUid }) => podUid === metadata.uid);
-  if (status === undefined)
-    return err(kubeletError("Unknown", `pod not found (${JSON.stringify(`${metadata.name}_${metadata.namespace}`)})`));
-  const sandbox = status.sandboxes.find(({ ready }) => ready);
+  const sandbox = status?.sandboxes.find(({ ready }) => ready);
   return sandbox === undefined
-    ? err(
-        kubeletError(
-          "Unknown",
-          `failed to find sandboxID for pod ${metadata.namespace}/${metadata.name}(${metadata.uid})`,
-        ),
-      )
+    ? err(kubeletError("Unknown", `pod not found (${JSON.stringify(`${metadata.name}_${metadata.namespace}`)})`))
     : ok(sandbox.id);
 }
 

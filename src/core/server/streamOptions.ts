@@ -27,8 +27,11 @@ export function forwardedPorts(query: URLSearchParams): Result<readonly number[]
   for (const text of texts) {
     if (text === "") return invalid('query parameter "port" cannot be empty');
     for (const part of text.split(",")) {
-      const port = /^\d{1,5}$/.test(part) ? Number(part) : Number.NaN;
-      if (Number.isNaN(port) || port > 65_535) return invalid(`unable to parse ${JSON.stringify(text)} as a port`);
+      const port = /^\d+$/.test(part) ? Number(part) : Number.NaN;
+      if (Number.isNaN(port) || port > 65_535) {
+        const why = `strconv.ParseUint: parsing ${JSON.stringify(part)}: ${Number.isNaN(port) ? "invalid syntax" : "value out of range"}`;
+        return invalid(`unable to parse ${JSON.stringify(text)} as a port: ${why}`);
+      }
       if (port < 1) return invalid(`port ${JSON.stringify(text)} must be > 0`);
       ports.push(port);
     }

@@ -4,16 +4,12 @@ import { err, ok, type Result } from "../result.ts";
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** A whole number of 32 bits. Errors: upstream's words. */
+/** A whole number of 31 bits. Errors: upstream's words. */
 export function readVerbosity(text: string): Result<number> {
-  const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= MAX_INT32) return ok(value);
   const why = Number.isNaN(value) ? "invalid syntax" : "value out of range";
-  if (Math.abs(value) <= MAX_INT32) return ok(value);
-  const shown = JSON.stringify(text.slice(0, 64));
   return err(
-    kubeletError(
-      "InvalidArgument",
-      `failed set klog.logging.verbosity ${text.slice(0, 64)}: strconv.ParseInt: parsing ${shown}: ${why}`,
-    ),
+    kubeletError("InvalidArgument", `strconv.ParseUint: parsing ${JSON.stringify(text.slice(0, 64))}: ${why}`),
   );
 }

@@ -1,28 +1,61 @@
 /** `/flagz` and `/statusz` as text and as objects. Counterparts: flagz and statusz of apiserver. */
 import { civilTime, formatInstant, padded } from "../telemetry/civilTime.ts";
 import { type EpochMs } from "../ids.ts";
+import { dayName, monthName } from "./httpDate.ts";
 
 const API_VERSIONS = ["v1alpha1", "v1beta1"] as const;
 type PageVersion = (typeof API_VERSIONS)[number];
 
+type PageKind = "Flagz" | "Statusz";
+
 /** How a page is wanted; "none": in no form there is. */
-export type PageForm = "text" | PageVersion | "none";
+export type PageForm = "text" | "none" | { readonly format: "json" | "yaml"; readonly version: PageVersion };
 
 /** Reads an Accept header for a page of a kind. */
-export function pageForm(accept: string | undefined, kind: "Flagz" | "Statusz"): PageForm {
+export function pageForm(accept: string | undefined, kind: PageKind): PageForm {
   if (accept === undefined || accept.trim() === "") return "text";
   for (const range of accept.split(",")) {
     const [type = "", ...parameters] = range.split(";").map((part) => part.trim());
     if (["*/*", "text/*", "text/plain"].includes(type)) return "text";
-    if (type !== "application/json") continue;
+    const format = type === "application/json" ? "json" : type === "application/yaml" ? "yaml" : undefined;
+    if (format === undefined) continue;
     const given = new Map(
       parameters.map((part): [string, string] => [part.split("=")[0] ?? "", part.split("=")[1] ?? ""]),
     );
     const version = API_VERSIONS.find((known) => known === given.get("v"));
-    if (version !== undefined && given.get("g") === "config.k8s.io" && given.get("as") === kind) return version;
+    if (version !== undefined && given.get("g") === "config.k8s.io" && given.get("as") === kind) {
+      return { format, version };
+    }
   }
   return "none";
 }
+
+/** Headers of an object in this form; the older version says that it is deprecated. */
+export const pageHeaders = (
+  { format, version }: Exclude<PageForm, "text" | "none">,
+  kind: PageKind,
+): Readonly<Record<string, string>> => ({
+  "content-type": `application/${format};g=config.k8s.io;v=${version};as=${kind}`,
+  ...(version === "v1alpha1" && {
+    warning: `299 - "This version of the ${kind.toLowerCase()} endpoint is deprecated. Please use a newer version."`,
+  }),
+});
+
+/** What a client is told who takes none of the forms. */
+export const notAcceptableStatus = (): string =>
+  `${JSON.stringify(
+    {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: "only the following media types are accepted: application/json, application/yaml, text/plain",
+      reason: "NotAcceptable",
+      code: 406,
+    },
+    null,
+    2,
+  )}`;
 
 const header = (name: string): string =>
   `\nkubelet ${name}\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n`;
@@ -58,18 +91,17 @@ export interface ProcessStatus {
   readonly paths: readonly string[];
 }
 
-const DAYS = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"] as const;
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
-const DAY_MS = 86_400_000;
-
 /** As Go's time.UnixDate has it, in UTC. */
 function unixDate(at: EpochMs): string {
   const { year, month, day, hour, minute, second } = civilTime(at);
   const time = [hour, minute, second].map((part) => padded(part, 2)).join(":");
-  return `${DAYS[Math.floor(at / DAY_MS) % 7]} ${MONTHS[month - 1]} ${String(day).padStart(2)} ${time} UTC ${year}`;
+  return `${dayName(at)} ${monthName(month)} ${String(day).padStart(2)} ${time} UTC ${year}`;
 }
 
 const uptimeSeconds = ({ startedAt, now }: ProcessStatus): number => Math.max(0, Math.floor((now - startedAt) / 1000));
+
+/** The version of Kubernetes it behaves as. */
+const minorVersion = ({ version }: ProcessStatus): string => /^\d+\.\d+/.exec(version)?.[0] ?? version;
 
 /** The page as text. */
 export function statuszText(status: ProcessStatus): string {
@@ -80,7 +112,7 @@ export function statuszText(status: ProcessStatus): string {
     `Up: ${uptime}`,
     `Go version: ${status.platform}`,
     `Binary version: ${status.version}`,
-    "",
+    `Emulation version: ${minorVersion(status)}`,
     `Paths: ${status.paths.join(" ")}`,
   ];
   return `${header("statusz")}\n${lines.join("\n")}\n`;
@@ -93,5 +125,6 @@ export const statuszObject = (status: ProcessStatus, version: PageVersion) => ({
   uptimeSeconds: uptimeSeconds(status),
   goVersion: status.platform,
   binaryVersion: status.version,
+  emulationVersion: minorVersion(status),
   paths: status.paths,
 });

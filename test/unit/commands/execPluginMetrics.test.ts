@@ -15,7 +15,7 @@ afterEach(() => open?.close());
 
 /** The figures after an hour has passed, in hours. */
 async function figures(metrics: MetricsSink): Promise<readonly (number | undefined)[]> {
-  const samples = parseExposition((await metrics.render()).body).flatMap((family) => family.samples);
+  const samples = parseExposition(await metrics.render()).flatMap((family) => family.samples);
   const hours = (name: string) => {
     const found = samples.find(({ series }) => series.startsWith(`${name}{`) || series === name)?.value;
     return found === undefined ? undefined : Math.round(found / 360) / 10;

@@ -101,7 +101,7 @@ describe("servingIdentities", () => {
 
     const names = told.map(({ certificate }) => new X509Certificate(certificate).subjectAltName);
     const current = await readFile(join(setup.certDir, "kubelet-server-current.pem"), "utf8");
-    const page = (await metrics.render()).body;
+    const page = await metrics.render();
     expect({
       before,
       names,

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { epochMs } from "../../../src/core/ids.ts";
-import { flagzObject, flagzText, pageForm, statuszObject, statuszText } from "../../../src/core/server/zPages.ts";
+import {
+  flagzObject,
+  flagzText,
+  pageForm,
+  pageHeaders,
+  statuszObject,
+  statuszText,
+} from "../../../src/core/server/zPages.ts";
 
 const WARNING =
   "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n";
@@ -19,14 +26,28 @@ describe("pages", () => {
     ["*/*", "text"],
     ["text/plain;charset=utf-8", "text"],
     ["text/html, text/plain;q=0.5", "text"],
-    ["application/json;v=v1beta1;g=config.k8s.io;as=Statusz", "v1beta1"],
-    ["application/json; as=Statusz; v=v1alpha1; g=config.k8s.io", "v1alpha1"],
+    ["application/json;v=v1beta1;g=config.k8s.io;as=Statusz", { format: "json", version: "v1beta1" }],
+    ["application/yaml;v=v1beta1;g=config.k8s.io;as=Statusz", { format: "yaml", version: "v1beta1" }],
+    ["application/json; as=Statusz; v=v1alpha1; g=config.k8s.io", { format: "json", version: "v1alpha1" }],
     ["application/json;v=v1beta1;g=config.k8s.io;as=Flagz", "none"],
     ["application/json;v=v2;g=config.k8s.io;as=Statusz", "none"],
     ["application/json", "none"],
     ["image/png", "none"],
   ])("Accept %j: %s", (accept, form) => {
-    expect(pageForm(accept, "Statusz")).toBe(form);
+    expect(pageForm(accept, "Statusz")).toEqual(form);
+  });
+
+  it("say what they are, and when that is old", () => {
+    expect([
+      pageHeaders({ format: "yaml", version: "v1beta1" }, "Statusz"),
+      pageHeaders({ format: "json", version: "v1alpha1" }, "Flagz"),
+    ]).toEqual([
+      { "content-type": "application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz" },
+      {
+        "content-type": "application/json;g=config.k8s.io;v=v1alpha1;as=Flagz",
+        warning: '299 - "This version of the flagz endpoint is deprecated. Please use a newer version."',
+      },
+    ]);
   });
 
   it("of flags", () => {
@@ -45,7 +66,7 @@ describe("pages", () => {
 
   it("of the process", () => {
     expect(statuszText(STATUS)).toBe(
-      `\nkubelet statusz\n${WARNING}\nStarted: Mon Nov  2 03:04:05 UTC 2026\nUp: 25 hr 01 min 02 sec\nGo version: node v24\nBinary version: 1.36.2\n\nPaths: /configz /healthz\n`,
+      `\nkubelet statusz\n${WARNING}\nStarted: Mon Nov  2 03:04:05 UTC 2026\nUp: 25 hr 01 min 02 sec\nGo version: node v24\nBinary version: 1.36.2\nEmulation version: 1.36\nPaths: /configz /healthz\n`,
     );
     expect(statuszObject(STATUS, "v1alpha1")).toEqual({
       kind: "Statusz",
@@ -55,6 +76,7 @@ describe("pages", () => {
       uptimeSeconds: 90_062,
       goVersion: "node v24",
       binaryVersion: "1.36.2",
+      emulationVersion: "1.36",
       paths: ["/configz", "/healthz"],
     });
   });

@@ -47,8 +47,7 @@ function appWith(more: Partial<KubeletQueries> = {}) {
     ...more,
   };
   const metricsPage = {
-    render: (page = "main") =>
-      Promise.resolve({ contentType: "text/plain; version=0.0.4", body: page === "main" ? "up 1\n" : `${page} 1\n` }),
+    render: (page = "main") => Promise.resolve(page === "main" ? "up 1\n" : `${page} 1\n`),
   };
   return { telemetry, app: readOnlyApp({ queries, stats: measuredStats(), metricsPage, telemetry, clock: realClock }) };
 }
@@ -58,8 +57,8 @@ async function answer(path: string, init: RequestInit = {}, more: Partial<Kubele
   return { status: response.status, type: response.headers.get("content-type"), body: await response.text() };
 }
 
-const TEXT = "text/plain; charset=UTF-8";
-const HEALTH_TEXT = "text/plain; charset=utf-8";
+const TEXT = "text/plain; charset=utf-8";
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 
 describe("readOnlyApp", () => {
   it.each(["/pods", "/pods/"])("answers %s with the pod list", async (path) => {
@@ -72,7 +71,7 @@ describe("readOnlyApp", () => {
     expect(await answer(path)).toEqual({ status: 200, type: "application/json", body });
   });
 
-  it.each(["/runningpods", "/runningpods/"])("answers %s with the pods of the runtime", async (path) => {
+  it.each(["/runningpods/"])("answers %s with the pods of the runtime", async (path) => {
     const body = JSON.stringify({
       kind: "PodList",
       apiVersion: "v1",
@@ -83,12 +82,12 @@ describe("readOnlyApp", () => {
   });
 
   it("answers /metrics with the page and its type", async () => {
-    expect(await answer("/metrics")).toEqual({ status: 200, type: "text/plain; version=0.0.4", body: "up 1\n" });
+    expect(await answer("/metrics")).toEqual({ status: 200, type: METRICS_TYPE, body: "up 1\n" });
   });
 
   it("answers /metrics/probes with the page of the probes", async () => {
     const body = "probes 1\n";
-    expect(await answer("/metrics/probes")).toEqual({ status: 200, type: "text/plain; version=0.0.4", body });
+    expect(await answer("/metrics/probes")).toEqual({ status: 200, type: METRICS_TYPE, body });
   });
 
   it.each([
@@ -103,7 +102,7 @@ describe("readOnlyApp", () => {
     ["/healthz/log", 200, "ok"],
     ["/healthz/syncloop", 200, "ok"],
   ])("answers %s with %d when all is well", async (path, status, body) => {
-    expect(await answer(path)).toEqual({ status, type: HEALTH_TEXT, body });
+    expect(await answer(path)).toEqual({ status, type: TEXT, body });
   });
 
   it.each([
@@ -117,24 +116,58 @@ describe("readOnlyApp", () => {
     ["/healthz/ping", 200, "ok"],
     ["/healthz/syncloop", 500, "internal server error: no relist for 3m0s\n"],
   ])("answers %s with %d when the sync loop stalls", async (path, status, body) => {
-    expect(await answer(path, {}, { health: () => STALLED })).toEqual({ status, type: HEALTH_TEXT, body });
+    expect(await answer(path, {}, { health: () => STALLED })).toEqual({ status, type: TEXT, body });
   });
 
-  it.each(["/", "/nope", "/healthz/nope", "/healthz/", "/metrics/", "/pods/default", "/PODS", "/%2e%2e/etc/passwd"])(
+  it.each(["/", "/nope", "/healthz/nope", "/healthz/", "/metrics/", "/PODS", "/%2e%2e/etc/passwd"])(
     "answers %s with a plain 404",
+    async (path) => {
+      expect(await answer(path)).toEqual({ status: 404, type: TEXT, body: "404 page not found\n" });
+    },
+  );
+
+  it.each(["/pods/default", "/stats/", "/stats/x"])(
+    "answers %s, below what there is, with a 404 of its own",
     async (path) => {
       expect(await answer(path)).toEqual({ status: 404, type: TEXT, body: "404: Page Not Found" });
     },
   );
 
-  it.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])(
+  it.each([
+    ["/runningpods?a=b", "/runningpods/"],
+    ["/stats", "/stats/"],
+    ["//pods", "/pods"],
+  ])("sends who asks for %s on", async (path, location) => {
+    const response = await appWith().app.request(path);
+    expect([response.status, response.headers.get("location"), await response.text()]).toEqual([
+      307,
+      location,
+      `<a href="${location}">Temporary Redirect</a>.\n\n`,
+    ]);
+  });
+
+  it("has JSON for who takes that alone", async () => {
+    const body = "406: Not Acceptable\n\nAvailable representations: application/json";
+    expect(await answer("/pods", { headers: { accept: "text/html" } })).toEqual({ status: 406, type: TEXT, body });
+    expect((await answer("/pods", { headers: { accept: "text/html, */*;q=0.1" } })).status).toBe(200);
+  });
+
+  it("tells since when its metrics count, and lets nobody guess at types", async () => {
+    const { headers } = await appWith().app.request("/metrics");
+    expect([headers.get("process-start-time-unix"), headers.get("x-content-type-options")]).toEqual([
+      expect.stringMatching(/^1\d{9}$/),
+      "nosniff",
+    ]);
+  });
+
+  it.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW", "HEAD"])(
     "answers %s with 405 and what is allowed",
     async (method) => {
       const response = await appWith().app.request("/pods", { method });
       expect([response.status, response.headers.get("allow"), await response.text()]).toEqual([
         405,
-        "GET, HEAD",
-        "405: Method Not Allowed",
+        "GET",
+        method === "HEAD" ? "" : "405: Method Not Allowed",
       ]);
     },
   );
@@ -152,7 +185,7 @@ describe("readOnlyApp", () => {
   });
 
   it("answers HEAD with the headers of GET and no body", async () => {
-    expect(await answer("/healthz", { method: "HEAD" })).toEqual({ status: 200, type: HEALTH_TEXT, body: "" });
+    expect(await answer("/healthz", { method: "HEAD" })).toEqual({ status: 200, type: TEXT, body: "" });
   });
 
   it("refuses bodies and ends the connection", async () => {

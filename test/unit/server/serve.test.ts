@@ -20,7 +20,7 @@ import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 const queries = { ...NO_PODS, health: () => [{ name: "ping", problem: undefined }] };
 const address = "127.0.0.1";
 const telemetry = recordingTelemetry();
-const metricsPage = { render: () => Promise.resolve({ contentType: "text/plain", body: "up 1\n" }) };
+const metricsPage = { render: () => Promise.resolve("up 1\n") };
 
 const running: Subscription[] = [];
 afterEach(() => {
@@ -184,7 +184,7 @@ describe("hostile clients", () => {
   });
 
   it("ends a client that does not read its answer", async () => {
-    const page = { render: () => Promise.resolve({ contentType: "text/plain", body: "x".repeat(32 * 1024 * 1024) }) };
+    const page = { render: () => Promise.resolve("x".repeat(32 * 1024 * 1024)) };
     const limits = { ...SERVER_LIMITS, idleTimeoutMs: 300 };
     const options = {
       address,

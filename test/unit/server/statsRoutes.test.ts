@@ -47,7 +47,7 @@ describe("/metrics/cadvisor", () => {
     const { headers: answered } = answer;
     return { encoding: answered.get("content-encoding"), type: answered.get("content-type"), answer };
   };
-  const type = "text/plain; version=0.0.4; charset=utf-8";
+  const type = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 
   it("is a page of several pieces", async () => {
     const { answer, ...said } = await ask({});
@@ -79,7 +79,7 @@ describe("/metrics/cadvisor", () => {
 describe("/metrics/resource", () => {
   it("is a page for Prometheus, also when nothing could be measured", async () => {
     const answer = await app.request("/metrics/resource");
-    expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
     expect(await answer.text()).toContain("\nresource_scrape_error 0\n");
     const failed = await failing.request("/metrics/resource");
     expect([failed.status, (await failed.text()).endsWith("\nresource_scrape_error 1\n")]).toEqual([200, true]);

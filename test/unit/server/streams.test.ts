@@ -154,15 +154,25 @@ describe("a stream", () => {
 
   it("that the runtime refuses is refused, and nothing else reaches the runtime", async () => {
     const { url, sockets } = await fakeRuntime((_request, socket) => {
-      socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nno");
+      socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nX-Accepted: v4\r\nConnection: keep-alive\r\n\r\nno");
     });
     const { server } = await kubelet(url);
     const socket = await upgrade(server, EXEC, []);
     socket.write("GET /pods HTTP/1.1\r\nHost: runtime\r\n\r\n");
     const text = String(await heard(socket));
-    expect(text).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n(?!.*HTTP\/1).*Connection: close\r\n\r\nno$/s);
+    expect(text).toMatch(/^HTTP\/1\.1 403 Forbidden\r\n(?!.*HTTP\/1).*X-Accepted: v4.*Connection: close\r\n\r\nno$/s);
     await waitFor("the runtime's connection to be closed", () => [...sockets].every((each) => each.destroyed));
     expect(sockets.size).toBe(1);
+  });
+
+  it("of a runtime that neither agrees nor refuses is an error", async () => {
+    const { url } = await fakeRuntime(
+      (_request, socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+    );
+    const { server } = await kubelet(url);
+    expect(String(await heard(await upgrade(server)))).toMatch(
+      /^HTTP\/1\.1 500 .*invalid upgrade response: status code 200/s,
+    );
   });
 
   it("of a runtime that is away is answered with 500", async () => {
@@ -226,7 +236,7 @@ describe("what is asked of the runtime", () => {
     ["/exec/demo/web/none?output=1", 500, 'container not found ("none")'],
     ["/exec/demo/web/main", 400, "you must specify at least 1 of stdin, stdout, stderr"],
     ["/exec/demo/web/main?tty=1&error=1", 400, "you must specify at least 1 of stdin, stdout, stderr"],
-    ["/attach/demo/web/none?output=1", 500, 'container not found ("none")'],
+    ["/attach/demo/web/none?output=1", 500, "container none not found in pod web_demo"],
     ["/portForward/demo/web/other", 404, "pod not found"],
   ])("nothing for %s", async (path, status, body) => {
     const { server, asked } = await kubelet("http://127.0.0.1:1/");
@@ -238,8 +248,8 @@ describe("what is asked of the runtime", () => {
   it.each([
     ["", 'query parameter "port" is required'],
     ["port=", 'query parameter "port" cannot be empty'],
-    ["port=a", 'unable to parse "a" as a port'],
-    ["port=80,70000", 'unable to parse "80,70000" as a port'],
+    ["port=a", 'unable to parse "a" as a port: strconv.ParseUint: parsing "a": invalid syntax'],
+    ["port=80,70000", 'unable to parse "80,70000" as a port: strconv.ParseUint: parsing "70000": value out of range'],
     ["port=0", 'port "0" must be > 0'],
   ])("nothing for a WebSocket to the ports %j", async (query, body) => {
     const { server, asked } = await kubelet("http://127.0.0.1:1/");

@@ -39,14 +39,16 @@ async function get(path: string, enableSystemLogQuery = false) {
   return [response.status, await response.text()];
 }
 
+const HEAD = '<!doctype html>\n<meta name="viewport" content="width=device-width">\n';
+
 describe("/logs/", () => {
   it("lists a directory", async () => {
     expect(await get("/logs/")).toEqual([
       200,
-      '<pre>\n<a href="%3Cx%3E%3A%26.log">&lt;x&gt;:&amp;.log</a>\n<a href="fifo">fifo</a>\n<a href="inside">inside</a>\n' +
+      `${HEAD}<pre>\n<a href="%3Cx%3E%3A%26.log">&lt;x&gt;:&amp;.log</a>\n<a href="fifo">fifo</a>\n<a href="inside">inside</a>\n` +
         '<a href="outside">outside</a>\n<a href="pods/">pods/</a>\n<a href="root">root</a>\n<a href="syslog">syslog</a>\n</pre>\n',
     ]);
-    expect(await get("/logs/pods/")).toEqual([200, '<pre>\n<a href="a%20b/">a b/</a>\n</pre>\n']);
+    expect(await get("/logs/pods/")).toEqual([200, `${HEAD}<pre>\n<a href="a%20b/">a b/</a>\n</pre>\n`]);
   });
 
   it.each([
@@ -54,9 +56,26 @@ describe("/logs/", () => {
     ["/logs/pods/a%20b/0.log", "of a pod\n"],
     ["/logs/inside", "of a pod\n"],
     ["/logs/%3Cx%3E%3A%26.log", "odd\n"],
-    ["/logs//syslog", "a line\n"],
   ])("%s is a file", async (path, text) => {
     expect(await get(path)).toEqual([200, text]);
+  });
+
+  it.each([
+    ["/logs/pods", "pods/"],
+    ["/logs/pods/a%20b", "a%20b/"],
+    ["/logs/syslog/", "../syslog"],
+  ])("%s is found at %s", async (path, location) => {
+    const { app } = testKubeletApp({ nodeLogs: createNodeLogs(join(folder, "log")) });
+    const { status, headers } = await app.request(path, {}, { incoming: { socket: {} } });
+    expect([status, headers.get("location")]).toEqual([301, location]);
+  });
+
+  it("says when what it shows was changed", async () => {
+    const { app } = testKubeletApp({ nodeLogs: createNodeLogs(join(folder, "log")) });
+    for (const path of ["/logs/", "/logs/syslog"]) {
+      const { headers } = await app.request(path, {}, { incoming: { socket: {} } });
+      expect(headers.get("last-modified")).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
+    }
   });
 
   it.each([

@@ -44,7 +44,7 @@ describe("createMetrics", () => {
     metrics.count("prober_probe_total", { ...counted, pod_uid: "v" });
     metrics.observe("prober_probe_duration_seconds", 0.2, labels);
     const names = async (page?: "probes"): Promise<readonly string[]> =>
-      [...parse((await metrics.render(page)).body).keys()].filter((name) => !name.includes("_bucket"));
+      [...parse(await metrics.render(page)).keys()].filter((name) => !name.includes("_bucket"));
     const told = 'container="web",namespace="demo",pod="one"';
     const ofPod = (uid: string): string =>
       `prober_probe_total{${told},probe_type="Readiness",pod_uid="${uid}",result="successful"}`;
@@ -72,15 +72,12 @@ describe("createMetrics", () => {
     metrics.gauge("kubelet_running_containers", 1, { container_state: "exited" });
     metrics.dropGauge("kubelet_running_containers", { container_state: "exited" });
     metrics.observe("kubelet_containers_per_pod_count", 3);
-    const { contentType, body } = await metrics.render();
-    const series = parse(body);
+    const series = parse(await metrics.render());
     expect({
-      contentType,
       operations: of(series, "kubelet_runtime_operations_total"),
       containers: of(series, "kubelet_running_containers"),
       perPod: of(series, "kubelet_containers_per_pod_count"),
     }).toEqual({
-      contentType: "text/plain; version=0.0.4; charset=utf-8",
       operations: { 'kubelet_runtime_operations_total{operation_type="run_podsandbox"}': 3 },
       containers: { 'kubelet_running_containers{container_state="running"}': 3 },
       perPod: {
@@ -97,7 +94,7 @@ describe("createMetrics", () => {
   });
 
   it("shows unlabelled metrics from the start and labelled ones from their first sample on", async () => {
-    const { body } = await metricsUnderTest().render();
+    const body = await metricsUnderTest().render();
     expect([body.includes("kubelet_running_pods 0\n"), body.includes("kubelet_runtime_operations_total")]).toEqual([
       true,
       false,
@@ -111,7 +108,7 @@ describe("createMetrics", () => {
     metrics.count("kubelet_runtime_operations_total", { operation_type: "x" }, -1);
     metrics.gauge("kubelet_started_pods_total", 1);
     metrics.observe("no_such_metric" as MetricName, 1);
-    const series = parse((await metrics.render()).body);
+    const series = parse(await metrics.render());
     expect(of(series, "rxlet_metric_misuses_total")).toEqual({
       'rxlet_metric_misuses_total{metric="kubelet_runtime_operations_total"}': 3,
       'rxlet_metric_misuses_total{metric="kubelet_started_pods_total"}': 1,
@@ -122,21 +119,21 @@ describe("createMetrics", () => {
   it("keeps two registries apart", async () => {
     const [a, b] = [metricsUnderTest(), metricsUnderTest()];
     a.count("kubelet_started_pods_total");
-    const values = await Promise.all([a, b].map(async (each) => parse((await each.render()).body)));
+    const values = await Promise.all([a, b].map(async (each) => parse(await each.render())));
     expect(values.map((series) => series.get("kubelet_started_pods_total"))).toEqual([1, 0]);
   });
 
   it("reads the process at each scrape, without adding up", async () => {
     const metrics = metricsUnderTest();
-    const first = parse((await metrics.render()).body);
-    const second = parse((await metrics.render()).body);
+    const first = parse(await metrics.render());
+    const second = parse(await metrics.render());
     const cpu = [first, second].map((series) => series.get("process_cpu_seconds_total") ?? -1);
     const rss = second.get("process_resident_memory_bytes") ?? 0;
     expect([cpu[0]! > 0, cpu[1]! >= cpu[0]!, cpu[1]! < cpu[0]! + 10, rss > 1e6]).toEqual([true, true, true, true]);
   });
 
   it("renders the event loop lag as a histogram that adds up", async () => {
-    const series = of(parse((await metricsUnderTest().render()).body), "rxlet_event_loop_lag_seconds");
+    const series = of(parse(await metricsUnderTest().render()), "rxlet_event_loop_lag_seconds");
     expect([Object.keys(series).length, series['rxlet_event_loop_lag_seconds_bucket{le="+Inf"}']]).toEqual([
       15,
       series["rxlet_event_loop_lag_seconds_count"],

@@ -229,7 +229,7 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
   const volumes = createVolumes({
     ports,
     config,
-    node: volumeNode(config, ports.machine),
+    node: volumeNode(config, ports.machine, state.node),
     sources: { objects, tokens, ...createProjected(ports, state), allocatable: config.allocatable },
     volumes: state.volumes,
     api: api?.objects,

@@ -44,8 +44,19 @@ export const readdressed = (node: NodeContext, { changes$ }: ReadonlyCell<Node |
   derived([changes$], () => node.nodeIps, sameItems).pipe(skip(1), share());
 
 /** What volumes are made of. */
-export function volumeNode({ directories, allocatable }: KubeletConfig, { kernelVersion }: Machine): VolumeNode {
-  return { directories, allocatable, hasNoSwap: canKeepOutOfSwap(kernelVersion) };
+export function volumeNode(
+  { directories, allocatable }: KubeletConfig,
+  { kernelVersion }: Machine,
+  node: ReadonlyCell<Node | undefined>,
+): VolumeNode {
+  return {
+    directories,
+    allocatable,
+    hasNoSwap: canKeepOutOfSwap(kernelVersion),
+    get labels() {
+      return node.value && (node.value.metadata?.labels ?? {});
+    },
+  };
 }
 
 /** Admission of pods, and of their resizes, to this node. */

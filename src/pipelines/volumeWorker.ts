@@ -27,7 +27,8 @@ import type { PodUid } from "../core/ids.ts";
 import { podVolumeSubpathsDir } from "../core/paths.ts";
 import { podEventObject } from "../core/pod/podEvents.ts";
 import { setUpMessage } from "../core/volume/podVolumes.ts";
-import type { Volume, VolumeLayout } from "../core/volume/volumeLayout.ts";
+import { failedCheck } from "../core/volume/volumeChecks.ts";
+import type { Volume, VolumeLayout, VolumeNode } from "../core/volume/volumeLayout.ts";
 import { absentVolume, type ActualVolume, volumeStep, withFailure, withoutFailure } from "../core/volume/volumePlan.ts";
 import { reconcile } from "../operators/reconcile.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -55,6 +56,7 @@ export interface VolumeWorkerDeps {
   readonly uid: PodUid;
   readonly ports: VolumePorts & { readonly clock: Clock };
   readonly rootDir: string;
+  readonly node: Pick<VolumeNode, "labels">;
   readonly sources: ContentSources;
   readonly record: VolumeRecord;
   /** Content is looked at again at least this often. */
@@ -151,13 +153,15 @@ function setUp(
   const { inputs } = content;
   const before = record.get() ?? absentVolume(layout);
   const log = ports.telemetry.log.with({ podUid: deps.uid, volume: layout.name, plugin: layout.plugin });
-  const fail = (error: KubeletError): Observable<PodOutput> => {
+  const fail = (error: KubeletError, step?: string): Observable<PodOutput> => {
     record.set(withFailure(record.get() ?? before, { operation: "setUp", error, inputs }, ports.clock.monotonicMs()));
-    const message = setUpMessage(layout.name, error);
+    const message = setUpMessage(layout.name, error, step);
     log.warn("Cannot set up a volume", { error });
     return of(eventOutput({ type: "Warning", reason: "FailedMount", message, object: podEventObject(pod) }));
   };
   wait.since ??= ports.clock.monotonicMs();
+  const check = failedCheck(layout, deps.node.labels);
+  if (check !== undefined) return fail(check.error, check.step);
   const payload = layout.hasContent ? content.payload() : undefined;
   if (payload?.ok === false) return fail(payload.error);
   const made$ = defer(() => {

@@ -133,6 +133,7 @@ function runPod(
           uid,
           ports: deps.ports,
           rootDir: deps.config.directories.rootDir,
+          node: deps.node,
           sources: deps.sources,
           record: recordOf(uid, key, volumes),
           syncPeriodMs: deps.config.syncPeriodMs,

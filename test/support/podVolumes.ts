@@ -7,6 +7,7 @@ import { nodeContextOf } from "./nodeContext.ts";
 export const volumeNodeOf = (more: Partial<VolumeNode> = {}): VolumeNode => ({
   ...nodeContextOf(),
   hasNoSwap: false,
+  labels: {},
   ...more,
 });
 

@@ -5,7 +5,8 @@
 import type { Pod } from "../api.ts";
 
 type Affinity = NonNullable<NonNullable<Pod["spec"]["affinity"]>["nodeAffinity"]>;
-type Term = NonNullable<Affinity["requiredDuringSchedulingIgnoredDuringExecution"]>["nodeSelectorTerms"][number];
+/** Of node affinity. */
+export type Term = NonNullable<Affinity["requiredDuringSchedulingIgnoredDuringExecution"]>["nodeSelectorTerms"][number];
 type Requirement = NonNullable<Term["matchExpressions"]>[number];
 type Toleration = NonNullable<Pod["spec"]["tolerations"]>[number];
 
@@ -63,12 +64,16 @@ function termMatches({ matchExpressions = [], matchFields = [] }: Term, nodeName
   );
 }
 
+/** True when the node matches some of the terms. */
+export const matchesTerms = (terms: readonly Term[], nodeName: string, labels: Labels): boolean =>
+  terms.some((term) => termMatches(term, nodeName, labels));
+
 /** True when the node has all labels of nodeSelector and matches some term of the required node affinity. */
 export function matchesNode(pod: Pod, nodeName: string, labels: Labels): boolean {
   const { nodeSelector = {}, affinity } = pod.spec;
   if (!Object.entries(nodeSelector).every(([key, value]) => labels[key] === value)) return false;
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  return required === undefined || required.nodeSelectorTerms.some((term) => termMatches(term, nodeName, labels));
+  return required === undefined || matchesTerms(required.nodeSelectorTerms, nodeName, labels);
 }
 
 function tolerates({ key, operator = "Equal", value = "", effect }: Toleration, taint: Taint): boolean {

@@ -60,6 +60,6 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
   return `Unable to attach or mount volumes: unmounted volumes=${list(unmounted)}, unattached volumes=[], failed to process volumes=${list(unprocessed)}: ${why}`;
 }
 
-/** Why a volume could not be set up. */
-export const setUpMessage = (volume: string, error: KubeletError): string =>
-  `MountVolume.SetUp failed for volume "${volume}" : ${error.message}`;
+/** Why a volume could not be set up, and at which step of it. */
+export const setUpMessage = (volume: string, error: KubeletError, step = "SetUp"): string =>
+  `MountVolume.${step} failed for volume "${volume}" : ${error.message}`;

@@ -53,7 +53,8 @@ export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim
 export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boolean): Result<VolumeOrigin> {
   const { metadata = {}, spec = {} } = volume;
   const { name = "" } = metadata;
-  const { claimRef, hostPath, nfs, local, mountOptions = [], volumeMode = "Filesystem" } = spec;
+  const { claimRef, hostPath, nfs, local, nodeAffinity, mountOptions = [], volumeMode = "Filesystem" } = spec;
+  const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
   const [owner = "", uid = ""] = [claimRef?.uid, claim.metadata?.uid];
   const found = `found PV object ${name} but`;
   if (claimRef === undefined) {
@@ -66,6 +67,7 @@ export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boole
     ...(hostPath && { hostPath }),
     ...(nfs && { nfs }),
     ...(local && { local }),
+    ...(nodeTerms && { nodeTerms }),
     mountOptions,
     readOnly,
   });

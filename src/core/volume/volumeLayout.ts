@@ -2,6 +2,7 @@
  * What makes a volume on the node, as data: where it is, what is mounted or bound there, who owns it. The kinds differ in
  * this record alone; making and removing are the same for all. Counterparts: the volume plugins of pkg/volume.
  */
+import type { Labels, Term } from "../admission/nodeSelection.ts";
 import type { Pod } from "../api.ts";
 import { goQuote } from "../container/goJson.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
@@ -57,6 +58,10 @@ export interface VolumeLayout {
   readonly readyDir?: string;
   /** Directories in a volume with content, relative, for what containers mount below it. */
   readonly nested?: readonly string[];
+  /** Of the node, by its labels; absent: any. */
+  readonly nodeTerms?: readonly Term[];
+  /** It has options for a mount, where nothing is mounted. */
+  readonly hasVainMountOptions?: boolean;
   /** Why it can never be set up; to be said at each try, as upstream does. */
   readonly fault?: KubeletError;
   /** Containers may not write to it, whatever they ask for. */
@@ -72,6 +77,8 @@ export interface VolumeNode {
   readonly allocatable: ResourceAmounts;
   /** Whether a tmpfs can be kept out of swap. */
   readonly hasNoSwap: boolean;
+  /** Undefined until the Node is known, and on a node of no cluster. */
+  readonly labels: Labels | undefined;
 }
 
 export const EMPTY_DIR_PLUGIN = "kubernetes.io/empty-dir";
@@ -178,6 +185,7 @@ export interface VolumeOrigin {
   readonly nfs?: Volume["nfs"];
   readonly local?: { readonly path: string };
   readonly mountOptions?: readonly string[];
+  readonly nodeTerms?: readonly Term[];
   readonly readOnly?: boolean;
 }
 
@@ -187,7 +195,8 @@ export function layoutOfOrigin(pod: Pod, origin: VolumeOrigin, node: VolumeNode)
   if (hostPath !== undefined) {
     const { path, type = "" } = hostPath;
     const seen = { name, plugin: HOST_PATH_PLUGIN, path, isOwnDirectory: false, wanted: type };
-    return { ...seen, hasContent: false, isReadOnly: origin.readOnly ?? false, selinuxRelabel: false };
+    const vain = mountOptions.length === 0 ? {} : { hasVainMountOptions: true };
+    return { ...seen, ...vain, hasContent: false, isReadOnly: origin.readOnly ?? false, selinuxRelabel: false };
   }
   if (nfs !== undefined) {
     const isReadOnly = nfs.readOnly === true || origin.readOnly === true;
@@ -240,7 +249,8 @@ const notServed = (name: string, kind: string): Result<never> =>
 /** The layout of the volume behind a claim. */
 export function layoutOfClaimed(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
   const found = layoutOfOrigin(pod, origin, node);
-  return found === undefined ? notServed(origin.name, "its kind") : ok(found);
+  if (found === undefined) return notServed(origin.name, "its kind");
+  return ok(origin.nodeTerms === undefined ? found : { ...found, nodeTerms: origin.nodeTerms });
 }
 
 /** The layout of a volume that names its source itself; claims are resolved first. */

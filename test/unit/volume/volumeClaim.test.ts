@@ -53,6 +53,12 @@ describe("originOf", () => {
     });
   });
 
+  it("keeps which nodes it belongs to", () => {
+    const nodeSelectorTerms = [{ matchExpressions: [{ key: "disk", operator: "Exists" }] }];
+    const spec = { ...volume.spec, nodeAffinity: { required: { nodeSelectorTerms } } };
+    expect(originOf({ ...volume, spec }, bound, false)).toMatchObject({ value: { nodeTerms: nodeSelectorTerms } });
+  });
+
   it.each([
     [
       "found PV object pv1 but it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim",

@@ -99,7 +99,10 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     idPool: idPoolOf(machine.subordinateIds, config.userNamespaces?.idsPerPod ?? DEFAULT_IDS_PER_POD, config.maxPods),
     podFieldGates: {
       containerRestartRules: featureGates.get("ContainerRestartRules") === true,
-      restartAllContainers: featureGates.get("RestartAllContainersOnContainerExits") === true,
+      // Where the Node declares what it can do, a pod that needs more is refused, not changed.
+      restartAllContainers:
+        featureGates.get("RestartAllContainersOnContainerExits") === true ||
+        featureGates.get("NodeDeclaredFeatures") === true,
       hostnameOverride: featureGates.get("HostnameOverride") === true,
     },
     clusterDns: config.clusterDNS,

@@ -80,6 +80,7 @@ export function nodeAdmission(
         supplementalGroupsPolicy: state.runtimeState.value.supplementalGroupsPolicy === true,
         sysctls,
         pressures: state.pressures.value,
+        declaredFeatures: config.node.declaredFeatures,
         appArmor: os === "linux" ? appArmorEnabled : undefined,
       },
       allocatable: config.allocatable,

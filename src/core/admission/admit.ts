@@ -9,6 +9,7 @@ import type { NodePressures } from "../node/nodeFacts.ts";
 import { isCriticalPod, isStaticPod } from "../pod/criticalPod.ts";
 import { forbiddenSysctl, type SysctlAllowlist } from "../pod/sysctls.ts";
 import { type ResourceAmounts, parseResourceList } from "../resources/resourceList.ts";
+import { undeclaredFeatures } from "./declaredFeatures.ts";
 import { hostPortsConflict } from "./hostPorts.ts";
 import { type Labels, type Taint, matchesNode, toleratesNoExecute } from "./nodeSelection.ts";
 import { podsToPreempt } from "./preemption.ts";
@@ -29,6 +30,8 @@ export interface NodeInfoForAdmission {
   /** Whether the kernel enforces AppArmor profiles; undefined on systems that know none. */
   readonly appArmor: boolean | undefined;
   readonly pressures: NodePressures;
+  /** What the Node says it can do; undefined: it does not say, and nobody is refused for it. */
+  readonly declaredFeatures: readonly string[] | undefined;
 }
 
 export interface AdmissionInput {
@@ -115,10 +118,12 @@ function makeRoom({ pod, activePods }: AdmissionInput, shortages: readonly Insuf
   );
 }
 
-/** The last of upstream's checks: profiles nobody would enforce. */
-function unenforceable(pod: Pod, { appArmor }: NodeInfoForAdmission): AdmissionResult | undefined {
+/** The last of upstream's checks: profiles nobody would enforce, and what this kubelet cannot do. */
+function unenforceable(pod: Pod, { appArmor, declaredFeatures }: NodeInfoForAdmission): AdmissionResult | undefined {
   const fault = appArmor === undefined ? undefined : appArmorFault(pod, appArmor);
-  return fault === undefined ? undefined : refuse("AppArmor", `Cannot enforce AppArmor: ${fault}`);
+  if (fault !== undefined) return refuse("AppArmor", `Cannot enforce AppArmor: ${fault}`);
+  const missing = undeclaredFeatures(pod, declaredFeatures);
+  return missing === undefined ? undefined : refuse("PodFeatureUnsupported", missing);
 }
 
 /** Whether the node takes the pod, and which pods must go for it. */

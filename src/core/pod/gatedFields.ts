@@ -8,7 +8,10 @@ import type { Container, Pod, PodSpec } from "../api.ts";
 export interface PodFieldGates {
   /** ContainerRestartRules. */
   readonly containerRestartRules: boolean;
-  /** RestartAllContainersOnContainerExits; means nothing without containerRestartRules. */
+  /**
+   * RestartAllContainersOnContainerExits, or admission refuses pods that need it; means nothing without
+   * containerRestartRules.
+   */
   readonly restartAllContainers: boolean;
   /** HostnameOverride. */
   readonly hostnameOverride: boolean;

@@ -19,6 +19,7 @@ const NODE: NodeInfoForAdmission = {
   sysctls: sysctlAllowlist(["kernel.shm_rmid_forced", "net.ipv4.*"]),
   appArmor: false,
   pressures: NO_PRESSURE,
+  declaredFeatures: undefined,
 };
 
 const admit = (pod: Pod, more: Partial<AdmissionInput> = {}) =>
@@ -386,5 +387,35 @@ describe("admitPod: a node that runs short of something", () => {
   it("is asked before anything else", () => {
     const pod = podOf({ spec: { os: { name: "windows" } } });
     expect(admit(pod, { node: { ...NODE, pressures: disk } })).toEqual(evicted("DiskPressure"));
+  });
+});
+
+describe("admitPod: features of the kubelet", () => {
+  const rule = { action: "RestartAllContainers", exitCodes: { operator: "In", values: [1] } };
+  const restarting = containerOf({ restartPolicy: "Never", restartPolicyRules: [rule] });
+  const restartAll = "RestartAllContainersOnContainerExits";
+  const hostUsers = { hostNetwork: true, hostUsers: false };
+  const unsupported = (names: string) =>
+    refused("PodFeatureUnsupported", `Pod requires node features that are not available: ${names}`);
+  it.each<[string, Partial<PodSpec>, readonly string[] | undefined, object]>([
+    ["none needed", {}, [], ADMITTED],
+    ["one it declares", { containers: [restarting] }, [restartAll], ADMITTED],
+    ["one it does not", { containers: [restarting] }, [], unsupported(restartAll)],
+    ["one of an init container", { initContainers: [restarting] }, ["Another"], unsupported(restartAll)],
+    [
+      "users of their own on the host's network",
+      hostUsers,
+      [restartAll],
+      unsupported("UserNamespacesHostNetworkSupport"),
+    ],
+    [
+      "two",
+      { ...hostUsers, containers: [restarting] },
+      [],
+      unsupported(`${restartAll}, UserNamespacesHostNetworkSupport`),
+    ],
+    ["a node that declares nothing", { containers: [restarting] }, undefined, ADMITTED],
+  ])("%s", (_, spec, declaredFeatures, result) => {
+    expect(withSpec(spec, { node: { ...NODE, declaredFeatures } })).toEqual(result);
   });
 });

@@ -7,12 +7,13 @@ import { kubeletConfigOf } from "../../../src/commands/kubeletConfigOf.ts";
 import { simMachine } from "../../../src/sim/simMachine.ts";
 import { HEADER, memoryReaders } from "../cli/memoryReaders.ts";
 
-async function node(argv: readonly string[], file = "") {
+async function configOf(argv: readonly string[], file = "") {
   const readers = memoryReaders({ "/k.yaml": HEADER + file });
   const loaded = await loadKubeletOptions(parseFlags([...argv, "--config=/k.yaml"], KUBELET_FLAGS), readers);
   if (!loaded.ok) throw new Error(loaded.errors.join("\n"));
-  return kubeletConfigOf(loaded.options, { ...simMachine(), hostname: "Host.Example" }, "1.2.3").node;
+  return kubeletConfigOf(loaded.options, { ...simMachine(), hostname: "Host.Example" }, "1.2.3");
 }
+const node = async (argv: readonly string[], file?: string) => (await configOf(argv, file)).node;
 
 describe("the settings of a node", () => {
   it("are upstream's where nobody says anything", async () => {
@@ -87,5 +88,15 @@ describe("the settings of a node", () => {
       node([], `featureGates: { ${none} }\n`),
     ]);
     expect([on, one, off].map(({ declaredFeatures }) => declaredFeatures)).toEqual([gates, gates.slice(1), undefined]);
+  });
+
+  it("leave pods as they are where what they need is declared: admission refuses them for what is not", async () => {
+    const rules = async (gates: string) =>
+      (await configOf([], `featureGates: { ${gates} }\n`)).podFieldGates.restartAllContainers;
+    const without = "RestartAllContainersOnContainerExits: false";
+    const silent = ["ExtendWebSocketsToKubelet", "InPlacePodLevelResourcesVerticalScaling", "NodeDeclaredFeatures"]
+      .concat("InPlacePodVerticalScalingInitContainers")
+      .map((gate) => `${gate}: false`);
+    expect([await rules(without), await rules([without, ...silent].join(", "))]).toEqual([true, false]);
   });
 });

@@ -1,5 +1,5 @@
 /** A node to measure: a private containerd, the installed program on it, and pods that do nothing. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { PAUSE_IMAGE } from "../test/support/images.ts";
 import { type PrivateContainerd, startPrivateContainerd } from "../test/support/privateContainerd.ts";
 import { waitFor } from "../test/support/waitFor.ts";
 import { buildProgram } from "./builtProgram.ts";
+import { removeFolder } from "../test/support/removeFolder.ts";
 
 export interface BenchNode {
   readonly folder: string;
@@ -46,7 +47,7 @@ export async function onBenchNode(
   } finally {
     await daemon?.kill("SIGTERM");
     await containerd?.stop();
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   }
 }
 

@@ -15,7 +15,7 @@ export function daemon(options: KubeletOptions): Observable<NodeOutput> {
     wallTime: () => systemClock.wallTime(),
   });
   for (const warning of options.warnings) log.warn(warning);
-  return runNode({ options, log, version: KUBERNETES_VERSION }).pipe(
+  return runNode({ options, log, version: KUBERNETES_VERSION, sharesMounts: true }).pipe(
     tap({ error: (error: unknown) => log.error("Kubelet cannot go on", { error }) }),
   );
 }

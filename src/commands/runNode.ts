@@ -39,6 +39,7 @@ import { createFiles } from "../sinks/files.ts";
 import { createLogFiles } from "../sinks/logFiles.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
+import { shareRoot } from "../sinks/mounts/shareRoot.ts";
 import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
@@ -74,6 +75,8 @@ export interface NodeSetup {
   readonly options: KubeletOptions;
   readonly log: LeveledLogger;
   readonly version: string;
+  /** Whether mounts spread to and from pods that ask for it; the embedded runtime has no use for that. Default false. */
+  readonly sharesMounts?: boolean;
 }
 
 /** Runs a node. Errors with a KubeletError when it cannot start, with an InvariantError on a bug. */
@@ -162,6 +165,9 @@ function runKubelet(setup: NodeSetup, start: Start): Observable<NodeOutput> {
   setBuildMetrics(metrics, options, machine, version, config.nodeName);
   return concat(
     makeDirectories(config, ports),
+    setup.sharesMounts === true && mayMount()
+      ? shareRoot(config.directories.rootDir, { clock: ports.clock, log })
+      : EMPTY,
     merge(of<NodeOutput>({ kind: "started", kubelet }), servers(setup, ports, start, kubelet), kubelet.run$),
   );
 }

@@ -1,5 +1,5 @@
 /** A daemon on a private containerd, shared by the tests of a file, and looks at what it did to the machine. */
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { firstValueFrom } from "rxjs";
@@ -22,6 +22,7 @@ import { type Daemon, type DaemonOptions, startDaemon } from "../support/daemon.
 import { cgroupFolders } from "../support/kernelState.ts";
 import { type PrivateContainerd, startPrivateContainerd } from "../support/privateContainerd.ts";
 import { waitFor } from "../support/waitFor.ts";
+import { removeFolder } from "../support/removeFolder.ts";
 
 /** What a pod leaves on the machine, as found there. */
 export interface PodTraces {
@@ -154,7 +155,7 @@ export function containerdNode(
   afterAll(async () => {
     await daemon?.kill("SIGTERM");
     await containerd?.stop();
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   });
   return {
     get containerd() {

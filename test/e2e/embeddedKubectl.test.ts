@@ -1,6 +1,6 @@
 /** kubectl's streams on the embedded runtime, through the kubelet's HTTPS server, by WebSocket and by SPDY. */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,6 +15,7 @@ import { KUBECTL, kubectlAt, type StreamProtocol } from "../support/kubectl.ts";
 import { type KubectlGateway, openKubectlGateway } from "../support/kubectlGateway.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { manifest, script, UNTIL_TERM } from "./manifests.ts";
+import { removeFolder } from "../support/removeFolder.ts";
 
 const isRunning = ({ status }: Pod) => status?.phase === "Running";
 const isOptional = process.env["RXLET_E2E"] !== "required";
@@ -61,7 +62,7 @@ describe.skipIf(KUBECTL === undefined && isOptional)("kubectl on the embedded ru
     await gateway?.close();
     await daemon?.kill("SIGTERM");
     await runtime?.close({ stopContainers: true, graceMs: 0 });
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   });
 
   describe.each(PROTOCOLS)("by %s", (protocol) => {

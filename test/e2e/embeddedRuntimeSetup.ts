@@ -7,6 +7,7 @@ import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type EmbeddedRuntime, runEmbeddedRuntime } from "../../src/embeddedRuntime/runEmbeddedRuntime.ts";
 import type { CreateContainerRequest } from "../../src/gen/cri.ts";
+import { unmountBelow } from "../support/kernelState.ts";
 import { connectRuntime, type RuntimeClient } from "./embeddedRuntimeClient.ts";
 
 /** A directory that is deleted after the test. */
@@ -14,6 +15,7 @@ export function temporaryDir(): string {
   const dir = mkdtempSync(path.join(os.tmpdir(), "rxr-"));
   onTestFinished(() => {
     killProcessesMentioning(dir);
+    unmountBelow(dir);
     rmSync(dir, { recursive: true, force: true });
   });
   return dir;

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { Pod } from "../../src/core/api.ts";
 import { isAlive, kill } from "../support/kernelState.ts";
 import { waitFor } from "../support/waitFor.ts";
+import { removeFolder } from "../support/removeFolder.ts";
 
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
@@ -41,7 +42,7 @@ describe("the npm package", () => {
     await run("npm", ["install", "--prefix", folder, ...options, join(folder, packed.filename)], { cwd: folder });
   }, INSTALL_MS);
 
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => removeFolder(folder));
 
   /** The command as npm links it, run by this Node. */
   const command = (): string => join(folder, "node_modules", ".bin", "rxlet");

@@ -1,10 +1,12 @@
 /** Volumes of pods of a cluster, on containerd and the mounts of this machine: what containers find in them, and when. */
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { execFile, execFileSync } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
+import { podVolumeDir } from "../../src/core/paths.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { clusterNode, isReady } from "./clusterNode.ts";
 import { server as serving } from "./manifests.ts";
@@ -95,6 +97,26 @@ describeOnContainerd("volumes on containerd", (installation) => {
       "in",
       "end",
     ]);
+  });
+
+  it("show a container what is mounted in them later, if it asks for that", async () => {
+    const propagated = { ...at("shared"), mountPropagation: "HostToContainer" };
+    const tell = "until [ -e /shared/later/file ]; do sleep 0.05; done; echo seen";
+    cluster.bind("propagated", {
+      volumes: [{ name: "shared", emptyDir: {} }],
+      containers: [serving("main", tell, { volumeMounts: [propagated] })],
+    });
+    const pod = await cluster.untilTold("propagated", isReady, "Ready");
+    const roots = { rootDir: join(cluster.node.folder, "kubelet") };
+    const later = join(podVolumeDir(roots, pod.metadata.uid, "kubernetes.io~empty-dir", "shared"), "later");
+    await mkdir(later);
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", later]);
+    try {
+      await writeFile(join(later, "file"), "");
+      expect(await cluster.node.untilOutput(pod, "main", "seen")).toEqual(["seen"]);
+    } finally {
+      execFileSync("umount", [later]);
+    }
   });
 
   it("wait for their objects, follow them while containers run, and are gone with the pod", async () => {

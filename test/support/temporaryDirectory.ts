@@ -1,8 +1,9 @@
 /** A directory of its own for each test of a file, gone afterwards. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
+import { removeFolder } from "./removeFolder.ts";
 
 /** Call in a describe; the function it returns gives the path of the running test's directory. */
 export function temporaryDirectory(): () => string {
@@ -11,7 +12,7 @@ export function temporaryDirectory(): () => string {
     path = await mkdtemp(join(tmpdir(), "rxlet-test-"));
   });
   afterEach(async () => {
-    await rm(path, { recursive: true, force: true });
+    await removeFolder(path);
   });
   return () => path;
 }

@@ -1,6 +1,7 @@
 /**
  * Which dead containers and sandboxes of a pod can go: of each container the newest attempt and the last one before it
  * that ran stay (for lastState and `logs --previous`). Counterpart: kuberuntime_gc.go with MaxPerPodContainer 1.
+ * Differs from upstream: a new sandbox does not purge init containers, so that the logs of the last ones can be read.
  */
 import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox } from "../runtime/podRuntimeStatus.ts";
 

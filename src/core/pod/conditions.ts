@@ -43,6 +43,8 @@ interface Verdict {
 /** A time the API prints as null. */
 export const NULL_TIME = null as unknown as string;
 
+const ALL_RESTARTING = "AllContainersRestarting";
+
 /** Conditions that a kubelet alone writes; PodConditionsByKubelet upstream. */
 export const OWNED_CONDITIONS: ReadonlySet<string> = new Set([
   "PodReadyToStartContainers",
@@ -52,7 +54,7 @@ export const OWNED_CONDITIONS: ReadonlySet<string> = new Set([
   "PodScheduled",
   "PodResizePending",
   "PodResizeInProgress",
-  "AllContainersRestarting",
+  ALL_RESTARTING,
 ]);
 /** Set by the kubelet once and then only carried along. */
 const CARRIED: ReadonlySet<string> = new Set(["DisruptionTarget"]);
@@ -136,7 +138,8 @@ function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodC
   const { generation } = pod.metadata;
   return {
     type,
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    // Upstream leaves it out of this one.
+    ...(generation === undefined || type === ALL_RESTARTING ? {} : { observedGeneration: generation }),
     status: verdict.status,
     lastProbeTime: NULL_TIME,
     lastTransitionTime: kept ?? formatInstant(now),
@@ -202,9 +205,7 @@ export function podConditions(input: ConditionsInput): readonly PodCondition[] {
     ["Ready", podReady(input, others)],
     ["ContainersReady", containersReady(input)],
     ["PodScheduled", TRUE],
-    ...(mayRestartAllContainers(input.pod.spec)
-      ? [["AllContainersRestarting", allContainersRestarting(input)] as const]
-      : []),
+    ...(mayRestartAllContainers(input.pod.spec) ? [[ALL_RESTARTING, allContainersRestarting(input)] as const] : []),
   ];
   return [...others, ...resizeConditions(input), ...verdicts.map(([type, verdict]) => withTimes(type, verdict, input))];
 }

@@ -2,6 +2,7 @@
  * Phase of a pod from the statuses of its containers. Upstream: getPhase (kubelet_pods.go).
  */
 import type { ApiContainerStatus, Container, Pod, PodSpec } from "../api.ts";
+import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { isStaticPod } from "./criticalPod.ts";
 import { RESTARTING_ALL } from "./restartAllContainers.ts";
 import { isSidecar, restartsAfterExit } from "./restartRules.ts";
@@ -15,11 +16,21 @@ export interface PhaseInput {
   readonly regularStatuses: readonly ApiContainerStatus[];
   /** True when no container will ever start again, whatever the restart policy says. */
   readonly terminal: boolean;
+  /** Whether a regular container was made in the sandbox of now: sidecars that start again do not make it pending. */
+  readonly initialized: boolean;
 }
 
 /** True for the phases a pod never leaves. */
 export const isTerminalPhase = (phase: string | undefined): phase is "Succeeded" | "Failed" =>
   phase === "Succeeded" || phase === "Failed";
+
+/** Whether a regular container was made in the sandbox of now. Upstream: HasAnyActiveRegularContainerStarted. */
+export function hasRegularContainerInSandbox({ containers }: PodSpec, runtime: PodRuntimeStatus): boolean {
+  const [newest] = runtime.sandboxes;
+  if (newest?.ready !== true) return false;
+  const names = new Set(containers.map(({ name }) => name));
+  return runtime.containers.some(({ name, sandboxId }) => sandboxId === newest.id && names.has(name));
+}
 
 /** Whether some regular container has run in this pod: then its initialization was complete once. */
 export function hasAnyRegularContainerStarted(spec: PodSpec, statuses: readonly ApiContainerStatus[]): boolean {
@@ -35,6 +46,8 @@ const startsAgain = (spec: Container, pod: Pod, ended: { readonly exitCode: numb
 
 interface InitCounts {
   pending: number;
+  /** Sidecars that have not started. */
+  pendingSidecars: number;
   /** Failed and not to be run again. */
   dead: number;
   running: number;
@@ -57,10 +70,10 @@ function countSidecar(status: ApiContainerStatus | undefined, counts: InitCounts
   if (status === undefined) counts.unknown += 1;
   else if (running !== undefined) {
     counts.running += 1;
-    if (status.started !== true) counts.pending += 1;
+    if (status.started !== true) counts.pendingSidecars += 1;
   } else if (terminated !== undefined || (waiting !== undefined && status.lastState?.terminated !== undefined)) return;
   else {
-    counts.pending += 1;
+    counts.pendingSidecars += 1;
     if (waiting === undefined) counts.unknown += 1;
     else counts.waiting += 1;
   }
@@ -89,8 +102,8 @@ function countRegular(spec: Container, pod: Pod, status: ApiContainerStatus | un
 }
 
 /** The phase the statuses amount to. Keeping a terminal phase for good is the caller's. */
-export function podPhase({ pod, initStatuses, regularStatuses, terminal }: PhaseInput): PodPhase {
-  const init: InitCounts = { pending: 0, dead: 0, running: 0, waiting: 0, unknown: 0 };
+export function podPhase({ pod, initStatuses, regularStatuses, terminal, initialized }: PhaseInput): PodPhase {
+  const init: InitCounts = { pending: 0, pendingSidecars: 0, dead: 0, running: 0, waiting: 0, unknown: 0 };
   for (const spec of pod.spec.initContainers ?? []) {
     const status = initStatuses.find(({ name }) => name === spec.name);
     if (isSidecar(spec)) countSidecar(status, init);
@@ -104,7 +117,7 @@ export function podPhase({ pod, initStatuses, regularStatuses, terminal }: Phase
   const unknown = init.unknown + regular.unknown;
   const running = init.running + regular.running;
   if (init.dead > 0) return "Failed";
-  if (init.pending > 0 && !hasAnyRegularContainerStarted(pod.spec, regularStatuses)) return "Pending";
+  if (init.pending > 0 || (init.pendingSidecars > 0 && !initialized)) return "Pending";
   if (init.waiting + regular.waiting > 0 || unknown > 0) return "Pending";
   if (running > 0) return "Running";
   if (regular.stopped === 0) return "Pending";

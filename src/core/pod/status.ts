@@ -11,7 +11,7 @@ import { formatInstant } from "../telemetry/civilTime.ts";
 import { podConditions, type ResizeState } from "./conditions.ts";
 import { containerStatuses, type ContainerStatusesInput } from "./containerStatuses.ts";
 import { isStaticPod } from "./criticalPod.ts";
-import { isTerminalPhase, type PodPhase, podPhase } from "./phase.ts";
+import { hasRegularContainerInSandbox, isTerminalPhase, type PodPhase, podPhase } from "./phase.ts";
 import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
 import { podAddresses } from "./podAddresses.ts";
 import { podStatusResources } from "./podResources.ts";
@@ -123,7 +123,9 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
   const before = input.previous ?? pod.status;
   const { init, regular, ephemeral } = statusesOf(input, before);
   const terminal = input.terminal ?? false;
-  const phase = finalPhase(input, podPhase({ pod, initStatuses: init, regularStatuses: regular, terminal }));
+  const initialized = hasRegularContainerInSandbox(pod.spec, runtime);
+  const counted = podPhase({ pod, initStatuses: init, regularStatuses: regular, terminal, initialized });
+  const phase = finalPhase(input, counted);
   const conditions = podConditions({
     pod,
     runtime,

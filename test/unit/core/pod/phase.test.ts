@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ApiContainerStatus, Pod } from "../../../../src/core/api.ts";
-import { podPhase } from "../../../../src/core/pod/phase.ts";
-import { container, pod, sidecar } from "../samples.ts";
+import { sandboxId } from "../../../../src/core/ids.ts";
+import { hasRegularContainerInSandbox, podPhase } from "../../../../src/core/pod/phase.ts";
+import { container, exited, instance, pod, runtime, sandbox, sidecar } from "../samples.ts";
 
 type State = NonNullable<ApiContainerStatus["state"]>;
 
@@ -27,6 +28,7 @@ interface Situation {
   readonly init?: readonly ApiContainerStatus[];
   readonly regular: readonly ApiContainerStatus[];
   readonly terminal?: boolean;
+  readonly initialized?: boolean;
 }
 
 const two = [container("a"), container("b")];
@@ -170,8 +172,23 @@ describe("podPhase", () => {
       "Running",
     ],
     [
-      "an init container forgotten by the runtime does not matter once the pod ran",
-      { pod: withInit, init: [], regular: [status("web", RUNNING)] },
+      "an init container that runs again in a new sandbox is Pending, though the pod ran before",
+      { pod: withInit, init: [status("i", RUNNING)], regular: [status("web", ended(0))] },
+      "Pending",
+    ],
+    [
+      "so is a sidecar that starts again in a new sandbox",
+      { pod: withSidecar, init: [status("s", RUNNING, { started: false })], regular: [status("web", ended(0))] },
+      "Pending",
+    ],
+    [
+      "one that starts again beside the containers of its sandbox is not",
+      {
+        pod: withSidecar,
+        init: [status("s", RUNNING, { started: false })],
+        regular: [status("web", RUNNING)],
+        initialized: true,
+      },
       "Running",
     ],
     [
@@ -208,7 +225,20 @@ describe("podPhase", () => {
       "Succeeded",
     ],
   ];
-  it.each(rows)("%s", (_title, { pod: subject, init = [], regular, terminal = false }, phase) => {
-    expect(podPhase({ pod: subject, initStatuses: init, regularStatuses: regular, terminal })).toBe(phase);
+  it.each(rows)("%s", (_title, { pod: subject, init = [], regular, terminal = false, initialized = false }, phase) => {
+    expect(podPhase({ pod: subject, initStatuses: init, regularStatuses: regular, terminal, initialized })).toBe(phase);
+  });
+});
+
+describe("hasRegularContainerInSandbox", () => {
+  it.each([
+    ["one was made there", runtime([instance("web", { state: "created" })]), true],
+    ["it ended there", runtime([exited("web", 0)]), true],
+    ["it was made in an earlier one", runtime([exited("web", 0, { sandboxId: sandboxId("old") })]), false],
+    ["only an init container was made", runtime([instance("i")]), false],
+    ["the sandbox is not ready", runtime([instance("web")], [sandbox({ ready: false })]), false],
+    ["there is none", runtime([instance("web")], []), false],
+  ])("when %s", (_when, found, expected) => {
+    expect(hasRegularContainerInSandbox(pod().spec, found)).toBe(expected);
   });
 });

@@ -3,6 +3,7 @@
  * another containerd binary; its shim, ctr and runc are looked for beside it first. RXLET_E2E=required turns
  * "cannot run here" from a skip into a failure.
  */
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, it } from "vitest";
@@ -54,6 +55,13 @@ export function findContainerd(): ContainerdSearch {
     cniFolder: cniFolder ?? "",
   };
   return missing.length === 0 ? { found: true, installation } : { found: false, missing };
+}
+
+/** Whether the containerd there is of this version or a later one. */
+export function isContainerdAtLeast({ containerd }: ContainerdInstallation, major: number, minor: number): boolean {
+  const text = execFileSync(containerd, ["--version"], { encoding: "utf8" });
+  const [, foundMajor = 0, foundMinor = 0] = (/ v?(\d+)\.(\d+)\./.exec(text) ?? []).map(Number);
+  return foundMajor > major || (foundMajor === major && foundMinor >= minor);
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   issuedToken,
   type ServiceAccountToken,
   tokenKey,
+  tokenName,
   tokenRequest,
   type TokenWish,
 } from "../core/token/serviceAccountToken.ts";
@@ -100,8 +101,7 @@ const fresh = (wish: TokenWish, clock: Clock): Entry => ({
 function whatIsLeft({ wish, token, last }: Entry, clock: Clock): Result<ServiceAccountToken> {
   if (token !== undefined && !isExpired(token, clock.wallTime())) return ok(token);
   const error = last ?? kubeletError("Cancelled", "nobody asked for it");
-  const whose = `${wish.namespace}/${wish.serviceAccount}`;
-  const what = token === undefined ? "failed to fetch token" : `token ${whose} expired and refresh failed`;
+  const what = token === undefined ? "failed to fetch token" : `token ${tokenName(wish)} expired and refresh failed`;
   return err({ ...error, message: `${what}: ${error.message}` });
 }
 

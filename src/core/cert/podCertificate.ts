@@ -53,7 +53,7 @@ export function podCertificateRequest(
   pkcs10: string,
 ): PodCertificateRequest {
   const { signerName, maxExpirationSeconds, userAnnotations } = projection;
-  const owner = { apiVersion: "core/v1", kind: "Pod", name: pod.name, uid: pod.uid };
+  const owner = { apiVersion: "v1", kind: "Pod", name: pod.name, uid: pod.uid };
   return {
     metadata: { namespace: pod.namespace, generateName: "req-", ownerReferences: [owner] },
     spec: {

@@ -2,6 +2,7 @@
  * Tokens of service accounts, bound to a pod: what is asked of the server, what comes back, and until when it is good.
  * Counterpart: pkg/kubelet/token/token_manager.go.
  */
+import { goQuote } from "../container/goJson.ts";
 import type { ApiSubresources } from "../api/apiResources.ts";
 import { kubeletError } from "../errors.ts";
 import { type EpochMs, epochMs } from "../ids.ts";
@@ -39,6 +40,14 @@ const LEFT_SHARE = 0.2;
 /** Names the token of a wish among all. */
 export const tokenKey = ({ namespace, serviceAccount, audiences, expirationSeconds, pod }: TokenWish): string =>
   JSON.stringify([pod.uid, pod.name, namespace, serviceAccount, audiences, expirationSeconds]);
+
+/** The token in messages, as upstream names it in its cache. */
+export function tokenName({ namespace, serviceAccount, audiences, expirationSeconds, pod }: TokenWish): string {
+  const whom = audiences.length === 0 ? "(nil)" : `{${audiences.map(goQuote).join(", ")}}`;
+  const to = `Kind:"Pod", APIVersion:"v1", Name:${goQuote(pod.name)}, UID:${goQuote(pod.uid)}`;
+  const names = [goQuote(serviceAccount), goQuote(namespace), `[]string${whom}`, expirationSeconds];
+  return [...names, `v1.BoundObjectReference{${to}}`, '""'].join("/");
+}
 
 /** The request for it. */
 export const tokenRequest = ({ audiences, expirationSeconds, pod }: TokenWish): TokenRequest => ({

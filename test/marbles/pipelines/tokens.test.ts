@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../../src/core/errors.ts";
 import { epochMs } from "../../../src/core/ids.ts";
 import { formatInstant } from "../../../src/core/telemetry/civilTime.ts";
-import type { TokenWish } from "../../../src/core/token/serviceAccountToken.ts";
+import { tokenName, type TokenWish } from "../../../src/core/token/serviceAccountToken.ts";
 import { createTokens, type TokensDeps } from "../../../src/pipelines/tokens.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
@@ -72,7 +72,7 @@ describe("tokens", () => {
       m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
       m.expectObservable(at(3_000_000)).toBe("3000s (a|)", { a: "t1" });
       m.expectObservable(at(3_599_000)).toBe("3599s (a|)", { a: "t1" });
-      const expired = "token demo/builder expired and refresh failed: down";
+      const expired = `token ${tokenName(WISH)} expired and refresh failed: down`;
       m.expectObservable(at(3_601_000)).toBe("3601s (a|)", { a: expired });
       m.flush();
       expect(self.asked).toEqual([0, 3_000_000, 3_599_000, 3_601_000]);

@@ -3,6 +3,7 @@ import {
   type Credentials,
   credentialsState,
   decidedCredentials,
+  podCertificateRequest,
   type PodCertificateRequest,
   usableCredentials,
 } from "../../../../src/core/cert/podCertificate.ts";
@@ -77,5 +78,32 @@ describe("what a signer decided", () => {
     ],
   ])("is %s", (_what, status, decision) => {
     expect(decidedCredentials(request(status), "KEY", 500)).toEqual(decision);
+  });
+});
+
+describe("the request for a certificate", () => {
+  it("goes with the pod, and says who is asked about whom", () => {
+    const projection = { signerName: "example.com/web", keyType: "ED25519", maxExpirationSeconds: 7_200 };
+    const pod = { namespace: "demo", name: "web", uid: "uid-1" };
+    const wish = { pod, serviceAccount: "runner", volume: "v", index: 0, projection };
+    const known = { serviceAccountUid: "sa-1", nodeName: "n1", nodeUid: "node-1" };
+    expect(podCertificateRequest(wish, known, "UEtDUzEw")).toEqual({
+      metadata: {
+        namespace: "demo",
+        generateName: "req-",
+        ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "web", uid: "uid-1" }],
+      },
+      spec: {
+        signerName: "example.com/web",
+        podName: "web",
+        podUID: "uid-1",
+        serviceAccountName: "runner",
+        serviceAccountUID: "sa-1",
+        nodeName: "n1",
+        nodeUID: "node-1",
+        maxExpirationSeconds: 7_200,
+        stubPKCS10Request: "UEtDUzEw",
+      },
+    });
   });
 });

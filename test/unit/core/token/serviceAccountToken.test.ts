@@ -5,6 +5,7 @@ import {
   isExpired,
   issuedToken,
   tokenKey,
+  tokenName,
   tokenRequest,
   type TokenWish,
 } from "../../../../src/core/token/serviceAccountToken.ts";
@@ -17,6 +18,16 @@ const wish: TokenWish = {
   expirationSeconds: 3600,
   pod: { name: "web", uid: "uid-1" },
 };
+
+describe("tokenName", () => {
+  const bound = 'v1.BoundObjectReference{Kind:"Pod", APIVersion:"v1", Name:"web", UID:"uid-1"}/""';
+  it.each([
+    [["vault", "b"], `"builder"/"demo"/[]string{"vault", "b"}/3600/${bound}`],
+    [[], `"builder"/"demo"/[]string(nil)/3600/${bound}`],
+  ])("is upstream's, which its messages have: %j", (audiences, expected) => {
+    expect(tokenName({ ...wish, audiences })).toBe(expected);
+  });
+});
 
 describe("isDue", () => {
   const lived = (lifeHours: number, usedMs: number, draw = 0): boolean =>

@@ -140,6 +140,8 @@ export const CONFIG_FLAGS: readonly FlagSpec[] = [
   row("vmodule", "pattern=N,...", "", "Logging", { current: true }),
   row("logging-format", "string", "text", "Logging"),
   row("log-flush-frequency", "duration", "5s", "Logging", { current: true }),
+  row("log-json-split-stream", "bool", "false", "Logging"),
+  row("log-json-info-buffer-size", "quantity", "0", "Logging"),
   row("log-text-split-stream", "bool", "false", "Logging"),
   row("log-text-info-buffer-size", "quantity", "0", "Logging"),
 ];

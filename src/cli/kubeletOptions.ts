@@ -17,6 +17,8 @@ export interface CredentialPluginOptions {
 export interface KubeletOptions {
   readonly flags: KubeletFlags;
   readonly config: KubeletConfiguration;
+  /** What the flags alone say, without a configuration file. */
+  readonly flagConfig: KubeletConfiguration;
   /** Every known gate. */
   readonly featureGates: ReadonlyMap<string, boolean>;
   /** From the kubeconfig; undefined: a node of no cluster. */

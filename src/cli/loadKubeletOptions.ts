@@ -72,7 +72,10 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
   const credentialPlugins = plugins.ok ? plugins.plugins : undefined;
   return {
     ok: true,
-    options: { flags, config, featureGates: resolved.gates, client, bootstrap, credentialPlugins, warnings },
+    options: {
+      ...{ flags, config, flagConfig: mergedConfiguration(undefined, [], parsed.given, isOn) },
+      ...{ featureGates: resolved.gates, client, bootstrap, credentialPlugins, warnings },
+    },
   };
 }
 

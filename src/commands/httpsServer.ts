@@ -101,7 +101,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
     flags: shownFlags(options),
     process: { version: setup.version, platform: `node ${process.version}` },
     setVerbosity: (verbosity) => log.setVerbosity(verbosity),
-    configuration: shownConfiguration(config),
+    configuration: shownConfiguration(config, isOn),
     metricsPage: metrics,
     telemetry: { log, metrics },
     clock: ports.clock,
@@ -155,16 +155,16 @@ function tlsMaterial(setup: HttpsServerSetup): Observable<TlsMaterial> {
   );
 }
 
-/** Without the type, as upstream's, and without what the manifest URL is asked with. */
-function shownConfiguration(config: KubeletConfiguration): Readonly<Record<string, unknown>> {
+/** Without what the manifest URL is asked with. */
+function shownConfiguration(
+  config: KubeletConfiguration,
+  isOn: (gate: string) => boolean,
+): Readonly<Record<string, unknown>> {
   const headers = Object.keys(config.staticPodURLHeader).map((name) => [name, ["<masked>"]] as const);
-  const {
-    kind: _kind,
-    apiVersion: _version,
-    ...shown
-  } = encodeConfiguration({
+  return encodeConfiguration({
     ...config,
+    // Its default depends on the gate.
+    ...(isOn("NodeLogQuery") && { enableSystemLogQuery: config.enableSystemLogQuery === true }),
     staticPodURLHeader: Object.fromEntries(headers),
   });
-  return shown;
 }

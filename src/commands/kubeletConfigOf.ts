@@ -20,11 +20,14 @@ import { nodeSettingsOf } from "./nodeSettingsOf.ts";
 
 const UPSTREAM_POD_LOGS = "/var/log/pods";
 const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
+/** Pods are held to what the machine has, whether or not reservations are enforced. */
+const NO_RESERVATIONS = { kubeReserved: {}, systemReserved: {} };
 
 /** Puts the configuration together; `version` is that of this program, without `v`. */
 export function kubeletConfigOf(options: KubeletOptions, machine: Machine, version: string): KubeletConfig {
   const { flags, config, featureGates, client, credentialPlugins } = options;
   const nodeName = (flags.hostnameOverride.trim() || machine.hostname).toLowerCase();
+  const holdsToReservations = config.enforceNodeAllocatable.includes("pods");
   const capacity = machineCapacity(
     config.localStorageCapacityIsolation ? machine : { ...machine, rootFsBytes: undefined },
     effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount),
@@ -70,9 +73,9 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     cgroupRoot: config.cgroupRoot,
     nodeCgroups: { kubelet: config.kubeletCgroups, runtime: flags.runtimeCgroups, system: config.systemCgroups },
     cgroupDriver: config.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
-    kubepodsLimits: config.enforceNodeAllocatable.includes("pods")
-      ? kubepodsCgroupResources(resourcesForPods({ capacity, kubeReserved, systemReserved }))
-      : {},
+    kubepodsLimits: kubepodsCgroupResources(
+      resourcesForPods({ capacity, ...(holdsToReservations ? { kubeReserved, systemReserved } : NO_RESERVATIONS) }),
+    ),
     podPidsLimit: config.podPidsLimit,
     resizeGates: {
       exclusiveCpus: featureGates.get("InPlacePodVerticalScalingExclusiveCPUs") === true,

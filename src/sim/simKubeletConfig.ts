@@ -18,6 +18,7 @@ export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> 
     {
       flags,
       config,
+      flagConfig: config,
       featureGates: gates,
       client: undefined,
       bootstrap: undefined,

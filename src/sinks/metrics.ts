@@ -66,6 +66,9 @@ export interface MetricsSink extends Metrics, MetricsPage {
 export function createMetrics(): MetricsSink {
   const registry = new Registry();
   const { counters, gauges, histograms } = createSeries(registry);
+  // Upstream has these before anything has happened.
+  for (const isStatic of ["", "true"]) counters.get("kubelet_restarted_pods_total")?.inc({ static: isStatic }, 0);
+  gauges.get("rest_client_exec_plugin_ttl_seconds")?.set(Number.POSITIVE_INFINITY);
   const lag = watchLoopLag(metricTable[LAG]);
   showLag(histograms.get(LAG), () => lag.read());
   const updates: (() => void)[] = [];

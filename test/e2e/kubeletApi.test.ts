@@ -48,7 +48,11 @@ describeOnContainerd("the HTTPS server on containerd", (installation) => {
     expect(items).toHaveLength(1);
     expect((await request("/healthz")).body).toBe("ok");
     const { kubeletconfig } = JSON.parse((await request("/configz")).body) as { readonly kubeletconfig: unknown };
-    expect(kubeletconfig).toMatchObject({ port: kubelet.port, enableServer: true, syncFrequency: "1m0s" });
+    expect(Object.keys(kubeletconfig as object).slice(0, 2)).toEqual(["kind", "apiVersion"]);
+    expect(kubeletconfig).toMatchObject({
+      ...{ port: kubelet.port, enableServer: true, enableSystemLogQuery: false, syncFrequency: "1m0s" },
+      kind: "KubeletConfiguration",
+    });
     expect((await request("/metrics")).body).toContain('kubelet_http_requests_total{method="GET",path="pods"');
   });
 

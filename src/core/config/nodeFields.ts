@@ -105,8 +105,12 @@ export const NODE_FIELDS = {
     flag: "log-text-info-buffer-size",
   }),
   "logging.options.json": field("object", undefined, "Options of the JSON format"),
-  "logging.options.json.splitStream": field("bool", undefined, "Errors to stderr, the rest to stdout"),
-  "logging.options.json.infoBufferSize": field("quantity", "0", "Bytes of buffer when streams are split"),
+  "logging.options.json.splitStream": field("bool", undefined, "Errors to stderr, the rest to stdout", {
+    flag: "log-json-split-stream",
+  }),
+  "logging.options.json.infoBufferSize": field("quantity", "0", "Bytes of buffer when streams are split", {
+    flag: "log-json-info-buffer-size",
+  }),
   tracing: field("object?", undefined, "OpenTelemetry tracing"),
   "tracing.endpoint": field("string?", undefined, "Collector, by default localhost:4317"),
   "tracing.samplingRatePerMillion": field("int32?", undefined, "Traces started per million", {

@@ -90,7 +90,7 @@ const CPU: readonly CadvisorFamily[] = [
 
 const DISKS: readonly CadvisorFamily[] = [
   disk("inodes_free", "Inodes left.", ({ inodesFree }) => inodesFree),
-  disk("inodes_total", "Inodes there are.", ({ inodes }) => inodes),
+  { ...disk("inodes_total", "Inodes there are.", ({ inodes }) => inodes), type: "gauge" },
   disk("io_current", "Requests under way.", ({ counters }) => counters?.ioCurrent),
   disk("io_time_seconds_total", "Time with requests under way.", ({ counters }) => inSeconds(counters?.ioMs)),
   disk("io_time_weighted_seconds_total", "Time of all requests together.", ({ counters }) =>

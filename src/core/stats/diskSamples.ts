@@ -2,7 +2,7 @@
  * Samples of what is kept on disks, for Prometheus. Counterparts: volume_stats.go and log_metrics.go of
  * pkg/kubelet/metrics/collectors.
  */
-import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import type { MetricName } from "../telemetry/metricTable.ts";
 import type { DiskFigures, VolumeUse } from "./podStorage.ts";
 
@@ -28,13 +28,19 @@ export function claimSamples({ pvcRef, used, space }: VolumeUse): readonly DiskS
   return figures.flatMap(([name, value]) => (value === undefined ? [] : [{ name, labels, value }]));
 }
 
-/** Of a pod's logs by container. */
+/** Of a pod's logs by container, as upstream of those alone that run. */
 export const logSamples = (
-  { podUid: uid, namespace, name: pod }: Pick<PodRuntimeStatus, "podUid" | "namespace" | "name">,
+  { podUid: uid, namespace, name: pod, containers }: LoggingPod,
   logs: ReadonlyMap<string, DiskFigures>,
 ): readonly DiskSample[] =>
-  [...logs].map(([container, { bytes }]) => ({
-    name: "kubelet_container_log_filesystem_used_bytes",
-    labels: { uid, namespace, pod, container },
-    value: bytes,
-  }));
+  [...logs]
+    .filter(([name]) => containers.some((container) => container.name === name && container.state === "running"))
+    .map(([container, { bytes }]) => ({
+      name: "kubelet_container_log_filesystem_used_bytes",
+      labels: { uid, namespace, pod, container },
+      value: bytes,
+    }));
+
+type LoggingPod = Pick<PodRuntimeStatus, "podUid" | "namespace" | "name"> & {
+  readonly containers: readonly Pick<RuntimeContainer, "name" | "state">[];
+};

@@ -54,7 +54,7 @@ describe("the flag table", () => {
     expect({ rootDir, nodeLabels, housekeepingInterval, maximumDeadContainers, exitOnLockContention, nodeIp }).toEqual({
       rootDir: "/var/lib/kubelet",
       nodeLabels: {},
-      housekeepingInterval: 1_000,
+      housekeepingInterval: 10_000,
       maximumDeadContainers: -1,
       exitOnLockContention: false,
       nodeIp: "",

@@ -208,8 +208,8 @@ export const UPSTREAM_FLAGS = `
 --enforce-node-allocatable | stringSlice | [pods] | yes
 --event-burst | int32 | 100 | yes
 --event-qps | int32 | 50 | yes
---event-storage-age-limit | string | default=24h | yes
---event-storage-event-limit | string | default=100000 | yes
+--event-storage-age-limit | string | default=0 | yes
+--event-storage-event-limit | string | default=0 | yes
 --eviction-hard | mapStringString |  | yes
 --eviction-max-pod-grace-period | int32 | 0 | yes
 --eviction-minimum-reclaim | mapStringString |  | yes
@@ -228,7 +228,7 @@ export const UPSTREAM_FLAGS = `
 --healthz-bind-address | ip | 127.0.0.1 | yes
 --healthz-port | int32 | 10248 | yes
 --hostname-override | string |  | no
---housekeeping-interval | duration | 1s | no
+--housekeeping-interval | duration | 10s | no
 --http-check-frequency | duration | 20s | yes
 --image-credential-provider-bin-dir | string |  | no
 --image-credential-provider-config | string |  | no
@@ -247,6 +247,8 @@ export const UPSTREAM_FLAGS = `
 --lock-file | string |  | no
 --log-cadvisor-usage | bool | false | yes
 --log-flush-frequency | duration | 5s | no
+--log-json-info-buffer-size | quantity | 0 | yes
+--log-json-split-stream | bool | false | yes
 --log-text-info-buffer-size | quantity | 0 | yes
 --log-text-split-stream | bool | false | yes
 --logging-format | string | text | yes
@@ -254,7 +256,7 @@ export const UPSTREAM_FLAGS = `
 --make-iptables-util-chains | bool | true | yes
 --manifest-url | string |  | yes
 --manifest-url-header | colonSeparatedMultimapStringString |  | yes
---max-housekeeping-interval | duration | 1m0s | no
+--max-housekeeping-interval | duration | 15s | no
 --max-open-files | int64 | 1000000 | yes
 --max-pods | int32 | 110 | yes
 --maximum-dead-containers | int32 | -1 | yes

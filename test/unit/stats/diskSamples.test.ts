@@ -27,25 +27,25 @@ it("tells of a claim what is known, and of other volumes nothing", () => {
   expect(samplesOf(volume)).toEqual([]);
 });
 
-it("tells of logs whose they are, for as long as they are there", () => {
+it("tells of logs whose they are, for as long as their container runs", () => {
   const { metrics, samples } = recordingTelemetry();
   const tell = createDiskGauges(metrics);
-  const pod = { podUid: podUid("u"), namespace: "demo", name: "web" };
+  const ofStates = (a: "running" | "exited") => ({
+    ...{ podUid: podUid("u"), namespace: "demo", name: "web" },
+    containers: [{ name: "a", state: a } as const, { name: "b", state: "running" } as const],
+  });
   const name = (container: string) =>
     `kubelet_container_log_filesystem_used_bytes{uid="u",namespace="demo",pod="web",container="${container}"}`;
-  tell(
-    logSamples(
-      pod,
-      new Map([
-        ["a", used],
-        ["b", { bytes: 9n, inodes: 1n }],
-      ]),
-    ),
-  );
+  const logs = new Map([
+    ["a", used],
+    ["b", { bytes: 9n, inodes: 1n }],
+    ["init", used],
+  ]);
+  tell(logSamples(ofStates("running"), logs));
   expect([...samples]).toEqual([
     [name("a"), 7],
     [name("b"), 9],
   ]);
-  tell(logSamples(pod, new Map([["b", used]])));
-  expect([...samples]).toEqual([[name("b"), 7]]);
+  tell(logSamples(ofStates("exited"), logs));
+  expect([...samples]).toEqual([[name("b"), 9]]);
 });

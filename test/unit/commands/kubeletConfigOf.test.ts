@@ -1,0 +1,35 @@
+/** What the kubelet runs with, from flags, configuration file and machine. */
+import { expect, it } from "vitest";
+import { KUBELET_FLAGS } from "../../../src/cli/flags.ts";
+import { loadKubeletOptions } from "../../../src/cli/loadKubeletOptions.ts";
+import { parseFlags } from "../../../src/cli/parseKubeletFlags.ts";
+import { shownFlags } from "../../../src/cli/shownFlags.ts";
+import { kubeletConfigOf } from "../../../src/commands/kubeletConfigOf.ts";
+import { simMachine } from "../../../src/sim/simMachine.ts";
+import { HEADER, memoryReaders } from "../cli/memoryReaders.ts";
+
+async function optionsOf(argv: readonly string[], file: string) {
+  const readers = memoryReaders({ "/k.yaml": HEADER + file });
+  const loaded = await loadKubeletOptions(parseFlags([...argv, "--config=/k.yaml"], KUBELET_FLAGS), readers);
+  if (!loaded.ok) throw new Error(loaded.errors.join("\n"));
+  return loaded.options;
+}
+
+it("holds all pods together to what the machine has, and to less where reservations are enforced", async () => {
+  const machine = { ...simMachine(), hostname: "n" };
+  const limits = async (file: string) => kubeletConfigOf(await optionsOf([], file), machine, "1.2.3").kubepodsLimits;
+  const reserved = "systemReserved: { memory: 1Gi }\n";
+  const all = Number(simMachine().memoryBytes);
+  expect([
+    (await limits(`enforceNodeAllocatable: [none]\n${reserved}`)).memoryLimitBytes,
+    (await limits(`enforceNodeAllocatable: [pods]\n${reserved}`)).memoryLimitBytes,
+  ]).toEqual([all, all - 1024 ** 3]);
+});
+
+it("shows flags as they are, whatever the configuration file says", async () => {
+  const shown = shownFlags(
+    await optionsOf(["--max-pods=7"], "maxPods: 9\nsyncFrequency: 7s\nclusterDNS: [192.0.2.1]\n"),
+  );
+  const names = ["max-pods", "sync-frequency", "cluster-dns", "register-with-taints", "help"];
+  expect(names.map((name) => shown.get(name))).toEqual(["7", "1m0s", "[]", "", "false"]);
+});

@@ -1,19 +1,10 @@
 /** Tells the runtime which addresses the cluster has set aside for the pods of this node. Counterpart: updatePodCIDR. */
-import {
-  defer,
-  distinctUntilChanged,
-  EMPTY,
-  filter,
-  ignoreElements,
-  map,
-  type Observable,
-  retry,
-  switchMap,
-} from "rxjs";
+import { defer, EMPTY, filter, ignoreElements, type Observable, retry, switchMap } from "rxjs";
 import type { Node } from "../core/api.ts";
 import { toKubeletError } from "../core/errors.ts";
 import { type BackoffCurve, backoffDelay } from "../operators/backoffDelay.ts";
 import { longTimer } from "../operators/longTimer.ts";
+import { newsOf } from "../operators/newsOf.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
 
@@ -25,8 +16,7 @@ export const nodePodCidr = (
   { runtime, clock, rng, telemetry }: Pick<KubeletPorts, "runtime" | "clock" | "rng" | "telemetry">,
 ): Observable<never> =>
   node.changes$.pipe(
-    map((known) => (known?.spec?.podCIDRs ?? []).join(",")),
-    distinctUntilChanged(),
+    newsOf((known) => (known?.spec?.podCIDRs ?? []).join(",")),
     filter((podCidr) => podCidr !== ""),
     switchMap((podCidr) => {
       telemetry.log.info("Updating Pod CIDR", { podCidr });

@@ -98,11 +98,7 @@ export function runtimeStatus(
   return merge(signalled$, requested$).pipe(
     connect((looks$) =>
       merge(
-        looks$.pipe(
-          map(({ tells }) => tells),
-          filter((kind) => kind !== undefined),
-          map((kind): RuntimeOutput => ({ kind })),
-        ),
+        looks$.pipe(eachOf(({ tells }): readonly RuntimeOutput[] => (tells === undefined ? [] : [{ kind: tells }]))),
         inspections(looks$, ports, config, { ...cells, missed }),
       ),
     ),
@@ -145,9 +141,9 @@ function inspections(
     connect((outcomes$) =>
       merge(
         outcomes$.pipe(
-          map((outcome) => ("status" in outcome ? outcome.status : undefined)),
-          filter((status) => status !== undefined),
-          eachOf((status) => {
+          eachOf((outcome) => {
+            if (!("status" in outcome)) return [];
+            const { status } = outcome;
             const again: RuntimeOutput = { kind: "inspectAgain", uid: status.podUid };
             const inspected: RuntimeOutput = { kind: "inspected", status };
             return cells.missed.isBehind(status) ? [inspected, again] : [inspected];

@@ -2,24 +2,14 @@
  * Everything a node follows at its API server: itself, its pods, services, RuntimeClasses. Bounds: one reflector each,
  * the node's shared. Counterpart: the listers of pkg/kubelet, its runtimeclass manager, and makePodSourceConfig.
  */
-import {
-  concat,
-  distinctUntilChanged,
-  filter,
-  ignoreElements,
-  map,
-  type Observable,
-  shareReplay,
-  startWith,
-  take,
-  tap,
-} from "rxjs";
+import { concat, ignoreElements, map, type Observable, shareReplay, startWith, take, tap } from "rxjs";
 import type { ApiObjects, ApiResourceName } from "../core/api/apiResources.ts";
 import type { ObjectsByKey } from "../core/api/reflection.ts";
 import type { Node } from "../core/api.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
+import { newsOf } from "../operators/newsOf.ts";
 import type { ApiSelection } from "../ports/apiServer.ts";
 import type { ClusterObjects } from "../ports/clusterObjects.ts";
 import { apiPodSource } from "./apiPodSource.ts";
@@ -48,9 +38,7 @@ export function clusterSources({ nodeName, onHealth, ...options }: ClusterSource
   ): Observable<ObjectsByKey<ApiObjects[R]>> =>
     reflect({ ...options, resource, selection }).pipe(
       tap(({ problem }) => onHealth?.(resource, problem)),
-      map((reflected) => reflected.objects),
-      filter((known) => known !== undefined),
-      distinctUntilChanged(),
+      newsOf((reflected) => reflected.objects),
     );
   let lastNode: Node | undefined;
   const node$ = objects("nodes", { fieldSelector: `metadata.name=${nodeName}` }).pipe(

@@ -8,7 +8,6 @@ import {
   catchError,
   concat,
   defer,
-  distinctUntilChanged,
   EMPTY,
   filter,
   ignoreElements,
@@ -22,7 +21,6 @@ import {
   take,
   takeUntil,
   takeWhile,
-  tap,
   throwError,
   timeout,
 } from "rxjs";
@@ -40,6 +38,7 @@ import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.
 import { InvariantError } from "../core/invariant.ts";
 import { type BackoffCurve, backoffDelay } from "../operators/backoffDelay.ts";
 import { longTimer } from "../operators/longTimer.ts";
+import { newsOf } from "../operators/newsOf.ts";
 import type { ApiSelection, ApiServer, ApiWatchEvent } from "../ports/apiServer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Rng } from "../ports/random.ts";
@@ -112,12 +111,13 @@ export function reflect<R extends ApiResourceName>(options: ReflectorOptions<R>)
     });
     return round$.pipe(
       repeat(),
-      map((input) => {
-        reflection = stepReflection(reflection, input);
-        return reflection;
-      }),
-      filter(({ objects, problem }) => objects !== undefined || problem !== undefined),
-      distinctUntilChanged((before, after) => before.objects === after.objects && before.problem === after.problem),
+      newsOf(
+        (input) => {
+          reflection = stepReflection(reflection, input);
+          return reflection.objects === undefined && reflection.problem === undefined ? undefined : reflection;
+        },
+        (before, now) => before.objects === now.objects && before.problem === now.problem,
+      ),
       // A watch that is resumed tells what it missed all at once.
       auditTime(0, clock.scheduler),
       map(({ objects, version, problem }) => ({ objects, version, problem })),
@@ -203,11 +203,11 @@ function lines<R extends ApiResourceName>(
       ...(kind === "stream" ? { sendInitialEvents: true } : {}),
     })
     .pipe(
-      tap(() => {
-        isEmpty = false;
-      }),
       timeout({ each: SILENCE_MS, scheduler: clock.scheduler, with: () => throwError(silent) }),
-      map(inputOf),
+      map((event) => {
+        isEmpty = false;
+        return inputOf(event);
+      }),
       takeUntil(longTimer(clock, timeoutSeconds * 1000 + LATE_END_MS)),
     );
   const ended$ = concat(

@@ -9,6 +9,7 @@ import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import { encodeProbeJournal } from "../core/probe/probeJournal.ts";
 import type { StatusOverride } from "../core/pod/status.ts";
+import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import type { KubeletError } from "../core/errors.ts";
 import type { ContainerId, MonotonicMs } from "../core/ids.ts";
 import { createSemaphore, type Semaphore } from "../operators/semaphore.ts";
@@ -49,8 +50,8 @@ export interface PodMemory {
   readonly lasting: Cell<number>;
   /** Aborted with the worker: nothing it began goes on after it. */
   readonly over: AbortController;
-  /** What the last round did, what of it is left to do if that is known, and from when on it may do either again. */
-  done: { readonly essential: unknown; readonly left: unknown; readonly againAt: MonotonicMs } | undefined;
+  /** What the last round did; undefined when it may be done again at once. */
+  done: DoneRound | undefined;
   /** What the last sync decided from, if it found nothing to do; see idleSync. */
   idleBasis: readonly unknown[] | undefined;
   /** When the next sync is due without anything happening; undefined waits for the resync period. */
@@ -94,6 +95,15 @@ export interface PodMemory {
   kept: Pod | undefined;
   /** One look at the allocation file, and one write of it, at a time. */
   readonly allocationFile: Semaphore;
+}
+
+export interface DoneRound {
+  readonly essential: unknown;
+  /** What of it is left to do, if that is known. */
+  readonly left: unknown;
+  /** From when on it may do either again, unless the state of the runtime is another. */
+  readonly againAt: MonotonicMs;
+  readonly under: RuntimeState;
 }
 
 /** A resize under way, as the PodResizeInProgress condition tells it. */

@@ -57,7 +57,8 @@ export function podRound<P>(
     const settle = (): void => {
       const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));
       const undone = left?.(planned);
-      memory.done = { essential, left: undone === undefined ? undefined : essence(undone), againAt };
+      const under = context.runtimeState.value;
+      memory.done = { essential, left: undone === undefined ? undefined : essence(undone), againAt, under };
       if (errors.length > 0 || untilShown === true) wakeBy(memory, againAt);
       const failures = errors.map(({ reason, message }) => `${reason}: ${message}`);
       memory.facts.next({ kind: "round", failures, againAt: memory.wakeAt });
@@ -67,9 +68,10 @@ export function podRound<P>(
 }
 
 /** The same, or what was left of it, was just tried, and it is not time yet to try again. */
-function isTooEarly({ memory, ports }: PodContext, essential: unknown): boolean {
+function isTooEarly({ memory, ports, runtimeState }: PodContext, essential: unknown): boolean {
   const { done, wakeAt } = memory;
-  if (done === undefined) return false;
+  // What failed because the runtime was down is done again as soon as it is back.
+  if (done === undefined || done.under !== runtimeState.value) return false;
   const dueAt = Math.min(done.againAt, wakeAt ?? Number.POSITIVE_INFINITY);
   if (ports.clock.monotonicMs() >= dueAt) return false;
   if (sameValue(done.essential, essential)) return true;

@@ -5,7 +5,7 @@
  *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
  *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
  */
-import { concat, defer, EMPTY, filter, finalize, map, type Observable, skip, takeUntil, takeWhile, tap } from "rxjs";
+import { concat, defer, EMPTY, filter, finalize, map, type Observable, takeUntil, takeWhile, tap } from "rxjs";
 import { objectsReadBy } from "../core/configObjects.ts";
 import type { NodeContext } from "../core/container/nodeContext.ts";
 import type { PodUid } from "../core/ids.ts";
@@ -154,17 +154,10 @@ function runPhase(
   { state, config, ports }: PodWorkerDeps,
 ): Observable<PodOutput> {
   const { identity } = context;
-  // What failed because the runtime was down is done again as soon as it is back.
-  const runtime$ = state.runtimeState.changes$.pipe(
-    skip(1),
-    tap(() => {
-      context.memory.done = undefined;
-    }),
-  );
   const volumes$ = derived([state.volumes.changes$(identity.uid)], () =>
     volumeStage(state.volumes.get(identity.uid) ?? NO_VOLUMES),
   );
-  const looked$ = whenever(state.statuses.changes$(identity.uid), runtime$, volumes$);
+  const looked$ = whenever(state.statuses.changes$(identity.uid), state.runtimeState.changes$, volumes$);
   switch (command.phase) {
     case "sync": {
       const commands$ = latest.changes$.pipe(filter(({ phase }) => phase === "sync"));

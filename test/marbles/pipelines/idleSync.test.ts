@@ -23,7 +23,7 @@ function idlePod() {
     runtimeClasses: createCell(new Map()),
     runtimeStatus: () => world.runtime,
   } as unknown as PodContext;
-  memory.done = { essential: "nothing", left: undefined, againAt: monotonicMs(0) };
+  memory.done = { essential: "nothing", left: undefined, againAt: monotonicMs(0), under: unknownRuntimeState };
   memory.idleBasis = syncBasis(context, world.command);
   return { world, memory, runtimeState, commandOf, isIdleNow: () => isStillIdle(context, world.command) };
 }

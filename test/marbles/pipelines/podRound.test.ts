@@ -4,10 +4,12 @@ import { kubeletError } from "../../../src/core/errors.ts";
 import { podUid } from "../../../src/core/ids.ts";
 import { InvariantError } from "../../../src/core/invariant.ts";
 import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
+import { unknownRuntimeState } from "../../../src/core/runtime/runtimeState.ts";
 import { effect, inspect, type PodContext } from "../../../src/pipelines/podContext.ts";
 import { createPodMemory } from "../../../src/pipelines/podMemory.ts";
 import { type PodRound, podRound, wakeAfter } from "../../../src/pipelines/podRound.ts";
 import type { PodOutput } from "../../../src/pipelines/podOutputs.ts";
+import { createCell } from "../../../src/state/cell.ts";
 import { createSequence } from "../../../src/state/sequence.ts";
 import { fixedRng } from "../../support/fixedRng.ts";
 import { type Marbles, marbles } from "../../support/marbles.ts";
@@ -20,16 +22,18 @@ const refused = kubeletError("Unknown", "no");
 function pod({ clock }: Pick<Marbles, "clock">) {
   const telemetry = recordingTelemetry();
   const world = { status: emptyRuntimeStatus(UID, "n", "ns", 0) as PodRuntimeStatus | undefined, telemetry };
+  const runtimeState = createCell(unknownRuntimeState);
   const context = {
     identity: { uid: UID, name: "n", namespace: "ns" },
     memory: createPodMemory(clock.monotonicMs()),
     ports: { clock, rng: fixedRng(), telemetry },
     sequence: createSequence(),
     runtimeStatus: () => world.status,
+    runtimeState,
   } as unknown as PodContext;
   /** Another inspection with the same result. */
   const inspectNow = () => (world.status = emptyRuntimeStatus(UID, "n", "ns", context.sequence.next()));
-  return { ...world, world, context, memory: context.memory, inspectNow };
+  return { ...world, world, context, memory: context.memory, runtimeState, inspectNow };
 }
 
 /** Runs rounds with what the acts did noted in `acts`. */
@@ -50,6 +54,22 @@ function rounds(context: PodContext, more: Partial<PodRound<string>> = {}) {
 }
 
 describe("podRound: when it may decide", () => {
+  it(
+    "does the same again before its time only when the state of the runtime has become another",
+    marbles((m) => {
+      const { context, runtimeState, inspectNow } = pod(m);
+      const { run, acts } = rounds(context);
+      inspectNow();
+      run("plan", [refused]);
+      run("plan", [refused]);
+      expect(acts).toEqual([0]);
+      runtimeState.set({ ...runtimeState.value });
+      run("plan", [refused]);
+      run("plan", [refused]);
+      expect(acts).toEqual([0, 0]);
+    }),
+  );
+
   it(
     "asks for a look when the runtime has something of the pod that was not inspected",
     marbles((m) => {

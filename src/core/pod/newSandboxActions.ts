@@ -25,6 +25,7 @@ function startsInNewSandbox(spec: Container, pod: Pod, runtime: PodRuntimeStatus
 }
 
 // It ran once and may not run twice. Without any container the first sandbox never came to be used: try again.
+// Differs from upstream: containers with a restart policy of their own come back in a pod that is never restarted.
 function mayNotRunAgain(pod: Pod, runtime: PodRuntimeStatus, attempt: number): boolean {
   const isRestartable = pod.spec.containers.some((spec) => canRestart(spec, pod.spec));
   return !isRestartable && attempt !== 0 && runtime.containers.length > 0;

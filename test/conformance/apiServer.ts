@@ -265,24 +265,29 @@ function nodeConformance(under: () => ApiUnderTest): void {
     ]);
   });
 
-  it("issues tokens bound to a pod", async () => {
+  it("issues tokens bound to a pod of that service account", async () => {
     const { port, fixture, ref } = under();
-    await firstValueFrom(port.create("serviceaccounts", { metadata: { name: "bound", namespace: fixture.namespace } }));
-    const pod = await under().pod();
+    const { namespace, node: nodeName } = fixture;
+    for (const name of ["bound", "other"]) {
+      await firstValueFrom(port.create("serviceaccounts", { metadata: { name, namespace } }));
+    }
+    const own = newPod("of-bound", { nodeName, serviceAccountName: "bound" }, { namespace });
+    const pod = await firstValueFrom(port.create("pods", own));
     const boundObjectRef = {
       apiVersion: "v1",
       kind: "Pod",
       name: pod.metadata?.name ?? "",
       uid: pod.metadata?.uid ?? "",
     };
-    const request = (uid: string) =>
-      port.createSubresource("serviceaccounts/token", ref("bound"), {
+    const request = (uid: string, account = "bound") =>
+      port.createSubresource("serviceaccounts/token", ref(account), {
         spec: { audiences: [], expirationSeconds: 3600, boundObjectRef: { ...boundObjectRef, uid } },
       });
     const { status } = await firstValueFrom(request(boundObjectRef.uid));
-    expect([(status?.token ?? "") !== "", await ending(request("00000000-0000-4000-8000-00000000dead"))]).toEqual([
-      true,
-      { code: "Conflict", reason: "Conflict" },
-    ]);
+    expect([
+      (status?.token ?? "") !== "",
+      await ending(request("00000000-0000-4000-8000-00000000dead")),
+      await ending(request(boundObjectRef.uid, "other")),
+    ]).toEqual([true, { code: "Conflict", reason: "Conflict" }, { code: "InvalidArgument", reason: "BadRequest" }]);
   });
 }

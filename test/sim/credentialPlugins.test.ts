@@ -22,7 +22,7 @@ interface Asked {
 function nodeWithPlugin(attributes: Partial<TokenAttributes> = {}, echoes = false) {
   const scheduler = createHeapScheduler();
   const clock = createSimClock(scheduler);
-  const server = createSimApiServer({ clock, latency: () => 2 });
+  const server = createSimApiServer({ clock, latency: () => 2, mayAccess: () => true });
   const provider: CredentialProvider = {
     name: "ecr",
     matchImages: ["registry.example"],

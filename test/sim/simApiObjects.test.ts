@@ -335,3 +335,33 @@ describe("simulated API server: objects", () => {
     expect(server.object("pods", ref("a"))?.metadata?.deletionGracePeriodSeconds).toBe(3);
   });
 });
+
+describe("simulated API server: nodes", () => {
+  const node = (status: object, more: object = {}) => ({ metadata: { name: "n1" }, ...more, status });
+  it.each([
+    ["amounts that are none", { capacity: { cpu: "x" } }, "status.capacity.cpu"],
+    ["amounts below zero", { allocatable: { memory: "-1" } }, "status.allocatable.memory"],
+  ])("refuses %s", (_, status, field) => {
+    const { admin, refusal } = simApi();
+    expect(refusal(admin.create("nodes", node(status)))).toContain(`${field}: Invalid value`);
+  });
+
+  it("lets nobody change who provides the machine", () => {
+    const { server, admin, run, refusal } = simApi();
+    server.put("nodes", node({}));
+    const patch = (providerID: string) => admin.patch("nodes", { name: "n1" }, merge({ spec: { providerID } }));
+    run(patch("cloud://a"));
+    run(patch("cloud://a"));
+    expect(refusal(patch("cloud://b"))).toContain('node updates may not change providerID except from "" to valid');
+  });
+});
+
+describe("simulated API server: the status of a pod", () => {
+  it("is text where it has to be", () => {
+    const { server, admin, refusal } = simApi();
+    server.put("pods", newPod("web"));
+    const body = { status: { phase: 5 } };
+    const ref = { namespace: "default", name: "web" };
+    expect(refusal(admin.patch("pods", ref, merge(body), { subresource: "status" }))).toContain("Invalid");
+  });
+});

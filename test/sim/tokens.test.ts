@@ -21,7 +21,7 @@ describe("tokens of the simulated server", () => {
         tokens.get({
           namespace: "default",
           serviceAccount: "builder",
-          audiences: ["vault"],
+          audiences: [],
           expirationSeconds: 3607,
           pod: { name: "web", uid },
         }),

@@ -30,7 +30,9 @@ export const partsOf = (subresource: keyof ApiSubresources) =>
   subresource.split("/") as ["pods" | "serviceaccounts", "binding" | "eviction" | "token"];
 
 const READS: readonly ApiVerb[] = ["get", "list", "watch"];
-const NOBODY = "no rule lets a node do this";
+/** No rule lets a node do this: there is nothing to add. */
+const NOBODY = "";
+const LEASE_NAMESPACE = "kube-node-lease";
 
 /** Why a node may not do this; undefined when it may. */
 function refusal(world: ApiWorld, nodeName: string, attributes: ApiAttributes): string | undefined {
@@ -48,7 +50,7 @@ function refusal(world: ApiWorld, nodeName: string, attributes: ApiAttributes): 
     case "leases":
     case "csinodes":
       if (verb === "list" || verb === "watch") return NOBODY;
-      return verb === "create" || attributes.ref?.name === nodeName ? undefined : `can only access its own ${resource}`;
+      return ofOwnName(nodeName, attributes);
     case "services":
     case "runtimeclasses":
     case "csidrivers":
@@ -65,10 +67,18 @@ function refusal(world: ApiWorld, nodeName: string, attributes: ApiAttributes): 
       return verb === "create" ? undefined : NOBODY;
     case "persistentvolumes":
     case "volumeattachments":
-      return verb === "get" ? undefined : NOBODY;
+      return verb === "get" ? undefined : "can only get individual resources of this type";
     case "namespaces":
       return NOBODY;
   }
+}
+
+function ofOwnName(nodeName: string, { verb, resource, ref }: ApiAttributes): string | undefined {
+  if (resource === "leases" && ref?.namespace !== LEASE_NAMESPACE) {
+    return `can only access leases in the "${LEASE_NAMESPACE}" system namespace`;
+  }
+  if (verb === "create" || ref?.name === nodeName) return undefined;
+  return `can only access ${resource === "leases" ? "node lease" : "CSINode"} with the same name as the requesting node`;
 }
 
 function referenced(
@@ -80,8 +90,9 @@ function referenced(
   if (resource === "serviceaccounts" && subresource === "token") return undefined;
   const single = selection === undefined ? ref : singleObject(resource, selection);
   const mayWatch = resource === "secrets" || resource === "configmaps";
-  if (!(mayWatch ? READS : ["get"]).includes(verb)) return NOBODY;
-  if (single === undefined) return "can only read objects by their name";
+  if (!mayWatch && verb !== "get") return "can only get individual resources of this type";
+  if (!READS.includes(verb)) return "can only read resources of this type";
+  if (single === undefined) return "No Object name found";
   const isReferenced = world
     .podsOn(nodeName)
     .some((pod) => pod.metadata.namespace === single.namespace && podReferences(pod)[kind].has(single.name));
@@ -123,16 +134,19 @@ function ofNodes(_world: ApiWorld, nodeName: string, { verb, ref, selection }: A
   if (verb === "delete") return NOBODY;
   if (selection !== undefined) {
     const wanted = parseSelection("nodes", selection).required("metadata.name");
-    return wanted === nodeName ? undefined : "can only list/watch its own node with a metadata.name field selector";
+    const other = wanted === undefined ? "all nodes" : `'${wanted}'`;
+    return wanted === nodeName ? undefined : `node '${nodeName}' cannot read ${other}, only its own Node object`;
   }
-  return verb !== "get" || ref?.name === nodeName ? undefined : `can only read its own node, not ${ref?.name}`;
+  return verb !== "get" || ref?.name === nodeName
+    ? undefined
+    : `node '${nodeName}' cannot read '${ref?.name}', only its own Node object`;
 }
 
 /** What the cluster role system:node-bootstrapper leaves whoever has a token. */
 const bootstrapRefusal = ({ verb, resource, subresource }: ApiAttributes): string | undefined =>
   resource === "certificatesigningrequests" && subresource === undefined && [...READS, "create"].includes(verb)
     ? undefined
-    : "no rule lets a bootstrap token do this";
+    : NOBODY;
 
 /** Why the request is refused, in the server's words; undefined when it is let in. Administrators may do all. */
 export function authorize(world: ApiWorld, identity: ApiIdentity, attributes: ApiAttributes): string | undefined {
@@ -144,5 +158,5 @@ export function authorize(world: ApiWorld, identity: ApiIdentity, attributes: Ap
   const what = subresource === undefined ? resource : `${resource}/${subresource}`;
   const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
   const { group } = API_RESOURCES[resource];
-  return `User "${userName(identity)}" cannot ${verb} resource "${what}" in API group "${group}" ${where}: ${why}`;
+  return `User "${userName(identity)}" cannot ${verb} resource "${what}" in API group "${group}" ${where}${why === NOBODY ? "" : `: ${why}`}`;
 }

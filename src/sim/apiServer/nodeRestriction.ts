@@ -67,10 +67,13 @@ function admitCertificateRequest(world: ApiWorld, nodeName: string, object: Stor
   return isAccount ? undefined : `pod ${spec.podName} has another service account`;
 }
 
-/** What no mirror may refer to, in the order in which it is looked for, and its words. */
-const MIRROR_REFERENCES = [
-  ["serviceaccounts", "a service account"],
+/** What no mirror of anybody may refer to: the words of another admission, which comes first. */
+const MIRROR_IDENTITY = [
+  ["serviceaccounts", "service accounts"],
   ["secrets", "secrets"],
+] as const satisfies readonly (readonly [keyof PodReferences, string])[];
+/** What else no mirror may refer to, in the order in which it is looked for. */
+const MIRROR_REFERENCES = [
   ["configmaps", "configmaps"],
   ["clustertrustbundles", "clustertrustbundles"],
   ["persistentvolumeclaims", "persistentvolumeclaims"],
@@ -79,9 +82,12 @@ const MIRROR_REFERENCES = [
 function admitPodCreate(world: ApiWorld, nodeName: string, object: StoredObject): string | undefined {
   const { metadata, spec } = object as unknown as Wire<V1Pod>;
   const node = `node "${nodeName}"`;
+  const references = podReferences(object);
   if (metadata?.annotations?.[MIRROR_ANNOTATION] === undefined) {
     return `pod does not have "${MIRROR_ANNOTATION}" annotation, ${node} can only create mirror pods`;
   }
+  const [, identity] = MIRROR_IDENTITY.find(([kind]) => references[kind].size > 0) ?? [];
+  if (identity !== undefined) return `a mirror pod may not reference ${identity}`;
   if (spec?.nodeName !== nodeName) return `${node} can only create pods with spec.nodeName set to itself`;
   const [owner, ...others] = metadata.ownerReferences ?? [];
   if (others.length > 0) return `${node} can only create pods with a single owner reference set to itself`;
@@ -93,8 +99,7 @@ function admitPodCreate(world: ApiWorld, nodeName: string, object: StoredObject)
   if (owner.blockOwnerDeletion === true) return `${node} must not set blockOwnerDeletion on an owner reference`;
   const found = world.store.get("nodes", nodeName)?.metadata.uid;
   if (found === undefined) return `error looking up node ${nodeName} to verify uid: not found`;
-  if (owner.uid !== found) return `node ${nodeName} UID mismatch: expected ${found} got ${owner.uid}`;
-  const references = podReferences(object);
+  if (owner.uid !== found) return `node ${nodeName} UID mismatch: expected ${owner.uid} got ${found}`;
   const [, named] = MIRROR_REFERENCES.find(([kind]) => references[kind].size > 0) ?? [];
   return named === undefined ? undefined : `${node} can not create pods that reference ${named}`;
 }
@@ -148,6 +153,9 @@ function admitNode(nodeName: string, { object, old }: AdmittedWrite): string | u
       ? undefined
       : `node "${nodeName}" is not allowed to set the following labels: ${bad.join(", ")}`;
   }
+  if (spec?.configSource !== undefined && !sameValue(spec.configSource, fieldAt(old, "spec.configSource"))) {
+    return `node "${nodeName}" is not allowed to update configSource to a new non-nil configSource`;
+  }
   if (!sameValue(spec?.taints ?? [], fieldAt(old, "spec.taints") ?? [])) {
     return `node "${nodeName}" is not allowed to modify taints`;
   }
@@ -167,5 +175,6 @@ export function admitPodRemoval(
   if (identity.kind !== "node") return undefined;
   const pod = world.store.get("pods", keyOf(ref));
   if (pod === undefined || fieldAt(pod, "spec.nodeName") === identity.nodeName) return undefined;
-  return `node "${identity.nodeName}" can only ${verb} pods with spec.nodeName set to itself`;
+  const node = verb === "evict" ? `node ${identity.nodeName}` : `node "${identity.nodeName}"`;
+  return `${node} can only ${verb} pods with spec.nodeName set to itself`;
 }

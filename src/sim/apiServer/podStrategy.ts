@@ -140,6 +140,10 @@ function* statusProblems(spec: PodSpec, old: PodStatus, wanted: PodStatus): Iter
   if (old.qosClass !== undefined && wanted.qosClass !== old.qosClass) {
     yield invalid("status.qosClass", wanted.qosClass, "field is immutable");
   }
+  for (const field of ["phase", "reason", "message", "hostIP", "podIP", "startTime"] as const) {
+    const value: unknown = wanted[field] ?? "";
+    if (typeof value !== "string") yield invalid(`status.${field}`, value, "must be a string");
+  }
   if (mayRestartAll(spec)) return;
   for (const [field, containers] of [
     ["containerStatuses", spec.containers],

@@ -17,7 +17,7 @@ import { ADMIN, type ApiIdentity } from "./identity.ts";
 import { createNetwork, type NetworkState } from "./network.ts";
 import { notFound } from "./refusals.ts";
 import { bindPod } from "./subresources.ts";
-import type { SimAccess } from "./tokenRestriction.ts";
+import { mayUsually, type SimAccess } from "./tokenRestriction.ts";
 import type { StoreChange } from "./store.ts";
 import { keyOf, refOf, typed, untyped } from "./storedObject.ts";
 import type { OpenWatch, SimEventAction, WatchLine } from "./watchStream.ts";
@@ -122,7 +122,7 @@ export function createSimApiServer(options: SimApiServerOptions): SimApiServer {
       open,
     },
     maxWatches: options.maxWatches ?? DEFAULT_MAX_WATCHES,
-    mayAccess: options.mayAccess ?? (() => true),
+    mayAccess: options.mayAccess ?? mayUsually,
   };
   const endWatches = (how: Parameters<OpenWatch["end"]>[0], resource?: ApiResourceName) => {
     for (const watch of [...open]) if (resource === undefined || watch.resource === resource) watch.end(how);

@@ -3,6 +3,7 @@ import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import { type FieldProblem, forbidden, invalid, required } from "../../core/pod/fieldProblem.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { userName } from "./identity.ts";
+import { nodeChangeProblems, nodeProblems } from "./nodeStrategy.ts";
 import { podStrategy } from "./podStrategy.ts";
 import type { Strategy, Subresource } from "./strategy.ts";
 import { type ApiObject, fieldAt, type StoredObject } from "./storedObject.ts";
@@ -110,7 +111,7 @@ const SPECIAL: Readonly<Partial<Record<ApiResourceName, Strategy>>> = {
     }),
   },
   // A node brings its status along when it is created.
-  nodes: withStatus,
+  nodes: { ...withStatus, validateCreate: nodeProblems, validateUpdate: nodeChangeProblems },
   persistentvolumeclaims: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) },
   persistentvolumes: { ...withStatus, prepareCreate: (object) => ({ ...object, status: { phase: "Pending" } }) },
   podcertificaterequests: { ...withStatus, prepareCreate: withoutFirstStatus },

@@ -9,7 +9,7 @@ import type { ApiWorld } from "./apiWorld.ts";
 import { deleteObject } from "./deletion.ts";
 import type { ApiIdentity } from "./identity.ts";
 import { admitPodRemoval } from "./nodeRestriction.ts";
-import { conflict, forbidden, invalidObject, notFound } from "./refusals.ts";
+import { badRequest, conflict, forbidden, invalidObject, notFound } from "./refusals.ts";
 import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
 import { admitToken, type SimAccess } from "./tokenRestriction.ts";
 
@@ -77,8 +77,12 @@ export function requestToken(
     );
     throw invalidObject("serviceaccounts", account.name, [problem]);
   }
-  if (boundObjectRef?.kind === "Pod")
-    checkBoundPod(world, { ...account, name: boundObjectRef.name ?? "" }, boundObjectRef.uid);
+  const { uid } = request.metadata ?? {};
+  if (uid !== undefined && uid !== found.metadata.uid) {
+    const why = `the UID in the token request (${uid}) does not match the UID of the service account (${found.metadata.uid})`;
+    throw conflict("serviceaccounts", account.name, why);
+  }
+  if (boundObjectRef?.kind === "Pod") checkBoundPod(world, account, boundObjectRef);
   const audiences = request.spec?.audiences?.length ? request.spec.audiences : [DEFAULT_AUDIENCE];
   const expirationTimestamp = world.now(expirationSeconds);
   const claims = [account.namespace ?? "", account.name, found.metadata.uid, expirationTimestamp, world.suffix()];
@@ -91,12 +95,18 @@ export function requestToken(
   };
 }
 
-function checkBoundPod(world: ApiWorld, ref: ObjectRef, uid: string | undefined): void {
-  const found = world.store.get("pods", keyOf(ref));
-  if (found === undefined) throw notFound("pods", ref.name);
+type BoundObject = NonNullable<NonNullable<TokenRequest["spec"]>["boundObjectRef"]>;
+
+function checkBoundPod(world: ApiWorld, account: ObjectRef, { name = "", uid }: BoundObject): void {
+  const found = world.store.get("pods", keyOf({ ...account, name }));
+  if (found === undefined) throw notFound("pods", name);
+  if (fieldAt(found, "spec.serviceAccountName") !== account.name) {
+    const why = `cannot bind token for serviceaccount "${account.name}" to pod running with different serviceaccount name.`;
+    throw badRequest(why);
+  }
   if (uid === undefined || uid === found.metadata.uid) return;
-  const why = `the UID in the bound object reference (${uid}) does not match the UID in record (${found.metadata.uid})`;
-  throw conflict("pods", ref.name, `${why}. The object might have been deleted and then recreated`);
+  const why = `the UID in the bound object reference (${uid}) does not match the UID in record`;
+  throw conflict("pods", name, `${why}. The object might have been deleted and then recreated`);
 }
 
 function claimsOf(token: string): readonly string[] {

@@ -19,6 +19,15 @@ import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
 /** Who may do what, as the owner of the simulation decides. */
 export type SimAccess = (spec: Wire<V1SubjectAccessReview>["spec"]) => boolean;
 
+const AUDIENCE_VERB = "request-serviceaccounts-token-audience";
+
+/**
+ * Where nobody decides: everybody everything, but tokens for audiences that no pod of the node wants them for. The server's
+ * own audience is wanted by every pod of a real cluster: its admission adds the volume.
+ */
+export const mayUsually: SimAccess = ({ resourceAttributes: { verb, resource } = {} }) =>
+  verb !== AUDIENCE_VERB || resource === "";
+
 type Volume = NonNullable<PodSpec["volumes"]>[number];
 
 /** Why a node may not have this token; undefined when it may. */
@@ -36,7 +45,7 @@ export function admitToken(
   const pod = world.store.get("pods", keyOf({ ...account, name: bound.name }));
   if (pod === undefined) return `pod "${bound.name}" not found`;
   if (pod.metadata.uid !== bound.uid) {
-    return `the UID in the bound object reference (${bound.uid}) does not match the UID in record`;
+    return `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
   }
   if (fieldAt(pod, "spec.nodeName") !== identity.nodeName) {
     return "node requested token bound to a pod scheduled on a different node";
@@ -48,8 +57,7 @@ export function admitToken(
   if (others.length > 0) return "node may only request 0 or 1 audiences";
   if (wantsAudience(world, pod, audience)) return undefined;
   const user = userName(identity);
-  const verb = "request-serviceaccounts-token-audience";
-  const resourceAttributes = { ...account, group: "", verb, resource: audience };
+  const resourceAttributes = { ...account, group: "", verb: AUDIENCE_VERB, resource: audience };
   return mayAccess({ user, groups: ["system:nodes"], resourceAttributes })
     ? undefined
     : `audience "${audience}" not found in pod spec volume, ${user} is not authorized to request tokens for this audience`;

@@ -2,8 +2,8 @@
  * Effects of which only the newest matters: never two at once, never one cancelled half-way. State: the operator's.
  * Upstream counterpart: the pod worker's one pending update.
  */
-import { Observable, type OperatorFunction } from "rxjs";
-import { subscribeInner } from "./subscribeInner.ts";
+import { Observable, type OperatorFunction, type Subscriber } from "rxjs";
+import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";
 
 /**
@@ -16,44 +16,60 @@ import { trampoline } from "./trampoline.ts";
  * Cancels: never the running inner, except with the whole stream. Errors: of source, project and inner pass through
  * (catch into a Result inside project). Bound: one running, one waiting; `onDrop` sees each value replaced unseen.
  */
-export function conflateMap<T, R>(
-  project: (value: T) => Observable<R>,
-  onDrop?: (dropped: T) => void,
-): OperatorFunction<T, R> {
-  return (source$) =>
+export const conflateMap =
+  <T, R>(project: (value: T) => Observable<R>, onDrop?: (dropped: T) => void): OperatorFunction<T, R> =>
+  (source$) =>
     new Observable<R>((destination) => {
-      let waiting: { readonly value: T } | undefined;
-      let running = false;
-      let sourceEnded = false;
-      const advance = trampoline(() => {
-        if (running || destination.closed) return false;
-        if (waiting === undefined) {
-          if (sourceEnded) destination.complete();
-          return false;
-        }
-        const { value } = waiting;
-        waiting = undefined;
-        running = true;
-        subscribeInner(destination, () => project(value), {
-          next: (result) => destination.next(result),
-          ended: () => {
-            running = false;
-            advance();
-          },
-        });
-        return true;
-      });
-      subscribeInner(destination, () => source$, {
-        next: (value) => {
-          const replaced = waiting;
-          waiting = { value };
-          if (replaced !== undefined) onDrop?.(replaced.value);
-          advance();
-        },
-        ended: () => {
-          sourceEnded = true;
-          advance();
-        },
-      });
+      subscribeInner(destination, () => source$, new Conflation(destination, project, onDrop));
     });
+
+class Conflation<T, R> implements InnerObserver<T> {
+  private readonly destination: Subscriber<R>;
+  private readonly project: (value: T) => Observable<R>;
+  private readonly onDrop: ((dropped: T) => void) | undefined;
+  private readonly advance = trampoline(() => this.startNext());
+  private waiting: { readonly value: T } | undefined;
+  private isRunning = false;
+  private sourceEnded = false;
+
+  constructor(
+    destination: Subscriber<R>,
+    project: (value: T) => Observable<R>,
+    onDrop: ((dropped: T) => void) | undefined,
+  ) {
+    this.destination = destination;
+    this.project = project;
+    this.onDrop = onDrop;
+  }
+
+  next(value: T): void {
+    const replaced = this.waiting;
+    this.waiting = { value };
+    if (replaced !== undefined) this.onDrop?.(replaced.value);
+    this.advance();
+  }
+
+  ended(): void {
+    this.sourceEnded = true;
+    this.advance();
+  }
+
+  private startNext(): boolean {
+    if (this.isRunning || this.destination.closed) return false;
+    if (this.waiting === undefined) {
+      if (this.sourceEnded) this.destination.complete();
+      return false;
+    }
+    const { value } = this.waiting;
+    this.waiting = undefined;
+    this.isRunning = true;
+    subscribeInner(this.destination, () => this.project(value), {
+      next: (result) => this.destination.next(result),
+      ended: () => {
+        this.isRunning = false;
+        this.advance();
+      },
+    });
+    return true;
+  }
 }

@@ -20,8 +20,14 @@ export const accessReview = (
     user: user.name,
     ...(user.uid === undefined ? {} : { uid: user.uid }),
     groups: user.groups,
-    extra: user.extra,
-    resourceAttributes: { verb, version: "v1", resource: "nodes", subresource, name: nodeName },
+    ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+    resourceAttributes: {
+      ...(verb === "" ? {} : { verb }),
+      version: "v1",
+      resource: "nodes",
+      subresource,
+      name: nodeName,
+    },
   },
 });
 

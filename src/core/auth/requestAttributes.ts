@@ -11,7 +11,7 @@ export interface AuthorizedRequest {
 
 /** How permissions are divided up. */
 export interface AttributeRules {
-  /** The gate KubeletFineGrainedAuthz: pods, healthz, configz and statusz are subresources of their own. */
+  /** The gate KubeletFineGrainedAuthz: pods, healthz and configz are subresources of their own. */
   readonly fineGrained: boolean;
   /**
    * Whoever runs or reaches something in a container needs `create`, however the connection is opened.
@@ -40,8 +40,6 @@ const FINE_GRAINED: readonly (readonly [path: string, subresource: string])[] = 
   ["/pods", "pods"],
   ["/healthz", "healthz"],
   ["/configz", "configz"],
-  ["/flagz", "configz"],
-  ["/statusz", "statusz"],
   ["/runningpods", "pods"],
 ];
 
@@ -50,6 +48,8 @@ const OWN: readonly (readonly [path: string, subresource: string])[] = [
   ["/metrics", "metrics"],
   ["/logs", "log"],
   ["/checkpoint", "checkpoint"],
+  ["/statusz", "statusz"],
+  ["/flagz", "configz"],
 ];
 
 const INTO_CONTAINERS: readonly string[] = ["/exec", "/attach", "/portForward", "/run"];

@@ -13,19 +13,20 @@ import { createTestAuthority } from "../support/apiServer/certificates.ts";
 import { type Daemon, freePort, startDaemon } from "../support/daemon.ts";
 import { KUBECTL, kubectlAt, type StreamProtocol } from "../support/kubectl.ts";
 import { type KubectlGateway, openKubectlGateway } from "../support/kubectlGateway.ts";
+import { mustSkip } from "../support/mustSkip.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { manifest, script, UNTIL_TERM } from "./manifests.ts";
 import { removeFolder } from "../support/removeFolder.ts";
 
 const isRunning = ({ status }: Pod) => status?.phase === "Running";
-const isOptional = process.env["RXLET_E2E"] !== "required";
 const HOST = { image: "rxlet.dev/host" };
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 const PROTOCOLS: readonly StreamProtocol[] = ["WebSocket", "SPDY"];
 
-if (KUBECTL === undefined && isOptional) process.stderr.write("NOT RUN: kubectl on the embedded runtime: no kubectl\n");
+const TITLE = "kubectl on the embedded runtime";
+const MISSING = KUBECTL === undefined ? ["kubectl"] : [];
 
-describe.skipIf(KUBECTL === undefined && isOptional)("kubectl on the embedded runtime", () => {
+describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
   let folder = "";
   let runtime: EmbeddedRuntime | undefined;
   let daemon: Daemon | undefined;

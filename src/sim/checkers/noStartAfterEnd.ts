@@ -24,9 +24,10 @@ type End = "unwanted" | "stopping" | "ending" | "over";
 
 // What is over is removed once its source has taken it back; a kubelet that ends meanwhile leaves no word of it.
 const takenBack = (end: End | undefined): End => (end === undefined || end === "unwanted" ? "unwanted" : "stopping");
-// Nor is word left of an end that was told while something still ran (a preempted pod): the server hears of it afterwards.
+// Nor is word left of an end that was told while something still ran (a preempted pod), until the server has heard of it.
 function ended(end: End | undefined, { containerStatuses = [] }: PodStatus): End {
-  if (end === "over" || end === "unwanted" || end === "stopping") return end === "over" ? "over" : "stopping";
+  if (end === "over" || end === "ending") return end;
+  if (end !== undefined) return "stopping";
   return containerStatuses.some(({ state }) => state?.running !== undefined) ? "ending" : "over";
 }
 
@@ -52,6 +53,12 @@ export function noStartAfterEnd(): SimChecker {
           if (observation.after === undefined || !isTerminalPhase(observation.after.phase)) return undefined;
           ends.set(observation.podUid, ended(ends.get(observation.podUid), observation.after));
           return undefined;
+        case "object": {
+          const { metadata, status } = observation.object;
+          const uid = metadata?.uid ?? "";
+          if (ends.get(uid) === "ending" && isTerminalPhase(status?.phase)) ends.set(uid, "over");
+          return undefined;
+        }
         case "change":
           if (parts.isGoneAfter(observation.change)) ends.delete(observation.change.podUid);
           return undefined;

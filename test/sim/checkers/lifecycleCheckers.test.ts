@@ -61,6 +61,13 @@ describe("noStartAfterEnd", () => {
     ...failed,
     after: { phase: "Failed", containerStatuses: [{ name: "main", state: { running: {} } } as never] },
   };
+  const heard: Step = {
+    kind: "object",
+    what: "MODIFIED",
+    subject: "demo/plain",
+    object: { metadata: { uid: "uid-1" }, status: { phase: "Failed" } } as never,
+    before: undefined,
+  };
   it.each<Case>([
     ["a start of a wanted pod", [...isThere, call("StartContainer")], []],
     ["a start that was under way", [...isThere, wanted(), call("StartContainer")], []],
@@ -80,9 +87,10 @@ describe("noStartAfterEnd", () => {
       ["CreateContainer of demo/plain/main#0 after its pod began to end (ending)"],
     ],
     ["such a start by a kubelet that never heard of it", [...isThere, preempted, started, call("CreateContainer")], []],
+    ["nor one whose server never did", [...isThere, preempted, failed, started, call("CreateContainer")], []],
     [
       "a start by a kubelet that could have heard of the end",
-      [...isThere, preempted, failed, started, call("CreateContainer")],
+      [...isThere, preempted, failed, heard, started, call("CreateContainer")],
       ["CreateContainer of demo/plain/main#0 after its pod began to end (over)"],
     ],
     [

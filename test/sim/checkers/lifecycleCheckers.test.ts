@@ -65,7 +65,7 @@ describe("noStartAfterEnd", () => {
     kind: "object",
     what: "MODIFIED",
     subject: "demo/plain",
-    object: { metadata: { uid: "uid-1" }, status: { phase: "Failed" } } as never,
+    object: { metadata: { uid: "uid-1" }, status: { phase: "Failed" } },
     before: undefined,
   };
   it.each<Case>([

@@ -213,6 +213,8 @@ function configuration(
     staticPodPath: manifests,
     podLogsDir: join(folder, "logs", "pods"),
     failSwapOn: false,
+    // Tests may run on a disk that others fill.
+    evictionHard: { "memory.available": "100Mi" },
     logging: { format: "json" },
     ...cgroups,
     ...config,

@@ -28,12 +28,12 @@ const FLEET_PODS = 10;
  */
 const SIMULATE_FLAGS = ["--no-allocation-site-pretenuring"];
 /**
- * And room enough that the figure shown is what a fleet takes, not what it was allowed; collected when it has grown by an
- * eighth, as `rxlet simulate` sets for itself, and with a small place for what is new, which cannot be set later.
+ * And room enough that the figure shown is what a fleet takes, not what it was allowed; collected when it has grown by a
+ * fifth, as `rxlet simulate` sets for itself, and with a small place for what is new, which cannot be set later.
  */
 const FLEET_FLAGS = [
   "--max-old-space-size=4096",
-  "--heap-growing-percent=13",
+  "--heap-growing-percent=20",
   "--max-semi-space-size=8",
   ...SIMULATE_FLAGS,
 ];

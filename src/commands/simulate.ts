@@ -31,7 +31,7 @@ export function simulate(flags: SimulateFlags, screen: SimScreen, createKubelet?
   setFlagsFromString("--no-allocation-site-pretenuring");
   // Nearly all that a fleet's nodes hold lives as long as they do: a heap that may double before it is looked through
   // would take twice the memory.
-  if (flags.nodes > 1) setFlagsFromString("--heap-growing-percent=13");
+  if (flags.nodes > 1) setFlagsFromString("--heap-growing-percent=20");
   const faults = faultsOf(flags.faults);
   const replay = flags.replay === "" ? undefined : replayOf(flags.replay);
   const first = flags.seed === "" ? systemRandom.uuid().slice(0, 8) : flags.seed;

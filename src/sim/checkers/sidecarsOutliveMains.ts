@@ -1,7 +1,7 @@
 /**
  * When a pod ends, a sidecar is asked to stop only after the regular containers have ended, or after the grace period
- * of the pod, counted from the first kill this kubelet tells of. A start that was under way by then may still finish:
- * nobody waits for what it made. A sidecar that was being stopped for a reason of its own by then keeps its own time.
+ * of the pod, counted from the first kill this kubelet tells of, be it for a new sandbox: a deletion that comes meanwhile
+ * does not begin it again. A start that was under way by then may still finish: nobody waits for what it made. A sidecar that was being stopped for a reason of its own by then keeps its own time.
  */
 import type { PodStatus } from "../../core/api.ts";
 import { stoppingMessage } from "../../core/pod/podEvents.ts";
@@ -32,7 +32,7 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
     if (!beganAt.has(podUid)) beganAt.set(podUid, atMs);
   };
   const begin = (podUid: string, atMs: number): void => {
-    if (going.shortestSeconds(podUid) !== undefined) keepFirst(podUid, atMs);
+    if (going.shortestSeconds(podUid) !== undefined) keepFirst(podUid, killedAt.get(podUid) ?? atMs);
   };
   return {
     name: "sidecarsOutliveMains",

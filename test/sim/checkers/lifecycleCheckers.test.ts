@@ -232,6 +232,16 @@ describe("sidecarsOutliveMains", () => {
       [...up, [9.9, killing], [10, status(undefined, { phase: "Failed" })], [20, wanted()], [29.9, stop]],
       [],
     ],
+    [
+      "when the time is up since a kill for a new sandbox, amid which the pod's end came",
+      [...up, [10, killing], [20, wanted()], [21, killing], [30, stop]],
+      [],
+    ],
+    [
+      "before that",
+      [...up, [10, killing], [20, wanted()], [21, killing], [29, stop]],
+      ["sidecar demo/plain/proxy#0 is stopped while demo/plain/main#0 runs"],
+    ],
     ["in a pod that goes on", [...up, stop], []],
   ])("%s", (_, steps, found) => expect(verdicts(sidecarsOutliveMains(), steps)).toEqual(found));
 });

@@ -117,8 +117,10 @@ export function podPhase({ pod, initStatuses, regularStatuses, terminal, initial
   const unknown = init.unknown + regular.unknown;
   const running = init.running + regular.running;
   if (init.dead > 0) return "Failed";
-  if (init.pending > 0 || (init.pendingSidecars > 0 && !initialized)) return "Pending";
-  if (init.waiting + regular.waiting > 0 || unknown > 0) return "Pending";
+  // Whose work is done waits for nothing: init containers that are gone from the runtime do not run again for it.
+  const isDone = regular.stopped === pod.spec.containers.length && regular.restarting === 0;
+  if (!isDone && (init.pending > 0 || (init.pendingSidecars > 0 && !initialized))) return "Pending";
+  if (!isDone && (init.waiting + regular.waiting > 0 || unknown > 0)) return "Pending";
   if (running > 0) return "Running";
   if (regular.stopped === 0) return "Pending";
   const ended = regular.stopped === regular.succeeded ? "Succeeded" : "Failed";

@@ -224,6 +224,15 @@ describe("podPhase", () => {
       },
       "Succeeded",
     ],
+    [
+      "with the sidecar gone from the runtime too: nothing starts again for work that is done",
+      {
+        pod: pod({ restartPolicy: "Never", initContainers: [sidecar("s")] }),
+        init: [status("s", WAITING)],
+        regular: [status("web", ended(0))],
+      },
+      "Succeeded",
+    ],
   ];
   it.each(rows)("%s", (_title, { pod: subject, init = [], regular, terminal = false, initialized = false }, phase) => {
     expect(podPhase({ pod: subject, initStatuses: init, regularStatuses: regular, terminal, initialized })).toBe(phase);

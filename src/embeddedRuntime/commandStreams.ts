@@ -73,8 +73,17 @@ async function ended(stream: Writable, text = ""): Promise<void> {
   await Promise.race([once(stream, "finish"), once(stream, "close")]).catch(() => {});
 }
 
-/** The Status of the error stream, as `kubectl` reads it. */
-export function statusOf(end: CommandEnd): { readonly status: string; readonly message?: string } {
+/** What `kubectl` reads of a Status. */
+interface RemoteStatus {
+  readonly status: "Success" | "Failure";
+  readonly message?: string;
+  readonly reason?: string;
+  readonly code?: number;
+  readonly details?: { readonly causes: readonly { readonly reason: string; readonly message: string }[] };
+}
+
+/** The Status of the error stream. */
+export function statusOf(end: CommandEnd): RemoteStatus {
   switch (end.kind) {
     case "done":
       return { status: "Success" };
@@ -83,13 +92,15 @@ export function statusOf(end: CommandEnd): { readonly status: string; readonly m
       return {
         status: "Failure",
         message: `command terminated with non-zero exit code: exit status ${end.exitCode}`,
-        ...{ reason: "NonZeroExitCode", details: { causes: [{ reason: "ExitCode", message: String(end.exitCode) }] } },
+        reason: "NonZeroExitCode",
+        details: { causes: [{ reason: "ExitCode", message: String(end.exitCode) }] },
       };
     case "failed":
       return {
         status: "Failure",
         message: `Internal error occurred: ${end.message}`,
-        ...{ reason: "InternalError", code: 500 },
+        reason: "InternalError",
+        code: 500,
       };
   }
 }

@@ -1,20 +1,16 @@
 /** kubectl's streams on the embedded runtime, through the kubelet's HTTPS server, by WebSocket and by SPDY. */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { type EmbeddedRuntime, runEmbeddedRuntime } from "../../src/embeddedRuntime/runEmbeddedRuntime.ts";
 import { createTestAuthority } from "../support/apiServer/certificates.ts";
 import { type Daemon, freePort, startDaemon } from "../support/daemon.ts";
-import { KUBECTL, kubectlAt, type StreamProtocol } from "../support/kubectl.ts";
+import { expectHundredForwards, KUBECTL, kubectlAt, type StreamProtocol } from "../support/kubectl.ts";
 import { type KubectlGateway, openKubectlGateway } from "../support/kubectlGateway.ts";
 import { mustSkip } from "../support/mustSkip.ts";
-import { waitFor } from "../support/waitFor.ts";
 import { manifest, script, UNTIL_TERM } from "./manifests.ts";
 import { removeFolder } from "../support/removeFolder.ts";
 
@@ -67,11 +63,12 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
   });
 
   describe.each(PROTOCOLS)("by %s", (protocol) => {
-    const { run, start } = kubectlAt(
+    const kubectl = kubectlAt(
       () => gateway?.url,
       () => folder,
       protocol,
     );
+    const { run } = kubectl;
 
     it("execs: environment, outputs, exit code", async () => {
       const { text, errors, code } = await run(["exec", pod, "--", "sh", "-c", "echo $GREETING; echo err >&2; exit 3"]);
@@ -105,24 +102,7 @@ describe.skipIf(mustSkip(TITLE, MISSING))(TITLE, () => {
     });
 
     it("forwards a hundred connections at once through one", async () => {
-      const http = createServer((request, answer) => answer.end(`hello ${request.url}`));
-      const port = await new Promise<number>((resolve) =>
-        http.listen(0, "127.0.0.1", () => resolve((http.address() as AddressInfo).port)),
-      );
-      const child = start("port-forward", pod, `:${port}`);
-      let said = "";
-      for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (said += String(part)));
-      const local = await waitFor("kubectl to listen", () => /127\.0\.0\.1:(\d+)/.exec(said)?.[1]);
-      const get = async (path: string): Promise<string> => {
-        const socket = connect(Number(local), "127.0.0.1");
-        socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);
-        return String(await buffer(socket)).split("\r\n\r\n")[1] ?? "";
-      };
-      const paths = Array.from({ length: 100 }, (_, index) => `/${index}`);
-      expect(await Promise.all(paths.map(get))).toEqual(paths.map((path) => `hello ${path}`));
-      child.kill();
-      http.close();
-      http.closeAllConnections();
+      await expectHundredForwards(kubectl, pod);
     });
   });
 });

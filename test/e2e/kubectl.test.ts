@@ -1,16 +1,12 @@
 /** kubectl at the HTTPS server on a real containerd, through a stand-in for the API server: WebSockets, as users have it. */
 import { createHash, randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
-import { KUBECTL, kubectlAt } from "../support/kubectl.ts";
+import { expectHundredForwards, KUBECTL, kubectlAt } from "../support/kubectl.ts";
 import { type KubectlGateway, openKubectlGateway } from "../support/kubectlGateway.ts";
-import { waitFor } from "../support/waitFor.ts";
 import { httpsNode } from "./httpsNode.ts";
 import { manifest, script, server, UNTIL_TERM } from "./manifests.ts";
 
@@ -31,10 +27,11 @@ describeOnContainerd(
     });
     afterAll(() => gateway?.close());
 
-    const { start, run: kubectl } = kubectlAt(
+    const client = kubectlAt(
       () => gateway?.url,
       () => node.folder,
     );
+    const { start, run: kubectl } = client;
     const webPod = async (): Promise<string> => {
       await node.daemon.put("web.json", manifest("web", { containers: [server()] }));
       return (await node.daemon.until("web", isRunning, "Running")).metadata.name;
@@ -117,29 +114,9 @@ describeOnContainerd(
     });
 
     it("forwards a hundred connections at once through one", async () => {
-      const sockets = new Set<Socket>();
-      const http = createServer((request, answer) => answer.end(`hello ${request.url}`));
-      http.on("connection", (socket) => sockets.add(socket));
-      const port = await new Promise<number>((resolve) =>
-        http.listen(0, "127.0.0.1", () => resolve((http.address() as AddressInfo).port)),
-      );
       await node.daemon.put("net.json", manifest("net", { hostNetwork: true, containers: [server()] }));
       const { metadata } = await node.daemon.until("net", isRunning, "Running");
-      const child = start("port-forward", metadata.name, `:${port}`);
-      let said = "";
-      child.stdout.on("data", (part: Buffer) => (said += String(part)));
-      child.stderr.on("data", (part: Buffer) => (said += String(part)));
-      const local = await waitFor("kubectl to listen", () => /127\.0\.0\.1:(\d+)/.exec(said)?.[1]);
-      const get = async (path: string): Promise<string> => {
-        const socket = connect(Number(local), "127.0.0.1");
-        socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);
-        return String(await buffer(socket)).split("\r\n\r\n")[1] ?? "";
-      };
-      const paths = Array.from({ length: 100 }, (_, index) => `/${index}`);
-      expect(await Promise.all(paths.map(get))).toEqual(paths.map((path) => `hello ${path}`));
-      child.kill();
-      http.close();
-      for (const socket of sockets) socket.destroy();
+      await expectHundredForwards(client, metadata.name);
     });
   },
   KUBECTL === undefined ? ["kubectl (Debian: kubernetes-client)"] : [],

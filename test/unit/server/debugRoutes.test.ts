@@ -1,21 +1,11 @@
 import { of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../../src/core/api.ts";
 import { kubeletError } from "../../../src/core/errors.ts";
-import { containerId, podUid } from "../../../src/core/ids.ts";
-import { emptyRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
 import type { KubeletAppOptions } from "../../../src/server/kubeletServer.ts";
 import { IDLE_RUNTIME, NO_PODS, testAppOptions, testKubeletApp } from "../../support/kubeletApp.ts";
+import { RUNNING_WEB, WEB } from "../../support/runningWeb.ts";
 
 const { options } = testAppOptions();
-const POD: Pod = {
-  metadata: { name: "web", namespace: "demo", uid: "u" },
-  spec: { containers: [{ name: "main", image: "i" }] },
-};
-const RUNNING = {
-  ...emptyRuntimeStatus(podUid("u"), "web", "demo", 1),
-  containers: [{ id: containerId("c1"), name: "main", state: "running" } as never],
-};
 
 async function ask(method: string, path: string, more: Partial<KubeletAppOptions> = {}, init: RequestInit = {}) {
   const { app } = testKubeletApp(more);
@@ -152,7 +142,7 @@ describe("profiles", () => {
 
 describe("/checkpoint", () => {
   const withPod = (checkpointContainer: KubeletAppOptions["runtime"]["checkpointContainer"]) => ({
-    queries: { ...NO_PODS, pods: () => [POD], runtimePods: () => [RUNNING] },
+    queries: { ...NO_PODS, pods: () => [WEB], runtimePods: () => [RUNNING_WEB] },
     runtime: { ...IDLE_RUNTIME, checkpointContainer },
   });
 

@@ -3,9 +3,6 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from "node:http2";
 import { of, Subject } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Pod } from "../../../src/core/api.ts";
-import { containerId, podUid } from "../../../src/core/ids.ts";
-import { emptyRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
 import type { ExecSyncResponse } from "../../../src/gen/cri.ts";
 import { createAuthenticate } from "../../../src/server/auth/authenticate.ts";
 import { KUBELET_SERVER_LIMITS } from "../../../src/server/kubeletServer.ts";
@@ -14,15 +11,8 @@ import { type KubeletListener, startKubeletListener } from "../../support/kubele
 import { realClock } from "../../support/realClock.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 import { waitFor } from "../../support/waitFor.ts";
+import { RUNNING_WEB, WEB } from "../../support/runningWeb.ts";
 
-const WEB: Pod = {
-  metadata: { name: "web", namespace: "demo", uid: "u" },
-  spec: { containers: [{ name: "main", image: "i" }] },
-};
-const RUNNING_WEB = {
-  ...emptyRuntimeStatus(podUid("u"), "web", "demo", 1),
-  containers: [{ id: containerId("c1"), name: "main", state: "running" } as never],
-};
 const SHORT = { ...KUBELET_SERVER_LIMITS, headersTimeoutMs: 150, idleTimeoutMs: 150 };
 
 const ends: (() => void)[] = [];

@@ -4,9 +4,6 @@ import { connect as connectTcp } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { Subject } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Pod } from "../../../src/core/api.ts";
-import { containerId, podUid } from "../../../src/core/ids.ts";
-import { emptyRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
 import type { ExecSyncResponse } from "../../../src/gen/cri.ts";
 import type { KubeletServerOptions } from "../../../src/server/kubeletServer.ts";
 import { createAuthenticate } from "../../../src/server/auth/authenticate.ts";
@@ -19,15 +16,8 @@ import { type KubeletListener, startKubeletListener } from "../../support/kubele
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 import { realClock } from "../../support/realClock.ts";
 import { waitFor } from "../../support/waitFor.ts";
+import { RUNNING_WEB, WEB } from "../../support/runningWeb.ts";
 
-const WEB: Pod = {
-  metadata: { name: "web", namespace: "demo", uid: "u" },
-  spec: { containers: [{ name: "main", image: "i" }] },
-};
-const RUNNING_WEB = {
-  ...emptyRuntimeStatus(podUid("u"), "web", "demo", 1),
-  containers: [{ id: containerId("c1"), name: "main", state: "running" } as never],
-};
 const running: KubeletListener[] = [];
 afterEach(() => {
   for (const server of running.splice(0)) server.close();

@@ -7,22 +7,13 @@ import type { TLSSocket } from "node:tls";
 import { of } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/core/api.ts";
-import { containerId, podUid, sandboxId } from "../../../src/core/ids.ts";
-import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
 import type { KubeletServerOptions } from "../../../src/server/kubeletServer.ts";
 import { IDLE_RUNTIME, NO_PODS } from "../../support/kubeletApp.ts";
 import { type KubeletListener, startKubeletListener } from "../../support/kubeletListener.ts";
 import { waitFor } from "../../support/waitFor.ts";
+import { RUNNING_WEB, WEB } from "../../support/runningWeb.ts";
 
-const POD: Pod = {
-  metadata: { name: "web", namespace: "demo", uid: "u" },
-  spec: { containers: [{ name: "main", image: "i", tty: true }] },
-};
-const RUNNING: PodRuntimeStatus = {
-  ...emptyRuntimeStatus(podUid("u"), "web", "demo", 1),
-  sandboxes: [{ id: sandboxId("s1"), ready: true } as never],
-  containers: [{ id: containerId("c1"), name: "main", state: "running" } as never],
-};
+const POD: Pod = { ...WEB, spec: { containers: [{ name: "main", image: "i", tty: true }] } };
 
 const open: { close(): void }[] = [];
 afterEach(() => {
@@ -62,7 +53,7 @@ async function kubelet(url: string, more: Partial<KubeletServerOptions> = {}) {
     return of({ url });
   };
   const server = await startKubeletListener({
-    queries: { ...NO_PODS, pods: () => [POD], runtimePods: () => [RUNNING] },
+    queries: { ...NO_PODS, pods: () => [POD], runtimePods: () => [RUNNING_WEB] },
     runtime: { ...IDLE_RUNTIME, exec: answer, attach: answer, portForward: answer },
     ...more,
   });

@@ -6,25 +6,13 @@ import { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { of } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Pod } from "../../../src/core/api.ts";
-import { containerId, podUid, sandboxId } from "../../../src/core/ids.ts";
-import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../../src/core/runtime/podRuntimeStatus.ts";
 import { openSpdy, type SpdyStream } from "../../../src/streaming/spdyConnection.ts";
 import { IDLE_RUNTIME, NO_PODS } from "../../support/kubeletApp.ts";
 import { startKubeletListener } from "../../support/kubeletListener.ts";
 import { CHANNEL, openChannels } from "../../support/kubeletWebSocket.ts";
 import { openWebSocketBytes } from "../../support/webSocketBytes.ts";
 import { waitFor } from "../../support/waitFor.ts";
-
-const POD: Pod = {
-  metadata: { name: "web", namespace: "demo", uid: "u" },
-  spec: { containers: [{ name: "main", image: "i" }] },
-};
-const RUNNING: PodRuntimeStatus = {
-  ...emptyRuntimeStatus(podUid("u"), "web", "demo", 1),
-  sandboxes: [{ id: sandboxId("s1"), ready: true } as never],
-  containers: [{ id: containerId("c1"), name: "main", state: "running" } as never],
-};
+import { RUNNING_WEB, WEB } from "../../support/runningWeb.ts";
 
 const open: { close(): void }[] = [];
 afterEach(() => {
@@ -64,7 +52,7 @@ async function kubelet(url: string, extendWebSockets = true) {
   const answer = () => of({ url });
   const gates = { flagz: false, statusz: false, checkpoint: false, nodeLogQuery: false, extendWebSockets };
   const server = await startKubeletListener({
-    queries: { ...NO_PODS, pods: () => [POD], runtimePods: () => [RUNNING] },
+    queries: { ...NO_PODS, pods: () => [WEB], runtimePods: () => [RUNNING_WEB] },
     runtime: { ...IDLE_RUNTIME, exec: answer, attach: answer, portForward: answer },
     gates,
   });

@@ -1,4 +1,4 @@
-/** What the node says of itself to the API server, part by part: its Node, the status of it, its lease. */
+/** What the node says of itself to the API server, part by part: its Node, the status of it, its lease, its CSINode. */
 import { concat, defer, EMPTY, from, merge, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
@@ -7,6 +7,7 @@ import type { ApiLanes } from "../ports/apiServer.ts";
 import type { ClusterObjects } from "../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
+import { csiNode } from "./csiNode.ts";
 import { createNodeFacts } from "./nodeFacts.ts";
 import { nodeImages } from "./nodeImages.ts";
 import { nodeLease } from "./nodeLease.ts";
@@ -39,6 +40,7 @@ export function ownNode(
       from(startEvents(nodeName, ports.machine)),
       nodeObject(nodeName, cluster.node$, state.node),
       nodeLease({ ...request, nodeName, durationSeconds, node: state.node }),
+      csiNode({ api: api.objects, nodeName, node: state.node, clock, rng, telemetry }),
       nodeImages(inputs, ports, state.images),
       nodePodCidr(state.node, ports),
       concat(settings.register ? nodeRegistration(writer) : EMPTY, nodeStatus(writer, state)),

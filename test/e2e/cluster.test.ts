@@ -16,7 +16,7 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
       .filter(({ involvedObject }) => involvedObject.name === name)
       .map(({ reason }) => reason ?? "");
 
-  it("registers itself and turns Ready, with a lease that it owns", async () => {
+  it("registers itself and turns Ready, with a lease and a CSINode that it owns", async () => {
     const node = await cluster.until("the node to be Ready", () => {
       const found = cluster.server.sim.object("nodes", { name: NODE_NAME });
       return found !== undefined && hasCondition(found, "Ready") ? found : undefined;
@@ -24,12 +24,16 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
     const lease = await cluster.until("its lease", () =>
       cluster.server.sim.object("leases", { namespace: "kube-node-lease", name: NODE_NAME }),
     );
+    const csiNode = await cluster.until("its CSINode", () =>
+      cluster.server.sim.object("csinodes", { name: NODE_NAME }),
+    );
     expect(node.status?.nodeInfo?.containerRuntimeVersion).toMatch(/^containerd:\/\//);
     expect(Object.keys(node.status?.allocatable ?? {})).toEqual(expect.arrayContaining(["cpu", "memory", "pods"]));
     expect([lease.spec?.holderIdentity, lease.metadata?.ownerReferences?.map(({ uid }) => uid)]).toEqual([
       NODE_NAME,
       [node.metadata?.uid],
     ]);
+    expect(csiNode.metadata?.ownerReferences?.map(({ uid }) => uid)).toEqual([node.metadata?.uid]);
   });
 
   it("says that it has started and that pods are held to what it has for them", async () => {

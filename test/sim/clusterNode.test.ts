@@ -61,7 +61,7 @@ const text = (value: Uint8Array): string => new TextDecoder().decode(value);
 const READY = "True kubelet is posting ready status";
 
 describe("a node of a cluster", () => {
-  it("registers, is Ready from the first moment, and has a lease that goes with it", () => {
+  it("registers, is Ready from the first moment, and has a lease and a CSINode that go with it", () => {
     const { server, node, readiness, reasons, object } = cluster();
     node.runFor(1_000);
     const lease = server.object("leases", LEASE);
@@ -70,9 +70,12 @@ describe("a node of a cluster", () => {
       ["kubelet.", "pods", "NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"],
     ]);
     expect(lease?.spec).toMatchObject({ holderIdentity: "one", leaseDurationSeconds: 40 });
-    expect(lease?.metadata?.ownerReferences).toEqual([
-      { apiVersion: "v1", kind: "Node", name: "one", uid: object()?.metadata?.uid },
-    ]);
+    const owners = [{ apiVersion: "v1", kind: "Node", name: "one", uid: object()?.metadata?.uid }];
+    expect(lease?.metadata?.ownerReferences).toEqual(owners);
+    expect(server.object("csinodes", { name: "one" })).toMatchObject({
+      metadata: { ownerReferences: owners },
+      spec: { drivers: [] },
+    });
   });
 
   it("has pods tell the addresses that a cloud gives the node once it has; who asks for them waits till then", () => {

@@ -1,0 +1,52 @@
+/**
+ * The CSINode of a node without CSI drivers, which every node of a cluster has: the scheduler and the controllers read it.
+ * Counterpart: pkg/volume/csi/nodeinfomanager.
+ */
+import type { ApiObjects } from "../api/apiResources.ts";
+import { sameItems } from "../sameValue.ts";
+
+export type CsiNode = ApiObjects["csinodes"];
+
+const MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins";
+/** Kinds of volumes that CSI drivers make by now, on any node of this version. */
+const MIGRATED: readonly string[] = [
+  "kubernetes.io/aws-ebs",
+  "kubernetes.io/azure-disk",
+  "kubernetes.io/azure-file",
+  "kubernetes.io/cinder",
+  "kubernetes.io/gce-pd",
+  "kubernetes.io/portworx-volume",
+  "kubernetes.io/vsphere-volume",
+];
+
+/** The next request about it. */
+export type CsiNodeStep =
+  | { readonly kind: "none" }
+  | { readonly kind: "create" | "update"; readonly object: CsiNode }
+  /** It is of an earlier Node of this name: a new one takes its place. */
+  | { readonly kind: "delete"; readonly uid: string };
+
+/** What is to be done about the one there is; undefined: there is none. Drivers that others entered stay. */
+export function csiNodeStep(existing: CsiNode | undefined, nodeName: string, nodeUid: string): CsiNodeStep {
+  if (existing === undefined) return { kind: "create", object: newCsiNode(nodeName, nodeUid) };
+  const { annotations = {}, ownerReferences = [], uid = "" } = existing.metadata ?? {};
+  const isOwn = ownerReferences.some(
+    (owner) => owner.kind === "Node" && owner.name === nodeName && owner.uid === nodeUid,
+  );
+  if (!isOwn) return { kind: "delete", uid };
+  const told = [...new Set((annotations[MIGRATED_PLUGINS] ?? "").split(","))].sort();
+  if (sameItems(told, MIGRATED)) return { kind: "none" };
+  const metadata = { ...existing.metadata, annotations: { ...annotations, [MIGRATED_PLUGINS]: MIGRATED.join(",") } };
+  return { kind: "update", object: { ...existing, metadata } };
+}
+
+const newCsiNode = (name: string, uid: string): CsiNode => ({
+  apiVersion: "storage.k8s.io/v1",
+  kind: "CSINode",
+  metadata: {
+    name,
+    annotations: { [MIGRATED_PLUGINS]: MIGRATED.join(",") },
+    ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }],
+  },
+  spec: { drivers: [] },
+});

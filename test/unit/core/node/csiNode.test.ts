@@ -1,0 +1,51 @@
+/** What is done about the CSINode of a node, from the one the server has. */
+import { describe, expect, it } from "vitest";
+import { csiNodeStep } from "../../../../src/core/node/csiNode.ts";
+
+const MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins";
+const ALL =
+  "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume";
+const OWNER = { apiVersion: "v1", kind: "Node", name: "n1", uid: "u1" };
+const OWN = { name: "n1", uid: "c1", annotations: { [MIGRATED]: ALL }, ownerReferences: [OWNER] };
+const DRIVERS = [{ name: "csi.example", nodeID: "id" }];
+
+describe("csiNodeStep", () => {
+  it("makes one without drivers that goes with the Node", () => {
+    expect(csiNodeStep(undefined, "n1", "u1")).toEqual({
+      kind: "create",
+      object: {
+        apiVersion: "storage.k8s.io/v1",
+        kind: "CSINode",
+        metadata: { name: "n1", annotations: { [MIGRATED]: ALL }, ownerReferences: [OWNER] },
+        spec: { drivers: [] },
+      },
+    });
+  });
+
+  it.each([
+    ["its own", OWN],
+    ["its own, told in another order", { ...OWN, annotations: { [MIGRATED]: ALL.split(",").reverse().join(",") } }],
+  ])("leaves %s alone, whatever drivers it has", (_whose, metadata) => {
+    expect(csiNodeStep({ metadata, spec: { drivers: DRIVERS } }, "n1", "u1")).toEqual({ kind: "none" });
+  });
+
+  it("corrects what it says of migrated plugins, and keeps the drivers and what others wrote", () => {
+    const existing = {
+      metadata: { ...OWN, annotations: { [MIGRATED]: "kubernetes.io/cinder", other: "x" } },
+      spec: { drivers: DRIVERS },
+    };
+    expect(csiNodeStep(existing, "n1", "u1")).toEqual({
+      kind: "update",
+      object: { metadata: { ...OWN, annotations: { [MIGRATED]: ALL, other: "x" } }, spec: { drivers: DRIVERS } },
+    });
+  });
+
+  it.each([
+    ["an earlier Node of this name", [{ ...OWNER, uid: "u0" }]],
+    ["another Node", [{ ...OWNER, name: "n0" }]],
+    ["nobody", []],
+  ])("takes the place of one of %s", (_whose, ownerReferences) => {
+    const existing = { metadata: { ...OWN, ownerReferences }, spec: { drivers: [] } };
+    expect(csiNodeStep(existing, "n1", "u1")).toEqual({ kind: "delete", uid: "c1" });
+  });
+});

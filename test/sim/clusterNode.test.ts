@@ -74,7 +74,7 @@ describe("a node of a cluster", () => {
     expect(lease?.metadata?.ownerReferences).toEqual(owners);
     expect(server.object("csinodes", { name: "one" })).toMatchObject({
       metadata: { ownerReferences: owners },
-      spec: { drivers: [] },
+      spec: { drivers: null },
     });
   });
 

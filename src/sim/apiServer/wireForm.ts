@@ -37,12 +37,16 @@ function withNulls(object: JsonMap, names: readonly string[]): JsonMap {
   return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing.map((name) => [name, null])) };
 }
 
+/** A list that is always written, as null when it is empty. */
+const withLists = (kind: string, object: JsonMap): JsonMap =>
+  kind === "CSINode" ? { ...object, spec: withNulls((object["spec"] ?? {}) as JsonMap, ["drivers"]) } : object;
+
 const isEmpty = (map: unknown): boolean => typeof map === "object" && map !== null && Object.keys(map).length === 0;
 
 /** The object in the form in which the server stores and answers it. */
 export function wireForm<T extends ApiObject>(kind: string, object: T): T {
   const [times, conditionTimes] = [NULL_TIMES[kind] ?? [], CONDITION_TIMES[kind] ?? []];
-  const clean = pruned(object, [...times, ...conditionTimes]) as JsonMap;
+  const clean = withLists(kind, pruned(object, [...times, ...conditionTimes]) as JsonMap);
   const metadata = { ...(clean["metadata"] as JsonMap | undefined) };
   for (const name of ["labels", "annotations"]) if (isEmpty(metadata[name])) delete metadata[name];
   const whole = withNulls({ ...clean, metadata }, times);

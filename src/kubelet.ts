@@ -233,6 +233,7 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
     sources: { objects, tokens, ...createProjected(ports, state), allocatable: config.allocatable },
     volumes: state.volumes,
     api: api?.objects,
+    csiDrivers$: ports.cluster?.csiDrivers$,
   });
   const node = nodeContext(config, ports.machine, state.node);
   return {

@@ -32,10 +32,10 @@ import type { Result } from "../core/result.ts";
 import { sameItems } from "../core/sameValue.ts";
 import { isAllUnmounted, NO_VOLUMES, type PodVolumes, type VolumeWish } from "../core/volume/podVolumes.ts";
 import { objectInputs } from "../core/volume/contentInputs.ts";
-import { claimOf } from "../core/volume/volumeClaim.ts";
+import { isLookedUp } from "../core/volume/volumeClaim.ts";
 import {
   layoutOf,
-  layoutOfClaimed,
+  layoutOfFound,
   usedVolumes,
   type Volume,
   volumeKey,
@@ -47,14 +47,15 @@ import { distinctBy } from "../operators/distinctBy.ts";
 import { inParallel } from "../operators/inParallel.ts";
 import { switchOnNews } from "../operators/switchOnNews.ts";
 import type { ApiServer } from "../ports/apiServer.ts";
+import type { ClusterObjects } from "../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { type Cell, createCell } from "../state/cell.ts";
 import type { KeyedCell } from "../state/keyedCell.ts";
 import type { PodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { restoreVolumes } from "./restoreVolumes.ts";
-import { followClaim } from "./volumeClaims.ts";
 import type { ContentSources } from "./volumeContent.ts";
+import { followOrigin } from "./volumeOrigin.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
 import { type VolumeRecord, volumeWorker, type Wanted } from "./volumeWorker.ts";
 
@@ -68,6 +69,8 @@ export interface VolumesDeps {
   readonly volumes: KeyedCell<PodUid, PodVolumes>;
   /** Absent on a node of no cluster. */
   readonly api: Pick<ApiServer, "get"> | undefined;
+  /** Followed while a pod has volumes of CSI; absent likewise. */
+  readonly csiDrivers$: ClusterObjects["csiDrivers$"] | undefined;
 }
 
 export interface Volumes {
@@ -118,14 +121,14 @@ function runPod(
     }),
     map(([pod]) => pod),
   );
-  const claims = createCell<Claims>(new Map());
-  const claimed$ = claims.changes$.pipe(
+  const origins = createCell<Origins>(new Map());
+  const found$ = origins.changes$.pipe(
     skip(1),
     withLatestFrom(pods$),
     map(([, pod]) => pod),
   );
-  const told$ = merge(pods$, changed$, claimed$).pipe(
-    switchMap((pod) => from(wish(uid, pod, claims.value, deps))),
+  const told$ = merge(pods$, changed$, found$).pipe(
+    switchMap((pod) => from(wish(uid, pod, origins.value, deps))),
     keyedWorkers<Told, string, PodOutput>({
       key: ({ key }) => key,
       worker: (key, values$) =>
@@ -140,7 +143,7 @@ function runPod(
         }),
     }),
   );
-  return merge(told$, followClaims(pods$, claims, deps), volumeWaitEvents(uid, pods$, deps)).pipe(
+  return merge(told$, followOrigins(pods$, origins, deps), volumeWaitEvents(uid, pods$, deps)).pipe(
     finalize(() => {
       if (isAllUnmounted(volumes.get(uid) ?? NO_VOLUMES)) volumes.delete(uid);
     }),
@@ -154,33 +157,30 @@ function podToServe(command: PodCommand, { finished }: PodMemory): Pod | "keep" 
   return command.pod;
 }
 
-/** What is known of the claims of a pod, by the name of the volume. */
-type Claims = ReadonlyMap<string, Result<VolumeOrigin>>;
+/** What was found out about the volumes of a pod, by their names. */
+type Origins = ReadonlyMap<string, Result<VolumeOrigin>>;
 
-/** Looks up the claims of the pod for as long as it may need them. */
-function followClaims(
+/** Looks up what the volumes of the pod name for as long as it may need them. */
+function followOrigins(
   pods$: Observable<Pod | "keep" | undefined>,
-  claims: Cell<Claims>,
-  { api, ports }: VolumesDeps,
+  origins: Cell<Origins>,
+  { api, csiDrivers$, ports: { clock } }: VolumesDeps,
 ): Observable<never> {
-  const claimsOf = (pod: Pod) =>
-    usedVolumes(pod).flatMap((volume) => {
-      const reference = claimOf(pod, volume);
-      return reference === undefined ? [] : [{ pod, name: volume.name, reference }];
-    });
+  const lookedUp = (pod: Pod) =>
+    usedVolumes(pod).flatMap((volume) => (isLookedUp(pod, volume) ? [{ pod, volume }] : []));
   return pods$.pipe(
     filter((pod) => pod !== "keep"),
-    map((pod) => (pod === undefined ? [] : claimsOf(pod))),
+    map((pod) => (pod === undefined ? [] : lookedUp(pod))),
     distinctBy((before, now) =>
       sameItems(
-        before.map(({ name }) => name),
-        now.map(({ name }) => name),
+        before.map(({ volume }) => volume.name),
+        now.map(({ volume }) => volume.name),
       ),
     ),
     switchMap((list) =>
-      inParallel(list, ({ pod, name, reference }) =>
-        followClaim(pod, reference, { api, clock: ports.clock }).pipe(
-          tap((found) => claims.set(new Map(claims.value).set(name, found))),
+      inParallel(list, ({ pod, volume }) =>
+        followOrigin(pod, volume, { api, csiDrivers$, clock }).pipe(
+          tap((found) => origins.set(new Map(origins.value).set(volume.name, found))),
         ),
       ),
     ),
@@ -189,11 +189,11 @@ function followClaims(
 }
 
 /** What is known of one volume. */
-function wishOf(pod: Pod, volume: Volume, claims: Claims, node: VolumeNode): VolumeWish {
-  const origin = claims.get(volume.name);
-  if (claimOf(pod, volume) !== undefined && origin === undefined) return { kind: "pending" };
+function wishOf(pod: Pod, volume: Volume, origins: Origins, node: VolumeNode): VolumeWish {
+  const origin = origins.get(volume.name);
+  if (isLookedUp(pod, volume) && origin === undefined) return { kind: "pending" };
   if (origin?.ok === false) return { kind: "refused", error: origin.error };
-  const layout = origin === undefined ? layoutOf(pod, volume, node) : layoutOfClaimed(pod, origin.value, node);
+  const layout = origin === undefined ? layoutOf(pod, volume, node) : layoutOfFound(pod, origin.value, node);
   return layout.ok ? { kind: "resolved", layout: layout.value } : { kind: "refused", error: layout.error };
 }
 
@@ -201,7 +201,7 @@ function wishOf(pod: Pod, volume: Volume, claims: Claims, node: VolumeNode): Vol
 function wish(
   uid: PodUid,
   pod: Pod | "keep" | undefined,
-  claims: Claims,
+  origins: Origins,
   { volumes, node }: VolumesDeps,
 ): readonly Told[] {
   if (pod === "keep") return [];
@@ -209,7 +209,7 @@ function wish(
   const wishes = new Map<string, VolumeWish>();
   const told = new Map<string, Told>();
   for (const volume of pod === undefined ? [] : usedVolumes(pod)) {
-    const known = wishOf(pod as Pod, volume, claims, node);
+    const known = wishOf(pod as Pod, volume, origins, node);
     wishes.set(volume.name, known);
     if (known.kind !== "resolved") continue;
     const key = volumeKey(known.layout);

@@ -1,8 +1,21 @@
 /**
- * Everything a node follows at its API server: itself, its pods, services, RuntimeClasses. Bounds: one reflector each,
+ * Everything a node follows at its API server: itself, its pods, services, RuntimeClasses, CSIDrivers. Bounds: one reflector each,
  * the node's shared. Counterpart: the listers of pkg/kubelet, its runtimeclass manager, and makePodSourceConfig.
  */
-import { concat, ignoreElements, map, type Observable, shareReplay, startWith, take, tap } from "rxjs";
+import {
+  concat,
+  finalize,
+  ignoreElements,
+  map,
+  type Observable,
+  ReplaySubject,
+  share,
+  shareReplay,
+  startWith,
+  take,
+  tap,
+  timer,
+} from "rxjs";
 import type { ApiObjects, ApiResourceName } from "../core/api/apiResources.ts";
 import type { ObjectsByKey } from "../core/api/reflection.ts";
 import type { Node } from "../core/api.ts";
@@ -17,7 +30,7 @@ import { reflect, type ReflectorOptions } from "./reflector.ts";
 
 export interface ClusterSourcesOptions extends Omit<ReflectorOptions<ApiResourceName>, "resource" | "selection"> {
   readonly nodeName: string;
-  /** Health as a value: why a resource cannot be followed; undefined once it can be. */
+  /** Health as a value: why a resource cannot be followed; undefined once it can be, or nobody wants it any more. */
   readonly onHealth?: (resource: ApiResourceName, problem: KubeletError | undefined) => void;
 }
 
@@ -58,6 +71,14 @@ export function clusterSources({ nodeName, onHealth, ...options }: ClusterSource
       map((services) => [...services.values()]),
     ),
     // Those of manifests are known before the server has told its own.
+    csiDrivers$: objects("csidrivers").pipe(
+      finalize(() => onHealth?.("csidrivers", undefined)),
+      share({
+        connector: () => new ReplaySubject(1),
+        // One pod may leave as the next one comes.
+        resetOnRefCountZero: () => timer(0, options.clock.scheduler),
+      }),
+    ),
     runtimeClasses$: objects("runtimeclasses").pipe(startWith(new Map())),
   };
 }

@@ -41,6 +41,22 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
     await cluster.until("both events", () => wanted.every((reason) => eventsOf(NODE_NAME).includes(reason)));
   });
 
+  it("refuses a volume of a CSI driver, and says what the cluster knows of the driver", async () => {
+    const { sim } = cluster.server;
+    sim.put("csidrivers", { metadata: { name: "d.example" }, spec: { volumeLifecycleModes: ["Ephemeral"] } });
+    const volumes = [{ name: "disk", csi: { driver: "d.example" } }];
+    const volumeMounts = [{ name: "disk", mountPath: "/disk" }];
+    cluster.bind("on-csi", { volumes, containers: [serving("main", "echo here", { volumeMounts })] });
+    const told = await cluster.until("the refusal", () =>
+      sim
+        .objects("events")
+        .find(({ involvedObject, reason }) => involvedObject.name === "on-csi" && reason === "FailedMount"),
+    );
+    expect(told.message).toMatch(/\(CSI driver d\.example is not served; its CSIDriver asks for attachRequired\)$/);
+    sim.delete("pods", { namespace: "default", name: "on-csi" });
+    await cluster.untilGone("on-csi");
+  });
+
   it("runs 30 pods that are bound to it, tells what they are, and ends them when they are deleted", async () => {
     const names = Array.from({ length: 30 }, (_, index) => `bound-${index}`);
     for (const name of names) cluster.bind(name, { containers: [serving()] });

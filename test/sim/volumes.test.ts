@@ -1,6 +1,8 @@
 /** Volumes on a whole simulated node: made before containers, filled anew with their objects, gone after containers. */
 import { describe, expect, it } from "vitest";
+import type { ApiResourceName } from "../../src/core/api/apiResources.ts";
 import type { PodSpec } from "../../src/core/api.ts";
+import { kubeletError } from "../../src/core/errors.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/simClock.ts";
@@ -34,6 +36,7 @@ function nodeWithVolumes(
   volumes: Volumes,
   mount: { readonly subPath?: string } = {},
   options: Partial<SimNodeOptions> = {},
+  unserved: readonly ApiResourceName[] = [],
 ) {
   const scheduler = createHeapScheduler();
   const requests: string[] = [];
@@ -42,7 +45,8 @@ function nodeWithVolumes(
     latency: () => 2,
     intercept: (verb, resource) => {
       requests.push(`${verb} ${resource}`);
-      return { kind: "proceed" };
+      if (!unserved.includes(resource)) return { kind: "proceed" };
+      return { kind: "fail", error: kubeletError("PermissionDenied", "no") };
     },
   });
   const seen: SimObservation[] = [];
@@ -70,6 +74,7 @@ function nodeWithVolumes(
     server,
     node,
     requests,
+    asked: (resource: string) => requests.filter((request) => request.endsWith(` ${resource}`)),
     volumePath,
     read: (plugin: string, path: string) => node.files.read(volumePath(plugin, path)),
     putConfigMap: (data: Record<string, string>, name = "web") =>
@@ -229,14 +234,56 @@ describe("volumes of a pod that goes", () => {
   });
 
   it("are refused by kind, at once", () => {
-    const { node, events } = nodeWithVolumes([{ name: "disk", csi: { driver: "d" } }]);
+    const { node, events, asked } = nodeWithVolumes([{ name: "disk", iscsi: { iqn: "i", lun: 0, targetPortal: "t" } }]);
     node.runFor(HOUR_MS);
     expect([new Set(events()), node.runtime.sandboxes()]).toEqual([
       new Set([
-        'FailedMount: Unable to attach or mount volumes: unmounted volumes=[disk], unattached volumes=[], failed to process volumes=[disk]: failed to get Plugin from volumeSpec for volume "disk" err=no volume plugin matched (csi is not served)',
+        'FailedMount: Unable to attach or mount volumes: unmounted volumes=[disk], unattached volumes=[], failed to process volumes=[disk]: failed to get Plugin from volumeSpec for volume "disk" err=no volume plugin matched (iscsi is not served)',
       ]),
       [],
     ]);
+    expect(asked("csidrivers")).toEqual([]);
+  });
+});
+
+describe("a volume of a CSI driver", () => {
+  const inline: Volumes = [{ name: "disk", csi: { driver: "d.example" } }];
+  const refused = (why: string): string =>
+    `FailedMount: Unable to attach or mount volumes: unmounted volumes=[disk], unattached volumes=[], failed to process volumes=[disk]: failed to get Plugin from volumeSpec for volume "disk" err=no volume plugin matched (CSI driver d.example is not served${why})`;
+
+  it("is refused at once, with what the cluster knows of its driver", () => {
+    const { node, server, events } = nodeWithVolumes(inline);
+    server.put("csidrivers", {
+      metadata: { name: "d.example" },
+      spec: { attachRequired: false, podInfoOnMount: true, volumeLifecycleModes: ["Ephemeral"] },
+    });
+    node.runFor(2_000);
+    expect([events(), node.runtime.sandboxes()]).toEqual([[refused("; its CSIDriver asks for podInfoOnMount")], []]);
+  });
+
+  it("is refused with the driver as it is by then, followed by one watch for as long as a pod names one", () => {
+    const { node, server, events, asked, requests } = nodeWithVolumes(inline);
+    node.runFor(MINUTE_MS);
+    server.put("csidrivers", { metadata: { name: "d.example" }, spec: { volumeLifecycleModes: ["Ephemeral"] } });
+    node.runFor(2 * MINUTE_MS);
+    expect([events(), asked("csidrivers")]).toEqual([
+      [
+        refused('; volume mode "Ephemeral" not supported by driver d.example (no CSIDriver object)'),
+        refused("; its CSIDriver asks for attachRequired"),
+      ],
+      ["watch csidrivers"],
+    ]);
+    server.delete("pods", ref("web"), { gracePeriodSeconds: 1 });
+    node.runFor(MINUTE_MS);
+    requests.splice(0);
+    node.runFor(HOUR_MS);
+    expect([asked("csidrivers"), node.violations]).toEqual([[], []]);
+  });
+
+  it("is refused without a word on its driver where the server does not tell", () => {
+    const { node, events } = nodeWithVolumes(inline, {}, {}, ["csidrivers"]);
+    node.runFor(2_000);
+    expect(events()).toEqual([refused("")]);
   });
 });
 
@@ -261,6 +308,16 @@ describe("a volume behind a claim", () => {
     bind(server, { nfs: { server: "nfs.example", path: "/x" }, mountOptions: ["soft"] });
     node.runFor(3 * MINUTE_MS);
     expect([mounts(), node.running(), node.violations]).toEqual([["nfs pv1"], ["default/web/main#0"], []]);
+  });
+
+  it("of a CSI driver is refused with what the cluster knows of that", () => {
+    const { node, server, events } = nodeWithVolumes(claim);
+    server.put("csidrivers", { metadata: { name: "d.example" }, spec: { requiresRepublish: true } });
+    bind(server, { csi: { driver: "d.example", volumeHandle: "h" } });
+    node.runFor(2_000);
+    expect(events()).toEqual([
+      'FailedMount: Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: failed to get Plugin from volumeSpec for volume "pv1" err=no volume plugin matched (CSI driver d.example is not served; its CSIDriver asks for attachRequired, requiresRepublish)',
+    ]);
   });
 
   it("stays mounted over a restart of the kubelet without its server", () => {

@@ -119,6 +119,7 @@ function depsOf(
     },
     volumes,
     api,
+    csiDrivers$: undefined,
   };
 }
 

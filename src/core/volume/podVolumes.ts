@@ -5,7 +5,7 @@ import { type VolumeLayout, volumeKey } from "./volumeLayout.ts";
 
 /** What is known of a volume that the pod wants. */
 export type VolumeWish =
-  /** The claim it names is being looked up. */
+  /** The claim or driver it names is being looked up. */
   | { readonly kind: "pending" }
   | { readonly kind: "refused"; readonly error: KubeletError }
   | { readonly kind: "resolved"; readonly layout: VolumeLayout };

@@ -32,6 +32,10 @@ export function claimOf(pod: Pod, { name, persistentVolumeClaim, ephemeral }: Vo
   return ephemeral && { claimName: `${pod.metadata.name}-${name}`, readOnly: false, isEphemeral: true };
 }
 
+/** Whether the pod alone does not say what makes it. */
+export const isLookedUp = (pod: Pod, volume: Volume): boolean =>
+  volume.csi !== undefined || claimOf(pod, volume) !== undefined;
+
 /** The name of the volume a claim is bound to. */
 export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim: Claim): Result<string> {
   const { metadata = {}, spec = {}, status = {} } = claim;
@@ -53,7 +57,7 @@ export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim
 export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boolean): Result<VolumeOrigin> {
   const { metadata = {}, spec = {} } = volume;
   const { name = "" } = metadata;
-  const { claimRef, hostPath, nfs, local, nodeAffinity, mountOptions = [], volumeMode = "Filesystem" } = spec;
+  const { claimRef, hostPath, nfs, local, csi, nodeAffinity, mountOptions = [], volumeMode = "Filesystem" } = spec;
   const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
   const [owner = "", uid = ""] = [claimRef?.uid, claim.metadata?.uid];
   const found = `found PV object ${name} but`;
@@ -67,6 +71,7 @@ export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boole
     ...(hostPath && { hostPath }),
     ...(nfs && { nfs }),
     ...(local && { local }),
+    ...(csi && { csi: { driver: csi.driver, mode: "Persistent" } }),
     ...(nodeTerms && { nodeTerms }),
     mountOptions,
     readOnly,

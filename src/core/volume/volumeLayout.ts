@@ -11,6 +11,7 @@ import { parseQuantity, quantityValue } from "../quantity.ts";
 import { podCgroupResources } from "../resources/podCgroup.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { err, ok, type Result } from "../result.ts";
+import { type CsiOrigin, csiNotServed } from "./csiVolume.ts";
 import { hugePageSize } from "./hugePages.ts";
 import { nestedMountPoints } from "./nestedMountPoints.ts";
 
@@ -184,13 +185,18 @@ export interface VolumeOrigin {
   readonly hostPath?: Volume["hostPath"];
   readonly nfs?: Volume["nfs"];
   readonly local?: { readonly path: string };
+  readonly csi?: CsiOrigin;
   readonly mountOptions?: readonly string[];
   readonly nodeTerms?: readonly Term[];
   readonly readOnly?: boolean;
 }
 
 /** A volume of the node or of the network, which outlives the pod; undefined for a kind that is not served. */
-export function layoutOfOrigin(pod: Pod, origin: VolumeOrigin, node: VolumeNode): VolumeLayout | undefined {
+export function layoutOfOrigin(
+  pod: Pod,
+  origin: Omit<VolumeOrigin, "csi">,
+  node: VolumeNode,
+): VolumeLayout | undefined {
   const { name, hostPath, nfs, local, mountOptions = [] } = origin;
   if (hostPath !== undefined) {
     const { path, type = "" } = hostPath;
@@ -236,24 +242,25 @@ const nfsHost = (server: string): string => (server.includes(":") && !server.sta
 const volumeKind = ({ name: _name, ...sources }: Volume): string =>
   Object.entries(sources).find(([, source]) => source !== undefined)?.[0] ?? "";
 
-/** No plugin makes volumes of this kind: upstream's words, and which kind it is. */
-const notServed = (name: string, kind: string): Result<never> =>
+/** No plugin makes volumes of this kind: upstream's words, and more. */
+const notServed = (name: string, why: string): Result<never> =>
   err(
     kubeletError(
       "Unimplemented",
-      `failed to get Plugin from volumeSpec for volume ${goQuote(name)} err=no volume plugin matched (${kind || "no source"} is not served)`,
+      `failed to get Plugin from volumeSpec for volume ${goQuote(name)} err=no volume plugin matched (${why})`,
       { reason: "FailedMount" },
     ),
   );
 
-/** The layout of the volume behind a claim. */
-export function layoutOfClaimed(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
+/** The layout of a volume that was looked up. */
+export function layoutOfFound(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
+  if (origin.csi !== undefined) return notServed(origin.name, csiNotServed(origin.csi));
   const found = layoutOfOrigin(pod, origin, node);
-  if (found === undefined) return notServed(origin.name, "its kind");
+  if (found === undefined) return notServed(origin.name, "its kind is not served");
   return ok(origin.nodeTerms === undefined ? found : { ...found, nodeTerms: origin.nodeTerms });
 }
 
-/** The layout of a volume that names its source itself; claims are resolved first. */
+/** The layout of a volume that names its source itself; claims and drivers are looked up first. */
 export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<VolumeLayout> {
   const kind = volumeKind(volume);
   if (volume.emptyDir !== undefined) return emptyDir(pod, volume.name, volume.emptyDir, node);
@@ -264,7 +271,7 @@ export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<Vol
     return ok({ ...made, hasContent: false, isReadOnly: true, selinuxRelabel: true, image: { reference, pullPolicy } });
   }
   const found = layoutOfOrigin(pod, volume, node);
-  return found === undefined ? notServed(volume.name, kind) : ok(found);
+  return found === undefined ? notServed(volume.name, `${kind || "no source"} is not served`) : ok(found);
 }
 
 /** Volumes some container of the pod uses, in the order of the spec; those nobody uses are never set up. */

@@ -34,7 +34,7 @@ export function volumeStates({ wishes, actual }: PodVolumes): readonly VolumeSta
 
 function wantedState(name: string, wish: VolumeWish, actual: ActualVolume | undefined): VolumeState {
   if (wish.kind !== "resolved") {
-    const reason = wish.kind === "refused" ? wish.error.message : "the claim it names is being looked up";
+    const reason = wish.kind === "refused" ? wish.error.message : "what it names is being looked up";
     return { name, state: "pending", reason, layout: undefined, actual: undefined };
   }
   const isMounted = actual?.condition === "mounted";

@@ -118,6 +118,7 @@ function story(m: Marbles, volume: Volume, commands: string, answers: Answers = 
     },
     volumes: cell,
     api: undefined,
+    csiDrivers$: undefined,
   });
   const containers = [containerOf({ volumeMounts: [{ name: "v", mountPath: "/v" }] })];
   const pod = podOf({ spec: { volumes: [volume], containers } });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { measuredVolumes } from "../../../src/core/stats/measuredVolumes.ts";
-import { layoutOfClaimed, type Volume } from "../../../src/core/volume/volumeLayout.ts";
+import { layoutOfFound, type Volume } from "../../../src/core/volume/volumeLayout.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 import { mountedVolumesOf, volumeNodeOf } from "../../support/podVolumes.ts";
 
@@ -25,7 +25,7 @@ it("measures what upstream measures: by counting, or by asking the file system o
   const mounted = new Map(mountedVolumesOf(pod));
   mounted.delete("waits");
   for (const name of ["disk", "own"]) {
-    const layout = layoutOfClaimed(pod, { name: `pv-${name}`, local: { path: "/mnt/d" } }, volumeNodeOf());
+    const layout = layoutOfFound(pod, { name: `pv-${name}`, local: { path: "/mnt/d" } }, volumeNodeOf());
     if (layout.ok) mounted.set(name, layout.value);
   }
   const found = measuredVolumes(pod, mounted).map(({ name, by, hasOwnFs, isEphemeral, pvcRef }) => [

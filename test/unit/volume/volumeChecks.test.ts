@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { failedCheck } from "../../../src/core/volume/volumeChecks.ts";
-import { layoutOfClaimed } from "../../../src/core/volume/volumeLayout.ts";
+import { layoutOfFound } from "../../../src/core/volume/volumeLayout.ts";
 import { setUpMessage } from "../../../src/core/volume/podVolumes.ts";
 import { podOf } from "../../support/pods.ts";
 import { volumeNodeOf } from "../../support/podVolumes.ts";
@@ -34,7 +34,7 @@ describe("a volume behind a claim", () => {
       'MountVolume.MountOptionSupport check failed for volume "pv1" : mount options are not supported for this volume type',
     ],
   ])("%s", (_what, origin, labels, expected) => {
-    const layout = layoutOfClaimed(podOf(), { name: "pv1", ...origin }, volumeNodeOf());
+    const layout = layoutOfFound(podOf(), { name: "pv1", ...origin }, volumeNodeOf());
     const failed = layout.ok ? failedCheck(layout.value, labels) : undefined;
     expect(failed && setUpMessage("pv1", failed.error, failed.step)).toBe(expected);
   });

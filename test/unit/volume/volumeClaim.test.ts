@@ -53,6 +53,14 @@ describe("originOf", () => {
     });
   });
 
+  it("names its driver", () => {
+    const csi = { driver: "d.example", volumeHandle: "h" };
+    expect(originOf({ ...volume, spec: { claimRef: { uid: "c1" }, csi } }, bound, false)).toEqual({
+      ok: true,
+      value: { name: "pv1", csi: { driver: "d.example", mode: "Persistent" }, mountOptions: [], readOnly: false },
+    });
+  });
+
   it("keeps which nodes it belongs to", () => {
     const nodeSelectorTerms = [{ matchExpressions: [{ key: "disk", operator: "Exists" }] }];
     const spec = { ...volume.spec, nodeAffinity: { required: { nodeSelectorTerms } } };

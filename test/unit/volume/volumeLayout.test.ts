@@ -131,9 +131,9 @@ describe("layoutOf", () => {
 
   it.each<[Omit<Volume, "name">, Partial<PodSpec>, string]>([
     [
-      { csi: { driver: "d" } },
+      { iscsi: { iqn: "i", lun: 0, targetPortal: "t" } },
       {},
-      'failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched (csi is not served)',
+      'failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched (iscsi is not served)',
     ],
     [
       {},

@@ -66,7 +66,7 @@ demo/web  (UID uid-web)
   removing  cache     kubernetes.io/empty-dir  /pods/u/cache
       is being taken away
   pending   claim
-      the claim it names is being looked up
+      what it names is being looked up
   pending   disk
       csi is not served
   pending   logo      kubernetes.io/image      registry/logo:1

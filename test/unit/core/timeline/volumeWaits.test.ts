@@ -46,7 +46,7 @@ const VOLUMES: PodVolumes = {
 it("tells of each volume that containers cannot use yet why, and when it is tried again", () => {
   expect(volumeWaits({ state: "syncing" }, VOLUMES)).toEqual([
     { what: "Volume", cause: "begins: is being made", forMs: undefined },
-    { what: "Volume", cause: "claim: the claim it names is being looked up", forMs: undefined },
+    { what: "Volume", cause: "claim: what it names is being looked up", forMs: undefined },
     { what: "Volume", cause: "disk: csi is not served", forMs: undefined },
     {
       what: "Volume",

@@ -1,0 +1,46 @@
+/**
+ * Volumes of CSI drivers, which are not served: what is said of one, from the driver as the cluster knows it. Counterpart:
+ * supportsVolumeLifecycleMode of pkg/volume/csi/csi_mounter.go.
+ */
+import type { ApiObjects } from "../api/apiResources.ts";
+import { goQuote } from "../container/goJson.ts";
+
+export type CsiDriver = ApiObjects["csidrivers"];
+
+/** What makes a volume: a driver, and its object in the cluster. */
+export interface CsiOrigin {
+  readonly driver: string;
+  /** `Ephemeral`: the pod names the driver itself, without a claim. */
+  readonly mode: "Ephemeral" | "Persistent";
+  /** Undefined: the server has not told the drivers yet. */
+  readonly known?: CsiDriver | "absent";
+}
+
+/** Why no volume of this driver is on the node. */
+export function csiNotServed({ driver, mode, known }: CsiOrigin): string {
+  const refused = `CSI driver ${driver} is not served`;
+  if (known === undefined) return refused;
+  if (known === "absent") {
+    const why = mode === "Persistent" ? "the cluster has no CSIDriver of this name" : unsupported(driver, mode);
+    return `${refused}; ${why}`;
+  }
+  const modes = known.spec.volumeLifecycleModes ?? ["Persistent"];
+  return `${refused}; ${modes.includes(mode) ? `its CSIDriver asks for ${wishesOf(known)}` : unsupported(driver, mode, modes)}`;
+}
+
+const unsupported = (driver: string, mode: string, modes?: readonly string[]): string =>
+  `volume mode ${goQuote(mode)} not supported by driver ${driver} (${modes === undefined ? "no CSIDriver object" : `only supports [${modes.map(goQuote).join(" ")}]`})`;
+
+/** What a kubelet would have to do for it beside mounting. */
+function wishesOf({ spec }: CsiDriver): string {
+  const { attachRequired = true, podInfoOnMount, requiresRepublish, seLinuxMount, tokenRequests = [] } = spec;
+  const wishes = {
+    attachRequired,
+    podInfoOnMount,
+    requiresRepublish,
+    seLinuxMount,
+    tokenRequests: tokenRequests.length > 0,
+  };
+  const names = Object.entries(wishes).flatMap(([name, isWanted]) => (isWanted === true ? [name] : []));
+  return names.length === 0 ? "nothing but mounts" : names.join(", ");
+}

@@ -50,6 +50,8 @@ interface SyncRun {
   sandbox: Sandbox | undefined;
   /** Containers that did not start, by name; but for those that wait for their image, which the next round has to tell. */
   readonly failed: Set<string>;
+  /** Of the pod, by making a sandbox: it failed as soon as anything after that failed. */
+  podStart: "none" | "begun" | "failed";
   /** Set by a step that makes the following ones pointless. */
   halted: boolean;
 }
@@ -102,7 +104,7 @@ export function syncPod(
       memory.replacing = instancesReplacedBy(actions, runtime);
       memory.restarting.set(stopsToStartAgain(actions));
       const begun = { context, pod, runtime, actions, resize, unmounted, stop, errors };
-      run = { ...begun, sandbox: undefined, failed: new Set(), halted: false };
+      run = { ...begun, sandbox: undefined, failed: new Set(), podStart: "none", halted: false };
       const carriedOut$ = carryOut(run).pipe(measureRun(context, operation));
       if (!isIdle(actions) || resize?.plan !== undefined) return carriedOut$;
       const settle = (): void => {
@@ -238,7 +240,10 @@ function provideSandbox(run: SyncRun): Observable<PodOutput> {
   const { context, pod, runtime, actions } = run;
   const provided = (outcome: Result<Sandbox>): void => {
     if (outcome.ok) run.sandbox = outcome.value;
-    else run.errors.push(outcome.error);
+    else {
+      run.errors.push(outcome.error);
+      noteFailedStart(run);
+    }
     run.halted = !outcome.ok;
   };
   if (!actions.createSandbox) {
@@ -246,13 +251,19 @@ function provideSandbox(run: SyncRun): Observable<PodOutput> {
     return existingSandbox(context, pod, runtime, actions.sandboxId).pipe(tap(provided), ignoreElements());
   }
   const problems = context.runtimeState.value.networkProblems;
-  if (problems.length === 0 || pod.spec.hostNetwork === true)
+  if (problems.length === 0 || pod.spec.hostNetwork === true) {
+    run.podStart = "begun";
     return createSandbox(context, pod, actions, run.stop, provided);
+  }
   const message = `network is not ready: ${problems.join(", ")}`;
   run.errors.push(kubeletError("Unavailable", message, { reason: "NetworkNotReady" }));
   run.halted = true;
   return of(podEvent(context, "Warning", "NetworkNotReady", message));
 }
+
+const noteFailedStart = (run: SyncRun): void => {
+  if (run.podStart === "begun") run.podStart = "failed";
+};
 
 /** Nothing has a size that a kubelet after this one would not know of. */
 function keepSize(run: SyncRun): Observable<PodOutput> {
@@ -317,6 +328,7 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
     sandbox,
     stop,
     failed: (error, retryAt) => {
+      noteFailedStart(run);
       wakeBy(memory, retryAt);
       if (retryAt === undefined) {
         run.failed.add(container.name);
@@ -336,7 +348,7 @@ function pruneOldAttempts({ context, runtime, errors }: SyncRun): Observable<Pod
 }
 
 /** What is left to say: which containers are held back, and when to look again. */
-function conclude({ context, pod, actions, errors }: SyncRun): Observable<PodOutput> {
+function conclude({ context, pod, actions, podStart, errors }: SyncRun): Observable<PodOutput> {
   const { memory, ports } = context;
   const outputs: PodOutput[] = [];
   memory.restarting.set(false);
@@ -354,6 +366,9 @@ function conclude({ context, pod, actions, errors }: SyncRun): Observable<PodOut
     noteFailure(memory, wait.name, wait.error, wait.until);
     wakeBy(memory, wait.until);
   }
+  // User namespaces fail when containers are made, as often as when the sandbox is.
+  if (podStart === "failed" && pod.spec.hostUsers === false)
+    ports.telemetry.metrics.count("kubelet_started_user_namespaced_pods_errors_total");
   if (errors.length > 0) ports.telemetry.log.warn("Pod sync ended with errors", { ...podFields(context), errors });
   return outputs.length === 0 ? EMPTY : from(outputs);
 }

@@ -78,16 +78,14 @@ export function createSandbox(
   made: (outcome: Result<Sandbox>) => void,
 ): Observable<PodOutput> {
   const { metrics } = context.ports.telemetry;
-  const hasOwnUsers = pod.spec.hostUsers === false;
   const failed = (error: KubeletError): Observable<PodOutput> => {
     made(err(error));
     metrics.count("kubelet_started_pods_errors_total");
-    if (hasOwnUsers) metrics.count("kubelet_started_user_namespaced_pods_errors_total");
     return of(eventOutput(failedCreateSandboxEvent(pod, error.message)));
   };
   return defer(() => {
     metrics.count("kubelet_started_pods_total");
-    if (hasOwnUsers) metrics.count("kubelet_started_user_namespaced_pods_total");
+    if (pod.spec.hostUsers === false) metrics.count("kubelet_started_user_namespaced_pods_total");
     const warnings = podDns(pod, context.node).warnings.map(({ reason, message }) =>
       podEvent(context, "Warning", reason, message),
     );

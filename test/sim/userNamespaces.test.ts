@@ -171,6 +171,20 @@ describe("user namespaces", () => {
     check();
   });
 
+  it("count as failed once, when a container of a pod that just began cannot be made", () => {
+    const refused = { containers: [containerOf({ securityContext: { runAsNonRoot: true, runAsUser: 0 } })] };
+    const plain = podOf({ name: "plain", uid: "plain", spec: refused });
+    const { node, check } = podNode({ pods: [userPod("a", refused), plain, userPod("b")] });
+    expect(isRunning(node, 1)).toBe(true);
+    node.runFor(60_000);
+    expect(
+      (["kubelet_started_user_namespaced_pods_errors_total", "kubelet_started_pods_errors_total"] as const).map(
+        (name) => node.telemetry.value(name),
+      ),
+    ).toEqual([1, 0]);
+    check();
+  });
+
   it("never overlap while kubelets crash at any instant", () => {
     const spec = { containers: [containerOf()], terminationGracePeriodSeconds: 1 };
     const { node, check } = podNode({ pods: [userPod("p0", spec)] });

@@ -1,7 +1,7 @@
 /**
  * Keeps the logs of running containers small: a log grown too large is moved away, the runtime opens a new one, older
- * ones are compressed, the oldest removed. The container writes on meanwhile and loses nothing. Bounds: one round of each
- * kind at a time, `workers` logs at once. Counterpart: pkg/kubelet/logs/container_log_manager.go.
+ * ones are compressed, the oldest removed. The container writes on meanwhile and loses nothing. Bounds: one round of
+ * rotations and one of compressions at a time, `workers` logs at once in each. Counterpart: pkg/kubelet/logs/container_log_manager.go.
  * Differs from upstream: containers are those of the last inspections, so that a round costs the runtime nothing; and
  * rotating waits for no compression, since a container that writes faster than that would outgrow any size.
  */
@@ -10,9 +10,9 @@ import {
   concat,
   defer,
   EMPTY,
+  filter,
   from,
   ignoreElements,
-  merge,
   type Observable,
   of,
   switchMap,
@@ -24,6 +24,8 @@ import { compressibleFiles, excessFiles, nextRotatedName } from "../core/logs/lo
 import type { ContainerId } from "../core/ids.ts";
 import type { RuntimeContainer } from "../core/runtime/podRuntimeStatus.ts";
 import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
+import { conflateMap } from "../operators/conflateMap.ts";
+import { eachOf } from "../operators/eachOf.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Call } from "../ports/call.ts";
@@ -42,28 +44,45 @@ export function logRotation(
   // Nobody writes to the log of a container that has ended.
   const running = (): readonly RuntimeContainer[] =>
     statuses.values().flatMap(({ containers }) => containers.filter((c) => c.state === "running" && c.logPath !== ""));
-  const each = (
-    which: () => readonly RuntimeContainer[],
-    what: (container: RuntimeContainer) => Observable<never>,
-  ): Observable<never> =>
-    pollAfter(ports.clock, config.periodMs, () =>
-      from(which()).pipe(boundedMergeMap(what, { limit: config.workers, queueLimit: Number.POSITIVE_INFINITY })),
-    );
+  const some = (what: (container: RuntimeContainer) => Observable<never>) =>
+    boundedMergeMap(what, { limit: config.workers, queueLimit: Number.POSITIVE_INFINITY });
   /** Containers whose old logs were seen to since the last rotation: beside those nothing is left to compress. */
   const tidy = new Set<ContainerId>();
-  const untidy = (): readonly RuntimeContainer[] => {
+  const rotateLarge = (containers: readonly RuntimeContainer[]): Observable<never> =>
+    notSmall(containers, ports, config).pipe(
+      some((container) => rotateIfLarge(container, ports, config, () => tidy.delete(container.id))),
+    );
+  const compressUntidy = (): Observable<never> => {
     const containers = running();
     const ids = new Set(containers.map(({ id }) => id));
     for (const id of tidy) if (!ids.has(id)) tidy.delete(id);
-    return containers.filter(({ id }) => !tidy.has(id));
+    return from(containers.filter(({ id }) => !tidy.has(id))).pipe(
+      some((container) => {
+        tidy.add(container.id);
+        return compressOld(container, ports, () => tidy.delete(container.id));
+      }),
+    );
   };
-  return merge(
-    each(running, (container) => rotateIfLarge(container, ports, config, () => tidy.delete(container.id))),
-    each(untidy, (container) => {
-      tidy.add(container.id);
-      return compressOld(container, ports, () => tidy.delete(container.id));
-    }),
+  return pollAfter(ports.clock, config.periodMs, () => {
+    const containers = running();
+    return concat(rotateLarge(containers), of(containers));
+  }).pipe(
+    filter((containers) => containers.some(({ id }) => !tidy.has(id))),
+    conflateMap(compressUntidy),
   );
+}
+
+/** Which logs are to be looked at one by one: one question for all of them, since nearly all are small nearly always. */
+function notSmall(
+  containers: readonly RuntimeContainer[],
+  { logFiles }: Ports,
+  { maxBytes }: LogRotation,
+): Observable<RuntimeContainer> {
+  if (containers.length === 0) return EMPTY;
+  const paths = containers.map(({ logPath }) => logPath);
+  return logFiles
+    .notSmaller(paths, maxBytes)
+    .pipe(eachOf((found) => (found.length === 0 ? [] : containers.filter(({ logPath }) => found.includes(logPath)))));
 }
 
 /** One log; a failure is left to the next round. */

@@ -5,6 +5,8 @@ import type { Call } from "./call.ts";
 export interface LogFiles {
   /** Bytes of the file; undefined when nothing is there. InvalidArgument for a link, or what is no regular file. */
   sizeOf(path: string): Call<number | undefined>;
+  /** Those of the paths where there is no regular file smaller than that: a larger one, nothing, or what cannot be told. */
+  notSmaller(paths: readonly string[], bytes: number): Call<readonly string[]>;
   /** Gives a file another name in its file system. AlreadyExists when that is taken, NotFound without the file. */
   move(from: string, to: string): Call<void>;
   /** Replaces the file by `<path>.gz`; until that is whole it is `<path>.tmp`. */

@@ -35,6 +35,13 @@ export function createSimLogFiles({ clock, files, compressionMs = 100 }: SimLogF
         const node = files.at(path);
         return node && contentOf(path, node).length;
       }),
+    notSmaller: (paths, bytes) =>
+      atOnce(() =>
+        paths.filter((path) => {
+          const node = files.at(path);
+          return node?.kind !== "file" || node.content.length >= bytes;
+        }),
+      ),
     move: (from, to) =>
       later(clock, 0, () => {
         if (files.at(to) !== undefined) throw kubeletError("AlreadyExists", `cannot move ${from}: EEXIST`);

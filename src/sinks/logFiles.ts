@@ -21,6 +21,7 @@ const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | const
 /** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
 export const createLogFiles = (): LogFiles => ({
   sizeOf: (path) => call("examine", path, () => sizeOf(path)),
+  notSmaller: (paths, bytes) => fromCall(() => notSmaller(paths, bytes)),
   move: (from, to) => call("move", from, () => move(from, to)),
   compress: (path) => call("compress", path, (signal) => compress(path, signal)),
   rotatedOf: (path) => call("list what was rotated of", path, () => rotatedOf(path)),
@@ -45,6 +46,16 @@ async function sizeOf(path: string): Promise<number | undefined> {
     if (errnoOf(thrown) === "ENOENT") return undefined;
     throw thrown;
   }
+}
+
+/** One after the other: the thread pool is for those who wait. */
+async function notSmaller(paths: readonly string[], bytes: number): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const path of paths) {
+    const size = await sizeOf(path).catch(() => undefined);
+    if (size === undefined || size >= bytes) found.push(path);
+  }
+  return found;
 }
 
 /** By rename, which shows in the name of a file that is open, and so to those who follow it. */

@@ -52,9 +52,14 @@ function stampInstant(stamp: string): number {
   return parseInstant(text) ?? 0;
 }
 
-/** What has to go, oldest first, so that the file to rotate and the one that takes its place fit among `maxFiles`. */
-export const excessFiles = ({ inUse }: RotatedFiles, maxFiles: number): readonly string[] =>
-  inUse.slice(0, Math.max(0, inUse.length - Math.max(0, maxFiles - 2)));
+/**
+ * What has to go, oldest first, so that the file to rotate and the one that takes its place fit among `maxFiles`; with
+ * what compressing them left behind, which would count as theirs once they are gone.
+ */
+export function excessFiles({ inUse, unused }: RotatedFiles, maxFiles: number): readonly string[] {
+  const excess = inUse.slice(0, Math.max(0, inUse.length - Math.max(0, maxFiles - 2)));
+  return [...unused.filter((name) => excess.includes(`${name}${COMPRESSED}`)), ...excess];
+}
 
 /** What can be compressed: not the newest, to which the runtime may have to write its last lines. */
 export const compressibleFiles = ({ inUse }: RotatedFiles): readonly string[] =>

@@ -29,6 +29,18 @@ describe("logFiles", () => {
     ]);
   });
 
+  it("tells which paths have no small file", async () => {
+    await fs.writeFile(at("small"), "1234");
+    await fs.writeFile(at("large"), "12345");
+    await fs.symlink(at("small"), at("link"));
+    const paths = ["small", "large", "link", "gone", "small/below"].map(at);
+    expect(await done(logFiles.notSmaller([dir(), ...paths], 5))).toEqual([
+      dir(),
+      ...["large", "link", "gone", "small/below"].map(at),
+    ]);
+    expect(await done(logFiles.notSmaller([], 5))).toEqual([]);
+  });
+
   it("moves a file, and never over another", async () => {
     await fs.writeFile(at("a"), "a");
     const { ino } = await fs.stat(at("a"));

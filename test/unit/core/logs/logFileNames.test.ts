@@ -46,6 +46,11 @@ describe("before a rotation", () => {
     expect(excessFiles({ inUse, unused: [] }, maxFiles)).toEqual(excess);
   });
 
+  it("what compressing left beside a file goes with it", () => {
+    const unused = [stamp(1), `${stamp(2)}.tmp`];
+    expect(excessFiles({ inUse, unused }, 4)).toEqual([stamp(1), `${stamp(1)}.gz`]);
+  });
+
   it("all but the newest can be compressed", () => {
     expect(compressibleFiles({ inUse, unused: [] })).toEqual([stamp(2)]);
     expect(compressibleFiles({ inUse: [], unused: [] })).toEqual([]);

@@ -1,7 +1,8 @@
 /** Periodic work that never piles up. Its user gives the period's jitter, if any. */
-import { concat, defer, ignoreElements, type Observable, repeat } from "rxjs";
+import { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
-import { longTimer } from "./longTimer.ts";
+import { Alarm } from "./alarm.ts";
+import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 
 /**
  * Polls again and again; the next period starts when the last poll ended.
@@ -19,7 +20,13 @@ export function pollAfter<T>(
   poll: () => Observable<T>,
   { immediately = true }: { readonly immediately?: boolean } = {},
 ): Observable<T> {
-  const wait = () => longTimer(clock, typeof periodMs === "number" ? periodMs : periodMs());
-  const rounds$ = defer(poll).pipe(repeat({ delay: wait }));
-  return immediately ? rounds$ : concat(defer(wait).pipe(ignoreElements()), rounds$);
+  return new Observable<T>((destination) => {
+    const rest = new Alarm(clock, () => round());
+    const wait = (): void => rest.set(typeof periodMs === "number" ? periodMs : periodMs());
+    const poller: InnerObserver<T> = { next: (value) => destination.next(value), ended: wait };
+    const round = (): unknown => subscribeInner(destination, poll, poller);
+    destination.add(() => rest.stop());
+    if (immediately) round();
+    else wait();
+  });
 }

@@ -1,8 +1,8 @@
 /** The level-triggered loop of a pod worker: look, act, look again when told or when it is time. */
-import { Observable, type Subscription } from "rxjs";
+import { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
-import { longTimer } from "./longTimer.ts";
-import { subscribeInner } from "./subscribeInner.ts";
+import { Alarm } from "./alarm.ts";
+import { type InnerObserver, subscribeInner } from "./subscribeInner.ts";
 import { trampoline } from "./trampoline.ts";
 
 /** Options of reconcile. */
@@ -31,36 +31,35 @@ export function reconcile<R>({ triggers$, run, wakeAfterMs, clock }: ReconcileOp
     let pending = false;
     let running = false;
     let triggersEnded = false;
-    let timer: Subscription | undefined;
-
-    const advance = trampoline(() => {
-      if (running || destination.closed) return false;
-      timer?.unsubscribe();
-      timer = undefined;
-      if (pending) {
-        pending = false;
-        running = true;
-        subscribeInner(destination, run, {
-          next: (value) => destination.next(value),
-          ended: () => {
-            running = false;
-            advance();
-          },
-        });
-        return false;
-      }
-      if (triggersEnded) destination.complete();
-      else arm(wakeAfterMs());
-      return false;
-    });
-    const arm = (delayMs: number | undefined) => {
-      if (delayMs === undefined) return;
-      timer = subscribeInner(destination, () => longTimer(clock, delayMs), { next: trigger, ended: () => {} });
-    };
-    const trigger = () => {
+    const trigger = (): void => {
       pending = true;
       advance();
     };
+    const alarm = new Alarm(clock, trigger);
+    const runner: InnerObserver<R> = {
+      next: (value) => destination.next(value),
+      ended: () => {
+        running = false;
+        advance();
+      },
+    };
+    const advance = trampoline(() => {
+      if (running || destination.closed) return false;
+      alarm.stop();
+      if (pending) {
+        pending = false;
+        running = true;
+        subscribeInner(destination, run, runner);
+        return false;
+      }
+      if (triggersEnded) destination.complete();
+      else {
+        const delayMs = wakeAfterMs();
+        if (delayMs !== undefined) alarm.set(delayMs);
+      }
+      return false;
+    });
+    destination.add(() => alarm.stop());
     subscribeInner(destination, () => triggers$, {
       next: trigger,
       ended: () => {

@@ -2,7 +2,7 @@
  * The one way operators here subscribe: the inner belongs to the destination before it emits, so a synchronous inner
  * can be stopped half-way, and "ended" means released: its teardown ran before the next one starts.
  */
-import { type Observable, Subscriber, type Subscription } from "rxjs";
+import { EMPTY, type Observable, Subscriber, Subscription, throwError } from "rxjs";
 
 /** Who listens to an inner Observable. What these functions throw goes to the destination's error channel. */
 export interface InnerObserver<R> {
@@ -81,23 +81,39 @@ class InnerSubscriber<R> extends Subscriber<R> {
   }
 }
 
-/** Subscribes to what `inner` returns on behalf of `destination`. */
+/** Subscribes to what `inner` returns on behalf of `destination`. `EMPTY` costs nothing: it is over at once. */
 export function subscribeInner<R>(
   destination: Subscriber<never> | Subscriber<unknown>,
   inner: () => Observable<R>,
   observer: InnerObserver<R>,
 ): Subscription {
+  if (destination.closed) return Subscription.EMPTY;
+  const inner$ = called(inner);
+  if (inner$ === EMPTY) {
+    endAtOnce(destination, observer);
+    return Subscription.EMPTY;
+  }
   const subscriber = new InnerSubscriber<R>(destination, observer);
-  if (destination.closed) {
-    subscriber.unsubscribe();
-    return subscriber;
-  }
   destination.add(subscriber);
-  try {
-    inner().subscribe(subscriber);
-  } catch (thrown) {
-    subscriber.error(thrown);
-  }
+  inner$.subscribe(subscriber);
   subscriber.held();
   return subscriber;
+}
+
+/** What it throws instead of returning is the error of what it would have returned. */
+function called<R>(inner: () => Observable<R>): Observable<R> {
+  try {
+    return inner();
+  } catch (thrown) {
+    return throwError(() => thrown);
+  }
+}
+
+function endAtOnce(destination: Subscriber<never> | Subscriber<unknown>, observer: InnerObserver<unknown>): void {
+  try {
+    observer.complete?.();
+    if (!destination.closed) observer.ended();
+  } catch (thrown) {
+    destination.error(thrown);
+  }
 }

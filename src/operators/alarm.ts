@@ -1,0 +1,54 @@
+/** The timer of work that comes again and again: setting it anew after it rang allocates nothing. */
+import type { SchedulerAction, Subscription } from "rxjs";
+import type { Clock } from "../ports/clock.ts";
+import { MAX_TIMER_MS } from "./longTimer.ts";
+
+/** Rings once after each `set`, unless it is stopped before. Bound: one pending action of the scheduler. */
+export class Alarm {
+  private readonly clock: Clock;
+  private readonly ring: () => void;
+  private dueAt = 0;
+  private pending: Subscription | undefined;
+  /** An action that has run and can be scheduled again. */
+  private spent: SchedulerAction<Alarm> | undefined;
+
+  constructor(clock: Clock, ring: () => void) {
+    this.clock = clock;
+    this.ring = ring;
+  }
+
+  /** Rings `ms` from now, however long that is, and not when it was to ring before. Below 0 counts as 0. */
+  set(ms: number): void {
+    this.pending?.unsubscribe();
+    this.dueAt = this.clock.monotonicMs() + Math.max(0, ms);
+    const hopMs = this.hop();
+    this.pending = this.spent?.schedule(this, hopMs) ?? this.clock.scheduler.schedule(arrive, hopMs, this);
+    this.spent = undefined;
+  }
+
+  /** It does not ring until it is set again. */
+  stop(): void {
+    this.pending?.unsubscribe();
+    this.pending = undefined;
+  }
+
+  /** Where the timer has come to its end, or to a hop of a long way. */
+  arrived(action: SchedulerAction<Alarm>): void {
+    const left = this.hop();
+    if (left > 0) {
+      action.schedule(this, left);
+      return;
+    }
+    this.pending = undefined;
+    this.spent = action;
+    this.ring();
+  }
+
+  private hop(): number {
+    return Math.min(MAX_TIMER_MS, this.dueAt - this.clock.monotonicMs());
+  }
+}
+
+function arrive(this: SchedulerAction<Alarm>, alarm?: Alarm): void {
+  alarm?.arrived(this);
+}

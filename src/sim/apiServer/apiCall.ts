@@ -2,14 +2,12 @@
  * The way of a simulated API request: half of its time on the way there, then its effect at one instant, the rest on
  * the way back; a deadline over all. `intercept` is where faults come in, the network where outages do.
  */
-import { catchError, concat, concatMap, defer, ignoreElements, NEVER, type Observable, of, throwError } from "rxjs";
+import { Observable } from "rxjs";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import { isKubeletError, kubeletError } from "../../core/errors.ts";
-import { deadline } from "../../operators/deadline.ts";
-import { longTimer } from "../../operators/longTimer.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { outcome, type SimAction } from "../simCall.ts";
+import { atOnce, outcome, type SimAction } from "../simCall.ts";
 import type { ApiIdentity } from "./identity.ts";
 import type { Network } from "./network.ts";
 import type { ApiAttributes, ApiVerb } from "./nodeAuthorizer.ts";
@@ -39,39 +37,28 @@ export interface ApiCallSettings {
 /** Whether the server said it, rather than the network. */
 const hasStatus = (thrown: unknown): boolean => isKubeletError(thrown) && thrown.cause !== undefined;
 
-/** What a request meets on the network at this instant. */
-function crossing<T>(network: Network, otherwise: () => Observable<T>, refused: () => unknown): Observable<T> {
-  switch (network.state) {
-    case "up":
-      return otherwise();
-    case "refused":
-      return throwError(refused);
-    case "silent":
-      return NEVER;
-  }
-}
-
-/** What becomes of a request on its way to its effect; shared by calls and watches. */
+/**
+ * What becomes of a request on its way to its effect; shared by calls and watches. One Observable with plain actions of
+ * the scheduler, as the rpcs of the runtime are.
+ */
 export function apiRequest<T>(
   { clock, network, latency, intercept }: ApiCallSettings,
   request: SimApiRequest,
   effect: () => Observable<T>,
 ): Observable<T> {
-  const wait = (ms: number): Observable<never> => longTimer(clock, ms).pipe(ignoreElements());
-  return defer(() => {
+  return new Observable<T>((caller) => {
     const action = intercept(request.verb, request.resource, request);
     const thereMs = Math.ceil(latency(request.verb, request.resource) / 2) + (action.kind === "delay" ? action.ms : 0);
-    const happen = (): Observable<T> => outcome(action, effect);
-    return crossing(
-      network,
-      () =>
-        concat(
-          wait(thereMs),
-          defer(() => crossing(network, happen, connectionRefused)),
-        ),
-      connectionRefused,
-    );
+    const refuse = (): void => caller.error(connectionRefused());
+    const happen = (): unknown => outcome(action, effect).subscribe(caller);
+    cross(network, () => caller.add(clock.scheduler.schedule(() => cross(network, happen, refuse), thereMs)), refuse);
   });
+}
+
+/** What a request or its answer meets on the network at this instant. While that is silent it is heard of no more. */
+function cross({ state }: Network, arrive: () => unknown, refuse: () => void): void {
+  if (state === "up") arrive();
+  if (state === "refused") refuse();
 }
 
 /** A request with one answer. Unsubscribing before the effect prevents it; later it only loses the answer. */
@@ -84,24 +71,26 @@ export function apiCall<T>(
   const { clock, network, latency, defaultDeadlineMs } = settings;
   const deadlineMs = options?.deadlineMs ?? defaultDeadlineMs;
   const { verb, resource } = request;
-  return defer(() => {
+  return new Observable<T>((caller) => {
     const backMs = Math.floor(latency(verb, resource) / 2);
-    const back = <A>(answer: () => Observable<A>, lost: () => unknown = connectionLost): Observable<A> =>
-      concat(
-        longTimer(clock, backMs).pipe(ignoreElements()),
-        defer(() => crossing(network, answer, lost)),
+    const back = (tell: () => void, lost: () => unknown): void => {
+      const arrive = (): void => cross(network, tell, () => caller.error(lost()));
+      caller.add(clock.scheduler.schedule(arrive, backMs));
+    };
+    const answer = (value: T): void =>
+      back(() => {
+        caller.next(value);
+        caller.complete();
+      }, connectionLost);
+    const fail = (thrown: unknown): void =>
+      back(
+        () => caller.error(thrown),
+        () => (hasStatus(thrown) ? connectionLost() : thrown),
       );
-    return apiRequest(settings, request, () => defer(() => of(effect()))).pipe(
-      concatMap((answer) => back(() => of(answer))),
-      catchError((thrown: unknown) =>
-        back(
-          () => throwError(() => thrown),
-          () => (hasStatus(thrown) ? connectionLost() : thrown),
-        ),
-      ),
-      deadline(deadlineMs, clock, () =>
-        kubeletError("DeadlineExceeded", `${verb} ${resource}: no answer within ${deadlineMs} ms`),
-      ),
-    );
+    const there$ = apiRequest(settings, request, () => atOnce(effect));
+    caller.add(there$.subscribe({ next: answer, error: fail, complete: () => {} }));
+    const expire = (): void =>
+      caller.error(kubeletError("DeadlineExceeded", `${verb} ${resource}: no answer within ${deadlineMs} ms`));
+    caller.add(clock.scheduler.schedule(expire, deadlineMs));
   });
 }

@@ -40,6 +40,11 @@ export const podVolumeDir = (roots: RootDir, uid: string, plugin: string, volume
 
 export const podVolumeSubpathsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volume-subpaths`;
 
+/** Block devices of local volumes, each mounted once for all pods of the node at the name of its volume. */
+export const localDeviceMounts = ({ rootDir }: RootDir): string =>
+  `${rootDir}/plugins/kubernetes.io/local-volume/mounts`;
+export const localDeviceMount = (roots: RootDir, volume: string): string => `${localDeviceMounts(roots)}/${volume}`;
+
 /** Where plugins keep per-pod state. */
 export const podPluginsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/plugins`;
 /** Directory of the termination message files of one container of a pod. */

@@ -15,14 +15,14 @@ import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import type { UserNamespaces } from "./userNamespaces.ts";
-import { removeUnmounted } from "./volumeEffects.ts";
+import { removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 import type { Volumes } from "./volumes.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
 interface State extends Pick<NodeState, "registry" | "listing" | "statuses" | "orphans"> {
   readonly userNamespaces: Pick<UserNamespaces, "release">;
-  readonly volumesOf: Pick<Volumes, "forget">;
+  readonly volumesOf: Pick<Volumes, "forget" | "releaseDevices">;
 }
 
 /** Sweeps from when `ready$` emits: until the registry has heard what all sources want, every pod looks like a leftover. */
@@ -58,7 +58,12 @@ function sweepPodDirs(ports: Ports, { directories }: Config, state: State): Obse
       const uid = podUid(name);
       const path = podDir(directories, uid);
       found += 1;
-      return concat(state.userNamespaces.release(uid), removeUnmounted(ports, path)).pipe(
+      return concat(
+        state.userNamespaces.release(uid),
+        unmountBelow(ports, path),
+        state.volumesOf.releaseDevices(),
+        removeUnmounted(ports, path),
+      ).pipe(
         tap({
           complete: () => {
             log.info("Removed what an earlier pod left behind", { path });

@@ -15,7 +15,7 @@ import { type PodContext, podFields } from "./podContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { podRound, wakeAfter } from "./podRound.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
-import { removeUnmounted } from "./volumeEffects.ts";
+import { removeUnmounted } from "./removeUnmounted.ts";
 
 /** Emits `removed` once nothing is left, then completes. */
 export function cleanUpPod(

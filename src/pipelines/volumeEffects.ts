@@ -2,21 +2,19 @@
  * Makes one volume on the node, and takes it away again. Both begin from whatever is there and may be repeated after they
  * were cut off anywhere. Keep nothing. Counterparts: SetUpAt and TearDownAt of the volume plugins.
  */
-import { concat, EMPTY, ignoreElements, type Observable, switchMap, tap, throwError } from "rxjs";
+import { concat, EMPTY, ignoreElements, type Observable, switchMap, throwError } from "rxjs";
 import { kubeletError } from "../core/errors.ts";
-import { type MountEntry, mountAt, seenBelow } from "../core/mount/mountInfo.ts";
+import { mountAt, seenBelow } from "../core/mount/mountInfo.ts";
 import { hostPathStep } from "../core/volume/hostPathStep.ts";
 import { mountStep } from "../core/volume/mountStep.ts";
-import type { VolumeLayout } from "../core/volume/volumeLayout.ts";
+import { localSource } from "../core/volume/volumeChecks.ts";
+import type { BoundVolume, VolumeLayout } from "../core/volume/volumeLayout.ts";
 import type { Payload } from "../core/volume/payloadFile.ts";
 import { inSequence } from "../operators/inSequence.ts";
-import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import type { Mounts } from "../ports/mounts.ts";
-import { type UnmountOutcome, unmountOrDetach } from "./unmountOrDetach.ts";
+import { type DeviceTurns, mountDevice } from "./deviceMounts.ts";
+import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 
-/** What taking away needs. */
-export type RemovalPorts = Pick<KubeletPorts, "files" | "mounts" | "telemetry">;
 export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles">;
 
 /** Everybody in the pod may use it; who may come near it is decided by the pod's own directory. */
@@ -28,14 +26,19 @@ const NESTED_MODE = 0o755;
 const READY_FILE_MODE = 0o644;
 
 /** Makes the volume; a volume with content gets `payload`. Errors: KubeletError, and what was made so far stays. */
-export function setUpVolume(ports: VolumePorts, layout: VolumeLayout, payload: Payload | undefined): Observable<never> {
-  const { path, ownership, nested = [] } = layout;
+export function setUpVolume(
+  ports: VolumePorts,
+  layout: VolumeLayout,
+  payload: Payload | undefined,
+  turns: DeviceTurns,
+): Observable<never> {
+  const { path, ownership, bound, nested = [] } = layout;
   const steps: readonly (() => Observable<unknown>)[] = [
     () => (layout.fault === undefined ? EMPTY : throwError(() => layout.fault)),
     () => (layout.wanted ? provideHostPath(ports, path, layout.wanted) : EMPTY),
     () => (layout.readyDir === undefined ? EMPTY : forgetGone(ports, path, layout.readyDir)),
     () => (layout.isOwnDirectory ? makeOwn(ports, layout) : EMPTY),
-    () => mountOnce(ports, layout),
+    () => (bound === undefined ? mountOnce(ports, layout) : bindLocal(ports, layout, bound, turns)),
     ...nested.map((name) => () => ports.files.makeDirectory(`${path}/${name}`, NESTED_MODE)),
     () => (payload === undefined ? EMPTY : ports.volumeFiles.writeAtomic(path, payload, ownership)),
     () => (payload === undefined ? giveAway(ports, layout) : EMPTY),
@@ -92,7 +95,25 @@ const readyFile = (readyDir: string): string => `${readyDir}/ready`;
 const setReady = (files: VolumePorts["files"], readyDir: string): Observable<void> =>
   concat(files.makeDirectory(readyDir, PRIVATE_MODE), files.writeFile(readyFile(readyDir), "", READY_FILE_MODE));
 
-function mountOnce({ files, mounts }: VolumePorts, layout: VolumeLayout): Observable<void> {
+/** Binds a directory of the node, or what is mounted of a block device for all pods. */
+function bindLocal(ports: VolumePorts, layout: VolumeLayout, bound: BoundVolume, turns: DeviceTurns): Observable<void> {
+  return ports.files.kindOf(bound.source).pipe(
+    switchMap((found) => {
+      const source = localSource(bound.source, found);
+      if (!source.ok) throw source.error;
+      if (source.value === "directory") return mountOnce(ports, layout);
+      const shared = { ...layout, bound: { ...bound, source: bound.device.mountPoint } };
+      return turns.run(mountOnce(ports, shared, mountDevice(ports, bound.device)));
+    }),
+  );
+}
+
+/** `provided$` makes what is to be bound, when it is. */
+function mountOnce(
+  { files, mounts }: VolumePorts,
+  layout: VolumeLayout,
+  provided$: Observable<void> = EMPTY,
+): Observable<void> {
   const { path, fileSystem, bound, hasContent, readyDir } = layout;
   if (fileSystem === undefined && bound === undefined) return EMPTY;
   if (mounts === undefined) {
@@ -111,10 +132,11 @@ function mountOnce({ files, mounts }: VolumePorts, layout: VolumeLayout): Observ
         case "mount":
           return concat(anew$, mounts.mount({ ...step.value.fileSystem, target: path }));
         case "bind": {
-          const { source, readOnly, podsDir } = step.value.bound;
+          const { source, readOnly, options, podsDir } = step.value.bound;
           // As long as other pods have it, it is their group's.
           const isTaken = readyDir !== undefined && seenBelow(entries, source, podsDir).length > 0;
-          return concat(isTaken ? setReady(files, readyDir) : anew$, mounts.bind({ source, readOnly, target: path }));
+          const group$ = isTaken ? setReady(files, readyDir) : anew$;
+          return concat(provided$, group$, mounts.bind({ source, readOnly, options, target: path }));
         }
         case "makeReadOnly":
           return mounts.makeReadOnly(path);
@@ -132,36 +154,19 @@ export interface VolumeRemains {
   readonly subPaths: string;
 }
 
-/** Takes everything away, what was mounted first of all; nothing is removed while something is mounted there. */
+/**
+ * Takes everything away, what was mounted first of all; nothing is removed while something is mounted there. `released$`
+ * takes away what the pod shared with others.
+ */
 export function tearDownVolume(
   ports: RemovalPorts,
   { path, isOwnDirectory, subPaths }: VolumeRemains,
+  released$?: Observable<never>,
 ): Observable<never> {
-  const steps = [subPaths, ...(isOwnDirectory ? [path] : [])].map((place) => () => removeUnmounted(ports, place));
-  return inSequence(steps, (step) => step());
-}
-
-/** Removes a tree once nothing is mounted in it any more. Errors while something is. */
-export const removeUnmounted = (ports: RemovalPorts, place: string): Observable<never> =>
-  concat(unmountBelow(ports, place), ports.files.remove(place).pipe(ignoreElements()));
-
-/** Unmounts everything at a path and below, the last mount first. */
-function unmountBelow({ mounts, telemetry }: RemovalPorts, place: string): Observable<never> {
-  if (mounts === undefined) return EMPTY;
-  const isThere = ({ mountPoint }: MountEntry): boolean => mountPoint === place || mountPoint.startsWith(`${place}/`);
-  return mounts.list().pipe(
-    switchMap((entries) =>
-      inSequence(entries.filter(isThere).toReversed(), ({ mountPoint }) => unmount(mounts, mountPoint, telemetry)),
-    ),
-    ignoreElements(),
+  return concat(
+    removeUnmounted(ports, subPaths),
+    // The directory of the pod goes last: by it the next kubelet finds what this one leaves.
+    released$ === undefined ? EMPTY : concat(unmountBelow(ports, path), released$),
+    isOwnDirectory ? removeUnmounted(ports, path) : EMPTY,
   );
 }
-
-/** A server that does not answer keeps nobody waiting: the mount is detached, and goes when it can. */
-const unmount = (mounts: Mounts, path: string, { log }: RemovalPorts["telemetry"]): Call<UnmountOutcome> =>
-  unmountOrDetach(mounts, path).pipe(
-    tap((outcome) => {
-      if (outcome.kind === "unmounted") log.debug("Unmounted", { path });
-      else log.warn("Unmounting takes too long: the mount is detached", { path, error: outcome.stuck });
-    }),
-  );

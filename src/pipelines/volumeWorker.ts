@@ -22,18 +22,19 @@ import {
   tap,
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
-import { toKubeletError, type KubeletError } from "../core/errors.ts";
+import { toKubeletError } from "../core/errors.ts";
 import type { PodUid } from "../core/ids.ts";
 import { podVolumeSubpathsDir } from "../core/paths.ts";
 import { podEventObject } from "../core/pod/podEvents.ts";
 import { setUpMessage } from "../core/volume/podVolumes.ts";
-import { failedCheck } from "../core/volume/volumeChecks.ts";
-import type { Volume, VolumeLayout, VolumeNode } from "../core/volume/volumeLayout.ts";
+import { failedCheck, type SetUpError } from "../core/volume/volumeChecks.ts";
+import { LOCAL_PLUGIN, type Volume, type VolumeLayout, type VolumeNode } from "../core/volume/volumeLayout.ts";
 import { absentVolume, type ActualVolume, volumeStep, withFailure, withoutFailure } from "../core/volume/volumePlan.ts";
 import { reconcile } from "../operators/reconcile.ts";
 import type { Clock } from "../ports/clock.ts";
 import { eventOutput } from "./podContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
+import { type DeviceTurns, releaseDevice } from "./deviceMounts.ts";
 import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
 import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
 import { observeWait, timed, type Wait } from "./volumeMetrics.ts";
@@ -59,6 +60,7 @@ export interface VolumeWorkerDeps {
   readonly node: Pick<VolumeNode, "labels">;
   readonly sources: ContentSources;
   readonly record: VolumeRecord;
+  readonly turns: DeviceTurns;
   /** Content is looked at again at least this often. */
   readonly syncPeriodMs: number;
 }
@@ -153,21 +155,21 @@ function setUp(
   const { inputs } = content;
   const before = record.get() ?? absentVolume(layout);
   const log = ports.telemetry.log.with({ podUid: deps.uid, volume: layout.name, plugin: layout.plugin });
-  const fail = (error: KubeletError, step?: string): Observable<PodOutput> => {
+  const fail = (error: SetUpError): Observable<PodOutput> => {
     record.set(withFailure(record.get() ?? before, { operation: "setUp", error, inputs }, ports.clock.monotonicMs()));
-    const message = setUpMessage(layout.name, error, step);
+    const message = setUpMessage(layout.name, error);
     log.warn("Cannot set up a volume", { error });
     return of(eventOutput({ type: "Warning", reason: "FailedMount", message, object: podEventObject(pod) }));
   };
   wait.since ??= ports.clock.monotonicMs();
   const check = failedCheck(layout, deps.node.labels);
-  if (check !== undefined) return fail(check.error, check.step);
+  if (check !== undefined) return fail(check);
   const payload = layout.hasContent ? content.payload() : undefined;
   if (payload?.ok === false) return fail(payload.error);
   const made$ = defer(() => {
     // Until it is known to be there it may be there in part, for whoever has to take it away.
     if (before.condition !== "mounted") record.set({ ...before, condition: "uncertain" });
-    return setUpVolume(ports, layout, payload?.value);
+    return setUpVolume(ports, layout, payload?.value, deps.turns);
   });
   return concat(
     timed(made$, "volume_mount", layout.plugin, ports),
@@ -184,9 +186,10 @@ function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodO
   const { record, ports, uid, rootDir } = deps;
   const { name, path, isOwnDirectory, plugin } = actual;
   const subPaths = `${podVolumeSubpathsDir({ rootDir }, uid)}/${name}`;
+  const released$ = plugin === LOCAL_PLUGIN ? releaseDevice(ports, { rootDir }, name, deps.turns) : undefined;
   const gone$ = defer(() => {
     record.set({ ...actual, condition: "uncertain", inputs: [] });
-    return tearDownVolume(ports, { path, isOwnDirectory, subPaths });
+    return tearDownVolume(ports, { path, isOwnDirectory, subPaths }, released$);
   });
   return concat(
     timed(gone$, "volume_unmount", plugin, ports),

@@ -45,12 +45,14 @@ import {
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import { distinctBy } from "../operators/distinctBy.ts";
 import { inParallel } from "../operators/inParallel.ts";
+import { createSemaphore } from "../operators/semaphore.ts";
 import { switchOnNews } from "../operators/switchOnNews.ts";
 import type { ApiServer } from "../ports/apiServer.ts";
 import type { ClusterObjects } from "../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { type Cell, createCell } from "../state/cell.ts";
 import type { KeyedCell } from "../state/keyedCell.ts";
+import { type DeviceTurns, releaseDevices } from "./deviceMounts.ts";
 import type { PodMemory } from "./podMemory.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { restoreVolumes } from "./restoreVolumes.ts";
@@ -80,10 +82,16 @@ export interface Volumes {
   run(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory): Observable<PodOutput>;
   /** The directory of a pod that has no worker was removed, and its volumes with it. */
   forget(uid: PodUid): void;
+  /** Takes away what such pods alone had of the devices of the node. Errors: KubeletError of the first that stays. */
+  releaseDevices(): Observable<never>;
 }
 
 /** Makes the one owner of volumes. */
-export const createVolumes = (deps: VolumesDeps): Volumes => ({
+export const createVolumes = (given: VolumesDeps): Volumes => volumesOf({ ...given, turns: createSemaphore(1) });
+
+type Deps = VolumesDeps & { readonly turns: DeviceTurns };
+
+const volumesOf = (deps: Deps): Volumes => ({
   load: () => restoreVolumes(deps.ports, deps.config, deps.volumes),
   // Of a pod without volumes nothing is followed.
   run: (uid, commands$, memory) =>
@@ -96,6 +104,7 @@ export const createVolumes = (deps: VolumesDeps): Volumes => ({
       }),
     ),
   forget: (uid) => deps.volumes.delete(uid),
+  releaseDevices: () => releaseDevices(deps.ports, deps.config.directories, deps.turns),
 });
 
 /** What one volume's worker is told. */
@@ -104,12 +113,7 @@ interface Told {
   readonly wanted: Wanted | undefined;
 }
 
-function runPod(
-  uid: PodUid,
-  commands$: Observable<PodCommand>,
-  memory: PodMemory,
-  deps: VolumesDeps,
-): Observable<PodOutput> {
+function runPod(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory, deps: Deps): Observable<PodOutput> {
   const { volumes } = deps;
   const pods$ = commands$.pipe(map((command) => podToServe(command, memory)));
   // To read an object may be told as news of it, so only another version of one is.
@@ -135,6 +139,7 @@ function runPod(
         volumeWorker(values$.pipe(map(({ wanted }) => wanted)), {
           uid,
           ports: deps.ports,
+          turns: deps.turns,
           rootDir: deps.config.directories.rootDir,
           node: deps.node,
           sources: deps.sources,

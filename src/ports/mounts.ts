@@ -23,6 +23,8 @@ export interface BindRequest {
   readonly target: string;
   /** Default false. */
   readonly readOnly?: boolean;
+  /** Of the new mount alone, as `noexec`; those of file systems mean nothing here. */
+  readonly options?: readonly string[];
   /** What is mounted below the source is seen too. Default false; with `readOnly` only the topmost is read-only. */
   readonly recursive?: boolean;
 }
@@ -51,6 +53,12 @@ export interface Mounts {
   list(): Call<readonly MountEntry[]>;
   /** Mounts with the tools of the host: mount(8) and its helpers, such as mount.nfs. Default deadline 2 min. */
   mount(request: MountRequest, options?: CallOptions): Call<void>;
+  /**
+   * As `mount`, of a block device: a blank one is given a file system of that type first (never for `ro`: InvalidArgument),
+   * another one is checked and repaired. Whatever else is on it stays, and mount(8) says what it thinks of it. Default
+   * deadline 1 h. Nobody else mounts that device meanwhile.
+   */
+  formatAndMount(request: MountRequest, options?: CallOptions): Call<void>;
   /**
    * One mount more, even where the same is mounted already. All or nothing: never writable when asked for read-only, but
    * by a kubelet that dies on the way.

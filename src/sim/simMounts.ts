@@ -9,7 +9,7 @@ import { namesBelow, subPathFault } from "../core/mount/subPath.ts";
 import type { Call, CallOptions } from "../ports/call.ts";
 import { deadline } from "../operators/deadline.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { BindInsideRequest, InsideVolume, Mounts } from "../ports/mounts.ts";
+import type { BindInsideRequest, InsideVolume, MountRequest, Mounts } from "../ports/mounts.ts";
 import { atOnce, later, outcome, type SimAction } from "./simCall.ts";
 import { isOfOther, pathInside, type SimMount } from "./simMountTable.ts";
 import { normalized, parentOf } from "./simPaths.ts";
@@ -42,6 +42,7 @@ const FILE_MODE = 0o640;
 /** Of a tmpfs, as the kernel makes its root. */
 const ROOT_MODE = 0o1777;
 const MOUNT_MS = 120_000;
+const FORMAT_MS = 3_600_000;
 const DEFAULT_MS = 30_000;
 const ROOT_FILE_SYSTEM = { fsType: "ext4", source: "/dev/vda1" };
 const PROCEED: SimAction = { kind: "proceed" };
@@ -83,6 +84,10 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
     else if (found !== wanted) tree.writeFile(target, "", FILE_MODE);
     bindTree(path, target, readOnly, false);
   };
+  const mount = ({ source, target, fsType, options }: MountRequest): void => {
+    const made = tree.mount(needed(tree, "mount", target).path, ROOT_MODE);
+    kinds.set(made.fileSystem, { source, fsType, superOptions: ["rw", ...options] });
+  };
   const all = (): readonly MountEntry[] =>
     mounts.all().map((mount) => {
       const kind = kinds.get(mount.fileSystem) ?? { ...ROOT_FILE_SYSTEM, superOptions: ["rw"] };
@@ -90,11 +95,9 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
     });
   return {
     list: () => call("list", "/", DEFAULT_MS, all),
-    mount: ({ source, target, fsType, options }, more) =>
-      call("mount", target, bound(more, MOUNT_MS), () => {
-        const made = tree.mount(needed(tree, "mount", target).path, ROOT_MODE);
-        kinds.set(made.fileSystem, { source, fsType, superOptions: ["rw", ...options] });
-      }),
+    mount: (request, more) => call("mount", request.target, bound(more, MOUNT_MS), () => mount(request)),
+    formatAndMount: (request, more) =>
+      call("formatAndMount", request.target, bound(more, FORMAT_MS), () => mount(request)),
     bind: ({ source, target, readOnly = false, recursive = false }, more) =>
       call("bind", target, bound(more, DEFAULT_MS), () => bindTree(source, target, readOnly, recursive)),
     makeReadOnly: (target, more) =>

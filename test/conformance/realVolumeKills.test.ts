@@ -4,6 +4,7 @@ import { createFiles } from "../../src/sinks/files.ts";
 import { createVolumeFiles } from "../../src/sinks/volumeFiles/volumeFiles.ts";
 import { systemClock } from "../../src/sources/systemClock.ts";
 import { mustSkip } from "../support/mustSkip.ts";
+import { loopDevice, missingForLoopDevices } from "../support/loopDevice.ts";
 import { missingForMounts, privateMounts } from "../support/privateMounts.ts";
 import { VOLUME_KINDS, volumeKills } from "./volumeKills.ts";
 
@@ -11,13 +12,30 @@ const missingForHugePages = existsSync("/sys/kernel/mm/hugepages/hugepages-2048k
 /** No test has a server of it: the simulated mounts stand in. */
 const OUT_OF_REACH = "nfs";
 const HUGE_PAGES = "emptyDir of huge pages";
+const DEVICE = "local, a block device";
 
 describe.skipIf(mustSkip("kills amid effects on real mounts", missingForMounts()))("real mounts", () => {
-  const leftOut = [OUT_OF_REACH, ...(mustSkip(HUGE_PAGES, missingForHugePages) ? [HUGE_PAGES] : [])];
+  const leftOut = [OUT_OF_REACH, DEVICE, ...(mustSkip(HUGE_PAGES, missingForHugePages) ? [HUGE_PAGES] : [])];
   const kinds = Object.keys(VOLUME_KINDS).filter((kind) => !leftOut.includes(kind));
   volumeKills("on this machine", kinds, () => ({
     files: createFiles(),
     volumeFiles: createVolumeFiles({ clock: systemClock }),
     ...privateMounts(),
   }));
+  describe.skipIf(mustSkip(DEVICE, missingForLoopDevices()))("with a disk", () => {
+    volumeKills("on a loop device", [DEVICE], () => {
+      const on = privateMounts();
+      const { device, detach } = loopDevice();
+      return {
+        files: createFiles(),
+        volumeFiles: createVolumeFiles({ clock: systemClock }),
+        ...on,
+        device,
+        close() {
+          on.close();
+          detach();
+        },
+      };
+    });
+  });
 });

@@ -16,6 +16,8 @@ type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
 /** A machine with an empty directory. */
 export interface VolumeKillsFixture extends MachinePorts {
   readonly place: string;
+  /** A block device of the test's own, for the kind that is one. */
+  readonly device?: string;
   close(): void;
 }
 
@@ -26,6 +28,8 @@ interface Kind {
   readonly subPath: string;
   /** Where below the pod's directory a container writes to it; what is elsewhere on the node is looked at anyway. */
   readonly data?: string;
+  /** It is at the machine's block device. */
+  readonly isDevice?: boolean;
 }
 
 const metadata = (name: string) => ({ namespace: "demo", name });
@@ -59,6 +63,12 @@ export const VOLUME_KINDS: Readonly<Record<string, Kind>> = {
   },
   local: { source: () => claim("local"), subPath: "part" },
   "local, read-only": { source: () => claim("local", true), subPath: "" },
+  "local, a block device": {
+    source: () => claim("local"),
+    subPath: "part",
+    data: "volumes/kubernetes.io~local-volume/pv1/data",
+    isDevice: true,
+  },
   nfs: { source: () => ({ nfs: { server: "192.0.2.1", path: "/x" } }), subPath: "part" },
 };
 
@@ -107,7 +117,7 @@ class KillTest {
       rootDir: `${this.#fixture.place}/kubelet`,
       pod,
       objects: OBJECTS,
-      api: apiOf(`${this.#host}/disk`),
+      api: apiOf(this.#kind.isDevice === true ? (this.#fixture.device ?? "") : `${this.#host}/disk`),
       whenMounted: async () => {
         this.seen.push(await this.#look());
       },

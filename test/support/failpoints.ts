@@ -60,6 +60,8 @@ export function failingPorts(machine: MachinePorts, point: Failpoint | undefined
     mounts: {
       ...mounts,
       mount: (request, more) => guarded("mount", request.target, mounts.mount(request, more)),
+      formatAndMount: (request, more) =>
+        guarded("formatAndMount", request.target, mounts.formatAndMount(request, more)),
       // Binding and making read-only are two system calls.
       bind: (request, more) =>
         guarded("bind", request.target, mounts.bind(request, more), mounts.bind({ ...request, readOnly: false }, more)),

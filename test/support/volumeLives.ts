@@ -21,7 +21,7 @@ import { mountedLayouts, NO_VOLUMES, type PodVolumes, volumeStage } from "../../
 import { createPodMemory } from "../../src/pipelines/podMemory.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
 import { createVolumes, type VolumesDeps } from "../../src/pipelines/volumes.ts";
-import { removeUnmounted } from "../../src/pipelines/volumeEffects.ts";
+import { removeUnmounted, unmountBelow } from "../../src/pipelines/removeUnmounted.ts";
 import { inSequence } from "../../src/operators/inSequence.ts";
 import { createCell } from "../../src/state/cell.ts";
 import { createKeyedCell, type KeyedCell } from "../../src/state/keyedCell.ts";
@@ -93,9 +93,13 @@ export async function liveOnce(options: VolumeLivesOptions, death?: Death): Prom
 }
 
 /** A life that finds its pod gone: what housekeeping does. */
-export async function sweep({ machine, rootDir }: VolumeLivesOptions): Promise<void> {
+export async function sweep(options: VolumeLivesOptions): Promise<void> {
+  const { machine, rootDir } = options;
   const ports = { ...machine, telemetry: recordingTelemetry() };
-  await lastValueFrom(removeUnmounted(ports, podDir({ rootDir }, UID)), { defaultValue: undefined });
+  const volumes = createVolumes(depsOf(options, machine, createKeyedCell()));
+  const path = podDir({ rootDir }, UID);
+  const swept$ = concat(unmountBelow(ports, path), volumes.releaseDevices(), removeUnmounted(ports, path));
+  await lastValueFrom(swept$, { defaultValue: undefined });
 }
 
 function depsOf(

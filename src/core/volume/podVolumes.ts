@@ -1,6 +1,7 @@
 /** The volumes of one pod: what it wants, what the node has, and what keeps the pod from starting. */
 import type { KubeletError } from "../errors.ts";
 import type { ActualVolume } from "./volumePlan.ts";
+import type { SetUpError } from "./volumeChecks.ts";
 import { type VolumeLayout, volumeKey } from "./volumeLayout.ts";
 
 /** What is known of a volume that the pod wants. */
@@ -61,5 +62,5 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
 }
 
 /** Why a volume could not be set up, and at which step of it. */
-export const setUpMessage = (volume: string, error: KubeletError, step = "SetUp"): string =>
-  `MountVolume.${step} failed for volume "${volume}" : ${error.message}`;
+export const setUpMessage = (volume: string, error: SetUpError): string =>
+  `MountVolume.${error.step ?? "SetUp"} failed for volume "${volume}" : ${error.message}`;

@@ -57,7 +57,7 @@ export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim
 export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boolean): Result<VolumeOrigin> {
   const { metadata = {}, spec = {} } = volume;
   const { name = "" } = metadata;
-  const { claimRef, hostPath, nfs, local, csi, nodeAffinity, mountOptions = [], volumeMode = "Filesystem" } = spec;
+  const { claimRef, hostPath, nfs, local, csi, nodeAffinity, volumeMode = "Filesystem" } = spec;
   const nodeTerms = nodeAffinity?.required?.nodeSelectorTerms;
   const [owner = "", uid = ""] = [claimRef?.uid, claim.metadata?.uid];
   const found = `found PV object ${name} but`;
@@ -73,7 +73,16 @@ export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boole
     ...(local && { local }),
     ...(csi && { csi: { driver: csi.driver, mode: "Persistent" } }),
     ...(nodeTerms && { nodeTerms }),
-    mountOptions,
+    mountOptions: mountOptionsOf(volume),
     readOnly,
   });
+}
+
+const MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options";
+
+/** The annotation of old counts before the field. */
+function mountOptionsOf({ metadata, spec }: PersistentVolume): readonly string[] {
+  const annotation = metadata?.annotations?.[MOUNT_OPTIONS];
+  const options = annotation === undefined ? (spec?.mountOptions ?? []) : annotation.split(",");
+  return options.filter((option) => option !== "");
 }

@@ -6,7 +6,7 @@ import type { Labels, Term } from "../admission/nodeSelection.ts";
 import type { Pod } from "../api.ts";
 import { goQuote } from "../container/goJson.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
-import { escapePluginName, type PathRoots, podPluginsDir, podsDir, podVolumeDir } from "../paths.ts";
+import { escapePluginName, localDeviceMount, type PathRoots, podPluginsDir, podsDir, podVolumeDir } from "../paths.ts";
 import { parseQuantity, quantityValue } from "../quantity.ts";
 import { podCgroupResources } from "../resources/podCgroup.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
@@ -22,6 +22,23 @@ export interface FileSystem {
   readonly source: string;
   readonly fsType: string;
   readonly options: readonly string[];
+}
+
+/** A directory of the node, or the file system of a block device of the node, that is bound to the path of a volume. */
+export interface BoundVolume {
+  readonly source: string;
+  readonly readOnly: boolean;
+  /** Of that mount alone, as the PersistentVolume has them. */
+  readonly options: readonly string[];
+  /** Where pods have their volumes: what another pod has bound there is its group's, and stays so. */
+  readonly podsDir: string;
+  /** Where `source` is mounted for all pods of the node, should it be a block device. */
+  readonly device: DeviceMount;
+}
+
+/** A block device and the place of its file system on the node, one for all its pods. */
+export interface DeviceMount extends FileSystem {
+  readonly mountPoint: string;
 }
 
 /** A group the volume is given to. Counterpart: SetVolumeOwnership. */
@@ -43,13 +60,7 @@ export interface VolumeLayout {
   /** Whether `path` is a directory of the kubelet's own: made before anything else, removed at last. */
   readonly isOwnDirectory: boolean;
   readonly fileSystem?: FileSystem;
-  /** A directory of the node that is bound to `path`. */
-  readonly bound?: {
-    readonly source: string;
-    readonly readOnly: boolean;
-    /** Where pods have their volumes: what another pod has bound there is its group's, and stays so. */
-    readonly podsDir: string;
-  };
+  readonly bound?: BoundVolume;
   /** What must be at `path`, as a hostPath type; absent or empty: anything or nothing. */
   readonly wanted?: string;
   /** Whether the kubelet fills it, again whenever what it is made of changed. */
@@ -184,7 +195,7 @@ export interface VolumeOrigin {
   readonly name: string;
   readonly hostPath?: Volume["hostPath"];
   readonly nfs?: Volume["nfs"];
-  readonly local?: { readonly path: string };
+  readonly local?: { readonly path: string; readonly fsType?: string };
   readonly csi?: CsiOrigin;
   readonly mountOptions?: readonly string[];
   readonly nodeTerms?: readonly Term[];
@@ -206,7 +217,7 @@ export function layoutOfOrigin(
   }
   if (nfs !== undefined) {
     const isReadOnly = nfs.readOnly === true || origin.readOnly === true;
-    const options = [...(isReadOnly ? ["ro"] : []), ...mountOptions];
+    const options = joinedOptions(mountOptions, isReadOnly);
     const fileSystem = { source: `${nfsHost(nfs.server)}:${nfs.path}`, fsType: "nfs", options };
     return {
       ...own(pod, name, NFS_PLUGIN, node),
@@ -218,16 +229,37 @@ export function layoutOfOrigin(
   }
   if (local !== undefined) {
     const isReadOnly = origin.readOnly ?? false;
-    const bound = { source: local.path, readOnly: isReadOnly, podsDir: podsDir(node.directories) };
-    const made = {
+    return {
       ...own(pod, name, LOCAL_PLUGIN, node),
-      bound,
+      bound: boundVolume(name, local, { mountOptions, isReadOnly }, node),
       ...(isReadOnly ? {} : localOwnership(pod, name, node)),
+      hasContent: false,
+      isReadOnly,
+      selinuxRelabel: true,
     };
-    return { ...made, hasContent: false, isReadOnly, selinuxRelabel: true };
   }
   return undefined;
 }
+
+function boundVolume(
+  name: string,
+  { path, fsType = "ext4" }: NonNullable<VolumeOrigin["local"]>,
+  { mountOptions, isReadOnly }: { readonly mountOptions: readonly string[]; readonly isReadOnly: boolean },
+  { directories }: VolumeNode,
+): BoundVolume {
+  const options = [...joinedOptions(mountOptions, isReadOnly), "defaults"];
+  return {
+    source: path,
+    readOnly: isReadOnly,
+    options: mountOptions,
+    podsDir: podsDir(directories),
+    device: { source: path, fsType, options, mountPoint: localDeviceMount(directories, name) },
+  };
+}
+
+/** Sorted, each once, as upstream has them. */
+const joinedOptions = (mountOptions: readonly string[], isReadOnly: boolean): readonly string[] =>
+  [...new Set([...mountOptions, ...(isReadOnly ? ["ro"] : [])])].sort();
 
 function localOwnership(pod: Pod, name: string, node: VolumeNode): Pick<VolumeLayout, "ownership" | "readyDir"> {
   const { ownership, ...ready } = givenOnce(pod, { name, plugin: LOCAL_PLUGIN }, node);

@@ -26,9 +26,11 @@ export interface Bind extends BindRequest {
 }
 
 /** Binds; what cannot be made read-only is taken away again. */
-export async function bind({ source, target, readOnly, recursive, descriptor }: Bind, run: RunTool): Promise<void> {
+export async function bind(request: Bind, run: RunTool): Promise<void> {
+  const { source, target, readOnly, recursive, options = [], descriptor } = request;
   const from = descriptor === undefined ? source : "/proc/self/fd/3";
-  const args = ["--no-canonicalize", recursive === true ? "--rbind" : "--bind", "--", from, target];
+  const words = options.length === 0 ? [] : ["-o", options.join(",")];
+  const args = ["--no-canonicalize", recursive === true ? "--rbind" : "--bind", ...words, "--", from, target];
   const what = `bind ${source} at ${target}`;
   const opened = descriptor === undefined ? {} : { descriptor };
   await runMount(run, { args, what, ...opened }, [source, target]);

@@ -19,6 +19,15 @@ export interface Tool {
   readonly what: string;
   /** File descriptor of ours that the tool has as 3. */
   readonly descriptor?: number;
+  /** Exit statuses that are no failure. Default 0 alone. */
+  readonly statuses?: readonly number[] | "all";
+}
+
+/** How a tool ended well. */
+export interface ToolEnd {
+  readonly status: number;
+  /** Both of its outputs, as they came. */
+  readonly said: string;
 }
 
 /** One run of a tool. */
@@ -34,7 +43,8 @@ const MAX_SAID_CHARS = 64 * 1024;
 const MAX_TOLD_CHARS = 1_000;
 
 /** Ends well, or throws a KubeletError with the exit status and what the tool said, in the C locale. */
-export function runTool({ program, args, what, descriptor, inherited, signal, whenEnded }: ToolRun): Promise<void> {
+export function runTool({ inherited, signal, whenEnded, ...tool }: ToolRun): Promise<ToolEnd> {
+  const { program, args, descriptor, statuses = [0] } = tool;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ["ignore", "pipe", "pipe", descriptor ?? "ignore", inherited ?? "ignore"],
@@ -54,11 +64,8 @@ export function runTool({ program, args, what, descriptor, inherited, signal, wh
     });
     child.on("exit", () => whenEnded?.());
     child.on("close", (code, killedBy) => {
-      if (code === 0) resolve();
-      else
-        reject(
-          failure({ program, args, what }, killedBy === null ? `exit status ${code}` : `signal: ${killedBy}`, said),
-        );
+      if (code !== null && (statuses === "all" || statuses.includes(code))) resolve({ status: code, said });
+      else reject(failure(tool, killedBy === null ? `exit status ${code}` : `signal: ${killedBy}`, said));
     });
   });
 }
@@ -76,7 +83,7 @@ function failure({ program, args, what }: Tool, how: string, said: string) {
 
 /** Runs mount(8); when it fails and one of the paths is not there, that is why: NotFound. */
 export async function runMount(
-  run: (tool: Tool) => Promise<void>,
+  run: (tool: Tool) => Promise<unknown>,
   tool: Omit<Tool, "program">,
   paths: readonly string[],
 ): Promise<void> {

@@ -1,10 +1,10 @@
 /** The tools of the host, one at a time where they work: who was left behind at its deadline may still do its work. */
 import { kubeletError } from "../../core/errors.ts";
-import { runTool, type Tool } from "./mountTool.ts";
+import { runTool, type Tool, type ToolEnd } from "./mountTool.ts";
 import type { ToolLock } from "./toolLock.ts";
 
 /** Runs a tool for one call; by default for as long as somebody waits for that call. Throws as `runTool`. */
-export type RunTool = (tool: Tool, signal?: AbortSignal) => Promise<void>;
+export type RunTool = (tool: Tool, signal?: AbortSignal) => Promise<ToolEnd>;
 
 export interface MountTools {
   /** Resolves once no earlier tool is at work, or none at this path; throws Conflict while one is. */
@@ -27,7 +27,7 @@ export function createMountTools(lock: ToolLock): MountTools {
     runFor: (usual) => async (tool, signal) => {
       const inherited = await lock.enter();
       working.add(tool);
-      await runTool({ ...tool, inherited, signal: signal ?? usual, whenEnded: () => working.delete(tool) });
+      return runTool({ ...tool, inherited, signal: signal ?? usual, whenEnded: () => working.delete(tool) });
     },
   };
 }

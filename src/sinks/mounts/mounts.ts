@@ -6,12 +6,15 @@ import type { MountRequest, Mounts } from "../../ports/mounts.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { bind, makeReadOnly, unmount } from "./bind.ts";
 import { bindInside, makeInside } from "./insideVolume.ts";
+import { formatAndMount } from "./formatAndMount.ts";
 import { readMountTable } from "./mountTable.ts";
 import { boundedCall, runMount } from "./mountTool.ts";
 import { createMountTools, type RunTool } from "./mountTools.ts";
 import { createToolLock } from "./toolLock.ts";
 
 const MOUNT_MS = 120_000;
+/** Checking a large disk takes its time, and formatting one. */
+const FORMAT_MS = 3_600_000;
 const DEFAULT_MS = 30_000;
 
 async function mount({ source, target, fsType, options }: MountRequest, what: string, run: RunTool): Promise<void> {
@@ -51,6 +54,13 @@ export function createMounts({ clock, log, lockFile }: MountsOptions): Mounts {
       const action = `mount ${fsType} ${source} at`;
       return call([action, target, target], within(options, MOUNT_MS), (run) =>
         mount(request, `${action} ${target}`, run),
+      );
+    },
+    formatAndMount(request, options) {
+      const { source, target } = request;
+      // While an earlier try is at work at the disk, all that is there is half of something.
+      return call([`mount ${source} at`, target, source], within(options, FORMAT_MS), (run) =>
+        formatAndMount(request, run, log),
       );
     },
     bind({ source, target, ...more }, options) {

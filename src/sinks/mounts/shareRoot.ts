@@ -21,7 +21,7 @@ const IN_USE = "something is mounted below it, which a bind would hide";
 export function shareRoot(rootDir: string, { clock, log }: { clock: Clock; log: Logger }): Observable<never> {
   const share = async (signal: AbortSignal): Promise<void> => {
     const directory = await realpath(rootDir);
-    const mount = (...args: readonly string[]): Promise<void> =>
+    const mount = (...args: readonly string[]): Promise<unknown> =>
       runTool({ program: "mount", args: [...args], what: `share mounts below ${rootDir}`, signal });
     switch (rootSharing(await readMountTable(), directory)) {
       case "isShared":

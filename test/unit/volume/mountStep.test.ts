@@ -9,7 +9,8 @@ const PATH = "/p";
 const tmpfs: FileSystem = { source: "tmpfs", fsType: "tmpfs", options: ["size=65536", "noswap"] };
 const nfs: FileSystem = { source: "server:/x", fsType: "nfs", options: ["ro"] };
 const pages: FileSystem = { source: "nodev", fsType: "hugetlbfs", options: ["pagesize=2Mi"] };
-const bound = (readOnly: boolean) => ({ source: "/disk", readOnly, podsDir: "/pods" });
+const device = { source: "/disk", fsType: "ext4", options: ["defaults"], mountPoint: "/mounts/v" };
+const bound = (readOnly: boolean) => ({ source: "/disk", readOnly, options: [], podsDir: "/pods", device });
 const found = (line: string) => parseMountInfo(`41 22 0:33 ${line}`)[0];
 
 describe("mountStep", () => {

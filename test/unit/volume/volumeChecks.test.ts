@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failedCheck } from "../../../src/core/volume/volumeChecks.ts";
+import { failedCheck, localSource } from "../../../src/core/volume/volumeChecks.ts";
 import { layoutOfFound } from "../../../src/core/volume/volumeLayout.ts";
 import { setUpMessage } from "../../../src/core/volume/podVolumes.ts";
 import { podOf } from "../../support/pods.ts";
@@ -36,6 +36,26 @@ describe("a volume behind a claim", () => {
   ])("%s", (_what, origin, labels, expected) => {
     const layout = layoutOfFound(podOf(), { name: "pv1", ...origin }, volumeNodeOf());
     const failed = layout.ok ? failedCheck(layout.value, labels) : undefined;
-    expect(failed && setUpMessage("pv1", failed.error, failed.step)).toBe(expected);
+    expect(failed && setUpMessage("pv1", failed)).toBe(expected);
+  });
+});
+
+describe("what a local volume is at", () => {
+  it.each([
+    ["Directory", "directory"],
+    ["BlockDevice", "device"],
+  ])("may be a %s", (found, expected) => {
+    expect(localSource("/mnt/x", found)).toEqual({ ok: true, value: expected });
+  });
+
+  it.each([
+    [undefined, 'path "/mnt/x" does not exist'],
+    ["File", "only directory and block device are supported"],
+    ["CharDevice", "only directory and block device are supported"],
+  ])("may not be: %s", (found, message) => {
+    const source = localSource("/mnt/x", found);
+    expect(source.ok ? "" : setUpMessage("pv1", source.error)).toBe(
+      `MountVolume.NewMounter initialization failed for volume "pv1" : ${message}`,
+    );
   });
 });

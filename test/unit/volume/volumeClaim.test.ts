@@ -61,6 +61,12 @@ describe("originOf", () => {
     });
   });
 
+  it("has the mount options of the old annotation instead, if there is one", () => {
+    const annotations = { "volume.beta.kubernetes.io/mount-options": "hard,,nolock" };
+    const annotated = { ...volume, metadata: { ...volume.metadata, annotations } };
+    expect(originOf(annotated, bound, true)).toMatchObject({ value: { mountOptions: ["hard", "nolock"] } });
+  });
+
   it("keeps which nodes it belongs to", () => {
     const nodeSelectorTerms = [{ matchExpressions: [{ key: "disk", operator: "Exists" }] }];
     const spec = { ...volume.spec, nodeAffinity: { required: { nodeSelectorTerms } } };

@@ -148,10 +148,21 @@ describe("layoutOf", () => {
 describe("layoutOfOrigin", () => {
   it("binds a local volume, whose owner is left alone when it is read-only", () => {
     const pod = podOf({ spec: { securityContext: { fsGroup: 5 } } });
-    const bound = { source: "/mnt/d", readOnly: true, podsDir: "/var/lib/kubelet/pods" };
-    expect(layoutOfOrigin(pod, { name: "v", local: { path: "/mnt/d" }, readOnly: true }, volumeNodeOf())).toEqual({
+    const origin = { name: "v", local: { path: "/mnt/d" }, mountOptions: ["noexec", "noatime"], readOnly: true };
+    expect(layoutOfOrigin(pod, origin, volumeNodeOf())).toEqual({
       ...own("local-volume"),
-      bound,
+      bound: {
+        source: "/mnt/d",
+        readOnly: true,
+        options: ["noexec", "noatime"],
+        podsDir: "/var/lib/kubelet/pods",
+        device: {
+          source: "/mnt/d",
+          fsType: "ext4",
+          options: ["noatime", "noexec", "ro", "defaults"],
+          mountPoint: "/var/lib/kubelet/plugins/kubernetes.io/local-volume/mounts/v",
+        },
+      },
       hasContent: false,
       isReadOnly: true,
       selinuxRelabel: true,
@@ -163,6 +174,14 @@ describe("layoutOfOrigin", () => {
     expect(layoutOfOrigin(pod, { name: "v", local: { path: "/mnt/d" } }, volumeNodeOf())).toMatchObject({
       ownership: { fsGroup: 5, changePolicy: "OnRootMismatch" },
       readyDir: "/var/lib/kubelet/pods/uid-1/plugins/kubernetes.io~local-volume/v",
+    });
+  });
+
+  it("mounts a device as what its volume says it has", () => {
+    const origin = { name: "v", local: { path: "/dev/sdb", fsType: "xfs" } };
+    expect(layoutOfOrigin(podOf(), origin, volumeNodeOf())?.bound?.device).toMatchObject({
+      fsType: "xfs",
+      options: ["defaults"],
     });
   });
 

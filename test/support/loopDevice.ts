@@ -1,0 +1,35 @@
+/** A blank block device for a test: a sparse file behind a loop device. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findProgram } from "./findProgram.ts";
+
+/** What loop devices with ext4 lack here. */
+export const missingForLoopDevices = (): readonly string[] => [
+  ...(existsSync("/dev/loop-control") ? [] : ["loop devices"]),
+  ...["losetup", "blkid", "mkfs.ext4"].filter((name) => findProgram(name) === undefined),
+];
+
+export interface LoopDevice {
+  /** `/dev/loopN`. */
+  readonly device: string;
+  /** Gives it back, once nothing of it is mounted. */
+  detach(): void;
+}
+
+/** Makes one; `megabytes` large. */
+export function loopDevice(megabytes = 16): LoopDevice {
+  const folder = mkdtempSync(join(tmpdir(), "rxlet-disk-"));
+  const file = join(folder, "image");
+  writeFileSync(file, "");
+  truncateSync(file, megabytes * 2 ** 20);
+  const device = execFileSync("losetup", ["--find", "--show", file], { encoding: "utf8" }).trim();
+  return {
+    device,
+    detach() {
+      execFileSync("losetup", ["--detach", device]);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

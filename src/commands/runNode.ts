@@ -19,6 +19,7 @@ import {
 } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
+import { hostFault } from "../core/config/hostFault.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
 import { mountToolsLockPath } from "../core/paths.ts";
@@ -83,6 +84,10 @@ export interface NodeSetup {
 export function runNode(setup: NodeSetup): Observable<NodeOutput> {
   const { options, log } = setup;
   return defer(() => readMachine(machineOptions(options))).pipe(
+    tap((machine) => {
+      const fault = hostFault(options.config, machine);
+      if (fault !== undefined) throw fault;
+    }),
     switchMap((machine) =>
       using(
         () => openResources(setup),

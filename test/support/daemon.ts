@@ -213,6 +213,7 @@ function configuration(
     staticPodPath: manifests,
     podLogsDir: join(folder, "logs", "pods"),
     failSwapOn: false,
+    failCgroupV1: false,
     // Tests may run on a disk that others fill.
     evictionHard: { "memory.available": "100Mi" },
     logging: { format: "json" },

@@ -59,7 +59,10 @@ export const RESOURCE_FIELDS = {
   memorySwap: field("object", undefined, "Swap for pods"),
   "memorySwap.swapBehavior": field("string", undefined, "NoSwap or LimitedSwap"),
   failSwapOn: field("bool?", true, "Refuse to start while swap is on", { flag: "fail-swap-on" }),
-  failCgroupV1: field("bool?", true, "Refuse to start on cgroup v1", { flag: "fail-cgroupv1" }),
+  failCgroupV1: field("bool?", true, "Refuse to start on cgroup v1", {
+    flag: "fail-cgroupv1",
+    effective: true,
+  }),
   systemReserved: field("map[string]string", undefined, "Resources kept for the system: cpu, memory, pid, ...", {
     flag: "system-reserved",
     effective: true,

@@ -1,6 +1,6 @@
 /**
  * Checks a complete configuration: every field against its rule, then what fields must be to each other and to the
- * feature gates. All faults are reported. Faults of the host (cgroup version, swap) are not looked for here.
+ * feature gates. All faults are reported. What the host has against it is not looked for here: see hostFault.
  * Upstream: ValidateKubeletConfiguration, and the checks its components make at start.
  */
 import { ruleFault } from "./checkField.ts";

@@ -22,14 +22,28 @@ const MEMORY_ON_DISK =
   "The tmpfs noswap option is not supported. Memory-backed volumes (e.g. secrets, emptyDirs, etc.) " +
   "might be swapped to disk and should no longer be considered secure.";
 
+const CGROUP_V1 =
+  "cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to " +
+  "cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1";
+
+/** The machine, as far as its node is warned of it. */
+export interface StartingMachine {
+  readonly swapBytes: bigint;
+  readonly kernelVersion: string;
+  readonly cgroupVersion: 1 | 2 | undefined;
+}
+
 /** What a kubelet says of its node when it starts. */
 export function startEvents(
   name: string,
-  { swapBytes, kernelVersion }: { readonly swapBytes: bigint; readonly kernelVersion: string },
+  { swapBytes, kernelVersion, cgroupVersion }: StartingMachine,
 ): readonly KubeletEvent[] {
-  const starting = nodeEvent(name, "Starting", "Starting kubelet.");
-  if (swapBytes === 0n || canKeepOutOfSwap(kernelVersion)) return [starting];
-  return [starting, nodeEvent(name, "PossibleMemoryBackedVolumesOnDisk", MEMORY_ON_DISK, "Warning")];
+  const mayReachDisk = swapBytes > 0n && !canKeepOutOfSwap(kernelVersion);
+  return [
+    nodeEvent(name, "Starting", "Starting kubelet."),
+    ...(mayReachDisk ? [nodeEvent(name, "PossibleMemoryBackedVolumesOnDisk", MEMORY_ON_DISK, "Warning")] : []),
+    ...(cgroupVersion === 1 ? [nodeEvent(name, "CgroupV1", CGROUP_V1, "Warning")] : []),
+  ];
 }
 
 /** `Node n1 status is now: NodeReady`. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { startEvents } from "../../../src/core/node/nodeEvents.ts";
 
-const reasons = (swapBytes: bigint, kernelVersion: string) =>
-  startEvents("n1", { swapBytes, kernelVersion }).map(({ type, reason }) => `${type} ${reason}`);
+const reasons = (swapBytes: bigint, kernelVersion: string, cgroupVersion?: 1 | 2) =>
+  startEvents("n1", { swapBytes, kernelVersion, cgroupVersion }).map(({ type, reason }) => `${type} ${reason}`);
 
 describe("what a kubelet says of its node at its start", () => {
   it.each([
@@ -14,13 +14,31 @@ describe("what a kubelet says of its node at its start", () => {
     expect(reasons(swapBytes, kernelVersion)).toEqual(expected);
   });
 
-  it("warns in upstream's words", () => {
-    expect(startEvents("n1", { swapBytes: 1n, kernelVersion: "5.4" })[1]).toEqual({
-      type: "Warning",
-      reason: "PossibleMemoryBackedVolumesOnDisk",
-      message:
-        "The tmpfs noswap option is not supported. Memory-backed volumes (e.g. secrets, emptyDirs, etc.) might be swapped to disk and should no longer be considered secure.",
-      object: { kind: "Node", namespace: "", name: "n1", uid: "", fieldPath: "" },
-    });
+  it("on cgroups of version 1, which is what it warns of", () => {
+    expect([1, 2, undefined].map((version) => reasons(0n, "5.4", version as 1 | 2 | undefined))).toEqual([
+      ["Normal Starting", "Warning CgroupV1"],
+      ["Normal Starting"],
+      ["Normal Starting"],
+    ]);
+  });
+
+  it("in upstream's words where it warns", () => {
+    const object = { kind: "Node", namespace: "", name: "n1", uid: "", fieldPath: "" };
+    expect(startEvents("n1", { swapBytes: 1n, kernelVersion: "5.4", cgroupVersion: 1 }).slice(1)).toEqual([
+      {
+        type: "Warning",
+        reason: "PossibleMemoryBackedVolumesOnDisk",
+        message:
+          "The tmpfs noswap option is not supported. Memory-backed volumes (e.g. secrets, emptyDirs, etc.) might be swapped to disk and should no longer be considered secure.",
+        object,
+      },
+      {
+        type: "Warning",
+        reason: "CgroupV1",
+        message:
+          "cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1",
+        object,
+      },
+    ]);
   });
 });

@@ -1,7 +1,8 @@
 /**
  * How fast the API server is told of pods, and what an idle node costs it: `node bench/api.ts` [pods] (root, containerd,
- * CNI plugins) against the HTTPS test double, with the rates of the defaults. The floors, measured meanwhile: a status
- * PATCH of this process to the same double and back, and a file replaced in the node's folder, as before a Ready is told.
+ * CNI plugins) against the HTTPS test double, which has a process of its own, with the rates of the defaults. The floors,
+ * measured meanwhile: a status PATCH of this process to the same double and back, and a file replaced in the node's
+ * folder, as before a Ready is told.
  */
 import { rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -9,14 +10,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { firstValueFrom } from "rxjs";
-import type { Pod, PodStatus } from "../src/core/api.ts";
-import { type HttpsApiServer, startHttpsApiServer } from "../test/support/apiServer/httpsApiServer.ts";
-import { writeNodeKubeconfig } from "../test/support/apiServer/nodeKubeconfig.ts";
+import type { Pod } from "../src/core/api.ts";
 import { openTestLane } from "../test/support/apiServer/testLane.ts";
 import { type Daemon, NODE_NAME } from "../test/support/daemon.ts";
 import { PAUSE_IMAGE } from "../test/support/images.ts";
-import { newPod } from "../test/support/simApi.ts";
-import { waitFor } from "../test/support/waitFor.ts";
+import { type BenchApiServer, startBenchApiServer } from "./apiServer.ts";
 import { onBenchNode } from "./benchNode.ts";
 import { median, percentile, printFigure, printRow, printTitle, wallMs } from "./figures.ts";
 
@@ -26,28 +24,17 @@ const PROBED_PODS = 5;
 const PROBED_MS = 40_000;
 const SETTLE_MS = 20_000;
 const IDLE_MS = 120_000;
-const START_MS = 300_000;
 const HOUR_MS = 3_600_000;
 /** Per hour: a lease and a look at the node every 10 s, the node's status every 5 min, five watches anew every 7.5 min. */
 const UPSTREAM_REQUESTS = 360 + 360 + 12 + 5 * 8;
 
-const isReady = (status: PodStatus | undefined): boolean =>
-  status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
-
-/** When the double had each change of a pod's Ready condition; by name, in order. */
-function followReady({ sim }: HttpsApiServer): ReadonlyMap<string, number[]> {
-  const seen = new Map<string, number[]>();
-  sim.changes$.subscribe(({ resource, object, previous }) => {
-    const [now, before] = [object, previous] as unknown as readonly [Pod, Pod | undefined];
-    if (resource !== "pods" || isReady(now.status) === isReady(before?.status)) return;
-    seen.set(now.metadata.name, [...(seen.get(now.metadata.name) ?? []), wallMs()]);
-  });
-  return seen;
-}
-
-const bind = ({ sim }: HttpsApiServer, name: string, more: Partial<Pod["spec"]["containers"][number]> = {}): void => {
+const bind = (
+  api: BenchApiServer,
+  name: string,
+  more: Partial<Pod["spec"]["containers"][number]> = {},
+): Promise<unknown> => {
   const containers = [{ name: "main", image: PAUSE_IMAGE, ...more }];
-  sim.put("pods", newPod(name, { nodeName: NODE_NAME, terminationGracePeriodSeconds: 1, containers }));
+  return api.put(name, { nodeName: NODE_NAME, terminationGracePeriodSeconds: 1, containers });
 };
 
 interface Floors {
@@ -62,10 +49,11 @@ async function timed(times: number[], action: () => Promise<unknown>): Promise<v
 }
 
 /** What this machine takes for the parts of the way, for as long as `ms`. */
-async function floors(api: HttpsApiServer, folder: string, ms: number): Promise<Floors> {
+async function floors(api: BenchApiServer, folder: string, ms: number): Promise<Floors> {
   const ref = { namespace: "default", name: "floor" };
-  api.sim.put("pods", newPod("floor", { nodeName: "elsewhere", containers: [{ name: "main", image: PAUSE_IMAGE }] }));
-  const lane = openTestLane(api, { identity: await api.clientCertificate({ kind: "admin" }) });
+  await api.put("floor", { nodeName: "elsewhere", containers: [{ name: "main", image: PAUSE_IMAGE }] });
+  const access = await api.access();
+  const lane = openTestLane(access, { identity: access.identity });
   const took: Floors = { patches: [], files: [] };
   const file = join(folder, "floor");
   for (const endAt = wallMs() + ms; wallMs() < endAt; ) {
@@ -82,37 +70,36 @@ async function floors(api: HttpsApiServer, folder: string, ms: number): Promise<
 }
 
 /** Pods whose readiness changes with every probe: from the probe's answer to the PATCH that tells of it. */
-async function idleNode(
-  api: HttpsApiServer,
-  folder: string,
-  ready: ReadonlyMap<string, number[]>,
-): Promise<Floors & { readonly told: readonly number[] }> {
+async function idleNode(api: BenchApiServer, folder: string): Promise<Floors & { readonly told: readonly number[] }> {
   const answered = new Map<string, number[]>();
   const target = createServer(({ url = "" }, response) => {
     const name = url.slice(1);
     const times = answered.get(name) ?? [];
     response.statusCode = times.length % 2 === 0 ? 200 : 500;
-    response.end(() => answered.set(name, [...times, wallMs()]));
+    answered.set(name, [...times, wallMs()]);
+    response.end();
   });
   await new Promise<void>((resolve) => target.listen(0, "127.0.0.1", resolve));
   const { port } = target.address() as AddressInfo;
   const names = Array.from({ length: PROBED_PODS }, (_, index) => `probed-${index}`);
   for (const name of names) {
     const httpGet = { host: "127.0.0.1", port, path: `/${name}` };
-    bind(api, name, { readinessProbe: { httpGet, periodSeconds: 1, failureThreshold: 1 } });
+    await bind(api, name, { readinessProbe: { httpGet, periodSeconds: 1, failureThreshold: 1 } });
   }
+  await api.untilReady(names);
+  // What starts is no idle node.
+  await pause(SETTLE_MS);
+  const startedAt = wallMs();
   const bare = await floors(api, folder, PROBED_MS);
-  const told = new Map([...ready].map(([name, times]) => [name, [...times]]));
-  for (const name of names) api.sim.delete("pods", { namespace: "default", name });
-  await waitFor("the probed pods to be gone", () => names.every((name) => !hasPod(api, name)), START_MS);
+  const told = await api.readyChanges();
+  await api.remove(names);
+  await api.untilGone(names);
   target.close();
   const sinceAnswer = (name: string, at: number): number =>
     at - (answered.get(name)?.findLast((time) => time <= at) ?? Number.NaN);
-  return { ...bare, told: names.flatMap((name) => (told.get(name) ?? []).map((at) => sinceAnswer(name, at))) };
+  const since = (name: string): readonly number[] => (told.get(name) ?? []).filter((at) => at >= startedAt);
+  return { ...bare, told: names.flatMap((name) => since(name).map((at) => sinceAnswer(name, at))) };
 }
-
-const hasPod = ({ sim }: HttpsApiServer, name: string): boolean =>
-  sim.object("pods", { namespace: "default", name }) !== undefined;
 
 /** When the daemon itself turned a pod Ready. */
 async function turnedReadyAt(daemon: Daemon, name: string): Promise<number> {
@@ -127,16 +114,17 @@ interface Burst {
   readonly patches: number;
 }
 
-async function burst(api: HttpsApiServer, daemon: Daemon, ready: ReadonlyMap<string, number[]>): Promise<Burst> {
+async function burst(api: BenchApiServer, daemon: Daemon): Promise<Burst> {
   const names = Array.from({ length: pods }, (_, index) => `idle-${index}`);
-  const from = api.requests.length;
+  const from = (await api.requestsSince(0)).length;
   const startedAt = wallMs();
-  for (const name of names) bind(api, name);
-  await waitFor(`${pods} pods to be Ready`, () => names.every((name) => ready.has(name)), START_MS);
+  await Promise.all(names.map((name) => bind(api, name)));
+  await api.untilReady(names);
   const tookMs = wallMs() - startedAt;
+  const ready = await api.readyChanges();
   const lateness: number[] = [];
   for (const name of names) lateness.push((ready.get(name)?.[0] ?? Number.NaN) - (await turnedReadyAt(daemon, name)));
-  const patches = api.requests.slice(from).filter((line) => /^PATCH .*\/pods\/.*\/status/.test(line)).length;
+  const patches = (await api.requestsSince(from)).filter((line) => /^PATCH .*\/pods\/.*\/status/.test(line)).length;
   return { lateness, tookMs, patches };
 }
 
@@ -147,15 +135,15 @@ const total = (page: string, name: string): number =>
     0,
   );
 
-async function idleHour(api: HttpsApiServer, daemon: Daemon): Promise<void> {
+async function idleHour(api: BenchApiServer, daemon: Daemon): Promise<void> {
   await pause(SETTLE_MS);
-  const [before, from, startedAt] = [await daemon.metrics(), api.requests.length, wallMs()];
+  const [before, { length: from }, startedAt] = [await daemon.metrics(), await api.requestsSince(0), wallMs()];
   await pause(IDLE_MS);
   const perHour = HOUR_MS / (wallMs() - startedAt);
   const after = await daemon.metrics();
   const bytes = (name: string): number => ((total(after, name) - total(before, name)) * perHour) / 1024;
   console.log(`\n${pods} idle pods, per hour, from ${IDLE_MS / 1000} s`);
-  const requests = api.requests.slice(from);
+  const requests = await api.requestsSince(from);
   printFigure("requests", requests.length * perHour, "", `aim: ${UPSTREAM_REQUESTS}, what upstream's defaults imply`);
   const kinds = Map.groupBy(requests, kindOf);
   for (const [kind, all] of kinds) printFigure(`  ${kind}`, all.length * perHour, "");
@@ -171,13 +159,12 @@ function kindOf(line: string): string {
   return `${verb} ${/(leases|nodes|pods|events|services|runtimeclasses|csidrivers|configmaps|secrets)/.exec(plain)?.[1] ?? plain}`;
 }
 
-const api = await startHttpsApiServer();
+const api = await startBenchApiServer();
 try {
-  const ready = followReady(api);
   await onBenchNode(
     async ({ daemon, folder }) => {
-      const { told: idle, patches: bare, files } = await idleNode(api, folder, ready);
-      const { lateness, tookMs, patches } = await burst(api, daemon, ready);
+      const { told: idle, patches: bare, files } = await idleNode(api, folder);
+      const { lateness, tookMs, patches } = await burst(api, daemon);
       printTitle("status change -> PATCH received, ms");
       printRow("floor: PATCH there and back", bare);
       printRow("floor: a file replaced", files);
@@ -189,8 +176,8 @@ try {
       printFigure("status PATCHes per pod", patches / pods, "");
       await idleHour(api, daemon);
     },
-    async (folder) => ["--kubeconfig", await writeNodeKubeconfig(api, NODE_NAME, folder)],
+    async (folder) => ["--kubeconfig", await api.kubeconfig(folder)],
   );
 } finally {
-  await api.close();
+  api.close();
 }

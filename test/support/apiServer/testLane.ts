@@ -10,6 +10,7 @@ import {
 import { createTransport, type Transport } from "../../../src/sinks/apiServer/transport.ts";
 import type { ApiServer } from "../../../src/ports/apiServer.ts";
 import { realClock } from "../realClock.ts";
+import type { TestAuthority } from "./certificates.ts";
 import type { HttpsApiServer } from "./httpsApiServer.ts";
 
 /** A client of a test server. */
@@ -35,7 +36,7 @@ export interface TestLaneOptions
 
 /** Opens one. */
 export function openTestLane(
-  { url, authority }: Pick<HttpsApiServer, "url" | "authority">,
+  { url, authority }: Pick<HttpsApiServer, "url"> & { readonly authority: Pick<TestAuthority, "certificate"> },
   options: TestLaneOptions,
 ): TestLane {
   const { identity, token, tlsServerName, proxyUrl, onRejected = () => {}, ...given } = options;

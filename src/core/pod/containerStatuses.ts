@@ -37,14 +37,17 @@ export interface ContainerStatusesInput {
 
 const LOST_MESSAGE = "The container could not be located when the pod was deleted.  The container used to be Running";
 
+/** What a container that has not run yet waits for, as far as nothing went wrong. */
+const awaited = ({ pod }: ContainerStatusesInput): string =>
+  (pod.spec.initContainers ?? []).length > 0 ? "PodInitializing" : "ContainerCreating";
+
 /** Nothing in the runtime: the entry told last says what became of it. */
 function statusWithoutInstance(
   input: ContainerStatusesInput,
   spec: Container,
   before: ApiContainerStatus | undefined,
 ): ApiContainerStatus {
-  const hasInit = (input.pod.spec.initContainers ?? []).length > 0;
-  const absent = absentStatus(spec, hasInit ? "PodInitializing" : "ContainerCreating", input.context);
+  const absent = absentStatus(spec, awaited(input), input.context);
   if (before === undefined) return absent;
   if (input.restartingAll && before.state?.waiting === undefined) {
     return { ...absent, ...removedForRestart, restartCount: before.restartCount + 1 };
@@ -107,7 +110,9 @@ function statusFromInstances(
   const present = presentStatus(spec, newest, before, input.context, actual);
   // A look may miss the newest instance when one was made, and an older one removed, between its two questions.
   const restartCount = Math.max(present.restartCount, before?.restartCount ?? 0);
-  const status = { ...present, restartCount, lastState: lastStateTold(before, present) };
+  // Between being made and being started. Upstream, whose statuses are of before a sync, hardly ever tells of that.
+  const waiting = newest.state === "created" ? { state: { waiting: { reason: awaited(input) } } } : {};
+  const status = { ...present, ...waiting, restartCount, lastState: lastStateTold(before, present) };
   // One that never ran has no end to tell of.
   const older = input.runtime.containers.find(
     (each) => each.name === spec.name && each !== newest && each.state !== "created",

@@ -239,9 +239,13 @@ describe("container statuses", () => {
     const input = { pod: pod({ restartPolicy: "Never" }), runtime: runtime([exited("web", 1)]), failures };
     expect(webOf(input)?.state).toEqual(terminatedState("web", 1, "Error"));
   });
-  it("a created container waits without a reason", () => {
-    expect(webOf({ runtime: runtime([instance("web", { state: "created", startedAt: undefined })]) })).toEqual(
-      running("web", { state: { waiting: {} }, ready: false, started: false }),
+  it.each([
+    ["ContainerCreating", {}],
+    ["PodInitializing", { initContainers: [{ name: "init" }] }],
+  ])("a created container waits for %s", (reason, spec) => {
+    const created = runtime([instance("web", { state: "created", startedAt: undefined })]);
+    expect(webOf({ pod: pod(spec), runtime: created })).toEqual(
+      running("web", { state: { waiting: { reason } }, ready: false, started: false }),
     );
   });
   it("a container of unknown state waits", () => {

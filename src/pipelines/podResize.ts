@@ -10,7 +10,7 @@ import {
   withAskedSize,
   withReportedSizes,
 } from "../core/allocation/actualSizes.ts";
-import { allocationOf, unknownAllocation } from "../core/allocation/podAllocation.ts";
+import { allocationOf, sameAllocation, unknownAllocation } from "../core/allocation/podAllocation.ts";
 import { resizeCompletedEvent, resizeErrorEvent } from "../core/allocation/resizeMessages.ts";
 import {
   memoryDecreaseProblem,
@@ -187,15 +187,20 @@ function noteFailure(context: PodContext, pod: Pod, { message }: KubeletError): 
   ports.telemetry.log.warn("Pod resize failed", { ...podFields(context), why: message });
   const { resizing } = memory;
   // Another size was granted meanwhile: this failure is not about that one.
-  const isNews = memory.allocated === pod && resizing.value?.error !== message;
+  const isNews = isAllocated(context, pod) && resizing.value?.error !== message;
   if (!isNews) return of(inspect(context));
   resizing.set({ generation: pod.metadata.generation, error: message });
   return of(eventOutput(resizeErrorEvent(pod, message)), inspect(context));
 }
 
+/** Whether the pod has the size that is allocated now. It may be another object: its status comes back meanwhile. */
+const isAllocated = ({ memory: { allocated } }: PodContext, pod: Pod): boolean =>
+  allocated !== undefined && sameAllocation(allocationOf(allocated), allocationOf(pod));
+
 /** Says that a resize is over, once, when the pod was seen at its allocated size. */
-export function concludeResize({ memory, identity }: PodContext, pod: Pod): readonly PodOutput[] {
-  if (memory.resizing.value === undefined || memory.allocated !== pod) return [];
+export function concludeResize(context: PodContext, pod: Pod): readonly PodOutput[] {
+  const { memory, identity } = context;
+  if (memory.resizing.value === undefined || !isAllocated(context, pod)) return [];
   memory.sizes = sizesOf(allocationOf(pod));
   memory.resizing.set(undefined);
   return [eventOutput(resizeCompletedEvent(pod)), { kind: "resized", uid: identity.uid }];

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { PodSpec } from "../../src/core/api.ts";
 import { createSimApiServer, type SimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
 import { drawFaultRates, type FaultRates, noFaults } from "../../src/sim/faults/faultKinds.ts";
 import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
 import { createPrng } from "../../src/sim/prng.ts";
 import { createSimClock } from "../../src/sim/simClock.ts";
 import { simImage } from "../../src/sim/simImageCalls.ts";
-import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
+import { createSimNode, type SimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
 import { runsForever } from "../../src/sim/simProgram.ts";
 import { simulateSeed } from "../../src/sim/simulateSeed.ts";
 import { containerOf } from "../support/pods.ts";
@@ -17,6 +18,11 @@ const IMAGES = ["registry.example/app:1", "registry.example/app:2"].map((name) =
 
 /** Nodes of one server, in one virtual time. */
 function cluster(...nodeNames: readonly string[]) {
+  return slowCluster(undefined, ...nodeNames);
+}
+
+/** The same with a runtime that takes its time. */
+function slowCluster(latency: SimNodeOptions["latency"], ...nodeNames: readonly string[]) {
   const scheduler = createHeapScheduler();
   const server = createSimApiServer({ clock: createSimClock(scheduler) });
   const nodes = nodeNames.map((nodeName) =>
@@ -26,6 +32,7 @@ function cluster(...nodeNames: readonly string[]) {
       api: server,
       config: { nodeName },
       images: IMAGES,
+      ...(latency === undefined ? {} : { latency }),
       programs: () => ({ ...runsForever, onTerm: { afterMs: 500, code: 0 } }),
     }),
   );
@@ -63,6 +70,27 @@ describe("a node that takes its pods from an API server", () => {
       [],
       [],
     ]);
+  });
+
+  it("tells that a resize is over as soon as it is, whatever comes back of its status meanwhile", () => {
+    const { server, node } = slowCluster((rpc) => (rpc === "RemoveContainer" ? 1_000 : 2), "one");
+    const specOf = (memory: string): PodSpec => {
+      const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
+      return { containers: [containerOf({ resizePolicy, resources: { requests: { memory }, limits: { memory } } })] };
+    };
+    const conditions = (): readonly unknown[] =>
+      (server.object("pods", ref("web"))?.status?.conditions ?? []).map(({ type }) => type);
+    server.put("pods", { ...newPod("web"), spec: specOf("1Gi") });
+    server.schedule(ref("web"), "one");
+    node.runFor(45_000);
+    for (const [index, memory] of ["2Gi", "1Gi", "2Gi", "1Gi"].entries()) {
+      server.resize(ref("web"), specOf(memory));
+      node.runFor(45_000);
+      expect([conditions(), node.running()]).toEqual([
+        expect.not.arrayContaining(["PodResizeInProgress"]),
+        [`default/web/main#${index + 1}`],
+      ]);
+    }
   });
 
   it("replaces a pod that was deleted by force and made again under its name", () => {

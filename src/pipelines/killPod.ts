@@ -77,13 +77,13 @@ export function killContainer(
     const elapsedSeconds = (): number => (clock.monotonicMs() - startedAt) / 1000;
     const leftMs = (): number => Math.max(0, graceSeconds - Math.floor(elapsedSeconds())) * 1000;
     const cut$ = stop === undefined ? NEVER : aborted(stop);
+    const stop$ = concat(
+      defer(() => turn$.pipe(takeUntil(longTimer(clock, leftMs())))),
+      defer(() => (stop?.aborted === true ? EMPTY : signal(remainingGraceSeconds(graceSeconds, elapsedSeconds())))),
+    );
     return concat(
       of(podEvent(context, "Normal", "Killing", kill.message, path)),
-      preStop(context, pod, kill, graceSeconds).pipe(takeUntil(cut$)),
-      defer(() => turn$.pipe(takeUntil(longTimer(clock, leftMs())))),
-      defer(() =>
-        stop?.aborted === true ? EMPTY : signal(remainingGraceSeconds(graceSeconds, elapsedSeconds())),
-      ).pipe(takeUntil(cut$)),
+      preStop(context, pod, kill, graceSeconds, stop$).pipe(takeUntil(cut$)),
       defer(() => {
         if (stop?.aborted === true) noteDeadline(context, kill.containerId, graceSeconds, startedAt);
         return EMPTY;

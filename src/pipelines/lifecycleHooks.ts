@@ -17,7 +17,7 @@ import { stage } from "./podStage.ts";
 /** A hook and where it runs. */
 export interface HookTask {
   readonly hook: "PostStartHook" | "PreStopHook";
-  /** When it is cut off, if it is. */
+  /** What comes when it takes too long. */
   readonly due?: Due;
   readonly pod: Pod;
   readonly container: Container;

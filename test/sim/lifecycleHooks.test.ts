@@ -91,7 +91,7 @@ describe("preStop", () => {
     ]);
   });
 
-  it("is cut off when the grace period is over; the signal gets two seconds all the same", () => {
+  it("goes on when the grace period is over, beside the signal, which gets two seconds all the same", () => {
     endsSo(
       { containers: [container("main", preStop("takes", "60000"))] },
       [

@@ -199,6 +199,23 @@ describe("the timeline of a pod", () => {
     check();
   });
 
+  it("tells of a hook that is late how long it went on beside the stop of its container", () => {
+    const main: Container = containerOf({ lifecycle: { preStop: { exec: { command: ["drain"] } } } });
+    const { node, check } = podNode({
+      pods: [plainPod({ spec: { containers: [main], terminationGracePeriodSeconds: 10 } })],
+      programs: () => ({ exec: () => ({ afterMs: 60_000, code: 0 }), onTerm: "ignored" }),
+    });
+    node.runFor(10_000);
+    node.dropPod("uid-1");
+    node.runFor(30_000);
+    expect(explained(node).filter((line) => /PreStopHook|StopContainer/.test(line))).toEqual([
+      "  00:10.00     12s  PreStopHook main        cut off",
+      "  00:20.00          FailedPreStopHook main  warning: PreStopHook failed",
+      "  00:20.00      2s  StopContainer main",
+    ]);
+    check();
+  });
+
   it("tells of a pod that ends which hook or container it waits for, and until when at most", () => {
     const main: Container = containerOf({ lifecycle: { preStop: { exec: { command: ["drain"] } } } });
     const { node, check } = podNode({
@@ -211,7 +228,7 @@ describe("the timeline of a pod", () => {
     expect(explained(node).slice(0, 4)).toEqual([
       "demo/plain  Running, terminating since 00:10.00  (UID uid-1)",
       "Now, at 00:13.00",
-      "  PreStopHook of main, for 3s; cut off at 00:40.00, in 27s",
+      "  PreStopHook of main, for 3s; stop signal at 00:40.00, in 27s",
       "So far",
     ]);
     node.runFor(7_000);

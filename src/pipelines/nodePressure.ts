@@ -3,7 +3,7 @@
  * Bound: one look at a time, 10 s after the one before, 10 s for each figure; only figures some threshold is about.
  * Counterpart: synchronize of pkg/kubelet/eviction, as far as it observes.
  */
-import { defer, EMPTY, forkJoin, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
+import { defer, EMPTY, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
 import { nextPressure, noPressureSeen, pressuresOf } from "../core/eviction/nodePressure.ts";
 import { type Observations, observationsOf } from "../core/eviction/observations.ts";
 import type { Signal } from "../core/eviction/thresholds.ts";
@@ -14,7 +14,7 @@ import { sameValue } from "../core/sameValue.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
-import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
+import { FIGURE_DEADLINE_MS, figuresOf } from "./measuredFigure.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "hostUsage" | "images" | "cgroupUsage" | "telemetry">;
 type Config = Pick<
@@ -24,7 +24,6 @@ type Config = Pick<
 
 /** As upstream's evictionMonitoringPeriod. */
 const LOOK_EVERY_MS = 10_000;
-const NOT_ASKED = of(undefined);
 
 /** Runs while it is subscribed. Never emits, never errors: what cannot be measured is no pressure. */
 export function nodePressure(
@@ -56,35 +55,32 @@ function createLook(ports: Ports, config: Config): Observable<Observations> {
   const { hostUsage } = ports;
   const signals = new Set<Signal>(config.evictionThresholds.map(({ signal }) => signal));
   const isAsked = (...of: readonly Signal[]): boolean => of.some((signal) => signals.has(signal));
-  return forkJoin({
-    memory: isAsked("memory.available") ? orUndefined(hostUsage.memory(), ports) : NOT_ASKED,
-    pods: isAsked("allocatableMemory.available") ? podsMemory(ports, config) : NOT_ASKED,
-    pids: isAsked("pid.available") ? orUndefined(hostUsage.pids(), ports) : NOT_ASKED,
-    nodeFs: isAsked("nodefs.available", "nodefs.inodesFree")
-      ? orUndefined(hostUsage.fileSystem(config.directories.rootDir), ports)
-      : NOT_ASKED,
-    imageFs: isAsked("imagefs.available", "imagefs.inodesFree") ? createImageFs(ports) : NOT_ASKED,
-  }).pipe(map(observationsOf));
+  const podsMemory$ = podsMemory(ports, config);
+  const calls = {
+    ...(isAsked("memory.available") && { memory: hostUsage.memory() }),
+    ...(isAsked("allocatableMemory.available") && podsMemory$ && { pods: podsMemory$ }),
+    ...(isAsked("pid.available") && { pids: hostUsage.pids() }),
+    ...(isAsked("nodefs.available", "nodefs.inodesFree") && {
+      nodeFs: hostUsage.fileSystem(config.directories.rootDir),
+    }),
+    ...(isAsked("imagefs.available", "imagefs.inodesFree") && { imageFs: imageFs(ports) }),
+  };
+  return figuresOf(calls, ports).pipe(map(observationsOf));
 }
 
 /** The cgroup around all pods, where there is one. */
-function podsMemory(ports: Ports, config: Config) {
-  const { cgroupUsage } = ports;
-  if (cgroupUsage === undefined || !config.cgroupsPerQos) return NOT_ASKED;
+function podsMemory({ cgroupUsage }: Ports, config: Config) {
+  if (cgroupUsage === undefined || !config.cgroupsPerQos) return undefined;
   const path = driverCgroupPath(config.cgroupDriver, kubepodsCgroupName(config));
-  return orUndefined(cgroupUsage.read([path], () => ({})).pipe(map(([found]) => found?.figures)), ports);
+  return cgroupUsage.read([path], () => ({})).pipe(map(([found]) => found?.figures));
 }
 
 /** Where the runtime keeps images is asked until it has said so. */
-function createImageFs(ports: Ports) {
-  const { hostUsage, images } = ports;
+function imageFs({ hostUsage, images }: Ports) {
   let place: string | undefined;
   const place$ = images.imageFsInfo({}, { deadlineMs: FIGURE_DEADLINE_MS }).pipe(
     map(({ imageFilesystems: [found] }) => found?.fsId?.mountpoint ?? ""),
     tap((found) => (place = found)),
   );
-  const measured$ = defer(() => (place === undefined ? place$ : of(place))).pipe(
-    switchMap((path) => hostUsage.fileSystem(path)),
-  );
-  return orUndefined(measured$, ports);
+  return defer(() => (place === undefined ? place$ : of(place))).pipe(switchMap((path) => hostUsage.fileSystem(path)));
 }

@@ -24,7 +24,7 @@ import type { NodeStats } from "../ports/nodeStats.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import { type MeasuredNode, measureContainers, readPodCgroups } from "./containerMetrics.ts";
 import { createDiskCounts } from "./diskCounts.ts";
-import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
+import { FIGURE_DEADLINE_MS, figuresOf, orUndefined } from "./measuredFigure.ts";
 import { measureSystemContainers } from "./systemContainers.ts";
 
 type Ports = Pick<
@@ -137,15 +137,16 @@ function spaceOfWritten(containers: readonly cri.ContainerStats[], ports: Ports)
 
 function measureHost(ports: Ports, config: Config): Observable<HostFigures> {
   const { hostUsage, clock } = ports;
-  return forkJoin({
-    cpuNs: orUndefined(hostUsage.cpuNs(), ports),
-    memory: orUndefined(hostUsage.memory(), ports),
-    pids: orUndefined(hostUsage.pids(), ports),
-    interfaces: orUndefined(hostUsage.interfaces(), ports),
-    rootFs: orUndefined(hostUsage.fileSystem(config.directories.rootDir), ports),
-    pressure: orUndefined(hostUsage.pressure(), ports),
-    systemContainers: orUndefined(measureSystemContainers(ports, config), ports),
-  }).pipe(
+  const calls = {
+    cpuNs: hostUsage.cpuNs(),
+    memory: hostUsage.memory(),
+    pids: hostUsage.pids(),
+    interfaces: hostUsage.interfaces(),
+    rootFs: hostUsage.fileSystem(config.directories.rootDir),
+    pressure: hostUsage.pressure(),
+    systemContainers: measureSystemContainers(ports, config),
+  };
+  return figuresOf(calls, ports).pipe(
     map(({ interfaces = [], systemContainers = [], ...figures }) => ({
       time: clock.wallTime(),
       interfaces,

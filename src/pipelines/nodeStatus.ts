@@ -79,6 +79,7 @@ export function nodeStatus(
 /** One report, tried a few times; from the second try on on the node as the server has it. */
 function report(writer: NodeWriter, written: Written, known: () => Node | undefined): Observable<KubeletEvent> {
   const { api, telemetry, deadlineMs } = writer;
+  if (hasNothingNew(writer, written, newestOf(known(), written.node))) return EMPTY;
   let failures = 0;
   return defer(() => {
     const { name } = writer.facts();
@@ -107,12 +108,15 @@ function newestOf(known: Node | undefined, written: Node | undefined): Node | un
   return known.metadata?.uid === written.metadata?.uid ? newerObject(known, written) : known;
 }
 
+/** As nearly every check of every node finds. */
+const hasNothingNew = ({ clock, facts }: NodeWriter, { same, nextAt }: Written, base: Node | undefined): boolean =>
+  same !== undefined && clock.monotonicMs() < nextAt && same.base === base && same.facts === facts();
+
 function write(writer: NodeWriter, written: Written, base: Node): Observable<KubeletEvent> {
   const { api, clock, rng, telemetry, deadlineMs, startup } = writer;
   const facts = writer.facts();
   const { name, settings } = facts;
   const isDue = clock.monotonicMs() >= written.nextAt;
-  if (!isDue && written.same?.base === base && written.same.facts === facts) return EMPTY;
   const { node, problem } = withNodeStatus(base, facts, formatInstant(clock.wallTime()));
   if (problem !== undefined) telemetry.log.error("Failed to set some node status fields", { error: problem });
   const hasChanged = hasNodeChanged(base, node);

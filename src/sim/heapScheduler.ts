@@ -29,7 +29,7 @@ class HeapAction<T> extends Subscription implements SchedulerAction<T>, Runnable
   private state: T | undefined = undefined;
 
   constructor(time: VirtualTime, work: Work<T>) {
-    super(() => this.time.heap.remove(this));
+    super();
     this.time = time;
     this.work = work;
   }
@@ -40,6 +40,11 @@ class HeapAction<T> extends Subscription implements SchedulerAction<T>, Runnable
     this.state = state;
     this.time.heap.push(this, this.time.nowMs + (delay > 0 ? delay : 0));
     return this;
+  }
+
+  override unsubscribe(): void {
+    this.time.heap.remove(this);
+    super.unsubscribe();
   }
 
   run(): void {

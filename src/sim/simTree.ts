@@ -37,6 +37,8 @@ export function createSimTree(count: CountStored = () => undefined) {
   replace("/", { kind: "directory", mode: 0o755 });
   /** What is in each directory that has anything in it. */
   const names = new Map<string, Set<string>>();
+  /** The same in order, of directories that were listed since. */
+  const sorted = new Map<string, readonly string[]>();
   const mounts = createSimMountTable(nodes);
   const put = (place: string, node: SimNode): void => {
     if (node.kind === "symlink" || nodes.get(place)?.kind === "symlink") mounts.linksChanged();
@@ -45,10 +47,12 @@ export function createSimTree(count: CountStored = () => undefined) {
     const inside = names.get(directory);
     if (inside === undefined) names.set(directory, new Set([name]));
     else inside.add(name);
+    sorted.delete(directory);
   };
   const dropBelow = (place: string): void => {
     for (const name of names.get(place) ?? []) dropBelow(`${place}/${name}`);
     names.delete(place);
+    sorted.delete(place);
     if (nodes.get(place)?.kind === "symlink") mounts.linksChanged();
     replace(place, undefined);
   };
@@ -96,7 +100,11 @@ export function createSimTree(count: CountStored = () => undefined) {
       const place = resolve(path);
       if (!nodes.has(place)) return [];
       needDirectory("list", path, place);
-      return [...(names.get(place) ?? [])].sort();
+      const known = sorted.get(place);
+      if (known !== undefined) return known;
+      const listed = [...(names.get(place) ?? [])].sort();
+      sorted.set(place, listed);
+      return listed;
     },
     remove(path: string) {
       const where = mounts.walkToName(path);
@@ -106,6 +114,7 @@ export function createSimTree(count: CountStored = () => undefined) {
       const place = writable("remove", path, where);
       const [directory, name] = split(place);
       names.get(directory)?.delete(name);
+      sorted.delete(directory);
       dropBelow(place);
     },
     mounts,

@@ -161,6 +161,7 @@ function readFiles(
   options: FilePodSourceOptions,
 ): Observable<readonly FileRead[]> {
   const paths = filesToRead(files, found, options.clock.monotonicMs(), FILE_SETTLE_TIMES);
+  if (paths.length === 0) return of([]);
   return from(paths).pipe(
     boundedMergeMap((path) => readFile(files, path, options), { limit: READS_AT_ONCE, queueLimit: MAX_FILES }),
     toArray(),

@@ -22,12 +22,16 @@ function pruned(value: unknown, nulls: readonly string[]): unknown {
     const items = value.map((item) => pruned(item, nulls));
     return items.every((item, place) => item === value[place]) ? value : items;
   }
-  const given = Object.entries(value);
-  const kept = given
-    .filter(([name, member]) => (member === null ? nulls.includes(name) : !isLeftOut(member)))
-    .map(([name, member]) => [name, pruned(member, nulls)] as const);
-  const isSame = kept.length === given.length && kept.every(([, member], place) => member === given[place]?.[1]);
-  return isSame ? value : Object.fromEntries(kept);
+  const map = value as JsonMap;
+  let isSame = true;
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(map)) {
+    const member = map[name];
+    const isKept = member === null ? nulls.includes(name) : !isLeftOut(member);
+    if (isKept) kept[name] = pruned(member, nulls);
+    isSame &&= isKept && kept[name] === member;
+  }
+  return isSame ? value : kept;
 }
 
 const isLeftOut = (member: unknown): boolean => member === undefined || (Array.isArray(member) && member.length === 0);

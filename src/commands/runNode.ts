@@ -41,6 +41,7 @@ import { createLogFiles } from "../sinks/logFiles.ts";
 import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
 import { shareRoot } from "../sinks/mounts/shareRoot.ts";
+import { createProjectQuotas } from "../sinks/projectQuotas.ts";
 import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
@@ -244,6 +245,10 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     probers: createProbers(client.runtime, clock),
     files: createFiles(),
     volumeFiles: createVolumeFiles({ clock }),
+    quotas:
+      options.featureGates.get("LocalStorageCapacityIsolationFSQuotaMonitoring") === true && mayMount()
+        ? createProjectQuotas({ clock, log })
+        : undefined,
     mounts: mayMount()
       ? createMounts({ clock, log, lockFile: mountToolsLockPath(kubeletConfig.directories) })
       : undefined,

@@ -22,7 +22,7 @@ type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "tele
 type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
 interface State extends Pick<NodeState, "registry" | "listing" | "statuses" | "orphans"> {
   readonly userNamespaces: Pick<UserNamespaces, "release">;
-  readonly volumesOf: Pick<Volumes, "forget" | "releaseDevices">;
+  readonly volumesOf: Pick<Volumes, "forget" | "release">;
 }
 
 /** Sweeps from when `ready$` emits: until the registry has heard what all sources want, every pod looks like a leftover. */
@@ -61,7 +61,7 @@ function sweepPodDirs(ports: Ports, { directories }: Config, state: State): Obse
       return concat(
         state.userNamespaces.release(uid),
         unmountBelow(ports, path),
-        state.volumesOf.releaseDevices(),
+        state.volumesOf.release(uid),
         removeUnmounted(ports, path),
       ).pipe(
         tap({

@@ -2,7 +2,7 @@
  * Counts what pods keep on disks: logs of their containers and volumes, each by itself, in a thread that walks. Keeps
  * nothing. Bounds: one pod, and one directory of it, at a time; 10 s each. Counterpart: volume_stat_calculator.go.
  */
-import { defer, finalize, forkJoin, from, map, type Observable, of, toArray } from "rxjs";
+import { defer, finalize, forkJoin, from, map, type Observable, of, switchMap, toArray } from "rxjs";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { Pod } from "../core/api.ts";
 import type { PodUid } from "../core/ids.ts";
@@ -17,7 +17,7 @@ import type { NodeState } from "../state/nodeState.ts";
 import { orUndefined } from "./measuredFigure.ts";
 
 /** What counting needs. */
-export type DiskPorts = Pick<KubeletPorts, "clock" | "hostUsage" | "volumeFiles" | "telemetry">;
+export type DiskPorts = Pick<KubeletPorts, "clock" | "hostUsage" | "volumeFiles" | "quotas" | "telemetry">;
 /** Whose disks are counted. */
 export type DiskState = Pick<NodeState, "statuses" | "volumes" | "registry">;
 type Config = Pick<KubeletConfig, "directories">;
@@ -70,16 +70,26 @@ function volumesOf(uid: PodUid, { registry, volumes }: DiskState): readonly Meas
 
 function measureVolume(volume: MeasuredVolume, ports: DiskPorts): Observable<VolumeUse | undefined> {
   const { path, by, hasOwnFs, isRemote } = volume;
-  const { clock, telemetry, hostUsage, volumeFiles } = ports;
+  const { clock, telemetry, hostUsage, volumeFiles, quotas } = ports;
   const asked$ = isRemote ? hostUsage.remoteFileSystem(path) : hostUsage.fileSystem(path);
   const space$ = hasOwnFs ? orUndefined(asked$, ports) : of(undefined);
-  const counted$ = by === "du" ? orUndefined(volumeFiles.usage(path), ports) : of(undefined);
+  let source: string = by;
+  const walked$ = orUndefined(volumeFiles.usage(path), ports);
+  const toldByQuota$ = defer(() => (quotas === undefined ? of(undefined) : orUndefined(quotas.usage(path), ports)));
+  const counted$ = toldByQuota$.pipe(
+    switchMap((told) => {
+      if (told === undefined) return walked$;
+      source = "fsquota";
+      return of(told);
+    }),
+  );
   return defer(() => {
     const beganAt = clock.monotonicMs();
-    return forkJoin({ space: space$, counted: counted$ }).pipe(
+    return forkJoin({ space: space$, counted: by === "du" ? counted$ : of(undefined) }).pipe(
       finalize(() => {
         const seconds = (clock.monotonicMs() - beganAt) / 1000;
-        telemetry.metrics.observe("kubelet_volume_metric_collection_duration_seconds", seconds, { metric_source: by });
+        const labels = { metric_source: source };
+        telemetry.metrics.observe("kubelet_volume_metric_collection_duration_seconds", seconds, labels);
       }),
       map(({ space, counted }) => {
         const told = space && { bytes: space.usedBytes, inodes: space.inodes - space.inodesFree };

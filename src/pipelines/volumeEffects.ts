@@ -15,7 +15,7 @@ import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { type DeviceTurns, mountDevice } from "./deviceMounts.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 
-export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles">;
+export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles" | "quotas">;
 
 /** Everybody in the pod may use it; who may come near it is decided by the pod's own directory. */
 const SHARED_MODE = 0o777;
@@ -40,6 +40,7 @@ export function setUpVolume(
     () => (layout.isOwnDirectory ? makeOwn(ports, layout) : EMPTY),
     () => (bound === undefined ? mountOnce(ports, layout) : bindLocal(ports, layout, bound, turns)),
     ...nested.map((name) => () => ports.files.makeDirectory(`${path}/${name}`, NESTED_MODE)),
+    () => (layout.hasQuota === true && ports.quotas !== undefined ? ports.quotas.assign(path) : EMPTY),
     () => (payload === undefined ? EMPTY : ports.volumeFiles.writeAtomic(path, payload, ownership)),
     () => (payload === undefined ? giveAway(ports, layout) : EMPTY),
   ];
@@ -161,12 +162,12 @@ export interface VolumeRemains {
 export function tearDownVolume(
   ports: RemovalPorts,
   { path, isOwnDirectory, subPaths }: VolumeRemains,
-  released$?: Observable<never>,
+  released$?: Observable<unknown>,
 ): Observable<never> {
   return concat(
     removeUnmounted(ports, subPaths),
     // The directory of the pod goes last: by it the next kubelet finds what this one leaves.
-    released$ === undefined ? EMPTY : concat(unmountBelow(ports, path), released$),
+    released$ === undefined ? EMPTY : concat(unmountBelow(ports, path), released$.pipe(ignoreElements())),
     isOwnDirectory ? removeUnmounted(ports, path) : EMPTY,
   );
 }

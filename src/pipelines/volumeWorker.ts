@@ -28,7 +28,13 @@ import { podVolumeSubpathsDir } from "../core/paths.ts";
 import { podEventObject } from "../core/pod/podEvents.ts";
 import { setUpMessage } from "../core/volume/podVolumes.ts";
 import { failedCheck, type SetUpError } from "../core/volume/volumeChecks.ts";
-import { LOCAL_PLUGIN, type Volume, type VolumeLayout, type VolumeNode } from "../core/volume/volumeLayout.ts";
+import {
+  EMPTY_DIR_PLUGIN,
+  LOCAL_PLUGIN,
+  type Volume,
+  type VolumeLayout,
+  type VolumeNode,
+} from "../core/volume/volumeLayout.ts";
 import { absentVolume, type ActualVolume, volumeStep, withFailure, withoutFailure } from "../core/volume/volumePlan.ts";
 import { reconcile } from "../operators/reconcile.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -182,11 +188,18 @@ function setUp(
   ).pipe(catchError((thrown: unknown) => fail(toKubeletError(thrown))));
 }
 
+/** What a volume of this plugin has of the node beside its own directory. */
+function releaseShared({ plugin, name, path }: ActualVolume, deps: VolumeWorkerDeps): Observable<unknown> | undefined {
+  const { ports, rootDir, turns } = deps;
+  if (plugin === LOCAL_PLUGIN) return releaseDevice(ports, { rootDir }, name, turns);
+  return plugin === EMPTY_DIR_PLUGIN ? ports.quotas?.clear(path) : undefined;
+}
+
 function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodOutput> {
   const { record, ports, uid, rootDir } = deps;
   const { name, path, isOwnDirectory, plugin } = actual;
   const subPaths = `${podVolumeSubpathsDir({ rootDir }, uid)}/${name}`;
-  const released$ = plugin === LOCAL_PLUGIN ? releaseDevice(ports, { rootDir }, name, deps.turns) : undefined;
+  const released$ = releaseShared(actual, deps);
   const gone$ = defer(() => {
     record.set({ ...actual, condition: "uncertain", inputs: [] });
     return tearDownVolume(ports, { path, isOwnDirectory, subPaths }, released$);

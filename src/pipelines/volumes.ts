@@ -10,6 +10,8 @@
  */
 import {
   combineLatest,
+  concat,
+  EMPTY,
   filter,
   finalize,
   from,
@@ -26,6 +28,7 @@ import type { Pod } from "../core/api.ts";
 import type { ConfigObjects } from "../core/configObjects.ts";
 import type { PodUid } from "../core/ids.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { podDir } from "../core/paths.ts";
 import { isTerminalPhase } from "../core/pod/phase.ts";
 import type { PodCommand } from "../core/pod/podRegistry.ts";
 import type { Result } from "../core/result.ts";
@@ -61,7 +64,7 @@ import { followOrigin } from "./volumeOrigin.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
 import { type VolumeRecord, volumeWorker, type Wanted } from "./volumeWorker.ts";
 
-type Ports = Pick<KubeletPorts, "files" | "volumeFiles" | "mounts" | "telemetry" | "clock">;
+type Ports = Pick<KubeletPorts, "files" | "volumeFiles" | "quotas" | "mounts" | "telemetry" | "clock">;
 
 export interface VolumesDeps {
   readonly ports: Ports;
@@ -82,8 +85,11 @@ export interface Volumes {
   run(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory): Observable<PodOutput>;
   /** The directory of a pod that has no worker was removed, and its volumes with it. */
   forget(uid: PodUid): void;
-  /** Takes away what such pods alone had of the devices of the node. Errors: KubeletError of the first that stays. */
-  releaseDevices(): Observable<never>;
+  /**
+   * Takes away what such a pod had of the node beside its directory, before that goes: devices no other pod has, projects
+   * of file systems. Errors: KubeletError of the first that stays.
+   */
+  release(uid: PodUid): Observable<never>;
 }
 
 /** Makes the one owner of volumes. */
@@ -104,7 +110,11 @@ const volumesOf = (deps: Deps): Volumes => ({
       }),
     ),
   forget: (uid) => deps.volumes.delete(uid),
-  releaseDevices: () => releaseDevices(deps.ports, deps.config.directories, deps.turns),
+  release: (uid) =>
+    concat(
+      releaseDevices(deps.ports, deps.config.directories, deps.turns),
+      deps.ports.quotas?.clear(podDir(deps.config.directories, uid)) ?? EMPTY,
+    ).pipe(ignoreElements()),
 });
 
 /** What one volume's worker is told. */

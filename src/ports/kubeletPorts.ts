@@ -18,6 +18,7 @@ import type { Mounts } from "./mounts.ts";
 import type { ObjectCache } from "./objectCache.ts";
 import type { Probers } from "./probers.ts";
 import type { Projections } from "./projections.ts";
+import type { Quotas } from "./quotas.ts";
 import type { Rng } from "./random.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { VolumeFiles } from "./volumeFiles.ts";
@@ -62,6 +63,8 @@ export interface KubeletPorts {
   readonly files: Files;
   readonly logFiles: LogFiles;
   readonly volumeFiles: VolumeFiles;
+  /** Absent unless file systems are to count what is in volumes. */
+  readonly quotas?: Quotas | undefined;
   /** Absent where the kubelet may not mount: no root, no Linux. */
   readonly mounts: Mounts | undefined;
   /** Absent where the kubelet may not write cgroups. */

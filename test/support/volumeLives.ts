@@ -98,7 +98,7 @@ export async function sweep(options: VolumeLivesOptions): Promise<void> {
   const ports = { ...machine, telemetry: recordingTelemetry() };
   const volumes = createVolumes(depsOf(options, machine, createKeyedCell()));
   const path = podDir({ rootDir }, UID);
-  const swept$ = concat(unmountBelow(ports, path), volumes.releaseDevices(), removeUnmounted(ports, path));
+  const swept$ = concat(unmountBelow(ports, path), volumes.release(UID), removeUnmounted(ports, path));
   await lastValueFrom(swept$, { defaultValue: undefined });
 }
 

@@ -61,6 +61,8 @@ export interface VolumeLayout {
   readonly isOwnDirectory: boolean;
   readonly fileSystem?: FileSystem;
   readonly bound?: BoundVolume;
+  /** Its file system is to count what is in it, if it can. */
+  readonly hasQuota?: boolean;
   /** What must be at `path`, as a hostPath type; absent or empty: anything or nothing. */
   readonly wanted?: string;
   /** Whether the kubelet fills it, again whenever what it is made of changed. */
@@ -159,7 +161,8 @@ function emptyDir(
     isReadOnly: false,
     selinuxRelabel: true,
   };
-  if (medium === "") return ok(made);
+  // With ids of the node a pod could give its files to another project, and nobody would count them.
+  if (medium === "") return ok(pod.spec.hostUsers === false ? { ...made, hasQuota: true } : made);
   if (medium === "Memory") return ok({ ...made, fileSystem: tmpfs(pod, sizeLimit, node) });
   const pageSize = hugePageSize(pod, medium);
   if (!pageSize.ok) return ok({ ...made, fault: pageSize.error });

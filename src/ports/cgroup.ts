@@ -15,6 +15,8 @@ export interface CgroupResources {
   readonly memoryMinBytes?: number;
   readonly memoryLowBytes?: number;
   readonly pidsLimit?: number;
+  /** Bytes of huge pages by the size of a page as the kernel writes it, `2MB`; none of the sizes that are not named. */
+  readonly hugePages?: Readonly<Record<string, number>>;
 }
 
 export interface Cgroups {

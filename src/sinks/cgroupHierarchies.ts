@@ -68,3 +68,14 @@ export function writesV2(resources: CgroupResources): readonly CgroupWrite[] {
     ...(pidsLimit === undefined ? [] : [{ file: "pids.max", value: pidsText(pidsLimit) }]),
   ];
 }
+
+const HUGE_PAGES_FILE = /^hugetlb\.([^.]+)(?:\.rsvd)?\.(?:max|limit_in_bytes)$/;
+
+/** What to write about huge pages on either version, to the files a cgroup has of them: one or two for each size. */
+export function writesHugePages(files: readonly string[], { hugePages }: CgroupResources): readonly CgroupWrite[] {
+  if (hugePages === undefined) return [];
+  return files.flatMap((file) => {
+    const size = HUGE_PAGES_FILE.exec(file)?.[1];
+    return size === undefined ? [] : [{ file, value: String(hugePages[size] ?? 0) }];
+  });
+}

@@ -11,7 +11,7 @@ import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { CgroupResources, Cgroups } from "../ports/cgroup.ts";
 import type { Clock } from "../ports/clock.ts";
-import { type CgroupHierarchy, findHierarchies, writesV1, writesV2 } from "./cgroupHierarchies.ts";
+import { type CgroupHierarchy, findHierarchies, writesHugePages, writesV1, writesV2 } from "./cgroupHierarchies.ts";
 
 /** What differs between the kernel's file system and a plain directory made to look like it. */
 export interface CgroupsOptions {
@@ -100,7 +100,8 @@ async function hasController(hierarchy: CgroupHierarchy, dir: string, file: stri
 
 async function writeLimits(hierarchy: CgroupHierarchy, dir: string, resources: CgroupResources): Promise<void> {
   const writes = hierarchy.version === 1 ? writesV1(resources) : writesV2(resources);
-  for (const { file, value } of writes) {
+  const pages = resources.hugePages === undefined ? [] : writesHugePages((await fs.readdir(dir)).sort(), resources);
+  for (const { file, value } of [...writes, ...pages]) {
     if (!(await hasController(hierarchy, dir, file))) continue;
     await fs.writeFile(join(dir, file), value).catch((thrown: unknown) => {
       throw ioError(`write ${value} to`, join(dir, file), thrown);

@@ -1,8 +1,8 @@
 /** Linux resources in CRI messages, for sandboxes and containers. Counterpart: kuberuntime_container_linux.go. */
 import type { Container, Pod } from "../api.ts";
 import { LinuxContainerResources } from "../../gen/cri.ts";
-import { parseQuantity, quantityValue } from "../quantity.ts";
 import { milliCpuToQuotaUs, milliCpuToShares } from "../resources/cgroupMath.ts";
+import { hugePageLimits } from "../resources/hugePageLimits.ts";
 import { containerMemoryQos } from "../resources/memoryQos.ts";
 import { oomScoreAdjust } from "../resources/oomScore.ts";
 import {
@@ -53,28 +53,10 @@ export function sandboxOverhead(pod: Pod, node: CpuContext): LinuxContainerResou
   return LinuxContainerResources.fromPartial(basicResources(overhead, overhead, node));
 }
 
-/** A huge page size as cgroups name it: `2Mi` is `2MB`; undefined for what is no size. */
-function hugepageUnit(pageSize: string): string | undefined {
-  const quantity = parseQuantity(pageSize);
-  if (quantity === undefined) return undefined;
-  let size = quantityValue(quantity);
-  const units = ["B", "KB", "MB", "GB", "TB", "PB"];
-  let unit = 0;
-  while (size >= 1024n && unit < units.length - 1) {
-    size /= 1024n;
-    unit += 1;
-  }
-  return `${size}${units[unit]}`;
-}
-
 /** A limit for every huge page size of the node: 0 unless the container has one. */
-function hugepageLimits(limits: ResourceList, sizes: readonly string[]): { pageSize: string; limit: bigint }[] {
-  const wanted = new Map<string, bigint>();
-  for (const name of limits.keys()) {
-    const unit = name.startsWith("hugepages-") ? hugepageUnit(name.slice("hugepages-".length)) : undefined;
-    if (unit !== undefined) wanted.set(unit, resourceValue(limits, name));
-  }
-  return sizes.map((pageSize) => ({ pageSize, limit: wanted.get(pageSize) ?? 0n }));
+function hugepageLimitsOf(limits: ResourceList, sizes: readonly string[]): { pageSize: string; limit: bigint }[] {
+  const wanted = hugePageLimits(limits);
+  return sizes.map((pageSize) => ({ pageSize, limit: BigInt(wanted[pageSize] ?? 0) }));
 }
 
 /** A container without a limit of its own gets the pod's. */
@@ -94,7 +76,7 @@ export function containerResources(pod: Pod, container: Container, node: Resourc
   return LinuxContainerResources.fromPartial({
     ...basic,
     oomScoreAdj: BigInt(oomScoreAdjust(pod, container, node.memoryBytes)),
-    hugepageLimits: hugepageLimits(containerLimits(container), node.hugepageSizes),
+    hugepageLimits: hugepageLimitsOf(containerLimits(container), node.hugepageSizes),
     memorySwapLimitInBytes: node.swapControllerAvailable && !isV2 ? basic.memoryLimitInBytes : 0n,
     unified: { ...basic.unified, ...swap, ...qos },
   });

@@ -5,6 +5,7 @@
 import type { Pod } from "../api.ts";
 import { type QosClass, podQosClass } from "../pod/qos.ts";
 import { type CgroupDriver, driverCgroupPath } from "./cgroupDriver.ts";
+import { hugePageLimits } from "./hugePageLimits.ts";
 import { type MemoryProtection, type MemoryQos, podMemoryProtection, type ProtectedMemory } from "./memoryQos.ts";
 import { MIN_CPU_SHARES, milliCpuToQuotaUs, milliCpuToShares } from "./cgroupMath.ts";
 import { containerLimits, podLevelLimits, podLimits, podRequests } from "./podResources.ts";
@@ -36,6 +37,8 @@ export interface CgroupLimits extends MemoryProtection {
   readonly cpuPeriodUs?: number;
   readonly memoryLimitBytes?: number;
   readonly pidsLimit?: number;
+  /** Bytes of huge pages by the size of a page, `2MB`; none of the sizes that are not named. */
+  readonly hugePages?: Readonly<Record<string, number>>;
 }
 
 type CgroupParent = Pick<PodCgroupConfig, "cgroupRoot">;
@@ -82,7 +85,9 @@ function isLimited(pod: Pod, name: "cpu" | "memory"): boolean {
 export function podCgroupResources(pod: Pod, config: PodLimitConfig): CgroupLimits {
   const pids = config.podPidsLimit > 0 ? { pidsLimit: config.podPidsLimit } : {};
   const qos = podQosClass(pod);
-  if (qos === "BestEffort") return { cpuShares: Number(MIN_CPU_SHARES), ...pids };
+  const requests = podRequests(pod);
+  const hugePages = hugePageLimits(requests);
+  if (qos === "BestEffort") return { cpuShares: Number(MIN_CPU_SHARES), ...pids, hugePages };
   const limits = podLimits(pod);
   const quotaUs = config.cpuCfsQuota
     ? Number(milliCpuToQuotaUs(resourceMilli(limits, "cpu"), BigInt(config.cpuCfsPeriodUs)))
@@ -90,8 +95,8 @@ export function podCgroupResources(pod: Pod, config: PodLimitConfig): CgroupLimi
   const cpu = isLimited(pod, "cpu") ? { cpuQuotaUs: quotaUs, cpuPeriodUs: config.cpuCfsPeriodUs } : {};
   const memory = isLimited(pod, "memory") ? { memoryLimitBytes: Number(resourceValue(limits, "memory")) } : {};
   const protectedMemory = podMemoryProtection(pod, config.memoryQos);
-  const cpuShares = Number(milliCpuToShares(resourceMilli(podRequests(pod), "cpu")));
-  return { cpuShares, ...cpu, ...memory, ...protectedMemory, ...pids };
+  const cpuShares = Number(milliCpuToShares(resourceMilli(requests, "cpu")));
+  return { cpuShares, ...cpu, ...memory, ...protectedMemory, ...pids, hugePages };
 }
 
 /** Limits of the Burstable and BestEffort cgroups, given the active pods: only the CPU weight. */
@@ -117,5 +122,6 @@ export const protectedCgroups = (
 export function kubepodsCgroupResources(forPods: ResourceList): CgroupLimits {
   const memoryBytes = Number(resourceValue(forPods, "memory"));
   const cpuShares = Number(milliCpuToShares(resourceMilli(forPods, "cpu")));
-  return memoryBytes > 0 ? { cpuShares, memoryLimitBytes: memoryBytes } : { cpuShares };
+  if (memoryBytes <= 0) return { cpuShares };
+  return { cpuShares, memoryLimitBytes: memoryBytes, hugePages: hugePageLimits(forPods) };
 }

@@ -109,6 +109,7 @@ describe("memory of pods and those around them", () => {
     const config = { cpuCfsQuota: true, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: TIERED };
     expect(podCgroupResources(burstable, config)).toEqual({
       cpuShares: 2048,
+      hugePages: {},
       memoryMinBytes: 0,
       memoryLowBytes: 40 * MI,
     });

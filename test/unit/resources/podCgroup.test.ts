@@ -98,8 +98,23 @@ describe("pod cgroup limits", () => {
       { ...config, podPidsLimit: 99 },
       { cpuShares: 2, pidsLimit: 99 },
     ],
+    [
+      "huge pages are those that are requested",
+      podOf({
+        spec: {
+          containers: ["a", "b"].map((name) =>
+            containerOf({
+              name,
+              resources: { requests: { "hugepages-2Mi": "4Mi", "hugepages-1Gi": "1Gi", cpu: "1" } },
+            }),
+          ),
+        },
+      }),
+      config,
+      { cpuShares: 2048, hugePages: { "2MB": 8_388_608, "1GB": 2_147_483_648 } },
+    ],
   ])("%s", (_, pod, how, expected) => {
-    expect(podCgroupResources(pod, how)).toEqual(expected);
+    expect(podCgroupResources(pod, how)).toEqual({ hugePages: {}, ...expected });
   });
 
   it("weighs a QoS class by what its pods request", () => {
@@ -109,8 +124,9 @@ describe("pod cgroup limits", () => {
   });
 
   it("limits all pods to what is left of the node", () => {
-    const left = parseResourceList({ cpu: "2", memory: "1Gi" });
-    expect(kubepodsCgroupResources(left)).toEqual({ cpuShares: 2048, memoryLimitBytes: 1_073_741_824 });
+    const left = parseResourceList({ cpu: "2", memory: "1Gi", "hugepages-2Mi": "128Mi" });
+    const hugePages = { "2MB": 134_217_728 };
+    expect(kubepodsCgroupResources(left)).toEqual({ cpuShares: 2048, memoryLimitBytes: 1_073_741_824, hugePages });
     expect(kubepodsCgroupResources(parseResourceList({ cpu: "2" }))).toEqual({ cpuShares: 2048 });
   });
 });

@@ -9,7 +9,7 @@ import type { Pod } from "../../../src/core/api.ts";
 import { sharesToWeight } from "../../../src/core/resources/cgroupMath.ts";
 import { protectedMemory } from "../../../src/core/resources/memoryQos.ts";
 import { podCgroupName, podCgroupResources, protectedCgroups } from "../../../src/core/resources/podCgroup.ts";
-import { findHierarchies, writesV1, writesV2 } from "../../../src/sinks/cgroupHierarchies.ts";
+import { findHierarchies, writesHugePages, writesV1, writesV2 } from "../../../src/sinks/cgroupHierarchies.ts";
 import { type CgroupsOptions, createCgroups } from "../../../src/sinks/cgroups.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
@@ -29,6 +29,7 @@ const KERNEL_FILES: Readonly<Record<string, readonly string[]>> = {
   memory: ["cgroup.procs", "memory.limit_in_bytes"],
   pids: ["cgroup.procs", "pids.max"],
   systemd: ["cgroup.procs"],
+  hugetlb: ["cgroup.procs", "hugetlb.2MB.limit_in_bytes", "hugetlb.2MB.usage_in_bytes"],
   unified: ["cgroup.procs", "cgroup.controllers", "cgroup.subtree_control"],
 };
 
@@ -127,6 +128,25 @@ describe("cgroup limits", () => {
     ]);
   });
 
+  it.each([
+    [1, "limit_in_bytes"],
+    [2, "max"],
+  ])("give huge pages of the sizes that are named, and none of the others: cgroup v%d", (_version, limit) => {
+    const files = ["1GB", "2MB"].flatMap((size) => [
+      `hugetlb.${size}.current`,
+      `hugetlb.${size}.events.local`,
+      `hugetlb.${size}.${limit}`,
+      `hugetlb.${size}.rsvd.${limit}`,
+    ]);
+    expect(writesHugePages([...files, "memory.max"], { hugePages: { "2MB": 4_194_304 } })).toEqual([
+      { file: `hugetlb.1GB.${limit}`, value: "0" },
+      { file: `hugetlb.1GB.rsvd.${limit}`, value: "0" },
+      { file: `hugetlb.2MB.${limit}`, value: "4194304" },
+      { file: `hugetlb.2MB.rsvd.${limit}`, value: "4194304" },
+    ]);
+    expect(writesHugePages(files, { cpuShares: 2 })).toEqual([]);
+  });
+
   it("that are absent are left as they are", () => {
     expect([writesV1({}), writesV2({})]).toEqual([[], []]);
   });
@@ -149,7 +169,7 @@ describe("cgroups v1", () => {
   it("finds every hierarchy once, joint controllers and the unified one of hybrids included", async () => {
     await makeV1Root(root());
     expect(await findHierarchies(root())).toEqual(
-      ["cpu,cpuacct", "cpuset", "memory", "pids", "systemd", "unified"].map((name) => ({
+      ["cpu,cpuacct", "cpuset", "hugetlb", "memory", "pids", "systemd", "unified"].map((name) => ({
         dir: join(root(), name),
         version: name === "unified" ? 2 : 1,
       })),

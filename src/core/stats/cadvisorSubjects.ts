@@ -175,10 +175,12 @@ function diskUses(
   }));
   const rootfs = stats !== undefined && "rootfs" in stats ? stats.rootfs : undefined;
   if (rootfs === undefined || containerDevice === undefined) return uses;
-  const { usedBytes, capacityBytes, inodes, inodesFree } = rootfs;
+  const { usedBytes, capacityBytes, inodesUsed } = rootfs;
+  // As cAdvisor has it, a container has the inodes it uses, and none left.
+  const own = { usedBytes, capacityBytes, inodes: inodesUsed, inodesFree: 0 };
   const written = uses.find(({ device }) => device === containerDevice);
   const others = uses.filter((use) => use !== written);
-  return [{ device: containerDevice, ...written, usedBytes, capacityBytes, inodes, inodesFree }, ...others];
+  return [{ device: containerDevice, ...written, ...own }, ...others];
 }
 
 /** Of runtimes that keep containers in machines of their own, and where there are no cgroups per pod. */

@@ -67,7 +67,7 @@ const SUMMARY: NonNullable<CadvisorMeasurement["summary"]> = {
         {
           ...{ name: "main", startTime: epochMs(2_000), cpu: { time: told, usageCoreNanoSeconds: 1_500_000_000 } },
           memory: { time: told, workingSetBytes: 44 },
-          rootfs: { time: told, usedBytes: 10, capacityBytes: 100, inodes: 9, inodesFree: 8 },
+          rootfs: { time: told, usedBytes: 10, capacityBytes: 100, inodes: 9, inodesFree: 8, inodesUsed: 3 },
         },
       ],
     },
@@ -130,6 +130,9 @@ describe("/metrics/cadvisor", () => {
     });
     const onVda = `{container="main",device="/dev/vda",${CONTAINER}}`;
     expect(named(page, "container_fs_usage_bytes")).toEqual({ [onVda]: `10 ${time}` });
+    // What the container has of its file system, not the file system.
+    expect(named(page, "container_fs_inodes_total")).toEqual({ [onVda]: `3 ${time}` });
+    expect(named(page, "container_fs_inodes_free")).toEqual({ [onVda]: `0 ${time}` });
     expect(named(page, "container_fs_writes_total")).toEqual({ [onVda]: `2 ${time}` });
     expect(named(page, "container_start_time_seconds")).toMatchObject({ [`{container="main",${CONTAINER}}`]: "3" });
     expect(named(page, "machine_cpu_physical_cores")).toEqual({ '{boot_id="b",machine_id="m",system_uuid="s"}': "2" });

@@ -74,7 +74,8 @@ describe("HTTPS API server", () => {
     ],
     ["a client that takes no JSON", pods, { accept: "text/html" }, "406 NotAcceptable"],
     ["a body that is no JSON", pods, { method: "POST", body: "{" }, "400 BadRequest"],
-    ["an object without its type", pods, { method: "POST", body: { metadata: { name: "a" } } }, "400 BadRequest"],
+    // The URL says of what type it is.
+    ["an object without a name", pods, { method: "POST", body: { spec: { containers: [] } } }, "422 Invalid"],
     ["an object of another type", pods, { method: "POST", body: { apiVersion: "v1", kind: "Node" } }, "400 BadRequest"],
     [
       "an object of another namespace",

@@ -10,10 +10,15 @@ import { epochMs } from "../../core/ids.ts";
 import type { ApiStatus } from "../../core/api/apiStatus.ts";
 import type { ApiDeleteOptions, ObjectRef } from "../../ports/apiServer.ts";
 import type { ApiWorld } from "./apiWorld.ts";
-import { conflict, deletedStatus, notFound } from "./refusals.ts";
+import { conflict, deletedStatus, invalidOptions, notFound } from "./refusals.ts";
 import { fieldAt, keyOf, refOf, type StoredObject } from "./storedObject.ts";
 
 const MS_PER_SECOND = 1000;
+const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];
+
+function checkPolicy({ propagationPolicy = "Background" }: ApiDeleteOptions): void {
+  if (!POLICIES.includes(propagationPolicy)) throw invalidOptions(propagationPolicy, POLICIES);
+}
 
 function checkPreconditions(resource: ApiResourceName, object: StoredObject, options: ApiDeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
@@ -109,6 +114,7 @@ export function deleteObject(
   ref: ObjectRef,
   options: ApiDeleteOptions,
 ): StoredObject | ApiStatus {
+  checkPolicy(options);
   const object = world.store.get(resource, keyOf(ref));
   if (object === undefined) throw notFound(resource, ref.name);
   checkPreconditions(resource, object, options);

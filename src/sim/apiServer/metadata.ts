@@ -1,7 +1,7 @@
 /** What the server does to the metadata of everything that is written. */
 import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
 import { type FieldProblem, forbidden, invalid, invalidEach, required } from "../../core/pod/fieldProblem.ts";
-import { dnsSubdomain } from "../../core/pod/validateFormats.ts";
+import { dnsSubdomain, labelValue, qualifiedName } from "../../core/pod/validateFormats.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import type { ApiWorld } from "./apiWorld.ts";
 import { badRequest, forbidden as refuse, invalidObject, notFound } from "./refusals.ts";
@@ -45,7 +45,7 @@ export function newObject(world: ApiWorld, resource: ApiResourceName, object: Ap
     throw invalidObject(resource, "", [required("metadata.name", "name or generateName is required")]);
   }
   const complaints = hasOwnNames(resource) ? [] : dnsSubdomain(given);
-  const problems = invalidEach("metadata.name", given, complaints);
+  const problems = [...invalidEach("metadata.name", given, complaints), ...markProblems(metadata)];
   if (problems.length > 0) throw invalidObject(resource, given, problems);
   if (namespaced) checkNamespace(world, resource, namespace, given);
   return {
@@ -92,8 +92,23 @@ export function keptIdentity(resource: ApiResourceName, object: ApiObject, old: 
   };
 }
 
+/** What is wrong with labels and annotations. */
+function* markProblems({ labels = {}, annotations = {} }: NonNullable<ApiObject["metadata"]>): Iterable<FieldProblem> {
+  for (const [key, value] of Object.entries(labels)) {
+    yield* invalidEach("metadata.labels", key, qualifiedName(key));
+    yield* invalidEach("metadata.labels", value, labelValue(value));
+  }
+  for (const key of Object.keys(annotations)) {
+    yield* invalidEach("metadata.annotations", key, qualifiedName(key.toLowerCase()));
+  }
+}
+
 /** What is wrong with the metadata of an update. */
 export function* metadataProblems({ metadata = {} }: ApiObject, old: StoredObject): Iterable<FieldProblem> {
+  const { labels, annotations } = old.metadata;
+  if (!sameValue(metadata.labels, labels) || !sameValue(metadata.annotations, annotations)) {
+    yield* markProblems(metadata);
+  }
   if (metadata.uid !== old.metadata.uid) yield invalid("metadata.uid", metadata.uid, "field is immutable");
   if (!sameValue(metadata.deletionGracePeriodSeconds, old.metadata.deletionGracePeriodSeconds)) {
     yield invalid("metadata.deletionGracePeriodSeconds", metadata.deletionGracePeriodSeconds, "field is immutable");

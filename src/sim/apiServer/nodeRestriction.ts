@@ -112,9 +112,7 @@ function admitPodStatus(nodeName: string, object: StoredObject, old: StoredObjec
     return `node "${nodeName}" cannot update labels through pod status`;
   }
   const claims = (pod: StoredObject) => fieldAt(pod, "status.resourceClaimStatuses") ?? [];
-  return sameValue(claims(object), claims(old))
-    ? undefined
-    : `node "${nodeName}" cannot update resource claim statuses`;
+  return sameValue(claims(object), claims(old)) ? undefined : `node "${nodeName}" cannot update resource claim statues`;
 }
 
 /** Labels below kubernetes.io and k8s.io that a kubelet keeps itself. */

@@ -1,7 +1,7 @@
 /** What of a Node the API server refuses, whoever writes it. Counterpart: ValidateNode and ValidateNodeUpdate of the core API. */
 import type { V1Node } from "@kubernetes/client-node";
 import type { Wire } from "../../core/api.ts";
-import { type FieldProblem, forbidden, invalid } from "../../core/pod/fieldProblem.ts";
+import { duplicate, type FieldProblem, forbidden, invalid } from "../../core/pod/fieldProblem.ts";
 import { parseQuantity } from "../../core/quantity.ts";
 import type { ApiObject, StoredObject } from "./storedObject.ts";
 
@@ -9,18 +9,33 @@ type NodeObject = Wire<V1Node>;
 
 const asNode = (object: ApiObject): NodeObject => object as unknown as NodeObject;
 
-/** Amounts have to be such, and not below zero. */
+const NANO = 1_000_000_000n;
+
+/** Why an amount is none; undefined: it is one. */
+function amountFault(name: string, text: string): string | undefined {
+  const amount = parseQuantity(text);
+  if (amount === undefined) return "quantities must match the regular expression";
+  if (amount.nano < 0n) return "must be greater than or equal to 0";
+  return name === "pods" && amount.nano % NANO !== 0n ? "must be an integer" : undefined;
+}
+
+/** Amounts have to be such, and each address is said once. */
 export function nodeProblems(object: ApiObject): readonly FieldProblem[] {
-  const { capacity = {}, allocatable = {} } = asNode(object).status ?? {};
-  return Object.entries({ capacity, allocatable }).flatMap(([list, amounts]) =>
-    Object.entries(amounts).flatMap(([name, text]) => {
-      const amount = parseQuantity(text);
-      if (amount !== undefined && amount.nano >= 0n) return [];
-      const why =
-        amount === undefined ? "quantities must match the regular expression" : "must be greater than or equal to 0";
-      return [invalid(`status.${list}.${name}`, text, why)];
+  const { capacity = {}, allocatable = {}, addresses = [] } = asNode(object).status ?? {};
+  const amounts = Object.entries({ capacity, allocatable }).flatMap(([list, each]) =>
+    Object.entries(each).flatMap(([name, text]) => {
+      const why = amountFault(name, text);
+      return why === undefined ? [] : [invalid(`status.${list}.${name}`, text, why)];
     }),
   );
+  const seen = new Set<string>();
+  const repeated = addresses.flatMap(({ type, address }, index) => {
+    const key = `${type} ${address}`;
+    const isAgain = seen.has(key);
+    seen.add(key);
+    return isAgain ? [duplicate(`status.addresses[${index}]`, { Type: type, Address: address })] : [];
+  });
+  return [...amounts, ...repeated];
 }
 
 /** Who provides the machine is said once. */

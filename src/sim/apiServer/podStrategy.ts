@@ -8,6 +8,7 @@ import { restartsAfterExit } from "../../core/pod/restartRules.ts";
 import { validatePod } from "../../core/pod/validatePod.ts";
 import { isSidecar } from "../../core/resources/podResources.ts";
 import { sameValue } from "../../core/sameValue.ts";
+import { podStatusRules } from "./podStatusRules.ts";
 import type { Strategy } from "./strategy.ts";
 import type { ApiObject, StoredObject } from "./storedObject.ts";
 
@@ -17,7 +18,12 @@ type PodObject = Wire<V1Pod>;
 export const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
 const asPod = (object: ApiObject): PodObject => object as unknown as PodObject;
-const specOf = (object: ApiObject): PodSpec => (object["spec"] ?? { containers: [] }) as PodSpec;
+const specOf = (object: ApiObject): PodSpec => {
+  const spec = object["spec"] as PodSpec | undefined;
+  return (spec as Partial<PodSpec> | undefined)?.containers === undefined
+    ? { ...spec, containers: [] }
+    : (spec as PodSpec);
+};
 const statusOf = (object: ApiObject): PodStatus => object["status"] ?? {};
 
 function prepareCreate(object: ApiObject): ApiObject {
@@ -144,6 +150,7 @@ function* statusProblems(spec: PodSpec, old: PodStatus, wanted: PodStatus): Iter
     const value: unknown = wanted[field] ?? "";
     if (typeof value !== "string") yield invalid(`status.${field}`, value, "must be a string");
   }
+  yield* podStatusRules(wanted);
   if (mayRestartAll(spec)) return;
   for (const [field, containers] of [
     ["containerStatuses", spec.containers],

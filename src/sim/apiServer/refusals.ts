@@ -34,6 +34,13 @@ export const alreadyExists = (resource: ApiResourceName, name: string): KubeletE
     failure(409, "AlreadyExists", `${qualifiedResource(resource)} "${name}" already exists`, about(resource, name)),
   );
 
+/** 422 of a deletion that is to go on in a way there is none of. */
+export function invalidOptions(policy: string, known: readonly string[]): KubeletError {
+  const supported = [...known, "nil"].map((each) => `"${each}"`).join(", ");
+  const why = `propagationPolicy: Unsupported value: "${policy}": supported values: ${supported}`;
+  return apiError(failure(422, "Invalid", `DeleteOptions.meta.k8s.io "" is invalid: ${why}`));
+}
+
 /** 409: the object is not as the request supposes it to be. */
 export const conflict = (resource: ApiResourceName, name: string, why: string): KubeletError =>
   apiError(

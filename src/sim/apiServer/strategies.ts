@@ -1,8 +1,8 @@
 /** What is special about each resource when it is written: defaults, which part a request may change, what is refused. */
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
-import { type FieldProblem, forbidden, invalid, required } from "../../core/pod/fieldProblem.ts";
+import { duplicate, type FieldProblem, forbidden, invalid, required } from "../../core/pod/fieldProblem.ts";
 import { sameValue } from "../../core/sameValue.ts";
-import { userName } from "./identity.ts";
+import { certificateStrategy } from "./certificateStrategy.ts";
 import { nodeChangeProblems, nodeProblems } from "./nodeStrategy.ts";
 import { podStrategy } from "./podStrategy.ts";
 import type { Strategy, Subresource } from "./strategy.ts";
@@ -49,42 +49,44 @@ function withSecretData({ stringData, ...object }: ApiObject): ApiObject {
 }
 
 function validateLease(object: ApiObject): readonly FieldProblem[] {
-  const seconds = fieldAt(object, "spec.leaseDurationSeconds");
-  if (seconds === undefined || Number(seconds) > 0) return [];
-  return [invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")];
+  const seconds = fieldAt(object, "spec.leaseDurationSeconds") ?? 1;
+  const transitions = fieldAt(object, "spec.leaseTransitions") ?? 0;
+  return [
+    ...(Number(seconds) > 0 ? [] : [invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")]),
+    ...(Number(transitions) >= 0
+      ? []
+      : [invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0")]),
+  ];
 }
 
 function validateEvent(object: ApiObject): readonly FieldProblem[] {
+  // Of an event of the newer kind more is asked than of ours.
+  const isNewer = typeof object["eventTime"] === "string";
+  if (isNewer && !object["reportingComponent"]) return [required("reportingComponent")];
   const where = object.metadata?.namespace ?? "";
   const about = String(fieldAt(object, "involvedObject.namespace") ?? "");
   if (about === "" ? where === "default" || where === "kube-system" : about === where) return [];
   return [invalid("involvedObject.namespace", about, "does not match event.namespace")];
 }
 
-/** A request for a certificate: who asks is the server's word; approval and certificate come by their own requests. */
-const certificateRequests: Strategy = {
-  ...whole,
-  subresources: ["status", "approval"],
-  prepareCreate: (object, identity) => ({
-    ...withoutFirstStatus(object),
-    spec: { ...(object["spec"] as object), username: userName(identity) },
-    status: {},
-  }),
-  prepareUpdate(object, old, subresource) {
-    if (subresource === undefined) return { ...old, metadata: object.metadata };
-    const part = subresource === "approval" ? "conditions" : "certificate";
-    const status = { ...(old["status"] as object), [part]: fieldAt(object, `status.${part}`) };
-    return { ...old, metadata: object.metadata, status };
-  },
-  validateCreate: (object) =>
-    ["request", "signerName", "usages"]
-      .filter((field) => fieldAt(object, `spec.${field}`) === undefined)
-      .map((field) => required(`spec.${field}`)),
+/** Drivers of a node have a name each, and know the node by one. */
+const csiNodeProblems = (object: ApiObject): readonly FieldProblem[] => {
+  const drivers = (fieldAt(object, "spec.drivers") ?? []) as readonly {
+    readonly name: string;
+    readonly nodeID: string;
+  }[];
+  return drivers.flatMap(({ name, nodeID }, index) => [
+    ...(drivers.findIndex((each) => each.name === name) < index
+      ? [duplicate(`spec.drivers[${index}].name`, name)]
+      : []),
+    ...(nodeID ? [] : [required(`spec.drivers[${index}].nodeID`)]),
+  ]);
 };
 
 const SPECIAL: Readonly<Partial<Record<ApiResourceName, Strategy>>> = {
-  certificatesigningrequests: certificateRequests,
+  certificatesigningrequests: certificateStrategy,
   configmaps: { ...whole, validateUpdate: validateImmutable },
+  csinodes: { ...whole, validateCreate: csiNodeProblems, validateUpdate: csiNodeProblems },
   events: {
     ...whole,
     createOnUpdate: true,

@@ -11,6 +11,7 @@ import type { ApiIdentity } from "./identity.ts";
 import { admitPodRemoval } from "./nodeRestriction.ts";
 import { badRequest, conflict, forbidden, invalidObject, notFound } from "./refusals.ts";
 import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
+import { checkAccessReview, checkTokenReview } from "./reviewRules.ts";
 import { admitToken, type SimAccess } from "./tokenRestriction.ts";
 
 type TokenRequest = ApiSubresources["serviceaccounts/token"];
@@ -55,6 +56,7 @@ export function evictPod(
 const DEFAULT_AUDIENCE = "https://kubernetes.default.svc";
 const DEFAULT_LIFE_SECONDS = 3600;
 const SHORTEST_LIFE_SECONDS = 600;
+const LONGEST_LIFE_SECONDS = 2 ** 32;
 
 /** A token of a service account. Errors: 403, 404; 409 when the pod it is bound to is another one; 422. */
 export function requestToken(
@@ -69,13 +71,9 @@ export function requestToken(
   const found = world.store.get("serviceaccounts", keyOf(account));
   if (found === undefined) throw notFound("serviceaccounts", account.name);
   const { boundObjectRef, expirationSeconds = DEFAULT_LIFE_SECONDS } = request.spec ?? {};
-  if (expirationSeconds < SHORTEST_LIFE_SECONDS) {
-    const problem = invalid(
-      "spec.expirationSeconds",
-      expirationSeconds,
-      "may not specify a duration less than 10 minutes",
-    );
-    throw invalidObject("serviceaccounts", account.name, [problem]);
+  const fault = lifeFault(expirationSeconds);
+  if (fault !== undefined) {
+    throw invalidObject("serviceaccounts", account.name, [invalid("spec.expirationSeconds", expirationSeconds, fault)]);
   }
   const { uid } = request.metadata ?? {};
   if (uid !== undefined && uid !== found.metadata.uid) {
@@ -93,6 +91,11 @@ export function requestToken(
     spec: { ...request.spec, audiences, expirationSeconds },
     status: { token: `sim.${btoa(JSON.stringify([...claims, ...audiences]))}`, expirationTimestamp },
   };
+}
+
+function lifeFault(seconds: number): string | undefined {
+  if (seconds < SHORTEST_LIFE_SECONDS) return "may not specify a duration less than 10 minutes";
+  return seconds > LONGEST_LIFE_SECONDS ? "may not specify a duration larger than 2^32 seconds" : undefined;
 }
 
 type BoundObject = NonNullable<NonNullable<TokenRequest["spec"]>["boundObjectRef"]>;
@@ -117,8 +120,9 @@ function claimsOf(token: string): readonly string[] {
   }
 }
 
-/** Whose token this is, if it is one of ours, not over, and its service account is still the same. */
+/** Whose token this is, if it is one of ours, not over, and its service account is still the same. Errors: 400. */
 export function reviewToken(world: ApiWorld, review: Wire<V1TokenReview>): Wire<V1TokenReview> {
+  checkTokenReview(review);
   const [namespace = "", name = "", uid = "", until = "", , ...audiences] = claimsOf(review.spec.token ?? "");
   const account = world.store.get("serviceaccounts", keyOf({ namespace, name }));
   const isAlive = (parseInstant(until) ?? 0) > world.clock.wallTime() && account?.metadata.uid === uid;
@@ -130,8 +134,8 @@ export function reviewToken(world: ApiWorld, review: Wire<V1TokenReview>): Wire<
   return { ...review, status: { authenticated: true, user: { username, uid, groups }, audiences: shared } };
 }
 
-/** The answer to whether someone may do something. */
-export const reviewAccess = (
-  mayAccess: SimAccess,
-  review: Wire<V1SubjectAccessReview>,
-): Wire<V1SubjectAccessReview> => ({ ...review, status: { allowed: mayAccess(review.spec) } });
+/** The answer to whether someone may do something. Errors: 422. */
+export function reviewAccess(mayAccess: SimAccess, review: Wire<V1SubjectAccessReview>): Wire<V1SubjectAccessReview> {
+  checkAccessReview(review);
+  return { ...review, status: { allowed: mayAccess(review.spec) } };
+}

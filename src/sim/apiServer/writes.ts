@@ -33,11 +33,12 @@ export function createObject(world: ApiWorld, { resource, identity }: WriteReque
   const made = newObject(world, resource, object);
   const { name } = made.metadata;
   const strategy = strategyOf(resource);
+  // As it was asked for, before the server makes anything of it.
+  const refusal = admitWrite(world, identity, { resource, object: made, old: undefined, subresource: undefined });
+  if (refusal !== undefined) throw refusals.forbidden(resource, name, refusal);
   const prepared = wireForm(kindOf(resource), strategy.prepareCreate(made, identity)) as StoredObject;
   const problems = strategy.validateCreate(prepared);
   if (problems.length > 0) throw refusals.invalidObject(resource, name, problems);
-  const refusal = admitWrite(world, identity, { resource, object: prepared, old: undefined, subresource: undefined });
-  if (refusal !== undefined) throw refusals.forbidden(resource, name, refusal);
   if (world.store.get(resource, keyOf(refOf(prepared))) !== undefined) throw refusals.alreadyExists(resource, name);
   if (resource === "events") world.forgetOldEvents();
   return world.store.put(resource, prepared);
@@ -109,12 +110,12 @@ function writeOver(world: ApiWorld, request: WriteRequest, old: StoredObject, ob
   }
   const wanted = object.metadata?.resourceVersion ?? "";
   if (wanted !== "" && wanted !== resourceVersion) throw refusals.staleVersion(resource, name);
-  const prepared = strategy.prepareUpdate(keptIdentity(resource, object, old), old, subresource);
-  const next = wireForm(kindOf(resource), prepared) as StoredObject;
+  const asked = keptIdentity(resource, object, old);
+  const refusal = admitWrite(world, identity, { resource, object: asked as StoredObject, old, subresource });
+  if (refusal !== undefined) throw refusals.forbidden(resource, name, refusal);
+  const next = wireForm(kindOf(resource), strategy.prepareUpdate(asked, old, subresource)) as StoredObject;
   const problems = [...metadataProblems(next, old), ...strategy.validateUpdate(next, old, subresource)];
   if (problems.length > 0) throw refusals.invalidObject(resource, name, problems);
-  const refusal = admitWrite(world, identity, { resource, object: next, old, subresource });
-  if (refusal !== undefined) throw refusals.forbidden(resource, name, refusal);
   if (sameValue(next, old)) return old;
   if (resource !== "namespaces" && isReadyToGo(next)) {
     const removed = world.store.remove(resource, old, next);

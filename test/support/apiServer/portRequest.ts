@@ -8,6 +8,7 @@ import type {
   ApiWatchOptions,
   ObjectRef,
 } from "../../../src/ports/apiServer.ts";
+import type { ApiIdentity } from "../../../src/sim/apiServer/identity.ts";
 import { type ApiObject, typed, typeOf } from "../../../src/sim/apiServer/storedObject.ts";
 import {
   checkObjectType,
@@ -19,6 +20,14 @@ import {
   type ServerRequest,
 } from "./answers.ts";
 import type { ApiPath } from "./apiPath.ts";
+import { checkSigningRequest } from "./signingRequestRules.ts";
+import { checkWireTypes } from "./wireTypes.ts";
+
+/** Who asks, and the server as it is for them. */
+export interface Asking {
+  readonly port: ApiServer;
+  readonly identity: ApiIdentity;
+}
 
 /** What is answered: a code and a body. */
 export interface Reply {
@@ -92,12 +101,13 @@ const answered = async (code: number, call: Observable<unknown>): Promise<Reply>
 
 /** Makes the request of the port. Rejects with an HttpRefusal or the port's KubeletError. */
 export async function portRequest(
-  port: ApiServer,
+  asking: Asking,
   request: ServerRequest,
   path: ApiPath,
   query: URLSearchParams,
 ): Promise<Reply> {
-  if (path.name === undefined) return ofAll(port, request, path, query);
+  const { port } = asking;
+  if (path.name === undefined) return ofAll(asking, request, path, query);
   const ref: ObjectRef = { ...given({ namespace: path.namespace }), name: path.name };
   if (request.method === "POST") return ofSubresource(port, request, path, ref);
   if (path.subresource !== undefined && !UPDATED.includes(path.subresource)) throw NOT_FOUND();
@@ -110,7 +120,9 @@ export async function portRequest(
     case "PATCH": {
       const type = mediaTypeOf(request);
       checkPatchType(type, PATCH_TYPES);
-      const patch = { type, body: parseBody(await readBody(request)) } as unknown as ApiPatch;
+      const body = parseBody(await readBody(request));
+      if (!Array.isArray(body)) checkWireTypes(path.resource, body, true);
+      const patch = { type, body } as unknown as ApiPatch;
       return answered(200, port.patch(path.resource, ref, patch, options));
     }
     case "DELETE":
@@ -120,10 +132,17 @@ export async function portRequest(
   }
 }
 
-async function ofAll(port: ApiServer, request: ServerRequest, path: ApiPath, query: URLSearchParams): Promise<Reply> {
+async function ofAll(
+  { port, identity }: Asking,
+  request: ServerRequest,
+  path: ApiPath,
+  query: URLSearchParams,
+): Promise<Reply> {
   const { resource } = path;
   if (request.method === "POST") {
-    return answered(201, port.create(resource, typed(await objectOf(request, path))));
+    const object = await objectOf(request, path);
+    if (resource === "certificatesigningrequests") await checkSigningRequest(object, identity);
+    return answered(201, port.create(resource, typed(object)));
   }
   if (request.method !== "GET") throw NOT_ALLOWED();
   const options = given({
@@ -164,16 +183,13 @@ async function ofSubresource(
 async function objectOf(request: ServerRequest, { resource, namespace, name }: ApiPath): Promise<ApiObject> {
   checkObjectType(request);
   const object = parseBody(await readBody(request)) as ApiObject;
-  const { apiVersion, kind } = object;
-  if (apiVersion === undefined || kind === undefined) {
-    const missing = kind === undefined ? "Kind" : "apiVersion";
-    throw new HttpRefusal(400, "BadRequest", `Object '${missing}' is missing in '${JSON.stringify(object)}'`);
-  }
   const info = API_RESOURCES[resource];
+  const { apiVersion = apiVersionOf(info), kind = info.kind } = object;
   if (kind !== info.kind || apiVersion !== apiVersionOf(info)) {
     const message = `${kind} in version "${apiVersion}" cannot be handled as a ${info.kind}`;
     throw new HttpRefusal(400, "BadRequest", message);
   }
+  checkWireTypes(resource, object, false);
   const { metadata = {} } = object;
   if (namespace !== undefined && (metadata.namespace ?? namespace) !== namespace) {
     const message = "the namespace of the provided object does not match the namespace sent on the request";

@@ -144,7 +144,12 @@ async function serve(served: ServedBy, request: ServerRequest, answer: ServerAns
     watch(served, identity, path, url.searchParams, answer);
     return;
   }
-  const { code, body } = await portRequest(served.sim.client(identity), request, path, url.searchParams);
+  const { code, body } = await portRequest(
+    { port: served.sim.client(identity), identity },
+    request,
+    path,
+    url.searchParams,
+  );
   sendJson(answer, code, body);
 }
 

@@ -9,13 +9,15 @@ import { hostPathStep } from "../core/volume/hostPathStep.ts";
 import { mountStep } from "../core/volume/mountStep.ts";
 import { localSource } from "../core/volume/volumeChecks.ts";
 import type { BoundVolume, VolumeLayout } from "../core/volume/volumeLayout.ts";
+import { alreadyMounted, type VolumeNotice } from "../core/volume/volumeNotices.ts";
 import type { Payload } from "../core/volume/payloadFile.ts";
 import { inSequence } from "../operators/inSequence.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import { type DeviceTurns, mountDevice } from "./deviceMounts.ts";
+import { giveAway, setReady } from "./volumeOwnership.ts";
 import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
 
-export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles" | "quotas">;
+export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles" | "quotas" | "clock">;
 
 /** Everybody in the pod may use it; who may come near it is decided by the pod's own directory. */
 const SHARED_MODE = 0o777;
@@ -23,29 +25,43 @@ const PRIVATE_MODE = 0o750;
 const HOST_DIRECTORY_MODE = 0o755;
 const HOST_FILE_MODE = 0o644;
 const NESTED_MODE = 0o755;
-const READY_FILE_MODE = 0o644;
 
-/** Makes the volume; a volume with content gets `payload`. Errors: KubeletError, and what was made so far stays. */
+/**
+ * Makes the volume; a volume with content gets `payload`. Emits what its pod is to be told. Errors: KubeletError, and what
+ * was made so far stays.
+ */
 export function setUpVolume(
   ports: VolumePorts,
   layout: VolumeLayout,
   payload: Payload | undefined,
   turns: DeviceTurns,
-): Observable<never> {
+): Observable<VolumeNotice> {
   const { path, ownership, bound, nested = [] } = layout;
-  const steps: readonly (() => Observable<unknown>)[] = [
+  const before: readonly (() => Observable<unknown>)[] = [
     () => (layout.fault === undefined ? EMPTY : throwError(() => layout.fault)),
     () => (layout.wanted ? provideHostPath(ports, path, layout.wanted) : EMPTY),
     () => (layout.readyDir === undefined ? EMPTY : forgetGone(ports, path, layout.readyDir)),
     () => (layout.isOwnDirectory ? makeOwn(ports, layout) : EMPTY),
-    () => (bound === undefined ? mountOnce(ports, layout) : bindLocal(ports, layout, bound, turns)),
+  ];
+  const after: readonly (() => Observable<unknown>)[] = [
     ...nested.map((name) => () => ports.files.makeDirectory(`${path}/${name}`, NESTED_MODE)),
     () => (layout.hasQuota === true && ports.quotas !== undefined ? ports.quotas.assign(path) : EMPTY),
     () => (payload === undefined ? EMPTY : ports.volumeFiles.writeAtomic(path, payload, ownership)),
+  ];
+  const steps: readonly (() => Observable<VolumeNotice>)[] = [
+    ...before.map(silently),
+    () => (bound === undefined ? mountOnce(ports, layout) : bindLocal(ports, layout, bound, turns)),
+    ...after.map(silently),
     () => (payload === undefined ? giveAway(ports, layout) : EMPTY),
   ];
-  return inSequence(steps, (step) => step()).pipe(ignoreElements());
+  return inSequence(steps, (step) => step());
 }
+
+/** The same step, of which only the end is told. */
+const silently = (step: () => Observable<unknown>) => (): Observable<never> => {
+  const made$ = step();
+  return made$ === EMPTY ? EMPTY : made$.pipe(ignoreElements());
+};
 
 /** Nobody but root looks into the directory of all volumes of a pod, whatever the modes in it. */
 const makeOwn = ({ files }: VolumePorts, layout: VolumeLayout): Observable<void> =>
@@ -78,26 +94,13 @@ function provideHostPath({ files }: VolumePorts, path: string, wanted: string): 
 const forgetGone = ({ files }: VolumePorts, path: string, readyDir: string): Observable<void> =>
   files.kindOf(path).pipe(switchMap((found) => (found === undefined ? files.remove(readyDir) : EMPTY)));
 
-/** Gives the volume to its group; once only where it is kept that this was done. */
-function giveAway(
-  { files, volumeFiles }: VolumePorts,
-  { path, ownership, readyDir }: VolumeLayout,
-): Observable<unknown> {
-  if (ownership === undefined) return EMPTY;
-  const given$ = volumeFiles.setOwnership(path, ownership);
-  if (readyDir === undefined) return given$;
-  return files
-    .kindOf(readyFile(readyDir))
-    .pipe(switchMap((found) => (found === undefined ? concat(given$, setReady(files, readyDir)) : EMPTY)));
-}
-
-const readyFile = (readyDir: string): string => `${readyDir}/ready`;
-
-const setReady = (files: VolumePorts["files"], readyDir: string): Observable<void> =>
-  concat(files.makeDirectory(readyDir, PRIVATE_MODE), files.writeFile(readyFile(readyDir), "", READY_FILE_MODE));
-
 /** Binds a directory of the node, or what is mounted of a block device for all pods. */
-function bindLocal(ports: VolumePorts, layout: VolumeLayout, bound: BoundVolume, turns: DeviceTurns): Observable<void> {
+function bindLocal(
+  ports: VolumePorts,
+  layout: VolumeLayout,
+  bound: BoundVolume,
+  turns: DeviceTurns,
+): Observable<VolumeNotice> {
   return ports.files.kindOf(bound.source).pipe(
     switchMap((found) => {
       const source = localSource(bound.source, found);
@@ -111,11 +114,12 @@ function bindLocal(ports: VolumePorts, layout: VolumeLayout, bound: BoundVolume,
 
 /** `provided$` makes what is to be bound, when it is. */
 function mountOnce(
-  { files, mounts }: VolumePorts,
+  ports: VolumePorts,
   layout: VolumeLayout,
   provided$: Observable<void> = EMPTY,
-): Observable<void> {
+): Observable<VolumeNotice> {
   const { path, fileSystem, bound, hasContent, readyDir } = layout;
+  const { files, mounts } = ports;
   if (fileSystem === undefined && bound === undefined) return EMPTY;
   if (mounts === undefined) {
     // Differs from upstream: a kubelet that may not mount keeps Secrets in the pod's own directory, which is closed to others.
@@ -131,19 +135,33 @@ function mountOnce(
         case "nothing":
           return EMPTY;
         case "mount":
-          return concat(anew$, mounts.mount({ ...step.value.fileSystem, target: path }));
+          return concat(anew$, mounts.mount({ ...step.value.fileSystem, target: path })).pipe(ignoreElements());
         case "bind": {
           const { source, readOnly, options, podsDir } = step.value.bound;
           // As long as other pods have it, it is their group's.
           const isTaken = readyDir !== undefined && seenBelow(entries, source, podsDir).length > 0;
-          const group$ = isTaken ? setReady(files, readyDir) : anew$;
-          return concat(provided$, group$, mounts.bind({ source, readOnly, options, target: path }));
+          const bound$ = mounts.bind({ source, readOnly, options, target: path });
+          return concat(
+            concat(provided$, isTaken ? setReady(files, readyDir) : anew$).pipe(ignoreElements()),
+            isTaken ? otherGroup(ports, layout, source) : EMPTY,
+            bound$.pipe(ignoreElements()),
+          );
         }
         case "makeReadOnly":
-          return mounts.makeReadOnly(path);
+          return mounts.makeReadOnly(path).pipe(ignoreElements());
       }
     }),
   );
+}
+
+/** Other pods have what is at `source`: by another group this pod may not be able to use it. */
+function otherGroup(
+  { volumeFiles }: VolumePorts,
+  { name, ownership }: VolumeLayout,
+  source: string,
+): Observable<VolumeNotice> {
+  if (ownership === undefined) return EMPTY;
+  return volumeFiles.groupOf(source).pipe(switchMap((found) => alreadyMounted(name, ownership.fsGroup, found)));
 }
 
 /** What of a volume is to go. */

@@ -175,7 +175,9 @@ function setUp(
   const made$ = defer(() => {
     // Until it is known to be there it may be there in part, for whoever has to take it away.
     if (before.condition !== "mounted") record.set({ ...before, condition: "uncertain" });
-    return setUpVolume(ports, layout, payload?.value, deps.turns);
+    const notices$ = setUpVolume(ports, layout, payload?.value, deps.turns);
+    const object = podEventObject(pod);
+    return notices$.pipe(map((notice) => eventOutput({ type: "Warning", ...notice, object })));
   });
   return concat(
     timed(made$, "volume_mount", layout.plugin, ports),

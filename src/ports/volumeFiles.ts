@@ -53,8 +53,13 @@ export interface VolumeFiles {
     files: ReadonlyMap<string, VolumeFile>,
     ownership?: VolumeOwnership,
   ): Call<"changed" | "same">;
-  /** Gives a volume to a group; links are not followed, other mounts below are left alone. */
-  setOwnership(dir: string, ownership: VolumeOwnership): Call<OwnershipResult>;
+  /**
+   * Gives a volume to a group; links are not followed, other mounts below are left alone. `seen` is told now and then how
+   * many files and directories were looked at.
+   */
+  setOwnership(dir: string, ownership: VolumeOwnership, seen?: (entries: number) => void): Call<OwnershipResult>;
+  /** The group a directory belongs to, links followed. Missing: NotFound. */
+  groupOf(dir: string): Call<number>;
   /** Of the one file system the directory is on; what vanishes while counting is left out. Missing: NotFound. */
   usage(dir: string): Call<VolumeUsage>;
 }

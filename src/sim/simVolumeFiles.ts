@@ -33,7 +33,7 @@ const DIRECTORY_MODE = 0o755;
 const BLOCK_BYTES = 4096;
 
 const textOf = (content: Uint8Array): string => new TextDecoder().decode(content);
-const groupOf = (node: SimNode): number => ("gid" in node ? (node.gid ?? 0) : 0);
+const groupOf = (node: SimNode | undefined): number => (node !== undefined && "gid" in node ? (node.gid ?? 0) : 0);
 
 /** Makes the port. */
 export function createSimVolumeFiles(options: SimVolumeFilesOptions): VolumeFiles {
@@ -67,6 +67,7 @@ export function createSimVolumeFiles(options: SimVolumeFilesOptions): VolumeFile
         return "changed";
       }),
     setOwnership: (dir, ownership) => call("setOwnership", dir, (root) => giveAway(tree, root, ownership)),
+    groupOf: (dir) => call("groupOf", dir, (root) => groupOf(tree.nodes.get(root))),
     usage: (dir) =>
       call("usage", dir, (root) => {
         const nodes = below(tree, root);

@@ -136,6 +136,7 @@ export function volumeFilesConformance(name: string, open: () => Promise<VolumeF
       expect(await ending(on.port.writeAtomic(`${on.dir}/missing`, files({})))).toBe("NotFound");
       expect(await ending(on.port.usage(`${on.dir}/missing`))).toBe("NotFound");
       expect(await ending(on.port.setOwnership(`${on.dir}/missing`, { fsGroup: 1 }))).toBe("NotFound");
+      expect(await ending(on.port.groupOf(`${on.dir}/missing`))).toBe("NotFound");
     });
 
     it("counts what is used", async () => {

@@ -85,7 +85,9 @@ describe.skipIf(mustSkip("owners of volumes on real mounts", missingForMounts())
     const other = join(on.place, "kubelet/pods/uid-2/volumes/kubernetes.io~local-volume/pv1");
     await fs.mkdir(other, { recursive: true });
     await lastValueFrom(on.mounts.bind({ source: join(on.place, "disk"), target: other }));
-    await live(CLAIM, "mounted");
+    expect((await live(CLAIM, "mounted")).events).toEqual([
+      "AlreadyMountedVolume The requested fsGroup is 4711, but the volume pv1 has GID 0. The volume may not be shareable.",
+    ]);
     expect(await looks("disk", "old")).toEqual([0, "600"]);
     await live(CLAIM);
     await lastValueFrom(on.mounts.unmount(other));

@@ -80,7 +80,8 @@ export function failingPorts(machine: MachinePorts, point: Failpoint | undefined
       ...volumeFiles,
       writeAtomic: (dir, payload, ownership) =>
         guarded("writeAtomic", dir, volumeFiles.writeAtomic(dir, payload, ownership), halfGeneration(files, dir)),
-      setOwnership: (dir, ownership) => guarded("setOwnership", dir, volumeFiles.setOwnership(dir, ownership)),
+      setOwnership: (dir, ownership, seen) =>
+        guarded("setOwnership", dir, volumeFiles.setOwnership(dir, ownership, seen)),
     },
   };
   return { ports, effects };

@@ -49,6 +49,8 @@ export type Death = Failpoint | "mounted";
 /** What became of one life. */
 export interface Life {
   readonly effects: readonly string[];
+  /** What the pod was told, as `REASON MESSAGE`. */
+  readonly events: readonly string[];
   readonly end: "killed" | "done";
 }
 
@@ -83,10 +85,13 @@ export async function liveOnce(options: VolumeLivesOptions, death?: Death): Prom
     defer(() => removeUnmounted({ ...ports, telemetry: recordingTelemetry() }, podDir({ rootDir }, UID))),
   ).pipe(ignoreElements());
   await lastValueFrom(volumes.load(), { defaultValue: undefined });
-  const running = volumes.run(UID, commands, createPodMemory(monotonicMs(0))).subscribe();
+  const events: string[] = [];
+  const running = volumes.run(UID, commands, createPodMemory(monotonicMs(0))).subscribe((output) => {
+    if (output.kind === "event") events.push(`${output.event.reason} ${output.event.message}`);
+  });
   try {
     const end = await lastValueFrom(race(killed.pipe(take(1)), story$), { defaultValue: "done" as const });
-    return { effects, end };
+    return { effects, events, end };
   } finally {
     running.unsubscribe();
   }

@@ -26,5 +26,11 @@ export interface TreeAnswer {
   readonly result: Result<TreeValues[TreeTask["kind"]]>;
 }
 
+/** How far a walk is that goes on. */
+export interface TreeProgress {
+  readonly id: number;
+  readonly seen: number;
+}
+
 /** Errors lose their cause between threads: what the system threw is in the message. */
 export const withoutCause = ({ cause: _, ...error }: KubeletError): KubeletError => error;

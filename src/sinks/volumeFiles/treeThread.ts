@@ -5,13 +5,18 @@ import { ioError } from "../../core/ioError.ts";
 import { err, ok } from "../../core/result.ts";
 import { measureUsage } from "./measureUsage.ts";
 import { setOwnership } from "./setOwnership.ts";
-import { type TreeAnswer, type TreeRequest, type TreeTask, withoutCause } from "./treeJobs.ts";
+import { type TreeAnswer, type TreeProgress, type TreeRequest, type TreeTask, withoutCause } from "./treeJobs.ts";
 
+/** Entries between two tellings. */
+const TELL_EVERY = 1_000;
 const ACTIONS = { usage: "measure", setOwnership: "give away" } as const;
 
 function answerTo({ id, task, cancelled }: TreeRequest): TreeAnswer {
   const isCancelled = new Int32Array(cancelled);
+  let seen = 0;
   const checkCancelled = (): void => {
+    seen += 1;
+    if (seen % TELL_EVERY === 0) parentPort?.postMessage({ id, seen } satisfies TreeProgress);
     if (Atomics.load(isCancelled, 0) !== 0) throw kubeletError("Cancelled", "nobody waits for it any more");
   };
   try {

@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { kubeletError } from "../../core/errors.ts";
 import { err, type Result } from "../../core/result.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { TreeAnswer, TreeRequest, TreeTask, TreeValues } from "./treeJobs.ts";
+import type { TreeAnswer, TreeProgress, TreeRequest, TreeTask, TreeValues } from "./treeJobs.ts";
 
 const IDLE_MS = 30_000;
 /** Walks keep little: the thread may not grow as the kubelet does. */
@@ -16,16 +16,23 @@ const LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./treeThread.ts" : "./treeThread.js", import.meta.url);
 
 export interface TreeWorker {
-  /** Rejects with a KubeletError; aborting ends the walk at its next file. */
+  /** Rejects with a KubeletError; aborting ends the walk at its next file. `seen` is told how far it is. */
   run<Kind extends TreeTask["kind"]>(
     task: Extract<TreeTask, { readonly kind: Kind }>,
     signal: AbortSignal,
+    seen?: (entries: number) => void,
   ): Promise<TreeValues[Kind]>;
+}
+
+/** Who waits for a walk. */
+interface Waiting {
+  settle(result: Result<unknown>): void;
+  readonly seen: ((entries: number) => void) | undefined;
 }
 
 /** Makes one; the thread is started when it is needed. */
 export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWorker {
-  const waiting = new Map<number, (result: Result<unknown>) => void>();
+  const waiting = new Map<number, Waiting>();
   let lastId = 0;
   let thread: Worker | undefined;
   let ending: Subscription | undefined;
@@ -37,7 +44,7 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
     void ended?.terminate();
   };
   const settle = (id: number, result: Result<unknown>): void => {
-    waiting.get(id)?.(result);
+    waiting.get(id)?.settle(result);
     waiting.delete(id);
     if (waiting.size > 0) return;
     ending = clock.scheduler.schedule(end, IDLE_MS);
@@ -46,7 +53,10 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
     const made = new Worker(PROGRAM, { resourceLimits: LIMITS, name: "volume walks" });
     made.unref();
     let why = "it ended";
-    made.on("message", ({ id, result }: TreeAnswer) => settle(id, result));
+    made.on("message", (told: TreeAnswer | TreeProgress) => {
+      if ("seen" in told) waiting.get(told.id)?.seen?.(told.seen);
+      else settle(told.id, told.result);
+    });
     made.on("error", (thrown: unknown) => {
       why = String(thrown);
     });
@@ -59,7 +69,11 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
     return made;
   };
   return {
-    run<Kind extends TreeTask["kind"]>(task: Extract<TreeTask, { readonly kind: Kind }>, signal: AbortSignal) {
+    run<Kind extends TreeTask["kind"]>(
+      task: Extract<TreeTask, { readonly kind: Kind }>,
+      signal: AbortSignal,
+      seen?: (entries: number) => void,
+    ) {
       ending?.unsubscribe();
       thread ??= start();
       lastId += 1;
@@ -68,10 +82,11 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
       if (signal.aborted) cancel();
       else signal.addEventListener("abort", cancel, { once: true });
       return new Promise<TreeValues[Kind]>((resolve, reject) => {
-        waiting.set(request.id, (result) => {
+        const settleOwn = (result: Result<unknown>): void => {
           if (result.ok) resolve(result.value as TreeValues[Kind]);
           else reject(result.error);
-        });
+        };
+        waiting.set(request.id, { settle: settleOwn, seen });
         thread?.postMessage(request);
       });
     },

@@ -2,6 +2,7 @@
  * The VolumeFiles port on the file system of this machine. Bounds: a write is one system call at a time and runs to its
  * end; walks are one at a time in a thread of their own, and end when nobody waits for them.
  */
+import * as fs from "node:fs/promises";
 import { ioError } from "../../core/ioError.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -28,7 +29,16 @@ export function createVolumeFiles({ clock }: { readonly clock: Clock }): VolumeF
           throw ioError("write files of", dir, thrown);
         }
       }),
-    setOwnership: (dir, ownership) => fromCall((signal) => walks.run({ kind: "setOwnership", dir, ownership }, signal)),
+    setOwnership: (dir, ownership, seen) =>
+      fromCall((signal) => walks.run({ kind: "setOwnership", dir, ownership }, signal, seen)),
+    groupOf: (dir) =>
+      fromCall(async () => {
+        try {
+          return (await fs.stat(dir)).gid;
+        } catch (thrown) {
+          throw ioError("look at", dir, thrown);
+        }
+      }),
     usage: (dir) => fromCall((signal) => counts.run({ kind: "usage", dir }, signal)),
   };
 }

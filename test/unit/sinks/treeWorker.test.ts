@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createHeapScheduler } from "../../../src/sim/heapScheduler.ts";
@@ -35,6 +35,14 @@ describe("the thread for walks", () => {
     expect(scheduler.runNext(29_999)).toBe(false);
     expect(scheduler.runNext(30_000)).toBe(true);
     expect([await inodes(), await inodes(), scheduler.pending]).toEqual([1n, 1n, 1]);
+  });
+
+  it("tells how far a long walk is", async () => {
+    const { worker } = setUp();
+    await Promise.all(Array.from({ length: 2_500 }, (_, index) => writeFile(join(dir(), `${index}`), "")));
+    const seen: number[] = [];
+    await worker.run({ kind: "usage", dir: dir() }, signal, (entries) => seen.push(entries));
+    expect(seen).toEqual([1_000, 2_000]);
   });
 
   it("does not begin what nobody waits for any more", async () => {

@@ -157,6 +157,7 @@ describe("a volume given to a group", () => {
     const own = (changePolicy?: "OnRootMismatch") =>
       lastValueFrom(volumes.setOwnership(volume, { fsGroup: FS_GROUP, ...(changePolicy && { changePolicy }) }));
     expect(await own()).toEqual({ entries: 5, failures: 0 });
+    expect(await lastValueFrom(volumes.groupOf(volume))).toBe(FS_GROUP);
     const owner = async (path: string) => {
       const { gid, mode } = await fs.lstat(join(volume, path));
       return [gid, (mode & 0o7777).toString(8)];

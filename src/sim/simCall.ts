@@ -2,7 +2,19 @@
  * The way of a simulated rpc: half of its time on the way there, then its effect at one instant, the rest on the way
  * back; a deadline over all. `intercept` is where faults come in.
  */
-import { concat, defer, ignoreElements, NEVER, Observable, of, type Subscriber, Subscription, throwError } from "rxjs";
+import {
+  concat,
+  defer,
+  ignoreElements,
+  NEVER,
+  Observable,
+  type Observer,
+  of,
+  type SchedulerAction,
+  type Subscriber,
+  Subscription,
+  throwError,
+} from "rxjs";
 import { type CriRpc, criDeadlineMs } from "../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../core/errors.ts";
 import type { Call, CallOptions } from "../ports/call.ts";
@@ -57,9 +69,9 @@ export type SimUnary = <Request, Response>(
 export function simUnary(settings: SimCallSettings): SimUnary {
   const { clock, latency, intercept, goesOn, died$, defaultDeadlineMs } = settings;
   /** What ends each request under way when the runtime does, in the order they were made. */
-  const open = new Set<(error: unknown) => void>();
+  const open = new Set<Mortal>();
   const endAll = (error: unknown): void => {
-    for (const die of [...open]) if (open.has(die)) die(error);
+    for (const each of [...open]) if (open.has(each)) each.die(error);
   };
   died$.subscribe({ next: endAll, error: endAll, complete: () => {} });
   return <Request, Response>(rpc: CriRpc, effect: (request: Request) => Call<Response>) =>
@@ -69,31 +81,9 @@ export function simUnary(settings: SimCallSettings): SimUnary {
         const wholeMs = latency(rpc);
         const backMs = Math.floor(wholeMs / 2);
         const thereMs = wholeMs - backMs + (action.kind === "delay" ? action.ms : 0);
-        /** What the request holds on its way; closed once it is answered. */
-        const way = new Subscription();
-        const goOn = (ms: number, work: () => void): void => way.add(clock.scheduler.schedule(work, ms));
-        const answer = (tell: () => void): void => {
-          way.unsubscribe();
-          tell();
-        };
-        const happen = (): void =>
-          way.add(
-            outcome(action, () => called(effect, request)).subscribe({
-              next: (response) =>
-                goOn(backMs, () =>
-                  answer(() => {
-                    caller.next(response);
-                    caller.complete();
-                  }),
-                ),
-              error: (thrown: unknown) => goOn(backMs, () => answer(() => caller.error(thrown))),
-              complete: () => {},
-            }),
-          );
-        const die = (error: unknown): void => answer(() => caller.error(error));
-        open.add(die);
-        way.add(() => open.delete(die));
-        goOn(thereMs, happen);
+        const happen = (): Observable<Response> => outcome(action, () => called(effect, request));
+        const way = new Way(caller, { open, backMs, happen });
+        way.add(clock.scheduler.schedule(arrive, thereMs, way));
         const deadlineMs = options?.deadlineMs ?? criDeadlineMs(rpc, request, defaultDeadlineMs) ?? Infinity;
         const expire = (): void =>
           caller.error(kubeletError("DeadlineExceeded", `${rpc}: no answer within ${deadlineMs} ms`));
@@ -102,6 +92,76 @@ export function simUnary(settings: SimCallSettings): SimUnary {
           if (!way.closed && !goesOn(rpc, request)) way.unsubscribe();
         };
       });
+}
+
+/** What the end of the runtime ends. */
+interface Mortal {
+  die(error: unknown): void;
+}
+
+interface WayOptions<Response> {
+  readonly open: Set<Mortal>;
+  readonly backMs: number;
+  readonly happen: () => Observable<Response>;
+}
+
+/** A request on its way there, then its answer on its way back with the same action; closed once that is told. */
+class Way<Response> extends Subscription implements Observer<Response>, Mortal {
+  private readonly caller: Subscriber<Response>;
+  private readonly options: WayOptions<Response>;
+  private action: SchedulerAction<Way<Response>> | undefined;
+  private answer: { readonly value: Response } | { readonly thrown: unknown } | undefined;
+
+  constructor(caller: Subscriber<Response>, options: WayOptions<Response>) {
+    super();
+    this.caller = caller;
+    this.options = options;
+    options.open.add(this);
+  }
+
+  override unsubscribe(): void {
+    this.options.open.delete(this);
+    super.unsubscribe();
+  }
+
+  arrived(action: SchedulerAction<Way<Response>>): void {
+    if (this.answer === undefined) {
+      this.action = action;
+      this.add(this.options.happen().subscribe(this));
+      return;
+    }
+    this.unsubscribe();
+    if ("thrown" in this.answer) {
+      this.caller.error(this.answer.thrown);
+      return;
+    }
+    this.caller.next(this.answer.value);
+    this.caller.complete();
+  }
+
+  next(value: Response): void {
+    this.goBack({ value });
+  }
+
+  error(thrown: unknown): void {
+    this.goBack({ thrown });
+  }
+
+  complete(): void {}
+
+  die(error: unknown): void {
+    this.unsubscribe();
+    this.caller.error(error);
+  }
+
+  private goBack(answer: NonNullable<Way<Response>["answer"]>): void {
+    this.answer = answer;
+    this.action?.schedule(this, this.options.backMs);
+  }
+}
+
+function arrive<Response>(this: SchedulerAction<Way<Response>>, way?: Way<Response>): void {
+  way?.arrived(this);
 }
 
 /** The effect of a request; what it throws becomes the call's error. */

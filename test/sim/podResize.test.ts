@@ -118,6 +118,7 @@ describe("a resize that fits", () => {
         cpuShares: 2048,
         cpuQuotaUs: 200_000,
         cpuPeriodUs: 100_000,
+        hugePages: {},
         memoryLimitBytes: 2048 * MIB,
         pidsLimit: undefined,
       },

@@ -14,6 +14,7 @@ import { parseQuantity, quantityValue } from "../core/quantity.ts";
 import { machineCapacity } from "../core/resources/machineCapacity.ts";
 import { nodeAllocatable, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
 import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
+import { resourceValue } from "../core/resources/resourceList.ts";
 import { DEFAULT_IDS_PER_POD, idPoolOf } from "../core/userns/idRanges.ts";
 import type { Machine } from "../ports/host.ts";
 import { nodeSettingsOf } from "./nodeSettingsOf.ts";
@@ -91,6 +92,8 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
             throttlingFactor: config.memoryThrottlingFactor,
             protectsRequests: config.memoryReservationPolicy === "TieredReservation",
             pageBytes: machine.pageBytes,
+            // Whether or not the reservations are enforced.
+            nodeBytes: Number(resourceValue(resourcesForPods({ capacity, kubeReserved, systemReserved }), "memory")),
           }
         : undefined,
     cpuManagerPolicy: config.cpuManagerPolicy,

@@ -8,7 +8,7 @@ const sized = (uid: string, requests: object, limits: object) =>
   podOf({ name: uid, uid, spec: { containers: [containerOf({ resources: { requests, limits } as never })] } });
 
 it("the gate MemoryQoS with TieredReservation: every cgroup has what its pods request, and gives it back", () => {
-  const memoryQos = { throttlingFactor: 0.9, protectsRequests: true, pageBytes: 4096 };
+  const memoryQos = { throttlingFactor: 0.9, protectsRequests: true, pageBytes: 4096, nodeBytes: 2 ** 33 };
   const guaranteed = sized("g", { cpu: "100m", memory: "50Mi" }, { cpu: "100m", memory: "50Mi" });
   const burstable = sized("b", { memory: "10Mi" }, { memory: "20Mi" });
   const { node, check } = podNode({ config: { memoryQos }, pods: [guaranteed, burstable] });

@@ -17,7 +17,7 @@ import type { NodeContext } from "./nodeContext.ts";
 
 type CpuContext = Pick<NodeContext, "cpuCfsQuota" | "cpuCfsPeriodUs" | "cgroupVersion" | "singleProcessOomKill">;
 type ResourcesContext = CpuContext &
-  Pick<NodeContext, "swapControllerAvailable" | "memoryBytes" | "hugepageSizes" | "memoryQos" | "allocatable">;
+  Pick<NodeContext, "swapControllerAvailable" | "memoryBytes" | "hugepageSizes" | "memoryQos">;
 
 /** Message under construction: the parts every kind of resources has. */
 interface BasicResources {
@@ -71,8 +71,8 @@ export function containerResources(pod: Pod, container: Container, node: Resourc
   const basic = basicResources(containerRequests(container), limitsWithPodDefaults(pod, container), node);
   const isV2 = node.cgroupVersion === 2;
   const swap = node.swapControllerAvailable && isV2 ? { "memory.swap.max": "0" } : {};
-  const { memoryQos, allocatable } = node;
-  const qos = memoryQos === undefined ? {} : containerMemoryQos(pod, container, memoryQos, allocatable);
+  const { memoryQos } = node;
+  const qos = memoryQos === undefined ? {} : containerMemoryQos(pod, container, memoryQos);
   return LinuxContainerResources.fromPartial({
     ...basic,
     oomScoreAdj: BigInt(oomScoreAdjust(pod, container, node.memoryBytes)),

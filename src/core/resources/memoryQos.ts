@@ -11,7 +11,7 @@ import type { Container, Pod } from "../api.ts";
 import { type QosClass, podQosClass } from "../pod/qos.ts";
 import { isVersionAtLeast } from "./kernelVersion.ts";
 import { containerLimits, containerRequests, podRequests } from "./podResources.ts";
-import { parseResourceList, type ResourceAmounts, resourceValue } from "./resourceList.ts";
+import { resourceValue } from "./resourceList.ts";
 
 /** What of it is in use. */
 export interface MemoryQos {
@@ -21,6 +21,8 @@ export interface MemoryQos {
   readonly protectsRequests: boolean;
   /** Of one page of memory: the kernel takes whole ones. */
   readonly pageBytes: number;
+  /** What all pods may use together: the limit of containers without one. Neither eviction nor huge pages count. */
+  readonly nodeBytes: number;
 }
 
 /** Protection in a cgroup, cgroup v2. */
@@ -49,13 +51,12 @@ const protection = (qos: QosClass, bytes: number): Required<MemoryProtection> =>
 export function containerMemoryQos(
   pod: Pod,
   container: Container,
-  { throttlingFactor, protectsRequests, pageBytes }: MemoryQos,
-  allocatable: ResourceAmounts,
+  { throttlingFactor, protectsRequests, pageBytes, nodeBytes }: MemoryQos,
 ): Readonly<Record<string, string>> {
   const request = Number(resourceValue(containerRequests(container), "memory"));
   const limit = Number(resourceValue(containerLimits(container), "memory"));
   const { memoryMinBytes, memoryLowBytes } = protection(podQosClass(pod), protectsRequests ? request : 0);
-  const ceiling = limit === 0 ? Number(resourceValue(parseResourceList(allocatable), "memory")) : limit;
+  const ceiling = limit === 0 ? nodeBytes : limit;
   const high = Math.floor((request + (ceiling - request) * throttlingFactor) / pageBytes) * pageBytes;
   // With a request like the limit there is no room to be throttled in.
   const isThrottled = (request !== limit || request === 0) && high > request;

@@ -33,3 +33,11 @@ it("shows flags as they are, whatever the configuration file says", async () => 
   const names = ["max-pods", "sync-frequency", "cluster-dns", "register-with-taints", "help"];
   expect(names.map((name) => shown.get(name))).toEqual(["7", "1m0s", "[]", "", "false"]);
 });
+
+it("throttles memory by what the machine has less the reservations, enforced or not; eviction and huge pages do not count", async () => {
+  const hugepages = [{ bytes: 2n ** 21n, unit: "2MB", resource: "hugepages-2Mi", count: 512n }];
+  const machine = { ...simMachine(), hostname: "n", cgroupVersion: 2 as const, hugepages };
+  const file = "featureGates: { MemoryQoS: true }\nenforceNodeAllocatable: [none]\nsystemReserved: { memory: 1Gi }\n";
+  const { memoryQos } = kubeletConfigOf(await optionsOf([], file), machine, "1.2.3");
+  expect(memoryQos?.nodeBytes).toBe(Number(machine.memoryBytes) - 1024 ** 3);
+});

@@ -10,9 +10,8 @@ import { podCgroupResources, protectedCgroups } from "../../../src/core/resource
 import { containerOf, podOf } from "../../support/pods.ts";
 
 const MI = 2 ** 20;
-const TIERED = { throttlingFactor: 0.9, protectsRequests: true, pageBytes: 4096 };
-const THROTTLED = { throttlingFactor: 0.9, protectsRequests: false, pageBytes: 4096 };
-const ALLOCATABLE = { memory: "1000Mi" };
+const TIERED = { throttlingFactor: 0.9, protectsRequests: true, pageBytes: 4096, nodeBytes: 1_000 * MI };
+const THROTTLED = { ...TIERED, protectsRequests: false };
 
 const withMemory = (request?: string, limit?: string): Container =>
   containerOf({
@@ -24,7 +23,7 @@ const withMemory = (request?: string, limit?: string): Container =>
 const podWith = (...containers: readonly Container[]) => podOf({ spec: { containers } });
 /** Files as `min/low/high` in MiB; `-` where nothing is written. */
 const files = (container: Container, qos = TIERED, more: readonly Container[] = []): string => {
-  const written = containerMemoryQos(podWith(container, ...more), container, qos, ALLOCATABLE);
+  const written = containerMemoryQos(podWith(container, ...more), container, qos);
   return ["memory.min", "memory.low", "memory.high"]
     .map((name) => (written[name] === undefined ? "-" : Number(written[name]) / MI))
     .join("/");
@@ -58,13 +57,13 @@ describe("memory of a container", () => {
 
   it("is throttled at whole pages, and never below its request", () => {
     const odd = withMemory("4097", "12289");
-    expect(containerMemoryQos(podWith(odd), odd, TIERED, ALLOCATABLE)).toEqual({
+    expect(containerMemoryQos(podWith(odd), odd, TIERED)).toEqual({
       "memory.min": "0",
       "memory.low": "4097",
       "memory.high": "8192",
     });
     const narrow = withMemory("8191", "8192");
-    expect(containerMemoryQos(podWith(narrow), narrow, TIERED, ALLOCATABLE)["memory.high"]).toBeUndefined();
+    expect(containerMemoryQos(podWith(narrow), narrow, TIERED)["memory.high"]).toBeUndefined();
   });
 });
 
@@ -72,7 +71,7 @@ describe("memory.high", () => {
   it("is a whole number of the machine's pages", () => {
     const container = withMemory("100Mi", "200Mi");
     const high = (pageBytes: number) =>
-      containerMemoryQos(podWith(container), container, { ...TIERED, throttlingFactor: 0.333, pageBytes }, ALLOCATABLE)[
+      containerMemoryQos(podWith(container), container, { ...TIERED, throttlingFactor: 0.333, pageBytes })[
         "memory.high"
       ];
     expect([4096, 16_384, 65_536].map(high)).toEqual(["139771904", "139771904", "139722752"]);

@@ -306,7 +306,7 @@ describe("cgroups v2", () => {
 
   it("protect what pods request, in their own cgroups and in those above (MemoryQoS)", async () => {
     const { cgroups } = await v2Cgroups();
-    const memoryQos = { throttlingFactor: 0.9, protectsRequests: true, pageBytes: 4096 };
+    const memoryQos = { throttlingFactor: 0.9, protectsRequests: true, pageBytes: 4096, nodeBytes: 0 };
     const config = {
       cgroupRoot: "/",
       cgroupsPerQos: true,

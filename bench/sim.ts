@@ -29,8 +29,8 @@ const FLEET_PODS = 10;
 const SIMULATE_FLAGS = ["--no-allocation-site-pretenuring"];
 /**
  * And room enough that the figure shown is what a fleet takes, not what it was allowed; collected when it has grown by a
- * fifth, as `rxlet simulate` sets for itself. The place for what is new cannot be set later: with half of it, looking for
- * what survives takes a fifth more of all CPU; with twice as much, 1,000 nodes come too near their aim.
+ * fifth, as `rxlet simulate` sets for itself. The place for what is new cannot be set later; a smaller one is collected as
+ * much more often.
  */
 const FLEET_FLAGS = [
   "--max-old-space-size=4096",

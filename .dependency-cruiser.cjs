@@ -6,6 +6,25 @@ const only = (name, from, to, comment) => ({
   from: { path: from },
   to: { path: "^src/", pathNot: [from, ...to, "^src/gen/"] },
 });
+/** The rooms of src/pipelines, and which others each may use; all use the files that lie beside the rooms. */
+const PIPELINE_ROOMS = {
+  certificates: [],
+  cluster: [],
+  projections: [],
+  runtime: [],
+  stats: [],
+  node: ["stats"],
+  images: ["projections"],
+  volumes: ["projections"],
+  probes: [],
+  podWorker: ["images", "node", "probes", "volumes"],
+};
+const pipelineRoom = ([room, others]) =>
+  only(`pipelines-${room}`, `^src/pipelines/${room}/`, [
+    "^src/(core|ports|operators|state)/",
+    "^src/pipelines/[^/]+\\.ts$",
+    ...others.map((other) => `^src/pipelines/${other}/`),
+  ]);
 const EDGE_LIBRARIES = "node_modules/(@grpc|@kubernetes|undici|chokidar|prom-client|pino|hono|@hono|commander)/";
 
 module.exports = {
@@ -33,6 +52,7 @@ module.exports = {
     only("operators-see-core-and-ports", "^src/operators/", ["^src/core/", "^src/ports/"]),
     only("state-sees-operators", "^src/state/", ["^src/core/", "^src/ports/", "^src/operators/"]),
     only("pipelines", "^src/pipelines/", ["^src/core/", "^src/ports/", "^src/operators/", "^src/state/"]),
+    ...Object.entries(PIPELINE_ROOMS).map(pipelineRoom),
     only("kubelet", "^src/kubelet\\.ts$", [
       "^src/core/",
       "^src/ports/",

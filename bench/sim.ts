@@ -10,10 +10,10 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parentPort, Worker } from "node:worker_threads";
 import { noFaults } from "../src/sim/faults/faultKinds.ts";
-import { createHeapScheduler } from "../src/sim/heapScheduler.ts";
+import { createHeapScheduler } from "../src/sim/time/heapScheduler.ts";
 import { advanceBy, simulateSeed, TURN_SLICES } from "../src/sim/simulateSeed.ts";
 import { createSimRun, type SimRun } from "../src/sim/simRun.ts";
-import { drawWorkload, steadyWorkload, type Workload } from "../src/sim/workload.ts";
+import { drawWorkload, steadyWorkload, type Workload } from "../src/sim/workload/workload.ts";
 import { printFigure } from "./figures.ts";
 
 const DAY_MS = 24 * 60 * 60_000;

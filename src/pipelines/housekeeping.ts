@@ -14,9 +14,9 @@ import { pollAfter } from "../operators/pollAfter.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { NodeState } from "../state/nodeState.ts";
-import type { UserNamespaces } from "./userNamespaces.ts";
-import { removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
-import type { Volumes } from "./volumes.ts";
+import type { UserNamespaces } from "./node/userNamespaces.ts";
+import { removeUnmounted, unmountBelow } from "./volumes/removeUnmounted.ts";
+import type { Volumes } from "./volumes/volumes.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;

@@ -20,14 +20,14 @@ import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
 import type { ReadonlyKeyedCell } from "../state/keyedCell.ts";
 import type { Sequence } from "../state/sequence.ts";
-import type { ImagePulls } from "./imagePull.ts";
+import type { ImagePulls } from "./images/imagePull.ts";
 import type { PodMemory } from "./podMemory.ts";
 import type { PodObjects } from "./podObjects.ts";
-import type { FindCredentials } from "./registryCredentials.ts";
+import type { FindCredentials } from "./images/registryCredentials.ts";
 import type { PodStarts } from "./podStarts.ts";
 import { stage } from "./podStage.ts";
 import type { PodOutput } from "./podOutputs.ts";
-import type { UserNamespaces } from "./userNamespaces.ts";
+import type { UserNamespaces } from "./node/userNamespaces.ts";
 
 export interface PodContext {
   readonly identity: PodIdentity;

@@ -21,7 +21,7 @@ import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { NodeState } from "../state/nodeState.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
-import { type PodWorkerDeps, podWorker } from "./podWorker.ts";
+import { type PodWorkerDeps, podWorker } from "./podWorker/podWorker.ts";
 import { preemption } from "./preemption.ts";
 
 export interface PodLifecycleDeps extends Omit<PodWorkerDeps, "state"> {

@@ -5,7 +5,7 @@ import { NO_VOLUMES } from "../core/volume/podVolumes.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeState } from "../state/nodeState.ts";
-import type { ImagePulls } from "./imagePull.ts";
+import type { ImagePulls } from "./images/imagePull.ts";
 import { KEPT_MS } from "./podTimeline.ts";
 
 /** The queries about timelines. Of several pods with one name the one that is there comes first, then the latest. */

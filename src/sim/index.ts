@@ -21,4 +21,4 @@ export { during, every, type ScenarioStep, type Verbs } from "./scenario/script.
 export { runScenario, type Scenario, ScenarioFailed, type ScenarioResult, simulate } from "./scenario/simulate.ts";
 export { diagram, inOrder, story, timeline } from "./scenario/stories.ts";
 export { STATE_LETTERS, type StateLetter } from "./scenario/timeline.ts";
-export type { SimProgram } from "./simProgram.ts";
+export type { SimProgram } from "./runtime/simProgram.ts";

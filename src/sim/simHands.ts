@@ -1,14 +1,14 @@
 /** The hand that makes the accidents of a simulated node, and puts pods on it. Keeps nothing. */
 import type { Pod } from "../core/api.ts";
 import type { SimHost } from "./host/simHost.ts";
-import type { SimApiPods } from "./simApiPods.ts";
-import type { SimCgroups } from "./simCgroups.ts";
+import type { SimApiPods } from "./workload/simApiPods.ts";
+import type { SimCgroups } from "./host/simCgroups.ts";
 import type { SimKubelet } from "./simKubelet.ts";
-import type { SimManifestPage } from "./simManifestPage.ts";
-import type { SimManifest, SimManifests } from "./simManifests.ts";
+import type { SimManifestPage } from "./podSources/simManifestPage.ts";
+import type { SimManifest, SimManifests } from "./podSources/simManifests.ts";
 import type { SimSight } from "./simObservation.ts";
-import type { SimContainer, SimEnd } from "./simRecords.ts";
-import type { SimRuntime } from "./simRuntime.ts";
+import type { SimContainer, SimEnd } from "./runtime/simRecords.ts";
+import type { SimRuntime } from "./runtime/simRuntime.ts";
 
 /** What it acts on. */
 export interface SimHandsWorld {

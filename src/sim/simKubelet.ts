@@ -23,7 +23,7 @@ import { objectTtlMs } from "../core/node/objectTtl.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
 import { createProjections } from "../sources/projectionSources.ts";
 import type { Prng } from "./prng.ts";
-import { createSimPodKeys } from "./simPodKeys.ts";
+import { createSimPodKeys } from "./host/simPodKeys.ts";
 import type { SimSight } from "./simObservation.ts";
 import { createSimProbers, type SimAnswers, type SimProbeAnswer } from "./simProbers.ts";
 import { createSimTelemetry, type SimTelemetry } from "./simTelemetry.ts";

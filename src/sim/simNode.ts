@@ -20,26 +20,30 @@ import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { usualCheckers } from "./checkers/usualCheckers.ts";
 import { createDriftingClock, type DriftingClock } from "./host/driftingClock.ts";
 import { createSimHost, type SimHost } from "./host/simHost.ts";
-import { createHeapScheduler, type HeapScheduler } from "./heapScheduler.ts";
+import { createHeapScheduler, type HeapScheduler } from "./time/heapScheduler.ts";
 import { createPrng, type Prng } from "./prng.ts";
-import { createSimApiPods, type SimApiPods } from "./simApiPods.ts";
-import { createSimCgroups, type SimCgroups, type SimCgroupsOptions } from "./simCgroups.ts";
+import { createSimApiPods, type SimApiPods } from "./workload/simApiPods.ts";
+import { createSimCgroups, type SimCgroups, type SimCgroupsOptions } from "./host/simCgroups.ts";
 import type { SimChecker, SimViolation } from "./simChecker.ts";
 import { clusterSights, seenStatus } from "./simClusterSights.ts";
-import type { SimClock } from "./simClock.ts";
-import type { SimFiles, SimFilesOptions } from "./simFiles.ts";
-import type { SimMountsOptions } from "./simMounts.ts";
-import type { SimVolumeFilesOptions } from "./simVolumeFiles.ts";
-import type { SimAction } from "./simCall.ts";
+import type { SimClock } from "./time/simClock.ts";
+import type { SimFiles, SimFilesOptions } from "./host/simFiles.ts";
+import type { SimMountsOptions } from "./host/simMounts.ts";
+import type { SimVolumeFilesOptions } from "./host/simVolumeFiles.ts";
+import type { SimAction } from "./runtime/simCall.ts";
 import { type CreateKubelet, createSimKubelet, type SimKubelet } from "./simKubelet.ts";
 import { createSimHands, nameOf, runningOf, type SimHands } from "./simHands.ts";
 import { simKubeletConfig } from "./simKubeletConfig.ts";
-import { createSimManifestPage, type SimManifestPage, type SimManifestPageOptions } from "./simManifestPage.ts";
-import { createSimManifests, type SimManifest, type SimManifests } from "./simManifests.ts";
+import {
+  createSimManifestPage,
+  type SimManifestPage,
+  type SimManifestPageOptions,
+} from "./podSources/simManifestPage.ts";
+import { createSimManifests, type SimManifest, type SimManifests } from "./podSources/simManifests.ts";
 import type { SimObservation, SimSight } from "./simObservation.ts";
 import { ofTheLiving, type SimAnswers, YES } from "./simProbers.ts";
-import { pagePods, SIM_MANIFESTS, staticPods } from "./simPodSources.ts";
-import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./simRuntime.ts";
+import { pagePods, SIM_MANIFESTS, staticPods } from "./podSources/simPodSources.ts";
+import { createSimRuntime, type SimRuntime, type SimRuntimeOptions } from "./runtime/simRuntime.ts";
 import {
   podObjects,
   probeSight,
@@ -51,7 +55,7 @@ import {
 } from "./simSights.ts";
 import { createSimSubjects, type SimSubject } from "./simSubjects.ts";
 import type { SimTelemetry } from "./simTelemetry.ts";
-import { createSimLogFiles } from "./simLogFiles.ts";
+import { createSimLogFiles } from "./host/simLogFiles.ts";
 import { createSimTrace, type SimTrace } from "./simTrace.ts";
 
 /** Decides over a request to the runtime. */

@@ -5,8 +5,8 @@ import type { CriRpc } from "../core/criOperations.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import type { ProbeOutcome } from "../core/probe/probeTypes.ts";
-import type { SimAction } from "./simCall.ts";
-import type { SimChange } from "./simRecords.ts";
+import type { SimAction } from "./runtime/simCall.ts";
+import type { SimChange } from "./runtime/simRecords.ts";
 
 /** One thing seen, without its instant. */
 export type SimSight =

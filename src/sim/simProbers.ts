@@ -11,8 +11,8 @@ import type { RuntimeService } from "../ports/cri.ts";
 import type { Probers } from "../ports/probers.ts";
 import { createExecProbe } from "../sinks/probers/exec.ts";
 import { dialTimeout } from "../sinks/probers/netError.ts";
-import { later } from "./simCall.ts";
-import type { SimRuntime } from "./simRuntime.ts";
+import { later } from "./runtime/simCall.ts";
+import type { SimRuntime } from "./runtime/simRuntime.ts";
 
 /** How something on the network answers. */
 export interface SimAnswer extends ProbeOutcome {

@@ -2,7 +2,7 @@
 import { kubeletError } from "../core/errors.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
-import { drawWorkload, type SimPodPlan, steadyWorkload, type Workload, WORKLOADS } from "./workload.ts";
+import { drawWorkload, type SimPodPlan, steadyWorkload, type Workload, WORKLOADS } from "./workload/workload.ts";
 
 /** Changes when the same data would mean another run. */
 export const REPLAY_VERSION = 4;

@@ -20,17 +20,17 @@ import { noBusyLoop } from "./checkers/noBusyLoop.ts";
 import { openDuties } from "./checkers/nodeInCluster.ts";
 import { openSizes } from "./checkers/sizesSettle.ts";
 import { leftovers, leftTimers } from "./checkers/leftovers.ts";
-import { createHeapScheduler } from "./heapScheduler.ts";
+import { createHeapScheduler } from "./time/heapScheduler.ts";
 import { createPrng } from "./prng.ts";
 import type { SimViolation } from "./simChecker.ts";
-import { createSimClock } from "./simClock.ts";
+import { createSimClock } from "./time/simClock.ts";
 import type { CreateKubelet } from "./simKubelet.ts";
 import { createSimNode, type SimNode } from "./simNode.ts";
 import type { SimObservation } from "./simObservation.ts";
-import { usualRegistry } from "./simRuntime.ts";
-import { readsPage, type SimPodPlan, type Workload, workloadPrograms } from "./workload.ts";
-import { workloadAnswers } from "./workloadAnswers.ts";
-import { createWorkloadOwners, type WorkloadOwners } from "./workloadOwners.ts";
+import { usualRegistry } from "./runtime/simRuntime.ts";
+import { readsPage, type SimPodPlan, type Workload, workloadPrograms } from "./workload/workload.ts";
+import { workloadAnswers } from "./workload/workloadAnswers.ts";
+import { createWorkloadOwners, type WorkloadOwners } from "./workload/workloadOwners.ts";
 
 /** How a run ended. */
 export type SimOutcome = "ok" | "correctness" | "liveness" | "crash";

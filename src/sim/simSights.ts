@@ -9,13 +9,13 @@ import type { CreateContainerRequest, ExecSyncRequest, StopContainerRequest } fr
 import type { ApiServer, ObjectRef } from "../ports/apiServer.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import { type StoredObject, typed } from "./apiServer/storedObject.ts";
-import type { SimCgroups } from "./simCgroups.ts";
-import type { SimFiles } from "./simFiles.ts";
-import type { SimMounts } from "./simMounts.ts";
+import type { SimCgroups } from "./host/simCgroups.ts";
+import type { SimFiles } from "./host/simFiles.ts";
+import type { SimMounts } from "./host/simMounts.ts";
 import type { SimSight } from "./simObservation.ts";
 import type { SimProbeAnswer } from "./simProbers.ts";
-import type { SimRuntime } from "./simRuntime.ts";
-import { REVISION_VARIABLE } from "./workloadConfig.ts";
+import type { SimRuntime } from "./runtime/simRuntime.ts";
+import { REVISION_VARIABLE } from "./workload/workloadConfig.ts";
 import type { createSimSubjects } from "./simSubjects.ts";
 
 type See = (sight: SimSight) => void;

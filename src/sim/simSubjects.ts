@@ -1,5 +1,5 @@
 /** Whom a request to the runtime is about, found by the ids that were seen. Bound: what the runtime has. */
-import type { SimChange } from "./simRecords.ts";
+import type { SimChange } from "./runtime/simRecords.ts";
 
 /** The pod, and its name as traces show it; both empty when a request is about none. */
 export interface SimSubject {

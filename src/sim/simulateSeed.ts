@@ -10,7 +10,7 @@ import type { CreateKubelet } from "./simKubelet.ts";
 import type { SimObservation } from "./simObservation.ts";
 import { REPLAY_VERSION, replayedPods, type SimReplay } from "./simReplay.ts";
 import { createSimRun, type SimOutcome, type SimRun } from "./simRun.ts";
-import type { Workload } from "./workload.ts";
+import type { Workload } from "./workload/workload.ts";
 
 /** Everything but the seed has a default. */
 export interface SimulateOptions {

@@ -1,9 +1,9 @@
 import { tmpdir } from "node:os";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { simImage } from "../../src/sim/simImageCalls.ts";
-import { exitsWith, ignoresTerm, type SimProgram, type SimProgramInput } from "../../src/sim/simProgram.ts";
-import { createSimRuntime } from "../../src/sim/simRuntime.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
+import { exitsWith, ignoresTerm, type SimProgram, type SimProgramInput } from "../../src/sim/runtime/simProgram.ts";
+import { createSimRuntime } from "../../src/sim/runtime/simRuntime.ts";
 import { systemClock } from "../../src/sources/systemClock.ts";
 import type { Programs, RuntimeFeatures } from "./runtimeFixture.ts";
 import { runtimeServiceConformance } from "./runtimeService.ts";

@@ -6,7 +6,7 @@ import { lastValueFrom, of } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import type { ConfigObject } from "../../src/core/configObjects.ts";
-import type { VolumesDeps } from "../../src/pipelines/volumes.ts";
+import type { VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
 import type { Failpoint, MachinePorts } from "../support/failpoints.ts";
 import { containerOf, podOf } from "../support/pods.ts";
 import { type Death, type Life, liveOnce, sweep, type VolumeLivesOptions } from "../support/volumeLives.ts";

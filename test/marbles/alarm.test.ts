@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { Alarm } from "../../src/operators/alarm.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
 import { MAX_TIMER_MS } from "../../src/operators/longTimer.ts";
 import { type Marbles, marbles } from "../support/marbles.ts";
 

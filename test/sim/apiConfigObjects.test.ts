@@ -1,11 +1,11 @@
 /** Pods of the API server that are configured from its ConfigMaps and Secrets. */
 import { describe, expect, it } from "vitest";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { createSimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
-import { runsForever } from "../../src/sim/simProgram.ts";
+import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { containerOf } from "../support/pods.ts";
 import { newPod } from "../support/simApi.ts";
 

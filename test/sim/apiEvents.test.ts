@@ -1,11 +1,11 @@
 /** Events of a simulated node, as its API server has them. */
 import { describe, expect, it } from "vitest";
 import { createSimApiServer, type SimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";
-import { exitsWith, runsForever } from "../../src/sim/simProgram.ts";
+import { exitsWith, runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { newPod } from "../support/simApi.ts";
 
 const MINUTE_MS = 60_000;

@@ -5,7 +5,7 @@ import type { CertificateFacts } from "../../src/core/cert/certificateFacts.ts";
 import { epochMs } from "../../src/core/ids.ts";
 import { certificateStore } from "../../src/pipelines/certificates/certificateStore.ts";
 import type { Certificates } from "../../src/ports/certificates.ts";
-import { createSimFiles } from "../../src/sim/simFiles.ts";
+import { createSimFiles } from "../../src/sim/host/simFiles.ts";
 import { simApi } from "../support/simApi.ts";
 
 const block = (label: string, body: string) => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;

@@ -1,9 +1,9 @@
 /** Pods that are configured from ConfigMaps and Secrets, which come, go and change as manifests. */
 import { describe, expect, it } from "vitest";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
-import { SIM_MANIFESTS } from "../../src/sim/simPodSources.ts";
-import { runsForever } from "../../src/sim/simProgram.ts";
+import { SIM_MANIFESTS } from "../../src/sim/podSources/simPodSources.ts";
+import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { manifestOf } from "../support/simWorkload.ts";
 
 const APP = "registry.example/app:1";

@@ -1,8 +1,8 @@
 /** The crash-loop curve of a whole node as diagrams, and how annotations steer it. */
 import { describe, expect, it } from "vitest";
 import { crashLoopPolicy } from "../../src/core/backoff.ts";
-import { imageNotFound, simImage } from "../../src/sim/simImageCalls.ts";
-import { exitsWith } from "../../src/sim/simProgram.ts";
+import { imageNotFound, simImage } from "../../src/sim/runtime/simImageCalls.ts";
+import { exitsWith } from "../../src/sim/runtime/simProgram.ts";
 import type { SimNode, SimNodeOptions } from "../../src/sim/simNode.ts";
 import { podNode } from "../support/podNode.ts";
 import { podOf } from "../support/pods.ts";

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import type { CredentialProvider, TokenAttributes } from "../../src/core/image/credentialProviderConfig.ts";
 import type { PullImageRequest } from "../../src/gen/cri.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { later } from "../../src/sim/simCall.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { later } from "../../src/sim/runtime/simCall.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";
-import { runsForever } from "../../src/sim/simProgram.ts";
+import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { newPod } from "../support/simApi.ts";
 
 const API = "credentialprovider.kubelet.k8s.io/v1";

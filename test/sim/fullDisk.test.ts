@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ALL_THERE_IS } from "../../src/sim/host/simDisk.ts";
 import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
-import { runsForever } from "../../src/sim/simProgram.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
+import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { manifestOf } from "../support/simWorkload.ts";
 
 const MINUTE_MS = 60_000;

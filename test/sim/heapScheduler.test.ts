@@ -30,7 +30,7 @@ import {
 import { TestScheduler } from "rxjs/testing";
 import { describe, expect, it } from "vitest";
 import { InvariantError } from "../../src/core/invariant.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 
 /** Everything with time in it, on one scheduler. */
 function script(s: SchedulerLike): Observable<string> {

@@ -5,11 +5,11 @@ import { pullFileName } from "../../src/core/image/pulledRecord.ts";
 import type { KubeletConfig } from "../../src/core/kubeletConfig.ts";
 import { ImageSpec, type PullImageRequest } from "../../src/gen/cri.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";
-import { runsForever } from "../../src/sim/simProgram.ts";
+import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { newPod } from "../support/simApi.ts";
 
 const IMAGE = "registry.example/private:1";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
-import { runsForever } from "../../src/sim/simProgram.ts";
+import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { manifestOf } from "../support/simWorkload.ts";
 
 const APP = "registry.example/app:1";

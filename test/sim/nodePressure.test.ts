@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../src/core/api.ts";
 import { createSimApiServer } from "../../src/sim/apiServer/simApiServer.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { DEFAULT_MAX_PIDS } from "../../src/sim/host/simProcesses.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { createSimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
 import { containerOf } from "../support/pods.ts";
 import { newPod } from "../support/simApi.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type KubeletError, kubeletError } from "../../src/core/errors.ts";
 import type { Summary } from "../../src/core/stats/summary.ts";
-import type { SimAction } from "../../src/sim/simCall.ts";
+import type { SimAction } from "../../src/sim/runtime/simCall.ts";
 import type { SimNode } from "../../src/sim/simNode.ts";
 import { podNode } from "../support/podNode.ts";
 import { containerOf, podOf } from "../support/pods.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../src/core/api.ts";
 import { createSimNode, type SimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
-import type { SimExec } from "../../src/sim/simProgram.ts";
+import type { SimExec } from "../../src/sim/runtime/simProgram.ts";
 import { containerOf, podOf } from "../support/pods.ts";
 import { simStory } from "../support/simStory.ts";
 

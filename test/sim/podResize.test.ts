@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Container, Pod } from "../../src/core/api.ts";
 import { kubeletError } from "../../src/core/errors.ts";
 import type { SimNode } from "../../src/sim/simNode.ts";
-import { ignoresTerm, runsForever } from "../../src/sim/simProgram.ts";
+import { ignoresTerm, runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { NEW_IMAGE, type PodNode, podNode } from "../support/podNode.ts";
 import { ALL_RESIZABLE, containerOf, podOf } from "../support/pods.ts";
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Container } from "../../src/core/api.ts";
 import { kubeletError } from "../../src/core/errors.ts";
 import { timelineText } from "../../src/core/timeline/timelineText.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import type { SimNode } from "../../src/sim/simNode.ts";
-import { exitsWith, runsForever } from "../../src/sim/simProgram.ts";
+import { exitsWith, runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { podNode } from "../support/podNode.ts";
 import { containerOf, type PodParts, podOf } from "../support/pods.ts";
 

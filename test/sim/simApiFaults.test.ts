@@ -7,7 +7,7 @@ import {
   tooManyRequests,
 } from "../../src/sim/apiServer/refusals.ts";
 import type { SimApiRequest } from "../../src/sim/apiServer/apiCall.ts";
-import type { SimAction } from "../../src/sim/simCall.ts";
+import type { SimAction } from "../../src/sim/runtime/simCall.ts";
 import { newPod, simApi } from "../support/simApi.ts";
 
 describe("simulated API server: faults", () => {

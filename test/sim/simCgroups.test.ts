@@ -1,8 +1,8 @@
 import { firstValueFrom, type Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimCgroups } from "../../src/sim/simCgroups.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimCgroups } from "../../src/sim/host/simCgroups.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
 
 describe("createSimCgroups", () => {
   const scheduler = createHeapScheduler();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock, SIM_EPOCH_MS } from "../../src/sim/simClock.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock, SIM_EPOCH_MS } from "../../src/sim/time/simClock.ts";
 
 describe("createSimClock", () => {
   it("steps the wall clock without moving monotonic time", () => {

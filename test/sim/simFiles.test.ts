@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
-import { createSimFiles, type SimFilesOptions } from "../../src/sim/simFiles.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
+import { createSimFiles, type SimFilesOptions } from "../../src/sim/host/simFiles.ts";
 import type { Observable } from "rxjs";
 
 function createFixture(options: Omit<SimFilesOptions, "clock"> = {}) {

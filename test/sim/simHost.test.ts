@@ -5,10 +5,10 @@ import { createDriftingClock } from "../../src/sim/host/driftingClock.ts";
 import { nextOomKill, oomMessages } from "../../src/sim/host/oomKiller.ts";
 import type { SimHostProcess } from "../../src/sim/host/simProcesses.ts";
 import { createSimHost, type SimHostOptions } from "../../src/sim/host/simHost.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createPrng } from "../../src/sim/prng.ts";
-import { createSimRuntime } from "../../src/sim/simRuntime.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { createSimRuntime } from "../../src/sim/runtime/simRuntime.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;

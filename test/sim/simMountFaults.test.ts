@@ -1,14 +1,14 @@
 import type { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { isKubeletError } from "../../src/core/errors.ts";
-import { unmountOrDetach } from "../../src/pipelines/unmountOrDetach.ts";
+import { unmountOrDetach } from "../../src/pipelines/volumes/unmountOrDetach.ts";
 import { createFaultDice } from "../../src/sim/faults/faultDice.ts";
 import { type FaultKind, noFaults } from "../../src/sim/faults/faultKinds.ts";
 import { createMountFaults } from "../../src/sim/faults/mountFaults.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createSimHost } from "../../src/sim/host/simHost.ts";
 import { createPrng } from "../../src/sim/prng.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
 
 const VOLUME = "/var/lib/volume";
 const TMPFS = { source: "tmpfs", target: VOLUME, fsType: "tmpfs", options: [] };

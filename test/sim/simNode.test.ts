@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createSimNode } from "../../src/sim/simNode.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import type { SimObservation } from "../../src/sim/simObservation.ts";
-import { runsForever } from "../../src/sim/simProgram.ts";
+import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { containerOf, podOf } from "../support/pods.ts";
 import { manifestOf } from "../support/simWorkload.ts";
 

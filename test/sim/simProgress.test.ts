@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createSimProgress } from "../../src/commands/simProgress.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
 import { screenAfter } from "../support/virtualTerminal.ts";
 
 const HOUR_MS = 3_600_000;

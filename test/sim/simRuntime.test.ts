@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../src/core/errors.ts";
 import * as cri from "../../src/gen/cri.ts";
 import { createPrng } from "../../src/sim/prng.ts";
-import type { SimAction } from "../../src/sim/simCall.ts";
-import { imageNotFound, simImage } from "../../src/sim/simImageCalls.ts";
-import { exitsWith, ignoresTerm, runsForever } from "../../src/sim/simProgram.ts";
-import { usualLatency } from "../../src/sim/simRuntime.ts";
+import type { SimAction } from "../../src/sim/runtime/simCall.ts";
+import { imageNotFound, simImage } from "../../src/sim/runtime/simImageCalls.ts";
+import { exitsWith, ignoresTerm, runsForever } from "../../src/sim/runtime/simProgram.ts";
+import { usualLatency } from "../../src/sim/runtime/simRuntime.ts";
 import { createRuntimeBench } from "../support/runtimeBench.ts";
 
 const stop = (containerId: string, seconds: number) =>

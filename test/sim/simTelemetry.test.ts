@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
 import { createSimTelemetry } from "../../src/sim/simTelemetry.ts";
 
 describe("createSimTelemetry", () => {

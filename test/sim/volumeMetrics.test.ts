@@ -1,8 +1,8 @@
 /** How long pods wait for volumes, as metrics tell it. */
 import { expect, it } from "vitest";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";
-import { runsForever } from "../../src/sim/simProgram.ts";
+import { runsForever } from "../../src/sim/runtime/simProgram.ts";
 import { manifestOf } from "../support/simWorkload.ts";
 
 const APP = "registry.example/app:1";

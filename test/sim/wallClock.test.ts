@@ -1,7 +1,7 @@
 /** What a wall clock that is set does to pods that count by it, on a whole simulated node. */
 import { describe, expect, it } from "vitest";
 import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
-import { exitsWith } from "../../src/sim/simProgram.ts";
+import { exitsWith } from "../../src/sim/runtime/simProgram.ts";
 import { podOf } from "../support/pods.ts";
 
 it("a deadline that the clock jumped over does not keep the worker of a crashing container spinning", () => {

@@ -1,9 +1,9 @@
 /** A simulated node with pods given directly, and what happened on it as short lines: for tests of the pod pipelines. */
 import { expect } from "vitest";
 import { usualCheckers } from "../../src/sim/checkers/usualCheckers.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
 import { simKubeletConfig } from "../../src/sim/simKubeletConfig.ts";
-import { simMachine } from "../../src/sim/simMachine.ts";
+import { simMachine } from "../../src/sim/host/simMachine.ts";
 import { createSimNode, type SimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
 import type { SimObservation } from "../../src/sim/simObservation.ts";
 

@@ -1,11 +1,11 @@
 /** A simulated runtime alone on virtual time, without a kubelet, and the few steps every test of it begins with. */
 import type { Observable } from "rxjs";
 import * as cri from "../../src/gen/cri.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
-import { simImage } from "../../src/sim/simImageCalls.ts";
-import type { SimChange } from "../../src/sim/simRecords.ts";
-import { createSimRuntime, type SimRuntimeOptions } from "../../src/sim/simRuntime.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
+import { simImage } from "../../src/sim/runtime/simImageCalls.ts";
+import type { SimChange } from "../../src/sim/runtime/simRecords.ts";
+import { createSimRuntime, type SimRuntimeOptions } from "../../src/sim/runtime/simRuntime.ts";
 
 /** Present on every node made here. */
 export const SIM_IMAGE = "registry.example/app:1";

@@ -4,8 +4,8 @@ import { type KubeletError, toKubeletError } from "../../src/core/errors.ts";
 import type { Pod } from "../../src/core/api.ts";
 import type { ApiServer, ApiWatchEvent } from "../../src/ports/apiServer.ts";
 import { createSimApiServer, type SimApiServerOptions } from "../../src/sim/apiServer/simApiServer.ts";
-import { createHeapScheduler } from "../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../src/sim/simClock.ts";
+import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../src/sim/time/simClock.ts";
 import { podOf } from "./pods.ts";
 
 /** What a watch showed. */

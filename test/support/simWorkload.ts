@@ -1,6 +1,6 @@
 /** Fifty static pods of every kind a node sees, and what runs inside them. */
-import type { SimProgram, SimPrograms } from "../../src/sim/simProgram.ts";
-import { exitsWith, ignoresTerm, runsForever } from "../../src/sim/simProgram.ts";
+import type { SimProgram, SimPrograms } from "../../src/sim/runtime/simProgram.ts";
+import { exitsWith, ignoresTerm, runsForever } from "../../src/sim/runtime/simProgram.ts";
 
 /** What the container of that name does, in every pod. */
 const BEHAVIOUR: Readonly<Record<string, SimProgram>> = {

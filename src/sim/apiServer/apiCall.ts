@@ -7,7 +7,7 @@ import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import { isKubeletError, kubeletError } from "../../core/errors.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { atOnce, outcome, type SimAction } from "../simCall.ts";
+import { atOnce, outcome, type SimAction } from "../runtime/simCall.ts";
 import type { ApiIdentity } from "./identity.ts";
 import type { Network } from "./network.ts";
 import type { ApiAttributes, ApiVerb } from "./nodeAuthorizer.ts";

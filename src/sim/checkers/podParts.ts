@@ -1,5 +1,5 @@
 /** Which sandboxes and containers of each pod the runtime has, followed by its changes. */
-import type { SimChange } from "../simRecords.ts";
+import type { SimChange } from "../runtime/simRecords.ts";
 
 export function podParts() {
   const parts = new Map<string, Set<string>>();

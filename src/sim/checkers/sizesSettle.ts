@@ -15,7 +15,7 @@ import {
   resourceValue,
 } from "../../core/resources/resourceList.ts";
 import type { SimNode } from "../simNode.ts";
-import type { SimContainer } from "../simRecords.ts";
+import type { SimContainer } from "../runtime/simRecords.ts";
 
 /** What is looked at of a node. */
 export interface SizedNode extends Pick<SimNode, "pods"> {

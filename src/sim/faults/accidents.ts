@@ -6,7 +6,7 @@ import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import type { Prng } from "../prng.ts";
 import { ALL_THERE_IS, type SimFill } from "../host/simDisk.ts";
 import type { SimNode } from "../simNode.ts";
-import type { WorkloadOwners } from "../workloadOwners.ts";
+import type { WorkloadOwners } from "../workload/workloadOwners.ts";
 import type { ApiFaults } from "./apiFaults.ts";
 import type { FaultDice } from "./faultDice.ts";
 import type { FaultKind } from "./faultKinds.ts";

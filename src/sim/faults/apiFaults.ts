@@ -5,7 +5,7 @@
 import type { SimApiServer, SimApiServerOptions } from "../apiServer/simApiServer.ts";
 import { internalError, serviceUnavailable, tooManyRequests } from "../apiServer/refusals.ts";
 import type { Prng } from "../prng.ts";
-import type { SimAction } from "../simCall.ts";
+import type { SimAction } from "../runtime/simCall.ts";
 
 /** What an outage looks like to a client. */
 const OUTAGES = ["refused", "silent", "unavailable", "error", "busy", "hangs", "slow"] as const;

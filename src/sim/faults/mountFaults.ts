@@ -1,8 +1,8 @@
 /** Faults of the mount table and of what is written into volumes: errors before and after the effect, waits, stuck mounts. */
 import { type ErrorCode, kubeletError } from "../../core/errors.ts";
-import type { SimAction } from "../simCall.ts";
-import type { SimMountsOptions } from "../simMounts.ts";
-import type { SimVolumeFilesOptions } from "../simVolumeFiles.ts";
+import type { SimAction } from "../runtime/simCall.ts";
+import type { SimMountsOptions } from "../host/simMounts.ts";
+import type { SimVolumeFilesOptions } from "../host/simVolumeFiles.ts";
 import type { FaultDice } from "./faultDice.ts";
 
 /** Named as the options of a node that they are. */

@@ -1,6 +1,6 @@
 /** Faults of the server that hands out manifests: down for a while, half a body, a body from before the last changes. */
 import type { Prng } from "../prng.ts";
-import type { SimPageFate } from "../simManifestPage.ts";
+import type { SimPageFate } from "../podSources/simManifestPage.ts";
 import type { FaultDice } from "./faultDice.ts";
 
 const MOST_CHANGES_AGO = 3;

@@ -1,7 +1,7 @@
 /** Faults of what runs in containers, and of the registries it comes from. */
 import { kubeletError } from "../../core/errors.ts";
-import type { SimRegistry } from "../simImageCalls.ts";
-import type { SimPrograms } from "../simProgram.ts";
+import type { SimRegistry } from "../runtime/simImageCalls.ts";
+import type { SimPrograms } from "../runtime/simProgram.ts";
 import type { FaultDice } from "./faultDice.ts";
 
 const LONGEST_UNKILLABLE_MS = 600_000;

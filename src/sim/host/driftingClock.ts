@@ -1,7 +1,7 @@
 /** A wall clock as machines have it: it runs a little fast or slow, and steps when somebody sets it. */
 import type { SchedulerLike } from "rxjs";
 import { epochMs, type EpochMs, monotonicMs } from "../../core/ids.ts";
-import { SIM_EPOCH_MS, type SimClock } from "../simClock.ts";
+import { SIM_EPOCH_MS, type SimClock } from "../time/simClock.ts";
 
 /** A clock whose drift can change. */
 export interface DriftingClock extends SimClock {

@@ -5,7 +5,7 @@
 import { invariant } from "../../core/invariant.ts";
 import type { FileSystemUsage } from "../../ports/host.ts";
 import type { Files } from "../../ports/files.ts";
-import type { SimFiles } from "../simFiles.ts";
+import type { SimFiles } from "./simFiles.ts";
 
 /** One file system. */
 export interface SimFileSystem {

@@ -7,7 +7,7 @@ import {
   type SimProgram,
   type SimProgramInput,
   type SimPrograms,
-} from "../simProgram.ts";
+} from "../runtime/simProgram.ts";
 import { createScenarioNames, podOfContainer } from "./scenarioNames.ts";
 import { parseQuantity, quantityValue } from "../../core/quantity.ts";
 import { type Duration, milliseconds, ScenarioError } from "./scenarioTime.ts";

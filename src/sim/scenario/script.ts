@@ -1,6 +1,6 @@
 /** The script of a scenario: steps as data, each an action and when it is taken. */
 import type { CriRpc } from "../../core/criOperations.ts";
-import type { SimExec } from "../simProgram.ts";
+import type { SimExec } from "../runtime/simProgram.ts";
 import type { SimNode } from "../simNode.ts";
 import type { ScenarioPod } from "./scenarioPods.ts";
 import { type CommandOutcome, execOf } from "./scenarioPrograms.ts";

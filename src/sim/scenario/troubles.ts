@@ -4,9 +4,9 @@
  */
 import type { CriRpc } from "../../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
-import type { SimAction } from "../simCall.ts";
-import type { SimExec, SimExit, SimProgram, SimPrograms } from "../simProgram.ts";
-import { DEFAULT_TERM, KILLED } from "../simProcess.ts";
+import type { SimAction } from "../runtime/simCall.ts";
+import type { SimExec, SimExit, SimProgram, SimPrograms } from "../runtime/simProgram.ts";
+import { DEFAULT_TERM, KILLED } from "../runtime/simProcess.ts";
 import type { SimSubject } from "../simSubjects.ts";
 import type { ScenarioNames } from "./scenarioNames.ts";
 import { containerName } from "./scenarioPrograms.ts";

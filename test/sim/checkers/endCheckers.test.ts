@@ -4,7 +4,7 @@ import type { PodStatus } from "../../../src/core/api.ts";
 import { type DesiredNode, openDesires } from "../../../src/sim/checkers/desiredState.ts";
 import { parseMountInfo } from "../../../src/core/mount/mountInfo.ts";
 import { type LeftNode, leftovers, leftTimers } from "../../../src/sim/checkers/leftovers.ts";
-import { podManifest, type SimPodPlan, type WantedPod } from "../../../src/sim/workload.ts";
+import { podManifest, type SimPodPlan, type WantedPod } from "../../../src/sim/workload/workload.ts";
 import { podNode } from "../../support/podNode.ts";
 import { podOf } from "../../support/pods.ts";
 

@@ -2,7 +2,7 @@
 import type { ApiContainerStatus, PodStatus } from "../../../src/core/api.ts";
 import type { SimChecker } from "../../../src/sim/simChecker.ts";
 import type { SimObservation, SimSight } from "../../../src/sim/simObservation.ts";
-import type { SimChange } from "../../../src/sim/simRecords.ts";
+import type { SimChange } from "../../../src/sim/runtime/simRecords.ts";
 import { type PodParts, podOf } from "../../support/pods.ts";
 
 /** A sight, and when it was if that matters: seconds. */

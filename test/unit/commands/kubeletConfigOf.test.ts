@@ -5,7 +5,7 @@ import { loadKubeletOptions } from "../../../src/cli/loadKubeletOptions.ts";
 import { parseFlags } from "../../../src/cli/parseKubeletFlags.ts";
 import { shownFlags } from "../../../src/cli/shownFlags.ts";
 import { kubeletConfigOf } from "../../../src/commands/kubeletConfigOf.ts";
-import { simMachine } from "../../../src/sim/simMachine.ts";
+import { simMachine } from "../../../src/sim/host/simMachine.ts";
 import { HEADER, memoryReaders } from "../cli/memoryReaders.ts";
 
 async function optionsOf(argv: readonly string[], file: string) {

@@ -4,7 +4,7 @@ import { KUBELET_FLAGS } from "../../../src/cli/flags.ts";
 import { loadKubeletOptions } from "../../../src/cli/loadKubeletOptions.ts";
 import { parseFlags } from "../../../src/cli/parseKubeletFlags.ts";
 import { kubeletConfigOf } from "../../../src/commands/kubeletConfigOf.ts";
-import { simMachine } from "../../../src/sim/simMachine.ts";
+import { simMachine } from "../../../src/sim/host/simMachine.ts";
 import { HEADER, memoryReaders } from "../cli/memoryReaders.ts";
 
 async function configOf(argv: readonly string[], file = "") {

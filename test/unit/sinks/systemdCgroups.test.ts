@@ -1,9 +1,9 @@
 import { lastValueFrom } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Call } from "../../../src/ports/call.ts";
-import { createHeapScheduler } from "../../../src/sim/heapScheduler.ts";
-import { createSimCgroups } from "../../../src/sim/simCgroups.ts";
-import { createSimClock } from "../../../src/sim/simClock.ts";
+import { createHeapScheduler } from "../../../src/sim/time/heapScheduler.ts";
+import { createSimCgroups } from "../../../src/sim/host/simCgroups.ts";
+import { createSimClock } from "../../../src/sim/time/simClock.ts";
 import { createSystemdCgroups } from "../../../src/sinks/systemdCgroups.ts";
 import { memorySystemd } from "../../support/memorySystemd.ts";
 

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createHeapScheduler } from "../../../src/sim/heapScheduler.ts";
-import { createSimClock } from "../../../src/sim/simClock.ts";
+import { createHeapScheduler } from "../../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../../src/sim/time/simClock.ts";
 import { createTreeWorker } from "../../../src/sinks/volumeFiles/treeWorker.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { podUid } from "../../../src/core/ids.ts";
 import { claimSamples, logSamples } from "../../../src/core/stats/diskSamples.ts";
-import { createDiskGauges } from "../../../src/pipelines/diskGauges.ts";
+import { createDiskGauges } from "../../../src/pipelines/stats/diskGauges.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 const used = { bytes: 7n, inodes: 2n };

@@ -1,0 +1,23 @@
+/** What a node does because it belongs to a cluster, all of it towards the API server; nothing on a node of none. */
+import { EMPTY, merge, type Observable } from "rxjs";
+import type { KubeletEvent } from "../../core/events.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+import { ownNode } from "./ownNode.ts";
+import { podWriter } from "./podWriter.ts";
+
+/** All parts, for as long as it is subscribed. Emits events of the node; errors only on a broken invariant. */
+export function clusterNode(
+  inputs: { readonly pulled$: Observable<unknown> },
+  ports: KubeletPorts,
+  config: KubeletConfig,
+  state: NodeState,
+): Observable<KubeletEvent> {
+  const { api, cluster } = ports;
+  if (api === undefined) return EMPTY;
+  return merge(
+    podWriter(api, ports, config, state),
+    cluster === undefined ? EMPTY : ownNode(inputs, { api, cluster }, ports, config, state),
+  );
+}

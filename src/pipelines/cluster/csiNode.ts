@@ -1,0 +1,71 @@
+/**
+ * Makes the CSINode that goes with the Node, once for each Node, and keeps nothing. Bound: one request at a time; nothing
+ * waits for it. Counterpart: initializeCSINode of pkg/volume/csi. Differs from upstream: the node is Ready without it, as
+ * no volume of CSI is served, and failing for long does not end the daemon.
+ */
+import { catchError, defer, EMPTY, ignoreElements, map, type Observable, of, retry, switchMap } from "rxjs";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { type CsiNode, type CsiNodeStep, csiNodeStep } from "../../core/node/csiNode.ts";
+import type { Node } from "../../core/api.ts";
+import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
+import { longTimer } from "../../operators/longTimer.ts";
+import { newsOf } from "../../operators/newsOf.ts";
+import type { ApiServer } from "../../ports/apiServer.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { ReadonlyCell } from "../../state/cell.ts";
+
+export interface CsiNodeWriter extends Pick<KubeletPorts, "clock" | "rng" | "telemetry"> {
+  readonly api: Pick<ApiServer, "get" | "create" | "update" | "delete">;
+  readonly nodeName: string;
+  readonly node: ReadonlyCell<Node | undefined>;
+}
+
+const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 60_000, jitter: 0.5 };
+
+/** Follows the Node; never emits, errors or completes. Cancels: the requests for a Node that is no more. */
+export const csiNode = (writer: CsiNodeWriter): Observable<never> =>
+  writer.node.changes$.pipe(
+    newsOf((node) => node?.metadata?.uid ?? ""),
+    switchMap((uid) => (uid === "" ? EMPTY : ensure(writer, uid))),
+  );
+
+/** Completes once it is there. */
+function ensure(writer: CsiNodeWriter, nodeUid: string): Observable<never> {
+  const { api, nodeName, clock, rng, telemetry } = writer;
+  const name = nodeName;
+  const existing$ = defer((): Observable<CsiNode | undefined> => api.get("csinodes", { name })).pipe(
+    catchError((thrown: unknown) => {
+      if (toKubeletError(thrown).code !== "NotFound") throw thrown;
+      return of(undefined);
+    }),
+  );
+  return existing$.pipe(
+    switchMap((existing) => step(writer, csiNodeStep(existing, nodeName, nodeUid))),
+    retry({
+      delay: (thrown: unknown, failures) => {
+        const delayMs = backoffDelay(BACKOFF, failures, rng);
+        telemetry.log.error("Failed to initialize CSINode", { error: toKubeletError(thrown), delayMs });
+        return longTimer(clock, delayMs);
+      },
+    }),
+    ignoreElements(),
+  );
+}
+
+function step({ api, nodeName: name }: CsiNodeWriter, next: CsiNodeStep): Observable<unknown> {
+  switch (next.kind) {
+    case "none":
+      return EMPTY;
+    case "create":
+      return api.create("csinodes", next.object);
+    case "update":
+      return api.update("csinodes", next.object);
+    case "delete":
+      // Looked at again after the pause: it may have to wait for somebody's finalizer.
+      return api.delete("csinodes", { name }, { preconditions: { uid: next.uid } }).pipe(
+        map(() => {
+          throw kubeletError("Conflict", `CSINode ${name} was of an earlier Node of this name, deleted it`);
+        }),
+      );
+  }
+}

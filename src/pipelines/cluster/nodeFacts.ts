@@ -1,0 +1,41 @@
+/** What a Node's status is made from, read off the cells when it is needed. */
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import type { NodeFacts } from "../../core/node/nodeFacts.ts";
+import { nodeProblems } from "../../core/node/nodeProblems.ts";
+import { perObject } from "../../core/perObject.ts";
+import type { RuntimeState } from "../../core/runtime/runtimeState.ts";
+import { sameValue } from "../../core/sameValue.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+
+/** Makes a reader of the facts of this node, the same object while they are the same; the kubelet has started now. */
+export function createNodeFacts(
+  state: Pick<NodeState, "runtimeState" | "auditedAt" | "images" | "pressures">,
+  { clock, machine }: Pick<KubeletPorts, "clock" | "machine">,
+  config: KubeletConfig,
+): () => NodeFacts {
+  const startedAt = clock.monotonicMs();
+  const { nodeName, node: settings, capacity, allocatable, auditPeriodMs } = config;
+  const fixed = { name: nodeName, settings, machine, capacity, allocatable };
+  let told: NodeFacts | undefined;
+  return () => {
+    const { runtimeState, auditedAt, images, pressures } = state;
+    const times = { auditedAt: auditedAt.value, auditPeriodMs, startedAt, now: clock.monotonicMs() };
+    const problems = nodeProblems({ runtime: runtimeState.value, ...times });
+    const runtime = runtimeFacts(runtimeState.value);
+    const isTold =
+      told?.runtime === runtime &&
+      told.images === images.value &&
+      told.pressures === pressures.value &&
+      sameValue(told.problems, problems);
+    if (!isTold || told === undefined) {
+      told = { ...fixed, runtime, problems, images: images.value, pressures: pressures.value };
+    }
+    return told;
+  };
+}
+
+const runtimeFacts = perObject((state: RuntimeState): NodeFacts["runtime"] => {
+  const { runtimeName, runtimeVersion, handlers = [], supplementalGroupsPolicy } = state;
+  return { name: runtimeName, version: runtimeVersion, handlers, supplementalGroupsPolicy };
+});

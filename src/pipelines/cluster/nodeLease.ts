@@ -1,0 +1,146 @@
+/**
+ * Renews the lease of the node each quarter of its duration, whatever else goes on. State: the lease as it was answered
+ * last, in one subscription. Bound: one request at a time. Counterpart: component-helpers' lease controller.
+ */
+import {
+  catchError,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  retry,
+  switchMap,
+  tap,
+} from "rxjs";
+import { toKubeletError } from "../../core/errors.ts";
+import { LEASE_NAMESPACE, type Lease, type LeaseHolder, renewedLease } from "../../core/node/nodeLease.ts";
+import type { Node } from "../../core/api.ts";
+import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
+import { longTimer } from "../../operators/longTimer.ts";
+import { reconcile } from "../../operators/reconcile.ts";
+import type { ApiServer } from "../../ports/apiServer.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { ReadonlyCell } from "../../state/cell.ts";
+
+export interface LeaseWriter extends Pick<KubeletPorts, "clock" | "rng" | "telemetry"> {
+  readonly api: Pick<ApiServer, "get" | "create" | "update">;
+  /** Of every request, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly nodeName: string;
+  readonly durationSeconds: number;
+  /** The lease goes with it, and is not made before it. */
+  readonly node: ReadonlyCell<Node | undefined>;
+}
+
+const MS_PER_SECOND = 1_000;
+/** Of the duration. */
+const RENEW_FRACTION = 0.25;
+/** A renewal comes up to this much of its period later. */
+const JITTER = 0.04;
+const ATTEMPTS = 5;
+const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 7_000 };
+
+/** Renews from its subscription on. Never emits, errors or completes. */
+export function nodeLease(writer: LeaseWriter): Observable<never> {
+  const { clock, rng, durationSeconds, node } = writer;
+  const periodMs = durationSeconds * MS_PER_SECOND * RENEW_FRACTION;
+  return defer(() => {
+    const kept: { lease: Lease | undefined } = { lease: undefined };
+    return reconcile({
+      triggers$: node.changes$.pipe(
+        map((known) => known?.metadata?.uid),
+        distinctUntilChanged(),
+      ),
+      run: () => renewOrMake(writer, kept),
+      wakeAfterMs: () => Math.round(periodMs * (1 + JITTER * rng.next())),
+      clock,
+    }).pipe(ignoreElements());
+  });
+}
+
+/** One turn: the lease last seen is renewed without a look at the server's; where that fails it is read anew. */
+function renewOrMake(writer: LeaseWriter, kept: { lease: Lease | undefined }): Observable<unknown> {
+  const { log } = writer.telemetry;
+  const keep = tap((lease: Lease | undefined) => {
+    kept.lease = lease;
+  });
+  const ensured$ = ensureLease(writer).pipe(
+    switchMap(({ lease, isNew }) => (lease === undefined || isNew ? of(lease) : renew(writer, lease))),
+    keep,
+    catchError((thrown: unknown) => {
+      log.error("Failed to update lease", { error: toKubeletError(thrown) });
+      return EMPTY;
+    }),
+  );
+  const { lease } = kept;
+  if (lease === undefined) return ensured$;
+  return renew(writer, lease).pipe(
+    keep,
+    catchError((thrown: unknown) => {
+      log.info("Failed to update lease using latest lease, fallback to ensure lease", {
+        error: toKubeletError(thrown),
+      });
+      return ensured$;
+    }),
+  );
+}
+
+interface EnsuredLease {
+  /** undefined while there is none and no Node for it to go with. */
+  readonly lease: Lease | undefined;
+  readonly isNew: boolean;
+}
+
+/** The lease as the server has it, or a new one. */
+function ensureLease(writer: LeaseWriter): Observable<EnsuredLease> {
+  const { api, clock, rng, telemetry, nodeName, deadlineMs } = writer;
+  const ref = { namespace: LEASE_NAMESPACE, name: nodeName };
+  return defer(() => api.get("leases", ref, { deadlineMs })).pipe(
+    map((lease): EnsuredLease => ({ lease, isNew: false })),
+    catchError((thrown: unknown): Observable<EnsuredLease> => {
+      const error = toKubeletError(thrown);
+      if (error.code !== "NotFound") throw error;
+      const holder = holderOf(writer);
+      if (holder.nodeUid === undefined) return of({ lease: undefined, isNew: false });
+      const made = renewedLease(undefined, holder, clock.wallTime());
+      return api.create("leases", made, { deadlineMs }).pipe(map((lease) => ({ lease, isNew: true })));
+    }),
+    retry({
+      delay: (thrown: unknown, failures) => {
+        const delayMs = backoffDelay(BACKOFF, failures, rng);
+        telemetry.log.error("Failed to ensure lease exists, will retry", { error: toKubeletError(thrown), delayMs });
+        return longTimer(clock, delayMs);
+      },
+    }),
+  );
+}
+
+/** The lease renewed; a conflict is answered with a fresh look, anything else with another try. */
+function renew(writer: LeaseWriter, lease: Lease): Observable<Lease> {
+  const { api, clock, telemetry, deadlineMs } = writer;
+  let base = lease;
+  return defer(() => api.update("leases", renewedLease(base, holderOf(writer), clock.wallTime()), { deadlineMs })).pipe(
+    retry({
+      count: ATTEMPTS - 1,
+      delay: (thrown: unknown) => {
+        const error = toKubeletError(thrown);
+        telemetry.log.error("Failed to update lease", { error });
+        if (error.code !== "Conflict") return of(undefined);
+        return ensureLease(writer).pipe(
+          tap(({ lease: fresh }) => {
+            base = fresh ?? base;
+          }),
+        );
+      },
+    }),
+  );
+}
+
+const holderOf = ({ nodeName, durationSeconds, node }: LeaseWriter): LeaseHolder => ({
+  nodeName,
+  nodeUid: node.value?.metadata?.uid,
+  durationSeconds,
+});

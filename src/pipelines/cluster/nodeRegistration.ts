@@ -1,0 +1,81 @@
+/**
+ * Makes the Node of this machine, or corrects the one that is there. Bound: one attempt at a time. Counterpart:
+ * registerWithAPIServer of pkg/kubelet/kubelet_node_status.go.
+ */
+import { catchError, concat, defer, from, ignoreElements, type Observable, of, retry, switchMap, tap } from "rxjs";
+import { createStatusPatch } from "../../core/api/statusPatch.ts";
+import type { Node } from "../../core/api.ts";
+import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import type { KubeletEvent } from "../../core/events.ts";
+import { initialNode, reconciledNode } from "../../core/node/initialNode.ts";
+import { nodeStatusEvents } from "../../core/node/nodeEvents.ts";
+import type { NodeFacts } from "../../core/node/nodeFacts.ts";
+import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
+import { longTimer } from "../../operators/longTimer.ts";
+import type { ApiServer } from "../../ports/apiServer.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { NodeStartup } from "./nodeStartup.ts";
+
+export interface NodeWriter extends Pick<KubeletPorts, "clock" | "rng" | "telemetry"> {
+  readonly api: Pick<ApiServer, "get" | "create" | "update" | "patch">;
+  /** Of every request, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly facts: () => NodeFacts;
+  readonly startup: NodeStartup;
+  /** The server was found to be there again. */
+  readonly returns$: Observable<unknown>;
+}
+
+const BACKOFF: BackoffCurve = { initialMs: 100, maxMs: 7_000 };
+
+/** Completes once the Node is there; events of its first status come before. Never errors. */
+export function nodeRegistration(writer: NodeWriter): Observable<KubeletEvent> {
+  const { clock, rng, telemetry, startup } = writer;
+  const wait = (failures: number) => longTimer(clock, backoffDelay(BACKOFF, failures, rng));
+  const attempts$ = defer(() => tryRegister(writer)).pipe(
+    retry({
+      delay: (thrown: unknown, failures) => {
+        telemetry.log.error("Unable to register node with API server", { error: toKubeletError(thrown) });
+        return wait(failures + 1);
+      },
+    }),
+  );
+  return defer(() => {
+    startup.attempted();
+    // The runtime may answer meanwhile, and the Node is Ready from its first moment.
+    return concat(wait(1).pipe(ignoreElements()), attempts$);
+  });
+}
+
+function tryRegister(writer: NodeWriter): Observable<KubeletEvent> {
+  const { api, clock, telemetry, deadlineMs, startup } = writer;
+  const { node, problem } = initialNode(writer.facts(), formatInstant(clock.wallTime()));
+  if (problem !== undefined) telemetry.log.error("Failed to set some node status fields", { error: problem });
+  const name = node.metadata?.name ?? "";
+  telemetry.log.info("Attempting to register node", { node: name });
+  const created$ = api.create("nodes", node, { deadlineMs }).pipe(tap(() => startup.registered()));
+  return created$.pipe(
+    catchError((thrown: unknown) => {
+      const error: KubeletError = toKubeletError(thrown);
+      if (error.code !== "AlreadyExists") throw error;
+      telemetry.log.info("Node was previously registered", { node: name });
+      return reconcile(writer, name, node);
+    }),
+    switchMap(() => {
+      telemetry.log.info("Successfully registered node", { node: name });
+      return from(nodeStatusEvents(name, undefined, node));
+    }),
+  );
+}
+
+function reconcile({ api, deadlineMs }: NodeWriter, name: string, initial: Node): Observable<Node> {
+  return api.get("nodes", { name }, { deadlineMs }).pipe(
+    switchMap((existing) => {
+      const body = createStatusPatch("Node", existing, reconciledNode(existing, initial));
+      if (body === undefined) return of(existing);
+      const type = "application/strategic-merge-patch+json";
+      return api.patch("nodes", { name }, { type, body }, { subresource: "status", deadlineMs });
+    }),
+  );
+}

@@ -1,0 +1,140 @@
+/**
+ * Keeps the status of the Node true: at once when something of it changed, checked every `nodeStatusUpdateFrequency`
+ * for what nobody tells, and told at least every `nodeStatusReportFrequency`. Bound: one report at a time. Counterpart:
+ * syncNodeStatus of pkg/kubelet/kubelet_node_status.go.
+ */
+import {
+  auditTime,
+  catchError,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  filter,
+  from,
+  map,
+  merge,
+  type Observable,
+  of,
+  retry,
+  switchMap,
+} from "rxjs";
+import { createStatusPatch } from "../../core/api/statusPatch.ts";
+import type { Node } from "../../core/api.ts";
+import { toKubeletError } from "../../core/errors.ts";
+import type { KubeletEvent } from "../../core/events.ts";
+import { newerObject } from "../../core/node/newerObject.ts";
+import { conditionOf } from "../../core/node/nodeConditions.ts";
+import type { NodeFacts } from "../../core/node/nodeFacts.ts";
+import { nodeStatusEvents } from "../../core/node/nodeEvents.ts";
+import { hasNodeChanged, withNodeStatus } from "../../core/node/nodeStatus.ts";
+import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { reconcile } from "../../operators/reconcile.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeWriter } from "./nodeRegistration.ts";
+
+/** Upstream's nodeStatusUpdateRetry. */
+const ATTEMPTS = 5;
+/** What changes together is told together. */
+const SETTLE_MS = 50;
+/** Upstream's: a check comes up to this much of its period later. */
+const JITTER = 0.04;
+
+/** What was written last, and when the next word is due. */
+interface Written {
+  node: Node | undefined;
+  nextAt: number;
+  /** What was last found to say the same, and so says the same again. */
+  same: { readonly base: Node; readonly facts: NodeFacts } | undefined;
+}
+
+/** Reports from its subscription on; emits the events of what was written. Never errors, never completes. */
+export function nodeStatus(
+  writer: NodeWriter,
+  state: Pick<NodeState, "node" | "runtimeState" | "images" | "pressures">,
+): Observable<KubeletEvent> {
+  const { clock, rng } = writer;
+  return defer(() => {
+    const written: Written = { node: undefined, nextAt: clock.monotonicMs(), same: undefined };
+    const found$ = state.node.changes$.pipe(
+      map((node) => node?.metadata?.uid),
+      distinctUntilChanged(),
+      filter((uid) => uid !== undefined),
+    );
+    return reconcile({
+      triggers$: merge(
+        of(undefined),
+        state.runtimeState.changes$,
+        state.images.changes$,
+        state.pressures.changes$,
+        found$,
+        writer.returns$,
+      ).pipe(auditTime(SETTLE_MS, clock.scheduler)),
+      run: () => report(writer, written, () => state.node.value),
+      wakeAfterMs: () => Math.round(writer.facts().settings.statusUpdatePeriodMs * (1 + JITTER * rng.next())),
+      clock,
+    });
+  });
+}
+
+/** One report, tried a few times; from the second try on on the node as the server has it. */
+function report(writer: NodeWriter, written: Written, known: () => Node | undefined): Observable<KubeletEvent> {
+  const { api, telemetry, deadlineMs } = writer;
+  if (hasNothingNew(writer, written, newestOf(known(), written.node))) return EMPTY;
+  let failures = 0;
+  return defer(() => {
+    const { name } = writer.facts();
+    const node = newestOf(known(), written.node);
+    const base$ = node === undefined || failures > 0 ? api.get("nodes", { name }, { deadlineMs }) : of(node);
+    return base$.pipe(switchMap((base) => write(writer, written, base)));
+  }).pipe(
+    retry({
+      count: ATTEMPTS - 1,
+      delay: (thrown: unknown, count) => {
+        failures = count;
+        telemetry.log.error("Error updating node status, will retry", { error: toKubeletError(thrown) });
+        return of(undefined);
+      },
+    }),
+    catchError((thrown: unknown) => {
+      telemetry.log.error("Unable to update node status", { error: toKubeletError(thrown) });
+      return EMPTY;
+    }),
+  );
+}
+
+function newestOf(known: Node | undefined, written: Node | undefined): Node | undefined {
+  // A Node that was deleted is not the one that was written to.
+  if (known === undefined || written === undefined) return known;
+  return known.metadata?.uid === written.metadata?.uid ? newerObject(known, written) : known;
+}
+
+/** As nearly every check of every node finds. */
+const hasNothingNew = ({ clock, facts }: NodeWriter, { same, nextAt }: Written, base: Node | undefined): boolean =>
+  same !== undefined && clock.monotonicMs() < nextAt && same.base === base && same.facts === facts();
+
+function write(writer: NodeWriter, written: Written, base: Node): Observable<KubeletEvent> {
+  const { api, clock, rng, telemetry, deadlineMs, startup } = writer;
+  const facts = writer.facts();
+  const { name, settings } = facts;
+  const isDue = clock.monotonicMs() >= written.nextAt;
+  const { node, problem } = withNodeStatus(base, facts, formatInstant(clock.wallTime()));
+  if (problem !== undefined) telemetry.log.error("Failed to set some node status fields", { error: problem });
+  const hasChanged = hasNodeChanged(base, node);
+  // What could not be set is told again each time.
+  written.same = hasChanged || problem !== undefined ? undefined : { base, facts };
+  if (!hasChanged && !isDue) return EMPTY;
+  const body = createStatusPatch("Node", base, node);
+  if (body === undefined) return EMPTY;
+  const type = "application/strategic-merge-patch+json";
+  return api.patch("nodes", { name }, { type, body }, { subresource: "status", deadlineMs }).pipe(
+    switchMap((answer) => {
+      const periodMs = settings.statusReportPeriodMs;
+      // After a change, nodes that changed together do not go on reporting together.
+      const spreadMs = hasChanged ? (rng.next() - 0.5) * periodMs : 0;
+      written.node = answer;
+      written.nextAt = clock.monotonicMs() + periodMs + spreadMs;
+      if (conditionOf(answer, "Ready")?.status === "True") startup.ready();
+      return from(nodeStatusEvents(name, base, node));
+    }),
+  );
+}

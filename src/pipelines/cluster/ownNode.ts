@@ -1,0 +1,49 @@
+/** What the node says of itself to the API server, part by part: its Node, the status of it, its lease, its CSINode. */
+import { concat, defer, EMPTY, from, merge, type Observable } from "rxjs";
+import type { KubeletEvent } from "../../core/events.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { startEvents } from "../../core/node/nodeEvents.ts";
+import type { ApiLanes } from "../../ports/apiServer.ts";
+import type { ClusterObjects } from "../../ports/clusterObjects.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+import { csiNode } from "./csiNode.ts";
+import { createNodeFacts } from "./nodeFacts.ts";
+import { nodeImages } from "./nodeImages.ts";
+import { nodeLease } from "./nodeLease.ts";
+import { nodeObject } from "./nodeObject.ts";
+import { nodePodCidr } from "./nodePodCidr.ts";
+import { type NodeWriter, nodeRegistration } from "./nodeRegistration.ts";
+import { createNodeStartup } from "./nodeStartup.ts";
+import { nodeStatus } from "./nodeStatus.ts";
+
+const MS_PER_SECOND = 1_000;
+
+/** Runs while it is subscribed; emits events of the node. Never errors or completes. */
+export function ownNode(
+  inputs: { readonly pulled$: Observable<unknown> },
+  { api, cluster }: { readonly api: ApiLanes; readonly cluster: ClusterObjects },
+  ports: Omit<KubeletPorts, "api" | "cluster">,
+  config: KubeletConfig,
+  state: NodeState,
+): Observable<KubeletEvent> {
+  const { clock, rng, telemetry } = ports;
+  const { nodeName, node: settings } = config;
+  const { leaseDurationSeconds: durationSeconds, statusUpdatePeriodMs } = settings;
+  // Upstream's: a heartbeat that takes longer is no heartbeat.
+  const deadlineMs = Math.min(statusUpdatePeriodMs, durationSeconds * MS_PER_SECOND);
+  const request = { api: api.heartbeats, clock, rng, telemetry, deadlineMs };
+  return defer(() => {
+    const facts = createNodeFacts(state, ports, config);
+    const writer: NodeWriter = { ...request, facts, startup: createNodeStartup(ports), returns$: api.returns$ };
+    return merge(
+      from(startEvents(nodeName, ports.machine)),
+      nodeObject(nodeName, cluster.node$, state.node),
+      nodeLease({ ...request, nodeName, durationSeconds, node: state.node }),
+      csiNode({ api: api.objects, nodeName, node: state.node, clock, rng, telemetry }),
+      nodeImages(inputs, ports, state.images),
+      nodePodCidr(state.node, ports),
+      concat(settings.register ? nodeRegistration(writer) : EMPTY, nodeStatus(writer, state)),
+    );
+  });
+}

@@ -1,0 +1,162 @@
+/** One request of the pod writer: what is to be done for a name now, done, and what came of it kept in its memory. */
+import { catchError, defer, EMPTY, map, type Observable, of } from "rxjs";
+import { nextPodWrite, type PodWrite, type SyncedStatus } from "../../core/api/podWrite.ts";
+import type { ApiPod } from "../../core/api/toldPods.ts";
+import type { Node, Pod } from "../../core/api.ts";
+import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
+import { InvariantError } from "../../core/invariant.ts";
+import { mirrorPod } from "../../core/pod/mirrorPod.ts";
+import type { WorkOutcome } from "../../operators/byPriority.ts";
+import type { ApiLanes, ObjectRef } from "../../ports/apiServer.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Telemetry } from "../../ports/telemetry.ts";
+import type { ReadonlyCell } from "../../state/cell.ts";
+import type { PodWriterMemories, PodWriterMemory } from "./podWriterMemory.ts";
+
+interface PodWriteDeps {
+  readonly api: ApiLanes;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly nodeName: string;
+  readonly node: ReadonlyCell<Node | undefined>;
+}
+
+/** Everything about the name that is written to. */
+interface Subject {
+  readonly ref: ObjectRef;
+  readonly memory: PodWriterMemory;
+  /** UID of the object as last known. */
+  readonly uid: string | undefined;
+}
+
+const ANSWERED: WorkOutcome = { kind: "answered" };
+
+/** Makes the next request for a name; empty when there is none to make. Errors only on a broken invariant. */
+export function podWriteRequest(
+  name: string,
+  memories: PodWriterMemories,
+  deps: PodWriteDeps,
+): Observable<WorkOutcome> {
+  return defer(() => {
+    const memory = memories.of(name);
+    const view = memories.view(name);
+    const [namespace = "", podName = ""] = name.split("/");
+    const subject: Subject = { ref: { namespace, name: podName }, memory, uid: view.object?.metadata?.uid };
+    if (memory.isInDoubt) return attempt("get", subject, deps, ask(subject, deps));
+    const write = nextPodWrite(view);
+    switch (write.kind) {
+      case "none":
+        if (write.synced !== undefined) noteSynced(memory, write.synced, deps);
+        return EMPTY;
+      case "later":
+        return of<WorkOutcome>(write);
+      case "status":
+        return attempt("update the status of", subject, deps, writeStatus(subject, write, deps));
+      case "delete":
+        return attempt("delete", subject, deps, remove(subject, write, deps));
+      case "createMirror":
+        return attempt("create the mirror pod", subject, deps, createMirror(subject, write.pod, deps));
+    }
+  });
+}
+
+function noteSynced(memory: PodWriterMemory, synced: SyncedStatus, { clock, telemetry }: PodWriteDeps): void {
+  const atMs = clock.monotonicMs();
+  memory.synced = { ...synced, atMs };
+  if (memory.changedAtMs === undefined) return;
+  telemetry.metrics.observe("kubelet_pod_status_sync_duration_seconds", (atMs - memory.changedAtMs) / 1000);
+  memory.changedAtMs = undefined;
+}
+
+function ask({ ref, memory }: Subject, { api }: PodWriteDeps): Observable<WorkOutcome> {
+  return api.pods.get("pods", ref).pipe(
+    map((object) => {
+      memory.isInDoubt = false;
+      memory.goneUid = undefined;
+      memory.answered = object;
+      // Nothing was done yet: what failed before may fail again, and then waits longer.
+      return { kind: "later", afterMs: 0 };
+    }),
+  );
+}
+
+function writeStatus(
+  { ref, memory }: Subject,
+  { patch, synced }: PodWrite & { readonly kind: "status" },
+  deps: PodWriteDeps,
+): Observable<WorkOutcome> {
+  const body = { type: "application/strategic-merge-patch+json", body: patch } as const;
+  return deps.api.pods.patch("pods", ref, body, { subresource: "status" }).pipe(
+    map((object) => {
+      memory.answered = object;
+      noteSynced(memory, synced, deps);
+      return ANSWERED;
+    }),
+  );
+}
+
+function remove(
+  { ref, memory }: Subject,
+  { uid }: PodWrite & { readonly kind: "delete" },
+  { api }: PodWriteDeps,
+): Observable<WorkOutcome> {
+  return api.pods.delete("pods", ref, { gracePeriodSeconds: 0, preconditions: { uid } }).pipe(
+    map((answer) => {
+      // Finalizers hold it back: it is there until somebody else lets it go.
+      const left = answer as ApiPod;
+      if ((left.metadata?.finalizers ?? []).length > 0) memory.answered = left;
+      else memory.goneUid = uid;
+      return ANSWERED;
+    }),
+  );
+}
+
+/** The node may have been made anew since the last mirror: it belongs to the one that is known now. */
+function createMirror({ memory }: Subject, pod: Pod, { api, nodeName, node }: PodWriteDeps): Observable<WorkOutcome> {
+  return defer(() => {
+    const { deletionTimestamp, uid } = node.value?.metadata ?? {};
+    if (uid === undefined) throw notYet("the node is not known yet");
+    if (deletionTimestamp !== undefined) throw notYet("the node has been removed from the cluster");
+    return api.pods.create("pods", mirrorPod(pod, { name: nodeName, uid }));
+  }).pipe(
+    catchError((thrown: unknown) => {
+      const { code, message } = toKubeletError(thrown);
+      // The namespace is missing: nothing was made, and the pod itself is not gone.
+      throw code === "NotFound" ? notYet(message) : thrown;
+    }),
+    map((object) => {
+      memory.answered = object;
+      return ANSWERED;
+    }),
+  );
+}
+
+const notYet = (why: string): KubeletError => kubeletError("Backoff", why);
+
+/** What a failure means. */
+function attempt(
+  what: string,
+  { ref, memory, uid }: Subject,
+  { telemetry }: PodWriteDeps,
+  request$: Observable<WorkOutcome>,
+): Observable<WorkOutcome> {
+  return request$.pipe(
+    catchError((thrown: unknown): Observable<WorkOutcome> => {
+      if (thrown instanceof InvariantError) throw thrown;
+      const error = toKubeletError(thrown);
+      if (error.code === "NotFound") {
+        memory.isInDoubt = false;
+        memory.goneUid = uid;
+        return of(ANSWERED);
+      }
+      memory.isInDoubt = error.code !== "Backoff";
+      const pod = `${ref.namespace}/${ref.name}`;
+      telemetry.log.warn(`Failed to ${what} pod`, { pod, code: error.code, why: error.message });
+      return of(isAway(error) ? { kind: "away", pauseMs: error.retryAfterMs ?? 0 } : { kind: "failed" });
+    }),
+  );
+}
+
+/** Whoever asks next would fare no better. */
+const isAway = ({ code }: KubeletError): boolean =>
+  code === "Unavailable" || code === "DeadlineExceeded" || code === "TooManyRequests" || code === "Unknown";

@@ -1,0 +1,154 @@
+/**
+ * What the pod writer knows of each object name: what both sides have, what the server answered beyond what the
+ * reflector has told, and what was written. Owned by the pod writer. Bound: one memory per name of a pod of this node.
+ */
+import { podWritePriority, type PodWriteView, type SyncedStatus } from "../../core/api/podWrite.ts";
+import { isNewerVersion } from "../../core/api/resourceVersion.ts";
+import type { ApiPod, ToldPods } from "../../core/api/toldPods.ts";
+import type { PodStatus } from "../../core/api.ts";
+import type { MonotonicMs, PodUid } from "../../core/ids.ts";
+import { perObject } from "../../core/perObject.ts";
+import type { PodRecord, Registry } from "../../core/pod/podRegistryTypes.ts";
+import { sameItems } from "../../core/sameValue.ts";
+import type { Urgent } from "../../operators/byPriority.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+
+/** Of one name. */
+export interface PodWriterMemory {
+  /** What the last decision depended on: the same parts, the same decision. */
+  seen: readonly unknown[];
+  /** The answer to a request: counts until the reflector has come to its version. */
+  answered: ApiPod | undefined;
+  /** This object is gone, whatever the reflector still tells. */
+  goneUid: string | undefined;
+  /** A request failed in a way that leaves open what the server has: it is asked before the next write. */
+  isInDoubt: boolean;
+  synced: (SyncedStatus & { readonly atMs: MonotonicMs }) | undefined;
+  /** First statuses told by this kubelet, by pod UID. */
+  readonly first: Map<PodUid, PodStatus>;
+  /** Since when there is a status the server does not have. */
+  changedAtMs: MonotonicMs | undefined;
+}
+
+export interface PodWriterMemories {
+  of(name: string): PodWriterMemory;
+  view(name: string): PodWriteView;
+  /** Names of which something changed since they were looked at last. */
+  changed(): readonly Urgent<string>[];
+  /** As `changed`, when nothing but what the server tells has changed: most often the answer to our own write. */
+  changedObjects(): readonly Urgent<string>[];
+  /** The name of the pod whose status changed: that one alone is looked at. */
+  changedStatus(uid: PodUid): readonly Urgent<string>[];
+}
+
+type Cells = Pick<NodeState, "registry" | "podStatuses" | "toldPods" | "sourcesSeen">;
+
+const newMemory = (): PodWriterMemory => ({
+  seen: [],
+  answered: undefined,
+  goneUid: undefined,
+  isInDoubt: false,
+  synced: undefined,
+  first: new Map(),
+  changedAtMs: undefined,
+});
+
+const nameOf = ({ identity }: PodRecord): string => `${identity.namespace}/${identity.name}`;
+
+/** Pods by `namespace/name`. */
+const recordsByName = perObject(({ records }: Registry): ReadonlyMap<string, readonly PodRecord[]> => {
+  const byName = new Map<string, PodRecord[]>();
+  for (const record of records.values()) {
+    const name = nameOf(record);
+    byName.set(name, [...(byName.get(name) ?? []), record]);
+  }
+  return byName;
+});
+
+/** The object of this name as last known, from whoever knows better. An answer the reflector has come to is forgotten. */
+function knownObject(memory: PodWriterMemory, name: string, told: ToldPods): ApiPod | undefined {
+  const { answered, goneUid } = memory;
+  const isNews = answered !== undefined && isNewerVersion(answered.metadata?.resourceVersion ?? "", told.version);
+  if (!isNews) memory.answered = undefined;
+  const object = isNews ? answered : told.byName.get(name);
+  return object !== undefined && object.metadata?.uid === goneUid ? undefined : object;
+}
+
+/** Makes the memories of a node's pod writer, empty. */
+export function createPodWriterMemories(
+  { registry, podStatuses, toldPods, sourcesSeen }: Cells,
+  clock: Clock,
+): PodWriterMemories {
+  const memories = new Map<string, PodWriterMemory>();
+  const of = (name: string): PodWriterMemory => {
+    const memory = memories.get(name) ?? newMemory();
+    memories.set(name, memory);
+    return memory;
+  };
+  /** What the server had told when it was looked at last. */
+  let lastTold: ToldPods["byName"] = new Map();
+  const view = (name: string): PodWriteView => {
+    const memory = of(name);
+    return {
+      object: knownObject(memory, name, toldPods.value),
+      records: recordsByName(registry.value).get(name) ?? [],
+      statusOf: (uid) => podStatuses.get(uid),
+      firstStatusOf: (uid) => memory.first.get(uid),
+      synced: memory.synced,
+      isTold: sourcesSeen.value.has("api"),
+      isSettled: registry.value.isSettled,
+      now: clock.monotonicMs(),
+    };
+  };
+  const look = (name: string): Urgent<string> | undefined => {
+    const memory = of(name);
+    const seen = view(name);
+    const { object, records, isTold, isSettled } = seen;
+    if (object === undefined && records.length === 0 && !memory.isInDoubt) {
+      memories.delete(name);
+      return undefined;
+    }
+    noteStatuses(memory, seen);
+    const statuses = records.map(({ identity }) => podStatuses.get(identity.uid));
+    const parts = [object, isTold, isSettled, ...records, ...statuses];
+    if (sameItems(parts, memory.seen)) return undefined;
+    memory.seen = parts;
+    return { key: name, priority: podWritePriority(seen) };
+  };
+  return {
+    of,
+    view,
+    changed() {
+      lastTold = toldPods.value.byName;
+      const known = recordsByName(registry.value);
+      const names = new Set([...known.keys(), ...lastTold.keys(), ...memories.keys()]);
+      return [...names].flatMap((name) => look(name) ?? []);
+    },
+    changedObjects() {
+      const before = lastTold;
+      lastTold = toldPods.value.byName;
+      const names = new Set<string>();
+      for (const [name, { answered }] of memories) if (answered !== undefined) names.add(name);
+      for (const [name, object] of lastTold) if (before.get(name) !== object) names.add(name);
+      for (const name of before.keys()) if (!lastTold.has(name)) names.add(name);
+      return [...names].flatMap((name) => look(name) ?? []);
+    },
+    changedStatus(uid) {
+      const record = registry.value.records.get(uid);
+      return record === undefined ? [] : [look(nameOf(record)) ?? []].flat();
+    },
+  };
+}
+
+function noteStatuses(memory: PodWriterMemory, { records, statusOf, now }: PodWriteView): void {
+  for (const { identity } of records) {
+    const status = statusOf(identity.uid);
+    if (status === undefined) continue;
+    if (!memory.first.has(identity.uid)) memory.first.set(identity.uid, status);
+    if (memory.synced?.status !== status) memory.changedAtMs ??= now;
+  }
+  for (const uid of memory.first.keys()) {
+    if (!records.some(({ identity }) => identity.uid === uid)) memory.first.delete(uid);
+  }
+}

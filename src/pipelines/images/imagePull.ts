@@ -1,0 +1,333 @@
+/**
+ * Sees to it that an image is there: one shared pull per image among all who wait, paced, with backoff per pod and
+ * image. Owns the pulls under way and the backoffs. Bound: `maxParallel` pulls, and those that hang beside them; backoff
+ * entries of pods that have gone are pruned. Counterpart: pkg/kubelet/images image_manager.go, puller.go.
+ */
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  from,
+  map,
+  type Observable,
+  of,
+  shareReplay,
+  Subject,
+  switchMap,
+  tap,
+  throwError,
+} from "rxjs";
+import type { Container, Pod } from "../../core/api.ts";
+import { type ContainerBackoffs, NO_BACKOFFS, pruneBackoffs, registerFailure } from "../../core/backoff.ts";
+import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import { withoutUnknownCode } from "../../core/grpcStatus.ts";
+import { type MonotonicMs, monotonicMs, type PodUid, podUid } from "../../core/ids.ts";
+import {
+  decidePull,
+  type ImageEvent,
+  imageBackoffKey,
+  inspectFailure,
+  type PullDecision,
+  type PullPolicy,
+  pulledEvent,
+  pullFailedEvent,
+  missingPullSecretsEvent,
+  allFailed,
+  pullFailure,
+  ensureImageLabels,
+  type PullInput,
+} from "../../core/image/pullDecision.ts";
+import type { RegistryCredential } from "../../core/image/dockerConfig.ts";
+import { ok, type Result } from "../../core/result.ts";
+import type { PullInLine } from "../../core/timeline/podWaits.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { AuthConfig, type Image, ImageSpec, type PodSandboxConfig } from "../../gen/cri.ts";
+import { createSemaphore } from "../../operators/semaphore.ts";
+import { shareByKey } from "../../operators/shareByKey.ts";
+import { tokenBucket } from "../../operators/tokenBucket.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { PullRecords } from "./pullRecords.ts";
+import type { PullCredentials } from "./registryCredentials.ts";
+
+type Ports = Pick<KubeletPorts, "images" | "clock" | "telemetry">;
+
+/**
+ * A pull that takes longer makes room for the next, so that one registry that hangs does not hold up all pods.
+ * Upstream's serialized pulls wait for ever.
+ */
+const PULL_PATIENCE_MS = 10 * 60_000;
+
+export interface ImageRequest {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly sandboxConfig: PodSandboxConfig;
+  /** Asked for when a pull is needed. */
+  readonly credentials: Observable<Result<PullCredentials>>;
+}
+
+/** Progress of one request; `ready` or `failed` comes last. */
+export type ImageStep =
+  /** `ofPod`: not of the container alone. */
+  | { readonly kind: "event"; readonly event: ImageEvent; readonly ofPod?: true }
+  | { readonly kind: "ready"; readonly image: Image }
+  | { readonly kind: "failed"; readonly error: KubeletError; readonly retryAt: MonotonicMs | undefined };
+
+export interface ImagePulls {
+  /** Unsubscribing gives up the wait, and the pull itself when nobody else waits for it. Never errors. */
+  ensure(request: ImageRequest): Observable<ImageStep>;
+  /** Forgets the backoffs of a pod: its next pulls are not held back. */
+  forget(uid: PodUid): void;
+  /** Emits whenever the runtime has got an image. */
+  readonly pulled$: Observable<void>;
+  /** Pulls under way and those waiting for their turn, in order. */
+  line(): readonly PullInLine[];
+}
+
+interface Failures {
+  backoffs: ContainerBackoffs;
+  readonly last: Map<string, KubeletError>;
+}
+
+const failedStep = (error: KubeletError, retryAt?: MonotonicMs): ImageStep => ({ kind: "failed", error, retryAt });
+const eventStep = (event: ImageEvent): ImageStep => ({ kind: "event", event });
+
+/** Makes the node's image pulls. */
+export function createImagePulls(ports: Ports, config: KubeletConfig["imagePull"], records: PullRecords): ImagePulls {
+  const failures: Failures = { backoffs: NO_BACKOFFS, last: new Map() };
+  const pulls = sharedPulls(ports, config);
+  return {
+    line: pulls.line,
+    pulled$: pulls.pulled$,
+    forget: (uid) => {
+      const isOthers = (key: string): boolean => !key.startsWith(imageBackoffKey(uid, ""));
+      failures.backoffs = new Map([...failures.backoffs].filter(([key]) => isOthers(key)));
+      for (const key of [...failures.last.keys()]) if (!isOthers(key)) failures.last.delete(key);
+    },
+    ensure: (request) => ensureImage(request, { ports, config, records, failures, pulls }),
+  };
+}
+
+interface Pulling {
+  readonly ports: Ports;
+  readonly config: KubeletConfig["imagePull"];
+  readonly records: PullRecords;
+  readonly failures: Failures;
+  readonly pulls: ReturnType<typeof sharedPulls>;
+}
+
+function ensureImage(asked: ImageRequest, pulling: Pulling): Observable<ImageStep> {
+  const { ports, records, pulls } = pulling;
+  // Looked for once, and no earlier than needed.
+  const request = { ...asked, credentials: asked.credentials.pipe(shareReplay({ bufferSize: 1, refCount: true })) };
+  const tell = (present: PullInput["present"] | undefined, decision: PullDecision | undefined): void =>
+    ports.telemetry.metrics.count(
+      "kubelet_image_manager_ensure_image_requests_total",
+      ensureImageLabels(asked.container.imagePullPolicy, present, decision),
+    );
+  return statusOf(ports, request).pipe(
+    switchMap((image) => accessTo(image, request, records).pipe(map((access) => ({ image, access })))),
+    switchMap(({ image, access }) => {
+      const decision = access.ok ? decide(request, access.value, pulling) : undefined;
+      tell(access.ok ? access.value : undefined, decision);
+      switch (decision?.kind) {
+        case undefined:
+          return access.ok ? EMPTY : credentialsFailed(request, access.error);
+        case "present":
+          return of(eventStep(decision.event), { kind: "ready", image: image as Image } as const);
+        case "refuse":
+          return of(eventStep(decision.event), failedStep(decision.error));
+        case "wait":
+          return of(eventStep(decision.event), failedStep(decision.error, decision.until));
+        case "pull":
+          return concat(
+            of(eventStep(decision.event)),
+            withCredentials(request, (credentials) =>
+              pullAndLook(request, pulls.join({ image: decision.pullName, credentials }, request), pulling),
+            ),
+          );
+      }
+    }),
+    catchError((thrown: unknown) => {
+      tell(undefined, undefined);
+      const { error, event } = inspectFailure(request.container.image ?? "", toKubeletError(thrown));
+      return of(eventStep(event), failedStep(error));
+    }),
+  );
+}
+
+/** Whether the image is there for this pod. */
+function accessTo(
+  image: Image | undefined,
+  { container, credentials }: ImageRequest,
+  records: PullRecords,
+): Observable<Result<PullInput["present"]>> {
+  if (image === undefined) return of(ok("absent" as const));
+  if (container.imagePullPolicy === "Always") return of(ok("unchecked" as const));
+  const read$ = credentials.pipe(map((found) => (found.ok ? ok(found.value.credentials) : found)));
+  return records.check({ image: container.image ?? "", imageRef: image.id, credentials: read$ });
+}
+
+const credentialsFailed = (
+  { container }: Pick<ImageRequest, "container">,
+  error: KubeletError,
+): Observable<ImageStep> =>
+  of(eventStep(pullFailedEvent(container.image ?? "", error)), failedStep(pullFailure(container.image ?? "", error)));
+
+/** A secret that is missing is told and the pull tried all the same; one that is broken fails it. */
+const withCredentials = (
+  { container, credentials }: ImageRequest,
+  pull: (credentials: readonly RegistryCredential[]) => Observable<ImageStep>,
+): Observable<ImageStep> =>
+  credentials.pipe(
+    switchMap((found) => {
+      if (!found.ok) return credentialsFailed({ container }, found.error);
+      const { missing, credentials: toTry } = found.value;
+      const told: readonly ImageStep[] =
+        missing.length === 0 ? [] : [{ kind: "event", event: missingPullSecretsEvent(missing), ofPod: true }];
+      return concat(from(told), pull(toTry));
+    }),
+  );
+
+/** What is pulled and how: pulls with other credentials are others. */
+interface Pull {
+  readonly image: string;
+  readonly credentials: readonly RegistryCredential[];
+}
+
+/** A pull that worked: how long the runtime took, and the credential it took, if any. */
+interface Pulled {
+  readonly tookMs: number;
+  readonly used: RegistryCredential | undefined;
+}
+
+/** Pulls by image and credentials, shared among waiters, paced by rate and number; each answers how it went. */
+function sharedPulls({ images, clock, telemetry }: Ports, config: KubeletConfig["imagePull"]) {
+  const pace = tokenBucket({ qps: config.qps, burst: config.burst, clock });
+  const slots = createSemaphore(config.maxParallel, { ms: PULL_PATIENCE_MS, clock });
+  /** In the order of their turns. */
+  const line = new Map<string, Pull & PullInLine & Pick<ImageRequest, "pod" | "sandboxConfig">>();
+  const pulled = new Subject<void>();
+  const request = (key: string): Observable<Pulled> =>
+    defer(() => {
+      const startedAt = clock.monotonicMs();
+      const asked = line.get(key);
+      if (asked === undefined) return EMPTY;
+      line.set(key, { ...asked, startedAt });
+      const { image, credentials, pod, sandboxConfig } = asked;
+      const pull = (auth: AuthConfig | undefined): Observable<unknown> =>
+        images
+          .pullImage({ image: imageSpec(image, pod), auth, sandboxConfig })
+          .pipe(catchError((thrown: unknown) => throwError(() => withoutUnknownCode(toKubeletError(thrown)))));
+      return firstToWork(credentials, pull).pipe(
+        map((used) => {
+          const tookMs = clock.monotonicMs() - startedAt;
+          telemetry.metrics.observe("kubelet_image_pull_duration_seconds", tookMs / 1000, {
+            image_size_in_bytes: "N/A",
+          });
+          return { tookMs, used };
+        }),
+        tap(() => pulled.next()),
+      );
+    });
+  const runs = shareByKey<string, Pulled>({
+    start: (key) =>
+      slots.run(pace.acquire().pipe(switchMap(() => request(key)))).pipe(finalize(() => void line.delete(key))),
+  });
+  const join = (pull: Pull, { pod, sandboxConfig }: ImageRequest): Observable<Pulled> =>
+    defer(() => {
+      const key = JSON.stringify([pull.image, pull.credentials]);
+      const { askedAt, startedAt } = line.get(key) ?? { askedAt: clock.monotonicMs(), startedAt: undefined };
+      line.set(key, { ...pull, askedAt, startedAt, pod, sandboxConfig });
+      return runs.join(key);
+    });
+  const lineOf = (): readonly PullInLine[] =>
+    [...line.values()].map(({ image, askedAt, startedAt }) => ({ image, askedAt, startedAt }));
+  return { join, pulled$: pulled.asObservable(), line: lineOf };
+}
+
+/** The first of the credentials that works, or none if there are none. Errors: what all said, when none did. */
+function firstToWork(
+  credentials: readonly RegistryCredential[],
+  pull: (auth: AuthConfig | undefined) => Observable<unknown>,
+  failures: readonly KubeletError[] = [],
+): Observable<RegistryCredential | undefined> {
+  const [credential, ...others] = credentials;
+  if (credential === undefined && failures.length > 0) return throwError(() => allFailed(failures));
+  if (credential === undefined) return pull(undefined).pipe(map(() => undefined));
+  const { username, password } = credential;
+  return pull(AuthConfig.fromPartial({ username, password })).pipe(
+    map(() => credential),
+    catchError((thrown: unknown) => firstToWork(others, pull, [...failures, toKubeletError(thrown)])),
+  );
+}
+
+/** An image as a pod asks for it: its annotations may mean something to the runtime. */
+const imageSpec = (image: string, { metadata }: Pod): ImageSpec =>
+  ImageSpec.fromPartial({ image, annotations: metadata.annotations ?? {} });
+
+function statusOf({ images }: Ports, { container, pod }: ImageRequest): Observable<Image | undefined> {
+  const image = imageSpec(container.image ?? "", pod);
+  return images.imageStatus({ image, verbose: false }).pipe(map((answer) => answer.image));
+}
+
+function decide(
+  { pod, container }: ImageRequest,
+  present: PullInput["present"],
+  { failures, ports: { clock }, config }: Pulling,
+): PullDecision {
+  const image = container.image ?? "";
+  const backoffKey = imageBackoffKey(podUid(pod.metadata.uid), image);
+  return decidePull({
+    image,
+    policy: container.imagePullPolicy as PullPolicy | undefined,
+    present,
+    backoffs: failures.backoffs,
+    backoffKey,
+    backoffPolicy: config.backoff,
+    lastFailure: failures.last.get(backoffKey),
+    now: clock.monotonicMs(),
+  });
+}
+
+function pullAndLook(
+  request: ImageRequest,
+  pull$: Observable<Pulled>,
+  { failures, ports, config, records }: Pulling,
+): Observable<ImageStep> {
+  const { pod, container } = request;
+  const { clock } = ports;
+  const image = container.image ?? "";
+  const key = imageBackoffKey(podUid(pod.metadata.uid), image);
+  return defer(() => {
+    const startedAt = clock.monotonicMs();
+    const looked$ = pull$.pipe(
+      switchMap((pulled) => statusOf(ports, request).pipe(map((found) => ({ ...pulled, found })))),
+      map(({ tookMs, used, found }) => {
+        if (found === undefined) throw toKubeletError(new Error(`image "${image}" is missing after its pull`));
+        return { tookMs, used, found };
+      }),
+    );
+    return records.during(image, looked$).pipe(
+      switchMap(({ tookMs, found }) => {
+        failures.last.delete(key);
+        const event = pulledEvent(image, tookMs, clock.monotonicMs() - startedAt, found.size);
+        return of(eventStep(event), { kind: "ready", image: found } as const);
+      }),
+      catchError((thrown: unknown) => {
+        const error = toKubeletError(thrown);
+        const now = clock.monotonicMs();
+        const live = registerFailure(failures.backoffs, key, now, config.backoff);
+        // A pod may sit out its longest delay before the next failure: what it waited for is not yet forgotten.
+        failures.backoffs = pruneBackoffs(live, monotonicMs(now - config.backoff.maxMs), config.backoff);
+        for (const known of failures.last.keys()) if (!failures.backoffs.has(known)) failures.last.delete(known);
+        const failure = pullFailure(image, error);
+        failures.last.set(key, failure);
+        const retryAt = failures.backoffs.get(key);
+        const until = retryAt === undefined ? undefined : ((now + retryAt.delayMs) as MonotonicMs);
+        return of(eventStep(pullFailedEvent(image, error)), failedStep(failure, until));
+      }),
+    );
+  });
+}

@@ -1,0 +1,151 @@
+/**
+ * The records of image pulls, in memory and on disk: who may use an image, and which pulls are under way. Owner of both.
+ * Bounds: a record for each image, an intent for each pull; one write at a time.
+ */
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, tap } from "rxjs";
+import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
+import { parseImageRef } from "../../core/image/imageRef.ts";
+import * as files from "../../core/image/pulledRecord.ts";
+import type { ImageVerification } from "../../core/image/pullVerification.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { formatInstant } from "../../core/telemetry/civilTime.ts";
+import { createSemaphore } from "../../operators/semaphore.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+
+/** What the records need. */
+export type PullRecordPorts = Pick<KubeletPorts, "files" | "images" | "clock" | "telemetry">;
+
+/** Who writes them reads them here too. */
+export interface PullRecordStore {
+  readonly ports: PullRecordPorts;
+  readonly verification: ImageVerification;
+  readonly pulledDir: string;
+  readonly pullingDir: string;
+  readonly records: Map<string, files.ImagePulledRecord>;
+  /** Pulls under way by image; 0: begun by an earlier kubelet. */
+  readonly intents: Map<string, number>;
+  /** Names of records that cannot be read: their images count as pulled by nobody knows whom. */
+  readonly unreadable: Set<string>;
+  /** What is on disk is not known, and looked for again at each check: nobody uses an image without a pull. */
+  broken: KubeletError | undefined;
+  /** One at a time, in order. */
+  inTurn(effect: () => Observable<unknown>): Observable<never>;
+}
+
+/** A call to the disk that does not answer is given up after this. */
+export const FILE_PATIENCE_MS = 5_000;
+/** Of a record. */
+export const RECORD_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+
+/** Makes an empty store. */
+export function createPullRecordStore(
+  ports: PullRecordPorts,
+  verification: ImageVerification,
+  { rootDir }: KubeletConfig["directories"],
+): PullRecordStore {
+  const gate = createSemaphore(1, { ms: FILE_PATIENCE_MS, clock: ports.clock });
+  return {
+    ports,
+    verification,
+    pulledDir: `${rootDir}/image_manager/pulled`,
+    pullingDir: `${rootDir}/image_manager/pulling`,
+    records: new Map(),
+    intents: new Map(),
+    unreadable: new Set(),
+    broken: undefined,
+    inTurn: (effect) => gate.run(defer(effect)).pipe(ignoreElements()),
+  };
+}
+
+/** An effect whose failure is logged as `what`, and no more. */
+export function told(
+  { ports }: PullRecordStore,
+  what: string,
+  fields: Readonly<Record<string, unknown>>,
+  effect: () => Observable<never>,
+): Observable<never> {
+  return defer(effect).pipe(
+    catchError((thrown: unknown) => {
+      ports.telemetry.log.error(what, { ...fields, error: toKubeletError(thrown) });
+      return EMPTY;
+    }),
+  );
+}
+
+/** An intent, on disk before its pull. Errors: ErrImagePull. */
+export const beginPull = (store: PullRecordStore, image: string): Observable<never> =>
+  defer(() => {
+    const { intents, pullingDir } = store;
+    intents.set(image, (intents.get(image) ?? 0) + 1);
+    return store
+      .inTurn(() => write(store, pullingDir, files.pullFileName(image), files.encodePullIntent(image)))
+      .pipe(
+        tap({ complete: () => tellCounts(store) }),
+        catchError((thrown: unknown) => {
+          lessen(store, image);
+          const error = toKubeletError(thrown);
+          const what = `Failed to record image pull intent for container image "${image}"`;
+          throw kubeletError(error.code, `${what}: ${error.message}`, { reason: "ErrImagePull", cause: error });
+        }),
+      );
+  });
+
+/** True for the last of those who pull it. */
+function lessen({ intents }: PullRecordStore, image: string): boolean {
+  const left = (intents.get(image) ?? 0) - 1;
+  if (left > 0) intents.set(image, left);
+  else intents.delete(image);
+  return left <= 0;
+}
+
+/** A pull is over, for one of those who pull the image. Never errors. */
+export const endPull = (store: PullRecordStore, image: string): Observable<never> =>
+  told(store, "failed to remove image pull intent", { image }, () => {
+    if (!lessen(store, image)) return EMPTY;
+    const path = `${store.pullingDir}/${files.pullFileName(image)}`;
+    // Somebody may have begun to pull it again meanwhile.
+    const remove = (): Observable<unknown> => (store.intents.has(image) ? EMPTY : store.ports.files.remove(path));
+    return store.inTurn(remove).pipe(tap({ complete: () => tellCounts(store) }));
+  });
+
+const write = ({ ports }: PullRecordStore, directory: string, name: string, content: string): Observable<unknown> =>
+  concat(
+    ports.files.makeDirectory(directory, DIRECTORY_MODE).pipe(ignoreElements()),
+    ports.files.replaceFile(`${directory}/${name}`, content, RECORD_MODE),
+  );
+
+/** Keeps who may use an image: on disk, then in memory. Errors: those of the files. */
+export function recordPull(
+  store: PullRecordStore,
+  image: string,
+  imageRef: string,
+  credentials: files.ImagePullCredentials | undefined,
+): Observable<never> {
+  const ref = parseImageRef(image);
+  if (!ref.ok) throw ref.error;
+  const { repository } = ref.value;
+  const { ports, records, pulledDir, unreadable } = store;
+  return store.inTurn(() => {
+    const before = records.get(imageRef);
+    const now = formatInstant(ports.clock.wallTime());
+    const after = files.withCredentials(before, { imageRef, repository, credentials, now });
+    if (after === before) return EMPTY;
+    const name = files.pullFileName(imageRef);
+    return write(store, pulledDir, name, files.encodePulledRecord(after)).pipe(
+      tap({
+        complete: () => {
+          records.set(imageRef, after);
+          unreadable.delete(name);
+          tellCounts(store);
+        },
+      }),
+    );
+  });
+}
+
+/** Tells how many there are. */
+export function tellCounts({ ports, records, intents }: PullRecordStore): void {
+  ports.telemetry.metrics.gauge("kubelet_imagemanager_ondisk_pulledrecords", records.size);
+  ports.telemetry.metrics.gauge("kubelet_imagemanager_ondisk_pullintents", intents.size);
+}

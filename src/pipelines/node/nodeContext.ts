@@ -1,0 +1,91 @@
+/** The node as CRI configs and admission see it: configuration and machine, put together once. */
+import { type Observable, share, skip } from "rxjs";
+import { admitPod, effectiveMaxPods } from "../../core/admission/admit.ts";
+import type { Node } from "../../core/api.ts";
+import { infeasibleResize } from "../../core/allocation/infeasibleResize.ts";
+import type { ResizeRules } from "../../core/allocation/pendingResizes.ts";
+import type { NodeContext } from "../../core/container/nodeContext.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { hostIpUnknown, nodeHostIps } from "../../core/node/hostIps.ts";
+import { safeSysctls, sysctlAllowlist } from "../../core/pod/sysctls.ts";
+import { sameItems } from "../../core/sameValue.ts";
+import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
+import { canKeepOutOfSwap } from "../../core/volume/tmpfsSwap.ts";
+import { derived } from "../../operators/derived.ts";
+import type { Machine } from "../../ports/host.ts";
+import type { ReadonlyCell } from "../../state/cell.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+
+/** What CRI configs need of the node; its addresses are those it has whenever they are read. */
+export const nodeContext = (
+  config: KubeletConfig,
+  machine: Machine,
+  node: ReadonlyCell<Node | undefined>,
+): NodeContext => ({
+  ...config,
+  get nodeIps() {
+    return node.value === undefined ? config.nodeIps : nodeHostIps(node.value);
+  },
+  get hostIpUnknown() {
+    return hostIpUnknown(node.value, config.node);
+  },
+  resolvConf: machine.resolvConf,
+  cgroupVersion: machine.cgroupVersion ?? 2,
+  swapControllerAvailable: machine.swapControllerAvailable,
+  singleProcessOomKill: false,
+  memoryBytes: machine.memoryBytes,
+  hugepageSizes: machine.hugepages.map(({ unit }) => unit),
+  selinuxEnabled: machine.selinuxEnabled,
+  thermalThrottlePaths: machine.thermalThrottlePaths,
+});
+
+/** Emits when its addresses have become others: looked at once for all pods. */
+export const readdressed = (node: NodeContext, { changes$ }: ReadonlyCell<Node | undefined>): Observable<unknown> =>
+  derived([changes$], () => node.nodeIps, sameItems).pipe(skip(1), share());
+
+/** What volumes are made of. */
+export function volumeNode(
+  { directories, allocatable }: KubeletConfig,
+  { kernelVersion }: Machine,
+  node: ReadonlyCell<Node | undefined>,
+): VolumeNode {
+  return {
+    directories,
+    allocatable,
+    hasNoSwap: canKeepOutOfSwap(kernelVersion),
+    get labels() {
+      return node.value && (node.value.metadata?.labels ?? {});
+    },
+  };
+}
+
+/** Admission of pods, and of their resizes, to this node. */
+export function nodeAdmission(
+  config: KubeletConfig,
+  machine: Machine,
+  state: Pick<NodeState, "runtimeState" | "node" | "pressures">,
+): ResizeRules {
+  const { operatingSystem: os, kernelVersion, appArmorEnabled } = machine;
+  const sysctls = sysctlAllowlist([...safeSysctls(os, kernelVersion), ...config.allowedUnsafeSysctls]);
+  const maxPods = effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount);
+  const admit: ResizeRules["admit"] = (pod, activePods) =>
+    admitPod({
+      pod,
+      activePods,
+      node: {
+        name: config.nodeName,
+        labels: state.node.value?.metadata?.labels ?? config.nodeLabels,
+        taints: state.node.value?.spec?.taints ?? [],
+        os,
+        supplementalGroupsPolicy: state.runtimeState.value.supplementalGroupsPolicy === true,
+        sysctls,
+        pressures: state.pressures.value,
+        declaredFeatures: config.node.declaredFeatures,
+        appArmor: os === "linux" ? appArmorEnabled : undefined,
+      },
+      allocatable: config.allocatable,
+      maxPods,
+    });
+  const parts = config.resizableParts;
+  return { parts, admit, infeasible: (desired, allocated) => infeasibleResize(desired, allocated, config) };
+}

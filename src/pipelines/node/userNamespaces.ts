@@ -1,0 +1,177 @@
+/**
+ * Gives pods with `hostUsers: false` their own user and group ids and keeps on disk who has which, so that no two pods
+ * ever share any, over restarts too. Owner of the idRanges cell. Counterpart: pkg/kubelet/userns.
+ */
+import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { NODE_USER_NAMESPACE, podUserNamespace } from "../../core/container/namespaces.ts";
+import { kubeletError, type KubeletError, toKubeletError } from "../../core/errors.ts";
+import { type PodUid, podUid } from "../../core/ids.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { podDir, podsDir } from "../../core/paths.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import { userNamespacesFault } from "../../core/runtime/runtimeHandler.ts";
+import {
+  allocateRange,
+  type IdPool,
+  type IdRange,
+  recordRange,
+  releaseRange,
+  withUnknown,
+} from "../../core/userns/idRanges.ts";
+import {
+  decodeUserNamespace,
+  encodeUserNamespace,
+  MAX_USER_NAMESPACE_FILE_BYTES,
+} from "../../core/userns/userNamespaceFile.ts";
+import type { UserNamespace } from "../../gen/cri.ts";
+import { deadline } from "../../operators/deadline.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import type { Call } from "../../ports/call.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+
+const FILE_MODE = 0o600;
+/** A disk that does not answer holds pods back no longer than this, for each pod it has. */
+const READ_DEADLINE_MS = 5_000;
+
+/** The user namespaces of all pods. */
+export interface UserNamespaces {
+  /** Learns what earlier kubelets gave out; completes before anything is given out. Never errors. */
+  load(): Observable<never>;
+  /** The user namespace of the pod, in its directory on disk before it is told. Never errors. */
+  provide(pod: Pod, runtimeHandler: string): Observable<Result<UserNamespace>>;
+  /** Takes the ids of a pod back of which nothing runs any more, on disk first. Errors when that fails. */
+  release(uid: PodUid): Call<void>;
+}
+
+/** What giving out ids stands on. */
+interface Registrar {
+  readonly ports: Pick<KubeletPorts, "files" | "clock" | "telemetry">;
+  readonly config: Pick<KubeletConfig, "directories" | "idPool">;
+  readonly state: Pick<NodeState, "idRanges" | "listing" | "runtimeState">;
+  /** Pods whose ids are known to be on disk. */
+  readonly written: Set<PodUid>;
+}
+
+/** Makes the one giver of ids; `load` has to complete before the others are asked. */
+export function createUserNamespaces(
+  ports: Registrar["ports"],
+  config: Registrar["config"],
+  state: Registrar["state"],
+): UserNamespaces {
+  const registrar: Registrar = { ports, config, state, written: new Set() };
+  return {
+    load: () => defer(() => loadAll(registrar)),
+    provide: (pod, runtimeHandler) => defer(() => provide(registrar, pod, runtimeHandler)),
+    release: (uid) => defer(() => release(registrar, uid)),
+  };
+}
+
+const pathOf = ({ config }: Registrar, uid: PodUid): string => `${podDir(config.directories, uid)}/userns`;
+
+function loadAll(registrar: Registrar): Observable<never> {
+  const { ports, config, state } = registrar;
+  const { log } = ports.telemetry;
+  if (!config.idPool.ok) {
+    log.error("Pods cannot have user ids of their own", { error: config.idPool.error });
+    return EMPTY;
+  }
+  const pool = config.idPool.value;
+  return ports.files.list(podsDir(config.directories)).pipe(
+    deadline(READ_DEADLINE_MS, ports.clock),
+    switchMap((uids) => inSequence(uids, (uid) => loadOne(registrar, pool, podUid(uid)))),
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      for (const uid of state.listing.value?.pods.keys() ?? []) unusable(registrar, uid, error);
+      return EMPTY;
+    }),
+  );
+}
+
+function loadOne(registrar: Registrar, pool: IdPool, uid: PodUid): Observable<never> {
+  const { files, clock } = registrar.ports;
+  return files.readTail(pathOf(registrar, uid), MAX_USER_NAMESPACE_FILE_BYTES).pipe(
+    deadline(READ_DEADLINE_MS, clock),
+    map((content) => record(registrar, pool, uid, content)),
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      return of(error.code === "NotFound" ? ok(undefined) : err(error));
+    }),
+    tap((recorded) => {
+      if (!recorded.ok) unusable(registrar, uid, recorded.error);
+    }),
+    ignoreElements(),
+  );
+}
+
+function record({ state, written }: Registrar, pool: IdPool, uid: PodUid, content: string): Result<undefined> {
+  // Cut off before anything was asked of the runtime.
+  if (content === "") return ok(undefined);
+  const range = decodeUserNamespace(content);
+  const recorded = range.ok ? recordRange(state.idRanges.value, pool, uid, range.value) : range;
+  if (!recorded.ok) return recorded;
+  state.idRanges.set(recorded.value);
+  written.add(uid);
+  return ok(undefined);
+}
+
+/** What runs with ids nobody knows may have any of them; without anything in the runtime the file means nothing. */
+function unusable(registrar: Registrar, uid: PodUid, error: KubeletError): void {
+  const { ports, state } = registrar;
+  const { log } = ports.telemetry;
+  const fields = { podUid: uid, path: pathOf(registrar, uid), error };
+  if (state.listing.value?.pods.has(uid) !== true) {
+    log.warn("The user ids of a pod cannot be read; nothing of it is in the runtime", fields);
+    return;
+  }
+  log.error("The user ids of a pod cannot be read; no pod gets new ones before it is gone", fields);
+  state.idRanges.set(withUnknown(state.idRanges.value, uid, error.message));
+}
+
+function provide(registrar: Registrar, pod: Pod, runtimeHandler: string): Observable<Result<UserNamespace>> {
+  const { idRanges, runtimeState } = registrar.state;
+  const { idPool } = registrar.config;
+  if (pod.spec.hostUsers !== false) return of(ok(NODE_USER_NAMESPACE));
+  const fault = userNamespacesFault(runtimeState.value, runtimeHandler);
+  if (fault !== undefined) return of(refusal(fault, "Unimplemented"));
+  if (!idPool.ok) return of(refusal(`kubelet mappings: ${idPool.error.message}`, idPool.error.code));
+  const uid = podUid(pod.metadata.uid);
+  const unknown = idRanges.value.unknown.get(uid);
+  if (unknown !== undefined) return of(refusal(`user namespace: ${unknown}`, "InvalidArgument"));
+  const allocated = allocateRange(idRanges.value, idPool.value, uid);
+  if (!allocated.ok) return of(refusal(`create user namespace: ${allocated.error.message}`, allocated.error.code));
+  const { ranges, firstId } = allocated.value;
+  idRanges.set(ranges);
+  return write(registrar, uid, { firstId, length: idPool.value.idsPerPod });
+}
+
+function write(registrar: Registrar, uid: PodUid, range: IdRange): Observable<Result<UserNamespace>> {
+  const { ports, written } = registrar;
+  const told$ = of(ok(podUserNamespace(range)));
+  if (written.has(uid)) return told$;
+  const written$ = ports.files
+    .writeFile(pathOf(registrar, uid), encodeUserNamespace(range), FILE_MODE)
+    .pipe(tap({ complete: () => written.add(uid) }), ignoreElements());
+  return concat(written$, told$).pipe(
+    // The ids stay the pod's: the file may be there all the same.
+    catchError((thrown: unknown) => of(refusal(`create user namespace: ${toKubeletError(thrown).message}`, "Io"))),
+  );
+}
+
+function release(registrar: Registrar, uid: PodUid): Call<void> {
+  const { ports, state, written } = registrar;
+  const { usedBy, unknown } = state.idRanges.value;
+  if (!usedBy.has(uid) && !unknown.has(uid)) return EMPTY;
+  return ports.files.remove(pathOf(registrar, uid)).pipe(
+    tap({
+      complete: () => {
+        written.delete(uid);
+        state.idRanges.set(releaseRange(state.idRanges.value, uid));
+      },
+    }),
+  );
+}
+
+const refusal = (message: string, code: KubeletError["code"]): Result<never> =>
+  err(kubeletError(code, message, { reason: "CreatePodSandboxError" }));

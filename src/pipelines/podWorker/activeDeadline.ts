@@ -1,0 +1,70 @@
+/**
+ * Ends a pod that has been active for longer than its activeDeadlineSeconds, in time and whatever else its worker is
+ * busy with. It counts by the wall clock, as the start time does, unless that was set back. Bound: one timer. Upstream:
+ * active_deadline.go, asked there every second.
+ */
+import {
+  concatAll,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  first,
+  map,
+  merge,
+  type Observable,
+  of,
+  repeat,
+  switchMap,
+} from "rxjs";
+import { activeDeadlineLeftMs, deadlineEvent } from "../../core/pod/activeDeadline.ts";
+import type { PodCommand } from "../../core/pod/podRegistry.ts";
+import type { Pod } from "../../core/api.ts";
+import { longTimer } from "../../operators/longTimer.ts";
+import { eventOutput, type PodContext } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+
+/** A step of the wall clock is noticed within this time. */
+const WALL_LOOK_MS = 10_000;
+
+/** Milliseconds the pod may still be active; undefined without a deadline. */
+export function deadlineLeftMs({ memory, ports, runtimeStatus }: PodContext, pod: Pod): number | undefined {
+  const { clock } = ports;
+  return activeDeadlineLeftMs({
+    pod,
+    runtime: runtimeStatus(),
+    previous: memory.status,
+    now: clock.wallTime(),
+    knownForMs: memory.toldAt === undefined ? 0 : clock.monotonicMs() - memory.toldAt,
+  });
+}
+
+/** Says once that the time of the pod is over; `looked$` emits when its start time may have become known. */
+export function activeDeadline(
+  context: PodContext,
+  command: PodCommand,
+  looked$: Observable<unknown>,
+): Observable<PodOutput> {
+  if (command.phase !== "sync" || command.pod.spec.activeDeadlineSeconds === undefined) return EMPTY;
+  const { pod, identity } = command;
+  const { memory, ports } = context;
+  return merge(of(undefined), looked$).pipe(
+    map(() => memory.status?.startTime),
+    distinctUntilChanged(),
+    switchMap(() => {
+      const left = (): number => deadlineLeftMs(context, pod) ?? Number.POSITIVE_INFINITY;
+      // Whole milliseconds: the rest is counted on another clock than the timer's and may be too short to move that one.
+      const looks$ = defer(() => of(left())).pipe(
+        repeat({ delay: () => longTimer(ports.clock, Math.ceil(Math.min(left(), WALL_LOOK_MS))) }),
+      );
+      return looks$.pipe(first((leftMs) => leftMs <= 0));
+    }),
+    map(() =>
+      defer(() => {
+        if (memory.finished) return EMPTY;
+        memory.finished = true;
+        return of<PodOutput[]>(eventOutput(deadlineEvent(pod)), { kind: "deadlineExceeded", uid: identity.uid });
+      }),
+    ),
+    concatAll(),
+  );
+}

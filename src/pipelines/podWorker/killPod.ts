@@ -1,0 +1,191 @@
+/**
+ * Stops containers and sandboxes: all preStop hooks at once, then regular containers, then sidecars one by one in
+ * reverse, then sandboxes. Every stop is bounded by its grace period, in which hook and turn are counted, plus the
+ * runtime's own deadline. Counterpart: kuberuntime killPod, termination_order.go.
+ */
+import {
+  concat,
+  defer,
+  EMPTY,
+  filter,
+  ignoreElements,
+  NEVER,
+  type Observable,
+  of,
+  switchMap,
+  take,
+  takeUntil,
+} from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import type { KubeletError } from "../../core/errors.ts";
+import { containerId as idOf, monotonicMs, type MonotonicMs } from "../../core/ids.ts";
+import type { Due } from "../../core/timeline/timelineTypes.ts";
+import {
+  containerGraceSeconds,
+  remainingGraceSeconds,
+  secondsUntil,
+  stopDeadline,
+} from "../../core/pod/gracePeriod.ts";
+import type { ContainerKill } from "../../core/pod/podActionsTypes.ts";
+import { containerFieldPath } from "../../core/pod/podEvents.ts";
+import { killFailure } from "../../core/pod/killFailure.ts";
+import { planPodKill } from "../../core/pod/podKill.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { aborted } from "../../operators/aborted.ts";
+import { inParallel } from "../../operators/inParallel.ts";
+import { longTimer } from "../../operators/longTimer.ts";
+import { createCell } from "../../state/cell.ts";
+import { effect, inspect, type PodContext, podEvent, podFields } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+import { preStop } from "./preStop.ts";
+
+/** What a stop may have to heed. */
+export interface KillOptions {
+  /** Completes when this container may be sent its signal; waited for within the grace period. */
+  readonly turn$?: Observable<never>;
+  /** The plan has changed: hook or stop is cut off, and whoever comes next stops the container, in no more time than was left. */
+  readonly stop?: AbortSignal;
+}
+
+/** Stops one container: preStop hook, its turn, then the signal with what is left of its grace period. A failure is added to `errors`. */
+export function killContainer(
+  context: PodContext,
+  pod: Pod,
+  kill: Pick<ContainerKill, "containerId" | "name" | "message">,
+  graceSeconds: number,
+  errors: KubeletError[],
+  { turn$ = EMPTY, stop }: KillOptions = {},
+): Observable<PodOutput> {
+  const { clock } = context.ports;
+  const path = containerFieldPath(pod, kill.name);
+  const killAt = (seconds: number): Due => ({ what: "KILL", at: monotonicMs(clock.monotonicMs() + seconds * 1000) });
+  const signal = (timeoutSeconds: number): Observable<PodOutput> =>
+    effect(context, { name: "StopContainer", container: kill.name, due: killAt(timeoutSeconds) }, () =>
+      context.ports.runtime.stopContainer({ containerId: kill.containerId, timeout: BigInt(timeoutSeconds) }),
+    ).pipe(
+      switchMap((result) => {
+        if (!result.ok && result.error.code !== "NotFound") {
+          errors.push(killFailure("KillContainer", kill.name, result.error));
+          context.ports.telemetry.log.warn("Stopping a container failed", {
+            ...podFields(context),
+            container: kill.name,
+            containerId: kill.containerId,
+            error: result.error,
+          });
+        }
+        return of(inspect(context));
+      }),
+    );
+  return defer(() => {
+    if (stop?.aborted === true) return EMPTY;
+    const startedAt = clock.monotonicMs();
+    const elapsedSeconds = (): number => (clock.monotonicMs() - startedAt) / 1000;
+    const leftMs = (): number => Math.max(0, graceSeconds - Math.floor(elapsedSeconds())) * 1000;
+    const cut$ = stop === undefined ? NEVER : aborted(stop);
+    const stop$ = concat(
+      defer(() => turn$.pipe(takeUntil(longTimer(clock, leftMs())))),
+      defer(() => (stop?.aborted === true ? EMPTY : signal(remainingGraceSeconds(graceSeconds, elapsedSeconds())))),
+    );
+    return concat(
+      of(podEvent(context, "Normal", "Killing", kill.message, path)),
+      preStop(context, pod, kill, graceSeconds, stop$).pipe(takeUntil(cut$)),
+      defer(() => {
+        if (stop?.aborted === true) noteDeadline(context, kill.containerId, graceSeconds, startedAt);
+        return EMPTY;
+      }),
+    );
+  });
+}
+
+/** How a whole pod is stopped. */
+export interface PodKillOptions {
+  /** Overrides what the pod says. */
+  readonly graceSeconds?: number | undefined;
+  readonly stop?: AbortSignal;
+  /** The pod ends for good: a stop that is repeated gives what is left of the first one's grace. */
+  readonly keepsDeadlines?: boolean;
+}
+
+/** Stops everything of the pod that runs. Failures are added to `errors`; the next look decides what is left to do. */
+export function killRunningPod(
+  context: PodContext,
+  pod: Pod,
+  runtime: PodRuntimeStatus,
+  errors: KubeletError[],
+  { graceSeconds, stop, keepsDeadlines = false }: PodKillOptions = {},
+): Observable<PodOutput> {
+  return defer(() => {
+    const plan = planPodKill(pod, runtime, graceSeconds);
+    const specs = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+    /** How many containers of each stage have not ended. */
+    const left = createCell<readonly number[]>(plan.stages.map(({ length }) => length));
+    const endOne = (stage: number): void =>
+      left.set(left.value.map((count, index) => (index === stage ? count - 1 : count)));
+    const turnOf = (stage: number): Observable<never> =>
+      left.changes$.pipe(
+        filter((counts) => counts.slice(0, stage).every((count) => count === 0)),
+        take(1),
+        ignoreElements(),
+      );
+    const stops = plan.stages.flatMap((kills, stage) => kills.map((kill) => ({ kill, stage })));
+    return concat(
+      inParallel(stops, ({ kill, stage }) => {
+        const spec = specs.find(({ name }) => name === kill.name);
+        const whole = containerGraceSeconds(pod, spec, kill.reason, graceSeconds);
+        const seconds = keepsDeadlines ? secondsLeft(context, kill.containerId, whole) : whole;
+        const options = { turn$: turnOf(stage), ...(stop === undefined ? {} : { stop }) };
+        const failures: KubeletError[] = [];
+        return concat(
+          killContainer(context, pod, kill, seconds, failures, options),
+          defer(() => {
+            errors.push(...failures);
+            // What may still run keeps the sidecars waiting, for as long as their own grace lasts.
+            if (failures.length === 0) endOne(stage);
+            return EMPTY;
+          }),
+        );
+      }),
+      // The runtime would kill at once what still runs in it.
+      defer(() =>
+        errors.length > 0 || stop?.aborted === true
+          ? EMPTY
+          : inParallel(plan.sandboxes, (id) => stopSandbox(context, id, errors)),
+      ),
+    );
+  });
+}
+
+/** Of the grace of an instance, counted from the first stop since the end of its pod began, or the one it cut off. */
+function secondsLeft(context: PodContext, containerId: string, graceSeconds: number): number {
+  const now = context.ports.clock.monotonicMs();
+  return secondsUntil(noteDeadline(context, containerId, graceSeconds, now), now);
+}
+
+/** Until when an instance may go on that was asked to stop at this time, and maybe before. */
+function noteDeadline(
+  { memory }: PodContext,
+  containerId: string,
+  graceSeconds: number,
+  askedAt: MonotonicMs,
+): MonotonicMs {
+  const id = idOf(containerId);
+  const deadline = stopDeadline(memory.stopDeadlines.get(id), graceSeconds, askedAt);
+  memory.stopDeadlines.set(id, deadline);
+  return deadline;
+}
+
+function stopSandbox(context: PodContext, podSandboxId: string, errors: KubeletError[]): Observable<PodOutput> {
+  return effect(context, { name: "StopPodSandbox" }, () => context.ports.runtime.stopPodSandbox({ podSandboxId })).pipe(
+    switchMap((result) => {
+      if (!result.ok && result.error.code !== "NotFound") {
+        errors.push(killFailure("KillPodSandbox", context.identity.uid, result.error));
+        context.ports.telemetry.log.warn("Stopping a sandbox failed", {
+          ...podFields(context),
+          sandboxId: podSandboxId,
+          error: result.error,
+        });
+      }
+      return of(inspect(context));
+    }),
+  );
+}

@@ -1,0 +1,107 @@
+/**
+ * The allocation of a pod, over the worker's life and on disk: noted when a command brings another one, written before
+ * anything is done about it. One small file in the pod's directory, gone with it.
+ */
+import { catchError, concat, defer, EMPTY, filter, ignoreElements, type Observable, of, switchMap, tap } from "rxjs";
+import { sizesOf } from "../../core/allocation/actualSizes.ts";
+import { encodeAllocation } from "../../core/allocation/allocationFile.ts";
+import {
+  allocationOf,
+  followingSpec,
+  type ResizableParts,
+  sameAllocation,
+} from "../../core/allocation/podAllocation.ts";
+import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import { podAllocationPath, podDir } from "../../core/paths.ts";
+import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
+import { conflateMap } from "../../operators/conflateMap.ts";
+import { longTimer } from "../../operators/longTimer.ts";
+import type { PodContext } from "../podContext.ts";
+import type { PodMemory } from "../podMemory.ts";
+import type { PodOutput } from "../podOutputs.ts";
+
+const ALLOCATION_MODE = 0o600;
+/** A write that failed is repeated after this; a sync may do it earlier. */
+const WRITE_AGAIN_MS = 10_000;
+
+/** Takes notice of the allocation a command brings: another one than before is a resize to carry out. */
+export function noteAllocation(memory: PodMemory, command: PodCommand, parts: ResizableParts): void {
+  if (command.phase !== "sync") return;
+  const { pod, restoredSize } = command;
+  const known = memory.allocated && allocationOf(memory.allocated);
+  if (known === undefined) {
+    memory.sizes = sizesOf(restoredSize ?? allocationOf(pod));
+    memory.reportAwaited = restoredSize !== undefined;
+  }
+  memory.allocated = pod;
+  const before = followingSpec(known ?? restoredSize ?? allocationOf(pod), pod, parts);
+  if (!sameAllocation(before, allocationOf(pod))) memory.resizing.set({ generation: pod.metadata.generation });
+}
+
+/** Whether the file has the newest allocation, nobody writes it, and there is no resize to tell of. */
+export function isAllocationKept({ memory }: PodContext): boolean {
+  const { allocated, resizing, allocationFile, checkpoint } = memory;
+  if (allocated === undefined) return true;
+  if (resizing.value !== undefined || allocationFile.running > 0) return false;
+  return checkpoint === encodeAllocation({ allocation: allocationOf(allocated), resizing: false });
+}
+
+/**
+ * Writes the newest allocation if the file has another one, and says when a resized one is there. What goes wrong is
+ * added to `errors`.
+ */
+export function keepAllocation(context: PodContext, errors: KubeletError[]): Observable<PodOutput> {
+  const { memory, ports, config, identity } = context;
+  const write = (text: string): Observable<never> =>
+    concat(
+      ports.files.makeDirectory(podDir(config.directories, identity.uid), 0o750),
+      ports.files.replaceFile(podAllocationPath(config.directories, identity.uid), text, ALLOCATION_MODE),
+    ).pipe(
+      tap({
+        complete: () => {
+          memory.checkpoint = text;
+        },
+      }),
+      ignoreElements(),
+    );
+  const keep$ = defer((): Observable<PodOutput> => {
+    const pod = memory.allocated;
+    if (pod === undefined) return EMPTY;
+    const isResizing = memory.resizing.value !== undefined;
+    const text = encodeAllocation({ allocation: allocationOf(pod), resizing: isResizing });
+    return concat(
+      text === memory.checkpoint ? EMPTY : write(text),
+      defer(() => {
+        if (!isResizing || memory.kept === pod) return EMPTY;
+        memory.kept = pod;
+        return of<PodOutput>({ kind: "kept", uid: identity.uid, pod });
+      }),
+    );
+  });
+  return memory.allocationFile.run(keep$).pipe(
+    catchError((thrown: unknown) => {
+      errors.push(toKubeletError(thrown));
+      return EMPTY;
+    }),
+  );
+}
+
+/** Writes each size a running pod is granted at once: what its worker is busy with may take its time. */
+export function keepGrants(
+  contextOf: (identity: PodIdentity) => PodContext,
+  commands$: Observable<PodCommand>,
+): Observable<PodOutput> {
+  const keep = (context: PodContext): Observable<PodOutput> => {
+    const errors: KubeletError[] = [];
+    const again = (): Observable<PodOutput> =>
+      errors.length === 0 ? EMPTY : longTimer(context.ports.clock, WRITE_AGAIN_MS).pipe(switchMap(() => keep(context)));
+    return concat(keepAllocation(context, errors), defer(again));
+  };
+  return commands$.pipe(
+    filter(({ identity }) => {
+      const { resizing, kept, allocated } = contextOf(identity).memory;
+      return resizing.value !== undefined && kept !== allocated;
+    }),
+    conflateMap(({ identity }) => keep(contextOf(identity))),
+  );
+}

@@ -1,0 +1,46 @@
+/** The cgroup of a pod: made before its sandbox, removed after everything in it. */
+import { defer, EMPTY, finalize, type Observable } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { podCgroupName, podCgroupResources, qosCgroupName } from "../../core/resources/podCgroup.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import type { PodContext } from "../podContext.ts";
+
+/** Makes the pod's cgroup with its limits. */
+export function ensurePodCgroup({ ports, config }: PodContext, pod: Pod): Observable<void> {
+  const { cgroups } = ports;
+  if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
+  return timedCgroup("create", ports, () =>
+    cgroups.ensure(podCgroupName(pod, config), podCgroupResources(pod, config)),
+  );
+}
+
+/** Removes the pod's cgroup; of a pod known from the runtime alone, whichever its QoS class had been. */
+export function destroyPodCgroup(context: PodContext, pod: Pod | undefined): Observable<void> {
+  const { ports, config, identity } = context;
+  const { cgroups } = ports;
+  if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
+  const names =
+    pod !== undefined
+      ? [podCgroupName(pod, config)]
+      : (["Guaranteed", "Burstable", "BestEffort"] as const).map(
+          (qos) => `${qosCgroupName(config, qos)}/pod${identity.uid}`,
+        );
+  return timedCgroup("destroy", ports, () => inSequence(names, (name) => cgroups.destroy(name)));
+}
+
+/** Measures an operation on a pod's cgroup. */
+export function timedCgroup(
+  operation: string,
+  { clock, telemetry }: PodContext["ports"],
+  run: () => Observable<void>,
+): Observable<void> {
+  return defer(() => {
+    const startedAt = clock.monotonicMs();
+    return run().pipe(
+      finalize(() => {
+        const seconds = (clock.monotonicMs() - startedAt) / 1000;
+        telemetry.metrics.observe("kubelet_cgroup_manager_duration_seconds", seconds, { operation_type: operation });
+      }),
+    );
+  });
+}

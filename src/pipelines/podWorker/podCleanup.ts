@@ -1,0 +1,125 @@
+/**
+ * Removes all that is left of a stopped pod: containers, sandboxes, and once the runtime shows none, cgroup, logs and
+ * directories. Repeated until everything is gone. Counterpart: SyncTerminatedPod, pod deletor, container and cgroup GC.
+ */
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap, takeWhile } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import { isLogLinkOf, podDir, podLogDir } from "../../core/paths.ts";
+import { isAllUnmounted, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import { reconcile } from "../../operators/reconcile.ts";
+import type { Call } from "../../ports/call.ts";
+import { destroyPodCgroup } from "./podCgroup.ts";
+import { type PodContext, podFields } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+import { podRound, wakeAfter } from "./podRound.ts";
+import { removeFromRuntime } from "./removeFromRuntime.ts";
+import { removeUnmounted } from "../volumes/removeUnmounted.ts";
+
+/** Emits `removed` once nothing is left, then completes. */
+export function cleanUpPod(
+  context: PodContext,
+  pod: Pod | undefined,
+  triggers$: Observable<unknown>,
+): Observable<PodOutput> {
+  const { telemetry, clock } = context.ports;
+  const round = (): Observable<PodOutput> =>
+    podRound(context, {
+      plan: ({ containers, sandboxes }) => ({
+        ids: [...containers, ...sandboxes].map(({ id }) => id),
+        areVolumesGone: areVolumesGone(context),
+      }),
+      act: ({ ids, areVolumesGone: isDue }, { containers, sandboxes }, errors) =>
+        concat(
+          // Nothing on disk is touched, and nobody takes this pod's place, before the runtime shows that it is gone.
+          ids.length > 0
+            ? removeFromRuntime(context, containers, sandboxes, errors)
+            : isDue
+              ? removeFromDisk(context, pod, errors)
+              : EMPTY,
+          defer(() => {
+            if (errors.length > 0) {
+              telemetry.log.warn("Removing a pod failed, trying again", { ...podFields(context), errors });
+            }
+            const isGone = errors.length === 0 && ids.length === 0 && isDue;
+            return isGone ? of<PodOutput>({ kind: "removed", uid: context.identity.uid }) : EMPTY;
+          }),
+        ),
+      untilShown: true,
+    });
+  return reconcile({ triggers$, run: round, wakeAfterMs: () => wakeAfter(context), clock }).pipe(
+    takeWhile((output) => output.kind !== "removed", true),
+  );
+}
+
+/**
+ * A pod that is over keeps its containers and logs, but neither volumes nor cgroup nor user ids. Emits `reclaimed` once they are
+ * given back, then completes. Counterpart: SyncTerminatedPod.
+ */
+export function reclaimPod(
+  context: PodContext,
+  pod: Pod | undefined,
+  triggers$: Observable<unknown>,
+): Observable<PodOutput> {
+  const { telemetry, clock } = context.ports;
+  const round = (): Observable<PodOutput> =>
+    podRound(context, {
+      plan: () => areVolumesGone(context),
+      act: (isDue, _runtime, errors) => {
+        if (!isDue) return EMPTY;
+        return concat(
+          attempt(errors, () => destroyPodCgroup(context, pod)),
+          attempt(errors, () => context.userNamespaces.release(context.identity.uid)),
+          defer(() => {
+            if (errors.length === 0) return of<PodOutput>({ kind: "reclaimed", uid: context.identity.uid });
+            telemetry.log.warn("Cannot take back what a stopped pod held, trying again", {
+              ...podFields(context),
+              errors,
+            });
+            return EMPTY;
+          }),
+        );
+      },
+      untilShown: true,
+    });
+  return reconcile({ triggers$, run: round, wakeAfterMs: () => wakeAfter(context), clock }).pipe(
+    takeWhile((output) => output.kind !== "reclaimed", true),
+  );
+}
+
+/** What containers wrote is taken away before the cgroup that pays for it, and before the directory it is in. */
+const areVolumesGone = ({ volumes, identity }: PodContext): boolean =>
+  isAllUnmounted(volumes.get(identity.uid) ?? NO_VOLUMES);
+
+/** Does something; its failure is added to `errors`. */
+const attempt = (errors: KubeletError[], call: () => Call<void>): Observable<never> =>
+  defer(call).pipe(
+    ignoreElements(),
+    catchError((thrown: unknown) => {
+      errors.push(toKubeletError(thrown));
+      return EMPTY;
+    }),
+  );
+
+function removeFromDisk(context: PodContext, pod: Pod | undefined, errors: KubeletError[]): Observable<never> {
+  const { ports, config, identity } = context;
+  return concat(
+    attempt(errors, () => destroyPodCgroup(context, pod)),
+    attempt(errors, () => removeLogLinks(context)),
+    attempt(errors, () => ports.files.remove(podLogDir(config.directories, identity))),
+    attempt(errors, () => context.userNamespaces.release(identity.uid)),
+    attempt(errors, () => removeUnmounted(ports, podDir(config.directories, identity.uid))),
+  );
+}
+
+/** Links of containers that somebody else removed; those of our own removals went with them. */
+function removeLogLinks({ ports: { files }, config: { directories }, identity }: PodContext): Call<void> {
+  const { containerLogsDir } = directories;
+  return files.list(containerLogsDir).pipe(
+    switchMap((names) => {
+      const own = names.filter((name) => isLogLinkOf(identity, name));
+      return inSequence(own, (name) => files.remove(`${containerLogsDir}/${name}`));
+    }),
+  );
+}

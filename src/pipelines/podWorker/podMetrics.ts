@@ -1,0 +1,64 @@
+/** What a pod's worker counts: starts, exits, durations of its runs. Counterpart: pkg/kubelet/metrics, util pod_startup_latency_tracker. */
+import { finalize, type MonoTypeOperatorFunction } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import type { PodCommand } from "../../core/pod/podRegistry.ts";
+import type { PodRuntimeStatus, RuntimeContainer } from "../../core/runtime/podRuntimeStatus.ts";
+import { parseInstant } from "../../core/telemetry/civilTime.ts";
+import type { PodContext } from "../podContext.ts";
+
+/** Measures one run of the worker. */
+export function measureRun<T>(
+  { ports }: PodContext,
+  operation: "create" | "update" | "sync" | "kill",
+): MonoTypeOperatorFunction<T> {
+  const { clock, telemetry } = ports;
+  const startedAt = clock.monotonicMs();
+  return finalize(() => {
+    const seconds = (clock.monotonicMs() - startedAt) / 1000;
+    telemetry.metrics.observe("kubelet_pod_worker_duration_seconds", seconds, { operation_type: operation });
+  });
+}
+
+/** A sync that had nothing to decide took no time. */
+export function observeIdleSync({ ports }: PodContext): void {
+  ports.telemetry.metrics.observe("kubelet_pod_worker_duration_seconds", 0, { operation_type: "sync" });
+}
+
+/** Observes how long after a source first saw the pod its worker begins with it. */
+export function observeWorkerStart({ ports }: PodContext, { metadata }: Pod): void {
+  const { clock, telemetry } = ports;
+  const seenAt = parseInstant(metadata.annotations?.["kubernetes.io/config.seen"]);
+  if (seenAt === undefined) return;
+  const seconds = Math.max(0, clock.wallTime() - seenAt) / 1000;
+  telemetry.metrics.observe("kubelet_pod_worker_start_duration_seconds", seconds);
+}
+
+/** Counts containers that have exited since the last look; what had exited before the first one is history. */
+export function countExits(
+  context: PodContext,
+  runtime: PodRuntimeStatus,
+  command: PodCommand,
+  isFirstLook: boolean,
+): void {
+  const { memory, ports } = context;
+  for (const container of runtime.containers) {
+    if (container.state !== "exited" || memory.seenExits.has(container.id)) continue;
+    memory.seenExits.add(container.id);
+    if (isFirstLook) continue;
+    ports.telemetry.metrics.count("kubelet_terminated_containers_total", {
+      container_type: containerTypeOf(container, command),
+      exit_code: String(container.exitCode),
+      reason: container.reason,
+    });
+  }
+  if (memory.seenExits.size === 0) return;
+  const known = new Set(runtime.containers.map(({ id }) => id));
+  for (const id of memory.seenExits) if (!known.has(id)) memory.seenExits.delete(id);
+}
+
+function containerTypeOf({ name }: RuntimeContainer, { pod }: PodCommand): string {
+  if (pod?.spec.initContainers?.some((container) => container.name === name) === true) return "init_container";
+  if (pod?.spec.ephemeralContainers?.some((container) => container.name === name) === true)
+    return "ephemeral_container";
+  return "container";
+}

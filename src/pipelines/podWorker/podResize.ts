@@ -1,0 +1,207 @@
+/**
+ * Puts the allocated size of a running pod in force, step by step; a step that fails is tried again with the next sync,
+ * from where it stands. Bound: one call at a time. Counterpart: doPodResizeAction (kuberuntime_manager.go).
+ */
+import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, of, switchMap, tap } from "rxjs";
+import {
+  sizedContainers,
+  sizesOf,
+  withContainerSize,
+  withAskedSize,
+  withReportedSizes,
+} from "../../core/allocation/actualSizes.ts";
+import { allocationOf, sameAllocation, unknownAllocation } from "../../core/allocation/podAllocation.ts";
+import { resizeCompletedEvent, resizeErrorEvent } from "../../core/allocation/resizeMessages.ts";
+import {
+  memoryDecreaseProblem,
+  type MemoryUsage,
+  planResize,
+  type ResizePlan,
+  type ResizeStep,
+} from "../../core/allocation/resizePlan.ts";
+import type { Pod } from "../../core/api.ts";
+import { containerResources, sandboxOverhead, sandboxResources } from "../../core/container/resources.ts";
+import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
+import type { SandboxId } from "../../core/ids.ts";
+import { podCgroupName } from "../../core/resources/podCgroup.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import { timedCgroup } from "./podCgroup.ts";
+import { effect, eventOutput, inspect, type PodContext, podFields } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+
+/** A resize to carry out, and where. */
+export interface ResizeTask {
+  /** At its allocated size. */
+  readonly pod: Pod;
+  readonly runtime: PodRuntimeStatus;
+  readonly sandboxId: SandboxId;
+  readonly plan: ResizePlan;
+}
+
+/** What has to be done so that the pod has its allocated size; undefined when it has. */
+export function resizePlanOf(context: PodContext, pod: Pod, runtime: PodRuntimeStatus): ResizePlan | undefined {
+  const { memory, node, config } = context;
+  if (memory.reportAwaited) {
+    memory.reportAwaited = false;
+    memory.sizes = withReportedSizes(pod, runtime, memory.sizes, (spec, { resources }) => {
+      const { cpuShares, cpuQuota, memoryLimitInBytes } = containerResources(pod, spec, node);
+      return (
+        resources?.cpuShares === cpuShares &&
+        resources.cpuQuotaUs === cpuQuota &&
+        resources.memoryLimitBytes === memoryLimitInBytes
+      );
+    });
+  }
+  return planResize({ pod, runtime, sizes: memory.sizes, node, config });
+}
+
+/** Carries a plan out up to its first failure, which is added to `errors`. Never errors. */
+export function resizePod(context: PodContext, task: ResizeTask, errors: KubeletError[]): Observable<PodOutput> {
+  const { plan } = task;
+  return defer(() => {
+    const startedAt = context.ports.clock.monotonicMs();
+    const failures: KubeletError[] = [];
+    const unlessFailed = (run: () => Observable<never>): Observable<never> =>
+      defer(() => (failures.length > 0 ? EMPTY : run()));
+    return concat(
+      unlessFailed(() => checkMemory(context, task, failures)),
+      inSequence(plan.steps, (step) => unlessFailed(() => take(context, task.pod, step, failures))),
+      unlessFailed(() => (plan.steps.length > 0 ? tellSandbox(context, task) : EMPTY)),
+      defer(() => {
+        const milliseconds = context.ports.clock.monotonicMs() - startedAt;
+        const success = String(failures.length === 0);
+        context.ports.telemetry.metrics.observe("kubelet_pod_resize_duration_milliseconds", milliseconds, { success });
+        errors.push(...failures);
+        return failures[0] === undefined ? noteSuccess(context, task) : noteFailure(context, task.pod, failures[0]);
+      }),
+    );
+  });
+}
+
+/** Lowering a limit below what is in use would end the container instead of resizing it. */
+function checkMemory(
+  { ports }: PodContext,
+  { plan: { decreases }, sandboxId }: ResizeTask,
+  failures: KubeletError[],
+): Observable<never> {
+  if (decreases.length === 0) return EMPTY;
+  return defer(() => ports.runtime.podSandboxStats({ podSandboxId: sandboxId })).pipe(
+    map(({ stats }): MemoryUsage => {
+      const containers = (stats?.linux?.containers ?? []).flatMap(({ attributes, memory }) =>
+        attributes === undefined || memory?.usageBytes === undefined
+          ? []
+          : [[attributes.id, memory.usageBytes.value] as const],
+      );
+      return { pod: stats?.linux?.memory?.usageBytes?.value, containers: new Map(containers) };
+    }),
+    switchMap((usage) => {
+      const problem = memoryDecreaseProblem(decreases, usage);
+      if (problem !== undefined) failures.push(kubeletError("ResourceExhausted", problem));
+      return EMPTY;
+    }),
+    catchError((thrown: unknown) => {
+      failures.push(toKubeletError(thrown));
+      return EMPTY;
+    }),
+  );
+}
+
+function take(context: PodContext, pod: Pod, step: ResizeStep, failures: KubeletError[]): Observable<never> {
+  return step.kind === "cgroup" ? writeCgroup(context, pod, step, failures) : updateContainer(context, step, failures);
+}
+
+function writeCgroup(
+  { ports, config, memory }: PodContext,
+  pod: Pod,
+  { limits }: ResizeStep & { readonly kind: "cgroup" },
+  failures: KubeletError[],
+): Observable<never> {
+  const { cgroups } = ports;
+  if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;
+  return timedCgroup("update", ports, () => cgroups.ensure(podCgroupName(pod, config), limits)).pipe(
+    tap({
+      subscribe: () => {
+        // Between two sizes, and possibly left there, until all steps are done.
+        memory.sizes = { ...memory.sizes, cgroup: unknownAllocation(allocationOf(pod)) };
+      },
+    }),
+    ignoreElements(),
+    catchError((thrown: unknown) => {
+      failures.push(toKubeletError(thrown));
+      return EMPTY;
+    }),
+  );
+}
+
+function updateContainer(
+  context: PodContext,
+  { name, containerId, resources, requirements }: ResizeStep & { readonly kind: "container" },
+  failures: KubeletError[],
+): Observable<never> {
+  const { memory, ports } = context;
+  const request = { containerId, linux: resources, windows: undefined, annotations: {} };
+  return effect(context, { name: "UpdateContainerResources", container: name }, () =>
+    ports.runtime.updateContainerResources(request),
+  ).pipe(
+    tap({
+      subscribe: () => {
+        memory.sizes = withAskedSize(memory.sizes, name, containerId, requirements);
+      },
+    }),
+    switchMap((updated) => {
+      if (!updated.ok) {
+        failures.push(updated.error);
+        return EMPTY;
+      }
+      memory.sizes = withContainerSize(memory.sizes, containerId, requirements);
+      ports.telemetry.log.info("Container was resized", { ...podFields(context), container: name, containerId });
+      return EMPTY;
+    }),
+  );
+}
+
+/** For runtimes whose sandbox wants to know; others refuse, and nothing depends on it. */
+function tellSandbox(context: PodContext, { pod, sandboxId }: ResizeTask): Observable<never> {
+  const { ports, node } = context;
+  const resources = sandboxResources(pod, node);
+  const request = { podSandboxId: sandboxId, overhead: sandboxOverhead(pod, node), resources };
+  return effect(context, { name: "UpdatePodSandboxResources" }, () =>
+    ports.runtime.updatePodSandboxResources(request),
+  ).pipe(ignoreElements());
+}
+
+/** Everything has its size now but for containers that are restarted: they get it when they are made. */
+function noteSuccess(context: PodContext, { pod, runtime, plan }: ResizeTask): Observable<PodOutput> {
+  const { memory } = context;
+  const resized = sizedContainers(pod, runtime, memory.sizes).filter(({ spec }) => !plan.restarts.includes(spec.name));
+  for (const { spec, instance } of resized) {
+    memory.sizes = withContainerSize(memory.sizes, instance.id, spec.resources ?? {});
+  }
+  memory.sizes = { ...memory.sizes, cgroup: allocationOf(pod) };
+  return of(inspect(context));
+}
+
+function noteFailure(context: PodContext, pod: Pod, { message }: KubeletError): Observable<PodOutput> {
+  const { memory, ports } = context;
+  ports.telemetry.log.warn("Pod resize failed", { ...podFields(context), why: message });
+  const { resizing } = memory;
+  // Another size was granted meanwhile: this failure is not about that one.
+  const isNews = isAllocated(context, pod) && resizing.value?.error !== message;
+  if (!isNews) return of(inspect(context));
+  resizing.set({ generation: pod.metadata.generation, error: message });
+  return of(eventOutput(resizeErrorEvent(pod, message)), inspect(context));
+}
+
+/** Whether the pod has the size that is allocated now. It may be another object: its status comes back meanwhile. */
+const isAllocated = ({ memory: { allocated } }: PodContext, pod: Pod): boolean =>
+  allocated !== undefined && sameAllocation(allocationOf(allocated), allocationOf(pod));
+
+/** Says that a resize is over, once, when the pod was seen at its allocated size. */
+export function concludeResize(context: PodContext, pod: Pod): readonly PodOutput[] {
+  const { memory, identity } = context;
+  if (memory.resizing.value === undefined || !isAllocated(context, pod)) return [];
+  memory.sizes = sizesOf(allocationOf(pod));
+  memory.resizing.set(undefined);
+  return [eventOutput(resizeCompletedEvent(pod)), { kind: "resized", uid: identity.uid }];
+}

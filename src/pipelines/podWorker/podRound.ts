@@ -1,0 +1,92 @@
+/**
+ * One round of a pod's phase: decide from an inspection that saw all our own effects, act, and do the same again only
+ * after the sync-error delay. An effect that failed, or changed nothing, is followed by an inspection like any other:
+ * without that delay a round would repeat itself as fast as the runtime refuses. Counterpart: the pod worker's requeue.
+ */
+import { catchError, defer, EMPTY, type Observable, tap } from "rxjs";
+import { syncErrorDelayMs } from "../../core/backoff.ts";
+import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import { monotonicMs } from "../../core/ids.ts";
+import { InvariantError } from "../../core/invariant.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { sameValue } from "../../core/sameValue.ts";
+import { lookFirst, type PodContext, podFields, seesOwnEffects } from "../podContext.ts";
+import { wakeBy } from "../podMemory.ts";
+import type { PodOutput } from "../podOutputs.ts";
+
+/** What a round does. */
+export interface PodRound<P> {
+  /** The decision, as plain data. */
+  readonly plan: (runtime: PodRuntimeStatus) => P;
+  /** What of the decision makes another round a different one; by default all of it. */
+  readonly essence?: (plan: P) => unknown;
+  /** Carries it out. What goes wrong is added to `errors`. */
+  readonly act: (plan: P, runtime: PodRuntimeStatus, errors: KubeletError[]) => Observable<PodOutput>;
+  /**
+   * What of the decision failed, after `act`: the next decision, if the runtime shows what was done. That is no other
+   * round, but the same one tried again. undefined, as by default: there is no telling.
+   */
+  readonly left?: (plan: P) => P | undefined;
+  /** The phase ends only when the runtime shows that it worked: woken to try again, also without an error. */
+  readonly untilShown?: boolean;
+}
+
+/** Runs one round. Never errors but for a broken invariant: whatever else is thrown counts as a failure of this pod. */
+export function podRound<P>(
+  context: PodContext,
+  { plan, essence = (planned) => planned, act, left, untilShown }: PodRound<P>,
+): Observable<PodOutput> {
+  return defer(() => {
+    const { memory, ports } = context;
+    const runtime = context.runtimeStatus();
+    if (runtime === undefined || !seesOwnEffects(context)) return lookFirst(context);
+    const planned = plan(runtime);
+    const essential = essence(planned);
+    if (isTooEarly(context, essential)) return EMPTY;
+    memory.wakeAt = undefined;
+    memory.done = undefined;
+    const errors: KubeletError[] = [];
+    const acted$ = defer(() => act(planned, runtime, errors)).pipe(
+      catchError((thrown: unknown) => {
+        if (thrown instanceof InvariantError) throw thrown;
+        errors.push(toKubeletError(thrown));
+        ports.telemetry.log.error("A step of a pod failed unexpectedly", { ...podFields(context), error: thrown });
+        return EMPTY;
+      }),
+    );
+    const settle = (): void => {
+      const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));
+      const undone = left?.(planned);
+      const under = context.runtimeState.value;
+      memory.done = { essential, left: undone === undefined ? undefined : essence(undone), againAt, under };
+      if (errors.length > 0 || untilShown === true) wakeBy(memory, againAt);
+      const failures = errors.map(({ reason, message }) => `${reason}: ${message}`);
+      memory.facts.next({ kind: "round", failures, againAt: memory.wakeAt });
+    };
+    return acted$.pipe(tap({ complete: settle }));
+  });
+}
+
+/** The same, or what was left of it, was just tried, and it is not time yet to try again. */
+function isTooEarly({ memory, ports, runtimeState }: PodContext, essential: unknown): boolean {
+  const { done, wakeAt } = memory;
+  // What failed because the runtime was down is done again as soon as it is back.
+  if (done === undefined || done.under !== runtimeState.value) return false;
+  const dueAt = Math.min(done.againAt, wakeAt ?? Number.POSITIVE_INFINITY);
+  if (ports.clock.monotonicMs() >= dueAt) return false;
+  if (sameValue(done.essential, essential)) return true;
+  const isLeft = done.left !== undefined && sameValue(done.left, essential);
+  // The rest was seen to be done: to decide on it again would be something else.
+  if (isLeft) memory.done = { ...done, essential, left: undefined };
+  return isLeft;
+}
+
+/**
+ * Milliseconds until the worker asked to be woken; undefined waits for a trigger: what keeps it from deciding ends with
+ * one.
+ */
+export function wakeAfter(context: PodContext): number | undefined {
+  const { memory, ports } = context;
+  if (memory.wakeAt === undefined || !seesOwnEffects(context)) return undefined;
+  return Math.max(0, memory.wakeAt - ports.clock.monotonicMs());
+}

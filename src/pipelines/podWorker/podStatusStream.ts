@@ -1,0 +1,114 @@
+/**
+ * The API status of one pod, told whenever spec, runtime, failures, verdicts or the node's addresses change, and the end of
+ * a pod that has run to it, or out of time. Independent of what the worker is busy with: a slow sync never holds a status back.
+ */
+import { EMPTY, merge, type Observable, switchMap } from "rxjs";
+import { atActualSize } from "../../core/allocation/actualSizes.ts";
+import type { Pod } from "../../core/api.ts";
+import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
+import { isTerminalPhase } from "../../core/pod/phase.ts";
+import { hasLostItsSandbox } from "../../core/pod/newSandboxActions.ts";
+import { generatePodStatus, type StatusOverride } from "../../core/pod/status.ts";
+import { terminatedPodStatus } from "../../core/pod/terminatedStatus.ts";
+import { sameValue } from "../../core/sameValue.ts";
+import { hasRecursiveReadOnlyMounts, runtimeHandlerOf } from "../../core/runtime/runtimeHandler.ts";
+import { isRunning } from "../../core/runtime/isRunning.ts";
+import { withHooksRunning } from "../../core/probe/probeVerdict.ts";
+import { eachOf } from "../../operators/eachOf.ts";
+import { whenever } from "../../operators/whenever.ts";
+import { activeDeadline } from "./activeDeadline.ts";
+import { type PodContext, seesOwnEffects } from "../podContext.ts";
+import { failuresAt } from "../podMemory.ts";
+import { countExits } from "./podMetrics.ts";
+import type { PodOutput } from "../podOutputs.ts";
+
+/** Statuses under each command; `inspected$` emits after an inspection of this pod. */
+export function podStatusStream(
+  contextOf: (identity: PodIdentity) => PodContext,
+  commands$: Observable<PodCommand>,
+  inspected$: Observable<unknown>,
+): Observable<PodOutput> {
+  return commands$.pipe(
+    switchMap((command) => {
+      const context = contextOf(command.identity);
+      const { failures, verdicts, postStarting, restarting, resizing } = context.memory;
+      const changes$ = whenever(
+        inspected$,
+        failures.changes$,
+        verdicts.changes$,
+        postStarting.changes$,
+        restarting.changes$,
+        resizing.changes$,
+        context.readdressed$,
+      );
+      const told$ = changes$.pipe(eachOf(() => tell(context, command)));
+      const overdue$ = activeDeadline(context, command, inspected$);
+      return overdue$ === EMPTY ? told$ : merge(told$, overdue$);
+    }),
+  );
+}
+
+/** Differs from upstream: there such a pod stays Pending for good. */
+const SANDBOX_LOST: StatusOverride = {
+  phase: "Failed",
+  reason: "SandboxLost",
+  message: "The pod's sandbox is gone and its restart policy does not allow another one",
+};
+
+/** A sync starts again what it stopped, or did so and it has not been seen yet. */
+const isStartingAgain = (context: PodContext): boolean => context.memory.restarting.value || !seesOwnEffects(context);
+
+/** The end of all containers is that of the pod when none is being started again. */
+function isEnd(context: PodContext, { status: told }: Pod): boolean {
+  const { memory } = context;
+  const isKnown = memory.override !== undefined || isTerminalPhase((memory.status ?? told)?.phase);
+  return isKnown || !isStartingAgain(context);
+}
+
+function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
+  const { memory, ports, identity, config } = context;
+  const runtime = context.runtimeStatus();
+  // What is being removed has said its last.
+  const isGoing = command.phase === "terminated" && command.remove;
+  if (runtime === undefined || command.pod === undefined || isGoing) return [];
+  countExits(context, runtime, command, memory.status === undefined);
+  if (command.phase === "terminating" && command.override !== undefined) memory.override = command.override;
+  const refused = command.phase === "sync" ? command.refused : undefined;
+  const inProgress = command.phase === "sync" ? memory.resizing.value : undefined;
+  const isLost = command.phase === "sync" && hasLostItsSandbox(command.pod, runtime);
+  const handler = runtimeHandlerOf(command.pod, context.runtimeClasses.value);
+  const generated = generatePodStatus({
+    pod: command.pod,
+    runtime,
+    failures: new Map(failuresAt(memory, runtime.sequence).map(([name, { error }]) => [name, error])),
+    verdicts: withHooksRunning(memory.verdicts.value, memory.postStarting.value),
+    previous: memory.status,
+    now: ports.clock.wallTime(),
+    node: {
+      hostIPs: context.node.nodeIps,
+      runtimeName: context.runtimeState.value.runtimeName,
+      recursiveReadOnly: handler.ok && hasRecursiveReadOnlyMounts(context.runtimeState.value, handler.value),
+    },
+    terminal: command.phase === "terminated" || (command.phase === "terminating" && !isRunning(runtime)),
+    resize: { refused, inProgress },
+    actual: memory.resizing.value === undefined ? command.pod : atActualSize(command.pod, runtime, memory.sizes),
+    tellsPodResources: config.resizableParts.podLevel,
+    override: memory.override ?? (isLost ? SANDBOX_LOST : undefined),
+    ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.replacing } : {}),
+  });
+  // A pod that is over has an end for each of its containers, also for those the runtime has lost.
+  const status = command.phase === "terminated" ? terminatedPodStatus(command.pod, generated) : generated;
+  if (command.phase === "sync" && isTerminalPhase(status.phase) && !isEnd(context, command.pod)) return [];
+  const outputs: PodOutput[] = [];
+  if (memory.status === undefined || !sameValue(memory.status, status)) {
+    context.starts.observe(memory, command.pod, memory.status, status);
+    memory.status = status;
+    memory.toldAt ??= ports.clock.monotonicMs();
+    outputs.push({ kind: "status", uid: identity.uid, status });
+  }
+  if (command.phase === "sync" && !memory.finished && isTerminalPhase(status.phase)) {
+    memory.finished = true;
+    outputs.push({ kind: "finished", uid: identity.uid });
+  }
+  return outputs;
+}

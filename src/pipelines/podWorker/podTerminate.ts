@@ -1,0 +1,56 @@
+/**
+ * Stops a pod: kills what runs, looks, and kills again until nothing does. Runs anew when the grace period shrinks.
+ * Bound: one round at a time, repeated after the sync-error backoff. Counterpart: kubelet SyncTerminatingPod.
+ */
+import { concat, defer, EMPTY, merge, type Observable, of, skip, takeWhile } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { killFailuresMessage } from "../../core/pod/killFailure.ts";
+import { planPodKill } from "../../core/pod/podKill.ts";
+import type { PodCommand } from "../../core/pod/podRegistry.ts";
+import { restoredPod } from "../../core/pod/restoredPod.ts";
+import { isRunning } from "../../core/runtime/isRunning.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { reconcile } from "../../operators/reconcile.ts";
+import { killRunningPod } from "./killPod.ts";
+import { type PodContext, podEvent } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+import { podRound, wakeAfter } from "./podRound.ts";
+
+type Terminating = PodCommand & { readonly phase: "terminating" };
+
+/** Emits `stopped` once nothing of the pod runs or is about to, then completes. */
+export function terminatePod(
+  context: PodContext,
+  { pod, graceSeconds }: Terminating,
+  triggers$: Observable<unknown>,
+): Observable<PodOutput> {
+  const { lasting } = context.memory;
+  const known = (runtime: PodRuntimeStatus): Pod => pod ?? restoredPod(context.identity, runtime);
+  const round = (): Observable<PodOutput> =>
+    podRound(context, {
+      // A sandbox that was stopped is still in the plan: that nothing runs any more is another decision.
+      plan: (runtime) => {
+        if (isRunning(runtime)) return planPodKill(known(runtime), runtime, graceSeconds);
+        // What an abandoned sync is still starting is to be stopped as well.
+        return lasting.value > 0 ? "await" : "stopped";
+      },
+      act: (plan, runtime, errors) => {
+        if (plan === "await") return EMPTY;
+        if (plan === "stopped") return of<PodOutput>({ kind: "stopped", uid: context.identity.uid });
+        return concat(
+          killRunningPod(context, known(runtime), runtime, errors, { graceSeconds, keepsDeadlines: true }),
+          defer(() => {
+            if (errors.length === 0) return EMPTY;
+            return of(podEvent(context, "Warning", "FailedKillPod", killFailuresMessage(errors)));
+          }),
+        );
+      },
+      untilShown: true,
+    });
+  return reconcile({
+    triggers$: merge(triggers$, lasting.changes$.pipe(skip(1))),
+    run: round,
+    wakeAfterMs: () => wakeAfter(context),
+    clock: context.ports.clock,
+  }).pipe(takeWhile((output) => output.kind !== "stopped", true));
+}

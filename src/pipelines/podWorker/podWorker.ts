@@ -1,0 +1,213 @@
+/**
+ * The worker of one pod UID: runs the phase it is told, one at a time, and tells the pod's status whenever it changes.
+ * Owns its PodMemory. Bound: one effectful phase, one sync at a time. Counterpart: pod_workers.go podWorkerLoop.
+ *
+ *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
+ *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
+ */
+import { concat, defer, EMPTY, filter, finalize, map, type Observable, takeUntil, takeWhile, tap } from "rxjs";
+import { objectsReadBy } from "../../core/configObjects.ts";
+import type { NodeContext } from "../../core/container/nodeContext.ts";
+import type { PodUid } from "../../core/ids.ts";
+import { unreachable } from "../../core/invariant.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { perObject } from "../../core/perObject.ts";
+import { isTerminalPhase } from "../../core/pod/phase.ts";
+import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
+import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { NO_VOLUMES, volumeStage } from "../../core/volume/podVolumes.ts";
+import { sameValue } from "../../core/sameValue.ts";
+import { aborted } from "../../operators/aborted.ts";
+import { derived } from "../../operators/derived.ts";
+import { inParallel } from "../../operators/inParallel.ts";
+import { reconcile } from "../../operators/reconcile.ts";
+import { switchAndJoin } from "../../operators/switchAndJoin.ts";
+import { whenever } from "../../operators/whenever.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import { createLateCell, type LateCell } from "../../state/cell.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+import type { ImagePulls } from "../images/imagePull.ts";
+import { deadlineLeftMs } from "./activeDeadline.ts";
+import { cleanUpPod, reclaimPod } from "./podCleanup.ts";
+import { keepGrants, noteAllocation } from "./podAllocation.ts";
+import { type PodContext, podFields } from "../podContext.ts";
+import { createPodMemory } from "../podMemory.ts";
+import type { PodOutput } from "../podOutputs.ts";
+import { wakeAfter } from "./podRound.ts";
+import { followObjects, type PodObjects } from "../podObjects.ts";
+import type { PodStarts } from "../podStarts.ts";
+import { podStatusStream } from "./podStatusStream.ts";
+import { syncPod } from "./podSync.ts";
+import { terminatePod } from "./podTerminate.ts";
+import { keepVerdicts, restoreVerdicts } from "../probes/probeJournal.ts";
+import { podProbes } from "../probes/probes.ts";
+import type { FindCredentials } from "../images/registryCredentials.ts";
+import type { UserNamespaces } from "../node/userNamespaces.ts";
+import type { Volumes } from "../volumes/volumes.ts";
+
+export interface PodWorkerDeps {
+  readonly config: KubeletConfig;
+  readonly ports: KubeletPorts;
+  readonly node: NodeContext;
+  readonly images: ImagePulls;
+  readonly starts: PodStarts;
+  readonly userNamespaces: UserNamespaces;
+  readonly volumes: Volumes;
+  readonly objects: PodObjects;
+  readonly credentials: FindCredentials;
+  /** Emits when the addresses of the node have become others. */
+  readonly readdressed$: Observable<unknown>;
+  readonly state: Pick<
+    NodeState,
+    "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes"
+  >;
+}
+
+/** Runs one pod until it is removed. Never errors but for a broken invariant. */
+export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: PodWorkerDeps): Observable<PodOutput> {
+  return defer(() => {
+    const { ports, config } = deps;
+    const latest = createLateCell<PodCommand>();
+    const memory = createPodMemory(ports.clock.monotonicMs());
+    const contextOf = perObject(
+      (identity: PodIdentity): PodContext => ({
+        identity,
+        memory,
+        config,
+        ports,
+        node: deps.node,
+        readdressed$: deps.readdressed$,
+        images: deps.images,
+        starts: deps.starts,
+        userNamespaces: deps.userNamespaces,
+        volumes: deps.state.volumes,
+        runtimeClasses: deps.state.runtimeClasses,
+        objects: deps.objects,
+        credentials: deps.credentials,
+        services: deps.state.services,
+        runtimeState: deps.state.runtimeState,
+        sequence: deps.state.sequence,
+        runtimeStatus: () => statusOf(identity, deps.state),
+      }),
+    );
+    const phases$ = commands$.pipe(
+      tap((command) => {
+        noteAllocation(memory, command, config.resizableParts);
+        latest.set(command);
+      }),
+      switchAndJoin<PodCommand, PodOutput>({
+        key: phaseKey,
+        run: (command, stop) => runPhase(contextOf(command.identity), command, stop, latest, deps),
+        joinDeadlineMs: config.joinDeadlineMs,
+        clock: ports.clock,
+        onLeak: ({ phase, identity }) => {
+          ports.telemetry.metrics.count("rxlet_leaked_calls_total");
+          const fields = { ...podFields(contextOf(identity)), phase };
+          ports.telemetry.log.warn("A pod phase did not end in time and was abandoned", fields);
+        },
+      }),
+    );
+    const commanded$ = latest.changes$;
+    const inspected$ = deps.state.statuses.changes$(uid);
+    const statuses$ = podStatusStream(contextOf, commanded$, inspected$);
+    const probes$ = podProbes(contextOf, commanded$, inspected$);
+    const journal = { uid, memory, config, ports };
+    // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
+    const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
+    // Once it is being stopped the directory may go at any time.
+    const stopping$ = commanded$.pipe(filter(({ phase }) => phase !== "sync"));
+    const keepers = [keepGrants(contextOf, commanded$), keepVerdicts(journal)];
+    const kept$ = inParallel<Observable<PodOutput>, PodOutput>(keepers, (keeper$) => keeper$).pipe(
+      takeUntil(stopping$),
+    );
+    const objects$ = followObjects(commanded$, deps.objects, memory);
+    const volumes$ = deps.volumes.run(uid, commanded$, memory);
+    const facts$ = memory.facts.pipe(map((fact): PodOutput => ({ kind: "fact", uid, fact })));
+    const parts = [facts$, objects$, volumes$, phases$, statuses$, probes$, kept$];
+    const running$ = inParallel(parts, (part$) => part$);
+    return (restored$ === EMPTY ? running$ : concat(restored$, running$)).pipe(
+      takeWhile((output) => output.kind !== "removed", true),
+      finalize(() => memory.over.abort()),
+    );
+  });
+}
+
+/** Commands with one key are one phase: they change its input, not what runs. */
+function phaseKey(command: PodCommand): string {
+  switch (command.phase) {
+    case "sync":
+      return "sync";
+    case "terminating":
+      return `terminating/${command.graceSeconds ?? "spec"}`;
+    case "terminated":
+      return `terminated/${command.remove}`;
+    default:
+      return unreachable(command);
+  }
+}
+
+function runPhase(
+  context: PodContext,
+  command: PodCommand,
+  stop: AbortSignal,
+  latest: LateCell<PodCommand>,
+  { state, config, ports }: PodWorkerDeps,
+): Observable<PodOutput> {
+  const { identity } = context;
+  const volumes$ = derived([state.volumes.changes$(identity.uid)], () =>
+    volumeStage(state.volumes.get(identity.uid) ?? NO_VOLUMES),
+  );
+  const looked$ = whenever(state.statuses.changes$(identity.uid), state.runtimeState.changes$, volumes$);
+  switch (command.phase) {
+    case "sync": {
+      const commands$ = latest.changes$.pipe(filter(({ phase }) => phase === "sync"));
+      const { verdicts, objects } = context.memory;
+      // One that waits for what it refers to waits no longer.
+      const objects$ = derived(
+        [latest.changes$, objects.changes$, state.runtimeClasses.changes$],
+        () => latest.value?.pod && objectsReadBy(latest.value.pod, objects.value, state.runtimeClasses.value),
+        sameValue,
+      );
+      return reconcile({
+        triggers$: whenever(commands$, looked$, verdicts.changes$, objects$).pipe(takeUntil(aborted(stop))),
+        run: () => syncLatest(context, latest.value, stop),
+        wakeAfterMs: () =>
+          // A wake-up nobody would act on would come again at once, for ever.
+          Math.min(config.syncPeriodMs, (isToSync(context, latest.value) ? wakeAfter(context) : undefined) ?? Infinity),
+        clock: ports.clock,
+      });
+    }
+    case "terminating":
+      // Cancelling a stop under way is safe: the next round asks again, with the grace then in force.
+      return terminatePod(context, command, looked$).pipe(takeUntil(aborted(stop)));
+    case "terminated":
+      return command.remove
+        ? cleanUpPod(context, command.pod, looked$).pipe(takeUntil(aborted(stop)))
+        : reclaimPod(context, command.pod, looked$).pipe(takeUntil(aborted(stop)));
+    default:
+      return unreachable(command);
+  }
+}
+
+type SyncCommand = PodCommand & { readonly phase: "sync" };
+
+/** A sync, unless there is nothing left to decide, or nobody to carry it out. */
+const syncLatest = (context: PodContext, command: PodCommand | undefined, stop: AbortSignal): Observable<PodOutput> =>
+  isToSync(context, command) ? syncPod(context, command, stop) : EMPTY;
+
+const isToSync = (context: PodContext, command: PodCommand | undefined): command is SyncCommand =>
+  command?.phase === "sync" &&
+  !isTerminalPhase(command.pod.status?.phase) &&
+  canSync(context) &&
+  !(Number(deadlineLeftMs(context, command.pod)) <= 0);
+
+const canSync = ({ memory, runtimeState }: PodContext): boolean =>
+  !memory.finished && runtimeState.value.runtimeProblems.length === 0;
+
+/** What the runtime has of the pod; undefined while that was listed but not yet inspected. */
+function statusOf(identity: PodIdentity, { listing, statuses }: PodWorkerDeps["state"]): PodRuntimeStatus | undefined {
+  const { uid, name, namespace } = identity;
+  const known = statuses.get(uid);
+  if (known !== undefined) return known;
+  return listing.value?.pods.has(uid) === true ? undefined : emptyRuntimeStatus(uid, name, namespace, 0);
+}

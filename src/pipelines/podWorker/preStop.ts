@@ -1,0 +1,62 @@
+/**
+ * The preStop hook of a container that is about to be stopped: once per instance, within its grace period.
+ * Upstream: executePreStopHook.
+ */
+import { concat, concatAll, connect, defer, EMPTY, from, map, type Observable, of, race, tap } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { containerId, monotonicMs } from "../../core/ids.ts";
+import type { Result } from "../../core/result.ts";
+import { hookFailedEvent, hookFallbackEvent } from "../../core/pod/hookMessages.ts";
+import type { ContainerKill } from "../../core/pod/podActionsTypes.ts";
+import { podAddresses } from "../../core/pod/podAddresses.ts";
+import { longTimer } from "../../operators/longTimer.ts";
+import { type HookDone, runHook } from "./lifecycleHooks.ts";
+import { eventOutput, type PodContext, podFields } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+
+/**
+ * Runs the hook, if there is one, time for it, and it has not run on this instance, and then `stop$`. A hook that is late
+ * goes on beside it and ends with the container, as upstream. A shorter grace period begins a new round without the
+ * hook: what it was doing is cut off.
+ */
+export function preStop(
+  context: PodContext,
+  pod: Pod,
+  kill: Pick<ContainerKill, "containerId" | "name">,
+  graceSeconds: number,
+  stop$: Observable<PodOutput>,
+): Observable<PodOutput> {
+  return defer(() => {
+    const { memory, ports } = context;
+    const specs = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+    const container = specs.find(({ name }) => name === kill.name);
+    const handler = container?.lifecycle?.preStop;
+    const id = containerId(kill.containerId);
+    if (container === undefined || handler === undefined) return stop$;
+    if (graceSeconds <= 0 || memory.preStopped.has(id)) return stop$;
+    memory.preStopped.add(id);
+    const runtime = context.runtimeStatus();
+    const podIp =
+      runtime === undefined ? undefined : podAddresses(pod, runtime, memory.status, context.node.nodeIps).podIP;
+    const fields = { ...podFields(context), container: kill.name };
+    const failed$ = of(eventOutput(hookFailedEvent(pod, kill.name, "preStop")));
+    const late$ = longTimer(ports.clock, graceSeconds * 1000).pipe(
+      tap(() => ports.telemetry.log.warn("PreStop hook did not end within the grace period", fields)),
+      // Its command or request ends with the container; what only sleeps cannot fail.
+      map(() => (handler.sleep === undefined ? failed$ : EMPTY)),
+    );
+    const due = { what: "stop signal", at: monotonicMs(ports.clock.monotonicMs() + graceSeconds * 1000) };
+    const task = { hook: "PreStopHook", pod, container, containerId: id, handler, podIp, due } as const;
+    const outputsOf = map((result: Result<HookDone>): Observable<PodOutput> => {
+      if (result.ok) {
+        const { fellBackAt } = result.value;
+        return from(fellBackAt === undefined ? [] : [eventOutput(hookFallbackEvent(pod, fellBackAt))]);
+      }
+      ports.telemetry.log.warn("PreStop hook failed", { ...fields, error: result.error });
+      return failed$;
+    });
+    return runHook(context, task).pipe(
+      connect((hook$) => concat(race(hook$.pipe(outputsOf), late$).pipe(concatAll()), stop$)),
+    );
+  });
+}

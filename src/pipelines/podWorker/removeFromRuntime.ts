@@ -1,0 +1,56 @@
+/** Removes dead containers, with their logs or without, and sandboxes. Idempotent: what is gone already is fine. */
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap } from "rxjs";
+import { type KubeletError, withReason } from "../../core/errors.ts";
+import { containerLogLinkPath } from "../../core/paths.ts";
+import type { RuntimeContainer, RuntimeSandbox } from "../../core/runtime/podRuntimeStatus.ts";
+import { inParallel } from "../../operators/inParallel.ts";
+import { effect, inspect, type PodContext } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+
+/** Removes containers, then sandboxes. Failures are added to `errors`. The restarts of a container go on from its logs. */
+export function removeFromRuntime(
+  context: PodContext,
+  containers: readonly RuntimeContainer[],
+  sandboxes: readonly RuntimeSandbox[],
+  errors: KubeletError[],
+  { keepLogs = false }: { readonly keepLogs?: boolean } = {},
+): Observable<PodOutput> {
+  if (containers.length + sandboxes.length === 0) return EMPTY;
+  const { runtime } = context.ports;
+  const failed = (error: KubeletError): void => {
+    if (error.code !== "NotFound") errors.push(withReason(error, "FailedRemove"));
+  };
+  const removeContainer = (container: RuntimeContainer): Observable<PodOutput> =>
+    effect(context, { name: "RemoveContainer", container: container.name }, () =>
+      runtime.removeContainer({ containerId: container.id }),
+    ).pipe(
+      switchMap((result) => {
+        if (!result.ok) failed(result.error);
+        return keepLogs ? EMPTY : removeLogs(context, container);
+      }),
+    );
+  const removeSandbox = (sandbox: RuntimeSandbox): Observable<PodOutput> =>
+    effect(context, { name: "RemovePodSandbox" }, () => runtime.removePodSandbox({ podSandboxId: sandbox.id })).pipe(
+      switchMap((result) => {
+        if (!result.ok) failed(result.error);
+        return EMPTY;
+      }),
+    );
+  return concat(
+    inParallel(containers, removeContainer),
+    defer(() => inParallel(sandboxes, removeSandbox)),
+    defer(() => of(inspect(context))),
+  );
+}
+
+/** The logs of one attempt, rotated ones too, and their link; a failure is left to the removal of the pod's log directory. */
+function removeLogs({ ports, config, identity }: PodContext, container: RuntimeContainer): Observable<never> {
+  const { files, logFiles } = ports;
+  const { name: podName, namespace } = identity;
+  const named = { podName, namespace, container: container.name, containerId: container.id };
+  const link = containerLogLinkPath(config.directories.containerLogsDir, named);
+  return concat(files.remove(link), files.remove(container.logPath), logFiles.removeRotated(container.logPath)).pipe(
+    ignoreElements(),
+    catchError(() => EMPTY),
+  );
+}

@@ -1,0 +1,165 @@
+/**
+ * The sandbox a pod's containers run in: made with its directories and cgroup, or the one that is there.
+ * Counterpart: kuberuntime_sandbox.go createPodSandbox.
+ */
+import { catchError, concat, defer, EMPTY, from, last, map, type Observable, of, switchMap, tap } from "rxjs";
+import { allocationOf } from "../../core/allocation/podAllocation.ts";
+import type { Pod } from "../../core/api.ts";
+import { podDns } from "../../core/container/dns.ts";
+import { buildSandboxConfig } from "../../core/container/sandboxConfig.ts";
+import { type KubeletError, toKubeletError, withReason } from "../../core/errors.ts";
+import { type SandboxId, sandboxId } from "../../core/ids.ts";
+import { podDir, podLogDir, podPluginsDir, podVolumesDir } from "../../core/paths.ts";
+import type { PodActions } from "../../core/pod/podActionsTypes.ts";
+import { isHostNetwork } from "../../core/pod/sandboxChange.ts";
+import { failedCreateSandboxEvent } from "../../core/pod/podEvents.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import { runtimeHandlerOf } from "../../core/runtime/runtimeHandler.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import type { PodSandboxConfig, UserNamespace } from "../../gen/cri.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import { ensurePodCgroup } from "./podCgroup.ts";
+import { eventOutput, inspect, lastingEffect, type PodContext, podEvent } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+
+/** A sandbox to start containers in. */
+export interface Sandbox {
+  readonly id: SandboxId;
+  /** The runtime's handler of the pod; empty for the default one. */
+  readonly runtimeHandler: string;
+  readonly config: PodSandboxConfig;
+  readonly userNamespace: UserNamespace;
+  /** Addresses of the pod, primary first; on the host network those of the node. */
+  readonly podIps: readonly string[];
+}
+
+/** The live sandbox of the pod, as a place to start containers in. */
+export function existingSandbox(
+  context: PodContext,
+  pod: Pod,
+  runtime: PodRuntimeStatus,
+  id: SandboxId,
+): Observable<Result<Sandbox>> {
+  const known = runtime.sandboxes.find((sandbox) => sandbox.id === id);
+  const podIps = isHostNetwork(pod) ? context.node.nodeIps : (known?.ips ?? []);
+  return sandboxPlan(context, pod, known?.attempt ?? 0).pipe(
+    map((plan) => (plan.ok ? ok({ ...plan.value, id, podIps }) : plan)),
+  );
+}
+
+type SandboxPlan = Pick<Sandbox, "config" | "runtimeHandler" | "userNamespace">;
+
+/** What the sandbox is, or is to be; the pod has its user ids from here on. */
+function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable<Result<SandboxPlan>> {
+  return defer(() => {
+    const handler = runtimeHandlerOf(pod, context.runtimeClasses.value);
+    if (!handler.ok) return of(handler);
+    const runtimeHandler = handler.value;
+    return context.userNamespaces.provide(pod, runtimeHandler).pipe(
+      map((provided): Result<SandboxPlan> => {
+        if (!provided.ok) return provided;
+        const userNamespace = provided.value;
+        const config = buildSandboxConfig({ pod, attempt, userNamespace, node: context.node });
+        return config.ok ? ok({ config: config.value, runtimeHandler, userNamespace }) : config;
+      }),
+    );
+  });
+}
+
+/**
+ * Makes directories, cgroup and sandbox, and asks for its addresses. Tells the outcome through `made`, if it came so far:
+ * nothing is asked of the runtime once `stop` is aborted.
+ */
+export function createSandbox(
+  context: PodContext,
+  pod: Pod,
+  { attempt }: PodActions,
+  stop: AbortSignal,
+  made: (outcome: Result<Sandbox>) => void,
+): Observable<PodOutput> {
+  const { metrics } = context.ports.telemetry;
+  const failed = (error: KubeletError): Observable<PodOutput> => {
+    made(err(error));
+    metrics.count("kubelet_started_pods_errors_total");
+    return of(eventOutput(failedCreateSandboxEvent(pod, error.message)));
+  };
+  return defer(() => {
+    metrics.count("kubelet_started_pods_total");
+    if (pod.spec.hostUsers === false) metrics.count("kubelet_started_user_namespaced_pods_total");
+    const warnings = podDns(pod, context.node).warnings.map(({ reason, message }) =>
+      podEvent(context, "Warning", reason, message),
+    );
+    const made$ = preparePod(context, pod).pipe(
+      switchMap((prepared) => (prepared.ok ? sandboxPlan(context, pod, attempt) : of(prepared))),
+      switchMap((plan) => {
+        if (!plan.ok) return failed(plan.error);
+        if (stop.aborted) return EMPTY;
+        return run(context, plan.value).pipe(
+          switchMap((outcome) => {
+            if (!outcome.ok) return concat(failed(outcome.error), of(inspect(context)));
+            made(outcome);
+            return of(inspect(context));
+          }),
+        );
+      }),
+    );
+    return concat(from(warnings), made$);
+  });
+}
+
+function preparePod(context: PodContext, pod: Pod): Observable<Result<undefined>> {
+  const { ports, config } = context;
+  const { uid } = pod.metadata;
+  const directories = [
+    podDir(config.directories, uid),
+    podVolumesDir(config.directories, uid),
+    podPluginsDir(config.directories, uid),
+  ];
+  return concat(
+    inSequence(directories, (path) => ports.files.makeDirectory(path, 0o750)),
+    ports.files.makeDirectory(podLogDir(config.directories, pod.metadata), 0o755),
+    ensurePodCgroup(context, pod),
+  ).pipe(
+    map(() => ok(undefined)),
+    last(null, ok(undefined)),
+    tap(() => {
+      context.memory.sizes = { ...context.memory.sizes, cgroup: allocationOf(pod) };
+    }),
+    catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "FailedCreatePodContainer")))),
+  );
+}
+
+function run(context: PodContext, plan: SandboxPlan): Observable<Result<Sandbox>> {
+  const { runtime, clock, telemetry } = context.ports;
+  const { config, runtimeHandler } = plan;
+  return defer(() => {
+    const startedAt = clock.monotonicMs();
+    return lastingEffect(context, { name: "RunPodSandbox" }, () =>
+      runtime.runPodSandbox({ config, runtimeHandler }),
+    ).pipe(
+      switchMap((made) => {
+        const seconds = (clock.monotonicMs() - startedAt) / 1000;
+        telemetry.metrics.observe("kubelet_run_podsandbox_duration_seconds", seconds, {
+          runtime_handler: runtimeHandler,
+        });
+        if (!made.ok) {
+          telemetry.metrics.count("kubelet_run_podsandbox_errors_total", { runtime_handler: runtimeHandler });
+          return of(err(withReason(made.error, "CreatePodSandboxError")));
+        }
+        const id = sandboxId(made.value.podSandboxId);
+        return runtime.podSandboxStatus({ podSandboxId: id, verbose: false }).pipe(
+          map(({ status }) => {
+            const network = status?.network;
+            const hostNetwork = config.linux?.securityContext?.namespaceOptions?.network === HOST_NETWORK;
+            const ips = [network?.ip ?? "", ...(network?.additionalIps ?? []).map(({ ip }) => ip)];
+            return ok({ ...plan, id, podIps: hostNetwork ? context.node.nodeIps : ips.filter((ip) => ip !== "") });
+          }),
+          catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "FailedPodSandBoxStatus")))),
+        );
+      }),
+    );
+  });
+}
+
+/** NamespaceMode.NODE. */
+const HOST_NETWORK = 2;

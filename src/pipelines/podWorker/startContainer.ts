@@ -1,0 +1,289 @@
+/**
+ * Starts one container: image, files, create, start, log link, postStart hook. A failure is told through `failed` and becomes the
+ * container's waiting reason. Counterpart: kuberuntime_container.go startContainer.
+ */
+import {
+  catchError,
+  combineLatest,
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+  takeUntil,
+} from "rxjs";
+import { withContainerSize } from "../../core/allocation/actualSizes.ts";
+import type { Container, Pod } from "../../core/api.ts";
+import type { ConfigObjects } from "../../core/configObjects.ts";
+import { buildContainerConfig } from "../../core/container/containerConfig.ts";
+import { restartCountByLogs } from "../../core/container/restartCount.ts";
+import type { EnvFiles } from "../../core/container/envFile.ts";
+import { imageUserOf } from "../../core/container/securityContext.ts";
+import { type KubeletError, kubeletError, toKubeletError, withReason } from "../../core/errors.ts";
+import { wordsOfServer } from "../../core/grpcStatus.ts";
+import { containerId as toContainerId, type MonotonicMs } from "../../core/ids.ts";
+import { containerLogDir, containerLogLinkPath, containerLogPath, terminationLogPath } from "../../core/paths.ts";
+import { containerReferences } from "../../core/pod/podReferences.ts";
+import type { ContainerStart } from "../../core/pod/podActionsTypes.ts";
+import { isStaticPod } from "../../core/pod/criticalPod.ts";
+import { createdEvent, failedEvent, podEventObject, startedEvent } from "../../core/pod/podEvents.ts";
+import { err } from "../../core/result.ts";
+import { hasRecursiveReadOnlyMounts } from "../../core/runtime/runtimeHandler.ts";
+import type { ContainerConfig, Image } from "../../gen/cri.ts";
+import { aborted } from "../../operators/aborted.ts";
+import { prepareContainerFiles } from "./containerFiles.ts";
+import { readEnvFiles } from "./envFiles.ts";
+import { eventOutput, inspect, lastingEffect, type PodContext, podFields, volumesOf } from "../podContext.ts";
+import { endFailure, noteFailure } from "../podMemory.ts";
+import type { PodOutput } from "../podOutputs.ts";
+import { withVolumeImages } from "./imageVolumes.ts";
+import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
+import { removeFromRuntime } from "./removeFromRuntime.ts";
+import type { Sandbox } from "./sandbox.ts";
+
+/** One start and where it happens. */
+export interface StartTask {
+  readonly context: PodContext;
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly start: ContainerStart;
+  readonly sandbox: Sandbox;
+  /** Gives up waiting for the image; what follows is short and is not interrupted. */
+  readonly stop: AbortSignal;
+  /** Told why it did not start, and when another try makes sense if that is known. */
+  readonly failed: (error: KubeletError, retryAt: MonotonicMs | undefined) => void;
+}
+
+/** Failures whose event says what is wrong; those of images are told by their reason. */
+const TOLD_IN_WORDS: ReadonlySet<string> = new Set([
+  "CreateContainerConfigError",
+  "CreateContainerError",
+  "RunContainerError",
+]);
+
+const utf8 = new TextDecoder();
+
+/** Starts the container; never errors. */
+export function startContainer(task: StartTask): Observable<PodOutput> {
+  const { context, container, sandbox, pod, stop } = task;
+  const { clock } = context.ports;
+  const askedAt = clock.monotonicMs();
+  const untilStopped$ = context.images
+    .ensure({ pod, container, sandboxConfig: sandbox.config, credentials: context.credentials(pod, container) })
+    .pipe(takeUntil(aborted(stop)));
+  return untilStopped$.pipe(
+    switchMap((step) => {
+      switch (step.kind) {
+        case "event":
+          return of(
+            eventOutput({ ...step.event, object: podEventObject(pod, step.ofPod ? undefined : container.name) }),
+          );
+        case "failed":
+          return fail(task, step.error, step.retryAt);
+        case "ready":
+          context.memory.pullMs += clock.monotonicMs() - askedAt;
+          if (stop.aborted) return EMPTY;
+          return withVolumeImages({
+            ...task,
+            failed: (error, retryAt) => fail(task, error, retryAt),
+            ready: (images) => (stop.aborted ? EMPTY : createAndStart(task, step.image, images)),
+          });
+      }
+    }),
+  );
+}
+
+function fail(task: StartTask, error: KubeletError, retryAt?: MonotonicMs): Observable<PodOutput> {
+  const { context, pod, container, failed } = task;
+  noteFailure(context.memory, container.name, error, retryAt);
+  failed(error, retryAt);
+  context.ports.telemetry.metrics.count("kubelet_started_containers_errors_total", {
+    container_type: containerType(task),
+    code: error.reason,
+  });
+  const fields = { ...podFields(context), container: container.name, error };
+  if (error.code !== "Backoff") context.ports.telemetry.log.warn("Container did not start", fields);
+  const cause = TOLD_IN_WORDS.has(error.reason) ? error.message : error.reason;
+  return of(eventOutput(failedEvent(pod, container.name, cause)));
+}
+
+function createAndStart(
+  task: StartTask,
+  image: Image,
+  volumeImages: ReadonlyMap<string, string>,
+): Observable<PodOutput> {
+  const { context, pod, container, sandbox, start } = task;
+  const { ports, config } = context;
+  const objects$ = context.objects.read(pod, containerReferences(container));
+  return combineLatest([restartCountOf(task), readEnvFiles(context, container), objects$]).pipe(
+    switchMap(([restartCount, envFiles, objects]) => {
+      const logId = ports.rng.uuid().slice(0, 8);
+      const terminationLog = terminationLogPath(config.directories, pod.metadata.uid, container.name, logId);
+      const counted = { ...task, start: { ...start, restartCount } };
+      const built = configOf(counted, image, terminationLog, { envFiles, objects, volumeImages });
+      if (!built.ok) return fail(task, withReason(built.error, "CreateContainerConfigError"));
+      const environment = new Map(built.value.envs.map(({ key, value }) => [key, utf8.decode(value)]));
+      const files = { pod, container, podIps: sandbox.podIps, terminationLog, environment };
+      return prepareContainerFiles(context, files).pipe(
+        switchMap((prepared) => {
+          if (!prepared.ok) return fail(task, prepared.error);
+          // A mount may have taken so long that the pod has begun to end, and may already be told as Failed.
+          return task.stop.aborted ? EMPTY : create(counted, built.value);
+        }),
+      );
+    }),
+  );
+}
+
+/** Logs remember the attempts of a container that the runtime has lost, or that were removed for a restart of the pod. */
+function restartCountOf({ context, pod, container, start }: StartTask): Observable<number> {
+  if (start.restartCount > 0) return of(start.restartCount);
+  const { ports, config } = context;
+  return ports.files.list(containerLogDir(config.directories, pod.metadata, container.name)).pipe(
+    map(restartCountByLogs),
+    catchError(() => of(0)),
+  );
+}
+
+/** What a config is made from beside the pod. */
+interface ConfigSources {
+  readonly envFiles: EnvFiles;
+  readonly objects: ConfigObjects;
+  /** References of the images mounted as volumes, by the name of the volume. */
+  readonly volumeImages: ReadonlyMap<string, string>;
+}
+
+function configOf(task: StartTask, image: Image, terminationLogPath: string, sources: ConfigSources) {
+  const { context, pod, container, sandbox, start } = task;
+  const { target, restartCount } = start;
+  if (target !== undefined && target.containerId === undefined) {
+    return err(kubeletError("NotFound", `unable to find target container ${target.name}`));
+  }
+  const services = context.services.value ?? (isStaticPod(pod) ? [] : undefined);
+  if (services === undefined) {
+    const message = "services have not yet been read at least once, cannot construct envvars";
+    return err(kubeletError("Unavailable", message));
+  }
+  return buildContainerConfig({
+    pod,
+    container,
+    restartCount,
+    imageRef: image.id,
+    imageUser: imageUserOf(image),
+    userNamespace: sandbox.userNamespace,
+    recursiveReadOnlyMounts: hasRecursiveReadOnlyMounts(context.runtimeState.value, sandbox.runtimeHandler),
+    runtimeHandler: sandbox.runtimeHandler,
+    podIps: sandbox.podIps,
+    terminationLogPath,
+    targetContainerId: target?.containerId,
+    volumes: volumesOf(context),
+    ...sources,
+    objects: { ...sources.objects, services },
+    node: context.node,
+  });
+}
+
+/** What the runtime would not do, told in its own words alone. */
+const refusal = (error: KubeletError, reason: string): KubeletError => ({
+  ...withReason(error, reason),
+  message: wordsOfServer(error),
+});
+
+function create(task: StartTask, config: ContainerConfig): Observable<PodOutput> {
+  const { context, pod, container, sandbox, start } = task;
+  const { runtime } = context.ports;
+  const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
+  return lastingEffect(context, { name: "CreateContainer", container: container.name }, () =>
+    runtime.createContainer(request),
+  ).pipe(
+    switchMap((created) => {
+      if (!created.ok) {
+        return concat(fail(task, refusal(created.error, "CreateContainerError")), of(inspect(context)));
+      }
+      const { containerId } = created.value;
+      const { memory } = context;
+      memory.sizes = withContainerSize(memory.sizes, toContainerId(containerId), container.resources ?? {});
+      // The link is made beside the start, or a kubelet that ends after it would leave a running container without.
+      notePostStart(context, container, containerId);
+      const errors: KubeletError[] = [];
+      const started$ = defer(() => {
+        const [error] = errors;
+        if (error !== undefined) return fail(task, refusal(error, "RunContainerError"));
+        // The pod began to end meanwhile, and may already be told as Failed.
+        if (task.stop.aborted) return EMPTY;
+        return merge(linkLog(task, containerId), startCreated(task, containerId));
+      });
+      // Two instances must never run side by side: an earlier one whose start may still be on its way goes first.
+      const replaced$ = removeFromRuntime(context, start.replaces ?? [], [], errors);
+      return concat(of(eventOutput(createdEvent(pod, container.name))), replaced$, started$);
+    }),
+  );
+}
+
+function startCreated(task: StartTask, containerId: string): Observable<PodOutput> {
+  const { context, pod, container } = task;
+  const { runtime, telemetry } = context.ports;
+  return lastingEffect(context, { name: "StartContainer", container: container.name }, () =>
+    runtime.startContainer({ containerId }),
+  ).pipe(
+    switchMap((started) => {
+      if (!started.ok) {
+        // It may run all the same, and then without a hook, as after a restart of the kubelet.
+        forgetPostStart(context, container);
+        return concat(fail(task, refusal(started.error, "RunContainerError")), of(inspect(context)));
+      }
+      endFailure(context.memory, container.name);
+      telemetry.metrics.count("kubelet_started_containers_total", { container_type: containerType(task) });
+      telemetry.log.info("Container started", { ...podFields(context), container: container.name, containerId });
+      return concat(
+        of(inspect(context), eventOutput(startedEvent(pod, container.name))),
+        runPostStart(task, containerId),
+      );
+    }),
+  );
+}
+
+function runPostStart(task: StartTask, containerId: string): Observable<PodOutput> {
+  const { context, pod, container, sandbox, stop, failed } = task;
+  const [podIp] = sandbox.podIps;
+  return postStart({
+    context,
+    pod,
+    container,
+    containerId,
+    podIp,
+    stop,
+    failed: (error) => {
+      noteFailure(context.memory, container.name, error);
+      failed(error, undefined);
+      context.ports.telemetry.metrics.count("kubelet_started_containers_errors_total", {
+        container_type: containerType(task),
+        code: error.reason,
+      });
+    },
+  });
+}
+
+/** The link log shippers look for; without it the pod runs all the same. */
+function linkLog({ context, pod, container, start }: StartTask, containerId: string): Observable<never> {
+  const { files, telemetry } = context.ports;
+  const { directories } = context.config;
+  const { name, namespace } = pod.metadata;
+  const link = { podName: name, namespace, container: container.name, containerId };
+  const target = containerLogPath(directories, pod.metadata, container.name, start.restartCount);
+  return files.symlink(target, containerLogLinkPath(directories.containerLogsDir, link)).pipe(
+    ignoreElements(),
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      telemetry.log.warn("Cannot link a container log", { ...podFields(context), container: container.name, error });
+      return EMPTY;
+    }),
+  );
+}
+
+const containerType = ({ start }: StartTask): string =>
+  start.kind === "init" ? "init_container" : start.kind === "ephemeral" ? "ephemeral_container" : "container";

@@ -1,0 +1,66 @@
+/** One attempt of one probe: from its manifest to a call of the probers port. Upstream: prober.go runProbe. */
+import { defer, type Observable, retry, throwError } from "rxjs";
+import type { Container } from "../../core/api.ts";
+import { expand } from "../../core/container/expansion.ts";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import type { ContainerId } from "../../core/ids.ts";
+import { httpTarget, resolvePort } from "../../core/probe/probeTarget.ts";
+import { type Probe, PROBER_VERSION, type ProbeOutcome } from "../../core/probe/probeTypes.ts";
+import type { Call } from "../../ports/call.ts";
+import type { Probers } from "../../ports/probers.ts";
+
+export interface ProbeAttempt {
+  readonly probe: Probe;
+  readonly container: Container;
+  readonly containerId: ContainerId;
+  /** undefined while the pod has none: then only what names a host of its own, or needs none, can be probed. */
+  readonly podIp: string | undefined;
+}
+
+/** Attempts that could not be made are repeated at once, so often. */
+const REPEATS = 2;
+
+/** Tries once; emits the outcome, or errors with a KubeletError when no attempt could be made. */
+export const attemptProbe = (attempt: ProbeAttempt, probers: Probers): Observable<ProbeOutcome> =>
+  defer(() => callOf(attempt, probers)).pipe(
+    retry({
+      delay: (thrown: unknown, failures) =>
+        failures > REPEATS || !toKubeletError(thrown).retryable ? throwError(() => thrown) : [0],
+    }),
+  );
+
+function callOf({ probe, container, containerId, podIp }: ProbeAttempt, probers: Probers): Call<ProbeOutcome> {
+  const timeoutMs = Math.max(1, probe.timeoutSeconds ?? 1) * 1000;
+  const { exec, httpGet, tcpSocket, grpc } = probe;
+  if (exec !== undefined) {
+    const command = (exec.command ?? []).map((word) => expand(word, (name) => staticValue(container, name)));
+    return probers.exec({ containerId, command, timeoutMs });
+  }
+  if (httpGet !== undefined) {
+    const host = httpGet.host || addressOf(podIp);
+    const target = httpTarget(httpGet, container, host, `kube-probe/${PROBER_VERSION}`);
+    if (!target.ok) throw target.error;
+    return probers.http({ target: target.value, timeoutMs });
+  }
+  if (tcpSocket !== undefined) {
+    const port = resolvePort(tcpSocket.port, container);
+    if (!port.ok) throw port.error;
+    return probers.tcp({ host: tcpSocket.host || addressOf(podIp), port: port.value, timeoutMs });
+  }
+  if (grpc !== undefined) {
+    return probers.grpc({ host: addressOf(podIp), port: grpc.port, service: grpc.service ?? "", timeoutMs });
+  }
+  throw kubeletError("InvalidArgument", `missing probe handler for container ${container.name}`);
+}
+
+/** Without an address a connection would go to the node itself. */
+function addressOf(podIp: string | undefined): string {
+  if (podIp !== undefined && podIp !== "") return podIp;
+  throw kubeletError("InvalidArgument", "the pod has no IP address yet");
+}
+
+/** Only what the manifest itself says: variables from elsewhere count as empty. */
+const staticValue = ({ env = [] }: Container, wanted: string): string | undefined => {
+  const declared = env.findLast(({ name }) => name === wanted);
+  return declared === undefined ? undefined : (declared.value ?? "");
+};

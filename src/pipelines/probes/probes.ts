@@ -1,0 +1,173 @@
+/**
+ * Probes of one pod: a schedule per running container instance and probe, verdicts into the worker's memory, events out.
+ * Owner of `memory.verdicts`. Bound: one attempt at a time per probe. Upstream: pkg/kubelet/prober.
+ *
+ *     worker       sync--------------------terminating-------terminated
+ *     startup      [f f s]                 |
+ *     liveness            [s s f]new ID[s s|
+ *     readiness           [f s s]      [f s|s f]             |
+ */
+import {
+  combineLatest,
+  concat,
+  concatAll,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  filter,
+  finalize,
+  from,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  switchMap,
+  take,
+  tap,
+} from "rxjs";
+import type { Container, Pod } from "../../core/api.ts";
+import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
+import { verdictOn } from "../../core/pod/killOf.ts";
+import type { ProbeVerdict } from "../../core/pod/podActionsTypes.ts";
+import { podAddresses } from "../../core/pod/podAddresses.ts";
+import { newestContainer } from "../../core/pod/restartRules.ts";
+import { hasStarted, isProbed, probedContainers, probeModeOf, sameProbes } from "../../core/probe/podProbing.ts";
+import { initialProbeStates, isGain, type ProbeStates, quietStates, verdictOf } from "../../core/probe/probeVerdict.ts";
+import { PROBE_KINDS } from "../../core/probe/probeTypes.ts";
+import { sameValue } from "../../core/sameValue.ts";
+import { derived } from "../../operators/derived.ts";
+import { inParallel } from "../../operators/inParallel.ts";
+import { switchOnNews } from "../../operators/switchOnNews.ts";
+import { createCell } from "../../state/cell.ts";
+import type { PodContext } from "../podContext.ts";
+import type { PodMemory } from "../podMemory.ts";
+import type { PodOutput } from "../podOutputs.ts";
+import { forgetProbeMetrics } from "./probeMetrics.ts";
+import { journalOf, writeAhead } from "./probeJournal.ts";
+import { type ProbedInstance, probeSchedule } from "./probeSchedule.ts";
+
+/** Probes for as long as it is subscribed; `inspected$` emits after an inspection of this pod. */
+export function podProbes(
+  contextOf: (identity: PodIdentity) => PodContext,
+  commands$: Observable<PodCommand>,
+  inspected$: Observable<unknown>,
+): Observable<PodOutput> {
+  return commands$.pipe(
+    switchOnNews({
+      select: ({ identity, pod }) => pod && { identity, pod },
+      same: (before, now) => sameProbes(before.pod, now.pod),
+      run: ({ identity, pod }) => {
+        const context = contextOf(identity);
+        return inParallel(probedContainers(pod), (container) =>
+          containerProbes(context, pod, container, commands$, inspected$).pipe(
+            finalize(() => forgetProbeMetrics(context, container.name)),
+          ),
+        );
+      },
+    }),
+  );
+}
+
+/** Follows the instances of one container, one after the other. */
+function containerProbes(
+  context: PodContext,
+  pod: Pod,
+  container: Container,
+  commands$: Observable<PodCommand>,
+  inspected$: Observable<unknown>,
+): Observable<PodOutput> {
+  const instance$ = derived(
+    [inspected$, context.memory.postStarting.changes$],
+    () => runningInstance(context, pod, container),
+    (before, now) => before?.id === now?.id && before?.podIp === now?.podIp,
+  );
+  return instance$.pipe(
+    switchMap((instance) => (instance === undefined ? EMPTY : instanceProbes(context, instance, commands$))),
+  );
+}
+
+/** The instance that runs now; undefined while none does. */
+function runningInstance(context: PodContext, pod: Pod, container: Container): ProbedInstance | undefined {
+  const { memory, ports } = context;
+  const runtime = context.runtimeStatus();
+  const newest = runtime === undefined ? undefined : newestContainer(runtime, container.name);
+  if (runtime === undefined || newest?.state !== "running") return undefined;
+  if (memory.postStarting.value.get(container.name) === newest.id) return undefined;
+  // The runtime's clock is the node's: how long it has run is taken from it once, everything after from ours.
+  const ranMs = Math.max(0, ports.clock.wallTime() - (newest.startedAt ?? newest.createdAt));
+  const startedAt = ports.clock.monotonicMs() - ranMs;
+  return {
+    pod,
+    container,
+    id: newest.id,
+    startedAt,
+    isFresh: startedAt >= memory.startedAt,
+    known: verdictOn(newest, memory.verdicts.value),
+    podIp: podAddresses(pod, runtime, memory.status, context.node.nodeIps).podIP,
+  };
+}
+
+/** All probes of one instance, each in its time. */
+function instanceProbes(
+  context: PodContext,
+  instance: ProbedInstance,
+  commands$: Observable<PodCommand>,
+): Observable<PodOutput> {
+  return defer(() => {
+    const { container, id } = instance;
+    const states = createCell<ProbeStates>(initialProbeStates(container, instance.known));
+    const startedBefore = hasStarted(states.value);
+    const tell = (next: ProbeStates): void => {
+      noteVerdict(context.memory, container.name, verdictOf(next, id));
+      states.set(next);
+    };
+    tell(states.value);
+    const settle = (change: ProbeStates): Observable<never> => {
+      const next = (): ProbeStates => ({ ...states.value, ...change });
+      const verdict = verdictOf(next(), id);
+      const isNews = isGain(verdictOf(states.value, id), verdict);
+      const kept$ = isNews ? writeAhead(journalOf(context), container.name, verdict) : EMPTY;
+      return concat(
+        kept$,
+        defer(() => {
+          tell(next());
+          return EMPTY;
+        }),
+      );
+    };
+    const mode$ = commands$.pipe(map(probeModeOf), distinctUntilChanged());
+    const quiet$ = mode$.pipe(
+      filter((mode) => mode !== "all"),
+      take(1),
+      tap(() => tell(quietStates(states.value))),
+      ignoreElements(),
+    );
+    const kinds = PROBE_KINDS.filter((kind) => states.value[kind] !== undefined);
+    const schedules = kinds.map((kind) =>
+      combineLatest([mode$, states.changes$]).pipe(
+        map(([mode, now]) => isProbed(kind, mode, now)),
+        distinctUntilChanged(),
+        switchMap((probed) => {
+          if (!probed) return EMPTY;
+          const looksEarly = kind === "liveness" ? false : instance.isFresh || (kind === "readiness" && !startedBefore);
+          const stateOf = () => states.value[kind];
+          return probeSchedule(context, { ...instance, kind, stateOf, looksEarly });
+        }),
+        // The event goes first: the new state may close the very schedule it comes from.
+        map(({ outputs, state }) =>
+          concat(
+            from(outputs),
+            defer(() => (state === undefined ? EMPTY : settle({ [state.kind]: state.state }))),
+          ),
+        ),
+        concatAll(),
+      ),
+    );
+    return merge(quiet$, ...schedules);
+  });
+}
+
+function noteVerdict(memory: PodMemory, name: string, verdict: ProbeVerdict): void {
+  if (sameValue(memory.verdicts.value.get(name), verdict)) return;
+  memory.verdicts.set(new Map(memory.verdicts.value).set(name, verdict));
+}

@@ -1,0 +1,129 @@
+/**
+ * The tokens of the service accounts of pods, asked of the API server and kept until another one is due. Owns those kept
+ * and when to ask again after a failure. Bounds: one request per token; entries go with their pod, or once expired.
+ * Counterpart: pkg/kubelet/token/token_manager.go.
+ */
+import { catchError, defer, map, type Observable, of } from "rxjs";
+import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
+import { type MonotonicMs, monotonicMs } from "../../core/ids.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import {
+  isDue,
+  isExpired,
+  issuedToken,
+  type ServiceAccountToken,
+  tokenKey,
+  tokenName,
+  tokenRequest,
+  type TokenWish,
+} from "../../core/token/serviceAccountToken.ts";
+import { type BackoffCurve, backoffDelay } from "../../operators/backoffDelay.ts";
+import { shareByKey } from "../../operators/shareByKey.ts";
+import type { ApiServer } from "../../ports/apiServer.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Rng } from "../../ports/random.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+
+export interface TokensDeps {
+  readonly api: Pick<ApiServer, "createSubresource">;
+  readonly clock: Clock;
+  readonly rng: Rng;
+  readonly log: Logger;
+}
+
+export interface Tokens {
+  /** A token that has not expired, or why there is none: one value. Never errors. */
+  get(wish: TokenWish): Observable<Result<ServiceAccountToken>>;
+  /** Forgets the tokens of a pod that is gone. */
+  forget(podUid: string): void;
+}
+
+interface Entry {
+  readonly wish: TokenWish;
+  token: ServiceAccountToken | undefined;
+  failures: number;
+  last: KubeletError | undefined;
+  /** No sooner is the server asked again after a failure. */
+  againAt: MonotonicMs;
+}
+
+const BACKOFF: BackoffCurve = { initialMs: 1_000, maxMs: 60_000, jitter: 0.2 };
+
+/**
+ * Makes the tokens of a node.
+ *
+ *     get(w)       a--------a'-------a'-----!        a' at once, while a request for the next one fails; ! once expired
+ *     requests     (a)      --a'     --#
+ */
+export function createTokens(deps: TokensDeps): Tokens {
+  const { clock, rng } = deps;
+  const entries = new Map<string, Entry>();
+  const requests = shareByKey<string, Result<ServiceAccountToken>>({
+    start: (key) => {
+      const entry = entries.get(key);
+      return entry === undefined ? of(err(kubeletError("Cancelled", "the pod is gone"))) : request(entry, deps);
+    },
+  });
+  const entryOf = (key: string, wish: TokenWish): Entry => {
+    const now = clock.wallTime();
+    for (const [known, { token }] of entries) {
+      if (known !== key && token !== undefined && isExpired(token, now)) entries.delete(known);
+    }
+    const entry = entries.get(key) ?? fresh(wish, clock);
+    entries.set(key, entry);
+    return entry;
+  };
+  return {
+    get: (wish) =>
+      defer(() => {
+        const key = tokenKey(wish);
+        const entry = entryOf(key, wish);
+        const { token } = entry;
+        if (token !== undefined && !isDue(token, clock.wallTime(), rng.next())) return of(ok(token));
+        if (clock.monotonicMs() < entry.againAt) return of(whatIsLeft(entry, clock));
+        return requests.join(key).pipe(map((issued) => (issued.ok ? issued : whatIsLeft(entry, clock))));
+      }),
+    forget: (podUid) => {
+      for (const [key, { wish }] of entries) if (wish.pod.uid === podUid) entries.delete(key);
+    },
+  };
+}
+
+const fresh = (wish: TokenWish, clock: Clock): Entry => ({
+  wish,
+  token: undefined,
+  failures: 0,
+  last: undefined,
+  againAt: clock.monotonicMs(),
+});
+
+/** The token there is goes on being used until it expires. */
+function whatIsLeft({ wish, token, last }: Entry, clock: Clock): Result<ServiceAccountToken> {
+  if (token !== undefined && !isExpired(token, clock.wallTime())) return ok(token);
+  const error = last ?? kubeletError("Cancelled", "nobody asked for it");
+  const what = token === undefined ? "failed to fetch token" : `token ${tokenName(wish)} expired and refresh failed`;
+  return err({ ...error, message: `${what}: ${error.message}` });
+}
+
+function request(entry: Entry, { api, clock, rng, log }: TokensDeps): Observable<Result<ServiceAccountToken>> {
+  const { wish } = entry;
+  const { namespace, serviceAccount, pod } = wish;
+  const failed = (error: KubeletError): Result<never> => {
+    entry.failures += 1;
+    entry.last = error;
+    const pauseMs = Math.max(error.retryAfterMs ?? 0, backoffDelay(BACKOFF, entry.failures, rng));
+    entry.againAt = monotonicMs(clock.monotonicMs() + pauseMs);
+    const fields = { pod: `${namespace}/${pod.name}`, podUid: pod.uid, serviceAccount, error };
+    log.warn("Couldn't update token", fields);
+    return err(error);
+  };
+  return api.createSubresource("serviceaccounts/token", { namespace, name: serviceAccount }, tokenRequest(wish)).pipe(
+    map((answer) => {
+      const issued = issuedToken(answer, wish);
+      if (!issued.ok) return failed(issued.error);
+      Object.assign(entry, { token: issued.value, failures: 0, last: undefined, againAt: clock.monotonicMs() });
+      return issued;
+    }),
+    catchError((thrown: unknown) => of(failed(toKubeletError(thrown)))),
+  );
+}

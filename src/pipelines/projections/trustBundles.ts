@@ -1,0 +1,37 @@
+/** The authorities volumes ask for, out of the bundles that are followed for them. Keeps nothing. */
+import { catchError, distinctUntilChanged, map, type Observable, of, take } from "rxjs";
+import {
+  type AnchorsWish,
+  BUNDLES_NOT_SYNCED,
+  NO_TRUST_BUNDLES,
+  trustAnchors,
+  type TrustBundle,
+} from "../../core/cert/trustAnchors.ts";
+import type { Result } from "../../core/result.ts";
+import { deadline } from "../../operators/deadline.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Followed } from "../../ports/projections.ts";
+
+export interface TrustBundles {
+  /** Keeps the bundles at hand while subscribed; emits when they are told or changed. Never errors. */
+  readonly changes$: Observable<unknown>;
+  /** One value, waited for if the server has not told yet, for who follows the changes. Never errors. */
+  get(wish: AnchorsWish): Observable<Result<string>>;
+}
+
+/** How long a reader waits for the first state, as for other objects. */
+const SYNC_MS = 1_000;
+
+/** Makes the reader. Bound: one timer per value that is waited for. */
+export function createTrustBundles(bundles$: Observable<Followed<TrustBundle>>, clock: Clock): TrustBundles {
+  return {
+    changes$: bundles$.pipe(distinctUntilChanged()),
+    get: (wish) =>
+      bundles$.pipe(
+        take(1),
+        map((bundles) => (bundles === "not served" ? NO_TRUST_BUNDLES : trustAnchors(wish, bundles))),
+        deadline(SYNC_MS, clock),
+        catchError(() => of(BUNDLES_NOT_SYNCED)),
+      ),
+  };
+}

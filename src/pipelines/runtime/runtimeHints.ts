@@ -1,0 +1,92 @@
+/**
+ * Which pods the hints of the runtime's event stream are about. A hint that nobody can place is kept for the next
+ * inspection (missedHints.ts); one that runs ahead of what the runtime shows is followed until it shows. Bound: one timer
+ * for each container that is announced to have ended.
+ */
+import { connect, defer, EMPTY, filter, map, merge, type Observable, of, tap, timer } from "rxjs";
+import type { PodUid } from "../../core/ids.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import type { RuntimeListing } from "../../core/runtime/runtimeListing.ts";
+import { conflateByKey } from "../../operators/conflateByKey.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { RuntimeSignal } from "../../ports/kubeletPorts.ts";
+import type { ReadonlyCell } from "../../state/cell.ts";
+import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
+import type { MissedHints } from "./missedHints.ts";
+
+/** Pauses between looks for an exit that was announced but does not show yet. */
+const EXIT_LOOKS_MS = [20, 10, 10, 20, 40, 100, 200];
+
+/** What is known of the runtime. */
+interface KnownPods {
+  readonly listing: ReadonlyCell<RuntimeListing | undefined>;
+  readonly statuses: ReadonlyKeyedCell<PodUid, PodRuntimeStatus>;
+}
+
+/** Pods to look at, of the hints among the signals. Never errors. */
+export function hintedPods(
+  signals$: Observable<RuntimeSignal>,
+  cells: KnownPods,
+  missed: MissedHints,
+  clock: Clock,
+): Observable<PodUid> {
+  return signals$.pipe(
+    map((signal) => (signal.kind === "hint" ? { ...signal, podUid: podOf(signal, cells) } : undefined)),
+    tap((hint) => {
+      if (hint?.podUid === undefined && hint?.containerId !== undefined) missed.note(hint.containerId);
+    }),
+    filter((hint) => hint?.podUid !== undefined),
+    connect((hints$) =>
+      merge(
+        hints$.pipe(
+          filter((hint) => hint?.aheadOfStatus !== true),
+          map((hint) => hint?.podUid),
+        ),
+        hints$.pipe(
+          filter((hint) => hint?.aheadOfStatus === true),
+          conflateByKey((hint) => looksUntilExitShows(hint?.podUid, hint?.containerId, cells, clock), {
+            key: (hint) => hint?.containerId,
+            limit: Number.POSITIVE_INFINITY,
+          }),
+        ),
+      ),
+    ),
+    filter((uid) => uid !== undefined),
+  );
+}
+
+/**
+ * containerd 1.6 tells of an exit some 20 to 40 ms before its CRI shows it, and not when that happens. A look at once
+ * would be in vain, unless nothing is known of the container yet.
+ */
+function looksUntilExitShows(
+  uid: PodUid | undefined,
+  id: string | undefined,
+  { statuses }: KnownPods,
+  clock: Clock,
+): Observable<PodUid> {
+  const isEnded = (): boolean | undefined => {
+    const pod = uid === undefined ? undefined : statuses.get(uid);
+    const container = pod?.containers.find((c) => c.id === id);
+    if (container !== undefined) return container.state === "exited";
+    const sandbox = pod?.sandboxes.find((s) => s.id === id);
+    return sandbox === undefined ? undefined : !sandbox.ready;
+  };
+  const looks$ = inSequence(EXIT_LOOKS_MS, (delayMs) =>
+    isEnded() === false ? timer(delayMs, clock.scheduler).pipe(map(() => uid)) : EMPTY,
+  );
+  return defer(() => (isEnded() === undefined ? of(uid) : looks$)).pipe(filter((known) => known !== undefined));
+}
+
+/** The pod a hint is about: named, or known by a container we have seen. */
+function podOf(signal: RuntimeSignal & { kind: "hint" }, { listing, statuses }: KnownPods): PodUid | undefined {
+  if (signal.podUid !== undefined || signal.containerId === undefined) return signal.podUid;
+  const id: string = signal.containerId;
+  const listed = listing.value?.owners.get(id);
+  if (listed !== undefined) return listed;
+  // Containers made since the last audit: their pods were inspected after our own call made them.
+  return statuses
+    .values()
+    .find((pod) => pod.containers.some((c) => c.id === id) || pod.sandboxes.some((s) => s.id === id))?.podUid;
+}

@@ -1,0 +1,281 @@
+/**
+ * PLEG: hints and audits in, inspected pod statuses out. A hint names a pod to look at; the audit (relist) finds what
+ * no hint told. Owner of the `listing` and `statuses` cells. Bound: `inspectionsAtOnce` looks, one waiting per pod.
+ * Counterpart: pkg/kubelet/pleg generic.go and evented.go, container/cache.go.
+ */
+import {
+  catchError,
+  connect,
+  defer,
+  EMPTY,
+  filter,
+  forkJoin,
+  map,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+  tap,
+  timer,
+} from "rxjs";
+import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
+import type { MonotonicMs, PodUid } from "../../core/ids.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { changedPods, inspectedPrints, listingOf, type RuntimeListing } from "../../core/runtime/runtimeListing.ts";
+import { conflateByKey } from "../../operators/conflateByKey.ts";
+import { deadline } from "../../operators/deadline.ts";
+import { eachOf } from "../../operators/eachOf.ts";
+import { pollAfter } from "../../operators/pollAfter.ts";
+import type { KubeletPorts, RuntimeSignal } from "../../ports/kubeletPorts.ts";
+import type { Cell } from "../../state/cell.ts";
+import type { KeyedCell } from "../../state/keyedCell.ts";
+import type { Sequence } from "../../state/sequence.ts";
+import { inspectPod } from "./inspectPod.ts";
+import { createMissedHints, type MissedHints } from "./missedHints.ts";
+import { hintedPods } from "./runtimeHints.ts";
+
+type Ports = Pick<KubeletPorts, "runtime" | "clock" | "files" | "telemetry">;
+type Config = Pick<KubeletConfig, "relistPeriodMs" | "auditPeriodMs" | "inspectionDeadlineMs" | "inspectionsAtOnce">;
+
+/** A failed inspection is repeated after this; the pod's worker waits meanwhile, the others do not notice. */
+const INSPECT_AGAIN_MS = 1_000;
+export interface RuntimeStatusInputs {
+  readonly signals$: Observable<RuntimeSignal>;
+  /** Pods to look at, from the pod workers and from failed inspections; arrives through a queue. */
+  readonly requests$: Observable<PodUid>;
+}
+
+export interface RuntimeStatusCells {
+  readonly listing: Cell<RuntimeListing | undefined>;
+  readonly auditedAt: Cell<MonotonicMs | undefined>;
+  readonly statuses: KeyedCell<PodUid, PodRuntimeStatus>;
+  readonly sequence: Sequence;
+  /** Whether the kubelet still has a record of the pod: nothing is kept of the others once the runtime has nothing. */
+  readonly hasRecord: (uid: PodUid) => boolean;
+}
+
+export type RuntimeOutput =
+  /** The event stream opened or broke. */
+  | { readonly kind: "streamChanged" }
+  /** The listing cell is new. */
+  | { readonly kind: "audited" }
+  /** The pod's entry in the statuses cell is new. */
+  | { readonly kind: "inspected"; readonly status: PodRuntimeStatus }
+  /** An inspection failed a while ago, or missed what a hint told meanwhile: to be requested again. */
+  | { readonly kind: "inspectAgain"; readonly uid: PodUid };
+
+/** What one signal or request asks for. */
+interface Look {
+  readonly uids: readonly PodUid[];
+  readonly tells: "streamChanged" | "audited" | undefined;
+}
+
+const lookAt = (uid: PodUid): Look => ({ uids: [uid], tells: undefined });
+
+/** Follows the runtime for as long as it is subscribed. */
+export function runtimeStatus(
+  inputs: RuntimeStatusInputs,
+  ports: Ports,
+  config: Config,
+  cells: RuntimeStatusCells,
+): Observable<RuntimeOutput> {
+  const missed = createMissedHints(cells.sequence);
+  const signalled$ = inputs.signals$.pipe(
+    tap((signal) => report(signal, ports)),
+    connect((signals$) =>
+      merge(
+        hintedPods(signals$, cells, missed, ports.clock).pipe(map(lookAt)),
+        signals$.pipe(
+          filter((signal) => signal.kind !== "hint"),
+          map((): Look => ({ uids: [], tells: "streamChanged" })),
+        ),
+        auditedLooks(signals$, ports, config, cells),
+      ),
+    ),
+  );
+  const requested$ = inputs.requests$.pipe(map(lookAt));
+  return merge(signalled$, requested$).pipe(
+    connect((looks$) =>
+      merge(
+        looks$.pipe(eachOf(({ tells }): readonly RuntimeOutput[] => (tells === undefined ? [] : [{ kind: tells }]))),
+        inspections(looks$, ports, config, { ...cells, missed }),
+      ),
+    ),
+  );
+}
+
+function auditedLooks(
+  signals$: Observable<RuntimeSignal>,
+  ports: Ports,
+  config: Config,
+  cells: RuntimeStatusCells,
+): Observable<Look> {
+  const { listing, auditedAt, statuses } = cells;
+  return signals$.pipe(
+    filter((signal) => signal.kind !== "hint"),
+    switchMap((signal) => audits(signal, ports, config)),
+    map((after): Look => {
+      listing.set(after);
+      auditedAt.set(ports.clock.monotonicMs());
+      forgetGone(after, cells);
+      return { uids: changedPods(inspectedPrints(statuses.values()), after), tells: "audited" };
+    }),
+  );
+}
+
+function inspections(
+  looks$: Observable<Look>,
+  ports: Ports,
+  config: Config,
+  cells: RuntimeStatusCells & { readonly missed: MissedHints },
+): Observable<RuntimeOutput> {
+  const { clock, telemetry } = ports;
+  return looks$.pipe(
+    eachOf(({ uids }) => uids),
+    conflateByKey((uid: PodUid) => inspect(uid, ports, config, cells), {
+      key: (uid) => uid,
+      limit: config.inspectionsAtOnce,
+      onDepth: (waiting) => telemetry.metrics.gauge("rxlet_queue_depth", waiting, { queue: "inspections" }),
+    }),
+    connect((outcomes$) =>
+      merge(
+        outcomes$.pipe(
+          eachOf((outcome) => {
+            if (!("status" in outcome)) return [];
+            const { status } = outcome;
+            const again: RuntimeOutput = { kind: "inspectAgain", uid: status.podUid };
+            const inspected: RuntimeOutput = { kind: "inspected", status };
+            return cells.missed.isBehind(status) ? [inspected, again] : [inspected];
+          }),
+        ),
+        outcomes$.pipe(
+          filter((outcome) => "error" in outcome),
+          conflateByKey(
+            ({ uid }) =>
+              timer(INSPECT_AGAIN_MS, clock.scheduler).pipe(map((): RuntimeOutput => ({ kind: "inspectAgain", uid }))),
+            { key: ({ uid }) => uid, limit: Number.POSITIVE_INFINITY },
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The audits a signal calls for: at once, then at the pace it allows. A failed audit is repeated soon. */
+function audits(signal: RuntimeSignal, ports: Ports, config: Config): Observable<RuntimeListing> {
+  return defer(() => {
+    const paceMs = signal.kind === "streaming" ? config.auditPeriodMs : config.relistPeriodMs;
+    let waitMs = paceMs;
+    let lastAt: MonotonicMs | undefined;
+    const audit = (): Observable<RuntimeListing> =>
+      relist(ports, config).pipe(
+        tap({
+          subscribe: () => {
+            waitMs = paceMs;
+            const now = ports.clock.monotonicMs();
+            if (lastAt !== undefined) {
+              ports.telemetry.metrics.observe("kubelet_pleg_relist_interval_seconds", (now - lastAt) / 1000);
+            }
+            lastAt = now;
+          },
+        }),
+        catchError(() => {
+          waitMs = config.relistPeriodMs;
+          return EMPTY;
+        }),
+      );
+    return pollAfter(ports.clock, () => waitMs, audit);
+  });
+}
+
+function relist({ runtime, clock, telemetry }: Ports, config: Config): Observable<RuntimeListing> {
+  return defer(() => {
+    const startedAt = clock.monotonicMs();
+    return forkJoin([
+      runtime.listPodSandbox({ filter: undefined }),
+      runtime.listContainers({ filter: undefined }),
+    ]).pipe(
+      deadline(config.inspectionDeadlineMs, clock, () =>
+        kubeletError("DeadlineExceeded", `relist: no answer within ${config.inspectionDeadlineMs} ms`),
+      ),
+      map(([sandboxes, containers]) => listingOf(sandboxes.items, containers.containers)),
+      tap({
+        next: () => {
+          telemetry.metrics.observe("kubelet_pleg_relist_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
+          telemetry.metrics.gauge("kubelet_pleg_last_seen_seconds", clock.wallTime() / 1000);
+        },
+        error: (thrown: unknown) => telemetry.log.debug("Relist failed", { error: toKubeletError(thrown) }),
+      }),
+    );
+  });
+}
+
+type Inspection =
+  | { readonly uid: PodUid; readonly status: PodRuntimeStatus }
+  | { readonly uid: PodUid; readonly error: KubeletError };
+
+function inspect(uid: PodUid, ports: Ports, config: Config, cells: RuntimeStatusCells): Observable<Inspection> {
+  const { clock, telemetry } = ports;
+  const { listing, statuses, sequence, hasRecord } = cells;
+  return defer(() => {
+    const startedAt = clock.monotonicMs();
+    return inspectPod(uid, statuses.get(uid), { ports, sequence, deadlineMs: config.inspectionDeadlineMs }).pipe(
+      map((status): Inspection => {
+        telemetry.metrics.observe("kubelet_pleg_pod_relist_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
+        telemetry.metrics.count("rxlet_inspections_total", { result: "ok" });
+        if (isEmpty(status)) unlist(uid, listing);
+        if (isEmpty(status) && !hasRecord(uid)) statuses.delete(uid);
+        else statuses.set(uid, status);
+        return { uid, status };
+      }),
+      catchError((thrown: unknown) => {
+        const error = toKubeletError(thrown);
+        telemetry.metrics.count("rxlet_inspections_total", { result: error.code });
+        telemetry.log.debug("Inspection failed", { podUid: uid, error });
+        return of<Inspection>({ uid, error });
+      }),
+    );
+  });
+}
+
+const isEmpty = (status: PodRuntimeStatus): boolean => status.sandboxes.length + status.containers.length === 0;
+
+/** A look that found nothing is newer than the listing: who asks which pods the runtime has must not see a ghost. */
+function unlist(uid: PodUid, listing: RuntimeStatusCells["listing"]): void {
+  const known = listing.value;
+  if (known?.pods.has(uid) !== true) return;
+  listing.set({ ...known, pods: new Map([...known.pods].filter(([listed]) => listed !== uid)) });
+}
+
+/** Looks that were asked for while a pod was being removed leave an entry behind when its record goes. */
+function forgetGone({ pods }: RuntimeListing, { statuses, hasRecord }: RuntimeStatusCells): void {
+  for (const status of statuses.values()) {
+    const { podUid } = status;
+    if (isEmpty(status) && !pods.has(podUid) && !hasRecord(podUid)) statuses.delete(podUid);
+  }
+}
+
+function report(signal: RuntimeSignal, { telemetry, clock }: Ports): void {
+  switch (signal.kind) {
+    case "streaming":
+      telemetry.metrics.count("kubelet_evented_pleg_connection_success_count");
+      telemetry.log.info("Runtime event stream is open", { via: signal.via });
+      break;
+    case "lost":
+      telemetry.metrics.count("kubelet_evented_pleg_connection_error_count");
+      telemetry.log.warn("Runtime event stream is lost, reopening", { reason: signal.reason });
+      break;
+    case "unsupported":
+      telemetry.log.warn("The runtime has no event stream: relisting instead", {});
+      break;
+    case "hint":
+      if (signal.sentAt !== undefined) {
+        const seconds = Math.max(0, clock.wallTime() - signal.sentAt) / 1000;
+        telemetry.metrics.observe("kubelet_evented_pleg_connection_latency_seconds", seconds);
+      }
+      break;
+    case "opening":
+      break;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Reads what containers left in their termination message files, once per exit. Bound: 4096 bytes per container from
+ * the file, 2048 bytes or 80 lines from the log. Counterpart: getTerminationMessage.
+ */
+import { catchError, forkJoin, map, type Observable, of, switchMap } from "rxjs";
+import { toKubeletError } from "../../core/errors.ts";
+import type { PodRuntimeStatus, RuntimeContainer } from "../../core/runtime/podRuntimeStatus.ts";
+import {
+  joinedMessage,
+  LOG_TAIL_BYTES,
+  logTailMessage,
+  MAX_TERMINATION_MESSAGE_BYTES,
+} from "../../core/runtime/terminationMessage.ts";
+import type { Files } from "../../ports/files.ts";
+
+/** `status` with the messages of its newly exited containers filled in; those known keep theirs. */
+export function readTerminationMessages(
+  status: PodRuntimeStatus,
+  previous: PodRuntimeStatus | undefined,
+  files: Files,
+): Observable<PodRuntimeStatus> {
+  const known = new Map(previous?.containers.filter((c) => c.state === "exited").map((c) => [c.id, c]));
+  const fresh = status.containers.filter((c) => c.state === "exited" && !known.has(c.id));
+  if (fresh.length === 0) return of(status);
+  return forkJoin(fresh.map((container) => messageOf(container, files))).pipe(
+    map((messages) => {
+      const byId = new Map(fresh.map((container, index) => [container.id, messages[index] ?? ""]));
+      return {
+        ...status,
+        containers: status.containers.map((c) => ({ ...c, message: joinedMessage(c.message, byId.get(c.id) ?? "") })),
+      };
+    }),
+  );
+}
+
+function messageOf(container: RuntimeContainer, files: Files): Observable<string> {
+  const { terminationMessageFile: file, annotations, exitCode, reason, logPath } = container;
+  const policy = annotations["io.kubernetes.container.terminationMessagePolicy"];
+  // What never ran has no log of its own.
+  const asksLog = policy === "FallbackToLogsOnError" && exitCode !== 0 && reason !== "ContainerCannotRun";
+  const fromFile$ =
+    file === undefined
+      ? of("")
+      : files.readTail(file, MAX_TERMINATION_MESSAGE_BYTES).pipe(
+          catchError((thrown: unknown) => {
+            const { code, message } = toKubeletError(thrown);
+            return of(code === "NotFound" ? "" : `Error on reading termination log ${file}: ${message}`);
+          }),
+        );
+  return fromFile$.pipe(switchMap((text) => (text === "" && asksLog ? fromLog(logPath, files) : of(text))));
+}
+
+const fromLog = (path: string, files: Files): Observable<string> =>
+  files.readTail(path, LOG_TAIL_BYTES).pipe(
+    map(logTailMessage),
+    catchError((thrown: unknown) =>
+      of(`Error on reading termination message from logs: ${toKubeletError(thrown).message}`),
+    ),
+  );

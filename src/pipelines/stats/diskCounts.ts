@@ -1,0 +1,50 @@
+/**
+ * Disks of pods, counted at most once in a period for all who ask. Owner of the last counts, and of the gauges made of
+ * them. Bound: one count of each kind at a time.
+ */
+import { defer, forkJoin, map, type Observable, of } from "rxjs";
+import { podUid } from "../../core/ids.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { claimSamples, logSamples } from "../../core/stats/diskSamples.ts";
+import type { LogMeasurement, VolumeMeasurement } from "../../core/stats/podStorage.ts";
+import { keptFor } from "../../operators/keptFor.ts";
+import { createDiskGauges } from "./diskGauges.ts";
+import { type DiskPorts, type DiskState, measureClaims, measureLogs, measureVolumes } from "./podDisks.ts";
+
+/** Each is counted when it is subscribed to, and never errors. */
+export interface DiskCounts {
+  readonly logs$: Observable<LogMeasurement>;
+  readonly volumes$: Observable<VolumeMeasurement>;
+  /** Brings the gauges of logs and of claims up to date. */
+  readonly gauge$: Observable<void>;
+}
+
+/** With a period of 0 nothing is counted. */
+export function createDiskCounts(
+  state: DiskState,
+  ports: DiskPorts,
+  config: Pick<KubeletConfig, "directories" | "diskStatsPeriodMs">,
+): DiskCounts {
+  const { clock, telemetry } = ports;
+  const periodMs = config.diskStatsPeriodMs;
+  const counted = <T>(measure: () => Observable<T>, nothing: T): Observable<T> =>
+    periodMs > 0 ? keptFor(periodMs, clock, measure) : of(nothing);
+  const logs$ = counted<LogMeasurement>(() => measureLogs(state, ports, config), new Map());
+  const volumes$ = counted<VolumeMeasurement>(() => measureVolumes(state, ports, config), {
+    time: clock.wallTime(),
+    byUid: new Map(),
+    rootFs: undefined,
+  });
+  const claims$ = defer(() => (periodMs > 0 ? measureClaims(state, ports) : of([])));
+  const gauge = createDiskGauges(telemetry.metrics);
+  const gauge$ = forkJoin([logs$, claims$]).pipe(
+    map(([logs, claims]) => {
+      const ofLogs = [...logs].flatMap(([uid, byContainer]) => {
+        const pod = state.statuses.get(podUid(uid));
+        return pod === undefined ? [] : logSamples(pod, byContainer);
+      });
+      gauge([...ofLogs, ...claims.flatMap(claimSamples)]);
+    }),
+  );
+  return { logs$, volumes$, gauge$ };
+}

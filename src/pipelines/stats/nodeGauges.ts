@@ -1,0 +1,119 @@
+/** Gauges of what the node has, set when it changes, at most once a second. Counterpart: pleg updateRunningPodAndContainerMetrics. */
+import { auditTime, ignoreElements, type Observable, tap } from "rxjs";
+import type { ToldPods } from "../../core/api/toldPods.ts";
+import type { PodStatus } from "../../core/api.ts";
+import { isMirrorPod } from "../../core/pod/mirrorPod.ts";
+import { isStaticPod } from "../../core/pod/criticalPod.ts";
+import type { PodRecord } from "../../core/pod/podRegistryTypes.ts";
+import type { PodVolumes } from "../../core/volume/podVolumes.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { inParallel } from "../../operators/inParallel.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+
+const SETTLE_MS = 1_000;
+const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
+
+/** Follows the cells for as long as it is subscribed. */
+export function nodeGauges(
+  state: Pick<NodeState, "statuses" | "registry" | "podStatuses" | "toldPods" | "volumes">,
+  { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
+): Observable<never> {
+  const { statuses, registry, podStatuses, toldPods, volumes } = state;
+  const { metrics } = telemetry;
+  const plugins = new Set<string>();
+  const gauges: readonly (readonly [changes$: Observable<unknown>, tell: () => void])[] = [
+    [statuses.anyChange$, () => gaugeRunning(statuses.values(), metrics)],
+    [registry.changes$, () => gaugePods([...registry.value.records.values()], metrics)],
+    [podStatuses.anyChange$, () => gaugeResizes(podStatuses.values(), metrics)],
+    [volumes.anyChange$, () => gaugeVolumes(volumes.values(), plugins, metrics)],
+    [toldPods.changes$, () => gaugeMirrors(toldPods.value, metrics)],
+  ];
+  /** Those whose subject has changed since they were told last. */
+  const due = new Set(gauges.map(([, tell]) => tell));
+  return inParallel(gauges, ([changes$, tell]) => changes$.pipe(tap(() => due.add(tell)))).pipe(
+    auditTime(SETTLE_MS, clock.scheduler),
+    tap(() => {
+      for (const tell of due) tell();
+      due.clear();
+    }),
+    ignoreElements(),
+  );
+}
+
+const gaugeMirrors = ({ byName }: ToldPods, metrics: Metrics): void =>
+  metrics.gauge("kubelet_mirror_pods", [...byName.values()].filter(isMirrorPod).length);
+
+function gaugeRunning(statuses: readonly PodRuntimeStatus[], metrics: Metrics): void {
+  metrics.gauge("kubelet_running_pods", statuses.filter(({ sandboxes }) => sandboxes.some((s) => s.ready)).length);
+  for (const name of CONTAINER_STATES) {
+    const count = statuses.reduce((sum, pod) => sum + pod.containers.filter((c) => c.state === name).length, 0);
+    metrics.gauge("kubelet_running_containers", count, { container_state: name });
+  }
+}
+
+/** `plugins`: those ever told of, of which none may be left. */
+function gaugeVolumes(pods: readonly PodVolumes[], plugins: Set<string>, metrics: Metrics): void {
+  const wanted = pods.flatMap(({ wishes }) =>
+    [...wishes.values()].flatMap((wish) => (wish.kind === "resolved" ? [wish.layout.plugin] : [])),
+  );
+  const actual = pods.flatMap((pod) =>
+    [...pod.actual.values()].flatMap(({ condition, plugin }) => (condition === "absent" ? [] : [plugin])),
+  );
+  for (const plugin of [...wanted, ...actual]) plugins.add(plugin);
+  for (const plugin of plugins) {
+    const tell = (state: string, found: readonly string[]): void =>
+      metrics.gauge("volume_manager_total_volumes", found.filter((each) => each === plugin).length, {
+        plugin_name: plugin,
+        state,
+      });
+    tell("desired_state_of_world", wanted);
+    tell("actual_state_of_world", actual);
+  }
+}
+
+function gaugePods(records: readonly PodRecord[], metrics: Metrics): void {
+  const wanted = records.filter((record) => record.wanted && record.pod !== undefined);
+  const active = wanted.filter(({ state }) => state === "syncing" || state === "terminating");
+  const ephemeral = wanted.reduce((sum, { pod }) => sum + (pod?.spec.ephemeralContainers?.length ?? 0), 0);
+  metrics.gauge("kubelet_managed_ephemeral_containers", ephemeral);
+  gaugeByOrigin(wanted, (count, origin) => metrics.gauge("kubelet_desired_pods", count, origin));
+  gaugeByOrigin(active, (count, origin) => metrics.gauge("kubelet_active_pods", count, origin));
+  for (const lifecycle of ["sync", "terminating", "terminated"] as const) {
+    const working = records.filter(({ state }) => state === (lifecycle === "sync" ? "syncing" : lifecycle));
+    const orphans = working.filter((record) => !record.wanted);
+    const known = orphans.filter(({ pod }) => pod !== undefined);
+    const tell = (config: "desired" | "orphan", found: readonly PodRecord[]): void =>
+      gaugeByOrigin(found, (count, origin) =>
+        metrics.gauge("kubelet_working_pods", count, { lifecycle, config, ...origin }),
+      );
+    tell(
+      "desired",
+      working.filter(({ wanted: isWanted }) => isWanted),
+    );
+    tell("orphan", known);
+    const unknown = { lifecycle, config: "runtime_only", static: "unknown" };
+    metrics.gauge("kubelet_working_pods", orphans.length - known.length, unknown);
+  }
+}
+
+/** Static pods and those of the API server, counted apart. */
+function gaugeByOrigin(
+  records: readonly PodRecord[],
+  gauge: (count: number, origin: { readonly static: "true" | "" }) => void,
+): void {
+  const ofNode = records.filter(({ pod }) => pod !== undefined && isStaticPod(pod)).length;
+  gauge(ofNode, { static: "true" });
+  gauge(records.length - ofNode, { static: "" });
+}
+
+function gaugeResizes(statuses: readonly PodStatus[], metrics: Metrics): void {
+  const conditions = statuses.flatMap((status) => status.conditions ?? []);
+  const countOf = (type: string, reason?: string): number =>
+    conditions.filter((each) => each.type === type && (reason === undefined || each.reason === reason)).length;
+  for (const reason of ["Deferred", "Infeasible"]) {
+    metrics.gauge("kubelet_pod_pending_resizes", countOf("PodResizePending", reason), { reason: reason.toLowerCase() });
+  }
+  metrics.gauge("kubelet_pod_in_progress_resizes", countOf("PodResizeInProgress"));
+}

@@ -1,0 +1,186 @@
+/**
+ * Measures what the node and its pods use when somebody asks, once for all who ask at about the same time. Owns the last
+ * measurement. Bounds: one measurement at a time, 10 s for each figure. Never in the way of pod work: it reads cells, and
+ * asks the runtime beside the workers. Counterpart: pkg/kubelet/stats, server/stats/summary.go.
+ */
+import { catchError, defer, forkJoin, map, type Observable, of, switchMap, tap, throwError } from "rxjs";
+import { type KubeletError, toKubeletError } from "../../core/errors.ts";
+import { epochMs } from "../../core/ids.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { cadvisorMetrics } from "../../core/stats/cadvisorMetrics.ts";
+import { type CpuSamples, withCpuRates } from "../../core/stats/cpuRates.ts";
+import { usedFs } from "../../core/stats/criStats.ts";
+import { type HostFigures, nodeStats, type SpaceFigures, spaceOf } from "../../core/stats/nodeStats.ts";
+import { type SpaceAt, statsOfContainers, statsOfSandboxes, writtenFileSystems } from "../../core/stats/podStats.ts";
+import { withPodCgroups } from "../../core/stats/podCgroupStats.ts";
+import { withStorage } from "../../core/stats/podStorage.ts";
+import { type FsStats, onlyCpuAndMemory, type PodStats } from "../../core/stats/summary.ts";
+import type * as cri from "../../gen/cri.ts";
+import { keptFor } from "../../operators/keptFor.ts";
+import type { Call } from "../../ports/call.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { NodeStats } from "../../ports/nodeStats.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+import { type MeasuredNode, measureContainers, readPodCgroups } from "./containerMetrics.ts";
+import { createDiskCounts } from "./diskCounts.ts";
+import { FIGURE_DEADLINE_MS, figuresOf, orUndefined } from "./measuredFigure.ts";
+import { measureSystemContainers } from "./systemContainers.ts";
+
+type Ports = Pick<
+  KubeletPorts,
+  "clock" | "runtime" | "images" | "machine" | "hostUsage" | "cgroupUsage" | "volumeFiles" | "telemetry"
+>;
+type Config = Pick<
+  KubeletConfig,
+  | ("nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups")
+  | ("diskStatsPeriodMs" | "podStatsFromRuntime")
+>;
+type State = Pick<NodeState, "statuses" | "volumes" | "registry">;
+
+const FIGURES_KEPT_MS = 1_000;
+const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };
+
+/** Nothing is measured before somebody asks. */
+export function createNodeStats(state: State, ports: Ports, config: Config): NodeStats {
+  const { statuses } = state;
+  const { clock, machine } = ports;
+  const bootedAt = epochMs(clock.wallTime() - machine.uptimeMs);
+  let samples: CpuSamples = new Map();
+  const measured$: Call<MeasuredNode> = keptFor(FIGURES_KEPT_MS, clock, () =>
+    forkJoin({
+      pods: measurePods(() => statuses.values(), ports, config),
+      host: measureHost(ports, config),
+      runtime: measureRuntime(ports),
+    }).pipe(
+      map(({ pods, host, runtime }) => {
+        const node = nodeStats(config.nodeName, bootedAt, host, runtime);
+        const rated = withCpuRates(samples, { node, pods });
+        samples = rated.samples;
+        return { summary: rated.summary, writableFs: runtime.writableFs };
+      }),
+    ),
+  );
+  const containers$ = keptFor(FIGURES_KEPT_MS, clock, () => measureContainers(measured$, { statuses }, ports, config));
+  const disks = createDiskCounts(state, ports, config);
+  let hasImageFs: boolean | undefined;
+  return {
+    summary: () =>
+      forkJoin([measured$, disks.logs$, disks.volumes$]).pipe(
+        map(([{ summary }, logs, volumes]) => withStorage(summary, logs, volumes)),
+      ),
+    cpuAndMemory: () => measured$.pipe(map(({ summary }) => onlyCpuAndMemory(summary))),
+    containerMetrics: () => containers$.pipe(map((measurement) => cadvisorMetrics(machine, measurement))),
+    hasImageFs: () =>
+      defer(() => (hasImageFs === undefined ? lookForImageFs(ports, config) : of(hasImageFs))).pipe(
+        tap((found) => (hasImageFs = found)),
+      ),
+    gaugeDisks: () => disks.gauge$,
+  };
+}
+
+/**
+ * Containers by the runtime, and what pods use as a whole from their cgroups, as upstream. Where there are none, or with
+ * the gate PodAndContainerStatsFromCRI, the runtime is asked for pods: a runtime that cannot list them, or fails to as one
+ * of them is ending, lists containers.
+ */
+function measurePods(
+  statuses: () => readonly PodRuntimeStatus[],
+  ports: Ports,
+  config: Config,
+): Call<readonly PodStats[]> {
+  const { runtime, cgroupUsage } = ports;
+  const sandboxes$ = defer(() => runtime.listPodSandboxStats({ filter: undefined }, DEADLINE)).pipe(
+    switchMap(({ stats }) =>
+      spaceOfWritten(
+        stats.flatMap(({ linux }) => linux?.containers ?? []),
+        ports,
+      ).pipe(map((spaceAt) => statsOfSandboxes(stats, statuses(), spaceAt))),
+    ),
+  );
+  const containers$ = defer(() => runtime.listContainerStats({ filter: undefined }, DEADLINE)).pipe(
+    switchMap(({ stats }) =>
+      spaceOfWritten(stats, ports).pipe(map((spaceAt) => statsOfContainers(stats, statuses(), spaceAt))),
+    ),
+  );
+  if (cgroupUsage !== undefined && config.cgroupsPerQos && !config.podStatsFromRuntime) {
+    const readings$ = defer(() => orUndefined(readPodCgroups(statuses(), cgroupUsage, config), ports));
+    return forkJoin([containers$, readings$]).pipe(
+      map(([pods, readings = []]) => withPodCgroups(pods, statuses(), readings)),
+    );
+  }
+  return sandboxes$.pipe(
+    catchError((thrown: unknown) => {
+      const isAway = SILENT.has(toKubeletError(thrown).code);
+      return isAway ? throwError(() => thrown) : containers$;
+    }),
+  );
+}
+
+/** Who does not answer one question is not asked the next. */
+const SILENT: ReadonlySet<KubeletError["code"]> = new Set(["Unavailable", "DeadlineExceeded", "Cancelled"]);
+
+/** Sizes of the file systems that containers write to: all of them on one or two. */
+function spaceOfWritten(containers: readonly cri.ContainerStats[], ports: Ports): Observable<SpaceAt> {
+  const paths = writtenFileSystems(containers);
+  if (paths.length === 0) return of(() => undefined);
+  return forkJoin(paths.map((path) => orUndefined(ports.hostUsage.fileSystem(path), ports))).pipe(
+    map((spaces) => {
+      const byPath = new Map(paths.map((path, index) => [path, spaces[index]]));
+      return (path) => {
+        const space = byPath.get(path);
+        return space && spaceOf(space);
+      };
+    }),
+  );
+}
+
+function measureHost(ports: Ports, config: Config): Observable<HostFigures> {
+  const { hostUsage, clock } = ports;
+  const calls = {
+    cpuNs: hostUsage.cpuNs(),
+    memory: hostUsage.memory(),
+    pids: hostUsage.pids(),
+    interfaces: hostUsage.interfaces(),
+    rootFs: hostUsage.fileSystem(config.directories.rootDir),
+    pressure: hostUsage.pressure(),
+    systemContainers: measureSystemContainers(ports, config),
+  };
+  return figuresOf(calls, ports).pipe(
+    map(({ interfaces = [], systemContainers = [], ...figures }) => ({
+      time: clock.wallTime(),
+      interfaces,
+      systemContainers,
+      ...figures,
+    })),
+  );
+}
+
+function measureRuntime(ports: Ports) {
+  return orUndefined(ports.images.imageFsInfo({}, DEADLINE), ports).pipe(
+    switchMap((answer) => {
+      const images = answer?.imageFilesystems[0];
+      // Without one of their own, containers are where images are.
+      const containers = answer?.containerFilesystems[0] ?? images;
+      return forkJoin({ images: runtimeFs(images, ports), containers: runtimeFs(containers, ports) }).pipe(
+        map((found) => ({ ...found, writableFs: containers?.fsId?.mountpoint })),
+      );
+    }),
+  );
+}
+
+/** Whether the runtime keeps images on another file system. Errors when it does not say, or that is not there. */
+const lookForImageFs = ({ images, hostUsage }: Ports, { directories }: Config): Call<boolean> =>
+  images.imageFsInfo({}, DEADLINE).pipe(
+    switchMap(({ imageFilesystems: [found] }) =>
+      forkJoin([hostUsage.device(found?.fsId?.mountpoint ?? ""), hostUsage.device(directories.rootDir)]),
+    ),
+    map(([ofImages, own]) => ofImages !== own),
+  );
+
+function runtimeFs(usage: cri.FilesystemUsage | undefined, ports: Ports): Observable<FsStats | undefined> {
+  if (usage === undefined) return of(undefined);
+  return orUndefined(ports.hostUsage.fileSystem(usage.fsId?.mountpoint ?? ""), ports).pipe(
+    map((space: SpaceFigures | undefined) => ({ ...usedFs(usage), ...(space && spaceOf(space)) })),
+  );
+}

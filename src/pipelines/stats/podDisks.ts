@@ -1,0 +1,110 @@
+/**
+ * Counts what pods keep on disks: logs of their containers and volumes, each by itself, in a thread that walks. Keeps
+ * nothing. Bounds: one pod, and one directory of it, at a time; 10 s each. Counterpart: volume_stat_calculator.go.
+ */
+import { defer, finalize, forkJoin, from, map, type Observable, of, switchMap, toArray } from "rxjs";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import type { Pod } from "../../core/api.ts";
+import type { PodUid } from "../../core/ids.ts";
+import { containerLogDir } from "../../core/paths.ts";
+import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
+import { type MeasuredVolume, measuredVolumes } from "../../core/stats/measuredVolumes.ts";
+import type { DiskFigures, LogMeasurement, VolumeMeasurement, VolumeUse } from "../../core/stats/podStorage.ts";
+import { mountedLayouts, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
+import { boundedMergeMap } from "../../operators/boundedMergeMap.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { NodeState } from "../../state/nodeState.ts";
+import { orUndefined } from "./measuredFigure.ts";
+
+/** What counting needs. */
+export type DiskPorts = Pick<KubeletPorts, "clock" | "hostUsage" | "volumeFiles" | "quotas" | "telemetry">;
+/** Whose disks are counted. */
+export type DiskState = Pick<NodeState, "statuses" | "volumes" | "registry">;
+type Config = Pick<KubeletConfig, "directories">;
+
+const running = ({ statuses }: DiskState): readonly PodRuntimeStatus[] =>
+  statuses.values().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
+
+/** Of all pods with a sandbox that is up. Never errors. */
+export function measureLogs(state: DiskState, ports: DiskPorts, { directories }: Config): Observable<LogMeasurement> {
+  const logsOf = ({ name, namespace, podUid: uid, containers }: PodRuntimeStatus) => {
+    const names = [...new Set(containers.map((container) => container.name))];
+    const counted$ = oneByOne(names, (container) => {
+      const dir = containerLogDir(directories, { name, namespace, uid }, container);
+      return orUndefined(ports.volumeFiles.usage(dir), ports).pipe(map((used) => used && ([container, used] as const)));
+    });
+    return counted$.pipe(map((found): readonly [string, ReadonlyMap<string, DiskFigures>] => [uid, new Map(found)]));
+  };
+  return oneByOne(running(state), logsOf).pipe(map((found) => new Map(found)));
+}
+
+/** Likewise. */
+export function measureVolumes(
+  state: DiskState,
+  ports: DiskPorts,
+  { directories }: Config,
+): Observable<VolumeMeasurement> {
+  const pods$ = oneByOne(running(state), ({ podUid: uid }) =>
+    oneByOne(volumesOf(uid, state), (volume) => measureVolume(volume, ports)).pipe(
+      map((volumes) => [uid, volumes] as const),
+    ),
+  );
+  const rootFs$ = orUndefined(ports.hostUsage.fileSystem(directories.rootDir), ports);
+  return forkJoin({ pods: pods$, rootFs: rootFs$ }).pipe(
+    map(({ pods, rootFs }) => ({ time: ports.clock.wallTime(), byUid: new Map(pods), rootFs })),
+  );
+}
+
+/** Volumes behind claims alone, which are few and cheap: their file systems know how full they are. Never errors. */
+export function measureClaims(state: DiskState, ports: DiskPorts): Observable<readonly VolumeUse[]> {
+  const claimed = [...state.registry.value.records.keys()].flatMap((uid) =>
+    volumesOf(uid, state).filter(({ pvcRef }) => pvcRef !== undefined),
+  );
+  return oneByOne(claimed, (volume) => measureVolume(volume, ports));
+}
+
+function volumesOf(uid: PodUid, { registry, volumes }: DiskState): readonly MeasuredVolume[] {
+  const pod: Pod | undefined = registry.value.records.get(uid)?.pod;
+  return pod === undefined ? [] : measuredVolumes(pod, mountedLayouts(volumes.get(uid) ?? NO_VOLUMES));
+}
+
+function measureVolume(volume: MeasuredVolume, ports: DiskPorts): Observable<VolumeUse | undefined> {
+  const { path, by, hasOwnFs, isRemote } = volume;
+  const { clock, telemetry, hostUsage, volumeFiles, quotas } = ports;
+  const asked$ = isRemote ? hostUsage.remoteFileSystem(path) : hostUsage.fileSystem(path);
+  const space$ = hasOwnFs ? orUndefined(asked$, ports) : of(undefined);
+  let source: string = by;
+  const walked$ = orUndefined(volumeFiles.usage(path), ports);
+  const toldByQuota$ = defer(() => (quotas === undefined ? of(undefined) : orUndefined(quotas.usage(path), ports)));
+  const counted$ = toldByQuota$.pipe(
+    switchMap((told) => {
+      if (told === undefined) return walked$;
+      source = "fsquota";
+      return of(told);
+    }),
+  );
+  return defer(() => {
+    const beganAt = clock.monotonicMs();
+    return forkJoin({ space: space$, counted: by === "du" ? counted$ : of(undefined) }).pipe(
+      finalize(() => {
+        const seconds = (clock.monotonicMs() - beganAt) / 1000;
+        const labels = { metric_source: source };
+        telemetry.metrics.observe("kubelet_volume_metric_collection_duration_seconds", seconds, labels);
+      }),
+      map(({ space, counted }) => {
+        const told = space && { bytes: space.usedBytes, inodes: space.inodes - space.inodesFree };
+        const used = by === "du" ? counted : told;
+        return used && { ...volume, used, space };
+      }),
+    );
+  });
+}
+
+/** What came of each, but of those that gave nothing. */
+const oneByOne = <T, R>(items: readonly T[], look: (item: T) => Observable<R | undefined>): Observable<readonly R[]> =>
+  from(items).pipe(
+    // All wait for their turn: they are as many as there are pods, or volumes of a pod.
+    boundedMergeMap(look, { limit: 1, queueLimit: Number.POSITIVE_INFINITY }),
+    toArray(),
+    map((found) => found.filter((each) => each !== undefined)),
+  );

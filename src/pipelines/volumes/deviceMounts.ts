@@ -1,0 +1,72 @@
+/**
+ * Block devices with a file system, of local volumes: each is mounted once on the node, before the first pod has it, and
+ * taken away after the last. Keeps nothing: who has one is in the mount table. Counterpart: deviceMounter of pkg/volume/local.
+ */
+import { catchError, concat, EMPTY, ignoreElements, map, type Observable, switchMap } from "rxjs";
+import { toKubeletError } from "../../core/errors.ts";
+import { mountAt, seenBelow } from "../../core/mount/mountInfo.ts";
+import { localDeviceMount, localDeviceMounts, type PathRoots, podsDir } from "../../core/paths.ts";
+import { failedAt } from "../../core/volume/volumeChecks.ts";
+import type { DeviceMount } from "../../core/volume/volumeLayout.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import type { Semaphore } from "../../operators/semaphore.ts";
+import { type RemovalPorts, removeUnmounted } from "./removeUnmounted.ts";
+
+/** Whose turn it is to mount a device and bind it, or to take one away: one at a time on a node. */
+export type DeviceTurns = Pick<Semaphore, "run">;
+
+type RootDir = Pick<PathRoots, "rootDir">;
+
+const PRIVATE_MODE = 0o750;
+
+/** Mounts a block device on the node, unless an earlier pod has it. To be bound in the same turn. */
+export function mountDevice(
+  { files, mounts }: RemovalPorts,
+  { mountPoint, ...fileSystem }: DeviceMount,
+): Observable<void> {
+  if (mounts === undefined) return EMPTY;
+  const mount$ = concat(
+    files.makeDirectory(mountPoint, PRIVATE_MODE),
+    mounts.formatAndMount({ ...fileSystem, target: mountPoint }),
+  );
+  return mounts.list().pipe(
+    switchMap((entries) => (mountAt(entries, mountPoint) === undefined ? mount$ : EMPTY)),
+    catchError((thrown: unknown) => {
+      const { message, ...error } = toKubeletError(thrown);
+      const { source, fsType } = fileSystem;
+      const what = `local: failed to mount device ${source} at ${mountPoint} (fstype: ${fsType}), error ${message}`;
+      throw failedAt("MountDevice", { ...error, message: what });
+    }),
+  );
+}
+
+/** Takes the device of a local volume away unless some pod has it; nothing happens to a volume that is a directory. */
+export function releaseDevice(
+  ports: RemovalPorts,
+  directories: RootDir,
+  volume: string,
+  turns: DeviceTurns,
+): Observable<never> {
+  const { files, mounts } = ports;
+  if (mounts === undefined) return EMPTY;
+  const mountPoint = localDeviceMount(directories, volume);
+  const isTaken$ = mounts
+    .list()
+    .pipe(
+      map(
+        (entries) =>
+          mountAt(entries, mountPoint) !== undefined && seenBelow(entries, mountPoint, podsDir(directories)).length > 0,
+      ),
+    );
+  const release$ = isTaken$.pipe(switchMap((isTaken) => (isTaken ? EMPTY : removeUnmounted(ports, mountPoint))));
+  return files.kindOf(mountPoint).pipe(
+    switchMap((found) => (found === undefined ? EMPTY : turns.run(release$))),
+    ignoreElements(),
+  );
+}
+
+/** Takes away the devices that pods had whose directories were removed. */
+export const releaseDevices = (ports: RemovalPorts, directories: RootDir, turns: DeviceTurns): Observable<never> =>
+  ports.files
+    .list(localDeviceMounts(directories))
+    .pipe(switchMap((names) => inSequence(names, (name) => releaseDevice(ports, directories, name, turns))));

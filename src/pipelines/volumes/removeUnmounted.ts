@@ -1,0 +1,36 @@
+/** Takes away what is mounted in a tree, and then the tree. Keeps nothing. Counterpart: mount.CleanupMountPoint. */
+import { concat, ignoreElements, type Observable, switchMap, tap, EMPTY } from "rxjs";
+import type { MountEntry } from "../../core/mount/mountInfo.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import type { Call } from "../../ports/call.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { Mounts } from "../../ports/mounts.ts";
+import { type UnmountOutcome, unmountOrDetach } from "./unmountOrDetach.ts";
+
+/** What taking away needs. */
+export type RemovalPorts = Pick<KubeletPorts, "files" | "mounts" | "telemetry">;
+
+/** Removes a tree once nothing is mounted in it any more. Errors while something is. */
+export const removeUnmounted = (ports: RemovalPorts, place: string): Observable<never> =>
+  concat(unmountBelow(ports, place), ports.files.remove(place).pipe(ignoreElements()));
+
+/** Unmounts everything at a path and below, the last mount first. */
+export function unmountBelow({ mounts, telemetry }: RemovalPorts, place: string): Observable<never> {
+  if (mounts === undefined) return EMPTY;
+  const isThere = ({ mountPoint }: MountEntry): boolean => mountPoint === place || mountPoint.startsWith(`${place}/`);
+  return mounts.list().pipe(
+    switchMap((entries) =>
+      inSequence(entries.filter(isThere).toReversed(), ({ mountPoint }) => unmount(mounts, mountPoint, telemetry)),
+    ),
+    ignoreElements(),
+  );
+}
+
+/** A server that does not answer keeps nobody waiting: the mount is detached, and goes when it can. */
+const unmount = (mounts: Mounts, path: string, { log }: RemovalPorts["telemetry"]): Call<UnmountOutcome> =>
+  unmountOrDetach(mounts, path).pipe(
+    tap((outcome) => {
+      if (outcome.kind === "unmounted") log.debug("Unmounted", { path });
+      else log.warn("Unmounting takes too long: the mount is detached", { path, error: outcome.stuck });
+    }),
+  );

@@ -1,0 +1,79 @@
+/**
+ * What earlier kubelets left of volumes, from the directories of pods: `pods/UID/volumes/PLUGIN/NAME`. None is taken to be
+ * complete; what is still wanted is set up once more, which changes nothing where all is well. Counterpart: reconstruct.go.
+ */
+import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable, switchMap, tap } from "rxjs";
+import { toKubeletError } from "../../core/errors.ts";
+import { type PodUid, podUid } from "../../core/ids.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { podsDir, podVolumeDir, podVolumesDir, unescapePluginName } from "../../core/paths.ts";
+import { NO_VOLUMES, type PodVolumes } from "../../core/volume/podVolumes.ts";
+import { volumeKey } from "../../core/volume/volumeLayout.ts";
+import type { ActualVolume } from "../../core/volume/volumePlan.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { KeyedCell } from "../../state/keyedCell.ts";
+
+type Ports = Pick<KubeletPorts, "files" | "telemetry">;
+type Directories = Pick<KubeletConfig, "directories">;
+
+/** Fills the cell. Never errors: a directory that cannot be read is told, and looked at again before it is removed. */
+export function restoreVolumes(
+  ports: Ports,
+  { directories }: Directories,
+  volumes: KeyedCell<PodUid, PodVolumes>,
+): Observable<never> {
+  const { files, telemetry } = ports;
+  const guarded = (read$: Observable<never>, path: string): Observable<never> =>
+    read$.pipe(
+      catchError((thrown: unknown) => {
+        telemetry.metrics.count("reconstruct_volume_operations_errors_total");
+        telemetry.log.warn("Cannot tell which volumes an earlier kubelet left", {
+          path,
+          error: toKubeletError(thrown),
+        });
+        return EMPTY;
+      }),
+    );
+  const restorePod = (uid: PodUid): Observable<never> => {
+    const top = podVolumesDir(directories, uid);
+    const found: ActualVolume[] = [];
+    const plugins$ = files.list(top).pipe(
+      switchMap((plugins) =>
+        inSequence(plugins, (escaped) =>
+          files.list(`${top}/${escaped}`).pipe(
+            map((names) =>
+              names.map((name) =>
+                leftBy(unescapePluginName(escaped), name, podVolumeDir(directories, uid, escaped, name)),
+              ),
+            ),
+            tap((list) => found.push(...list)),
+          ),
+        ),
+      ),
+      ignoreElements(),
+    );
+    const told$ = defer(() => {
+      if (found.length === 0) return EMPTY;
+      telemetry.metrics.count("reconstruct_volume_operations_total", {}, found.length);
+      const known = volumes.get(uid) ?? NO_VOLUMES;
+      volumes.set(uid, { ...known, actual: new Map(found.map((volume) => [volumeKey(volume), volume])) });
+      return EMPTY;
+    });
+    return guarded(concat(plugins$, told$), top);
+  };
+  const pods$ = files.list(podsDir(directories)).pipe(
+    switchMap((uids) => inSequence(uids, (uid) => restorePod(podUid(uid)))),
+    ignoreElements(),
+  );
+  return guarded(pods$, podsDir(directories));
+}
+
+const leftBy = (plugin: string, name: string, path: string): ActualVolume => ({
+  plugin,
+  name,
+  path,
+  isOwnDirectory: true,
+  condition: "uncertain",
+  inputs: [],
+});

@@ -1,0 +1,69 @@
+/**
+ * Looks up the claims of a pod at the API server, one request per object, until each is bound. Keeps nothing. Bound: one
+ * request per claim; failures wait 500 ms doubling to 2 min 2 s.
+ */
+import { catchError, defer, map, type Observable, of, switchMap, takeWhile } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import { boundVolumeName, type ClaimReference, originOf } from "../../core/volume/volumeClaim.ts";
+import type { VolumeOrigin } from "../../core/volume/volumeLayout.ts";
+import { retryDelayMs } from "../../core/volume/volumePlan.ts";
+import { pollAfter } from "../../operators/pollAfter.ts";
+import type { ApiServer } from "../../ports/apiServer.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+export interface VolumeClaimsDeps {
+  /** Absent on a node of no cluster. */
+  readonly api: Pick<ApiServer, "get"> | undefined;
+  readonly clock: Clock;
+}
+
+/** What came of each try; the last one is the volume. Never errors. */
+export function followClaim(
+  pod: Pod,
+  reference: ClaimReference,
+  { api, clock }: VolumeClaimsDeps,
+): Observable<Result<VolumeOrigin>> {
+  let failures = 0;
+  const look = (): Observable<Result<VolumeOrigin>> =>
+    lookUp(pod, reference, api).pipe(
+      map((found) => {
+        if (found.ok) return found;
+        failures += 1;
+        const { namespace } = pod.metadata;
+        const message = `error processing PVC ${namespace}/${reference.claimName}: ${found.error.message}`;
+        return err({ ...found.error, message });
+      }),
+    );
+  return defer(() =>
+    pollAfter(clock, () => retryDelayMs(failures), look).pipe(takeWhile(({ ok: isFound }) => !isFound, true)),
+  );
+}
+
+function lookUp(pod: Pod, reference: ClaimReference, api: VolumeClaimsDeps["api"]): Observable<Result<VolumeOrigin>> {
+  const { namespace } = pod.metadata;
+  if (api === undefined) {
+    return of(err(kubeletError("Unimplemented", "failed to fetch PVC from API server: there is no API server")));
+  }
+  const failed = (what: string) => (thrown: unknown) => {
+    const error = toKubeletError(thrown);
+    return of(
+      err({ ...error, reason: "FailedMount", message: `failed to fetch ${what} from API server: ${error.message}` }),
+    );
+  };
+  const claim$ = api
+    .get("persistentvolumeclaims", { namespace, name: reference.claimName })
+    .pipe(map(ok), catchError(failed("PVC")));
+  return claim$.pipe(
+    switchMap((claim) => {
+      if (!claim.ok) return of(claim);
+      const name = boundVolumeName(pod, reference, claim.value);
+      if (!name.ok) return of(name);
+      return api.get("persistentvolumes", { name: name.value }).pipe(
+        map((volume) => originOf(volume, claim.value, reference.readOnly)),
+        catchError(failed(`PV ${name.value}`)),
+      );
+    }),
+  );
+}

@@ -1,0 +1,88 @@
+/**
+ * Gathers what the files of a volume are made of: ConfigMaps and Secrets of the cache, fields of the pod, tokens. Keeps
+ * nothing. Bound: the cache's wait for an object, and one request per token.
+ */
+import { combineLatest, defaultIfEmpty, map, type Observable, of } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { NO_POD_CERTIFICATES } from "../../core/cert/podCertificate.ts";
+import { NO_TRUST_BUNDLES } from "../../core/cert/trustAnchors.ts";
+import { kubeletError } from "../../core/errors.ts";
+import type { EpochMs } from "../../core/ids.ts";
+import { volumeReferences } from "../../core/pod/podReferences.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import type { ResourceAmounts } from "../../core/resources/resourceList.ts";
+import { dueAt, type ServiceAccountToken, tokenKey, type TokenWish } from "../../core/token/serviceAccountToken.ts";
+import { contentInputs } from "../../core/volume/contentInputs.ts";
+import type { Volume } from "../../core/volume/volumeLayout.ts";
+import { anchorsWishes, tokenWishes } from "../../core/volume/identityFiles.ts";
+import type { Payload } from "../../core/volume/payloadFile.ts";
+import { type PayloadSources, volumePayload } from "../../core/volume/volumePayload.ts";
+import type { VolumeInputs } from "../../core/volume/volumePlan.ts";
+import type { PodCertificates } from "../projections/podCertificates.ts";
+import type { PodObjects } from "../podObjects.ts";
+import type { Tokens } from "../projections/tokens.ts";
+import type { TrustBundles } from "../projections/trustBundles.ts";
+
+/** What a volume is made of at one moment. */
+export interface VolumeContent {
+  readonly inputs: VolumeInputs;
+  /** Made when it is needed: most looks find the inputs unchanged. */
+  readonly payload: () => Result<Payload>;
+  /** When another token is due; undefined when there is none in it. */
+  readonly dueAt: EpochMs | undefined;
+}
+
+export interface ContentSources {
+  readonly objects: PodObjects;
+  /** Absent on a node of no cluster. */
+  readonly tokens: Tokens | undefined;
+  /** Absent, as the next, where its feature gate is off, and on a node of no cluster. */
+  readonly trustBundles: TrustBundles | undefined;
+  readonly podCertificates: PodCertificates | undefined;
+  readonly allocatable: ResourceAmounts;
+}
+
+/** A volume that nothing is written into. */
+export const NO_CONTENT: VolumeContent = { inputs: [], payload: () => ok(new Map()), dueAt: undefined };
+
+const NO_TOKENS = err(
+  kubeletError("Unimplemented", "failed to fetch token: cannot use TokenManager when kubelet is in standalone mode"),
+);
+
+/** One value. Never errors: what is missing is told by the payload. */
+export function gatherContent(pod: Pod, volume: Volume, sources: ContentSources): Observable<VolumeContent> {
+  const { objects, tokens, trustBundles, podCertificates, allocatable } = sources;
+  const wanted = anchorsWishes(volume);
+  const anchors$ = allOf(wanted.map((wish) => trustBundles?.get(wish) ?? of(NO_TRUST_BUNDLES)));
+  const issued = tokenWishes(pod, volume).map((wish) =>
+    (tokens?.get(wish) ?? of(NO_TOKENS)).pipe(map((token): Issued => [tokenKey(wish), token])),
+  );
+  return combineLatest([objects.read(pod, volumeReferences(volume)), allOf(issued), anchors$]).pipe(
+    map(([known, list, anchors]) => {
+      const byKey = new Map(list);
+      const token = (wish: TokenWish): Result<string> => {
+        const found = byKey.get(tokenKey(wish)) ?? NO_TOKENS;
+        return found.ok ? ok(found.value.token) : found;
+      };
+      const made: PayloadSources = {
+        objects: known,
+        token,
+        anchors: (wish) => anchors[wanted.indexOf(wish)] ?? NO_TRUST_BUNDLES,
+        credentials: (wish) => podCertificates?.get(wish) ?? NO_POD_CERTIFICATES,
+        allocatable,
+      };
+      const dues = list.flatMap(([, result]) => (result.ok ? [dueAt(result.value)] : []));
+      return {
+        inputs: contentInputs(pod, volume, made),
+        payload: () => volumePayload(pod, volume, made),
+        dueAt: dues.length === 0 ? undefined : (Math.min(...dues) as EpochMs),
+      };
+    }),
+  );
+}
+
+/** Their values together, also of none. */
+const allOf = <T>(values: readonly Observable<T>[]): Observable<readonly T[]> =>
+  combineLatest(values).pipe(defaultIfEmpty<readonly T[], readonly T[]>([]));
+
+type Issued = readonly [key: string, token: Result<ServiceAccountToken>];

@@ -1,0 +1,191 @@
+/**
+ * Makes one volume on the node, and takes it away again. Both begin from whatever is there and may be repeated after they
+ * were cut off anywhere. Keep nothing. Counterparts: SetUpAt and TearDownAt of the volume plugins.
+ */
+import { concat, EMPTY, ignoreElements, type Observable, switchMap, throwError } from "rxjs";
+import { kubeletError } from "../../core/errors.ts";
+import { mountAt, seenBelow } from "../../core/mount/mountInfo.ts";
+import { hostPathStep } from "../../core/volume/hostPathStep.ts";
+import { mountStep } from "../../core/volume/mountStep.ts";
+import { localSource } from "../../core/volume/volumeChecks.ts";
+import type { BoundVolume, VolumeLayout } from "../../core/volume/volumeLayout.ts";
+import { alreadyMounted, type VolumeNotice } from "../../core/volume/volumeNotices.ts";
+import type { Payload } from "../../core/volume/payloadFile.ts";
+import { inSequence } from "../../operators/inSequence.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import { type DeviceTurns, mountDevice } from "./deviceMounts.ts";
+import { giveAway, setReady } from "./volumeOwnership.ts";
+import { type RemovalPorts, removeUnmounted, unmountBelow } from "./removeUnmounted.ts";
+
+export type VolumePorts = RemovalPorts & Pick<KubeletPorts, "volumeFiles" | "quotas" | "clock">;
+
+/** Everybody in the pod may use it; who may come near it is decided by the pod's own directory. */
+const SHARED_MODE = 0o777;
+const PRIVATE_MODE = 0o750;
+const HOST_DIRECTORY_MODE = 0o755;
+const HOST_FILE_MODE = 0o644;
+const NESTED_MODE = 0o755;
+
+/**
+ * Makes the volume; a volume with content gets `payload`. Emits what its pod is to be told. Errors: KubeletError, and what
+ * was made so far stays.
+ */
+export function setUpVolume(
+  ports: VolumePorts,
+  layout: VolumeLayout,
+  payload: Payload | undefined,
+  turns: DeviceTurns,
+): Observable<VolumeNotice> {
+  const { path, ownership, bound, nested = [] } = layout;
+  const before: readonly (() => Observable<unknown>)[] = [
+    () => (layout.fault === undefined ? EMPTY : throwError(() => layout.fault)),
+    () => (layout.wanted ? provideHostPath(ports, path, layout.wanted) : EMPTY),
+    () => (layout.readyDir === undefined ? EMPTY : forgetGone(ports, path, layout.readyDir)),
+    () => (layout.isOwnDirectory ? makeOwn(ports, layout) : EMPTY),
+  ];
+  const after: readonly (() => Observable<unknown>)[] = [
+    ...nested.map((name) => () => ports.files.makeDirectory(`${path}/${name}`, NESTED_MODE)),
+    () => (layout.hasQuota === true && ports.quotas !== undefined ? ports.quotas.assign(path) : EMPTY),
+    () => (payload === undefined ? EMPTY : ports.volumeFiles.writeAtomic(path, payload, ownership)),
+  ];
+  const steps: readonly (() => Observable<VolumeNotice>)[] = [
+    ...before.map(silently),
+    () => (bound === undefined ? mountOnce(ports, layout) : bindLocal(ports, layout, bound, turns)),
+    ...after.map(silently),
+    () => (payload === undefined ? giveAway(ports, layout) : EMPTY),
+  ];
+  return inSequence(steps, (step) => step());
+}
+
+/** The same step, of which only the end is told. */
+const silently = (step: () => Observable<unknown>) => (): Observable<never> => {
+  const made$ = step();
+  return made$ === EMPTY ? EMPTY : made$.pipe(ignoreElements());
+};
+
+/** Nobody but root looks into the directory of all volumes of a pod, whatever the modes in it. */
+const makeOwn = ({ files }: VolumePorts, layout: VolumeLayout): Observable<void> =>
+  concat(
+    files.makeDirectory(layout.path.split("/").slice(0, -2).join("/"), PRIVATE_MODE),
+    files.makeDirectory(layout.path, modeOf(layout)),
+  );
+
+const modeOf = ({ hasContent, fileSystem, bound }: VolumeLayout): number =>
+  hasContent || (bound === undefined && fileSystem?.fsType !== "nfs") ? SHARED_MODE : PRIVATE_MODE;
+
+function provideHostPath({ files }: VolumePorts, path: string, wanted: string): Observable<void> {
+  return files.kindOf(path).pipe(
+    switchMap((found) => {
+      const step = hostPathStep(path, wanted, found);
+      if (!step.ok) throw step.error;
+      switch (step.value) {
+        case "nothing":
+          return EMPTY;
+        case "makeDirectory":
+          return files.makeDirectory(path, HOST_DIRECTORY_MODE);
+        case "makeFile":
+          return files.writeFile(path, "", HOST_FILE_MODE);
+      }
+    }),
+  );
+}
+
+/** What is not there any more was given to nobody. */
+const forgetGone = ({ files }: VolumePorts, path: string, readyDir: string): Observable<void> =>
+  files.kindOf(path).pipe(switchMap((found) => (found === undefined ? files.remove(readyDir) : EMPTY)));
+
+/** Binds a directory of the node, or what is mounted of a block device for all pods. */
+function bindLocal(
+  ports: VolumePorts,
+  layout: VolumeLayout,
+  bound: BoundVolume,
+  turns: DeviceTurns,
+): Observable<VolumeNotice> {
+  return ports.files.kindOf(bound.source).pipe(
+    switchMap((found) => {
+      const source = localSource(bound.source, found);
+      if (!source.ok) throw source.error;
+      if (source.value === "directory") return mountOnce(ports, layout);
+      const shared = { ...layout, bound: { ...bound, source: bound.device.mountPoint } };
+      return turns.run(mountOnce(ports, shared, mountDevice(ports, bound.device)));
+    }),
+  );
+}
+
+/** `provided$` makes what is to be bound, when it is. */
+function mountOnce(
+  ports: VolumePorts,
+  layout: VolumeLayout,
+  provided$: Observable<void> = EMPTY,
+): Observable<VolumeNotice> {
+  const { path, fileSystem, bound, hasContent, readyDir } = layout;
+  const { files, mounts } = ports;
+  if (fileSystem === undefined && bound === undefined) return EMPTY;
+  if (mounts === undefined) {
+    // Differs from upstream: a kubelet that may not mount keeps Secrets in the pod's own directory, which is closed to others.
+    if (hasContent) return EMPTY;
+    return throwError(() => kubeletError("PermissionDenied", "the kubelet may not mount file systems"));
+  }
+  return mounts.list().pipe(
+    switchMap((entries) => {
+      const step = mountStep(layout, mountAt(entries, path));
+      const anew$ = readyDir === undefined ? EMPTY : files.remove(readyDir);
+      if (!step.ok) throw step.error;
+      switch (step.value.kind) {
+        case "nothing":
+          return EMPTY;
+        case "mount":
+          return concat(anew$, mounts.mount({ ...step.value.fileSystem, target: path })).pipe(ignoreElements());
+        case "bind": {
+          const { source, readOnly, options, podsDir } = step.value.bound;
+          // As long as other pods have it, it is their group's.
+          const isTaken = readyDir !== undefined && seenBelow(entries, source, podsDir).length > 0;
+          const bound$ = mounts.bind({ source, readOnly, options, target: path });
+          return concat(
+            concat(provided$, isTaken ? setReady(files, readyDir) : anew$).pipe(ignoreElements()),
+            isTaken ? otherGroup(ports, layout, source) : EMPTY,
+            bound$.pipe(ignoreElements()),
+          );
+        }
+        case "makeReadOnly":
+          return mounts.makeReadOnly(path).pipe(ignoreElements());
+      }
+    }),
+  );
+}
+
+/** Other pods have what is at `source`: by another group this pod may not be able to use it. */
+function otherGroup(
+  { volumeFiles }: VolumePorts,
+  { name, ownership }: VolumeLayout,
+  source: string,
+): Observable<VolumeNotice> {
+  if (ownership === undefined) return EMPTY;
+  return volumeFiles.groupOf(source).pipe(switchMap((found) => alreadyMounted(name, ownership.fsGroup, found)));
+}
+
+/** What of a volume is to go. */
+export interface VolumeRemains {
+  readonly path: string;
+  /** Whether `path` itself goes. */
+  readonly isOwnDirectory: boolean;
+  /** Where parts of it are bound for containers. */
+  readonly subPaths: string;
+}
+
+/**
+ * Takes everything away, what was mounted first of all; nothing is removed while something is mounted there. `released$`
+ * takes away what the pod shared with others.
+ */
+export function tearDownVolume(
+  ports: RemovalPorts,
+  { path, isOwnDirectory, subPaths }: VolumeRemains,
+  released$?: Observable<unknown>,
+): Observable<never> {
+  return concat(
+    removeUnmounted(ports, subPaths),
+    // The directory of the pod goes last: by it the next kubelet finds what this one leaves.
+    released$ === undefined ? EMPTY : concat(unmountBelow(ports, path), released$.pipe(ignoreElements())),
+    isOwnDirectory ? removeUnmounted(ports, path) : EMPTY,
+  );
+}

@@ -1,0 +1,63 @@
+/**
+ * Keeps at hand what a projected volume is made of beside objects that its pod names, and tells of it: bundles of
+ * authorities, certificates. Bounds: the watches of Projections, and one certificate per source.
+ */
+import { map, merge, type Observable, switchMap } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { podCertificateWishes } from "../../core/cert/podCertificate.ts";
+import { podEventObject } from "../../core/pod/podEvents.ts";
+import { anchorsWishes } from "../../core/volume/identityFiles.ts";
+import type { Volume } from "../../core/volume/volumeLayout.ts";
+import { distinctBy } from "../../operators/distinctBy.ts";
+import { eventOutput } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+import type { ContentSources } from "./volumeContent.ts";
+
+/** Another look is due; with `warning` something is to be told as well. */
+export interface VolumeNews {
+  readonly warning?: PodOutput;
+}
+
+interface Wish {
+  readonly pod: Pod;
+  readonly volume: Volume;
+}
+
+type Sources = Pick<ContentSources, "trustBundles" | "podCertificates">;
+
+/** Whether there can be any news: without it no volume has to listen. */
+export const hasNews = ({ trustBundles, podCertificates }: Sources): boolean =>
+  trustBundles !== undefined || podCertificates !== undefined;
+
+/**
+ * News of one volume for as long as it is wanted.
+ *
+ *     wishes     w-----w'-------------------(not wanted)
+ *     certs      --------issued----renewed--
+ *     output     --------n---------n--------
+ */
+export const volumeNews = (wishes$: Observable<Wish | undefined>, sources: Sources): Observable<VolumeNews> =>
+  wishes$.pipe(
+    // Which sources a volume has never changes.
+    distinctBy((before, now) => (before === undefined) === (now === undefined)),
+    switchMap((wish) => merge(...(wish === undefined ? [] : newsOf(wish, sources)))),
+  );
+
+function newsOf({ pod, volume }: Wish, { trustBundles, podCertificates }: Sources): readonly Observable<VolumeNews>[] {
+  const object = podEventObject(pod);
+  const bundles = trustBundles !== undefined && anchorsWishes(volume).length > 0 ? [trustBundles.changes$] : [];
+  const certificates =
+    podCertificates === undefined ? [] : podCertificateWishes(pod, volume).map((wish) => podCertificates.follow(wish));
+  return [
+    ...bundles.map((changes$) => changes$.pipe(map(() => ({})))),
+    ...certificates.map((news$) =>
+      news$.pipe(
+        map((news) => {
+          if (news.kind === "changed") return {};
+          const { reason, message } = news;
+          return { warning: eventOutput({ type: "Warning", reason, message, object }) };
+        }),
+      ),
+    ),
+  ];
+}

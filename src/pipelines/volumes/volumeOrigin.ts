@@ -1,0 +1,47 @@
+/**
+ * What makes a volume that the pod alone does not tell: the PersistentVolume behind a claim, the driver of a CSI volume.
+ * Keeps nothing. Bounds: those of a claim's look-ups; one timer until the drivers are told.
+ */
+import { distinctUntilChanged, map, type Observable, of, startWith, switchMap, timeout } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { ok, type Result } from "../../core/result.ts";
+import type { CsiOrigin } from "../../core/volume/csiVolume.ts";
+import { claimOf } from "../../core/volume/volumeClaim.ts";
+import type { Volume, VolumeOrigin } from "../../core/volume/volumeLayout.ts";
+import type { ClusterObjects } from "../../ports/clusterObjects.ts";
+import { followClaim, type VolumeClaimsDeps } from "./volumeClaims.ts";
+
+export interface VolumeOriginDeps extends VolumeClaimsDeps {
+  /** Absent on a node of no cluster. */
+  readonly csiDrivers$: ClusterObjects["csiDrivers$"] | undefined;
+}
+
+/** How long a volume waits for the drivers before it is refused without a word on its own. */
+const SYNC_MS = 1_000;
+
+/** What is known, again whenever that changed; drivers are followed while it is subscribed. Never errors. */
+export function followOrigin(pod: Pod, volume: Volume, deps: VolumeOriginDeps): Observable<Result<VolumeOrigin>> {
+  const reference = claimOf(pod, volume);
+  if (reference !== undefined) {
+    return followClaim(pod, reference, deps).pipe(
+      switchMap((found) => (found.ok ? withDriver(found.value, deps) : of(found))),
+    );
+  }
+  const { name, csi } = volume;
+  return withDriver(csi === undefined ? { name } : { name, csi: { driver: csi.driver, mode: "Ephemeral" } }, deps);
+}
+
+function withDriver(origin: VolumeOrigin, deps: VolumeOriginDeps): Observable<Result<VolumeOrigin>> {
+  const { csi } = origin;
+  return csi === undefined ? of(ok(origin)) : driverOf(csi, deps).pipe(map((told) => ok({ ...origin, csi: told })));
+}
+
+function driverOf(csi: CsiOrigin, { csiDrivers$, clock }: VolumeOriginDeps): Observable<CsiOrigin> {
+  if (csiDrivers$ === undefined) return of(csi);
+  const told$ = csiDrivers$.pipe(
+    map((drivers) => drivers.get(csi.driver) ?? "absent"),
+    distinctUntilChanged(),
+    map((known): CsiOrigin => ({ ...csi, known })),
+  );
+  return told$.pipe(timeout({ first: SYNC_MS, with: () => told$.pipe(startWith(csi)), scheduler: clock.scheduler }));
+}

@@ -1,0 +1,65 @@
+/**
+ * Says by an event which volumes a pod waits for: at once when no time will help, else when it has waited for long, and
+ * again. Bound: one timer per pod. Counterpart: WaitForAttachAndMount of pkg/kubelet/volumemanager.
+ * Differs from upstream: a wait that took too long is an event too, which upstream only logs; its words are the error's.
+ */
+import { distinctUntilChanged, EMPTY, map, type Observable, of, switchMap } from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import type { PodUid } from "../../core/ids.ts";
+import { podEventObject } from "../../core/pod/podEvents.ts";
+import { sameItems } from "../../core/sameValue.ts";
+import { NO_VOLUMES, type PodVolumes, waitMessage } from "../../core/volume/podVolumes.ts";
+import { usedVolumes } from "../../core/volume/volumeLayout.ts";
+import { distinctBy } from "../../operators/distinctBy.ts";
+import { pollAfter } from "../../operators/pollAfter.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
+import { eventOutput } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+
+/** What the waits are read from. */
+export interface VolumeWaitDeps {
+  readonly volumes: ReadonlyKeyedCell<PodUid, PodVolumes>;
+  readonly ports: Pick<KubeletPorts, "clock">;
+}
+
+/** How long a pod waits for its volumes before that is told: upstream's podAttachAndMountTimeout. */
+const TOLD_AFTER_MS = 123_000;
+
+/** Events of one pod; `pods$` tells the pod that needs its volumes, `keep` for one that ends. Never errors. */
+export function volumeWaitEvents(
+  uid: PodUid,
+  pods$: Observable<Pod | "keep" | undefined>,
+  { volumes, ports }: VolumeWaitDeps,
+): Observable<PodOutput> {
+  // Another spec of the pod, or its status come back, is no new wait.
+  const waiting$ = pods$.pipe(
+    map((pod) =>
+      pod === undefined || pod === "keep" ? { pod: undefined, names: [] } : { pod, names: usedNames(pod) },
+    ),
+    distinctBy((before, now) => sameItems(before.names, now.names)),
+  );
+  return waiting$.pipe(
+    switchMap(({ pod, names }) => {
+      if (pod === undefined) return EMPTY;
+      const message = (): string | undefined => waitMessage(names, volumes.get(uid) ?? NO_VOLUMES);
+      const isRefused = (): boolean =>
+        [...(volumes.get(uid)?.wishes.values() ?? [])].some(({ kind }) => kind === "refused");
+      const tell = (): Observable<PodOutput> => {
+        const text = message();
+        if (text === undefined) return EMPTY;
+        return of(eventOutput({ type: "Warning", reason: "FailedMount", message: text, object: podEventObject(pod) }));
+      };
+      return volumes.changes$(uid).pipe(
+        map(() => (message() === undefined ? "none" : isRefused() ? "refused" : "waiting")),
+        distinctUntilChanged(),
+        switchMap((wait) => {
+          if (wait === "none") return EMPTY;
+          return pollAfter(ports.clock, TOLD_AFTER_MS, tell, { immediately: wait === "refused" });
+        }),
+      );
+    }),
+  );
+}
+
+const usedNames = (pod: Pod): readonly string[] => usedVolumes(pod).map(({ name }) => name);

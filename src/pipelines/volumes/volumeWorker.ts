@@ -1,0 +1,230 @@
+/**
+ * One volume of one pod: set up while it is wanted, filled anew when what it is made of changed, taken away once it is
+ * not. Its state is the node's cell. Bound: one operation at a time; failures wait 500 ms doubling to 2 min 2 s.
+ *
+ *     wishes     wanted-------------------(object changed)------not wanted
+ *     runs       [set up fails]   [set up]       [set up]       [tear down]|
+ *                              ---^
+ */
+import {
+  catchError,
+  concat,
+  connect,
+  defer,
+  EMPTY,
+  filter,
+  map,
+  merge,
+  type Observable,
+  of,
+  share,
+  switchMap,
+  tap,
+} from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import { toKubeletError } from "../../core/errors.ts";
+import type { PodUid } from "../../core/ids.ts";
+import { podVolumeSubpathsDir } from "../../core/paths.ts";
+import { podEventObject } from "../../core/pod/podEvents.ts";
+import { setUpMessage } from "../../core/volume/podVolumes.ts";
+import { failedCheck, type SetUpError } from "../../core/volume/volumeChecks.ts";
+import {
+  EMPTY_DIR_PLUGIN,
+  LOCAL_PLUGIN,
+  type Volume,
+  type VolumeLayout,
+  type VolumeNode,
+} from "../../core/volume/volumeLayout.ts";
+import {
+  absentVolume,
+  type ActualVolume,
+  volumeStep,
+  withFailure,
+  withoutFailure,
+} from "../../core/volume/volumePlan.ts";
+import { reconcile } from "../../operators/reconcile.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { eventOutput } from "../podContext.ts";
+import type { PodOutput } from "../podOutputs.ts";
+import { type DeviceTurns, releaseDevice } from "./deviceMounts.ts";
+import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
+import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";
+import { observeWait, timed, type Wait } from "./volumeMetrics.ts";
+import { hasNews, volumeNews } from "./volumeNews.ts";
+
+/** What the pod wants of the volume now. */
+export interface Wanted {
+  readonly pod: Pod;
+  readonly volume: Volume;
+  readonly layout: VolumeLayout;
+}
+
+/** Where what is known of the volume is kept. */
+export interface VolumeRecord {
+  get(): ActualVolume | undefined;
+  set(actual: ActualVolume | undefined): void;
+}
+
+export interface VolumeWorkerDeps {
+  readonly uid: PodUid;
+  readonly ports: VolumePorts & { readonly clock: Clock };
+  readonly rootDir: string;
+  readonly node: Pick<VolumeNode, "labels">;
+  readonly sources: ContentSources;
+  readonly record: VolumeRecord;
+  readonly turns: DeviceTurns;
+  /** Content is looked at again at least this often. */
+  readonly syncPeriodMs: number;
+}
+
+/** No sooner is a token asked for again after it could not be renewed. */
+const SOONEST_RENEWAL_MS = 10_000;
+
+/** Runs until it is unsubscribed; `wishes$` tells what is wanted, again whenever it may have changed. Never errors. */
+export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: VolumeWorkerDeps): Observable<PodOutput> {
+  return defer(() => {
+    const { clock } = deps.ports;
+    let wanted: Wanted | undefined;
+    let content: VolumeContent = NO_CONTENT;
+    const wait: Wait = { since: undefined };
+    const look$ = defer(() => {
+      const now = wanted;
+      const gathered$ =
+        now?.layout.hasContent === true ? gatherContent(now.pod, now.volume, deps.sources) : of(NO_CONTENT);
+      return gathered$.pipe(
+        tap((gathered) => (content = gathered)),
+        switchMap((gathered) => carryOut(now, gathered, wait, deps)),
+      );
+    });
+    const rounds = (triggers$: Observable<unknown>): Observable<PodOutput> =>
+      reconcile({ triggers$, run: () => look$, wakeAfterMs: () => wakeAfterMs(wanted, content, deps), clock });
+    const told$ = wishes$.pipe(
+      tap((wish) => {
+        if (wanted === undefined && wish !== undefined) wait.since = clock.monotonicMs();
+        wanted = wish;
+      }),
+    );
+    if (!hasNews(deps.sources)) return rounds(told$);
+    return told$.pipe(
+      connect((shared$) => {
+        const news$ = volumeNews(shared$, deps.sources).pipe(share());
+        // Listened to first: what a look reads is being followed then.
+        const warnings$ = news$.pipe(
+          map(({ warning }) => warning),
+          filter((warning) => warning !== undefined),
+        );
+        return merge(warnings$, rounds(merge(shared$, news$)));
+      }),
+    );
+  });
+}
+
+function wakeAfterMs(wanted: Wanted | undefined, { dueAt }: VolumeContent, deps: VolumeWorkerDeps): number | undefined {
+  const { clock } = deps.ports;
+  const againAt = deps.record.get()?.failure?.againAt;
+  const waits = [
+    ...(againAt === undefined ? [] : [Math.max(0, againAt - clock.monotonicMs())]),
+    ...(wanted?.layout.hasContent === true ? [deps.syncPeriodMs] : []),
+    ...(wanted === undefined || dueAt === undefined ? [] : [Math.max(SOONEST_RENEWAL_MS, dueAt - clock.wallTime())]),
+  ];
+  return waits.length === 0 ? undefined : Math.min(...waits);
+}
+
+function carryOut(
+  wanted: Wanted | undefined,
+  content: VolumeContent,
+  wait: Wait,
+  deps: VolumeWorkerDeps,
+): Observable<PodOutput> {
+  const { record, ports } = deps;
+  const actual = record.get();
+  const wish = wanted && { layout: wanted.layout, inputs: content.inputs };
+  const step = volumeStep(wish, actual, ports.clock.monotonicMs());
+  switch (step.kind) {
+    case "nothing":
+    case "wait":
+      return EMPTY;
+    case "recovered":
+      record.set(actual && withoutFailure(actual));
+      return EMPTY;
+    case "forget":
+      record.set(undefined);
+      return EMPTY;
+    case "setUp":
+      return wanted === undefined ? EMPTY : setUp(wanted, content, wait, deps);
+    case "tearDown":
+      return actual === undefined ? EMPTY : tearDown(actual, deps);
+  }
+}
+
+function setUp(
+  { pod, layout }: Wanted,
+  content: VolumeContent,
+  wait: Wait,
+  deps: VolumeWorkerDeps,
+): Observable<PodOutput> {
+  const { record, ports } = deps;
+  const { inputs } = content;
+  const before = record.get() ?? absentVolume(layout);
+  const log = ports.telemetry.log.with({ podUid: deps.uid, volume: layout.name, plugin: layout.plugin });
+  const fail = (error: SetUpError): Observable<PodOutput> => {
+    record.set(withFailure(record.get() ?? before, { operation: "setUp", error, inputs }, ports.clock.monotonicMs()));
+    const message = setUpMessage(layout.name, error);
+    log.warn("Cannot set up a volume", { error });
+    return of(eventOutput({ type: "Warning", reason: "FailedMount", message, object: podEventObject(pod) }));
+  };
+  wait.since ??= ports.clock.monotonicMs();
+  const check = failedCheck(layout, deps.node.labels);
+  if (check !== undefined) return fail(check);
+  const payload = layout.hasContent ? content.payload() : undefined;
+  if (payload?.ok === false) return fail(payload.error);
+  const made$ = defer(() => {
+    // Until it is known to be there it may be there in part, for whoever has to take it away.
+    if (before.condition !== "mounted") record.set({ ...before, condition: "uncertain" });
+    const notices$ = setUpVolume(ports, layout, payload?.value, deps.turns);
+    const object = podEventObject(pod);
+    return notices$.pipe(map((notice) => eventOutput({ type: "Warning", ...notice, object })));
+  });
+  return concat(
+    timed(made$, "volume_mount", layout.plugin, ports),
+    defer(() => {
+      record.set({ ...withoutFailure(before), condition: "mounted", inputs });
+      observeWait(wait, layout.plugin, ports);
+      log.debug(before.condition === "mounted" ? "Volume is up to date" : "Volume is mounted");
+      return EMPTY;
+    }),
+  ).pipe(catchError((thrown: unknown) => fail(toKubeletError(thrown))));
+}
+
+/** What a volume of this plugin has of the node beside its own directory. */
+function releaseShared({ plugin, name, path }: ActualVolume, deps: VolumeWorkerDeps): Observable<unknown> | undefined {
+  const { ports, rootDir, turns } = deps;
+  if (plugin === LOCAL_PLUGIN) return releaseDevice(ports, { rootDir }, name, turns);
+  return plugin === EMPTY_DIR_PLUGIN ? ports.quotas?.clear(path) : undefined;
+}
+
+function tearDown(actual: ActualVolume, deps: VolumeWorkerDeps): Observable<PodOutput> {
+  const { record, ports, uid, rootDir } = deps;
+  const { name, path, isOwnDirectory, plugin } = actual;
+  const subPaths = `${podVolumeSubpathsDir({ rootDir }, uid)}/${name}`;
+  const released$ = releaseShared(actual, deps);
+  const gone$ = defer(() => {
+    record.set({ ...actual, condition: "uncertain", inputs: [] });
+    return tearDownVolume(ports, { path, isOwnDirectory, subPaths }, released$);
+  });
+  return concat(
+    timed(gone$, "volume_unmount", plugin, ports),
+    defer(() => {
+      record.set(undefined);
+      return EMPTY;
+    }),
+  ).pipe(
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      const failure = { operation: "tearDown", error, inputs: [] } as const;
+      record.set(withFailure(record.get() ?? actual, failure, ports.clock.monotonicMs()));
+      ports.telemetry.log.warn("Cannot take a volume away, trying again", { podUid: uid, volume: name, plugin, error });
+      return EMPTY;
+    }),
+  );
+}

@@ -1,0 +1,249 @@
+/**
+ * The volumes of all pods: what their workers want less what the node has, one worker per volume. Owner of the cell
+ * `volumes`, which is learnt from disk at start. Bound: one operation per volume. Counterpart: pkg/kubelet/volumemanager.
+ *
+ *     commands        sync----------------------------terminated--
+ *     objects         ------------(changed)-----------------------
+ *     volume a        [set up]    [set up]            [tear down]
+ *     volume b        [set up fails]  [set up]        [tear down]
+ *     cell            -----a----------b---------------------a,b gone
+ */
+import {
+  combineLatest,
+  concat,
+  EMPTY,
+  filter,
+  finalize,
+  from,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  skip,
+  switchMap,
+  tap,
+  withLatestFrom,
+} from "rxjs";
+import type { Pod } from "../../core/api.ts";
+import type { ConfigObjects } from "../../core/configObjects.ts";
+import type { PodUid } from "../../core/ids.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import { podDir } from "../../core/paths.ts";
+import { isTerminalPhase } from "../../core/pod/phase.ts";
+import type { PodCommand } from "../../core/pod/podRegistry.ts";
+import type { Result } from "../../core/result.ts";
+import { sameItems } from "../../core/sameValue.ts";
+import { isAllUnmounted, NO_VOLUMES, type PodVolumes, type VolumeWish } from "../../core/volume/podVolumes.ts";
+import { objectInputs } from "../../core/volume/contentInputs.ts";
+import { isLookedUp } from "../../core/volume/volumeClaim.ts";
+import {
+  layoutOf,
+  layoutOfFound,
+  usedVolumes,
+  type Volume,
+  volumeKey,
+  type VolumeNode,
+  type VolumeOrigin,
+} from "../../core/volume/volumeLayout.ts";
+import { keyedWorkers } from "../../operators/keyedWorkers.ts";
+import { distinctBy } from "../../operators/distinctBy.ts";
+import { inParallel } from "../../operators/inParallel.ts";
+import { createSemaphore } from "../../operators/semaphore.ts";
+import { switchOnNews } from "../../operators/switchOnNews.ts";
+import type { ApiServer } from "../../ports/apiServer.ts";
+import type { ClusterObjects } from "../../ports/clusterObjects.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import { type Cell, createCell } from "../../state/cell.ts";
+import type { KeyedCell } from "../../state/keyedCell.ts";
+import { type DeviceTurns, releaseDevices } from "./deviceMounts.ts";
+import type { PodMemory } from "../podMemory.ts";
+import type { PodOutput } from "../podOutputs.ts";
+import { restoreVolumes } from "./restoreVolumes.ts";
+import type { ContentSources } from "./volumeContent.ts";
+import { followOrigin } from "./volumeOrigin.ts";
+import { volumeWaitEvents } from "./volumeWaitEvents.ts";
+import { type VolumeRecord, volumeWorker, type Wanted } from "./volumeWorker.ts";
+
+type Ports = Pick<KubeletPorts, "files" | "volumeFiles" | "quotas" | "mounts" | "telemetry" | "clock">;
+
+export interface VolumesDeps {
+  readonly ports: Ports;
+  readonly config: Pick<KubeletConfig, "directories" | "syncPeriodMs">;
+  readonly node: VolumeNode;
+  readonly sources: ContentSources;
+  readonly volumes: KeyedCell<PodUid, PodVolumes>;
+  /** Absent on a node of no cluster. */
+  readonly api: Pick<ApiServer, "get"> | undefined;
+  /** Followed while a pod has volumes of CSI; absent likewise. */
+  readonly csiDrivers$: ClusterObjects["csiDrivers$"] | undefined;
+}
+
+export interface Volumes {
+  /** Learns what earlier kubelets left on disk; completes before any worker begins. Never errors. */
+  load(): Observable<never>;
+  /** Runs the volumes of one pod for as long as its worker lives. Never errors. */
+  run(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory): Observable<PodOutput>;
+  /** The directory of a pod that has no worker was removed, and its volumes with it. */
+  forget(uid: PodUid): void;
+  /**
+   * Takes away what such a pod had of the node beside its directory, before that goes: devices no other pod has, projects
+   * of file systems. Errors: KubeletError of the first that stays.
+   */
+  release(uid: PodUid): Observable<never>;
+}
+
+/** Makes the one owner of volumes. */
+export const createVolumes = (given: VolumesDeps): Volumes => volumesOf({ ...given, turns: createSemaphore(1) });
+
+type Deps = VolumesDeps & { readonly turns: DeviceTurns };
+
+const volumesOf = (deps: Deps): Volumes => ({
+  load: () => restoreVolumes(deps.ports, deps.config, deps.volumes),
+  // Of a pod without volumes nothing is followed.
+  run: (uid, commands$, memory) =>
+    commands$.pipe(
+      switchOnNews({
+        select: ({ pod }) =>
+          deps.volumes.get(uid) !== undefined || (pod !== undefined && usedVolumes(pod).length > 0) ? uid : undefined,
+        same: () => true,
+        run: () => runPod(uid, commands$, memory, deps),
+      }),
+    ),
+  forget: (uid) => deps.volumes.delete(uid),
+  release: (uid) =>
+    concat(
+      releaseDevices(deps.ports, deps.config.directories, deps.turns),
+      deps.ports.quotas?.clear(podDir(deps.config.directories, uid)) ?? EMPTY,
+    ).pipe(ignoreElements()),
+});
+
+/** What one volume's worker is told. */
+interface Told {
+  readonly key: string;
+  readonly wanted: Wanted | undefined;
+}
+
+function runPod(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory, deps: Deps): Observable<PodOutput> {
+  const { volumes } = deps;
+  const pods$ = commands$.pipe(map((command) => podToServe(command, memory)));
+  // To read an object may be told as news of it, so only another version of one is.
+  const changed$ = combineLatest([pods$, memory.objects.changes$]).pipe(
+    filter((known): known is [Pod, ConfigObjects] => known[0] !== undefined && known[0] !== "keep"),
+    distinctBy(([, before], [pod, now]) => {
+      const [volumes, { namespace }] = [usedVolumes(pod), pod.metadata];
+      return sameItems(objectInputs(namespace, volumes, before), objectInputs(namespace, volumes, now));
+    }),
+    map(([pod]) => pod),
+  );
+  const origins = createCell<Origins>(new Map());
+  const found$ = origins.changes$.pipe(
+    skip(1),
+    withLatestFrom(pods$),
+    map(([, pod]) => pod),
+  );
+  const told$ = merge(pods$, changed$, found$).pipe(
+    switchMap((pod) => from(wish(uid, pod, origins.value, deps))),
+    keyedWorkers<Told, string, PodOutput>({
+      key: ({ key }) => key,
+      worker: (key, values$) =>
+        volumeWorker(values$.pipe(map(({ wanted }) => wanted)), {
+          uid,
+          ports: deps.ports,
+          turns: deps.turns,
+          rootDir: deps.config.directories.rootDir,
+          node: deps.node,
+          sources: deps.sources,
+          record: recordOf(uid, key, volumes),
+          syncPeriodMs: deps.config.syncPeriodMs,
+        }),
+    }),
+  );
+  return merge(told$, followOrigins(pods$, origins, deps), volumeWaitEvents(uid, pods$, deps)).pipe(
+    finalize(() => {
+      if (isAllUnmounted(volumes.get(uid) ?? NO_VOLUMES)) volumes.delete(uid);
+    }),
+  );
+}
+
+/** The pod that needs its volumes; undefined once nothing of it runs, or will. A pod that ends still uses them. */
+function podToServe(command: PodCommand, { finished }: PodMemory): Pod | "keep" | undefined {
+  if (command.phase === "terminated") return undefined;
+  if (command.phase === "terminating" || finished || isTerminalPhase(command.pod.status?.phase)) return "keep";
+  return command.pod;
+}
+
+/** What was found out about the volumes of a pod, by their names. */
+type Origins = ReadonlyMap<string, Result<VolumeOrigin>>;
+
+/** Looks up what the volumes of the pod name for as long as it may need them. */
+function followOrigins(
+  pods$: Observable<Pod | "keep" | undefined>,
+  origins: Cell<Origins>,
+  { api, csiDrivers$, ports: { clock } }: VolumesDeps,
+): Observable<never> {
+  const lookedUp = (pod: Pod) =>
+    usedVolumes(pod).flatMap((volume) => (isLookedUp(pod, volume) ? [{ pod, volume }] : []));
+  return pods$.pipe(
+    filter((pod) => pod !== "keep"),
+    map((pod) => (pod === undefined ? [] : lookedUp(pod))),
+    distinctBy((before, now) =>
+      sameItems(
+        before.map(({ volume }) => volume.name),
+        now.map(({ volume }) => volume.name),
+      ),
+    ),
+    switchMap((list) =>
+      inParallel(list, ({ pod, volume }) =>
+        followOrigin(pod, volume, { api, csiDrivers$, clock }).pipe(
+          tap((found) => origins.set(new Map(origins.value).set(volume.name, found))),
+        ),
+      ),
+    ),
+    ignoreElements(),
+  );
+}
+
+/** What is known of one volume. */
+function wishOf(pod: Pod, volume: Volume, origins: Origins, node: VolumeNode): VolumeWish {
+  const origin = origins.get(volume.name);
+  if (isLookedUp(pod, volume) && origin === undefined) return { kind: "pending" };
+  if (origin?.ok === false) return { kind: "refused", error: origin.error };
+  const layout = origin === undefined ? layoutOf(pod, volume, node) : layoutOfFound(pod, origin.value, node);
+  return layout.ok ? { kind: "resolved", layout: layout.value } : { kind: "refused", error: layout.error };
+}
+
+/** Sets what the pod wants, and says whom that concerns. */
+function wish(
+  uid: PodUid,
+  pod: Pod | "keep" | undefined,
+  origins: Origins,
+  { volumes, node }: VolumesDeps,
+): readonly Told[] {
+  if (pod === "keep") return [];
+  const before = volumes.get(uid) ?? NO_VOLUMES;
+  const wishes = new Map<string, VolumeWish>();
+  const told = new Map<string, Told>();
+  for (const volume of pod === undefined ? [] : usedVolumes(pod)) {
+    const known = wishOf(pod as Pod, volume, origins, node);
+    wishes.set(volume.name, known);
+    if (known.kind !== "resolved") continue;
+    const key = volumeKey(known.layout);
+    told.set(key, { key, wanted: { pod: pod as Pod, volume, layout: known.layout } });
+  }
+  if (wishes.size > 0 || before.wishes.size > 0) volumes.set(uid, { ...before, wishes });
+  // While it is not known which volume a claim means, any that is there may be it.
+  const isAllKnown = [...wishes.values()].every(({ kind }) => kind === "resolved");
+  const left = isAllKnown ? [...before.actual.keys()].filter((key) => !told.has(key)) : [];
+  return [...told.values(), ...left.map((key) => ({ key, wanted: undefined }))];
+}
+
+const recordOf = (uid: PodUid, key: string, volumes: KeyedCell<PodUid, PodVolumes>): VolumeRecord => ({
+  get: () => volumes.get(uid)?.actual.get(key),
+  set(volume) {
+    const known = volumes.get(uid) ?? NO_VOLUMES;
+    const actual = new Map(known.actual);
+    if (volume === undefined) actual.delete(key);
+    else actual.set(key, volume);
+    volumes.set(uid, { ...known, actual });
+  },
+});

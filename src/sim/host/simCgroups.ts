@@ -1,0 +1,57 @@
+/** The Cgroups port in memory: names and limits. Owns the hierarchy. */
+import { type ErrorCode, kubeletError } from "../../core/errors.ts";
+import type { Call } from "../../ports/call.ts";
+import type { CgroupResources, Cgroups } from "../../ports/cgroup.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { later } from "../runtime/simCall.ts";
+
+/** The port, and a window for checkers. */
+export interface SimCgroups extends Cgroups {
+  /** Limits by name, sorted by name; cgroups made as parents have none. */
+  all(): ReadonlyMap<string, CgroupResources>;
+  /** All of them go, as when the machine boots. */
+  clear(): void;
+}
+
+export interface SimCgroupsOptions {
+  readonly clock: Clock;
+  readonly latencyMs?: number;
+  /** Asked before every operation; an error is its outcome. */
+  fault?(operation: keyof Cgroups, name: string): ErrorCode | undefined;
+}
+
+/** Makes an empty hierarchy. */
+export function createSimCgroups({ clock, latencyMs = 0, fault }: SimCgroupsOptions): SimCgroups {
+  const groups = new Map<string, CgroupResources>();
+  const call = <T>(operation: keyof Cgroups, name: string, effect: () => T): Call<T> =>
+    later(clock, latencyMs, () => {
+      const code = fault?.(operation, name);
+      if (code !== undefined) throw kubeletError(code, `cannot ${operation} cgroup ${name}: injected fault`);
+      return effect();
+    });
+  const ensure = (name: string, resources: CgroupResources) => {
+    let parent = "";
+    for (const part of name.split("/").slice(1, -1)) {
+      parent = `${parent}/${part}`;
+      if (!groups.has(parent)) groups.set(parent, {});
+    }
+    groups.set(name, { ...groups.get(name), ...resources });
+  };
+  return {
+    ensure: (name, resources) => call("ensure", name, () => ensure(name, resources)),
+    destroy: (name) =>
+      call("destroy", name, () => {
+        for (const each of [...groups.keys()]) if (each === name || each.startsWith(`${name}/`)) groups.delete(each);
+      }),
+    list: (name) =>
+      call("list", name, () => {
+        const prefix = name === "/" ? "/" : `${name}/`;
+        return [...groups.keys()]
+          .filter((each) => each.startsWith(prefix) && !each.slice(prefix.length).includes("/"))
+          .map((each) => each.slice(prefix.length))
+          .sort();
+      }),
+    clear: () => groups.clear(),
+    all: () => new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * A web server with the pods of one node on a page, as `staticPodURL` asks for it: conditional requests, an entity tag
+ * per content. Owns the page and every content it ever had. Bound: what its owner puts.
+ */
+import { concat, defer, ignoreElements, NEVER, type Observable, of, throwError } from "rxjs";
+import { kubeletError } from "../../core/errors.ts";
+import { longTimer } from "../../operators/longTimer.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ManifestResponse, ManifestServer } from "../../ports/manifestServer.ts";
+
+/** What becomes of one request. */
+export type SimPageFate =
+  | { readonly kind: "answer" }
+  /** Nobody listens. */
+  | { readonly kind: "refuse" }
+  /** No answer at all. */
+  | { readonly kind: "hang" }
+  | { readonly kind: "status"; readonly status: number }
+  /** Only the first part of the body, in [0, 1), comes through. */
+  | { readonly kind: "cut"; readonly part: number }
+  /** A content from so many changes ago, as from a cache in between. */
+  | { readonly kind: "stale"; readonly changesAgo: number };
+
+/** The port, and the hand that edits. */
+export interface SimManifestPage extends ManifestServer {
+  /** Replaces what the page says. */
+  put(text: string): void;
+}
+
+export interface SimManifestPageOptions {
+  readonly clock: Clock;
+  /** Asked with each request. */
+  readonly fate?: (() => SimPageFate) | undefined;
+  /** From request to answer. Default 20. */
+  readonly latencyMs?: number;
+}
+
+/** A list without pods: what the page says at first. */
+const EMPTY_LIST = JSON.stringify({ apiVersion: "v1", kind: "PodList", items: [] });
+const UNCHANGED: ManifestResponse = { status: 304, body: new Uint8Array(), etag: undefined, lastModified: undefined };
+
+/** Makes the server. */
+export function createSimManifestPage({ clock, fate, latencyMs = 20 }: SimManifestPageOptions): SimManifestPage {
+  const contents = [EMPTY_LIST];
+  const encoder = new TextEncoder();
+  /** As the answer leaves: what the page says then. */
+  const answer = (action: SimPageFate, etag: string | undefined): Observable<ManifestResponse> => {
+    const newest = contents.length - 1;
+    const version = action.kind === "stale" ? Math.max(0, newest - action.changesAgo) : newest;
+    const tag = `"${version}"`;
+    const body = encoder.encode(contents[version]);
+    switch (action.kind) {
+      case "refuse":
+        return throwError(() => kubeletError("Unavailable", "connect ECONNREFUSED"));
+      case "hang":
+        return NEVER;
+      case "status":
+        return of({ ...UNCHANGED, status: action.status });
+      case "cut": {
+        const first = body.subarray(0, Math.floor(body.length * action.part));
+        return of({ status: 200, body: first, etag: undefined, lastModified: undefined });
+      }
+      case "answer":
+      case "stale":
+        return of(etag === tag ? UNCHANGED : { status: 200, body, etag: tag, lastModified: undefined });
+    }
+  };
+  return {
+    get: ({ etag }) =>
+      defer(() => {
+        const action = fate?.() ?? { kind: "answer" };
+        return concat(
+          longTimer(clock, latencyMs).pipe(ignoreElements()),
+          defer(() => answer(action, etag)),
+        );
+      }),
+    put(text) {
+      contents.push(text);
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/** The image rpcs of a simulated runtime. State: the world's images, by id. */
+import { type KubeletError, kubeletError } from "../../core/errors.ts";
+import { parseImageRef } from "../../core/image/imageRef.ts";
+import type * as cri from "../../gen/cri.ts";
+import { longTimer } from "../../operators/longTimer.ts";
+import type { Call } from "../../ports/call.ts";
+import { createPrng } from "../prng.ts";
+import { after, atOnce } from "./simCall.ts";
+import { imageMessage } from "./simMessages.ts";
+import type { SimImage } from "./simRecords.ts";
+import { imagesFill, type SimWorld } from "./simWorld.ts";
+
+/** How one pull goes. */
+export type SimPull =
+  | { readonly ms: number; readonly image: SimImage }
+  | { readonly ms: number; readonly error: KubeletError };
+
+/** The registries: what a pull of this reference gives now. */
+export type SimRegistry = (reference: string) => SimPull;
+
+/** The image a reference stands for: id and digest follow from the name. */
+export function simImage(reference: string, sizeBytes = 4_000_000): SimImage {
+  const parsed = parseImageRef(reference);
+  if (!parsed.ok) throw parsed.error;
+  const { canonical, repository, tag } = parsed.value;
+  const hex = (what: string) => {
+    const prng = createPrng(`${what} ${canonical}`);
+    return `sha256:${prng.uuid()}${prng.uuid()}`.replaceAll("-", "");
+  };
+  return {
+    id: hex("image"),
+    repoTags: tag === undefined ? [] : [`${repository}:${tag}`],
+    repoDigests: [`${repository}@${parsed.value.digest ?? hex("digest")}`],
+    sizeBytes,
+  };
+}
+
+/** The error containerd answers with when a registry does not have an image. */
+export const imageNotFound = (reference: string): KubeletError =>
+  kubeletError(
+    "NotFound",
+    `failed to pull and unpack image "${reference}": failed to resolve reference "${reference}": ${reference}: not found`,
+  );
+
+/** The image of a name, digest or id; undefined when it is not here. */
+export function findImage(world: SimWorld, reference: string): SimImage | undefined {
+  const byId = world.images.get(reference) ?? world.images.get(`sha256:${reference}`);
+  if (byId !== undefined) return byId;
+  const parsed = parseImageRef(reference);
+  if (!parsed.ok) return undefined;
+  const { repository, tag, digest } = parsed.value;
+  const wanted = digest === undefined ? `${repository}:${tag}` : `${repository}@${digest}`;
+  return [...world.images.values()].find(
+    ({ repoTags, repoDigests }) => repoTags.includes(wanted) || repoDigests.includes(wanted),
+  );
+}
+
+/** ListImages. */
+export const listImages = (world: SimWorld, { filter }: cri.ListImagesRequest): Call<cri.ListImagesResponse> =>
+  atOnce(() => {
+    const wanted = filter?.image?.image ?? "";
+    const found = wanted === "" ? [...world.images.values()] : [findImage(world, wanted)];
+    return { images: found.filter((image) => image !== undefined).map(imageMessage) };
+  });
+
+/** ImageStatus; no image is an answer, not an error. */
+export const imageStatus = (world: SimWorld, { image }: cri.ImageStatusRequest): Call<cri.ImageStatusResponse> =>
+  atOnce(() => {
+    const found = findImage(world, image?.image ?? "");
+    return { image: found === undefined ? undefined : imageMessage(found), info: {} };
+  });
+
+/** PullImage: takes its time; answers the image's id. Leaving before its end pulls nothing. */
+export function pullImage(
+  world: SimWorld,
+  registry: SimRegistry,
+  { image }: cri.PullImageRequest,
+): Call<cri.PullImageResponse> {
+  const pull = registry(image?.image ?? "");
+  return after(longTimer(world.clock, pull.ms), () => {
+    if ("error" in pull) throw pull.error;
+    world.images.set(pull.image.id, pull.image);
+    world.imageChanged("image pulled", pull.image);
+    return { imageRef: pull.image.id };
+  });
+}
+
+/** RemoveImage; one that is not here is a success. */
+export const removeImage = (world: SimWorld, { image }: cri.RemoveImageRequest): Call<cri.RemoveImageResponse> =>
+  atOnce(() => {
+    const found = findImage(world, image?.image ?? "");
+    if (found !== undefined) {
+      world.images.delete(found.id);
+      world.imageChanged("image removed", found);
+    }
+    return {};
+  });
+
+/** ImageFsInfo: one file system, filled by the images. */
+export const imageFsInfo = (world: SimWorld): Call<cri.ImageFsInfoResponse> =>
+  atOnce(() => {
+    const { bytes, inodes } = imagesFill([...world.images.values()]);
+    return {
+      imageFilesystems: [
+        {
+          timestamp: world.stampNs(),
+          fsId: { mountpoint: "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs" },
+          usedBytes: { value: BigInt(bytes) },
+          inodesUsed: { value: BigInt(inodes) },
+        },
+      ],
+      containerFilesystems: [],
+    };
+  });

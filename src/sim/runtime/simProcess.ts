@@ -1,0 +1,107 @@
+/**
+ * Processes of simulated containers. A process ends once, at the earliest instant anything gave it: its own exit, a
+ * signal, the OOM killer, or the simulation. Owns one pending action per process that is going to end, or to grow.
+ */
+import { ReplaySubject, type Subscription } from "rxjs";
+import { ContainerEventType } from "../../gen/cri.ts";
+import type { SimProcessStart } from "../host/simProcesses.ts";
+import type { SimExit, SimProgram } from "./simProgram.ts";
+import type { SimContainer, SimEnd } from "./simRecords.ts";
+import type { SimWorld } from "./simWorld.ts";
+
+/** TERM, for a program that says nothing of it. */
+export const DEFAULT_TERM: SimExit = { afterMs: 5, code: 143 };
+/** KILL by the kernel, and containerd noticing it. */
+export const KILLED: SimExit = { afterMs: 2, code: 137 };
+/** The same, because it had more memory than it may. */
+const OOM_KILLED: SimEnd = { ...KILLED, reason: "OOMKilled" };
+
+/** Where the termination message file of a container is on the host; undefined without one. */
+export function terminationMessageFile({ config }: SimContainer): string | undefined {
+  const path = config.annotations["io.kubernetes.container.terminationMessagePath"];
+  return config.mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
+}
+
+/** Starts a process for a created container, which is running when this returns. */
+export function startProcess(
+  world: SimWorld,
+  container: SimContainer,
+  program: SimProgram,
+  writeHostFile: (path: string, content: string) => void,
+): void {
+  const { clock, containers, processes } = world;
+  const ended = new ReplaySubject<void>(1);
+  const startedAt = world.stampNs();
+  let endsAtMs = Infinity;
+  let ending: Subscription | undefined;
+
+  const end = ({ code, reason = code === 0 ? "Completed" : "Error" }: SimEnd) => {
+    const { id } = container;
+    const record = containers.get(id) ?? container;
+    const messageFile = terminationMessageFile(record);
+    if (program.terminationMessage !== undefined && messageFile !== undefined) {
+      writeHostFile(messageFile, program.terminationMessage);
+    }
+    processes.delete(id);
+    world.host.processes.end(pid);
+    growth?.unsubscribe();
+    const finishedAt = world.stampNs();
+    const exited: SimContainer = {
+      ...record,
+      phase: { kind: "exited", startedAt, finishedAt, exitCode: code, reason, message: "" },
+    };
+    containers.set(id, exited);
+    world.containerChanged("container exited", exited, ContainerEventType.CONTAINER_STOPPED_EVENT);
+    ended.next();
+    ended.complete();
+  };
+  const endAfter = (how: SimEnd) => {
+    const atMs = clock.monotonicMs() + how.afterMs;
+    if (atMs >= endsAtMs) return;
+    endsAtMs = atMs;
+    ending?.unsubscribe();
+    ending = clock.scheduler.schedule(() => end(how), how.afterMs);
+  };
+
+  const pid = world.host.processes.start(hostProcess(world, container, program), () => endAfter(OOM_KILLED));
+  const { grows } = program;
+  const growth = grows && clock.scheduler.schedule(() => world.host.processes.change(pid, grows), grows.afterMs);
+
+  const running: SimContainer = { ...container, phase: { kind: "running", startedAt } };
+  containers.set(container.id, running);
+  processes.set(container.id, {
+    program,
+    pid,
+    ended$: ended.asObservable(),
+    endAfter,
+    endNow(how) {
+      endsAtMs = -Infinity;
+      ending?.unsubscribe();
+      end(how);
+    },
+    term() {
+      const { onTerm = DEFAULT_TERM } = program;
+      if (onTerm !== "ignored") endAfter(onTerm);
+    },
+    kill: () => endAfter(program.onKill ?? KILLED),
+  });
+  const logDirectory = world.sandboxes.get(container.sandboxId)?.config.logDirectory ?? "";
+  const { logPath } = container.config;
+  if (logDirectory !== "" && logPath !== "") writeHostFile(`${logDirectory}/${logPath}`, "");
+  world.containerChanged("container started", running, ContainerEventType.CONTAINER_STARTED_EVENT);
+  if (program.exits !== undefined) endAfter(program.exits);
+}
+
+/** A container as a process of its machine. */
+function hostProcess(world: SimWorld, container: SimContainer, { usage }: SimProgram): SimProcessStart {
+  const { id, sandboxId, config, resources } = container;
+  const parent = world.sandboxes.get(sandboxId)?.config.linux?.cgroupParent ?? "";
+  return {
+    name: config.metadata?.name ?? id,
+    cgroup: `${parent}/${id}`,
+    memoryBytes: usage?.memoryBytes ?? 0,
+    tasks: usage?.tasks ?? 1,
+    oomScoreAdj: Number(resources?.oomScoreAdj ?? 0n),
+    memoryLimitBytes: Number(resources?.memoryLimitInBytes ?? 0n),
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * The state of one simulated runtime and the few ways to change it. Each change is told twice: as a step of history
+ * (`changes$`, at once) and as a CRI event (after `eventLatencyMs`). Bound: what the kubelet creates and removes.
+ */
+import { delay, type Observable, Subject } from "rxjs";
+import type { RuntimeHandlerState } from "../../core/runtime/runtimeState.ts";
+import type { ContainerEventType } from "../../gen/cri.ts";
+import { ContainerEventResponse, NamespaceMode } from "../../gen/cri.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Rng } from "../../ports/random.ts";
+import type { SimDisk, SimFill } from "../host/simDisk.ts";
+import type { SimProcesses } from "../host/simProcesses.ts";
+import { containerStatusMessage, sandboxStatusMessage } from "./simMessages.ts";
+import type { SimChange, SimContainer, SimImage, SimProcess, SimSandbox } from "./simRecords.ts";
+
+/** The maps are in creation order. */
+export interface SimWorld {
+  readonly clock: Clock;
+  /** What sandboxes can be run by. */
+  readonly handlers: readonly RuntimeHandlerState[];
+  readonly sandboxes: Map<string, SimSandbox>;
+  readonly containers: Map<string, SimContainer>;
+  /** The machine. */
+  readonly host: SimRuntimeHost;
+  /** Of running containers. */
+  readonly processes: Map<string, SimProcess>;
+  /** Process ids of the pause processes of sandboxes that are ready. */
+  readonly pauses: Map<string, number>;
+  /** By id. */
+  readonly images: Map<string, SimImage>;
+  /** Every change, as it happens. */
+  readonly changes$: Observable<SimChange>;
+  /** CRI events from now on. */
+  readonly events$: Observable<ContainerEventResponse>;
+  /** Conditions as Status shows them: type and the reason why not, empty when all is well. */
+  readonly conditions: Map<"RuntimeReady" | "NetworkReady", string>;
+  /** 64 hex digits. */
+  newId(): string;
+  /** Wall time in nanoseconds; two stamps of one millisecond differ. */
+  stampNs(): bigint;
+  /** The lowest free pod address; empty for a sandbox on the host's network. */
+  newAddress(sandbox: Pick<SimSandbox, "config">): string;
+  sandboxChanged(kind: SimChange["kind"], sandbox: SimSandbox, ...events: readonly ContainerEventType[]): void;
+  containerChanged(kind: SimChange["kind"], container: SimContainer, event: ContainerEventType): void;
+  imageChanged(kind: SimChange["kind"], image: SimImage): void;
+}
+
+const sandboxName = ({ config }: SimSandbox): string => `${config.metadata?.namespace}/${config.metadata?.name}`;
+
+const podUidOf = (sandbox: SimSandbox | undefined): string => sandbox?.config.metadata?.uid ?? "";
+
+const isOnHostNetwork = ({ config }: Pick<SimSandbox, "config">): boolean =>
+  config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
+
+const NS_PER_MS = 1_000_000n;
+
+/** Stamps of the wall clock; a stamp in the millisecond of the one before is one nanosecond later. */
+function stamps(clock: Clock): () => bigint {
+  let lastMs = Number.NaN;
+  let last = 0n;
+  return () => {
+    const nowMs = clock.wallTime();
+    last = nowMs === lastMs ? last + 1n : BigInt(Math.floor(nowMs)) * NS_PER_MS;
+    lastMs = nowMs;
+    return last;
+  };
+}
+
+const INODES_PER_IMAGE = 500;
+
+/** What images take of a disk. */
+export const imagesFill = (images: readonly SimImage[]): SimFill => ({
+  bytes: images.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+  inodes: images.length * INODES_PER_IMAGE,
+});
+
+/** What a runtime needs of the machine it runs on. */
+export interface SimRuntimeHost {
+  readonly processes: SimProcesses;
+  /** Where images are stored; default: they take no room. */
+  readonly disk?: Pick<SimDisk, "fill">;
+}
+
+/** How a world differs from others. */
+export interface SimWorldOptions {
+  readonly host: SimRuntimeHost;
+  readonly podAddresses: string;
+  readonly eventLatencyMs: number;
+  readonly handlers: readonly RuntimeHandlerState[];
+}
+
+/** Makes an empty world. `podAddresses` is the first three bytes of its pod addresses, such as `10.1.0`. */
+export function createSimWorld(
+  clock: Clock,
+  rng: Rng,
+  { host, podAddresses, eventLatencyMs, handlers }: SimWorldOptions,
+): SimWorld {
+  const changes = new Subject<SimChange>();
+  const events = new Subject<ContainerEventResponse>();
+  const sandboxes = new Map<string, SimSandbox>();
+  const containers = new Map<string, SimContainer>();
+  const images = new Map<string, SimImage>();
+  const stampNs = stamps(clock);
+  const [network = 10, subnet = 0, block = 0] = podAddresses.split(".").map(Number);
+  const tell = (change: Omit<SimChange, "atMs">) => changes.next({ atMs: clock.monotonicMs(), ...change });
+  const tellEvent = (containerId: string, sandboxId: string, containerEventType: ContainerEventType) => {
+    const sandbox = sandboxes.get(sandboxId);
+    const inSandbox = [...containers.values()].filter((container) => container.sandboxId === sandboxId);
+    events.next(
+      ContainerEventResponse.fromPartial({
+        containerId,
+        containerEventType,
+        createdAt: stampNs(),
+        ...(sandbox === undefined ? {} : { podSandboxStatus: sandboxStatusMessage(sandbox) }),
+        containersStatuses: inSandbox.map((container) => containerStatusMessage(container, sandbox)),
+      }),
+    );
+  };
+  return {
+    clock,
+    handlers,
+    host,
+    sandboxes,
+    containers,
+    processes: new Map(),
+    pauses: new Map(),
+    images,
+    changes$: changes.asObservable(),
+    events$: events.pipe(delay(eventLatencyMs, clock.scheduler)),
+    conditions: new Map([
+      ["RuntimeReady", ""],
+      ["NetworkReady", ""],
+    ]),
+    newId: () => `${rng.uuid()}${rng.uuid()}`.replaceAll("-", ""),
+    stampNs,
+    newAddress(sandbox) {
+      if (isOnHostNetwork(sandbox)) return "";
+      const taken = new Set([...sandboxes.values()].map(({ ip }) => ip));
+      for (let host = 2; host < (256 - block) * 256; host += 1) {
+        const address = `${network}.${subnet}.${block + (host >> 8)}.${host & 255}`;
+        if (!taken.has(address)) return address;
+      }
+      return "";
+    },
+    sandboxChanged(kind, sandbox, ...types) {
+      const [userIds] = sandbox.config.linux?.securityContext?.namespaceOptions?.usernsOptions?.uids ?? [];
+      const ids = userIds === undefined ? {} : { userIds: { firstId: userIds.hostId, length: userIds.length } };
+      tell({ kind, id: sandbox.id, podUid: podUidOf(sandbox), name: sandboxName(sandbox), ...ids });
+      for (const type of types) tellEvent(sandbox.id, sandbox.id, type);
+    },
+    containerChanged(kind, container, type) {
+      const { phase } = container;
+      const sandbox = sandboxes.get(container.sandboxId);
+      const pod = sandbox === undefined ? "" : sandboxName(sandbox);
+      const { name, attempt } = container.config.metadata ?? { name: "", attempt: 0 };
+      const exitCode = kind === "container exited" && phase.kind === "exited" ? { exitCode: phase.exitCode } : {};
+      tell({ kind, id: container.id, podUid: podUidOf(sandbox), name: `${pod}/${name}#${attempt}`, ...exitCode });
+      tellEvent(container.id, container.sandboxId, type);
+    },
+    imageChanged(kind, image) {
+      host.disk?.fill("/", "images", imagesFill([...images.values()]));
+      tell({ kind, id: image.id, podUid: "", name: image.repoTags[0] ?? image.id });
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** How the servers of a workload answer probes: by path, and by the time of the day. Keeps nothing. */
+import type { Clock } from "../../ports/clock.ts";
+import type { SimAnswer, SimAnswers } from "../simProbers.ts";
+
+/** Says no every third minute and a half. */
+export const MOODY_PATH = "/moody";
+/** Does not answer for five minutes of every twenty. */
+export const SICKLY_PATH = "/sickly";
+/** Says no. */
+export const NEVER_PATH = "/never";
+
+const MOOD_MS = 90_000;
+const CYCLE_MS = 20 * 60_000;
+const SICK_MS = 5 * 60_000;
+
+const YES: SimAnswer = { result: "success", output: "", afterMs: 1 };
+const NO: SimAnswer = { result: "failure", output: "HTTP probe failed with statuscode: 503", afterMs: 1 };
+/** Longer than any probe waits. */
+const SILENCE: SimAnswer = { ...YES, afterMs: 600_000 };
+
+/** Answers of a workload's servers; those of other paths say yes. */
+export const workloadAnswers =
+  (clock: Pick<Clock, "monotonicMs">): SimAnswers =>
+  (url) => {
+    const now = clock.monotonicMs();
+    if (url.endsWith(MOODY_PATH)) return Math.floor(now / MOOD_MS) % 3 === 2 ? NO : YES;
+    if (url.endsWith(SICKLY_PATH)) return now % CYCLE_MS > CYCLE_MS - SICK_MS ? SILENCE : YES;
+    return url.endsWith(NEVER_PATH) ? NO : YES;
+  };

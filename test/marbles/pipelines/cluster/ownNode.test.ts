@@ -1,0 +1,188 @@
+/** Registration, status and lease of a node: which requests are made when, as the server answers well or badly. */
+import { type Observable, Subject } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { Node } from "../../../../src/core/api.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { type NodeFacts, type NodeImage, NO_PRESSURE } from "../../../../src/core/node/nodeFacts.ts";
+import { type RuntimeState, unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.ts";
+import { nodeLease } from "../../../../src/pipelines/cluster/nodeLease.ts";
+import { nodeRegistration } from "../../../../src/pipelines/cluster/nodeRegistration.ts";
+import { nodeStatus } from "../../../../src/pipelines/cluster/nodeStatus.ts";
+import type { SimApiRequest } from "../../../../src/sim/apiServer/apiCall.ts";
+import { createCell } from "../../../../src/state/cell.ts";
+import { FACTS } from "../../../unit/core/node/nodeFacts.ts";
+import { fixedRng } from "../../../support/fixedRng.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+import { simApi } from "../../../support/simApi.ts";
+
+const LEASE = { namespace: "kube-node-lease", name: "n1" };
+const BROKEN = { kind: "fail", error: kubeletError("Unavailable", "no") } as const;
+
+/** A server of a node, what was asked of it and when, and how many of the next requests of a kind fail. */
+function world() {
+  const asked: string[] = [];
+  const failing = new Map<string, number>();
+  const api = simApi({
+    intercept(verb, resource, { subresource }: SimApiRequest) {
+      const what = `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`;
+      asked.push(`${api.scheduler.now()} ${what}`);
+      const left = failing.get(what) ?? 0;
+      if (left === 0) return { kind: "proceed" };
+      failing.set(what, left - 1);
+      return BROKEN;
+    },
+  });
+  const { clock, server, scheduler } = api;
+  const node = createCell<Node | undefined>(undefined);
+  const telemetry = recordingTelemetry();
+  const returns$ = new Subject<void>();
+  const facts: { value: NodeFacts } = { value: FACTS };
+  const startup = { attempted() {}, registered() {}, ready() {} };
+  const request = { api: api.node("n1"), clock, rng: fixedRng(0), telemetry, deadlineMs: 10_000 };
+  const state = {
+    node,
+    runtimeState: createCell<RuntimeState>(unknownRuntimeState),
+    images: createCell<readonly NodeImage[] | undefined>(undefined),
+    pressures: createCell(NO_PRESSURE),
+  };
+  return {
+    server,
+    node,
+    facts,
+    state,
+    asked,
+    failing,
+    returns$,
+    writer: { ...request, facts: () => facts.value, startup, returns$ },
+    leaseWriter: { ...request, nodeName: "n1", durationSeconds: 40, node },
+    /** Makes the Node, and has it known. */
+    know: () => node.set(server.put("nodes", { metadata: { name: "n1" } })),
+    at: (ms: number, action: () => void) => void scheduler.schedule(action, ms - scheduler.now()),
+    /** What a stream emitted until then; requests of it are in `asked`. */
+    run<T>(stream$: Observable<T>, untilMs: number): readonly T[] {
+      const emitted: T[] = [];
+      const subscription = stream$.subscribe({ next: (value) => emitted.push(value) });
+      while (scheduler.runNext(untilMs));
+      scheduler.advanceTo(untilMs);
+      subscription.unsubscribe();
+      return emitted;
+    },
+  };
+}
+
+describe("nodeLease", () => {
+  it("waits for the Node, then makes the lease and renews it each quarter of its duration", () => {
+    const { leaseWriter, at, know, run, asked } = world();
+    at(1_000, know);
+    run(nodeLease(leaseWriter), 22_000);
+    expect(asked).toEqual([
+      "0 get leases",
+      "1000 get leases",
+      "1002 create leases",
+      "11004 update leases",
+      "21006 update leases",
+    ]);
+  });
+
+  it("looks again at a lease somebody else wrote to, and renews it at once", () => {
+    const { leaseWriter, at, know, run, asked, server } = world();
+    know();
+    at(5_000, () => void server.put("leases", { metadata: { ...LEASE, labels: { by: "other" } } }));
+    run(nodeLease(leaseWriter), 12_000);
+    expect(asked.slice(2)).toEqual(["10004 update leases", "10006 get leases", "10008 update leases"]);
+    expect(server.object("leases", LEASE)?.metadata?.labels).toEqual({ by: "other" });
+  });
+
+  it("tries five times at once, then reads the lease until it can, each time after a longer pause", () => {
+    const { leaseWriter, know, run, asked, failing } = world();
+    know();
+    failing.set("update leases", 5);
+    run(nodeLease(leaseWriter), 5_000);
+    failing.set("get leases", 3);
+    const { length } = asked;
+    run(nodeLease(leaseWriter), 8_000);
+    expect(asked.slice(length)).toEqual([
+      "5000 get leases",
+      "5202 get leases",
+      "5604 get leases",
+      "6406 get leases",
+      "6408 update leases",
+      "6410 update leases",
+      "6412 update leases",
+      "6414 update leases",
+      "6416 update leases",
+    ]);
+  });
+});
+
+describe("nodeRegistration", () => {
+  it("tries again after 100 ms, twice as long each time and seven seconds at most", () => {
+    const { writer, run, asked, failing } = world();
+    failing.set("create nodes", 9);
+    const events = run(nodeRegistration(writer), 30_000).map(({ reason }) => reason);
+    const at = asked.map((line) => Number(line.split(" ")[0]));
+    expect(at.map((ms, index) => ms - (at[index - 1] ?? 0))).toEqual([
+      100, 202, 402, 802, 1602, 3202, 6402, 7002, 7002,
+    ]);
+    expect(events).toEqual([]);
+  });
+
+  it("completes with the events of the first status", () => {
+    const { writer, run, asked } = world();
+    const events = run(nodeRegistration(writer), 1_000).map(({ reason }) => reason);
+    expect([asked, events]).toEqual([
+      ["100 create nodes"],
+      ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"],
+    ]);
+  });
+});
+
+describe("nodeStatus", () => {
+  it("writes on the node it knows, and once that failed on the node the server has, five times in all", () => {
+    const { writer, state, know, run, asked, failing } = world();
+    know();
+    failing.set("patch nodes/status", 6);
+    run(nodeStatus(writer, state), 10_100);
+    expect(asked.map((line) => line.slice(line.indexOf(" ") + 1))).toEqual([
+      "patch nodes/status",
+      ...Array.from({ length: 4 }, () => ["get nodes", "patch nodes/status"]).flat(),
+      "patch nodes/status",
+      "get nodes",
+      "patch nodes/status",
+    ]);
+  });
+
+  it("tells what it could not tell as soon as the server is there again", () => {
+    const { writer, state, know, run, at, asked, failing, returns$ } = world();
+    know();
+    failing.set("patch nodes/status", 5);
+    at(3_000, () => returns$.next());
+    run(nodeStatus(writer, state), 10_000);
+    expect(asked.slice(-1)).toEqual(["3050 patch nodes/status"]);
+  });
+
+  it("tells at once that the node runs short of something", () => {
+    const { writer, state, know, run, at, asked, facts } = world();
+    know();
+    at(20_000, () => {
+      facts.value = { ...FACTS, pressures: { ...NO_PRESSURE, disk: true } };
+      state.pressures.set(facts.value.pressures);
+    });
+    const reasons = run(nodeStatus(writer, state), 21_000).map(({ reason }) => reason);
+    expect([asked.slice(-1), reasons.slice(-1)]).toEqual([["20050 patch nodes/status"], ["NodeHasDiskPressure"]]);
+  });
+
+  it("tells a change at once, what changes together in one patch, and an unchanged status once in five minutes", () => {
+    const { writer, state, know, run, at, asked, facts } = world();
+    know();
+    const change = (problems: readonly string[]): void => {
+      facts.value = { ...FACTS, problems };
+      state.runtimeState.set({ ...unknownRuntimeState });
+    };
+    at(20_000, () => change(["a"]));
+    at(20_020, () => change(["b"]));
+    run(nodeStatus(writer, state), 300_000);
+    // After a change the next word comes up to half the period earlier: with this dice at its earliest.
+    expect(asked).toEqual(["50 patch nodes/status", "20050 patch nodes/status", "170052 patch nodes/status"]);
+  });
+});

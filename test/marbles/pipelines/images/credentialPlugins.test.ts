@@ -1,0 +1,144 @@
+import { defer, map, NEVER, type Observable, of, switchMap, throwError, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import type { CredentialProvider } from "../../../../src/core/image/credentialProviderConfig.ts";
+import { createCredentialPlugins } from "../../../../src/pipelines/images/credentialPlugins.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
+import { podOf } from "../../../support/pods.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const API = "credentialprovider.kubelet.k8s.io/v1";
+const PROVIDER: CredentialProvider = {
+  name: "ecr",
+  matchImages: ["registry.example"],
+  defaultCacheMs: 60_000,
+  apiVersion: API,
+  args: [],
+  env: {},
+  tokenAttributes: undefined,
+};
+const IMAGE = "registry.example/app";
+
+type Answer = { readonly cacheKeyType: string; readonly cacheDuration?: string };
+
+/** Plugins that answer after 10 ms with a user named after how often they were run. */
+function plugins(m: Marbles, providers: readonly CredentialProvider[] = [PROVIDER]) {
+  const telemetry = recordingTelemetry();
+  const self = {
+    telemetry,
+    runs: [] as string[],
+    answer: { cacheKeyType: "Image" } as Answer | "fails" | "hangs",
+    /** Asks at an instant; users in order. */
+    at: (ms: number, image = IMAGE): Observable<string> =>
+      timer(ms, m.scheduler).pipe(
+        switchMap(() => ask(podOf({}), image)),
+        map((found) => found.flatMap((each) => [...each.values()].map(({ username }) => username)).join(" ")),
+      ),
+  };
+  const run = ({ name }: { readonly name: string }, request: string) =>
+    defer(() => {
+      const { image } = JSON.parse(request) as { image: string };
+      self.runs.push(`${m.clock.monotonicMs()} ${name} ${image}`);
+      const username = `${name}-${self.runs.length}`;
+      if (self.answer === "hangs") return NEVER;
+      if (self.answer === "fails") return throwError(() => kubeletError("Io", "exit status 1"));
+      const auth = { "registry.example": { username, password: "p" } };
+      const response = { kind: "CredentialProviderResponse", apiVersion: API, ...self.answer, auth };
+      return timer(10, m.scheduler).pipe(switchMap(() => of(JSON.stringify(response))));
+    });
+  const ports = { clock: m.clock, telemetry, credentialPlugins: { run }, api: undefined };
+  const ask = createCredentialPlugins({ providers, ports, tokens: undefined });
+  return self;
+}
+
+describe("credential plugins", () => {
+  it(
+    "are run once for all who ask at a time, and not again while the answer is kept",
+    marbles((m) => {
+      const world = plugins(m);
+      m.expectObservable(world.at(0)).toBe("10ms (a|)", { a: "ecr-1" });
+      m.expectObservable(world.at(5)).toBe("10ms (a|)", { a: "ecr-1" });
+      m.expectObservable(world.at(60_010)).toBe("60010ms (a|)", { a: "ecr-1" });
+      m.expectObservable(world.at(60_011)).toBe("60021ms (a|)", { a: "ecr-2" });
+      m.flush();
+      expect(world.runs).toEqual([`0 ecr ${IMAGE}`, `60011 ecr ${IMAGE}`]);
+    }),
+  );
+
+  it(
+    "are run for each image, unless the answer is for the registry",
+    marbles((m) => {
+      const world = plugins(m);
+      m.expectObservable(world.at(0)).toBe("10ms (a|)", { a: "ecr-1" });
+      m.at(50, () => (world.answer = { cacheKeyType: "Registry", cacheDuration: "1s" }));
+      m.expectObservable(world.at(100, "registry.example/b")).toBe("110ms (a|)", { a: "ecr-2" });
+      m.expectObservable(world.at(200, "registry.example/c")).toBe("200ms (a|)", { a: "ecr-2" });
+      m.expectObservable(world.at(1_200, "registry.example/c")).toBe("1210ms (a|)", { a: "ecr-3" });
+    }),
+  );
+
+  it(
+    "are run each time when the answer is not to be kept",
+    marbles((m) => {
+      const world = plugins(m);
+      world.answer = { cacheKeyType: "Global", cacheDuration: "0s" };
+      m.expectObservable(world.at(0)).toBe("10ms (a|)", { a: "ecr-1" });
+      m.expectObservable(world.at(20)).toBe("30ms (a|)", { a: "ecr-2" });
+    }),
+  );
+
+  it(
+    "answer in their order, those that are for the image",
+    marbles((m) => {
+      const more = ["gcr", "all"].map((name, index) => ({
+        ...PROVIDER,
+        name,
+        matchImages: [index === 0 ? "gcr.example" : "*.example"],
+      }));
+      const world = plugins(m, [PROVIDER, ...more]);
+      m.expectObservable(world.at(0)).toBe("10ms (a|)", { a: "ecr-1 all-2" });
+      m.expectObservable(world.at(0, "docker.io/library/busybox")).toBe("(a|)", { a: "" });
+    }),
+  );
+
+  it(
+    "that fail have no credentials, which is logged and counted",
+    marbles((m) => {
+      const world = plugins(m);
+      world.answer = "fails";
+      m.expectObservable(world.at(0)).toBe("(a|)", { a: "" });
+      m.flush();
+      const [line] = world.telemetry.lines;
+      expect([line?.message, (line?.fields["error"] as Error).message]).toEqual([
+        "Failed getting credential from external registry credential provider",
+        "error execing credential provider plugin ecr: exit status 1",
+      ]);
+      expect(Object.fromEntries(world.telemetry.samples)).toEqual({
+        'kubelet_credential_provider_plugin_errors_total{plugin_name="ecr"}': 1,
+        'kubelet_credential_provider_plugin_duration{plugin_name="ecr"} observed': 1,
+      });
+    }),
+  );
+
+  it(
+    "that hang are given up after a minute",
+    marbles((m) => {
+      const world = plugins(m);
+      world.answer = "hangs";
+      m.expectObservable(world.at(0)).toBe("60s (a|)", { a: "" });
+    }),
+  );
+
+  it(
+    "whose answer is none have no credentials",
+    marbles((m) => {
+      const world = plugins(m);
+      world.answer = { cacheKeyType: "Sometimes" };
+      m.expectObservable(world.at(0)).toBe("10ms (a|)", { a: "" });
+      m.flush();
+      expect((world.telemetry.lines[0]?.fields["error"] as Error).message).toBe(
+        'credential provider plugin did not return a valid cacheKeyType: "Sometimes"',
+      );
+    }),
+  );
+});

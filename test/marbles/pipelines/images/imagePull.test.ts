@@ -1,0 +1,419 @@
+import { defer, ignoreElements, map, merge, type Observable, of, switchMap, take, throwError, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { DEFAULT_IMAGE_PULL_POLICY } from "../../../../src/core/backoff.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import type { RegistryCredential } from "../../../../src/core/image/dockerConfig.ts";
+import { ok } from "../../../../src/core/result.ts";
+import * as cri from "../../../../src/gen/cri.ts";
+import { createImagePulls, type ImageStep } from "../../../../src/pipelines/images/imagePull.ts";
+import { NO_RECORDS } from "../../../../src/pipelines/images/pullRecords.ts";
+import type { ImageService } from "../../../../src/ports/cri.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
+import { containerOf, podOf } from "../../../support/pods.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const CONFIG = { maxParallel: 1, qps: 0, burst: 0, backoff: DEFAULT_IMAGE_PULL_POLICY };
+
+/** A registry whose pulls are the given sources, by image; those without one fail at once. */
+function node(m: Marbles, pulls: Readonly<Record<string, Observable<unknown>>>, config: Partial<typeof CONFIG> = {}) {
+  const present = new Set<string>();
+  const asked: string[] = [];
+  const telemetry = recordingTelemetry();
+  const self = {
+    present,
+    /** Pulls as they were asked for: `<ms> <image> <pod>`. */
+    asked,
+    /** Values of the annotation `a` of the images asked for: status and pull alike. */
+    annotations: new Set<string | undefined>(),
+    telemetry,
+    statusFails: false,
+    credentials: [] as readonly RegistryCredential[],
+    missing: [] as readonly string[],
+    pullsKeepNothing: false,
+    ensure: (image: string, uid = "u1", policy?: string): Observable<string> =>
+      ask(image, uid, policy).pipe(map(short)),
+    /** What its events say. */
+    messages: (image: string): Observable<string> =>
+      ask(image, "u1").pipe(map((step) => (step.kind === "event" ? step.event.message : ""))),
+  };
+  const service = {
+    imageStatus: ({ image }: cri.ImageStatusRequest) =>
+      defer(() => {
+        self.annotations.add(image?.annotations["a"]);
+        if (self.statusFails) return throwError(() => kubeletError("Unavailable", "down"));
+        const name = image?.image ?? "";
+        return of({ image: present.has(name) ? cri.Image.create({ id: `id of ${name}`, size: 7n }) : undefined });
+      }),
+    pullImage: ({ image, auth, sandboxConfig }: cri.PullImageRequest) =>
+      defer(() => {
+        const name = image?.image ?? "";
+        self.annotations.add(image?.annotations["a"]);
+        const asker = auth === undefined ? "" : ` as ${auth.username}`;
+        asked.push(`${m.clock.monotonicMs()} ${name} ${sandboxConfig?.hostname ?? "no sandbox"}${asker}`);
+        const pull =
+          pulls[`${name}${asker}`] ?? pulls[name] ?? throwError(() => kubeletError("NotFound", `${name}: not found`));
+        return pull.pipe(
+          map(() => {
+            if (!self.pullsKeepNothing) present.add(name);
+            return { imageRef: name };
+          }),
+        );
+      }),
+  } as unknown as ImageService;
+  const images = createImagePulls({ images: service, clock: m.clock, telemetry }, { ...CONFIG, ...config }, NO_RECORDS);
+  const ask = (image: string, uid: string, policy?: string): Observable<ImageStep> => {
+    const container = containerOf({ image, ...(policy === undefined ? {} : { imagePullPolicy: policy }) });
+    const sandboxConfig = cri.PodSandboxConfig.create({ hostname: uid });
+    const credentials = of(ok({ credentials: self.credentials, missing: self.missing }));
+    return images.ensure({ pod: podOf({ uid, annotations: { a: uid } }), container, sandboxConfig, credentials });
+  };
+  return self;
+}
+
+function short(step: ImageStep): string {
+  switch (step.kind) {
+    case "event":
+      return step.event.reason;
+    case "ready":
+      return step.image.id;
+    case "failed":
+      return step.retryAt === undefined ? step.error.reason : `${step.error.reason} until ${step.retryAt}`;
+  }
+}
+
+/** The stream, begun at that instant. */
+const at = <T>({ scheduler }: Marbles, ms: number, stream$: Observable<T>): Observable<T> =>
+  timer(ms, scheduler).pipe(switchMap(() => stream$));
+
+const APP = "registry.example/app:1";
+const API = "registry.example/api:1";
+const steps = { p: "Pulling", d: "Pulled", r: `id of ${APP}`, s: `id of ${API}`, f: "Failed", b: "BackOff" };
+
+describe("createImagePulls: requests", () => {
+  it(
+    "carry the annotations of the pod",
+    marbles((m) => {
+      const world = node(m, { [APP]: m.cold("---(x|)") });
+      m.expectObservable(world.ensure(APP)).toBe("p--(dr|)", steps);
+      m.flush();
+      expect([...world.annotations]).toEqual(["u1"]);
+    }),
+  );
+});
+
+describe("createImagePulls: policies", () => {
+  const policies = [
+    ["IfNotPresent", true, "(dr|)", 0],
+    ["IfNotPresent", false, "p--(dr|)", 1],
+    ["Always", true, "p--(dr|)", 1],
+    ["Always", false, "p--(dr|)", 1],
+    ["Never", true, "(dr|)", 0],
+    ["Never", false, "(en|)", 0],
+  ] as const;
+  it.each(policies)("%s with the image present: %s", (policy, present, expected, pulls) => {
+    marbles((m) => {
+      const world = node(m, { [APP]: m.cold("---(x|)") });
+      if (present) world.present.add(APP);
+      m.expectObservable(world.ensure(APP, "u1", policy)).toBe(expected, {
+        ...steps,
+        e: "ErrImageNeverPull",
+        n: "ErrImageNeverPull",
+      });
+      m.flush();
+      expect(world.asked.length).toBe(pulls);
+    })();
+  });
+
+  it(
+    "refuses a name that is none, without asking anyone to pull it",
+    marbles((m) => {
+      const world = node(m, {});
+      m.expectObservable(world.ensure("No Name")).toBe("(ef|)", { e: "InspectFailed", f: "InvalidImageName" });
+      m.flush();
+      expect(world.asked).toEqual([]);
+    }),
+  );
+
+  it(
+    "says ImageInspectError when the runtime cannot tell whether it has the image",
+    marbles((m) => {
+      const world = node(m, {});
+      world.statusFails = true;
+      m.expectObservable(world.ensure(APP)).toBe("(ei|)", { e: "InspectFailed", i: "ImageInspectError" });
+    }),
+  );
+
+  it(
+    "counts an image that is missing after its pull as a failed pull",
+    marbles((m) => {
+      const world = node(m, { [APP]: m.cold("---(x|)") });
+      world.pullsKeepNothing = true;
+      m.expectObservable(world.ensure(APP)).toBe("p--(fe|)", { ...steps, e: "ErrImagePull until 10003" });
+    }),
+  );
+});
+
+describe("createImagePulls: sharing", () => {
+  it(
+    "one pull serves all who wait for the image, late comers too, and is asked for with the first one's sandbox",
+    marbles((m) => {
+      const pull = m.cold("------(x|)");
+      const world = node(m, { [APP]: pull });
+      m.expectObservable(world.ensure(APP, "u1")).toBe("p-----(dr|)", steps);
+      m.expectObservable(at(m, 3, world.ensure(APP, "u2"))).toBe("---p--(dr|)", steps);
+      m.expectSubscriptions(pull).toBe("^-----!");
+      m.flush();
+      expect(world.asked).toEqual([`0 ${APP} u1`]);
+    }),
+  );
+
+  it(
+    "who leaves does not disturb the others; the last one to leave cancels the pull at once",
+    marbles((m) => {
+      const pull = m.cold("----------(x|)");
+      const world = node(m, { [APP]: pull });
+      m.expectObservable(world.ensure(APP, "u1"), "--!").toBe("p--", steps);
+      m.expectObservable(world.ensure(APP, "u2"), "----!").toBe("p----", steps);
+      m.expectSubscriptions(pull).toBe("^---!");
+    }),
+  );
+
+  it(
+    "who leaves while the pull waits for its turn takes that turn from nobody",
+    marbles((m) => {
+      const pulls = { [APP]: m.cold("-----(x|)"), [API]: m.cold("--(x|)") };
+      const world = node(m, { ...pulls, "gone:1": m.cold("-----(x|)") });
+      m.expectObservable(world.ensure(APP, "u1")).toBe("p----(dr|)", steps);
+      m.expectObservable(world.ensure("gone:1", "u2"), "---!").toBe("p---", steps);
+      m.expectObservable(world.ensure(API, "u3")).toBe("p------(ds|)", steps);
+      m.expectSubscriptions(pulls[API]).toBe("-----^-!");
+    }),
+  );
+
+  it(
+    "a failed pull fails for all who waited, each with a backoff of its own",
+    marbles((m) => {
+      const world = node(m, { [APP]: m.cold("---#", {}, kubeletError("Unavailable", "registry is down")) });
+      const values = { ...steps, e: "ErrImagePull until 10003" };
+      m.expectObservable(world.ensure(APP, "u1")).toBe("p--(fe|)", values);
+      m.expectObservable(world.ensure(APP, "u2")).toBe("p--(fe|)", values);
+    }),
+  );
+
+  it(
+    "a pull after a shared one names the sandbox of who asks for it then",
+    marbles((m) => {
+      const world = node(m, { [APP]: m.cold("-(x|)") });
+      const again$ = merge(
+        at(m, 0, world.ensure(APP, "u1", "Always")),
+        at(m, 1, world.ensure(APP, "u2", "Always")),
+        at(m, 5, world.ensure(APP, "u3", "Always")),
+      );
+      m.expectObservable(again$.pipe(ignoreElements()), "9ms !").toBe("------|");
+      m.flush();
+      expect(world.asked).toEqual([`0 ${APP} u1`, `5 ${APP} u3`]);
+    }),
+  );
+});
+
+describe("createImagePulls: pace", () => {
+  it(
+    "tells the time of the pull apart from the time that includes waiting",
+    marbles((m) => {
+      const world = node(m, { "a:1": m.cold("2s (x|)"), "b:1": m.cold("3s (x|)") });
+      const said: string[] = [];
+      const told = (image: string) => world.messages(image).pipe(map((message) => void said.push(message)));
+      m.expectObservable(merge(told("a:1"), told("b:1")).pipe(ignoreElements())).toBe("5s |");
+      m.flush();
+      expect(said).toContain('Successfully pulled image "b:1" in 3s (5s including waiting). Image size: 7 bytes.');
+    }),
+  );
+
+  const three = (m: Marbles) => ({ "a:1": m.cold("--(x|)"), "b:1": m.cold("--(x|)"), "c:1": m.cold("--(x|)") });
+  const ends = (world: ReturnType<typeof node>, names: readonly string[]) =>
+    merge(...names.map((name, index) => world.ensure(name, `u${index}`).pipe(map(() => name))));
+
+  it(
+    "pulls one after the other when serialized",
+    marbles((m) => {
+      const world = node(m, three(m));
+      m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe("------|");
+      m.flush();
+      expect(world.asked).toEqual(["0 a:1 u0", "2 b:1 u1", "4 c:1 u2"]);
+    }),
+  );
+
+  it(
+    "waits for a pull that hangs for ten minutes, then goes on beside it",
+    marbles((m) => {
+      const world = node(m, { ...three(m), "hangs:1": m.cold("20m (x|)") });
+      m.expectObservable(ends(world, ["hangs:1", "a:1", "b:1"]).pipe(ignoreElements())).toBe("20m |");
+      m.flush();
+      expect(world.asked).toEqual(["0 hangs:1 u0", "600000 a:1 u1", "600002 b:1 u2"]);
+    }),
+  );
+
+  it(
+    "pulls as many at once as allowed when parallel",
+    marbles((m) => {
+      const world = node(m, three(m), { maxParallel: 2 });
+      m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe("----|");
+      m.flush();
+      expect(world.asked).toEqual(["0 a:1 u0", "0 b:1 u1", "2 c:1 u2"]);
+    }),
+  );
+
+  it(
+    "asks registries no more often than qps, after a burst",
+    marbles((m) => {
+      const world = node(m, three(m), { maxParallel: Number.POSITIVE_INFINITY, qps: 5, burst: 1 });
+      m.expectObservable(ends(world, ["a:1", "b:1", "c:1"]).pipe(ignoreElements())).toBe("402ms |");
+      m.flush();
+      expect(world.asked).toEqual(["0 a:1 u0", "200 b:1 u1", "400 c:1 u2"]);
+    }),
+  );
+});
+
+describe("createImagePulls: backoff", () => {
+  /** Tries at these instants, as `<ms> <what came of it>`. */
+  function tries(m: Marbles, world: ReturnType<typeof node>, seconds: readonly number[]): readonly string[] {
+    const log: string[] = [];
+    const all$ = merge(
+      ...seconds.map((s) => at(m, s * 1000, world.ensure(APP).pipe(map((said) => void log.push(`${s} ${said}`))))),
+    );
+    m.expectObservable(all$.pipe(ignoreElements())).toBe(`${Math.max(...seconds)}s |`);
+    m.flush();
+    return log;
+  }
+
+  it(
+    "doubles from 10 s to 300 s, counted from each failure",
+    marbles((m) => {
+      const starts = [0, 10, 30, 70, 150, 310, 610, 910];
+      const log = tries(m, node(m, {}), starts);
+      expect(log.filter((line) => line.includes("ErrImagePull"))).toEqual([
+        "0 ErrImagePull until 10000",
+        "10 ErrImagePull until 30000",
+        "30 ErrImagePull until 70000",
+        "70 ErrImagePull until 150000",
+        "150 ErrImagePull until 310000",
+        "310 ErrImagePull until 610000",
+        "610 ErrImagePull until 910000",
+        "910 ErrImagePull until 1210000",
+      ]);
+    }),
+  );
+
+  it(
+    "does not pull before its time, and says until when it waits",
+    marbles((m) => {
+      const world = node(m, {});
+      expect(tries(m, world, [0, 4, 9])).toEqual([
+        "0 Pulling",
+        "0 Failed",
+        "0 ErrImagePull until 10000",
+        "4 BackOff",
+        "4 ImagePullBackOff until 10000",
+        "9 BackOff",
+        "9 ImagePullBackOff until 10000",
+      ]);
+      expect(world.asked.length).toBe(1);
+    }),
+  );
+
+  it(
+    "starts afresh after a quiet time",
+    marbles((m) => {
+      const log = tries(m, node(m, {}), [0, 10, 30, 1_300]);
+      expect(log.filter((line) => line.includes("ErrImagePull")).at(-1)).toBe("1300 ErrImagePull until 1310000");
+    }),
+  );
+
+  it(
+    "is each pod's and image's own",
+    marbles((m) => {
+      const world = node(m, {});
+      const values = { ...steps, e: "ErrImagePull until 10000" };
+      m.expectObservable(world.ensure(APP, "u1")).toBe("(pfe|)", values);
+      m.expectObservable(at(m, 6, world.ensure(APP, "u2"))).toBe("------(pfe|)", {
+        ...values,
+        e: "ErrImagePull until 10006",
+      });
+      m.expectObservable(at(m, 7, world.ensure(API, "u1"))).toBe("-------(pfe|)", {
+        ...values,
+        e: "ErrImagePull until 10007",
+      });
+    }),
+  );
+
+  it(
+    "does not hold back an image that is there by now",
+    marbles((m) => {
+      const world = node(m, {});
+      m.at(3_000, () => world.present.add(APP));
+      expect(tries(m, world, [0, 4])).toEqual([
+        "0 Pulling",
+        "0 Failed",
+        "0 ErrImagePull until 10000",
+        "4 Pulled",
+        `4 id of ${APP}`,
+      ]);
+    }),
+  );
+
+  it(
+    "tries one credential after the other, and tells of those that fail only when all do",
+    marbles((m) => {
+      const known = node(m, {
+        "a:1 as first": throwError(() => kubeletError("PermissionDenied", "no")),
+        "a:1 as second": m.cold("--(x|)"),
+      });
+      known.credentials = [
+        { username: "first", password: "1" },
+        { username: "second", password: "2" },
+      ];
+      m.expectObservable(known.ensure("a:1")).toBe("p-(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
+      m.flush();
+      expect(known.asked).toEqual(["0 a:1 u1 as first", "0 a:1 u1 as second"]);
+    }),
+  );
+
+  it(
+    "tells what every credential failed with, each text once",
+    marbles((m) => {
+      const refusing = (text: string) => throwError(() => kubeletError("PermissionDenied", text));
+      const known = node(m, { "a:1 as x": refusing("no"), "a:1 as y": refusing("never") });
+      known.credentials = ["x", "y", "x"].map((username) => ({ username, password: "" }));
+      m.expectObservable(known.messages("a:1")).toBe("(pfx|)", {
+        p: 'Pulling image "a:1"',
+        f: 'Failed to pull image "a:1": [no, never]',
+        x: "",
+      });
+    }),
+  );
+
+  it(
+    "does not share a pull with who has other credentials",
+    marbles((m) => {
+      const known = node(m, { "a:1": m.cold("-----(x|)") }, { maxParallel: 2 });
+      m.expectObservable(known.ensure("a:1")).toBe("p----(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
+      m.at(1, () => (known.credentials = [{ username: "me", password: "" }]));
+      const late$ = timer(2, m.scheduler).pipe(switchMap(() => known.ensure("a:1", "u2")));
+      m.expectObservable(late$).toBe("--p----(de|)", { p: "Pulling", d: "Pulled", e: "id of a:1" });
+      m.flush();
+      expect(known.asked).toEqual(["0 a:1 u1", "2 a:1 u2 as me"]);
+    }),
+  );
+
+  it(
+    "pulls without the pull secrets that are missing, and says which",
+    marbles((m) => {
+      const known = node(m, { "a:1": m.cold("(x|)") });
+      known.missing = ["one", "two"];
+      m.expectObservable(known.messages("a:1").pipe(take(2))).toBe("(pm|)", {
+        p: 'Pulling image "a:1"',
+        m: "Unable to retrieve some image pull secrets (one, two); attempting to pull the image may not succeed.",
+      });
+    }),
+  );
+});

@@ -1,0 +1,66 @@
+/** Whether pods are held to what the node has for them: told once it is so, and why it is not. */
+import { describe, expect, it } from "vitest";
+import { nodeCgroups } from "../../../../src/pipelines/node/nodeCgroups.ts";
+import { createSimCgroups } from "../../../../src/sim/host/simCgroups.ts";
+import { simKubeletConfig } from "../../../../src/sim/simKubeletConfig.ts";
+import { simMachine } from "../../../../src/sim/host/simMachine.ts";
+import { createNodeState } from "../../../../src/state/nodeState.ts";
+import { marbles, type Marbles } from "../../../support/marbles.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+/** A node whose cgroup of all pods cannot be written the first `failures` times; a write takes 1 ms. */
+function world({ clock }: Marbles, failures: number) {
+  const machine = simMachine();
+  let left = failures;
+  const cgroups = createSimCgroups({
+    clock,
+    latencyMs: 1,
+    fault: (operation, name) => {
+      if (operation !== "ensure" || name !== "/kubepods" || left === 0) return undefined;
+      left -= 1;
+      return "Unavailable";
+    },
+  });
+  const config = { ...simKubeletConfig(machine, { nodeName: "n1" }), cgroupsPerQos: true, cgroupRoot: "/" };
+  const ports = { cgroups, clock, machine, telemetry: recordingTelemetry() };
+  return { cgroups, config, stream$: nodeCgroups(createNodeState(), ports, config) };
+}
+const node = { kind: "Node", namespace: "", name: "n1", uid: "", fieldPath: "" };
+const events = {
+  e: {
+    type: "Normal",
+    reason: "NodeAllocatableEnforced",
+    message: "Updated Node Allocatable limit across pods",
+    object: node,
+  },
+  f: {
+    type: "Warning",
+    reason: "FailedNodeAllocatableEnforcement",
+    message: `Failed to update Node Allocatable Limits ["kubepods"]: cannot ensure cgroup /kubepods: injected fault`,
+    object: node,
+  },
+};
+
+describe("nodeCgroups", () => {
+  it(
+    "tells once that the limits of the node are in force, and makes the cgroups of the classes below",
+    marbles((m) => {
+      const { cgroups, config, stream$ } = world(m, 0);
+      m.expectObservable(stream$, "5m !").toBe("-e", events);
+      m.flush();
+      expect([...cgroups.all().keys()]).toEqual(["/kubepods", "/kubepods/besteffort", "/kubepods/burstable"]);
+      expect(cgroups.all().get("/kubepods")).toMatchObject(config.kubepodsLimits);
+    }),
+  );
+
+  it(
+    "tells each minute why they are not, until they are; pods are served meanwhile",
+    marbles((m) => {
+      const { cgroups, config, stream$ } = world(m, 2);
+      m.expectObservable(stream$, "10m !").toBe("-f 60s f 60s e", events);
+      m.at(30_000, () => expect(cgroups.all().has("/kubepods/burstable")).toBe(true));
+      m.flush();
+      expect(cgroups.all().get("/kubepods")).toMatchObject(config.kubepodsLimits);
+    }),
+  );
+});

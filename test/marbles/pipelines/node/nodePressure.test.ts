@@ -1,0 +1,184 @@
+/** Looks at what the node runs short of: when they are made, what they ask for, what they say when something does not answer. */
+import { defer, map, NEVER, type Observable, of, throwError, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { Threshold } from "../../../../src/core/eviction/thresholds.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { NO_PRESSURE, type NodePressures } from "../../../../src/core/node/nodeFacts.ts";
+import { ImageFsInfoResponse } from "../../../../src/gen/cri.ts";
+import { nodePressure } from "../../../../src/pipelines/node/nodePressure.ts";
+import type { Clock } from "../../../../src/ports/clock.ts";
+import type { CgroupUsage } from "../../../../src/ports/cgroupUsage.ts";
+import type { HostUsage, MemoryUsage } from "../../../../src/ports/host.ts";
+import type { KubeletPorts } from "../../../../src/ports/kubeletPorts.ts";
+import { createCell } from "../../../../src/state/cell.ts";
+import { marbles } from "../../../support/marbles.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const below = (signal: Threshold["signal"], units = 100): Threshold => ({
+  signal,
+  least: { units },
+  graceMs: 0,
+  reclaim: undefined,
+});
+const config = (...evictionThresholds: readonly Threshold[]) => ({
+  evictionThresholds,
+  pressureTransitionMs: 25_000,
+  directories: { rootDir: "/kubelet", podLogsDir: "/logs", containerLogsDir: "/links" },
+  cgroupsPerQos: true,
+  cgroupRoot: "/",
+  cgroupDriver: "cgroupfs" as const,
+});
+const space = (availableBytes: bigint) => ({
+  capacityBytes: 1_000n,
+  availableBytes,
+  usedBytes: 0n,
+  inodes: 1_000n,
+  inodesFree: 1_000n,
+});
+const memoryOf = (availableBytes: bigint): MemoryUsage => ({
+  availableBytes,
+  capacityBytes: 1_000n,
+  workingSetBytes: 1_000n - availableBytes,
+  ...{ usageBytes: 0n, rssBytes: 0n, pageFaults: 0n, majorPageFaults: 0n, swapTotalBytes: 0n, swapFreeBytes: 0n },
+});
+const away = () => throwError(() => kubeletError("Unavailable", "away"));
+
+/** Ports of a machine with enough of everything, and what was asked of it. */
+function machine(
+  clock: Clock,
+  hostUsage: Partial<HostUsage> = {},
+  imageFsInfo = (): Observable<string> => of("/images"),
+) {
+  const asked: string[] = [];
+  const asking = <T>(what: string, answer: () => Observable<T> | undefined): Observable<T> =>
+    defer(() => {
+      asked.push(`${clock.monotonicMs()} ${what}`);
+      return answer() ?? NEVER;
+    });
+  const telemetry = recordingTelemetry();
+  const usage: Partial<HostUsage> = {
+    memory: () => of(memoryOf(500n)),
+    pids: () => of({ max: 1_000n, running: 1n }),
+    fileSystem: () => of(space(500n)),
+    ...hostUsage,
+  };
+  const cgroupUsage: Partial<CgroupUsage> = {
+    read: ([path = ""]) =>
+      asking(path, () => of([{ path, figures: { memoryLimit: 1_000, workingSet: 950 } } as never])),
+  };
+  const ports = {
+    clock,
+    telemetry,
+    hostUsage: {
+      memory: () => asking("memory", () => usage.memory?.()),
+      pids: () => asking("pids", () => usage.pids?.()),
+      fileSystem: (path: string) => asking(path, () => usage.fileSystem?.(path)),
+    },
+    cgroupUsage,
+    images: {
+      imageFsInfo: () =>
+        asking("where are images", imageFsInfo).pipe(
+          map((mountpoint) => ImageFsInfoResponse.create({ imageFilesystems: [{ fsId: { mountpoint } }] })),
+        ),
+    },
+  } as unknown as Pick<KubeletPorts, "clock" | "hostUsage" | "images" | "cgroupUsage" | "telemetry">;
+  return { ports, asked, telemetry };
+}
+const text = ({ memory, disk, pid }: NodePressures): string =>
+  `${memory ? "m" : ""}${disk ? "d" : ""}${pid ? "p" : ""}` || "o";
+
+describe("nodePressure", () => {
+  it(
+    "looks at once and each 10 s, and tells what it finds until it was gone for the transition period",
+    marbles(({ clock, expectObservable, flush, at }) => {
+      let available = 99n;
+      at(5_000, () => (available = 100n));
+      const { ports, telemetry } = machine(clock, {
+        memory: () => of(memoryOf(available)),
+      });
+      const pressures = createCell(NO_PRESSURE);
+      expectObservable(nodePressure({ pressures }, ports, config(below("memory.available"))), "45s !").toBe("");
+      expectObservable(pressures.changes$.pipe(map(text)), "45s !").toBe("m 29999ms o");
+      flush();
+      const left = { "memory.available": 99 };
+      expect(telemetry.lines[0]).toMatchObject({
+        message: "Eviction manager: node conditions changed",
+        fields: { pressures: { ...NO_PRESSURE, memory: true }, left },
+      });
+    }),
+  );
+
+  it(
+    "asks only for what some threshold is about, and where images are only until that was answered",
+    marbles(({ clock, expectObservable, flush }) => {
+      let answers = 0;
+      const { ports, asked } = machine(clock, {}, () => (++answers === 1 ? away() : of("/images")));
+      const thresholds = [below("imagefs.inodesFree"), below("nodefs.available"), below("pid.available")];
+      const pressures = createCell(NO_PRESSURE);
+      expectObservable(nodePressure({ pressures }, ports, config(...thresholds)), "25s !").toBe("");
+      flush();
+      const always = (ms: number) => [`${ms} pids`, `${ms} /kubelet`];
+      expect(asked).toEqual([
+        ...always(0),
+        "0 where are images",
+        ...always(10_000),
+        "10000 where are images",
+        "10000 /images",
+        ...always(20_000),
+        "20000 /images",
+      ]);
+    }),
+  );
+
+  it(
+    "measures the memory of all pods against their limit",
+    marbles(({ clock, expectObservable, flush }) => {
+      const { ports, asked } = machine(clock);
+      const pressures = createCell(NO_PRESSURE);
+      const thresholds = config(below("allocatableMemory.available"));
+      expectObservable(nodePressure({ pressures }, ports, thresholds), "1s !").toBe("");
+      flush();
+      expect([asked, text(pressures.value)]).toEqual([["0 /kubepods"], "m"]);
+    }),
+  );
+
+  it(
+    "goes without a figure that cannot be had, and waits 10 s for one that does not come",
+    marbles(({ clock, expectObservable, flush }) => {
+      const { ports, asked } = machine(clock, {
+        memory: away,
+        pids: () => NEVER,
+        fileSystem: () => timer(2_000, clock.scheduler).pipe(map(() => space(1n))),
+      });
+      const pressures = createCell(NO_PRESSURE);
+      const thresholds = [below("memory.available"), below("pid.available"), below("nodefs.available")];
+      expectObservable(nodePressure({ pressures }, ports, config(...thresholds)), "25s !").toBe("");
+      expectObservable(pressures.changes$.pipe(map(text)), "25s !").toBe("o 9999ms d");
+      flush();
+      expect(asked.filter((what) => what.endsWith("pids"))).toEqual(["0 pids", "20000 pids"]);
+    }),
+  );
+
+  it(
+    "has one look at a time, and ends with its subscriber",
+    marbles(({ clock, hot, expectObservable, expectSubscriptions }) => {
+      const figure$ = hot<bigint>("--");
+      const { ports } = machine(clock, {
+        memory: () => figure$.pipe(map(memoryOf)),
+      });
+      const run$ = nodePressure({ pressures: createCell(NO_PRESSURE) }, ports, config(below("memory.available")));
+      expectObservable(run$, "5s !").toBe("");
+      expectSubscriptions(figure$).toBe("^ 4999ms !");
+    }),
+  );
+
+  it(
+    "does nothing without thresholds",
+    marbles(({ clock, expectObservable, flush }) => {
+      const { ports, asked } = machine(clock);
+      expectObservable(nodePressure({ pressures: createCell(NO_PRESSURE) }, ports, config())).toBe("|");
+      flush();
+      expect(asked).toEqual([]);
+    }),
+  );
+});

@@ -1,0 +1,306 @@
+/** Probes of one container in virtual time. In a diagram in seconds a character is what happens at that second. */
+import { concat, defer, filter, from, ignoreElements, map, merge, type Observable, of, skip, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import type { Container } from "../../../../src/core/api.ts";
+import { containerId, epochMs, monotonicMs, podUid, sandboxId } from "../../../../src/core/ids.ts";
+import type { ProbeVerdict } from "../../../../src/core/pod/podActionsTypes.ts";
+import type { PodCommand } from "../../../../src/core/pod/podRegistry.ts";
+import { probePhaseMs } from "../../../../src/core/probe/probeSchedule.ts";
+import type { Probe, ProbeKind, ProbeOutcome } from "../../../../src/core/probe/probeTypes.ts";
+import {
+  emptyRuntimeStatus,
+  type RuntimeContainer,
+  type RuntimeSandbox,
+} from "../../../../src/core/runtime/podRuntimeStatus.ts";
+import type { PodContext } from "../../../../src/pipelines/podContext.ts";
+import { createPodMemory } from "../../../../src/pipelines/podMemory.ts";
+import { podProbes } from "../../../../src/pipelines/probes/probes.ts";
+import type { Clock } from "../../../../src/ports/clock.ts";
+import type { Probers } from "../../../../src/ports/probers.ts";
+import { createCell } from "../../../../src/state/cell.ts";
+import { marbles, TEST_EPOCH_MS } from "../../../support/marbles.ts";
+import { containerOf, podOf } from "../../../support/pods.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+/** A pod whose probes of this period are all due on the whole second. */
+function uidOnTheSecond(kinds: readonly ProbeKind[], periodMs: number): string {
+  for (let index = 0; ; index += 1) {
+    const podUid = `uid-${index}`;
+    const phases = kinds.map((kind) => probePhaseMs({ podUid, containerName: "main" }, kind, periodMs));
+    if (phases.every((phase) => phase === 0)) return podUid;
+  }
+}
+
+/** `s--f` is an `s` at once and an `f` in the third second. */
+const seconds = (diagram: string): string =>
+  [...diagram].map((letter) => (letter === "-" ? "1s" : `${letter} 999ms`)).join(" ") + " ";
+
+const OUTCOMES: Readonly<Record<string, ProbeOutcome>> = {
+  s: { result: "success", output: "" },
+  f: { result: "failure", output: "no" },
+};
+
+interface Scene {
+  readonly clock: Clock;
+  readonly probes: Readonly<Partial<Record<ProbeKind, Probe>>>;
+  /** What the attempts of each kind say, in their order; the last one again and again. */
+  readonly answers: Readonly<Partial<Record<ProbeKind, string>>>;
+  /** When the container starts and whether it runs; default: at once, and it started before the worker. */
+  readonly isFresh?: boolean;
+  readonly takesMs?: number;
+  readonly known?: ProbeVerdict;
+}
+
+/** One container with probes under a worker, and what is seen of it. */
+function sceneOf({ clock, probes, answers, isFresh = false, takesMs = 0, known }: Scene) {
+  const kinds = Object.keys(probes) as readonly ProbeKind[];
+  const uid = uidOnTheSecond(kinds, (probes[kinds[0] ?? "startup"]?.periodSeconds ?? 10) * 1000);
+  const probeFor = (kind: ProbeKind): Probe | undefined =>
+    probes[kind] === undefined ? undefined : { ...probes[kind], exec: { command: [kind] } };
+  const [startupProbe, livenessProbe, readinessProbe] = (["startup", "liveness", "readiness"] as const).map(probeFor);
+  const container: Container = containerOf({
+    ...(startupProbe === undefined ? {} : { startupProbe }),
+    ...(livenessProbe === undefined ? {} : { livenessProbe }),
+    ...(readinessProbe === undefined ? {} : { readinessProbe }),
+  });
+  const pod = podOf({ uid, spec: { containers: [container] } });
+  const identity = { uid: podUid(uid), name: "plain", namespace: "demo" };
+  const memory = createPodMemory(monotonicMs(isFresh ? 0 : 1));
+  if (known !== undefined) memory.verdicts.set(new Map([["main", known]]));
+  const instance = createCell({ id: "c1", isRunning: true, startedMs: 0 });
+  const runtimeStatus = () => ({
+    ...emptyRuntimeStatus(identity.uid, identity.name, identity.namespace, 1),
+    sandboxes: [
+      { id: sandboxId("s1"), ready: true, ips: ["10.1.0.2"], labels: {}, annotations: {} },
+    ] as unknown as readonly RuntimeSandbox[],
+    containers: [
+      {
+        id: containerId(instance.value.id),
+        name: "main",
+        state: instance.value.isRunning ? "running" : "exited",
+        startedAt: epochMs(TEST_EPOCH_MS + instance.value.startedMs),
+      },
+    ] as unknown as readonly RuntimeContainer[],
+  });
+  const attempts: string[] = [];
+  const counts = new Map<string, number>();
+  const exec: Probers["exec"] = ({ command: [kind = ""] }) =>
+    defer(() => {
+      const script = answers[kind as ProbeKind] ?? "s";
+      const attempt = counts.get(kind) ?? 0;
+      counts.set(kind, attempt + 1);
+      attempts.push(`${clock.monotonicMs()} ${kind}`);
+      const outcome = OUTCOMES[script[Math.min(attempt, script.length - 1)] ?? "s"] as ProbeOutcome;
+      const answer$ = of(outcome);
+      return takesMs === 0 ? answer$ : concat(timer(takesMs, clock.scheduler).pipe(ignoreElements()), answer$);
+    });
+  const telemetry = recordingTelemetry();
+  const context = {
+    identity,
+    memory,
+    ports: { clock, telemetry, probers: { exec } },
+    node: { nodeIps: ["192.0.2.1"] },
+    runtimeStatus,
+  } as unknown as PodContext;
+  const sync: PodCommand = { phase: "sync", identity, pod };
+  const command = createCell<PodCommand>(sync);
+  const outputs$ = podProbes(() => context, command.changes$, instance.changes$);
+  const verdictOf = (): ProbeVerdict | undefined => memory.verdicts.value.get("main");
+  /** Each new verdict: started, ready, dead; or a dot when it is none of them. */
+  const verdicts$ = memory.verdicts.changes$.pipe(
+    filter(() => verdictOf() !== undefined),
+    map(() => {
+      const verdict = verdictOf();
+      if (verdict?.live === false) return "d";
+      return verdict?.ready === true ? "r" : verdict?.started === true ? "u" : ".";
+    }),
+  );
+  const running$ = <T>(seen$: Observable<T>): Observable<T> => merge(seen$, outputs$.pipe(ignoreElements()));
+  const terminating: PodCommand = { ...sync, phase: "terminating", graceSeconds: 30, override: undefined };
+  return { outputs$, verdicts$, running$, attempts, instance, command, terminating, sync, telemetry, memory };
+}
+
+describe("readiness", () => {
+  it(
+    "follows its thresholds: two successes to become ready, three failures to stop being it",
+    marbles(({ clock, expectObservable }) => {
+      const scene = sceneOf({
+        clock,
+        probes: { readiness: { periodSeconds: 1, successThreshold: 2, failureThreshold: 3 } },
+        answers: { readiness: "sfssffsfffss" },
+      });
+      //                                                  probes  -sfssffsfffss
+      expectObservable(scene.running$(scene.verdicts$), "14s !").toBe(seconds("u---r-----u-r"));
+    }),
+  );
+
+  it(
+    "is looked at as soon as a new container runs; that look may say yes, but a no does not count",
+    marbles(({ clock, expectObservable, flush }) => {
+      const probes = { readiness: { periodSeconds: 1, failureThreshold: 1 } };
+      const quick = sceneOf({ clock, probes, answers: { readiness: "s" }, isFresh: true });
+      const slow = sceneOf({ clock, probes, answers: { readiness: "fs" }, isFresh: true });
+      expectObservable(quick.running$(quick.verdicts$), "1500ms !").toBe("(ur)");
+      expectObservable(slow.running$(slow.verdicts$), "1500ms !").toBe(seconds("ur"));
+      const unheard = sceneOf({ clock, probes, answers: { readiness: "f" }, isFresh: true });
+      expectObservable(unheard.outputs$, "500ms !").toBe("");
+      flush();
+      expect(quick.attempts).toEqual(["0 readiness", "1000 readiness"]);
+    }),
+  );
+
+  it(
+    "waits for the initial delay, counted from the start of the container",
+    marbles(({ clock, expectObservable }) => {
+      const scene = sceneOf({
+        clock,
+        probes: { readiness: { periodSeconds: 1, initialDelaySeconds: 3 } },
+        answers: { readiness: "s" },
+        isFresh: true,
+      });
+      expectObservable(scene.running$(scene.verdicts$), "6s !").toBe(seconds("u--r"));
+    }),
+  );
+
+  it(
+    "stays as it was known over a restart of the kubelet, until enough probes say otherwise",
+    marbles(({ clock, expectObservable }) => {
+      const known = { started: true, ready: true, live: true, containerId: containerId("c1") };
+      const probes = { readiness: { periodSeconds: 1, failureThreshold: 2 } };
+      const same = sceneOf({ clock, probes, answers: { readiness: "ff" }, known });
+      const other = sceneOf({
+        clock,
+        probes,
+        answers: { readiness: "ff" },
+        known: { ...known, containerId: containerId("c0") },
+      });
+      expectObservable(same.running$(same.verdicts$), "4s !").toBe(seconds("r-u"));
+      expectObservable(other.running$(other.verdicts$.pipe(skip(1))), "4s !").toBe("u");
+    }),
+  );
+
+  it(
+    "is probed on while the pod is being stopped, and can turn false there",
+    marbles(({ clock, expectObservable, at }) => {
+      const scene = sceneOf({
+        clock,
+        probes: { readiness: { periodSeconds: 1, failureThreshold: 1 } },
+        answers: { readiness: "ssff" },
+      });
+      at(2_500, () => scene.command.set(scene.terminating));
+      at(3_500, () => scene.command.set({ ...scene.sync, phase: "terminated", remove: false }));
+      expectObservable(scene.running$(scene.verdicts$), "8s !").toBe(seconds("ur-u"));
+    }),
+  );
+});
+
+describe("liveness", () => {
+  const probes = { liveness: { periodSeconds: 1, failureThreshold: 2 } };
+
+  it(
+    "gives up after its failures in a row, then rests until there is a new instance",
+    marbles(({ clock, expectObservable, at, flush }) => {
+      const scene = sceneOf({ clock, probes, answers: { liveness: "sffs" } });
+      at(5_500, () => scene.instance.set({ id: "c1", isRunning: false, startedMs: 0 }));
+      at(6_000, () => scene.instance.set({ id: "c2", isRunning: true, startedMs: 6_000 }));
+      expectObservable(scene.running$(scene.verdicts$), "8500ms !").toBe(seconds("r--d--r"));
+      flush();
+      expect(scene.attempts).toEqual([
+        "1000 liveness",
+        "2000 liveness",
+        "3000 liveness",
+        "7000 liveness",
+        "8000 liveness",
+      ]);
+    }),
+  );
+
+  it(
+    "is over once the pod is being stopped: what it last said is no cause for a kill any more",
+    marbles(({ clock, expectObservable, at, flush }) => {
+      const scene = sceneOf({ clock, probes, answers: { liveness: "ff" } });
+      at(3_000, () => scene.command.set(scene.terminating));
+      expectObservable(scene.running$(scene.verdicts$), "6s !").toBe(seconds("r-dr"));
+      flush();
+      expect(scene.attempts).toEqual(["1000 liveness", "2000 liveness"]);
+    }),
+  );
+
+  it(
+    "tells each failure as an event, with the probe's own output",
+    marbles(({ clock, expectObservable }) => {
+      const scene = sceneOf({ clock, probes, answers: { liveness: "sff" } });
+      const messages$ = scene.outputs$.pipe(
+        map((output) => (output.kind === "event" ? [output.event.reason, output.event.message] : output)),
+      );
+      expectObservable(messages$, "5s !").toBe(seconds("--ee"), { e: ["Unhealthy", "Liveness probe failed: no"] });
+    }),
+  );
+});
+
+describe("startup", () => {
+  it(
+    "holds the others back until it has passed, and is not asked again",
+    marbles(({ clock, expectObservable, flush }) => {
+      const every = { periodSeconds: 1, failureThreshold: 5 };
+      const scene = sceneOf({
+        clock,
+        probes: { startup: every, readiness: every },
+        answers: { startup: "ffs", readiness: "s" },
+      });
+      expectObservable(scene.running$(scene.verdicts$), "4500ms !").toBe(`${seconds(".--")}(ur)`);
+      flush();
+      expect(scene.attempts).toEqual([
+        "1000 startup",
+        "2000 startup",
+        "3000 startup",
+        "3000 readiness",
+        "4000 readiness",
+      ]);
+    }),
+  );
+
+  it(
+    "that never passes makes the container one that is not live",
+    marbles(({ clock, expectObservable }) => {
+      const probes = { startup: { periodSeconds: 1, failureThreshold: 3 } };
+      const scene = sceneOf({ clock, probes, answers: { startup: "fff" } });
+      expectObservable(scene.running$(scene.verdicts$), "6s !").toBe(seconds(".--d"));
+    }),
+  );
+});
+
+describe("schedule", () => {
+  it(
+    "keeps to its grid when an attempt takes long, and does not make up for what it missed",
+    marbles(({ clock, expectObservable, flush }) => {
+      const probes = { liveness: { periodSeconds: 1, failureThreshold: 3 } };
+      const scene = sceneOf({ clock, probes, answers: { liveness: "s" }, takesMs: 1_300 });
+      expectObservable(scene.outputs$, "8s !").toBe("");
+      flush();
+      expect(scene.attempts).toEqual(["1000 liveness", "3000 liveness", "5000 liveness", "7000 liveness"]);
+    }),
+  );
+
+  it(
+    "counts attempts by result under upstream's names, and forgets them with the container",
+    marbles(({ clock, expectObservable, flush }) => {
+      const probes = { readiness: { periodSeconds: 1 } };
+      const scene = sceneOf({ clock, probes, answers: { readiness: "sfs" } });
+      const { samples } = scene.telemetry;
+      const ofPod = () => [...samples].filter(([series]) => series.startsWith("prober_")).map(([, value]) => value);
+      const names = () => [...samples.keys()].filter((series) => series.startsWith("prober_"));
+      const seen$ = merge(scene.outputs$.pipe(ignoreElements()), timer(3_500, clock.scheduler).pipe(map(ofPod)));
+      expectObservable(seen$, "4s !").toBe("3500ms c", { c: [2, 2, 1] });
+      const named$ = merge(
+        from([]),
+        timer(3_500, clock.scheduler).pipe(map(() => names().map((n) => n.split("{")[0]))),
+      );
+      expectObservable(named$).toBe("3500ms (n|)", {
+        n: ["prober_probe_total", "prober_probe_duration_seconds", "prober_probe_total"],
+      });
+      flush();
+      expect(names()).toEqual([]);
+    }),
+  );
+});

@@ -1,0 +1,115 @@
+import { defer, map, of, switchMap, throwError, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { epochMs } from "../../../../src/core/ids.ts";
+import { formatInstant } from "../../../../src/core/telemetry/civilTime.ts";
+import { tokenName, type TokenWish } from "../../../../src/core/token/serviceAccountToken.ts";
+import { createTokens, type TokensDeps } from "../../../../src/pipelines/projections/tokens.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const WISH: TokenWish = {
+  namespace: "demo",
+  serviceAccount: "builder",
+  audiences: [],
+  expirationSeconds: 3600,
+  pod: { name: "web", uid: "uid-1" },
+};
+
+/** A server whose tokens are numbered, after 10 ms each, and fail while it is told to. */
+function server(m: Marbles) {
+  const self = { asked: [] as number[], isDown: false };
+  const api = {
+    createSubresource: () =>
+      defer(() => {
+        self.asked.push(m.clock.monotonicMs());
+        if (self.isDown) return throwError(() => kubeletError("Unavailable", "down"));
+        const token = `t${self.asked.length}`;
+        const expirationTimestamp = formatInstant(epochMs(m.clock.wallTime() + 3_600_000));
+        const answer = { spec: { audiences: [], expirationSeconds: 3600 }, status: { token, expirationTimestamp } };
+        return timer(10, m.scheduler).pipe(map(() => answer));
+      }),
+  } as unknown as TokensDeps["api"];
+  const rng = { next: () => 0, uuid: () => "" };
+  const tokens = createTokens({ api, clock: m.clock, rng, log: recordingTelemetry().log });
+  /** Asks at an instant; the token, or the message of the error. */
+  const at = (ms: number, wish = WISH) =>
+    timer(ms, m.scheduler).pipe(
+      switchMap(() => tokens.get(wish)),
+      map((got) => (got.ok ? got.value.token : got.error.message)),
+    );
+  return { self, tokens, at };
+}
+
+describe("tokens", () => {
+  it(
+    "ask once for all who want the same, and keep the answer",
+    marbles((m) => {
+      const { self, at } = server(m);
+      m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
+      m.expectObservable(at(5)).toBe("10ms (a|)", { a: "t1" });
+      m.expectObservable(at(50)).toBe("50ms (a|)", { a: "t1" });
+      m.flush();
+      expect(self.asked).toEqual([0]);
+    }),
+  );
+
+  it(
+    "are renewed after 80 % of their life",
+    marbles((m) => {
+      const { at } = server(m);
+      m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
+      m.expectObservable(at(2_880_000)).toBe("2880s (a|)", { a: "t1" });
+      m.expectObservable(at(2_880_500)).toBe("2880510ms (a|)", { a: "t2" });
+    }),
+  );
+
+  it(
+    "are used on while the server is down, and never once they have expired",
+    marbles((m) => {
+      const { self, at } = server(m);
+      m.at(1_000, () => (self.isDown = true));
+      m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
+      m.expectObservable(at(3_000_000)).toBe("3000s (a|)", { a: "t1" });
+      m.expectObservable(at(3_599_000)).toBe("3599s (a|)", { a: "t1" });
+      const expired = `token ${tokenName(WISH)} expired and refresh failed: down`;
+      m.expectObservable(at(3_601_000)).toBe("3601s (a|)", { a: expired });
+      m.flush();
+      expect(self.asked).toEqual([0, 3_000_000, 3_599_000, 3_601_000]);
+    }),
+  );
+
+  it(
+    "are not asked for again before a pause that doubles",
+    marbles((m) => {
+      const { self, at } = server(m);
+      self.isDown = true;
+      for (const ms of [0, 500, 1_000, 1_500, 2_999, 3_000]) {
+        m.expectObservable(at(ms)).toBe(`${ms}ms (a|)`, { a: "failed to fetch token: down" });
+      }
+      m.flush();
+      expect(self.asked).toEqual([0, 1_000, 3_000]);
+    }),
+  );
+
+  it(
+    "go with their pod",
+    marbles((m) => {
+      const { tokens, at } = server(m);
+      m.expectObservable(at(0)).toBe("10ms (a|)", { a: "t1" });
+      m.at(20, () => tokens.forget("uid-1"));
+      m.expectObservable(at(30)).toBe("40ms (a|)", { a: "t2" });
+    }),
+  );
+
+  it(
+    "are not asked for before somebody subscribes",
+    marbles((m) => {
+      const { self, tokens } = server(m);
+      tokens.get(WISH);
+      m.expectObservable(of("x")).toBe("(x|)");
+      m.flush();
+      expect(self.asked).toEqual([]);
+    }),
+  );
+});

@@ -1,0 +1,465 @@
+import {
+  defer,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  observeOn,
+  of,
+  Subject,
+  switchMap,
+  tap,
+  throwError,
+  timer,
+} from "rxjs";
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { type PodUid, podUid } from "../../../../src/core/ids.ts";
+import * as cri from "../../../../src/gen/cri.ts";
+import { type RuntimeOutput, runtimeStatus } from "../../../../src/pipelines/runtime/runtimeStatus.ts";
+import type { RuntimeService } from "../../../../src/ports/cri.ts";
+import type { RuntimeSignal } from "../../../../src/ports/kubeletPorts.ts";
+import { createSimFiles } from "../../../../src/sim/host/simFiles.ts";
+import { createNodeState } from "../../../../src/state/nodeState.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const { CONTAINER_RUNNING, CONTAINER_EXITED } = cri.ContainerState;
+const UID_LABEL = "io.kubernetes.pod.uid";
+
+interface Filtered {
+  readonly filter: { readonly labelSelector: Readonly<Record<string, string>> } | undefined;
+}
+
+/** A runtime of a map: pod UID to the states of its containers, which are named `<uid>-c0`, `<uid>-c1` and so on. */
+function fakeRuntime({ clock }: Pick<Marbles, "clock">, latencyMs: number, statusMs: number) {
+  const pods = new Map<string, readonly cri.ContainerState[]>();
+  const looks: string[] = [];
+  const fake = {
+    pods,
+    /** Pods, or `all` for the audit, whose lists never answer. */
+    hung: new Set<string>(),
+    /** Pods, or `all`, whose lists fail. */
+    failing: new Set<string>(),
+    /** Who was looked at, as `<ms> <uid>` and `<ms> all`. */
+    looks,
+    runtime: undefined as unknown as RuntimeService,
+  };
+  const labels = (uid: string) => ({
+    [UID_LABEL]: uid,
+    "io.kubernetes.pod.name": uid,
+    "io.kubernetes.pod.namespace": "ns",
+  });
+  /** What is there when the request arrives, told when half of the way is still to go. */
+  const answer = <T>({ filter }: Filtered, list: (uids: readonly string[]) => T): Observable<T> =>
+    defer(() => {
+      const wanted = filter?.labelSelector[UID_LABEL];
+      if (fake.hung.has(wanted ?? "all")) return NEVER;
+      if (fake.failing.has(wanted ?? "all")) return throwError(() => kubeletError("Unavailable", "down"));
+      const found = list([...pods.keys()].filter((uid) => wanted === undefined || uid === wanted));
+      return timer(latencyMs, clock.scheduler).pipe(map(() => found));
+    });
+  const containersOf = (uid: string) =>
+    (pods.get(uid) ?? []).map((state, index) => ({
+      id: `${uid}-c${index}`,
+      podSandboxId: `${uid}-s`,
+      state,
+      labels: labels(uid),
+    }));
+  fake.runtime = {
+    listPodSandbox: (request: Filtered) =>
+      defer(() => {
+        looks.push(`${clock.monotonicMs()} ${request.filter?.labelSelector[UID_LABEL] ?? "all"}`);
+        return answer(request, (uids) => ({
+          items: uids.map((uid) => cri.PodSandbox.create({ id: `${uid}-s`, labels: labels(uid) })),
+        }));
+      }),
+    listContainers: (request: Filtered) =>
+      answer(request, (uids) => ({ containers: uids.flatMap(containersOf).map((each) => cri.Container.create(each)) })),
+    podSandboxStatus: ({ podSandboxId: id }: { podSandboxId: string }) =>
+      of({ status: cri.PodSandboxStatus.create({ id, labels: labels(id.slice(0, -2)) }) }),
+    containerStatus: ({ containerId: id }: { containerId: string }) =>
+      defer(() => {
+        const found = containersOf(id.replace(/-c.*/, "")).find((each) => each.id === id);
+        const answer = { status: cri.ContainerStatus.create(found) };
+        return statusMs === 0 ? of(answer) : timer(statusMs, clock.scheduler).pipe(map(() => answer));
+      }),
+  } as unknown as RuntimeService;
+  return fake;
+}
+
+const CONFIG = { relistPeriodMs: 1_000, auditPeriodMs: 30_000, inspectionDeadlineMs: 100, inspectionsAtOnce: 2 };
+
+/** The pipeline on the fake, its loop closed through the scheduler; `said` is what came out. */
+function follow(
+  m: Marbles,
+  signals$: Observable<RuntimeSignal>,
+  { latencyMs = 2, statusMs = 0, records = [] as readonly string[] } = {},
+) {
+  const fake = fakeRuntime(m, latencyMs, statusMs);
+  const state = createNodeState();
+  const requests = new Subject<PodUid>();
+  const ports = { runtime: fake.runtime, clock: m.clock, files: createSimFiles(m), telemetry: recordingTelemetry() };
+  const known = new Set(records);
+  const output$ = runtimeStatus({ signals$, requests$: requests.pipe(observeOn(m.scheduler)) }, ports, CONFIG, {
+    ...state,
+    hasRecord: (uid) => known.has(uid),
+  }).pipe(
+    tap((output) => {
+      if (output.kind === "inspectAgain") requests.next(output.uid);
+    }),
+    map((output) => describeOutput(output)),
+  );
+  return { fake, state, known, output$, ask: (uid: string) => requests.next(podUid(uid)), telemetry: ports.telemetry };
+}
+
+function describeOutput(output: RuntimeOutput): string {
+  if (output.kind === "inspected") {
+    return `${output.status.podUid} ${output.status.containers.map(({ state }) => state).join(",")}`.trim();
+  }
+  return output.kind === "inspectAgain" ? `again ${output.uid}` : output.kind;
+}
+
+const streaming: RuntimeSignal = { kind: "streaming", via: "cri" };
+const unsupported: RuntimeSignal = { kind: "unsupported" };
+const lost: RuntimeSignal = { kind: "lost", reason: "broken" };
+const hint = (uid: string | undefined, container?: string): RuntimeSignal => ({
+  kind: "hint",
+  podUid: uid === undefined ? undefined : podUid(uid),
+  containerId: container,
+  aheadOfStatus: false,
+});
+
+describe("runtimeStatus: looks", () => {
+  it(
+    "inspects every pod at the first audit, and a pod for each hint about it",
+    marbles((m) => {
+      const { fake, output$, state } = follow(m, m.hot("s---------h---------", { s: streaming, h: hint("a") }));
+      fake.pods.set("a", [CONTAINER_RUNNING]).set("b", []);
+      m.at(9, () => fake.pods.set("a", [CONTAINER_EXITED]));
+      m.expectObservable(output$, "20ms !").toBe("c-d-(ef)----g", {
+        c: "streamChanged",
+        d: "audited",
+        e: "a running",
+        f: "b",
+        g: "a exited",
+      });
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "2 a", "2 b", "10 a"]);
+      expect(state.auditedAt.value).toBe(2);
+    }),
+  );
+
+  it(
+    "knows the pod of a hint that names only a container, from the audit or from an inspection since",
+    marbles((m) => {
+      const signals$ = m.hot("s---------h---------r---------i---------j", {
+        s: streaming,
+        h: hint(undefined, "a-c0"),
+        r: hint("n"),
+        i: hint(undefined, "n-c0"),
+        j: hint(undefined, "n-s"),
+      });
+      const { fake, output$ } = follow(m, signals$);
+      fake.pods.set("a", [CONTAINER_RUNNING]);
+      m.at(15, () => fake.pods.set("n", [CONTAINER_RUNNING]));
+      m.expectObservable(output$, "50ms !").toBe("c-d-a-------a---------n---------n---------n", {
+        c: "streamChanged",
+        d: "audited",
+        a: "a running",
+        n: "n running",
+      });
+    }),
+  );
+
+  it(
+    "looks again at a pod when a hint about a container nobody knew came while it was being looked at",
+    marbles((m) => {
+      const signals$ = m.hot("s---------r----h----", { s: streaming, r: hint("n"), h: hint(undefined, "n-c0") });
+      const { fake, output$ } = follow(m, signals$, { statusMs: 5 });
+      m.at(9, () => fake.pods.set("n", [CONTAINER_RUNNING]));
+      // It ends after its status was read, and before anyone knows that it is of this pod.
+      m.at(14, () => fake.pods.set("n", [CONTAINER_EXITED]));
+      m.expectObservable(output$, "50ms !").toBe("c-d--------------(ab)---e", {
+        c: "streamChanged",
+        d: "audited",
+        a: "n running",
+        b: "again n",
+        e: "n exited",
+      });
+    }),
+  );
+
+  it(
+    "does not look again for a hint that was there before the look began, nor for strangers' containers",
+    marbles((m) => {
+      const signals$ = m.hot("s------hi-r---------", {
+        s: streaming,
+        h: hint(undefined, "n-c0"),
+        i: hint(undefined, "stranger"),
+        r: hint("n"),
+      });
+      const { fake, output$ } = follow(m, signals$);
+      m.at(5, () => fake.pods.set("n", [CONTAINER_RUNNING]));
+      m.expectObservable(output$, "50ms !").toBe("c-d---------a", { c: "streamChanged", d: "audited", a: "n running" });
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "10 n"]);
+    }),
+  );
+
+  it(
+    "inspects a pod once more for all hints that came during an inspection of it",
+    marbles((m) => {
+      const signals$ = m.hot("s---------hhhhhh----", { s: streaming, h: hint("a") });
+      const { fake, output$ } = follow(m, signals$, { latencyMs: 6 });
+      m.expectObservable(output$, "50ms !").toBe("c-----d---------a-----a", {
+        c: "streamChanged",
+        d: "audited",
+        a: "a",
+      });
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "10 a", "16 a"]);
+    }),
+  );
+
+  it(
+    "asks a while after an announced exit and as long as it does not show yet, and at most once more",
+    marbles((m) => {
+      const exit = { ...hint(undefined, "a-c0"), aheadOfStatus: true };
+      const { fake, output$ } = follow(m, m.hot("s---------x---------", { s: streaming, x: exit }));
+      fake.pods.set("a", [CONTAINER_RUNNING]);
+      m.at(35, () => fake.pods.set("a", [CONTAINER_EXITED]));
+      m.expectObservable(output$, "200ms !").toBe("c-d-a 27ms a 9ms b 9ms b", {
+        c: "streamChanged",
+        d: "audited",
+        a: "a running",
+        b: "a exited",
+      });
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "2 a", "30 a", "40 a", "50 a"]);
+    }),
+  );
+
+  it(
+    "looks at once when the container of an announced exit was not seen yet",
+    marbles((m) => {
+      const exit = { ...hint("a", "a-c9"), aheadOfStatus: true };
+      const { fake, output$ } = follow(m, m.hot("s---------x---------", { s: streaming, x: exit }));
+      fake.pods.set("a", [CONTAINER_RUNNING]);
+      m.expectObservable(output$, "200ms !").toBe("c-d-a-------a", {
+        c: "streamChanged",
+        d: "audited",
+        a: "a running",
+      });
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "2 a", "10 a"]);
+    }),
+  );
+});
+
+describe("runtimeStatus: failures and bounds", () => {
+  it(
+    "repeats a failed inspection after a second, for as long as it fails",
+    marbles((m) => {
+      const { fake, output$, telemetry } = follow(m, m.hot("s---------h", { s: streaming, h: hint("a") }));
+      fake.failing.add("a");
+      m.at(2_015, () => fake.failing.delete("a"));
+      m.expectObservable(output$, "4s !").toBe("c-d 1007ms f 999ms f 999ms f-a", {
+        c: "streamChanged",
+        d: "audited",
+        f: "again a",
+        a: "a",
+      });
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "10 a", "1010 a", "2010 a", "3010 a"]);
+      expect(telemetry.samples.get('rxlet_inspections_total{result="Unavailable"}')).toBe(3);
+    }),
+  );
+
+  it(
+    "one hung inspection ends at its deadline and delays no other pod meanwhile",
+    marbles((m) => {
+      const signals$ = m.hot("s---------hi---j----", { s: streaming, h: hint("hung"), i: hint("a"), j: hint("b") });
+      const { fake, output$ } = follow(m, signals$);
+      fake.hung.add("hung");
+      m.expectObservable(output$, "1500ms !").toBe("c-d----------a---b 1092ms f", {
+        c: "streamChanged",
+        d: "audited",
+        a: "a",
+        b: "b",
+        f: "again hung",
+      });
+    }),
+  );
+
+  it(
+    "runs no more inspections at once than allowed; the rest wait for their turn",
+    marbles((m) => {
+      const { fake, output$ } = follow(m, m.hot("s---------", { s: streaming }), { latencyMs: 10 });
+      const names = { a: "a", b: "b", c: "c", d: "d", e: "e" };
+      for (const uid of Object.keys(names)) fake.pods.set(uid, []);
+      m.expectObservable(output$, "50ms !").toBe("s 9ms t 9ms (ab) 6ms (cd) 6ms e", {
+        s: "streamChanged",
+        t: "audited",
+        ...names,
+      });
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "10 a", "10 b", "20 c", "20 d", "30 e"]);
+    }),
+  );
+
+  it(
+    "loses no pod of an audit when an inspection's outcome asks for another one at once",
+    marbles((m) => {
+      const signals = new Subject<RuntimeSignal>();
+      const { fake, output$ } = follow(m, signals, { latencyMs: 0 });
+      const seen: string[] = [];
+      fake.runtime = Object.assign(fake.runtime, {
+        listPodSandbox: () =>
+          of({ items: ["a", "b", "c"].map((id) => cri.PodSandbox.create({ id, labels: { [UID_LABEL]: id } })) }),
+        listContainers: () => of({ containers: [] }),
+        podSandboxStatus: ({ podSandboxId: id }: { podSandboxId: string }) =>
+          of({ status: cri.PodSandboxStatus.create({ id, labels: { [UID_LABEL]: id } }) }),
+      });
+      const subscription = output$.subscribe({
+        next: (output) => {
+          seen.push(output);
+          if (output === "a" && seen.length < 4) signals.next(hint("a"));
+        },
+      });
+      signals.next(streaming);
+      subscription.unsubscribe();
+      expect(new Set(seen)).toEqual(new Set(["streamChanged", "audited", "a", "b", "c"]));
+    }),
+  );
+});
+
+describe("runtimeStatus: audits", () => {
+  it(
+    "finds what no hint told, and looks only at pods that changed",
+    marbles((m) => {
+      const { fake, output$ } = follow(m, m.hot("s", { s: streaming }));
+      fake.pods.set("a", [CONTAINER_RUNNING]).set("b", [CONTAINER_RUNNING]);
+      m.at(10_000, () => fake.pods.set("a", [CONTAINER_EXITED]).set("n", []));
+      m.expectObservable(output$, "50s !").toBe("c-d-(ab) 29996ms d-(en)", {
+        c: "streamChanged",
+        d: "audited",
+        a: "a running",
+        b: "b running",
+        e: "a exited",
+        n: "n",
+      });
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "2 a", "2 b", "30002 all", "30004 a", "30004 n"]);
+    }),
+  );
+
+  const paces = [
+    ["seldom while a stream is open", streaming, ["0 all", "30000 all", "60000 all"]],
+    ["every second while the runtime has no stream", unsupported, ["0 all", "1000 all", "2000 all"]],
+    ["every second while the stream is lost", lost, ["0 all", "1000 all", "2000 all"]],
+  ] as const;
+  it.each(paces)("audits %s, counted from the end of the audit before", (_when, signal, expected) => {
+    marbles((m) => {
+      const { fake, output$ } = follow(m, m.hot("s", { s: signal }), { latencyMs: 0 });
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "61s !").toBe("");
+      m.flush();
+      expect(fake.looks.slice(0, 3)).toEqual(expected);
+    })();
+  });
+
+  it(
+    "audits at once when the stream is lost and again when it is open",
+    marbles((m) => {
+      const signals$ = m.hot("s----------l 199ms s", { s: streaming, l: lost });
+      const { fake, output$ } = follow(m, signals$);
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "1s !").toBe("");
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "11 all", "211 all"]);
+    }),
+  );
+
+  it(
+    "repeats a failed or hung audit soon, also while a stream is open: without a listing no pod starts",
+    marbles((m) => {
+      const { fake, output$, state } = follow(m, m.hot("s", { s: streaming }));
+      fake.failing.add("all");
+      m.at(500, () => {
+        fake.failing.delete("all");
+        fake.hung.add("all");
+      });
+      m.at(1_500, () => fake.hung.delete("all"));
+      m.expectObservable(output$, "3s !").toBe("c 2101ms d", { c: "streamChanged", d: "audited" });
+      m.flush();
+      expect([fake.looks, state.auditedAt.value]).toEqual([["0 all", "1000 all", "2100 all"], 2_102]);
+    }),
+  );
+
+  it(
+    "gives an audit up when the next signal comes, and takes over nothing of it",
+    marbles((m) => {
+      const { fake, output$ } = follow(m, m.hot("s-l", { s: streaming, l: lost }), { latencyMs: 5 });
+      fake.pods.set("a", []);
+      m.expectObservable(output$, "20ms !").toBe("c-c----d----a", { c: "streamChanged", d: "audited", a: "a" });
+    }),
+  );
+});
+
+describe("runtimeStatus: what is kept", () => {
+  it(
+    "keeps an empty status of a pod with a record, and nothing of one without",
+    marbles((m) => {
+      const signals$ = m.hot("s---------h-i-------", { s: streaming, h: hint("wanted"), i: hint("stranger") });
+      const { output$, state } = follow(m, signals$, { records: ["wanted"] });
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "20ms !").toBe("");
+      m.flush();
+      expect(state.statuses.values().map((status) => status.podUid)).toEqual(["wanted"]);
+    }),
+  );
+
+  it(
+    "forgets the empty status of a pod whose record went since, with the next audit",
+    marbles((m) => {
+      const { output$, state, known, fake } = follow(m, m.hot("s---------h", { s: streaming, h: hint("a") }), {
+        records: ["a"],
+      });
+      fake.pods.set("b", []);
+      m.at(20, () => known.delete("a"));
+      const kept: string[][] = [];
+      for (const ms of [25, 30_010]) m.at(ms, () => kept.push(state.statuses.values().map((status) => status.podUid)));
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "31s !").toBe("");
+      m.flush();
+      expect(kept).toEqual([["b", "a"], ["b"]]);
+    }),
+  );
+
+  it(
+    "takes a pod that an inspection found gone out of the listing, without waiting for the next audit",
+    marbles((m) => {
+      const { output$, state, fake } = follow(m, m.hot("s---------h", { s: streaming, h: hint("a") }));
+      fake.pods.set("a", [CONTAINER_RUNNING]).set("b", []);
+      m.at(8, () => fake.pods.delete("a"));
+      const listed: string[][] = [];
+      for (const ms of [9, 15]) m.at(ms, () => listed.push([...(state.listing.value?.pods.keys() ?? [])]));
+      m.expectObservable(output$.pipe(switchMap(() => NEVER)), "20ms !").toBe("");
+      m.flush();
+      expect([listed, state.statuses.get(podUid("a"))]).toEqual([[["a", "b"], ["b"]], undefined]);
+    }),
+  );
+
+  it(
+    "orders inspections by when they began",
+    marbles((m) => {
+      const { output$, state, ask } = follow(m, m.hot("s", { s: streaming }), { records: ["a"] });
+      const between: number[] = [];
+      m.at(10, () => ask("a"));
+      m.at(11, () => between.push(state.sequence.next()));
+      m.at(20, () => ask("a"));
+      const seen: (number | undefined)[] = [];
+      for (const ms of [15, 25]) m.at(ms, () => seen.push(state.statuses.get(podUid("a"))?.sequence));
+      m.expectObservable(merge(output$).pipe(switchMap(() => NEVER)), "30ms !").toBe("");
+      m.flush();
+      expect([...between, ...seen]).toEqual([2, 1, 3]);
+    }),
+  );
+});

@@ -1,0 +1,53 @@
+import { EMPTY, NEVER, of, throwError } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { FIGURE_DEADLINE_MS, figuresOf } from "../../../../src/pipelines/stats/measuredFigure.ts";
+import { marbles } from "../../../support/marbles.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const away = throwError(() => kubeletError("Unavailable", "away"));
+
+describe("figuresOf", () => {
+  it(
+    "tells what was measured side by side, once all of it is told",
+    marbles(({ cold, clock, expectObservable }) => {
+      const ports = { clock, telemetry: recordingTelemetry() };
+      const figures$ = figuresOf({ a: cold("--(a|)"), b: cold("----(b|)"), c: of("c") }, ports);
+      expectObservable(figures$).toBe("----(f|)", { f: { a: "a", b: "b", c: "c" } });
+    }),
+  );
+
+  it(
+    "leaves out what fails, says nothing, or takes too long",
+    marbles(({ clock, expectObservable, flush }) => {
+      const telemetry = recordingTelemetry();
+      const figures$ = figuresOf({ fails: away, empty: EMPTY, late: NEVER, told: of("x") }, { clock, telemetry });
+      expectObservable(figures$).toBe(`${FIGURE_DEADLINE_MS}ms (f|)`, { f: { told: "x" } });
+      flush();
+      expect(telemetry.lines.map(({ fields }) => fields["error"])).toMatchObject([
+        { code: "Unavailable", message: "away" },
+        { code: "DeadlineExceeded", message: "late: no end within 10000 ms" },
+      ]);
+    }),
+  );
+
+  it(
+    "waits for nothing when all is told at once, or nothing is asked",
+    marbles(({ clock, scheduler, expectObservable, flush }) => {
+      const ports = { clock, telemetry: recordingTelemetry() };
+      expectObservable(figuresOf({ fails: away, told: of("x") }, ports)).toBe("(f|)", { f: { told: "x" } });
+      expectObservable(figuresOf({}, ports)).toBe("(f|)", { f: {} });
+      flush();
+      expect(scheduler.frame).toBe(0);
+    }),
+  );
+
+  it(
+    "ends its calls when nobody waits for them any more",
+    marbles(({ cold, clock, expectObservable, expectSubscriptions }) => {
+      const call$ = cold("-----(a|)");
+      expectObservable(figuresOf({ a: call$ }, { clock, telemetry: recordingTelemetry() }), "--!").toBe("--");
+      expectSubscriptions(call$).toBe("^-!");
+    }),
+  );
+});

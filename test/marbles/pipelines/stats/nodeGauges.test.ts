@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { podUid } from "../../../../src/core/ids.ts";
+import { freshRecord } from "../../../../src/core/pod/podRecord.ts";
+import { emptyRegistry, type PodRecord } from "../../../../src/core/pod/podRegistry.ts";
+import { nodeGauges } from "../../../../src/pipelines/stats/nodeGauges.ts";
+import { createNodeState } from "../../../../src/state/nodeState.ts";
+import { marbles } from "../../../support/marbles.ts";
+import { podOf } from "../../../support/pods.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+const record = (uid: string, source: "file" | "api" | undefined, more: Partial<PodRecord> = {}): PodRecord => ({
+  ...freshRecord({ uid: podUid(uid), name: uid, namespace: "demo" }),
+  pod: source === undefined ? undefined : podOf({ uid, annotations: { "kubernetes.io/config.source": source } }),
+  state: "syncing",
+  ...more,
+});
+
+describe("nodeGauges", () => {
+  it(
+    "counts ephemeral containers of the pods that are wanted",
+    marbles(({ clock, expectObservable, flush }) => {
+      const [state, telemetry] = [createNodeState(), recordingTelemetry()];
+      const debugger_ = { name: "debug", image: "i" };
+      const spec = { containers: [], ephemeralContainers: [debugger_, { ...debugger_, name: "again" }] };
+      const records = [
+        record("a", "api", { pod: podOf({ uid: "a", spec }) }),
+        record("b", "api", { pod: podOf({ uid: "b", spec }), wanted: false }),
+      ];
+      state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
+      expectObservable(nodeGauges(state, { clock, telemetry }), "1001ms !").toBe("");
+      flush();
+      expect(telemetry.samples.get("kubelet_managed_ephemeral_containers")).toBe(2);
+    }),
+  );
+
+  it(
+    "counts static pods and those of the API apart, and the mirrors the server has",
+    marbles(({ clock, expectObservable, flush }) => {
+      const [state, telemetry] = [createNodeState(), recordingTelemetry()];
+      const going = { wanted: false, state: "terminating" } as const;
+      const records = [
+        record("a", "file"),
+        record("b", "api"),
+        record("c", "api", { state: "terminated" }),
+        record("d", "file", going),
+        record("e", undefined, going),
+      ];
+      state.registry.set({ ...emptyRegistry, records: new Map(records.map((each) => [each.identity.uid, each])) });
+      const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "a" } } };
+      state.toldPods.set({ byName: new Map(Object.entries({ "demo/a": mirror, "demo/b": {} })), version: "1" });
+      expectObservable(nodeGauges(state, { clock, telemetry }), "1001ms !").toBe("");
+      flush();
+      const shown = [...telemetry.samples].filter(([name, value]) => value > 0 && name.includes("_pods"));
+      expect(Object.fromEntries(shown)).toEqual({
+        kubelet_mirror_pods: 1,
+        'kubelet_desired_pods{static="true"}': 1,
+        'kubelet_desired_pods{static=""}': 2,
+        'kubelet_active_pods{static="true"}': 1,
+        'kubelet_active_pods{static=""}': 1,
+        'kubelet_working_pods{lifecycle="sync",config="desired",static="true"}': 1,
+        'kubelet_working_pods{lifecycle="sync",config="desired",static=""}': 1,
+        'kubelet_working_pods{lifecycle="terminating",config="orphan",static="true"}': 1,
+        'kubelet_working_pods{lifecycle="terminating",config="runtime_only",static="unknown"}': 1,
+        'kubelet_working_pods{lifecycle="terminated",config="desired",static=""}': 1,
+      });
+    }),
+  );
+});

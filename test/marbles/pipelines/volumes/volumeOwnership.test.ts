@@ -1,0 +1,77 @@
+/** What pods are told while their volumes are given to a group: `h` the hint, `a`, `b` how many files were looked at. */
+import { map, type Observable, of, tap, timer } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { layoutOf, layoutOfOrigin, type VolumeLayout } from "../../../../src/core/volume/volumeLayout.ts";
+import { alreadyMounted } from "../../../../src/core/volume/volumeNotices.ts";
+import { giveAway } from "../../../../src/pipelines/volumes/volumeOwnership.ts";
+import type { KubeletPorts } from "../../../../src/ports/kubeletPorts.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
+import { podOf } from "../../../support/pods.ts";
+import { volumeNodeOf } from "../../../support/podVolumes.ts";
+
+const DIRECTORY = "uid-1/volumes/kubernetes.io~local-volume/pv1";
+const NOTICES = {
+  h: `Setting volume ownership for ${DIRECTORY} is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#configure-volume-permission-and-ownership-change-policy-for-pods`,
+  a: `Setting volume ownership for ${DIRECTORY}, processed 9000 files.`,
+  b: `Setting volume ownership for ${DIRECTORY}, processed 15000 files.`,
+};
+
+const pod = podOf({ spec: { securityContext: { fsGroup: 5 } } });
+const local = layoutOfOrigin(pod, { name: "pv1", local: { path: "/mnt/d" } }, volumeNodeOf());
+const emptyDir = layoutOf(pod, { name: "v", emptyDir: {} }, volumeNodeOf());
+
+/** What is told of a volume that takes so long to give away, a thousand files each 10 s. */
+function told({ clock, scheduler }: Marbles, layout: VolumeLayout | undefined, ms: number): Observable<string> {
+  if (layout === undefined) throw new Error("no layout");
+  const ports = {
+    clock,
+    files: { kindOf: () => of(undefined), makeDirectory: () => of(undefined), writeFile: () => of(undefined) },
+    volumeFiles: {
+      setOwnership: (_dir: string, _ownership: unknown, seen: (entries: number) => void = () => {}) => {
+        for (let at = 9_999; at < ms; at += 10_000) {
+          scheduler.schedule(() => seen(((at + 1) / 10_000) * 1_000), at);
+        }
+        return timer(ms, scheduler).pipe(map(() => ({ entries: 0, failures: 0 })));
+      },
+    },
+  } as unknown as Pick<KubeletPorts, "files" | "volumeFiles" | "clock">;
+  return giveAway(ports, layout).pipe(
+    tap(({ reason }) => expect(reason).toBe("VolumePermissionChangeInProgress")),
+    map(({ message }) => message),
+  );
+}
+
+describe("giving a volume to a group", () => {
+  it(
+    "is told of after 30 s, then each minute, until it is done",
+    marbles((m) => {
+      m.expectObservable(told(m, local, 155_000)).toBe("30s h 59999ms a 59999ms b 4999ms |", NOTICES);
+    }),
+  );
+
+  it(
+    "is not told of when it is quick",
+    marbles((m) => {
+      m.expectObservable(told(m, local, 29_000)).toBe("29s |");
+    }),
+  );
+
+  it(
+    "is not told of where the volume is the pod's own",
+    marbles((m) => {
+      m.expectObservable(told(m, emptyDir.ok ? emptyDir.value : undefined, 155_000)).toBe("155s |");
+    }),
+  );
+});
+
+describe("a volume that other pods have", () => {
+  it("may not be shareable when it is another group's", () => {
+    expect(alreadyMounted("pv1", 5, 7)).toEqual([
+      {
+        reason: "AlreadyMountedVolume",
+        message: "The requested fsGroup is 5, but the volume pv1 has GID 7. The volume may not be shareable.",
+      },
+    ]);
+    expect(alreadyMounted("pv1", 5, 5)).toEqual([]);
+  });
+});

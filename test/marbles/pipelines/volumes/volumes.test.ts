@@ -1,0 +1,225 @@
+/**
+ * What is done about the volumes of one pod, and when. In the diagrams:
+ *
+ *     commands   s sync, k terminating (containers are stopped), t terminated (none is left)
+ *     story      m mount, w write files, u unmount, l unmount lazily, r remove the directory, e an event,
+ *                d the volume is there, g nothing of it is
+ */
+import {
+  concat,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  Observable,
+  of,
+  shareReplay,
+  Subject,
+  tap,
+  throwError,
+  timer,
+} from "rxjs";
+import { describe, it } from "vitest";
+import type { Pod } from "../../../../src/core/api.ts";
+import { type ConfigObject, type ConfigObjects, configObjectsOf } from "../../../../src/core/configObjects.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { monotonicMs, podUid, type PodUid } from "../../../../src/core/ids.ts";
+import type { MountEntry } from "../../../../src/core/mount/mountInfo.ts";
+import type { PodCommand } from "../../../../src/core/pod/podRegistry.ts";
+import { type PodVolumes, volumeStage } from "../../../../src/core/volume/podVolumes.ts";
+import { deadline } from "../../../../src/operators/deadline.ts";
+import { createPodMemory } from "../../../../src/pipelines/podMemory.ts";
+import { createVolumes, type VolumesDeps } from "../../../../src/pipelines/volumes/volumes.ts";
+import type { Call, CallOptions } from "../../../../src/ports/call.ts";
+import { createKeyedCell } from "../../../../src/state/keyedCell.ts";
+import { type Marbles, marbles } from "../../../support/marbles.ts";
+import { containerOf, podOf } from "../../../support/pods.ts";
+import { volumeNodeOf } from "../../../support/podVolumes.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
+
+const UID = podUid("uid-1");
+const MEMORY: Volume = { name: "v", emptyDir: { medium: "Memory" } };
+const SETTINGS: Volume = { name: "v", configMap: { name: "settings" } };
+const EXISTING: ConfigObject = { kind: "ConfigMap", metadata: { namespace: "demo", name: "settings", uid: "u" } };
+
+const done = of(undefined);
+const busy = throwError(() => kubeletError("Io", "target is busy"));
+
+interface Answers {
+  /** How each try in turn ends, and how long it takes; the last one counts for those after it. Default: at once. */
+  readonly mount?: readonly Observable<undefined>[];
+  readonly unmount?: readonly Observable<undefined>[];
+}
+
+/** What takes so many milliseconds. */
+const after = ({ scheduler }: Marbles, ms: number, end: Observable<undefined> = done): Observable<undefined> =>
+  concat(timer(ms, scheduler).pipe(ignoreElements()), end);
+
+/** The story of a pod with this volume. `objects` tells of its ConfigMap, as `o`. */
+function story(m: Marbles, volume: Volume, commands: string, answers: Answers = {}, objects = ""): Observable<string> {
+  const told = new Subject<string>();
+  const mounted: MountEntry[] = [];
+  const turn = (letter: string, list: readonly Observable<undefined>[] = [done]) => {
+    let tries = 0;
+    return (then: () => void, options?: CallOptions): Call<void> =>
+      new Observable((caller) => {
+        told.next(letter);
+        const answer = list[Math.min(tries, list.length - 1)] ?? EMPTY;
+        tries += 1;
+        const late = () => kubeletError("DeadlineExceeded", "not done in time");
+        return answer.pipe(deadline(options?.deadlineMs ?? 120_000, m.clock, late), tap(then)).subscribe(caller);
+      });
+  };
+  const [mount, unmount, detach] = [turn("m", answers.mount), turn("u", answers.unmount), turn("l")];
+  const [write, remove] = [turn("w"), turn("r")];
+  const add = (mountPoint: string) =>
+    mounted.push({ mountPoint, fsType: "tmpfs", superOptions: [] } as unknown as MountEntry);
+  const ports = {
+    clock: m.clock,
+    telemetry: recordingTelemetry(),
+    files: {
+      makeDirectory: () => done,
+      // Of parts of the volume there are none.
+      remove: (path: string) => (path.includes("subpaths") ? done : remove(() => {})),
+    },
+    volumeFiles: { writeAtomic: () => write(() => {}) },
+    mounts: {
+      list: () => of([...mounted]),
+      mount: ({ target }: { readonly target: string }) => mount(() => add(target)),
+      unmount: (_: string, options?: CallOptions & { readonly isLazy?: boolean }) =>
+        (options?.isLazy === true ? detach : unmount)(() => mounted.pop(), options),
+    },
+  } as unknown as VolumesDeps["ports"];
+
+  const cell = createKeyedCell<PodUid, PodVolumes>();
+  const memory = createPodMemory(monotonicMs(0));
+  let known: ConfigObjects = configObjectsOf([]);
+  const versions$: Observable<string> = objects === "" ? EMPTY : m.hot(objects);
+  const object$ = versions$.pipe(
+    tap((version) => {
+      known = configObjectsOf([{ ...EXISTING, metadata: { ...EXISTING.metadata, resourceVersion: version } }]);
+      memory.objects.set(known);
+    }),
+    ignoreElements(),
+  );
+  const node = volumeNodeOf();
+  const volumes = createVolumes({
+    ports,
+    config: { directories: node.directories, syncPeriodMs: 600_000 } as VolumesDeps["config"],
+    node,
+    sources: {
+      objects: { follow: () => EMPTY, read: () => of(known) },
+      tokens: undefined,
+      trustBundles: undefined,
+      podCertificates: undefined,
+      allocatable: {},
+    },
+    volumes: cell,
+    api: undefined,
+    csiDrivers$: undefined,
+  });
+  const containers = [containerOf({ volumeMounts: [{ name: "v", mountPath: "/v" }] })];
+  const pod = podOf({ spec: { volumes: [volume], containers } });
+  const phases: Readonly<Record<string, string>> = { s: "sync", k: "terminating", t: "terminated" };
+  const commands$ = m.hot(commands).pipe(
+    map((letter) => ({ phase: phases[letter], pod }) as unknown as PodCommand),
+    // As the pod's worker tells them: who comes later hears the newest.
+    shareReplay({ bufferSize: 1, refCount: true }),
+  );
+  let stage = "";
+  const stages$ = cell.changes$(UID).pipe(
+    tap((now) => {
+      const before = stage;
+      stage = volumeStage(now);
+      if (stage !== before && stage === "mounted") told.next("d");
+      if (stage !== before && stage === "unmounted" && before !== "") told.next("g");
+    }),
+    ignoreElements(),
+  );
+  const run$ = volumes.run(UID, commands$, memory).pipe(map(() => "e"));
+  return merge(told, stages$, object$, run$);
+}
+
+describe("a volume of a pod", () => {
+  it(
+    "is tried again after 500 ms, 1 s and so on, each failure told as an event",
+    marbles((m) => {
+      const failing = after(m, 2, busy);
+      const mount = [failing, failing, after(m, 2)];
+      const commands = "-s";
+      const expected = "-m-e 499ms m-e 999ms m-d";
+      m.expectObservable(story(m, MEMORY, commands, { mount }), "4s !").toBe(expected);
+    }),
+  );
+
+  it(
+    "waits for what it is made of, and is made as soon as that is told, not when a retry is due",
+    marbles((m) => {
+      const commands = "-s";
+      const objects = " -------o";
+      const expected = "-e-----(wd)";
+      m.expectObservable(story(m, SETTINGS, commands, {}, objects), "400ms !").toBe(expected);
+    }),
+  );
+
+  it(
+    "is filled anew when its object is another one, and only then",
+    marbles((m) => {
+      const objects = " -a---a---b---";
+      const commands = "--s---s---s--";
+      const expected = "--(wd)---w---";
+      m.expectObservable(story(m, SETTINGS, commands, {}, objects), "400ms !").toBe(expected);
+    }),
+  );
+
+  it(
+    "stays while containers are being stopped, and goes once none is left",
+    marbles((m) => {
+      const [mount, unmount] = [[after(m, 2)], [after(m, 2)]];
+      const commands = "-s----k 60s t";
+      const expected = "-m-d--- 60s u-(rg)";
+      m.expectObservable(story(m, MEMORY, commands, { mount, unmount }), "2m !").toBe(expected);
+    }),
+  );
+
+  it(
+    "is taken away after the mount that was under way, never beside it",
+    marbles((m) => {
+      const [mount, unmount] = [[after(m, 9)], [after(m, 2)]];
+      const commands = "-s--t";
+      const expected = "-m--------u-(rg)";
+      m.expectObservable(story(m, MEMORY, commands, { mount, unmount }), "1m !").toBe(expected);
+    }),
+  );
+
+  it(
+    "that is in use is left mounted, and unmounted later; its directory stays that long",
+    marbles((m) => {
+      const unmount = [after(m, 2, busy), after(m, 2, busy), after(m, 2)];
+      const commands = "-s-----t";
+      const expected = "-(md)--u- 500ms u- 1000ms u-(rg)";
+      m.expectObservable(story(m, MEMORY, commands, { unmount }), "1m !").toBe(expected);
+    }),
+  );
+
+  it(
+    "whose server has gone is detached after 30 s",
+    marbles((m) => {
+      const unmount = [after(m, 600_000)];
+      const commands = "-s-----t";
+      const expected = "-(md)--u 29999ms (lrg)";
+      m.expectObservable(story(m, MEMORY, commands, { unmount }), "1m !").toBe(expected);
+    }),
+  );
+
+  it(
+    "that nobody could mount is forgotten with its pod, without an unmount",
+    marbles((m) => {
+      const commands = "-s---t";
+      const expected = "-e---g";
+      m.expectObservable(story(m, { name: "v", configMap: { name: "gone" } }, commands), "1m !").toBe(expected);
+    }),
+  );
+});

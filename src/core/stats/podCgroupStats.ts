@@ -38,16 +38,23 @@ export function withPodCgroups(
   return pods.map((pod) => ({ ...pod, ...figures.get(pod.podRef.uid) }));
 }
 
-/** Swap stays the sum of the containers': what is left of it only the runtime tells. */
 function wholePod(reading: Reading): Partial<PodStats> {
   const { time, pressure, figures } = reading;
   const { cpu, memory } = systemContainer("", reading);
+  const swap = memory && { time, ...swapOf(figures) };
   return {
     ...(cpu && { cpu: { ...cpu, ...(pressure && { psi: pressure.cpu }) } }),
     ...(memory && { memory: { ...memory, ...(pressure && { psi: pressure.memory }) } }),
     ...(pressure && { io: { time, psi: pressure.io } }),
+    ...(swap && { swap }),
     ...(figures.threads !== undefined && { process_stats: { process_count: figures.threads } }),
   };
+}
+
+/** Without swap accounting neither is known: none is used and none is left, as upstream has it. 0 is no limit. */
+function swapOf({ swap = 0, swapLimit }: Reading["figures"]) {
+  if (swapLimit === 0) return { swapUsageBytes: swap };
+  return { swapUsageBytes: swap, swapAvailableBytes: swapLimit === undefined ? 0 : swapLimit - swap };
 }
 
 const sandboxNetwork = ({ time, interfaces }: Reading): Partial<PodStats> =>

@@ -89,8 +89,12 @@ function containersOf(
   });
 }
 
+const NO_SWAP = { swapUsageBytes: { value: 0n }, swapAvailableBytes: { value: 0n } };
+
 function containerStats(container: RuntimeContainer, stats: cri.ContainerStats, spaceAt: SpaceAt): ContainerStats {
-  const { cpu, memory, io, swap, writableLayer } = stats;
+  const { cpu, memory, io, writableLayer } = stats;
+  // A runtime that says nothing of swap is taken to use none, as upstream does.
+  const swap = stats.swap ?? (memory && { timestamp: memory.timestamp, ...NO_SWAP });
   const space = spaceAt(writableLayer?.fsId?.mountpoint ?? "");
   return {
     name: container.name,

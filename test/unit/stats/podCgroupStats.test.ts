@@ -34,7 +34,7 @@ const psi = (total: number) => {
 
 describe("stats of pods by their cgroups", () => {
   it("are those of the pod's own cgroup, with the network of the sandbox that runs", () => {
-    const figures = { cpuNs: 400, memoryUsage: 50, workingSet: 40, threads: 3, swap: 9 };
+    const figures = { cpuNs: 400, memoryUsage: 50, workingSet: 40, threads: 3, swap: 9, swapLimit: 0 };
     const readings = [
       reading("/kubepods/podu", { figures, pressure: { cpu: psi(1), memory: psi(2), io: psi(3) } }),
       reading("/kubepods/podu/s1", { interfaces: [interfaceOf("eth0", 99)] }),
@@ -48,10 +48,27 @@ describe("stats of pods by their cgroups", () => {
         cpu: { time: TIME, usageCoreNanoSeconds: 400, psi: psi(1) },
         memory: { time: TIME, usageBytes: 50, workingSetBytes: 40, psi: psi(2) },
         io: { time: TIME, psi: psi(3) },
+        swap: { time: TIME, swapUsageBytes: 9 },
         process_stats: { process_count: 3 },
         network: { time: TIME, ...told("eth0", 4), interfaces: [told("net1", 5), told("eth0", 4)] },
       },
     ]);
+  });
+
+  it.each([
+    [{ swap: 9, swapLimit: 0 }, { swapUsageBytes: 9 }],
+    [
+      { swap: 9, swapLimit: 30 },
+      { swapUsageBytes: 9, swapAvailableBytes: 21 },
+    ],
+    [{}, { swapUsageBytes: 0, swapAvailableBytes: 0 }],
+  ])("have the swap of the pod's own cgroup: %j", (figures, swap) => {
+    const [pod] = withPodCgroups(
+      [SUMS],
+      [POD],
+      [reading("/kubepods/podu", { figures: { memoryUsage: 5, ...figures } })],
+    );
+    expect(pod?.swap).toEqual({ time: TIME, ...swap });
   });
 
   it("stay the sums of containers where there is no cgroup, or it says nothing", () => {

@@ -93,6 +93,12 @@ describe("stats of pods", () => {
     ]);
   });
 
+  it("have no swap where the runtime says nothing of it", () => {
+    const [pod] = statsOfContainers([{ ...measured("a", 1), swap: undefined }], [POD], spaceAt);
+    const none = { time: TIME, swapUsageBytes: 0, swapAvailableBytes: 0 };
+    expect([pod?.containers[0]?.swap, pod?.swap]).toEqual([none, none]);
+  });
+
   it("are not told of a pod whose sandbox has stopped, or that was not measured", () => {
     const stopped = { ...POD, sandboxes: POD.sandboxes.map((each) => ({ ...each, ready: false })) };
     const answer = cri.PodSandboxStats.fromPartial({ attributes: { id: "s1" }, linux: {} });

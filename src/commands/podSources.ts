@@ -34,7 +34,7 @@ export function podSources(
   const file$ = filePodSource({
     ...shared,
     path: staticPodPath,
-    directory: manifestDirectory(staticPodPath),
+    directory: manifestDirectory(staticPodPath, ports.clock),
     auditPeriodMs: config.fileCheckFrequency,
   });
   const http$ = defer(() =>

@@ -24,11 +24,13 @@ import {
 import { kubeletError, toKubeletError, type KubeletError } from "../core/errors.ts";
 import {
   applyLook,
+  betweenRemakes,
   type FileRead,
   filesToRead,
   isKnownContent,
   type ManifestFiles,
   type ManifestListing,
+  type ManifestLook,
   NO_MANIFEST_FILES,
   type SettleTimes,
 } from "../core/pod/manifest/manifestFiles.ts";
@@ -93,18 +95,27 @@ export function filePodSource(options: FilePodSourceOptions): Observable<SourceS
     const look = () => {
       const notes = () =>
         watchProblem === undefined ? [] : [manifestNote(options.path, watchWarning(watchProblem, auditPeriodMs))];
+      const seen = (listing: ManifestListing, reads: readonly FileRead[]): ManifestLook => {
+        return { path: options.path, listing, reads, notes: notes(), now: clock.monotonicMs() };
+      };
+      const remakes = (found: ManifestListing): readonly (SourceSnapshot | undefined)[] => {
+        const between = betweenRemakes(files, seen(found, []), FILE_SETTLE_TIMES);
+        if (between === undefined) return [];
+        files = between.files;
+        return [files.snapshot];
+      };
+      const taken = (found: ManifestListing, reads: readonly FileRead[]) => {
+        const look = seen(found, reads);
+        const after = applyLook(files, look, FILE_SETTLE_TIMES);
+        files = after.files;
+        looked$.next(Math.min(auditPeriodMs, Math.max(1, (after.wakeAt ?? Infinity) - look.now)));
+        return files.snapshot;
+      };
       return listing(options).pipe(
-        switchMap((found) => readFiles(files, found, options).pipe(map((reads) => ({ found, reads })))),
-        map(({ found, reads }) => {
-          const now = clock.monotonicMs();
-          const after = applyLook(
-            files,
-            { path: options.path, listing: found, reads, notes: notes(), now },
-            FILE_SETTLE_TIMES,
-          );
-          files = after.files;
-          looked$.next(Math.min(auditPeriodMs, Math.max(1, (after.wakeAt ?? Infinity) - now)));
-          return files.snapshot;
+        switchMap((found) => {
+          const between = remakes(found);
+          const taken$ = readFiles(files, found, options).pipe(map((reads) => taken(found, reads)));
+          return between.length === 0 ? taken$ : concat(between, taken$);
         }),
       );
     };

@@ -1,6 +1,6 @@
 /**
  * The manifest directory on a real file system: chokidar for hints, stat for versions. Owns its watcher while
- * `changes$` is subscribed. Bounds: `maxBytes` per file, MAX_ENTRIES entries.
+ * `changes$` is subscribed, and what that said of files being removed and made anew. Bounds: `maxBytes` per file, MAX_ENTRIES entries.
  * Counterpart: pkg/kubelet/config/file_linux.go.
  */
 import { type BigIntStats, statSync } from "node:fs";
@@ -11,7 +11,9 @@ import { Observable } from "rxjs";
 import { isKubeletError, type KubeletError, kubeletError } from "../core/errors.ts";
 import { isIgnoredName, type ManifestEntry, type ManifestListing } from "../core/pod/manifest/manifestFiles.ts";
 import { fromCall } from "../operators/fromCall.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { ManifestDirectory } from "../ports/manifestDirectory.ts";
+import { createRemakes, type Remakes, withRemakes } from "./manifestRemakes.ts";
 
 /**
  * Differs from upstream: a manifest is at most 1 MiB instead of 10, since no API server takes a larger pod and parsing
@@ -36,16 +38,21 @@ type Sighting = (identity: string) => void;
 const NO_DIRECTORY = "none";
 
 /** The manifests at `path`, a directory or one file; either may come and go. */
-export function manifestDirectory(path: string, maxBytes = MAX_MANIFEST_BYTES): ManifestDirectory {
+export function manifestDirectory(
+  path: string,
+  clock: Pick<Clock, "monotonicMs">,
+  maxBytes = MAX_MANIFEST_BYTES,
+): ManifestDirectory {
   const place = resolve(path);
   const watches = new Set<Sighting>();
+  const remakes = createRemakes(clock);
   return {
-    changes$: changesAt(place, watches),
+    changes$: changesAt(place, watches, remakes),
     list: () =>
       fromCall(async () => {
         const { listing, identity } = await list(place);
         for (const sighted of watches) sighted(identity);
-        return listing;
+        return withRemakes(listing, remakes.take());
       }),
     read: (file) => fromCall(() => read(file, maxBytes)),
   };
@@ -57,7 +64,7 @@ export function manifestDirectory(path: string, maxBytes = MAX_MANIFEST_BYTES): 
  * is replaced. A watch of a directory is lost with it, silently when another takes its place; so whenever a listing
  * finds another directory than the watched one, or one where none was, the watch starts anew.
  */
-function changesAt(place: string, watches: Set<Sighting>): Observable<unknown> {
+function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Observable<unknown> {
   return new Observable<unknown>((subscriber) => {
     let current: PlaceWatch | undefined;
     const start = () => {
@@ -71,7 +78,10 @@ function changesAt(place: string, watches: Set<Sighting>): Observable<unknown> {
         if (isDirectory || path === place || isStep) subscriber.next(event);
         if (isStep && !isDirectory && watcher === current?.watcher) start();
       });
-      watcher.on("raw", (event, name) => {
+      watcher.on("raw", (event, name, details) => {
+        const parent = isDirectory ? place : dirname(place);
+        // The watch of a file itself also tells when it is replaced, which is one change of its name.
+        if (event === "rename" && watchedOf(details) === parent) remakes.told(join(parent, name));
         if (isDirectory || name === basename(place)) subscriber.next(event);
       });
       watcher.on("ready", () => subscriber.next("ready"));
@@ -88,6 +98,10 @@ function changesAt(place: string, watches: Set<Sighting>): Observable<unknown> {
     };
   });
 }
+
+/** Which watch tells. */
+const watchedOf = (details: unknown): string | undefined =>
+  (details as { readonly watchedPath?: string } | undefined)?.watchedPath;
 
 interface PlaceWatch {
   readonly watcher: FSWatcher;

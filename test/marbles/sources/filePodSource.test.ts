@@ -305,6 +305,35 @@ describe("filePodSource", () => {
   );
 });
 
+describe("a file that was removed and made anew between two looks", () => {
+  it(
+    "ends its pod and begins it, and nobody else's",
+    marbles((helpers) => {
+      const directory = virtualManifests();
+      withA(directory);
+      directory.write("b.yaml", podYaml("b"), { hint: false });
+      let remade = false;
+      const list = () =>
+        directory.list().pipe(
+          map((listing): ManifestListing => {
+            if (!remade || listing.kind !== "found") return listing;
+            const entries = listing.entries.map((each) =>
+              each.path === "/m/a.yaml" ? { ...each, remade: true as const } : each,
+            );
+            return { kind: "found", entries };
+          }),
+        );
+      helpers.at(5, () => {
+        remade = true;
+        directory.write("a.yaml", podYaml("a", "app:1"));
+      });
+      helpers
+        .expectObservable(source({ ...directory, list }, helpers), "20ms !")
+        .toBe("x----(yx)", { x: "a@app:1 | b@app:1", y: "b@app:1" });
+    }),
+  );
+});
+
 describe("the end of the source", () => {
   it(
     "cancels the look under way and closes the watch",

@@ -1,4 +1,4 @@
-import { createWriteStream } from "node:fs";
+import { createWriteStream, rmSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ const summary = (): string =>
   (snapshots.at(-1)?.pods ?? []).map((pod) => `${pod.metadata.name}@${pod.spec.containers[0]?.image}`).join(" ");
 let reads = 0;
 const watching = (path = place): void => {
-  const directory = manifestDirectory(path);
+  const directory = manifestDirectory(path, systemClock);
   reads = 0;
   running = filePodSource({
     path,
@@ -73,6 +73,20 @@ describe("manifests on a real file system", () => {
     await pods("a-n@app:3 b-n@app:1");
     await rm(join(place, "a.yaml"));
     await pods("b-n@app:1");
+  });
+  it("sees that a file was removed and made anew at once, and that one was only replaced", async () => {
+    await mkdir(place);
+    await writeFile(join(place, "a.yaml"), podYaml("a"));
+    watching();
+    await pods("a-n@app:1");
+    await moveIn("a.yaml", podYaml("a"));
+    await moveIn("b.yaml", podYaml("b"));
+    await pods("a-n@app:1 b-n@app:1");
+    const names = () => snapshots.map((snapshot) => snapshot.pods.map(({ metadata }) => metadata.name).join(" "));
+    expect(names()).toEqual(["a-n", "a-n b-n"]);
+    rmSync(join(place, "a.yaml"));
+    writeFileSync(join(place, "a.yaml"), podYaml("a"));
+    await waitFor("a pod that ended and began", () => names().join(", ") === "a-n, a-n b-n, b-n, a-n b-n");
   });
   it("never loses the pod of a file written in halves", async () => {
     await mkdir(place);

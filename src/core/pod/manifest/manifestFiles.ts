@@ -22,6 +22,8 @@ export interface ManifestEntry {
   readonly kind: "file" | "directory" | "other" | "unreadable";
   /** Changes whenever the content may have: device, inode, size and times of the file. */
   readonly version: string;
+  /** Since the last listing it was removed and made anew, as far as that was noticed. */
+  readonly remade?: true;
 }
 
 /** What is at the manifest path; entries in sorted order, ignored names left out. */
@@ -143,6 +145,25 @@ export function applyLook(
     files: { records, snapshot, isListed, notes: new Map(notes.map((note) => [wording(note), note])) },
     wakeAt: look.listing.kind === "unreadable" ? undefined : earliest(records),
   };
+}
+
+/**
+ * The memory between the two halves of it when files were removed and made anew: their pods end, and then begin, as
+ * upstream's do, though nobody saw the files missing. Undefined: no file in it was.
+ */
+export function betweenRemakes(
+  files: ManifestFiles,
+  look: ManifestLook,
+  settle: SettleTimes,
+): ReturnType<typeof applyLook> | undefined {
+  const { listing } = look;
+  if (listing.kind !== "found") return undefined;
+  const isRemade = ({ path, remade }: ManifestEntry) => remade === true && files.records.has(path);
+  const remade = new Set(listing.entries.filter(isRemade).map(({ path }) => path));
+  if (remade.size === 0) return undefined;
+  const records = new Map([...files.records].filter(([path]) => !remade.has(path)));
+  const entries = listing.entries.filter(({ path }) => !remade.has(path));
+  return applyLook({ ...files, records }, { ...look, listing: { kind: "found", entries } }, settle);
 }
 
 function recordsAfter(files: ManifestFiles, look: ManifestLook, settle: SettleTimes): ReadonlyMap<string, FileRecord> {

@@ -19,6 +19,10 @@ export const REGRESSION_SEEDS: readonly (readonly [seed: number, found: string])
     40281,
     "a container whose start outlasted its sync came up behind the kill, and a checker had a sidecar wait for it",
   ],
+  [
+    953511,
+    "a pod preempted before its container was made was adopted by the next kubelet, which never heard of it, and a checker had that know",
+  ],
 ];
 
 /** The same, found on smaller nodes: 12 pods, 30 min. */

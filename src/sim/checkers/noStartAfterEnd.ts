@@ -24,11 +24,11 @@ type End = "unwanted" | "stopping" | "ending" | "over";
 
 // What is over is removed once its source has taken it back; a kubelet that ends meanwhile leaves no word of it.
 const takenBack = (end: End | undefined): End => (end === undefined || end === "unwanted" ? "unwanted" : "stopping");
-// Nor is word left of an end that was told while something still ran (a preempted pod), until the server has heard of it.
+// Nor is word left of an end that was told before all had ended (a preempted pod), until the server has heard of it.
 function ended(end: End | undefined, { containerStatuses = [] }: PodStatus): End {
   if (end === "over" || end === "ending") return end;
   if (end !== undefined) return "stopping";
-  return containerStatuses.some(({ state }) => state?.running !== undefined) ? "ending" : "over";
+  return containerStatuses.some(({ state }) => state?.terminated === undefined) ? "ending" : "over";
 }
 
 export function noStartAfterEnd(): SimChecker {

@@ -61,6 +61,10 @@ describe("noStartAfterEnd", () => {
     ...failed,
     after: { phase: "Failed", containerStatuses: [{ name: "main", state: { running: {} } } as never] },
   };
+  const preemptedEarly: Step = {
+    ...failed,
+    after: { phase: "Failed", containerStatuses: [{ name: "main", state: { waiting: {} } } as never] },
+  };
   const heard: Step = {
     kind: "object",
     what: "MODIFIED",
@@ -87,6 +91,7 @@ describe("noStartAfterEnd", () => {
       ["CreateContainer of demo/plain/main#0 after its pod began to end (ending)"],
     ],
     ["such a start by a kubelet that never heard of it", [...isThere, preempted, started, call("CreateContainer")], []],
+    ["or of one that had not started", [...isThere, preemptedEarly, started, call("CreateContainer")], []],
     ["nor one whose server never did", [...isThere, preempted, failed, started, call("CreateContainer")], []],
     [
       "a start by a kubelet that could have heard of the end",

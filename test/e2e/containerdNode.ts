@@ -1,4 +1,5 @@
 /** A daemon on a private containerd, shared by the tests of a file, and looks at what it did to the machine. */
+import { type Dirent, existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -240,9 +241,19 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 /** Cgroups of pods at or below the parent, in any hierarchy, by name. */
 async function podCgroups(parent: string): Promise<readonly string[]> {
   const names = new Set<string>();
-  for (const root of cgroupFolders(parent)) {
-    const all = await readdir(root, { withFileTypes: true, recursive: true });
-    for (const entry of all) if (entry.isDirectory() && /^pod/.test(entry.name)) names.add(entry.name);
-  }
+  for (const root of cgroupFolders(parent))
+    for (const entry of await entriesBelow(root))
+      if (entry.isDirectory() && /^pod/.test(entry.name)) names.add(entry.name);
   return [...names].sort();
+}
+
+/** All of them, at one time: looks again when something goes away meanwhile. */
+async function entriesBelow(folder: string): Promise<readonly Dirent[]> {
+  for (;;) {
+    try {
+      return await readdir(folder, { withFileTypes: true, recursive: true });
+    } catch (thrown) {
+      if (!existsSync(folder)) throw thrown;
+    }
+  }
 }

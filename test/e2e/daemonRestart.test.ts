@@ -74,7 +74,10 @@ describeOnContainerd("restarts of the daemon on containerd", (installation) => {
         "the pods to be told as before",
         async () => JSON.stringify(await pods()) === JSON.stringify(before.pods),
       ).catch(async () => expect(await pods()).toEqual(before.pods));
-      expect(await node.traces()).toEqual(before.traces);
+      await waitFor(
+        "its traces to be as before",
+        async () => JSON.stringify(await node.traces()) === JSON.stringify(before.traces),
+      ).catch(async () => expect(await node.traces()).toEqual(before.traces));
     }
   });
 

@@ -1,7 +1,12 @@
-/** The timer of work that comes again and again: setting it anew after it rang allocates nothing. */
+/**
+ * A timer of any length, also of work that comes again and again: setting it anew after it rang allocates nothing. The
+ * platform's timers fire at once beyond 2^31 - 1 ms (24.8 days).
+ */
 import type { SchedulerAction, Subscription } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
-import { MAX_TIMER_MS } from "./longTimer.ts";
+
+/** The longest single hop, in milliseconds. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Rings once after each `set`, unless it is stopped before. Bound: one pending action of the scheduler. */
 export class Alarm {
@@ -17,7 +22,7 @@ export class Alarm {
     this.ring = ring;
   }
 
-  /** Rings `ms` from now, however long that is, and not when it was to ring before. Below 0 counts as 0. */
+  /** Rings `ms` from now, however long that is, and not when it was to ring before. Below 0 counts as 0, at Infinity it never rings. */
   set(ms: number): void {
     this.pending?.unsubscribe();
     this.dueAt = this.clock.monotonicMs() + Math.max(0, ms);

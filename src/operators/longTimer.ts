@@ -1,9 +1,7 @@
-/** Timers of any length: the platform's timers fire at once beyond 2^31 - 1 ms (24.8 days). */
-import { Observable, type SchedulerAction } from "rxjs";
+/** A timer as an Observable. */
+import { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
-
-/** The longest single hop, in milliseconds. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+import { Alarm } from "./alarm.ts";
 
 /**
  * Emits 0 once, `ms` from its subscription, then completes.
@@ -15,16 +13,11 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
  */
 export function longTimer(clock: Clock, ms: number): Observable<0> {
   return new Observable<0>((subscriber) => {
-    const dueAt = clock.monotonicMs() + Math.max(0, ms);
-    const hop = () => Math.min(MAX_TIMER_MS, dueAt - clock.monotonicMs());
-    return clock.scheduler.schedule(function (this: SchedulerAction<void>) {
-      const left = hop();
-      if (left > 0) {
-        this.schedule(undefined, left);
-        return;
-      }
+    const alarm = new Alarm(clock, () => {
       subscriber.next(0);
       subscriber.complete();
-    }, hop());
+    });
+    alarm.set(ms);
+    return () => alarm.stop();
   });
 }

@@ -70,7 +70,6 @@ export function clusterSources({ nodeName, onHealth, ...options }: ClusterSource
     services$: objects("services", { fieldSelector: "spec.clusterIP!=None" }).pipe(
       map((services) => [...services.values()]),
     ),
-    // Those of manifests are known before the server has told its own.
     csiDrivers$: objects("csidrivers").pipe(
       finalize(() => onHealth?.("csidrivers", undefined)),
       share({
@@ -79,6 +78,7 @@ export function clusterSources({ nodeName, onHealth, ...options }: ClusterSource
         resetOnRefCountZero: () => timer(0, options.clock.scheduler),
       }),
     ),
+    // Those of manifests are known before the server has told its own.
     runtimeClasses$: objects("runtimeclasses").pipe(startWith(new Map())),
   };
 }

@@ -98,24 +98,19 @@ export function filePodSource(options: FilePodSourceOptions): Observable<SourceS
       const seen = (listing: ManifestListing, reads: readonly FileRead[]): ManifestLook => {
         return { path: options.path, listing, reads, notes: notes(), now: clock.monotonicMs() };
       };
-      const remakes = (found: ManifestListing): readonly (SourceSnapshot | undefined)[] => {
-        const between = betweenRemakes(files, seen(found, []), FILE_SETTLE_TIMES);
-        if (between === undefined) return [];
-        files = between.files;
-        return [files.snapshot];
-      };
       const taken = (found: ManifestListing, reads: readonly FileRead[]) => {
-        const look = seen(found, reads);
-        const after = applyLook(files, look, FILE_SETTLE_TIMES);
+        const looked = seen(found, reads);
+        const after = applyLook(files, looked, FILE_SETTLE_TIMES);
         files = after.files;
-        looked$.next(Math.min(auditPeriodMs, Math.max(1, (after.wakeAt ?? Infinity) - look.now)));
+        looked$.next(Math.min(auditPeriodMs, Math.max(1, (after.wakeAt ?? Infinity) - looked.now)));
         return files.snapshot;
       };
       return listing(options).pipe(
         switchMap((found) => {
-          const between = remakes(found);
+          const between = betweenRemakes(files, seen(found, []), FILE_SETTLE_TIMES);
+          if (between !== undefined) files = between.files;
           const taken$ = readFiles(files, found, options).pipe(map((reads) => taken(found, reads)));
-          return between.length === 0 ? taken$ : concat(between, taken$);
+          return between === undefined ? taken$ : concat(of(between.files.snapshot), taken$);
         }),
       );
     };

@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
-import { Alarm } from "../../src/operators/alarm.ts";
+import { Alarm, MAX_TIMER_MS } from "../../src/operators/alarm.ts";
 import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/time/simClock.ts";
-import { MAX_TIMER_MS } from "../../src/operators/longTimer.ts";
 import { type Marbles, marbles } from "../support/marbles.ts";
 
 /** An alarm, and when it rang. */

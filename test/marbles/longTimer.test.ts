@@ -1,6 +1,7 @@
 import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { MAX_TIMER_MS, longTimer } from "../../src/operators/longTimer.ts";
+import { MAX_TIMER_MS } from "../../src/operators/alarm.ts";
+import { longTimer } from "../../src/operators/longTimer.ts";
 import { marbles } from "../support/marbles.ts";
 
 const DAY_MS = 86_400_000;

@@ -5,15 +5,14 @@
  * Costs are CPU time, so that neighbours count less; real time stands beside it.
  */
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { parentPort, Worker } from "node:worker_threads";
-import { noFaults } from "../src/sim/faults/faultKinds.ts";
+import { tuneHeap } from "../src/commands/simHeap.ts";
+import { createSimThreads } from "../src/commands/simThreads.ts";
+import type { ShareState } from "../src/sim/fleetShare.ts";
+import { fleetOf, simulateSeed, TURN_SLICES } from "../src/sim/simulateSeed.ts";
 import { createHeapScheduler } from "../src/sim/time/heapScheduler.ts";
-import { advanceBy, simulateSeed, TURN_SLICES } from "../src/sim/simulateSeed.ts";
-import { createSimRun, type SimRun } from "../src/sim/simRun.ts";
-import { drawWorkload, steadyWorkload, type Workload } from "../src/sim/workload/workload.ts";
+import type { Workload } from "../src/sim/workload/workload.ts";
 import { printFigure } from "./figures.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -22,22 +21,8 @@ const FLEETS = [100, 300, 1_000];
 /** Of nodes whose pods are drawn: a quarter of them fails and is tried again, and some runtimes have to be polled. */
 const DRAWN_FLEETS = [100];
 const FLEET_PODS = 10;
-/**
- * What `rxlet simulate` sets for itself. One pod after the other starts, and what they allocate then lives as long as they
- * do: V8 learns to put such objects into the old generation at once, and goes on so when they live for an instant.
- */
-const SIMULATE_FLAGS = ["--no-allocation-site-pretenuring"];
-/**
- * And room enough that the figure shown is what a fleet takes, not what it was allowed; collected when it has grown by a
- * fifth, as `rxlet simulate` sets for itself. The place for what is new cannot be set later; a smaller one is collected as
- * much more often.
- */
-const FLEET_FLAGS = [
-  "--max-old-space-size=4096",
-  "--heap-growing-percent=20",
-  "--max-semi-space-size=16",
-  ...SIMULATE_FLAGS,
-];
+/** Room enough that the figure shown is what a fleet takes, not what it was allowed. */
+const FLEET_FLAGS = ["--max-old-space-size=4096"];
 /** All pods have started after the first few minutes; what fails is retried at its slowest pace after ten. */
 const START_MINUTES = 5;
 const FLEET_MINUTES = START_MINUTES + TURN_SLICES;
@@ -82,6 +67,7 @@ function emptyEventUs(): number {
 }
 
 function day(): Day {
+  tuneHeap(1);
   const [start, realStart] = [cpuSeconds(), performance.now()];
   const { outcome, events } = simulateSeed({ seed: "1", pods: 110, durationMs: DAY_MS, faults: "none" });
   if (outcome !== "ok") throw new Error(`the day ended with ${outcome}`);
@@ -90,55 +76,34 @@ function day(): Day {
 }
 
 async function fleet(nodes: number, workload: Workload): Promise<Fleet> {
-  const threads = Math.min(availableParallelism(), nodes);
-  const workers = Array.from({ length: threads }, (_, thread) => {
-    const argv = ["share", String(nodes), workload, String(thread), String(threads)];
-    return new Worker(fileURLToPath(import.meta.url), { argv });
-  });
-  /** All nodes live through so many minutes; answers their events so far, and what it took. */
-  const pass = async (minutes: number) => {
+  tuneHeap(nodes);
+  const count = Math.min(availableParallelism(), nodes);
+  const threads = createSimThreads(count);
+  /** What it takes, and the events of all nodes so far. */
+  const measure = async (work: () => Promise<readonly ShareState[]>) => {
     const [start, realStart] = [cpuSeconds(), performance.now()];
-    const events = await Promise.all(
-      workers.map(async (worker) => {
-        worker.postMessage(minutes);
-        const [count] = (await once(worker, "message")) as [number];
-        return count;
-      }),
-    );
+    const shares = await work();
     const realSeconds = (performance.now() - realStart) / 1000;
-    return { events: events.reduce((sum, each) => sum + each, 0), seconds: cpuSeconds() - start, realSeconds };
+    if (shares.some(({ hasFailed, isLive }) => hasFailed || !isLive)) throw new Error("a node has ended");
+    return { events: shares.reduce((sum, { events }) => sum + events, 0), seconds: cpuSeconds() - start, realSeconds };
   };
-  const started = await pass(START_MINUTES);
-  const steady = await pass(FLEET_MINUTES - START_MINUTES);
+  // Longer than what is looked at: what comes after, the removal of all pods, is no part of it.
+  const durationMs = 2 * FLEET_MINUTES * MINUTE_MS;
+  const started = await measure(async () => {
+    await threads.begin(fleetOf({ seed: "1", nodes, pods: FLEET_PODS, durationMs, workload, faults: "none" }));
+    return threads.turn(START_MINUTES);
+  });
+  const steady = await measure(() => threads.turn(TURN_SLICES));
   const rssMib = peakRssMib();
-  await Promise.all(workers.map((worker) => worker.terminate()));
+  await threads.close();
   return {
     startSeconds: started.seconds,
     steadySeconds: steady.seconds,
     steadyRealSeconds: steady.realSeconds,
     steadyEvents: steady.events - started.events,
-    threads,
+    threads: count,
     rssMib,
   };
-}
-
-/** A thread's share of a fleet: each message is a number of minutes to live, answered with the events so far. */
-function liveShare(nodes: number, workload: Workload, thread: number, threads: number): void {
-  const own = Array.from({ length: nodes }, (_, node) => node).filter((node) => node % threads === thread);
-  const runs = own.map((node) => fleetNode(`1/${node}`, workload));
-  parentPort?.on("message", (minutes: number) => {
-    for (const run of runs) if (!advanceBy(run, minutes)) throw new Error(`a node ended with ${run.outcome}`);
-    parentPort?.postMessage(runs.reduce((sum, { events }) => sum + events, 0));
-  });
-}
-
-/** As `rxlet simulate --workload WORKLOAD --faults none` makes its nodes. */
-function fleetNode(seed: string, workload: Workload): SimRun {
-  // Longer than what is looked at: what comes after, the removal of all pods, is no part of it.
-  const durationMs = 2 * FLEET_MINUTES * MINUTE_MS;
-  const drawn = () => drawWorkload(seed, { pods: FLEET_PODS, durationMs, isCalm: true });
-  const pods = workload === "steady" ? steadyWorkload(FLEET_PODS) : drawn();
-  return createSimRun({ seed, workload, pods, durationMs, rates: noFaults(), maxTraceLines: 200 });
 }
 
 /** Measures in a process of its own. */
@@ -152,7 +117,7 @@ function printAll(): void {
   const floorUs = emptyEventUs();
   printFigure("floor: one event of the scheduler that does nothing", floorUs * 1000, "ns");
 
-  const { seconds, realSeconds, events, rssMib } = measured<Day>(SIMULATE_FLAGS, "day");
+  const { seconds, realSeconds, events, rssMib } = measured<Day>([], "day");
   console.log("\none node, 110 pods, 24 h of virtual time, no faults");
   printFigure("real time", realSeconds, "s", "aim: 60");
   printFigure("CPU time", seconds, "s");
@@ -204,9 +169,8 @@ function printFleets(workload: Workload, floorUs: number): void {
   }
 }
 
-const [part, nodes, given, thread, threads] = process.argv.slice(2);
+const [part, nodes, given] = process.argv.slice(2);
 const workload = given === "drawn" ? "drawn" : "steady";
 if (part === "day") console.log(JSON.stringify(day()));
 else if (part === "fleet") console.log(JSON.stringify(await fleet(Number(nodes), workload)));
-else if (part === "share") liveShare(Number(nodes), workload, Number(thread), Number(threads));
 else printAll();

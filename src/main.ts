@@ -55,7 +55,7 @@ async function main(invocation: Invocation): Promise<void> {
     }
     case "simulate": {
       const { simulate } = await import("./commands/simulate.ts");
-      process.exitCode = simulate(invocation, process.stdout);
+      process.exitCode = await simulate(invocation, process.stdout);
       break;
     }
     case "kubelet": {

@@ -12,6 +12,8 @@ export interface SimulateFlags {
   /** `default`, `none`, or the path of a file of rates. */
   readonly faults: string;
   readonly nodes: number;
+  /** That nodes are dealt to; 0: one per core. */
+  readonly threads: number;
   /** Simulations one after the other, each with a seed of its own; 0: until one fails or the process is stopped. */
   readonly runs: number;
   readonly trace: string;
@@ -44,6 +46,7 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
   flag("workload", "string", "drawn", "`drawn` from the seed, or `steady`: healthy pods on a modern runtime"),
   flag("faults", "string", "default", "`default` draws rates from the seed, `none`, or a JSON file of rates by fault"),
   flag("nodes", "int32", "1", "Nodes, all alive at once"),
+  flag("threads", "int32", "0", "Threads to deal the nodes to, with the same result; 0 is one per core"),
   flag("runs", "int32", "1", "Simulations one after the other, the seed counting up; 0 goes on until one fails"),
   flag("trace", "string", "", "Write the run as a Chrome trace (JSON), one track per pod"),
   flag("replay", "string", "", "Repeat the run of this file exactly"),
@@ -78,6 +81,7 @@ export function readSimulateFlags(
     workload: workload === "steady" ? workload : "drawn",
     faults: text("faults"),
     nodes: whole("nodes", 1, 10_000),
+    threads: whole("threads", 0, 1_024),
     runs: whole("runs", 0, 1_000_000_000),
     trace: text("trace"),
     replay: text("replay"),

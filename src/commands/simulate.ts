@@ -1,9 +1,10 @@
 /**
  * `rxlet simulate`: whole nodes in virtual time from a seed. Tells how far it is, then what happened; of a broken rule
- * the seed, what is left of the workload, and the last lines. Runs to its end without giving way to anything else.
+ * the seed, what is left of the workload, and the last lines. The nodes of a fleet are dealt to threads; a single one runs
+ * in this thread, to its end, without giving way to anything else.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
+import { availableParallelism } from "node:os";
 import type { SimulateFlags } from "../cli/simulateFlags.ts";
 import { kubeletError } from "../core/errors.ts";
 import { ioError } from "../core/ioError.ts";
@@ -11,57 +12,82 @@ import { type FaultRates, readFaultRates } from "../sim/faults/faultKinds.ts";
 import { createChromeTrace } from "../sim/chromeTrace.ts";
 import { readReplay, replayText, type SimReplay } from "../sim/simReplay.ts";
 import type { CreateKubelet } from "../sim/simKubelet.ts";
-import { simulateSeed, type SimulateOptions, type SimulateResult } from "../sim/simulateSeed.ts";
+import { simulateDealt, simulateSeed, type SimulateOptions, type SimulateResult } from "../sim/simulateSeed.ts";
 import type { SimOutcome } from "../sim/simRun.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { systemRandom } from "../sources/systemRandom.ts";
+import { tuneHeap } from "./simHeap.ts";
 import { createSimProgress, type SimScreen } from "./simProgress.ts";
 import { simLine, simSummary } from "./simSummary.ts";
+import { createSimThreads, type SimThreads } from "./simThreads.ts";
 
 /** Exit code by outcome. */
 const EXIT_CODES: Readonly<Record<SimOutcome, number>> = { ok: 0, correctness: 2, liveness: 3, crash: 4 };
 
+/** Another kubelet than the production one, to show that it would be noticed. */
+export interface OtherKubelet {
+  readonly createKubelet: CreateKubelet;
+  /** The program of threads that have it: a function cannot be sent to them. Without it there are none. */
+  readonly threadProgram?: URL;
+}
+
 /**
- * Simulates and answers the exit code; ends with the run under way when nobody reads what it writes. Throws a KubeletError when a file cannot be read or written. `createKubelet`:
- * another kubelet than the production one.
+ * Simulates and answers the exit code; ends with the run under way when nobody reads what it writes. Rejects with a
+ * KubeletError when a file cannot be read or written, or a thread is gone.
  */
-export function simulate(flags: SimulateFlags, screen: SimScreen, createKubelet?: CreateKubelet): number {
-  // Of many nodes that start one after the other V8 learns that objects live long, and keeps the short-lived ones too:
-  // twice the memory, and a quarter to a third more CPU time.
-  setFlagsFromString("--no-allocation-site-pretenuring");
-  // Nearly all that a fleet's nodes hold lives as long as they do: a heap that may double before it is looked through
-  // would take twice the memory.
-  if (flags.nodes > 1) setFlagsFromString("--heap-growing-percent=20");
+export async function simulate(flags: SimulateFlags, screen: SimScreen, other?: OtherKubelet): Promise<number> {
+  tuneHeap(flags.nodes);
   const faults = faultsOf(flags.faults);
   const replay = flags.replay === "" ? undefined : replayOf(flags.replay);
   const first = flags.seed === "" ? systemRandom.uuid().slice(0, 8) : flags.seed;
-  for (let run = 0; flags.runs === 0 || run < flags.runs; run += 1) {
-    const result = simulateOne(flags, { seed: seedOf(first, run), faults, replay, createKubelet }, screen);
-    // Known at once, while the event that tells of it would wait for the end of all runs.
-    if (isGone(screen)) break;
-    if (result.outcome === "ok") continue;
-    if (flags.saveReplay !== "") {
-      write(flags.saveReplay, replayText(result.replay));
-      screen.write(`replay written to ${flags.saveReplay}\n`);
+  const threads = threadsFor(flags, other);
+  try {
+    for (let run = 0; flags.runs === 0 || run < flags.runs; run += 1) {
+      const which = { seed: seedOf(first, run), faults, replay, createKubelet: other?.createKubelet };
+      const result = await simulateOne(flags, which, screen, threads);
+      // Known at once, while the event that tells of it would wait for the end of all runs.
+      if (isGone(screen)) break;
+      if (result.outcome === "ok") continue;
+      if (flags.saveReplay !== "") {
+        write(flags.saveReplay, replayText(result.replay));
+        screen.write(`replay written to ${flags.saveReplay}\n`);
+      }
+      return EXIT_CODES[result.outcome];
     }
-    return EXIT_CODES[result.outcome];
+    return EXIT_CODES.ok;
+  } finally {
+    await threads?.close();
   }
-  return EXIT_CODES.ok;
+}
+
+/**
+ * Threads for the nodes of a fleet; none where one thread is all there is to use, which is this one: a replay is a single
+ * node, and a trace is told in the order of what happens on all nodes. Shrinking is here too: each try depends on the last.
+ */
+function threadsFor(
+  { nodes, threads, trace, replay }: SimulateFlags,
+  other: OtherKubelet | undefined,
+): SimThreads | undefined {
+  const count = Math.min(nodes, threads === 0 ? availableParallelism() : threads);
+  if (count === 1 || trace !== "" || replay !== "") return undefined;
+  if (other !== undefined && other.threadProgram === undefined) return undefined;
+  return createSimThreads(count, other?.threadProgram);
 }
 
 /** Nobody reads on (`rxlet simulate --runs 0 | head`). */
 const isGone = ({ errored }: SimScreen): boolean => errored !== undefined && errored !== null;
 
-function simulateOne(
+async function simulateOne(
   { pods, durationMs, workload, nodes, runs, trace, shrink }: SimulateFlags,
   which: Pick<SimulateOptions, "seed" | "faults" | "replay" | "createKubelet">,
   screen: SimScreen,
-): SimulateResult {
+  threads: SimThreads | undefined,
+): Promise<SimulateResult> {
   const chrome = trace === "" ? undefined : createChromeTrace();
   // Many runs in a pipe: a line each is enough.
   const isShown = runs === 1 || screen.isTTY === true;
   const progress = createSimProgress(screen, systemClock, which.replay?.seed ?? String(which.seed));
-  const result = simulateSeed({
+  const options: SimulateOptions = {
     ...which,
     pods,
     durationMs,
@@ -72,7 +98,8 @@ function simulateOne(
     onProgress: isShown ? (state) => progress.show(state) : undefined,
     onShrink: (state) => progress.showShrinking(state),
     ...(chrome === undefined ? {} : { watch: (observation, node) => chrome.see(observation, node) }),
-  });
+  };
+  const result = threads === undefined ? simulateSeed(options) : await simulateDealt(options, threads);
   progress.end();
   if (chrome !== undefined) write(trace, chrome.text());
   screen.write(runs !== 1 && result.outcome === "ok" ? simLine(result) : simSummary(result));

@@ -5,15 +5,22 @@
 import { drawFaultRates, type FaultKind, type FaultRates, noFaults } from "./faults/faultKinds.ts";
 import { createPrng } from "./prng.ts";
 import { shrinkRun } from "./shrinkRun.ts";
+import {
+  createFleetShare,
+  type FleetNode,
+  lastLines,
+  type NodeEnd,
+  playReplay,
+  type ShareHooks,
+  type ShareState,
+} from "./fleetShare.ts";
 import type { SimViolation } from "./simChecker.ts";
-import type { CreateKubelet } from "./simKubelet.ts";
-import type { SimObservation } from "./simObservation.ts";
 import { REPLAY_VERSION, replayedPods, type SimReplay } from "./simReplay.ts";
-import { createSimRun, type SimOutcome, type SimRun } from "./simRun.ts";
+import type { SimOutcome, SimRun } from "./simRun.ts";
 import type { Workload } from "./workload/workload.ts";
 
 /** Everything but the seed has a default. */
-export interface SimulateOptions {
+export interface SimulateOptions extends ShareHooks {
   readonly seed: string | number;
   /** Per node; default 30. */
   readonly pods?: number;
@@ -27,15 +34,11 @@ export interface SimulateOptions {
   readonly nodes?: number;
   /** Repeats this run instead: the other options that make a run are not looked at. */
   readonly replay?: SimReplay | undefined;
-  /** Another kubelet than the production one, to show that it would be noticed. */
-  readonly createKubelet?: CreateKubelet | undefined;
   /** Runs to spend on making a failure small; default 0: it is told as it is. */
   readonly shrinkRuns?: number;
   /** Milliseconds on a clock of the real world, for the ratio of the two. */
   readonly realMs?: () => number;
-  /** Sees everything that happens on every node. */
-  readonly watch?: ((observation: SimObservation, node: number) => void) | undefined;
-  /** Told after each slice of virtual time, or each turn of all nodes, of the slowest node. */
+  /** Told after each slice of virtual time, or each turn of all nodes; virtual time is the slowest node's. */
   readonly onProgress?: ((progress: SimProgress) => void) | undefined;
   /** Told before each try to make a failure small. */
   readonly onShrink?: ((progress: ShrinkProgress) => void) | undefined;
@@ -80,8 +83,14 @@ export interface SimulateResult {
   readonly replay: SimReplay;
 }
 
-/** Lines told of a failing run. */
-const TOLD_LINES = 200;
+/** A fleet whose shares live somewhere else, and take their turns at the same time. */
+export interface DealtFleet {
+  /** Deals nodes, which are made then; those of before are forgotten. */
+  begin(nodes: readonly FleetNode[]): Promise<void>;
+  turn(slices: number): Promise<readonly ShareState[]>;
+  ends(): Promise<readonly NodeEnd[]>;
+}
+
 const DEFAULT_DURATION_MS = 2 * 60 * 60_000;
 
 /**
@@ -90,10 +99,29 @@ const DEFAULT_DURATION_MS = 2 * 60 * 60_000;
  */
 export const TURN_SLICES = 10;
 
-/** Advances a run by so many slices; false once it is over. */
-export function advanceBy(run: SimRun, slices: number): boolean {
-  for (let slice = 0; slice < slices; slice += 1) if (!run.advance()) return false;
-  return true;
+/** Runs a simulation to its end, or to the end of the turn that breaks a rule. Never throws for what a kubelet does. */
+export function simulateSeed(options: SimulateOptions): SimulateResult {
+  const startedAt = options.realMs?.();
+  const nodes = fleetOf(options);
+  const share = createFleetShare(nodes, options);
+  while (goesOn([share.turn(slicesOf(nodes))], options, nodes));
+  return resultOf(share.ends(), nodes, options, startedAt);
+}
+
+/** The same with all nodes elsewhere; `createKubelet` is for shrinking alone, and `watch` sees nothing. Rejects as the fleet does. */
+export async function simulateDealt(options: SimulateOptions, fleet: DealtFleet): Promise<SimulateResult> {
+  const startedAt = options.realMs?.();
+  const nodes = fleetOf(options);
+  await fleet.begin(nodes);
+  while (goesOn(await fleet.turn(slicesOf(nodes)), options, nodes));
+  return resultOf(await fleet.ends(), nodes, options, startedAt);
+}
+
+/** The nodes that options ask for. */
+export function fleetOf(options: SimulateOptions): readonly FleetNode[] {
+  const { replay, nodes = 1 } = options;
+  if (replay !== undefined) return [{ index: 0, replay }];
+  return Array.from({ length: nodes }, (_, index) => ({ index, replay: replayOf(options, index) }));
 }
 
 /** The run of one node of a simulation. */
@@ -112,45 +140,48 @@ function replayOf(options: SimulateOptions, node: number): SimReplay {
   };
 }
 
-/** Runs a simulation to its end, or to the first broken rule. Never throws for what a kubelet does. */
-export function simulateSeed(options: SimulateOptions): SimulateResult {
-  const { nodes = 1, replay, onProgress, shrinkRuns = 0, realMs } = options;
-  const startedAt = realMs?.();
-  const replays = replay === undefined ? Array.from({ length: nodes }, (_, node) => replayOf(options, node)) : [replay];
-  let transitions = 0;
-  const runs = replays.map((each, node) =>
-    play(each, options, (observation) => {
-      if (observation.kind === "status") transitions += 1;
-      options.watch?.(observation, node);
-    }),
-  );
-  let live: readonly SimRun[] = runs;
-  const slices = nodes === 1 ? 1 : TURN_SLICES;
-  while (live.length > 0) {
-    live = live.filter((run) => advanceBy(run, slices));
-    onProgress?.(progressOf(runs, replays[0]?.durationMs ?? 0));
-    if (runs.some(({ outcome }) => outcome !== "ok")) break;
-  }
-  const failed = Math.max(
-    0,
-    runs.findIndex(({ outcome }) => outcome !== "ok"),
-  );
-  const [run, told] = [runs[failed], replays[failed] ?? replayOf(options, 0)];
-  const outcome = run?.outcome ?? "ok";
+const slicesOf = (nodes: readonly FleetNode[]): number => (nodes.length === 1 ? 1 : TURN_SLICES);
+
+/** Tells how far all shares are; false when all nodes have come to their end, or one has failed. */
+function goesOn(
+  shares: readonly ShareState[],
+  { onProgress }: SimulateOptions,
+  [first]: readonly FleetNode[],
+): boolean {
+  onProgress?.({
+    virtualMs: Math.min(...shares.map(({ virtualMs }) => virtualMs)),
+    durationMs: first?.replay.durationMs ?? 0,
+    events: shares.reduce((sum, { events }) => sum + events, 0),
+    faults: shares.reduce((sum, { faults }) => sum + faults, 0),
+  });
+  return shares.some(({ isLive }) => isLive) && !shares.some(({ hasFailed }) => hasFailed);
+}
+
+/** Of several nodes that failed the first is told, whichever did so earlier. */
+function resultOf(
+  ended: readonly NodeEnd[],
+  nodes: readonly FleetNode[],
+  options: SimulateOptions,
+  startedAt: number | undefined,
+): SimulateResult {
+  const ends = ended.toSorted((a, b) => a.index - b.index);
+  const told = ends.find(({ outcome }) => outcome !== "ok") ?? ends[0];
+  const { replay } = nodes[told?.index ?? 0] ?? { replay: replayOf(options, 0) };
   const result: SimulateResult = {
-    outcome,
-    seed: told.seed,
-    violations: run?.violations ?? [],
-    virtualMs: runs.reduce((sum, { node }) => sum + node.clock.monotonicMs(), 0),
-    realMs: startedAt === undefined ? undefined : (realMs?.() ?? 0) - startedAt,
-    events: runs.reduce((sum, { events }) => sum + events, 0),
-    transitions,
-    faults: sumOf(runs.map(({ dice }) => dice.counts())),
-    traceHash: runs.map(({ node }) => node.trace.fingerprint).join("-"),
-    lines: run?.node.trace.lines.slice(-TOLD_LINES) ?? [],
-    replay: told,
+    outcome: told?.outcome ?? "ok",
+    seed: replay.seed,
+    violations: told?.violations ?? [],
+    virtualMs: ends.reduce((sum, { virtualMs }) => sum + virtualMs, 0),
+    realMs: startedAt === undefined ? undefined : (options.realMs?.() ?? 0) - startedAt,
+    events: ends.reduce((sum, { events }) => sum + events, 0),
+    transitions: ends.reduce((sum, { transitions }) => sum + transitions, 0),
+    faults: sumOf(ends.map(({ faults }) => faults)),
+    traceHash: ends.map(({ fingerprint }) => fingerprint).join("-"),
+    lines: told?.lines ?? [],
+    replay,
   };
-  return outcome === "ok" || shrinkRuns <= 0 ? result : shrunk(result, options, shrinkRuns);
+  const { shrinkRuns = 0 } = options;
+  return result.outcome === "ok" || shrinkRuns <= 0 ? result : shrunk(result, options, shrinkRuns);
 }
 
 /** The same failure with fewer pods and faults, and its lines. */
@@ -159,38 +190,14 @@ function shrunk(result: SimulateResult, options: SimulateOptions, maxRuns: numbe
   const playUntil = (replay: SimReplay, untilMs: number): SimRun => {
     tries += 1;
     options.onShrink?.({ tries, maxTries: maxRuns, pods: replayedPods(replay).length });
-    const run = play(replay, options);
+    const run = playReplay(replay, options.createKubelet);
     while (run.advance() && run.node.clock.monotonicMs() < untilMs);
     return run;
   };
   const replay = shrinkRun(result.replay, playUntil, maxRuns);
   const small = playUntil(replay, Infinity);
-  return { ...result, replay, violations: small.violations, lines: small.node.trace.lines.slice(-TOLD_LINES) };
+  return { ...result, replay, violations: small.violations, lines: lastLines(small) };
 }
-
-const play = (
-  replay: SimReplay,
-  { createKubelet }: SimulateOptions,
-  watch?: (observation: SimObservation) => void,
-): SimRun =>
-  createSimRun({
-    seed: replay.seed,
-    pods: replayedPods(replay),
-    durationMs: replay.durationMs,
-    workload: replay.workload,
-    rates: replay.rates,
-    only: replay.keptFaults === undefined ? undefined : new Set(replay.keptFaults),
-    createKubelet,
-    maxTraceLines: TOLD_LINES,
-    watch,
-  });
-
-const progressOf = (runs: readonly SimRun[], durationMs: number): SimProgress => ({
-  virtualMs: Math.min(...runs.map(({ node }) => node.clock.monotonicMs())),
-  durationMs,
-  events: runs.reduce((sum, { events }) => sum + events, 0),
-  faults: runs.reduce((sum, { dice }) => sum + dice.happened.length, 0),
-});
 
 function sumOf(counts: readonly Readonly<Partial<Record<FaultKind, number>>>[]): SimulateResult["faults"] {
   const sums = new Map<string, number>();

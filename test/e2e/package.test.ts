@@ -92,6 +92,12 @@ describe("the npm package", () => {
     });
   });
 
+  it("simulates a fleet on threads", async () => {
+    const args = ["simulate", "--nodes=2", "--threads=2", "--pods=1", "--duration=1m", "--seed=1"];
+    const { stdout } = await run(command(), args, { env: environment() });
+    expect(stdout).toMatch(/^outcome {6}ok$/m);
+  });
+
   it("says so when Node is too old, and does not start", async () => {
     const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.9.0" } })`;
     const args = ["--import", `data:text/javascript,${encodeURIComponent(old)}`, command(), "--version"];

@@ -3,57 +3,34 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { runProgram } from "../../src/cli/program.ts";
-import type { SimulateFlags } from "../../src/cli/simulateFlags.ts";
-import { simulate } from "../../src/commands/simulate.ts";
-import { toKubeletError } from "../../src/core/errors.ts";
+import type { OtherKubelet } from "../../src/commands/simulate.ts";
 import { noFaults } from "../../src/sim/faults/faultKinds.ts";
-import type { CreateKubelet } from "../../src/sim/simKubelet.ts";
 import { simulateSeed } from "../../src/sim/simulateSeed.ts";
 import { fragileKubelet, hastyKubelet, untidyKubelet } from "../support/brokenKubelets.ts";
+import { invocationOf, lineOf, simulated } from "../support/simulateCommand.ts";
 import { temporaryDirectory } from "../support/temporaryDirectory.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const SMALL = ["--pods", "5", "--duration", "10m"];
 /** Long enough, and with rates at which a hasty kubelet is caught. */
 const LARGE = ["--pods", "10", "--duration", "1h"];
+const HASTY = { createKubelet: hastyKubelet };
+const UNTIDY = { createKubelet: untidyKubelet };
+const FRAGILE = { createKubelet: fragileKubelet };
 const LOSSY = JSON.stringify({ criReplyLost: 0.3, containerExits: 120 });
-
-/** The invocation of a command line. */
-const invocationOf = (args: readonly string[]) => runProgram(["simulate", ...args], { version: "0" });
-
-/** The command as main runs it: exit code, or what it threw, and what it wrote. */
-async function simulated(args: readonly string[], createKubelet?: CreateKubelet) {
-  const invocation = await invocationOf(args);
-  if (invocation.command !== "simulate") throw new Error(JSON.stringify(invocation));
-  const flags: SimulateFlags = invocation;
-  let text = "";
-  const screen = { write: (more: string) => (text += more) };
-  try {
-    return { code: simulate(flags, screen, createKubelet), text };
-  } catch (thrown) {
-    return { error: toKubeletError(thrown).message, text };
-  }
-}
-
-const lineOf = (text: string, name: string): string | undefined =>
-  text
-    .split("\n")
-    .find((line) => line.startsWith(name))
-    ?.slice(13);
 
 describe("rxlet simulate", () => {
   const directory = temporaryDirectory();
 
-  it.each<[string, number, string, CreateKubelet | undefined]>([
+  it.each<[string, number, string, OtherKubelet | undefined]>([
     ["a kubelet that keeps the rules", 0, "ok", undefined],
-    ["two containers of one name", 2, "a rule was broken", hastyKubelet],
-    ["something left over", 3, "what is wanted did not come about", untidyKubelet],
-    ["a broken invariant", 4, "the kubelet ended", fragileKubelet],
-  ])("answers %s with exit code %i: %s", async (_, code, outcome, createKubelet) => {
+    ["two containers of one name", 2, "a rule was broken", HASTY],
+    ["something left over", 3, "what is wanted did not come about", UNTIDY],
+    ["a broken invariant", 4, "the kubelet ended", FRAGILE],
+  ])("answers %s with exit code %i: %s", async (_, code, outcome, other) => {
     const rates = `${directory()}/rates.json`;
     writeFileSync(rates, LOSSY);
-    const result = await simulated([...LARGE, "--seed", "5", "--shrink", "0", "--faults", rates], createKubelet);
+    const result = await simulated([...LARGE, "--seed", "5", "--shrink", "0", "--faults", rates], other);
     expect([result.code, lineOf(result.text, "outcome"), lineOf(result.text, "seed  ")]).toEqual([code, outcome, "5"]);
   });
 
@@ -61,8 +38,8 @@ describe("rxlet simulate", () => {
     const [rates, replay] = [`${directory()}/rates.json`, `${directory()}/failure.json`];
     writeFileSync(rates, LOSSY);
     const options = [...LARGE, "--seed", "3", "--faults", rates, "--save-replay", replay];
-    const first = await simulated(options, hastyKubelet);
-    const again = await simulated(["--replay", replay], hastyKubelet);
+    const first = await simulated(options, HASTY);
+    const again = await simulated(["--replay", replay], HASTY);
     expect([first.code, again.code]).toEqual([2, 2]);
     const told = (text: string) => text.slice(text.indexOf("\n\n")).replace(/replay written.*\n/, "");
     expect(told(again.text)).toBe(told(first.text));
@@ -74,13 +51,13 @@ describe("rxlet simulate", () => {
     const rates = `${directory()}/rates.json`;
     writeFileSync(rates, LOSSY);
     const args = [...LARGE, "--seed", "3", "--faults", rates];
-    const { text } = await simulated([...args, "--shrink", "0"], hastyKubelet);
+    const { text } = await simulated([...args, "--shrink", "0"], HASTY);
     expect(text).toMatch(
       /^\d+\.\d{3} s {2}oneLiveInstance: demo\/\S+ started while [0-9a-f]{13} of the same name runs$/m,
     );
     expect(lineOf(text, "violations")).toBe("1");
     expect(text).toMatch(/\npods {9}(\S+ \((file|api|http)\)(, )?){10}\nfaults {7}all that the seed gives\n/);
-    const shrunk = await simulated(args, hastyKubelet);
+    const shrunk = await simulated(args, HASTY);
     expect(shrunk.text).toMatch(
       /\npods {9}\S+ \((file|api|http)\)\nfaults {7}criReplyLost StartContainer demo\/\S+ \d+\n/,
     );
@@ -88,7 +65,7 @@ describe("rxlet simulate", () => {
 
   it("tells the last 200 lines of a failure, the newest last", async () => {
     const args = [...SMALL, "--seed", "5", "--faults", "none", "--shrink", "0"];
-    const { text } = await simulated(args, untidyKubelet);
+    const { text } = await simulated(args, UNTIDY);
     const [title, ...lines] = text.slice(text.indexOf("the last")).trimEnd().split("\n");
     const times = lines.map((line) => Number(line.slice(0, 11)));
     expect([title, lines.length, times]).toEqual(["the last 200 lines:", 200, times.toSorted((a, b) => a - b)]);
@@ -117,7 +94,7 @@ describe("rxlet simulate", () => {
   });
 
   it("stops at the first run that fails", async () => {
-    const { code, text } = await simulated([...SMALL, "--faults", "none", "--runs", "0"], fragileKubelet);
+    const { code, text } = await simulated([...SMALL, "--faults", "none", "--runs", "0"], FRAGILE);
     expect([code, text.match(/^seed {9}/gm)?.length]).toEqual([4, 1]);
   });
 
@@ -172,6 +149,7 @@ describe("rxlet simulate", () => {
     [["--pods", "-1"], "--pods: must be between 0 and 1000, got -1"],
     [["--pods", "many"], '--pods: must be a whole number, got "many"'],
     [["--nodes", "0"], "--nodes: must be between 1 and 10000, got 0"],
+    [["--threads", "-1"], "--threads: must be between 0 and 1024, got -1"],
     [["--workload", "calm"], '--workload: must be drawn or steady, got "calm"'],
     [["--duration", "0"], "--duration: must be more than 0"],
     [["--trace", "t.json", "--runs", "2"], "--trace: tells of one run, not of several"],

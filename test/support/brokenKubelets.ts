@@ -37,13 +37,20 @@ export const hastyKubelet: CreateKubelet = (config, ports) => {
 export const untidyKubelet: CreateKubelet = (config, ports) =>
   createKubelet(config, { ...ports, runtime: { ...ports.runtime, removePodSandbox: () => of({}) } });
 
+const breaking =
+  (afterMs: (ports: Parameters<CreateKubelet>[1]) => number): CreateKubelet =>
+  (config, ports) => {
+    const end$ = timer(afterMs(ports), ports.clock.scheduler).pipe(
+      map((): never => {
+        throw new InvariantError("its time has come");
+      }),
+    );
+    const kubelet = createKubelet(config, ports);
+    return { ...kubelet, run$: merge(kubelet.run$, end$) };
+  };
+
 /** Breaks an invariant after a minute. */
-export const fragileKubelet: CreateKubelet = (config, ports) => {
-  const kubelet = createKubelet(config, ports);
-  const end$ = timer(60_000, ports.clock.scheduler).pipe(
-    map((): never => {
-      throw new InvariantError("a minute has passed");
-    }),
-  );
-  return { ...kubelet, run$: merge(kubelet.run$, end$) };
-};
+export const fragileKubelet = breaking(() => 60_000);
+
+/** Breaks an invariant at an instant of its first hour that its node draws. */
+export const restlessKubelet = breaking(({ rng }) => rng.next() * 3_600_000);

@@ -1,0 +1,16 @@
+/** How V8 keeps the heap of a simulation. */
+import { setFlagsFromString } from "node:v8";
+import type { ResourceLimits } from "node:worker_threads";
+
+/** Sets V8 for a simulation of so many nodes, in this process: threads that begin later have it too. */
+export function tuneHeap(nodes: number): void {
+  // Of many nodes that start one after the other V8 learns that objects live long, and keeps the short-lived ones too:
+  // twice the memory, and a quarter to a third more CPU time.
+  setFlagsFromString("--no-allocation-site-pretenuring");
+  // Nearly all that a fleet's nodes hold lives as long as they do: a heap that may double before it is looked through
+  // would take twice the memory.
+  if (nodes > 1) setFlagsFromString("--heap-growing-percent=20");
+}
+
+/** Place for what is new in a thread: collected as much more often as it is smaller, and all of it resident. */
+export const THREAD_LIMITS: ResourceLimits = { maxYoungGenerationSizeMb: 48 };

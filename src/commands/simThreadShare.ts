@@ -1,0 +1,27 @@
+/** The side of a thread that has a share of a fleet: one answer per request, in their order. */
+import { parentPort } from "node:worker_threads";
+import { createFleetShare, type FleetNode } from "../sim/fleetShare.ts";
+import type { CreateKubelet } from "../sim/simKubelet.ts";
+
+/** What a thread is asked: to make nodes, which is answered with nothing, then what `FleetShare` can be. */
+export type ThreadRequest =
+  | { readonly kind: "begin"; readonly nodes: readonly FleetNode[] }
+  | { readonly kind: "turn"; readonly slices: number }
+  | { readonly kind: "ends" };
+
+/** Answers what the thread is asked. `createKubelet`: another kubelet than the production one; a function cannot be sent here. */
+export function serveFleetShare(createKubelet?: CreateKubelet): void {
+  let share = createFleetShare([], {});
+  const answerTo = (request: ThreadRequest) => {
+    switch (request.kind) {
+      case "begin":
+        share = createFleetShare(request.nodes, { createKubelet });
+        return undefined;
+      case "turn":
+        return share.turn(request.slices);
+      case "ends":
+        return share.ends();
+    }
+  };
+  parentPort?.on("message", (request: ThreadRequest) => parentPort?.postMessage(answerTo(request)));
+}

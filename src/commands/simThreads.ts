@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { kubeletError, type KubeletError, toKubeletError } from "../core/errors.ts";
 import type { FleetNode, NodeEnd, ShareState } from "../sim/fleetShare.ts";
 import type { DealtFleet } from "../sim/simulateSeed.ts";
-import { THREAD_LIMITS } from "./simHeap.ts";
+import { THREAD_LIMITS, tuneThreads } from "./simHeap.ts";
 import type { ThreadRequest } from "./simThreadShare.ts";
 
 /** Compiled, the program is beside this one too, under the other ending. */
@@ -22,6 +22,7 @@ export interface SimThreads extends DealtFleet {
  * with a KubeletError. `program`: what a thread runs, one that calls `serveFleetShare`.
  */
 export function createSimThreads(count: number, program: URL = PROGRAM): SimThreads {
+  tuneThreads();
   const threads = Array.from({ length: count }, () => createSimThread(program));
   return {
     async begin(nodes) {

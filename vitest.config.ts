@@ -1,5 +1,7 @@
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+
+/** Whole nodes from seeds, in virtual time: by themselves, so that it shows how long they take. */
+const SEEDS = ["test/sim/seeds/**/*.test.ts"];
 
 /** Suites with daemons, runtimes and networks: after the others, so that what computes does not keep them waiting. */
 const ON_THE_MACHINE = ["test/e2e/**/*.test.ts", "test/conformance/**/*.test.ts"];
@@ -10,24 +12,40 @@ const WAITING = ["test/e2e/clusterMinutes.test.ts"];
 /** Left to itself the runner keeps one core for itself, which on two cores is half of them. */
 const CORES = 2;
 
+interface Suite {
+  readonly include: string[];
+  readonly exclude?: string[];
+  readonly maxWorkers: number;
+  /** Whether each file has a process of its own. What is pure shares one, which saves most of its time. */
+  readonly isolate?: boolean;
+}
+
 /** Projects of one group run together, begun in the order of their names. */
-const project = (name: string, groupOrder: number, maxWorkers: number, include: string[], exclude: string[] = []) => ({
+const project = (name: string, groupOrder: number, { exclude = [], ...suite }: Suite) => ({
   extends: true as const,
-  test: { name, include, exclude, maxWorkers, sequence: { groupOrder } },
+  test: { name, exclude, ...suite, sequence: { groupOrder } },
 });
 
 export default defineConfig({
-  // What users import, from the sources instead of dist.
-  resolve: { alias: { "rxlet/sim": fileURLToPath(new URL("src/sim/index.ts", import.meta.url)) } },
   test: {
+    // Tests run what the daemon runs, the sources as Node loads them: rewritten for a bundler they are a third slower.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    // What users import, from the sources instead of dist; and what `rxlet simulate` sets for itself.
+    execArgv: ["--conditions=rxlet-sources", "--no-allocation-site-pretenuring"],
     // End-to-end suites start daemons and containers: give their condition waits room on a small machine.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ["default"],
     projects: [
-      project("during minutes", 0, CORES + 1, WAITING),
-      project("in memory", 0, CORES + 1, ["test/**/*.test.ts"], ON_THE_MACHINE),
-      project("on the machine", 1, CORES, ON_THE_MACHINE, WAITING),
+      project("seeds", 0, { include: SEEDS, maxWorkers: CORES + 1, isolate: false }),
+      project("during minutes", 1, { include: WAITING, maxWorkers: CORES + 1 }),
+      project("in memory", 1, {
+        include: ["test/**/*.test.ts"],
+        exclude: [...SEEDS, ...ON_THE_MACHINE],
+        maxWorkers: CORES + 1,
+        isolate: false,
+      }),
+      project("on the machine", 2, { include: ON_THE_MACHINE, exclude: WAITING, maxWorkers: CORES }),
     ],
   },
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { systemRandom } from "../../src/sources/systemRandom.ts";
-import { failureOf, SEED_PATIENCE_MS, SMALL } from "../support/seedRun.ts";
+import { systemRandom } from "../../../src/sources/systemRandom.ts";
+import { failureOf, SEED_PATIENCE_MS, SMALL } from "../../support/seedRun.ts";
 
 const FRESH_SEEDS = 50;
 

@@ -1,8 +1,9 @@
-import { describe, expect, it } from "vitest";
-import { drawFaultRates, type FaultRates } from "../../src/sim/faults/faultKinds.ts";
-import { createPrng } from "../../src/sim/prng.ts";
-import { failureOf, SEED_PATIENCE_MS, SMALL, WHOLE } from "../support/seedRun.ts";
-import { REGRESSION_SEEDS, SMALL_REGRESSION_SEEDS } from "./regressionSeeds.ts";
+/** Seeds of the past as tests. */
+import { expect, it } from "vitest";
+import { drawFaultRates, type FaultRates } from "../../../src/sim/faults/faultKinds.ts";
+import { createPrng } from "../../../src/sim/prng.ts";
+import { failureOf, SEED_PATIENCE_MS, SMALL, WHOLE } from "../../support/seedRun.ts";
+import type { FoundBySeed } from "./regressionSeeds.ts";
 
 /** The faults of a run without those there were not yet when it found its bug: with them it is another run. */
 const faultsThen = (seed: number): FaultRates => ({
@@ -17,22 +18,20 @@ const faultsThen = (seed: number): FaultRates => ({
   volumeWriteFails: 0,
 });
 
-describe("a node under all faults, where seeds once found a bug", () => {
-  it.each(REGRESSION_SEEDS)(
+/** Nodes of the usual size, and smaller ones. */
+export function againAll(whole: FoundBySeed, small: FoundBySeed): void {
+  it.each(whole)(
     "keeps every rule and comes to what is wanted: seed %i, %s",
     (seed) => {
       expect(failureOf(seed, WHOLE, faultsThen(seed))).toBe("");
     },
     SEED_PATIENCE_MS,
   );
-});
-
-describe("a smaller node under all faults, where seeds once found a bug", () => {
-  it.each(SMALL_REGRESSION_SEEDS)(
-    "keeps every rule and comes to what is wanted: seed %i, %s",
+  it.each(small)(
+    "keeps every rule and comes to what is wanted: seed %i on a smaller node, %s",
     (seed) => {
       expect(failureOf(seed, SMALL)).toBe("");
     },
     SEED_PATIENCE_MS,
   );
-});
+}

@@ -59,9 +59,16 @@ const previousSandbox = (previous: PodRuntimeStatus | undefined, id: string): Ru
 const previousContainer = (previous: PodRuntimeStatus | undefined, id: string): RuntimeContainer | undefined =>
   previous?.containers.find((known) => known.id === id);
 
-/** False when the sandbox is known to have stopped: nothing of it changes any more. */
-export const needsSandboxStatus = (listed: PodSandbox, previous: PodRuntimeStatus | undefined): boolean =>
-  listed.state === PodSandboxState.SANDBOX_READY || previousSandbox(previous, listed.id)?.ready !== false;
+/**
+ * False when all there is to say of the sandbox is known: it has stopped, or it is as ready as before and has its
+ * addresses, which stay for as long as it is. Upstream asks each time.
+ */
+export function needsSandboxStatus(listed: PodSandbox, previous: PodRuntimeStatus | undefined): boolean {
+  const known = previousSandbox(previous, listed.id);
+  if (known === undefined) return true;
+  if (listed.state !== PodSandboxState.SANDBOX_READY) return known.ready;
+  return !known.ready || (known.ips.length === 0 && !known.hostNetwork);
+}
 
 /** False when the container is known to have exited: nothing of it changes any more. */
 export const needsContainerStatus = (listed: Container, previous: PodRuntimeStatus | undefined): boolean =>

@@ -247,8 +247,14 @@ describe("what is asked for again", () => {
   ])("%s", (_title, state, previous, expected) => {
     expect(needsContainerStatus(listed({ state }), previous)).toBe(expected);
   });
+  const addressless = runtime([], [sandbox({ ips: [] })]);
+  const onHost = runtime([], [sandbox({ ips: [], hostNetwork: true })]);
   it.each([
-    ["a ready sandbox", 0 as const, known, true],
+    ["a ready sandbox never seen before", 0 as const, undefined, true],
+    ["a ready sandbox whose addresses are known", 0 as const, running, false],
+    ["a ready sandbox without an address so far", 0 as const, addressless, true],
+    ["a ready sandbox on the host's network", 0 as const, onHost, false],
+    ["a sandbox that is ready against all expectation", 0 as const, known, true],
     ["a sandbox that stopped since", 1 as const, running, true],
     ["a sandbox known to have stopped", 1 as const, known, false],
     ["a stopped sandbox never seen before", 1 as const, undefined, true],

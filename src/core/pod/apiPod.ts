@@ -3,14 +3,19 @@
  * which this process lives on: the types of all fields, and everything that becomes a path. Unknown fields, of a newer
  * server, are ignored. Counterpart: the decoder of client-go, and the annotations pkg/kubelet/config adds.
  */
-import type { Pod, PodSpec } from "../api.ts";
+import type { V1Pod } from "@kubernetes/client-node";
+import type { Pod, PodSpec, PodStatus, Wire } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
+import { sameValue } from "../sameValue.ts";
 import { rfc3339Nano } from "../telemetry/civilTime.ts";
 import { defaultPod, type DecodedPod } from "./defaults.ts";
 import { type FieldProblem, type FieldProblems, invalidEach, required } from "./fieldProblem.ts";
 import { decodeObject } from "./manifest/decodeObject.ts";
 import { dnsLabel } from "./validateFormats.ts";
 import { validateMetadata } from "./validateMetadata.ts";
+
+/** A pod as a server hands it out. */
+export type ApiObject = Wire<V1Pod>;
 
 /** What came of an object: a pod, or everything that forbids it to be one. */
 export type ApiPodReading =
@@ -35,6 +40,31 @@ export function readApiPod(object: unknown, seenAt: EpochMs): ApiPodReading {
   };
   return { pod: { ...rest, metadata: { ...metadata, name, namespace, uid, annotations } }, problems: [] };
 }
+
+/**
+ * As `readApiPod` of an object that differs from the one `pod` was read from in status and version alone, as after each
+ * write of a status; undefined when that status cannot be read.
+ */
+export function withApiStatus(pod: Pod, { metadata, status }: ApiObject): Pod | undefined {
+  const { value, problems } = decodeObject<PodStatus>("PodStatus", status ?? {}, "status");
+  if (problems.length > 0) return undefined;
+  const { status: _before, ...rest } = pod;
+  const version = metadata?.resourceVersion;
+  return {
+    ...rest,
+    metadata: version === undefined ? pod.metadata : { ...pod.metadata, resourceVersion: version },
+    ...(status === undefined ? {} : { status: value }),
+  };
+}
+
+/** Whether two objects of one pod differ in status and version alone. */
+export const differInStatusAlone = (before: ApiObject, now: ApiObject): boolean =>
+  sameValue(before.spec, now.spec) && sameValue(lasting(before), lasting(now));
+
+const lasting = ({ metadata }: ApiObject): unknown => {
+  const { managedFields: _ofWriters, resourceVersion: _ofWrites, ...rest } = metadata ?? {};
+  return rest;
+};
 
 function* identityProblems(metadata: NonNullable<DecodedPod["metadata"]>): FieldProblems {
   if ((metadata.uid ?? "") === "") yield required("metadata.uid");

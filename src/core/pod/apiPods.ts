@@ -3,15 +3,12 @@
  * cannot be read is a problem of its own and disturbs no other; of a pod already known its last good form stays. Bound:
  * one reading per object.
  */
-import type { Wire, Pod } from "../api.ts";
-import type { V1Pod } from "@kubernetes/client-node";
+import type { Pod } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
-import { readApiPod } from "./apiPod.ts";
+import { type ApiObject, differInStatusAlone, readApiPod, withApiStatus } from "./apiPod.ts";
 import { sameValue } from "../sameValue.ts";
 import { isMirrorPod } from "./mirrorPod.ts";
 import type { ManifestProblem, SourceSnapshot } from "./sourceSnapshot.ts";
-
-type ApiObject = Wire<V1Pod>;
 
 interface Reading {
   readonly object: ApiObject;
@@ -40,12 +37,13 @@ export function readApiPods(known: ApiPods, objects: ReadonlyMap<string, ApiObje
 
 /** The snapshot of these readings. */
 export function apiSnapshot(pods: ApiPods): SourceSnapshot {
-  const readings = [...pods.values()];
-  return {
-    source: "api",
-    pods: readings.flatMap(({ pod }) => (pod === undefined ? [] : [pod])),
-    problems: readings.flatMap(({ problems }) => problems),
-  };
+  const read: Pod[] = [];
+  const found: ManifestProblem[] = [];
+  for (const { pod, problems } of pods.values()) {
+    if (pod !== undefined) read.push(pod);
+    if (problems.length > 0) found.push(...problems);
+  }
+  return { source: "api", pods: read, problems: found };
 }
 
 const sameUid = (before: Reading | undefined, { metadata }: ApiObject): Reading | undefined =>
@@ -53,6 +51,10 @@ const sameUid = (before: Reading | undefined, { metadata }: ApiObject): Reading 
 
 function read(key: string, object: ApiObject, before: Reading | undefined, now: EpochMs): Reading {
   const seenAt = before?.seenAt ?? now;
+  if (before?.pod !== undefined && before.problems.length === 0 && differInStatusAlone(before.object, object)) {
+    const pod = withApiStatus(before.pod, object);
+    if (pod !== undefined) return { ...before, object, pod };
+  }
   const { pod, problems } = readApiPod(object, seenAt);
   // What is known of a spec is kept with it: it stays the same object until its meaning changes.
   const isSameSpec = sameValue(pod?.spec, before?.pod?.spec);

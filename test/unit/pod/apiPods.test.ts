@@ -122,6 +122,31 @@ describe("readApiPods", () => {
     expect(second.get("demo/b")?.pod).toEqual(first.get("demo/b")?.pod);
   });
 
+  it("reads what differs in its status alone as it would read the whole object, with the spec it knows", () => {
+    const version = (resourceVersion: string, status: Pod["status"]): Pod => ({
+      ...a,
+      metadata: { ...a.metadata, resourceVersion, managedFields: [{ manager: resourceVersion }] },
+      ...(status === undefined ? {} : { status }),
+    });
+    const steps = [version("1", undefined), version("2", { phase: "Running" }), version("3", undefined)];
+    let read = NO_API_PODS;
+    for (const object of steps) {
+      const before = read.get("demo/a")?.pod;
+      read = readApiPods(read, objects(structuredClone(object)), LATER);
+      const pod = read.get("demo/a")?.pod;
+      expect(pod).toStrictEqual(readApiPod(object, LATER).pod);
+      if (before !== undefined) expect(pod?.spec).toBe(before.spec);
+    }
+  });
+
+  it("says what is wrong with a status of the wrong type", () => {
+    const known = readApiPods(NO_API_PODS, objects(a), SEEN_AT);
+    const wrong = { ...a, status: { phase: 7 } } as unknown as Pod;
+    expect(apiSnapshot(readApiPods(known, objects(wrong), LATER)).problems.map(({ field }) => field)).toEqual([
+      "status.phase",
+    ]);
+  });
+
   it("leaves out mirror pods", () => {
     const mirror = podOf({ annotations: { "kubernetes.io/config.mirror": "hash" } });
     expect(apiSnapshot(readApiPods(NO_API_PODS, objects(mirror), SEEN_AT))).toEqual({

@@ -73,7 +73,7 @@ function decodeStruct(type: string, input: unknown, path: string, report: Report
     return undefined;
   }
   const fields = podSchema[type] ?? {};
-  const decoded: [string, unknown][] = [];
+  const decoded: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(input)) {
     const at = path === "" ? name : `${path}.${name}`;
     const fieldType = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -82,9 +82,9 @@ function decodeStruct(type: string, input: unknown, path: string, report: Report
       continue;
     }
     const member = decodeValue(fieldType, value, at, report);
-    if (member !== undefined) decoded.push([name, member]);
+    if (member !== undefined) decoded[name] = member;
   }
-  return Object.fromEntries(decoded);
+  return decoded;
 }
 
 function decodeValue(type: string, value: unknown, path: string, report: Report): unknown {
@@ -100,10 +100,12 @@ function decodeList(type: string, value: unknown, path: string, report: Report):
     report(mustBe(path, "a list", value));
     return undefined;
   }
-  return value.flatMap((item: unknown, index) => {
+  const items: unknown[] = [];
+  for (const [index, item] of value.entries()) {
     const decoded = item === null ? zeroOf(type) : decodeValue(type, item, `${path}[${index}]`, report);
-    return decoded === undefined ? [] : [decoded];
-  });
+    if (decoded !== undefined) items.push(decoded);
+  }
+  return items;
 }
 
 function decodeMap(type: string, value: unknown, path: string, report: Report): unknown {

@@ -130,8 +130,13 @@ export function createPodWriterMemories(
       lastTold = toldPods.value.byName;
       const names = new Set<string>();
       for (const [name, { answered }] of memories) if (answered !== undefined) names.add(name);
-      for (const [name, object] of lastTold) if (before.get(name) !== object) names.add(name);
-      for (const name of before.keys()) if (!lastTold.has(name)) names.add(name);
+      let stayed = 0;
+      for (const [name, object] of lastTold) {
+        const known = before.get(name);
+        if (known !== undefined) stayed += 1;
+        if (known !== object) names.add(name);
+      }
+      if (stayed < before.size) for (const name of before.keys()) if (!lastTold.has(name)) names.add(name);
       return [...names].flatMap((name) => look(name) ?? []);
     },
     changedStatus(uid) {

@@ -124,16 +124,13 @@ function instanceProbes(
     tell(states.value);
     const settle = (change: ProbeStates): Observable<never> => {
       const next = (): ProbeStates => ({ ...states.value, ...change });
+      const tellNext = (): Observable<never> => {
+        tell(next());
+        return EMPTY;
+      };
       const verdict = verdictOf(next(), id);
-      const isNews = isGain(verdictOf(states.value, id), verdict);
-      const kept$ = isNews ? writeAhead(journalOf(context), container.name, verdict) : EMPTY;
-      return concat(
-        kept$,
-        defer(() => {
-          tell(next());
-          return EMPTY;
-        }),
-      );
+      if (!isGain(verdictOf(states.value, id), verdict)) return tellNext();
+      return concat(writeAhead(journalOf(context), container.name, verdict), defer(tellNext));
     };
     const mode$ = commands$.pipe(map(probeModeOf), distinctUntilChanged());
     const quiet$ = mode$.pipe(
@@ -154,12 +151,10 @@ function instanceProbes(
           return probeSchedule(context, { ...instance, kind, stateOf, looksEarly });
         }),
         // The event goes first: the new state may close the very schedule it comes from.
-        map(({ outputs, state }) =>
-          concat(
-            from(outputs),
-            defer(() => (state === undefined ? EMPTY : settle({ [state.kind]: state.state }))),
-          ),
-        ),
+        map(({ outputs, state }) => {
+          const settled$ = defer(() => (state === undefined ? EMPTY : settle({ [state.kind]: state.state })));
+          return outputs.length === 0 ? settled$ : concat(from(outputs), settled$);
+        }),
         concatAll(),
       ),
     );

@@ -2,6 +2,7 @@
 import { auditTime, ignoreElements, type Observable, tap } from "rxjs";
 import type { ToldPods } from "../../core/api/toldPods.ts";
 import type { PodStatus } from "../../core/api.ts";
+import { perObject } from "../../core/perObject.ts";
 import { isMirrorPod } from "../../core/pod/mirrorPod.ts";
 import { isStaticPod } from "../../core/pod/criticalPod.ts";
 import type { PodRecord } from "../../core/pod/podRegistryTypes.ts";
@@ -108,8 +109,13 @@ function gaugeByOrigin(
   gauge(records.length - ofNode, { static: "" });
 }
 
+/** Conditions of a resize under way, which nearly no pod has. */
+const resizesOf = perObject(({ conditions = [] }: PodStatus) =>
+  conditions.filter(({ type }) => type === "PodResizePending" || type === "PodResizeInProgress"),
+);
+
 function gaugeResizes(statuses: readonly PodStatus[], metrics: Metrics): void {
-  const conditions = statuses.flatMap((status) => status.conditions ?? []);
+  const conditions = statuses.flatMap(resizesOf);
   const countOf = (type: string, reason?: string): number =>
     conditions.filter((each) => each.type === type && (reason === undefined || each.reason === reason)).length;
   for (const reason of ["Deferred", "Infeasible"]) {

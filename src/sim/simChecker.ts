@@ -4,9 +4,15 @@ import type { SimObservation } from "./simObservation.ts";
 /** Watches one node; keeps what it must remember. */
 export interface SimChecker {
   readonly name: string;
-  /** Called with everything that happens, in order; the rule broken, in one sentence, or undefined. */
+  /** What it looks at; nothing else is shown to it. Default: everything. */
+  readonly sees?: readonly SimObservation["kind"][];
+  /** Called with what happens, in order; the rule broken, in one sentence, or undefined. */
   check(observation: SimObservation): string | undefined;
 }
+
+/** Whether a checker looks at what is of this kind. */
+export const looksAt = ({ sees }: SimChecker, kind: SimObservation["kind"]): boolean =>
+  sees === undefined || sees.includes(kind);
 
 /** A rule that was broken. */
 export interface SimViolation {

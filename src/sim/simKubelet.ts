@@ -231,11 +231,11 @@ interface Seen {
 }
 
 function tellChanges(seen: Map<string, Seen>, pods: readonly Pod[], see: (sight: SimSight) => void): void {
-  const present = new Set<string>();
+  let known = 0;
   for (const { metadata, status } of pods) {
     const { uid: podUid, namespace, name } = metadata;
-    present.add(podUid);
     const before = seen.get(podUid);
+    if (before !== undefined || status !== undefined) known += 1;
     if (before?.status === status) continue;
     const subject = `${namespace}/${name}`;
     seen.set(podUid, { subject, status });
@@ -243,6 +243,8 @@ function tellChanges(seen: Map<string, Seen>, pods: readonly Pod[], see: (sight:
     if (status?.containerStatuses === undefined) continue;
     see({ kind: "status", podUid, subject, before: before?.status, after: status });
   }
+  if (known === seen.size) return;
+  const present = new Set<string>(pods.map(({ metadata }) => metadata.uid));
   for (const [podUid, { subject, status }] of seen) {
     if (present.has(podUid)) continue;
     seen.delete(podUid);

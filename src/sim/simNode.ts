@@ -24,7 +24,7 @@ import { createHeapScheduler, type HeapScheduler } from "./time/heapScheduler.ts
 import { createPrng, type Prng } from "./prng.ts";
 import { createSimApiPods, type SimApiPods } from "./workload/simApiPods.ts";
 import { createSimCgroups, type SimCgroups, type SimCgroupsOptions } from "./host/simCgroups.ts";
-import type { SimChecker, SimViolation } from "./simChecker.ts";
+import { looksAt, type SimChecker, type SimViolation } from "./simChecker.ts";
 import { clusterSights, seenStatus } from "./simClusterSights.ts";
 import type { SimClock } from "./time/simClock.ts";
 import type { SimFiles, SimFilesOptions } from "./host/simFiles.ts";
@@ -167,12 +167,18 @@ export function createSimNode(options: SimNodeOptions): SimNode {
   const trace = createSimTrace(options.maxTraceLines);
   const checkers = options.checkers ?? usualCheckers(world.config);
   const violations: SimViolation[] = [];
+  const byKind = new Map<SimObservation["kind"], readonly SimChecker[]>();
+  const checkersOf = (kind: SimObservation["kind"]): readonly SimChecker[] => {
+    const known = byKind.get(kind) ?? checkers.filter((checker) => looksAt(checker, kind));
+    byKind.set(kind, known);
+    return known;
+  };
   let seen = 0;
   world.watch((sight) => {
     const observation: SimObservation = { atMs: clock.monotonicMs(), ...sight };
     seen += 1;
     trace.write(observation);
-    for (const checker of checkers) {
+    for (const checker of checkersOf(observation.kind)) {
       const found = checker.check(observation);
       if (found !== undefined) violations.push({ atMs: observation.atMs, checker: checker.name, message: found });
     }

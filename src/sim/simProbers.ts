@@ -53,11 +53,13 @@ export const YES: SimAnswers = () => ({ result: "success", output: "", afterMs: 
 /** Longer than any probe waits. */
 const SILENCE: SimAnswer = { result: "failure", output: "", afterMs: 600_000 };
 
+const HOST = /^\w+:\/\/([^:/]*)/;
+
 /** The same network, on which nobody answers at the address of a sandbox that is gone. Bound: one entry per address. */
 export function ofTheLiving(answers: SimAnswers, runtime: Pick<SimRuntime, "sandboxes">): SimAnswers {
   const given = new Set<string>();
   return (url) => {
-    const host = new URL(url).hostname;
+    const [, host = ""] = HOST.exec(url) ?? [];
     const isHere = runtime.sandboxes().some(({ ip }) => ip === host);
     if (isHere) given.add(host);
     return isHere || !given.has(host) ? answers(url) : SILENCE;

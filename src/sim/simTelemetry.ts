@@ -22,22 +22,51 @@ export interface SimTelemetry extends Telemetry {
   sum(name: MetricName, labels?: MetricLabels): number;
 }
 
-function seriesName(name: string, labels?: MetricLabels): string {
+/** Values of series: by metric, then by values of labels, whose names are the metric's. */
+class SeriesTable {
+  private readonly bare = new Map<string, number>();
+  private readonly labelled = new Map<string, Map<string, number>>();
+
+  get(name: string, labels: MetricLabels | undefined): number {
+    return this.of(name, labels)?.get(keyOf(name, labels)) ?? 0;
+  }
+
+  set(name: string, labels: MetricLabels | undefined, value: number): void {
+    let series = this.of(name, labels);
+    if (series === undefined) {
+      series = new Map();
+      this.labelled.set(name, series);
+    }
+    series.set(keyOf(name, labels), value);
+  }
+
+  delete(name: string, labels: MetricLabels | undefined): void {
+    this.of(name, labels)?.delete(keyOf(name, labels));
+  }
+
+  private of(name: string, labels: MetricLabels | undefined): Map<string, number> | undefined {
+    return labels === undefined ? this.bare : this.labelled.get(name);
+  }
+}
+
+function keyOf(name: string, labels: MetricLabels | undefined): string {
   if (labels === undefined) return name;
-  const keys = Object.keys(labels);
+  const names = Object.keys(labels);
+  const [first = ""] = names;
   // Made for every sample: most have one label at most.
-  if (keys.length > 1) keys.sort();
-  let series = `${name}{`;
-  for (const key of keys) series += `\n${key}=${labels[key]}`;
-  return series;
+  if (names.length === 1) return labels[first] ?? "";
+  let key = "";
+  for (const label of names.sort()) key += `${labels[label]}\n`;
+  return key;
 }
 
 /** Makes telemetry that keeps at least the last `maxLines` lines, and all series. */
 export function createSimTelemetry(clock: Clock, maxLines = 100_000): SimTelemetry {
   const lines: SimLogLine[] = [];
-  const values = new Map<string, number>();
-  const sums = new Map<string, number>();
-  const add = (to: Map<string, number>, series: string, by: number) => void to.set(series, (to.get(series) ?? 0) + by);
+  const values = new SeriesTable();
+  const sums = new SeriesTable();
+  const add = (to: SeriesTable, name: MetricName, labels: MetricLabels | undefined, by: number) =>
+    to.set(name, labels, to.get(name, labels) + by);
 
   const logger = (carried: LogFields): Logger => {
     const write =
@@ -56,23 +85,23 @@ export function createSimTelemetry(clock: Clock, maxLines = 100_000): SimTelemet
     };
   };
   const metrics: Metrics = {
-    count: (name, labels, by = 1) => add(values, seriesName(name, labels), by),
-    gauge: (name, value, labels) => void values.set(seriesName(name, labels), value),
-    dropGauge: (name, labels) => void values.delete(seriesName(name, labels)),
+    count: (name, labels, by = 1) => add(values, name, labels, by),
+    gauge: (name, value, labels) => values.set(name, labels, value),
+    dropGauge: (name, labels) => values.delete(name, labels),
     drop(name, labels) {
-      values.delete(seriesName(name, labels));
-      sums.delete(seriesName(name, labels));
+      values.delete(name, labels);
+      sums.delete(name, labels);
     },
     observe(name, value, labels) {
-      add(values, seriesName(name, labels), 1);
-      add(sums, seriesName(name, labels), value);
+      add(values, name, labels, 1);
+      add(sums, name, labels, value);
     },
   };
   return {
     log: logger({}),
     metrics,
     lines,
-    value: (name, labels) => values.get(seriesName(name, labels)) ?? 0,
-    sum: (name, labels) => sums.get(seriesName(name, labels)) ?? 0,
+    value: (name, labels) => values.get(name, labels),
+    sum: (name, labels) => sums.get(name, labels),
   };
 }

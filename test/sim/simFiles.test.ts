@@ -62,6 +62,31 @@ describe("createSimFiles", () => {
     });
   });
 
+  it("goes where a link leads now, not where it led when the path was asked for first", () => {
+    const { files, run } = createFixture();
+    files.put("/a/d/f", "a");
+    files.put("/b/d/f", "b");
+    const seen = (): unknown[] => ["/now/d/f", "/here/d/f", "/here/f"].map((path) => run(files.readTail(path, 9)));
+    const absent = (path: string): string => `NotFound: cannot read ${path}: ENOENT`;
+    const steps = [seen()];
+    for (const target of ["/a", "/b"]) {
+      run(files.symlink(target, "/now"));
+      run(files.symlink("/now", "/here"));
+      steps.push(seen());
+    }
+    run(files.symlink("/now/d", "/here"));
+    steps.push(seen());
+    run(files.remove("/now"));
+    steps.push(seen());
+    expect(steps).toEqual([
+      [absent("/now/d/f"), absent("/here/d/f"), absent("/here/f")],
+      ["a", "a", absent("/here/f")],
+      ["b", "b", absent("/here/f")],
+      ["b", absent("/here/d/f"), "b"],
+      [absent("/now/d/f"), absent("/here/d/f"), absent("/here/f")],
+    ]);
+  });
+
   it("follows links when reading and writing, and replaces or removes the link itself", () => {
     const { files, run } = createFixture();
     files.put("/logs/pod/0.log", "line");

@@ -23,15 +23,18 @@ function pruned(value: unknown, nulls: readonly string[]): unknown {
     return items.every((item, place) => item === value[place]) ? value : items;
   }
   const map = value as JsonMap;
-  let isSame = true;
-  const kept: Record<string, unknown> = {};
-  for (const name of Object.keys(map)) {
+  const names = Object.keys(map);
+  /** Made at the first member that differs. */
+  let copy: Record<string, unknown> | undefined;
+  for (const [place, name] of names.entries()) {
     const member = map[name];
     const isKept = member === null ? nulls.includes(name) : !isLeftOut(member);
-    if (isKept) kept[name] = pruned(member, nulls);
-    isSame &&= isKept && kept[name] === member;
+    const kept = isKept ? pruned(member, nulls) : undefined;
+    if (isKept && kept === member && copy === undefined) continue;
+    copy ??= Object.fromEntries(names.slice(0, place).map((before) => [before, map[before]]));
+    if (isKept) copy[name] = kept;
   }
-  return isSame ? value : kept;
+  return copy ?? value;
 }
 
 const isLeftOut = (member: unknown): boolean => member === undefined || (Array.isArray(member) && member.length === 0);

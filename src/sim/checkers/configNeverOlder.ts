@@ -9,6 +9,7 @@ export function configNeverOlder(): SimChecker {
   const newest = new Map<string, number>();
   return {
     name: "configNeverOlder",
+    sees: ["call"],
     check(observation) {
       if (observation.kind !== "call" || observation.configRevision === undefined) return undefined;
       const { podUid, configRevision, subject } = observation;

@@ -5,13 +5,14 @@
 import type { ApiPod } from "../../core/api/toldPods.ts";
 import { isMirrorPod } from "../../core/pod/mirrorPod.ts";
 import type { SimChecker } from "../simChecker.ts";
-import { liveContainers } from "./liveContainers.ts";
+import { liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 
 export function deletedOnceStopped(live = liveContainers()): SimChecker {
   /** By UID. */
   const objects = new Map<string, ApiPod>();
   return {
     name: "deletedOnceStopped",
+    sees: [...LIVE_SIGHTS, "object", "request"],
     check(observation) {
       live.look(observation);
       if (observation.kind === "object") {

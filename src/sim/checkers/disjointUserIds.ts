@@ -10,6 +10,7 @@ export function disjointUserIds(): SimChecker {
   const live = new Map<string, IdRange & { readonly podUid: string; readonly name: string }>();
   return {
     name: "disjointUserIds",
+    sees: ["change"],
     check(observation) {
       if (observation.kind !== "change") return undefined;
       const { kind, id, podUid, name, userIds } = observation.change;

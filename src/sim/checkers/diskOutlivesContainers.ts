@@ -6,6 +6,7 @@ export function diskOutlivesContainers(): SimChecker {
   const running = new Map<string, Map<string, string>>();
   return {
     name: "diskOutlivesContainers",
+    sees: ["removed", "change"],
     check(observation) {
       if (observation.kind === "removed") {
         const { what, podUid } = observation;

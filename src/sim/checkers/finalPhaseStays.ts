@@ -18,6 +18,7 @@ export function finalPhaseStays(): SimChecker {
   };
   return {
     name: "finalPhaseStays",
+    sees: ["wanted", "status"],
     check(observation) {
       if (observation.kind === "wanted") told(observation);
       if (observation.kind !== "status") return undefined;

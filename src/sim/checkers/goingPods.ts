@@ -17,6 +17,9 @@ interface Grace {
   readonly before: number;
 }
 
+/** What the table is made of. */
+export const GOING_SIGHTS = ["wanted", "removed", "status", "kubelet"] as const;
+
 /** Makes the table. Bound: pods told of by this kubelet's sources. */
 export function goingPods() {
   const wanted = new Map<PodSource, ReadonlySet<string>>();

@@ -3,7 +3,7 @@
  * than the stop of the same container before it.
  */
 import type { SimChecker } from "../simChecker.ts";
-import { goingPods } from "./goingPods.ts";
+import { goingPods, GOING_SIGHTS } from "./goingPods.ts";
 
 /** The least a container is ever given. */
 const MINIMUM_SECONDS = 2;
@@ -14,6 +14,7 @@ export function graceNeverGrows(): SimChecker {
   const given = new Map<string, number>();
   return {
     name: "graceNeverGrows",
+    sees: [...GOING_SIGHTS, "change", "call"],
     check(observation) {
       going.look(observation);
       if (observation.kind === "kubelet") given.clear();

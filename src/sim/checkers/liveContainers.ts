@@ -15,6 +15,9 @@ export interface LiveContainer {
 /** Of `namespace/pod/name#attempt`, or undefined for what is no container. */
 export const containerNameOf = (subject: string): string | undefined => subject.split("/")[2]?.split("#")[0];
 
+/** What the table is made of. */
+export const LIVE_SIGHTS = ["wanted", "change"] as const;
+
 /** Makes the table, which several checkers may share. Bound: what runs, and every pod that was ever wanted. */
 export function liveContainers() {
   const live = new Map<string, LiveContainer>();
@@ -45,7 +48,8 @@ export function liveContainers() {
     pod: (podUid: string): Pod | undefined => pods.get(podUid),
     spec({ podUid, name }: Pick<LiveContainer, "podUid" | "name">): Container | undefined {
       const { initContainers = [], containers = [] } = pods.get(podUid)?.spec ?? {};
-      return [...initContainers, ...containers].find((container) => container.name === name);
+      const isNamed = (container: Container): boolean => container.name === name;
+      return containers.find(isNamed) ?? initContainers.find(isNamed);
     },
   };
 }

@@ -44,6 +44,7 @@ export function noStartAfterEnd(): SimChecker {
   };
   return {
     name: "noStartAfterEnd",
+    sees: ["wanted", "status", "object", "change", "kubelet", "call"],
     check(observation) {
       switch (observation.kind) {
         case "wanted":

@@ -6,6 +6,7 @@ export function oneIncarnation(): SimChecker {
   const live = new Map<string, Map<string, string>>();
   return {
     name: "oneIncarnation",
+    sees: ["change"],
     check(observation) {
       if (observation.kind !== "change") return undefined;
       const { kind, id, podUid, name } = observation.change;

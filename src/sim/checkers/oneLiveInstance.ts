@@ -6,6 +6,7 @@ export function oneLiveInstance(): SimChecker {
   const live = new Map<string, string>();
   return {
     name: "oneLiveInstance",
+    sees: ["change"],
     check(observation) {
       if (observation.kind !== "change") return undefined;
       const { kind, id, podUid, name } = observation.change;

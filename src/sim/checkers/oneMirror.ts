@@ -7,6 +7,7 @@ export function oneMirror(): SimChecker {
   const mirrors = new Map<string, string | undefined>();
   return {
     name: "oneMirror",
+    sees: ["change", "object"],
     check(observation) {
       if (observation.kind === "change" && mirrors.has(observation.change.podUid)) {
         return `${observation.change.name} is run for a mirror pod`;

@@ -1,12 +1,13 @@
 /** A pod gets a new sandbox only after the one before was stopped and nothing runs in it any more. */
 import type { SimChecker } from "../simChecker.ts";
-import { liveContainers } from "./liveContainers.ts";
+import { liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 
 export function oneSandbox(live = liveContainers()): SimChecker {
   /** Ready sandboxes by id, with the UIDs of their pods. */
   const ready = new Map<string, string>();
   return {
     name: "oneSandbox",
+    sees: LIVE_SIGHTS,
     check(observation) {
       live.look(observation);
       if (observation.kind !== "change") return undefined;

@@ -1,12 +1,13 @@
 /** A preStop hook that runs a command runs it at most once per instance; a restarted kubelet may run it once more. */
 import type { SimChecker } from "../simChecker.ts";
-import { containerNameOf, liveContainers } from "./liveContainers.ts";
+import { containerNameOf, liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 
 export function preStopOnce(live = liveContainers()): SimChecker {
   /** Instances whose hook was begun under this kubelet. */
   const begun = new Set<string>();
   return {
     name: "preStopOnce",
+    sees: [...LIVE_SIGHTS, "kubelet", "call"],
     check(observation) {
       live.look(observation);
       if (observation.kind === "kubelet") begun.clear();

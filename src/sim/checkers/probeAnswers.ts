@@ -1,4 +1,6 @@
 /** Which probe of which running container an answer belongs to. */
+import type { Container } from "../../core/api.ts";
+import { perObject } from "../../core/perObject.ts";
 import { PROBE_KINDS, type ProbeKind, probeOf } from "../../core/probe/probeTypes.ts";
 import type { SimObservation } from "../simObservation.ts";
 import { askedOf } from "../simProbers.ts";
@@ -11,6 +13,14 @@ export interface ProbeAnswer {
   readonly isSuccess: boolean;
 }
 
+/** What each probe of a container asks. */
+const askedBy = perObject((spec: Container): readonly (readonly [kind: ProbeKind, asked: string])[] =>
+  PROBE_KINDS.flatMap((kind) => {
+    const probe = probeOf(spec, kind);
+    return probe === undefined ? [] : [[kind, askedOf(probe, spec)] as const];
+  }),
+);
+
 /** What an answered probe says; two containers of a pod that ask the same address get the same answer. */
 export function probeAnswers(
   live: ReturnType<typeof liveContainers>,
@@ -19,10 +29,7 @@ export function probeAnswers(
   return live.ofPod(podUid).flatMap((container) => {
     const spec = live.spec(container);
     if (spec === undefined || (containerId !== undefined && containerId !== container.id)) return [];
-    const kinds = PROBE_KINDS.filter((kind) => {
-      const probe = probeOf(spec, kind);
-      return probe !== undefined && askedOf(probe, spec) === asked;
-    });
-    return kinds.map((kind) => ({ container, kind, isSuccess: result !== "failure" }));
+    const answered = askedBy(spec).filter(([, each]) => each === asked);
+    return answered.map(([kind]) => ({ container, kind, isSuccess: result !== "failure" }));
   });
 }

@@ -23,15 +23,23 @@ interface Verdict {
 export function readyFollowsVerdict(live = liveContainers()): SimChecker {
   /** Of running instances with a readiness probe. */
   const verdicts = new Map<string, Verdict>();
-  /** Those of them whose verdict is no: few, and looked at whenever anything happens. */
-  const unready = new Set<string>();
-  const judge = (id: string, verdict: Verdict): void => {
-    verdicts.set(id, verdict);
-    if (verdict.isReady) unready.delete(id);
-    else unready.add(id);
-  };
   /** Running instances last told as ready. */
   const toldReady = new Set<string>();
+  /** Those of them whose verdict is no: next to none, and looked at whenever anything happens. */
+  const suspects = new Set<string>();
+  const weigh = (id: string): void => {
+    if (toldReady.has(id) && verdicts.get(id)?.isReady === false) suspects.add(id);
+    else suspects.delete(id);
+  };
+  const judge = (id: string, verdict: Verdict): void => {
+    verdicts.set(id, verdict);
+    weigh(id);
+  };
+  const told = (id: string, isReady: boolean): void => {
+    if (isReady) toldReady.add(id);
+    else toldReady.delete(id);
+    weigh(id);
+  };
   const answered = (id: string, isSuccess: boolean, atMs: number): void => {
     const before = verdicts.get(id);
     const container = live.get(id);
@@ -43,8 +51,8 @@ export function readyFollowsVerdict(live = liveContainers()): SimChecker {
     judge(id, { isReady, hasPassed: before.hasPassed || isReady, last: isSuccess, run, sinceMs });
   };
   const broken = (atMs: number): string | undefined => {
-    for (const id of unready) {
-      if (!toldReady.has(id) || atMs - (verdicts.get(id)?.sinceMs ?? atMs) <= TELLING_MS) continue;
+    for (const id of suspects) {
+      if (atMs - (verdicts.get(id)?.sinceMs ?? atMs) <= TELLING_MS) continue;
       return `${live.get(id)?.subject} is told as ready while its readiness probe says no`;
     }
     return undefined;
@@ -62,8 +70,7 @@ export function readyFollowsVerdict(live = liveContainers()): SimChecker {
           }
           if (kind === "container exited") {
             verdicts.delete(id);
-            unready.delete(id);
-            toldReady.delete(id);
+            told(id, false);
           }
           break;
         }
@@ -79,8 +86,8 @@ export function readyFollowsVerdict(live = liveContainers()): SimChecker {
           }
           break;
         case "status":
-          for (const id of toldRunning(observation.before).keys()) toldReady.delete(id);
-          for (const [id, { ready }] of toldRunning(observation.after)) if (ready && live.get(id)) toldReady.add(id);
+          for (const id of toldRunning(observation.before).keys()) told(id, false);
+          for (const [id, { ready }] of toldRunning(observation.after)) if (ready && live.get(id)) told(id, true);
           break;
         default:
       }

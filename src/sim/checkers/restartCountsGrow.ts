@@ -25,6 +25,7 @@ export function restartCountsGrow(): SimChecker {
   const going = new Set<string>();
   return {
     name: "restartCountsGrow",
+    sees: ["wanted", "status", "call", "change"],
     check(observation) {
       if (observation.kind === "wanted") {
         const { source, podUids } = observation;

@@ -88,6 +88,7 @@ export function restartsKeepTheCurve(nodePolicy: BackoffPolicy): SimChecker {
   };
   return {
     name: "restartsKeepTheCurve",
+    sees: ["wanted", "kubelet", "clock", "action", "call", "change"],
     check(observation) {
       switch (observation.kind) {
         case "wanted":

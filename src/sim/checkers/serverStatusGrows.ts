@@ -10,6 +10,7 @@ import type { SimChecker } from "../simChecker.ts";
 export function serverStatusGrows(): SimChecker {
   return {
     name: "serverStatusGrows",
+    sees: ["object"],
     check(observation) {
       if (observation.kind !== "object" || observation.what !== "MODIFIED") return undefined;
       const { subject, object, before } = observation;

@@ -7,8 +7,8 @@ import type { PodStatus } from "../../core/api.ts";
 import { stoppingMessage } from "../../core/pod/podEvents.ts";
 import { isSidecar } from "../../core/pod/restartRules.ts";
 import type { SimChecker } from "../simChecker.ts";
-import { DEFAULT_SECONDS, goingPods } from "./goingPods.ts";
-import { containerNameOf, liveContainers } from "./liveContainers.ts";
+import { DEFAULT_SECONDS, goingPods, GOING_SIGHTS } from "./goingPods.ts";
+import { containerNameOf, liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 import { isPodsLast } from "../simObservation.ts";
 
 const isOver = (status: PodStatus | undefined): boolean => status?.phase === "Failed" || status?.phase === "Succeeded";
@@ -36,6 +36,7 @@ export function sidecarsOutliveMains(live = liveContainers()): SimChecker {
   };
   return {
     name: "sidecarsOutliveMains",
+    sees: [...LIVE_SIGHTS, ...GOING_SIGHTS, "event", "call"],
     check(observation) {
       live.look(observation);
       going.look(observation);

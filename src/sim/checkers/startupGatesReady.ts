@@ -1,6 +1,6 @@
 /** A container with a startup probe is told as started, or ready, only once that probe has passed on this instance. */
 import type { SimChecker } from "../simChecker.ts";
-import { liveContainers } from "./liveContainers.ts";
+import { liveContainers, LIVE_SIGHTS } from "./liveContainers.ts";
 import { probeAnswers } from "./probeAnswers.ts";
 import { toldRunning } from "./toldStatuses.ts";
 
@@ -9,6 +9,7 @@ export function startupGatesReady(live = liveContainers()): SimChecker {
   const passed = new Set<string>();
   return {
     name: "startupGatesReady",
+    sees: [...LIVE_SIGHTS, "probe", "status"],
     check(observation) {
       live.look(observation);
       if (observation.kind === "change" && observation.change.kind === "container exited") {

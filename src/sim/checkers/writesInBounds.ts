@@ -17,6 +17,7 @@ export function writesInBounds(): SimChecker {
   let lastMs = 0;
   return {
     name: "writesInBounds",
+    sees: ["request"],
     check({ kind, atMs }) {
       if (kind !== "request") return undefined;
       left = Math.min(BURST, left + ((atMs - lastMs) * QPS) / MS_PER_SECOND) - 1;

@@ -30,8 +30,8 @@ export interface SimWhere {
   readonly path: string;
 }
 
-/** Bound of what is remembered of one tree. */
-const MAX_KNOWN = 256;
+/** Bound of what is remembered of one tree: the logs of a full node, and what its pods' directories take. */
+const MAX_KNOWN = 512;
 
 /** Links followed in one lookup at most. */
 const MAX_LINKS = 40;
@@ -67,6 +67,12 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
     known.set(asked, where);
     return where;
   };
+  /** What leads through a place, or to somewhere else than it says: by a link, or into a mount. */
+  const forgetThrough = (place: string): void => {
+    for (const [asked, where] of known) {
+      if (where.place !== asked || asked === place || asked.startsWith(`${place}/`)) known.delete(asked);
+    }
+  };
   const walked = (asked: string): SimWhere => {
     let names = namesOf(asked);
     let mount = over(undefined, "/");
@@ -99,12 +105,20 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
     }
     return { mount, place, path };
   };
+  /** Names in directories, good for as long as the directory leads where it led then. */
+  const knownNames = new Map<string, { readonly directory: string; readonly in: SimWhere; readonly where: SimWhere }>();
   /** As `walk`, but a link at the end is not followed, nor a mount there entered. */
-  const walkToName = (path: string): SimWhere => {
-    const whole = normalized(path);
-    const parent = walk(parentOf(whole));
+  const walkToName = (asked: string): SimWhere => {
+    const found = knownNames.get(asked);
+    if (found !== undefined && walk(found.directory) === found.in) return found.where;
+    const whole = normalized(asked);
+    const directory = parentOf(whole);
+    const parent = walk(directory);
     const name = whole.slice(whole.lastIndexOf("/") + 1);
-    return { ...parent, place: childOf(parent.place, name), path: childOf(parent.path, name) };
+    const where = { ...parent, place: childOf(parent.place, name), path: childOf(parent.path, name) };
+    if (knownNames.size >= MAX_KNOWN) knownNames.clear();
+    knownNames.set(asked, { directory, in: parent, where });
+    return where;
   };
   const add = (path: string, more: (id: number) => Pick<SimMount, "root" | "fileSystem" | "isReadOnly">): SimMount => {
     const { mount, place: covers, path: own } = walk(path);
@@ -117,8 +131,8 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
   return {
     walk,
     walkToName,
-    /** A link was made, or is gone. */
-    linksChanged: (): void => known.clear(),
+    /** A link was made there, or is gone. */
+    linkChanged: forgetThrough,
     /** Oldest first. */
     all: (): readonly SimMount[] => [...mounts.values()].sort((a, b) => a.id - b.id),
     /** What is mounted on a mount. */

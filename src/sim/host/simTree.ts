@@ -3,7 +3,7 @@
  * Owned by whoever makes it.
  */
 import { type ErrorCode, kubeletError } from "../../core/errors.ts";
-import { normalized, parentOf, type SimNode } from "./simPaths.ts";
+import { parentOf, type SimNode } from "./simPaths.ts";
 import { createSimMountTable, isOfOther, rootOf, type SimMount, type SimWhere } from "./simMountTable.ts";
 
 /** The directory something is in, and its name there. */
@@ -41,7 +41,7 @@ export function createSimTree(count: CountStored = () => undefined) {
   const sorted = new Map<string, readonly string[]>();
   const mounts = createSimMountTable(nodes);
   const put = (place: string, node: SimNode): void => {
-    if (node.kind === "symlink" || nodes.get(place)?.kind === "symlink") mounts.linksChanged();
+    if (node.kind === "symlink" || nodes.get(place)?.kind === "symlink") mounts.linkChanged(place);
     replace(place, node);
     const [directory, name] = split(place);
     const inside = names.get(directory);
@@ -53,7 +53,7 @@ export function createSimTree(count: CountStored = () => undefined) {
     for (const name of names.get(place) ?? []) dropBelow(`${place}/${name}`);
     names.delete(place);
     sorted.delete(place);
-    if (nodes.get(place)?.kind === "symlink") mounts.linksChanged();
+    if (nodes.get(place)?.kind === "symlink") mounts.linkChanged(place);
     replace(place, undefined);
   };
   const resolve = (path: string): string => mounts.walk(path).place;
@@ -119,8 +119,7 @@ export function createSimTree(count: CountStored = () => undefined) {
     },
     mounts,
     /** What is at that path itself: no link is followed at its end, and no mount entered. */
-    at: (path: string): SimNode | undefined =>
-      nodes.get(normalized(path) === "/" ? "/" : mounts.walkToName(path).place),
+    at: (path: string): SimNode | undefined => nodes.get(path === "/" ? "/" : mounts.walkToName(path).place),
     /** A new file system, which is empty. */
     mount(path: string, mode: number): SimMount {
       const mount = mounts.mount(path);

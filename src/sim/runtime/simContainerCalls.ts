@@ -12,7 +12,7 @@ import { containerMessage, containerState, containerStatusMessage, labelMatcher,
 import { startProcess } from "./simProcess.ts";
 import type { SimPrograms } from "./simProgram.ts";
 import type { SimContainer } from "./simRecords.ts";
-import type { SimWorld } from "./simWorld.ts";
+import { candidates, type SimWorld } from "./simWorld.ts";
 
 /** containerd's exit code of a start that failed. */
 const START_FAILED = 128;
@@ -41,10 +41,9 @@ export const createContainer = (
     const config = request.config ?? ContainerConfig.create();
     if (config.metadata === undefined) throw kubeletError("InvalidArgument", "container config must include metadata");
     const { name, attempt } = config.metadata;
-    const holder = [...world.containers.values()].find(
-      ({ sandboxId, config: { metadata } }) =>
-        sandboxId === sandbox.id && metadata?.name === name && metadata.attempt === attempt,
-    );
+    const holder = world.containers
+      .inGroup("sandbox", sandbox.id)
+      .find(({ config: { metadata } }) => metadata?.name === name && metadata.attempt === attempt);
     if (holder !== undefined) {
       throw kubeletError("Unknown", `failed to reserve container name "${name}": it is reserved for "${holder.id}"`);
     }
@@ -166,7 +165,7 @@ export const listContainers = (
       (state === undefined || containerState(container) === state.state) &&
       (podSandboxId === "" || container.sandboxId === podSandboxId) &&
       hasLabels(container.config.labels);
-    return { containers: [...world.containers.values()].filter(matches).map(containerMessage) };
+    return { containers: candidates(world.containers, labelSelector).filter(matches).map(containerMessage) };
   });
 
 /** UpdateContainerResources: a program that has more memory than it may from now on is killed. */

@@ -8,13 +8,13 @@ import { after, atOnce } from "./simCall.ts";
 import { forgetContainer, stopNow } from "./simContainerCalls.ts";
 import { containerStatusMessage, labelMatcher, sandboxMessage, sandboxStatusMessage } from "./simMessages.ts";
 import type { SimContainer, SimSandbox } from "./simRecords.ts";
-import type { SimWorld } from "./simWorld.ts";
+import { candidates, type SimWorld } from "./simWorld.ts";
 
 const { CONTAINER_CREATED_EVENT, CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT, CONTAINER_DELETED_EVENT } =
   ContainerEventType;
 
 const containersOf = (world: SimWorld, sandboxId: string): readonly SimContainer[] =>
-  [...world.containers.values()].filter((container) => container.sandboxId === sandboxId);
+  world.containers.inGroup("sandbox", sandboxId);
 
 const reservedName = ({ metadata }: PodSandboxConfig): string =>
   `${metadata?.name}_${metadata?.namespace}_${metadata?.uid}_${metadata?.attempt}`;
@@ -128,5 +128,5 @@ export const listPodSandbox = (
       (id === "" || sandbox.id === id) &&
       (state === undefined || sandbox.ready === (state.state === PodSandboxState.SANDBOX_READY)) &&
       hasLabels(sandbox.config.labels);
-    return { items: [...world.sandboxes.values()].filter(matches).map(sandboxMessage) };
+    return { items: candidates(world.sandboxes, labelSelector).filter(matches).map(sandboxMessage) };
   });

@@ -10,6 +10,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Rng } from "../../ports/random.ts";
 import type { SimDisk, SimFill } from "../host/simDisk.ts";
 import type { SimProcesses } from "../host/simProcesses.ts";
+import { GroupedMap } from "./groupedMap.ts";
 import { containerStatusMessage, sandboxStatusMessage } from "./simMessages.ts";
 import type { SimChange, SimContainer, SimImage, SimProcess, SimSandbox } from "./simRecords.ts";
 
@@ -18,8 +19,8 @@ export interface SimWorld {
   readonly clock: Clock;
   /** What sandboxes can be run by. */
   readonly handlers: readonly RuntimeHandlerState[];
-  readonly sandboxes: Map<string, SimSandbox>;
-  readonly containers: Map<string, SimContainer>;
+  readonly sandboxes: GroupedMap<SimSandbox, "pod">;
+  readonly containers: GroupedMap<SimContainer, "pod" | "sandbox">;
   /** The machine. */
   readonly host: SimRuntimeHost;
   /** Of running containers. */
@@ -51,6 +52,19 @@ const podUidOf = (sandbox: SimSandbox | undefined): string => sandbox?.config.me
 
 const isOnHostNetwork = ({ config }: Pick<SimSandbox, "config">): boolean =>
   config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
+
+/** The label by which a kubelet asks for what belongs to a pod. */
+export const POD_LABEL = "io.kubernetes.pod.uid";
+
+const podLabelOf = ({ labels }: Pick<SimSandbox["config"], "labels">): string => labels[POD_LABEL] ?? "";
+
+/** What a selector of labels can be true of: of one pod's when it asks for that pod. */
+export function candidates<Value>(
+  of: GroupedMap<Value, "pod"> | GroupedMap<Value, "pod" | "sandbox">,
+  { [POD_LABEL]: podUid }: Readonly<Record<string, string>>,
+): readonly Value[] {
+  return podUid === undefined ? [...of.values()] : of.inGroup("pod", podUid);
+}
 
 const NS_PER_MS = 1_000_000n;
 
@@ -97,22 +111,26 @@ export function createSimWorld(
 ): SimWorld {
   const changes = new Subject<SimChange>();
   const events = new Subject<ContainerEventResponse>();
-  const sandboxes = new Map<string, SimSandbox>();
-  const containers = new Map<string, SimContainer>();
+  const sandboxes = new GroupedMap({ pod: ({ config }: SimSandbox) => podLabelOf(config) });
+  const containers = new GroupedMap({
+    pod: ({ config }: SimContainer) => podLabelOf(config),
+    sandbox: ({ sandboxId }: SimContainer) => sandboxId,
+  });
   const images = new Map<string, SimImage>();
   const stampNs = stamps(clock);
   const [network = 10, subnet = 0, block = 0] = podAddresses.split(".").map(Number);
   const tell = (change: Omit<SimChange, "atMs">) => changes.next({ atMs: clock.monotonicMs(), ...change });
   const tellEvent = (containerId: string, sandboxId: string, containerEventType: ContainerEventType) => {
     const sandbox = sandboxes.get(sandboxId);
-    const inSandbox = [...containers.values()].filter((container) => container.sandboxId === sandboxId);
     events.next(
       ContainerEventResponse.fromPartial({
         containerId,
         containerEventType,
         createdAt: stampNs(),
         ...(sandbox === undefined ? {} : { podSandboxStatus: sandboxStatusMessage(sandbox) }),
-        containersStatuses: inSandbox.map((container) => containerStatusMessage(container, sandbox)),
+        containersStatuses: containers
+          .inGroup("sandbox", sandboxId)
+          .map((container) => containerStatusMessage(container, sandbox)),
       }),
     );
   };

@@ -1,6 +1,6 @@
 /** Observations for tests of checkers, each a second after the one before unless it says when. */
 import type { ApiContainerStatus, PodStatus } from "../../../src/core/api.ts";
-import type { SimChecker } from "../../../src/sim/simChecker.ts";
+import { looksAt, type SimChecker } from "../../../src/sim/simChecker.ts";
 import type { SimObservation, SimSight } from "../../../src/sim/simObservation.ts";
 import type { SimChange } from "../../../src/sim/runtime/simRecords.ts";
 import { type PodParts, podOf } from "../../support/pods.ts";
@@ -8,7 +8,7 @@ import { type PodParts, podOf } from "../../support/pods.ts";
 /** A sight, and when it was if that matters: seconds. */
 export type Step = SimSight | readonly [atSeconds: number, sight: SimSight];
 
-/** What a checker says of these sights, in order; nothing is left out. */
+/** What a checker says of these sights, in order; none is left out that it looks at. */
 export function verdicts(checker: SimChecker, steps: readonly Step[]): readonly string[] {
   let atMs = 0;
   return steps.flatMap((step) => {
@@ -16,6 +16,7 @@ export function verdicts(checker: SimChecker, steps: readonly Step[]): readonly 
     atMs = isTimed ? Number(step[0]) * 1000 : atMs + 1000;
     const sight = (isTimed ? step[1] : step) as SimSight;
     const observation: SimObservation = { ...sight, atMs };
+    if (!looksAt(checker, sight.kind)) return [];
     const found = checker.check(sight.kind === "change" ? retimed(observation, atMs) : observation);
     return found === undefined ? [] : [found];
   });

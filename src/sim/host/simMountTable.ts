@@ -30,8 +30,9 @@ export interface SimWhere {
   readonly path: string;
 }
 
-/** Bound of what is remembered of one tree: the logs of a full node, and what its pods' directories take. */
-const MAX_KNOWN = 512;
+/** Ways remembered of a tree, at least, and for each so many nodes in it: what is asked for again and again are directories. */
+const MIN_KNOWN = 32;
+const NODES_PER_KNOWN = 4;
 
 /** Links followed in one lookup at most. */
 const MAX_LINKS = 40;
@@ -59,10 +60,11 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
   };
   /** Where paths lead until a mount or a link changes: most are asked for again and again. */
   const known = new Map<string, SimWhere>();
+  const mostKnown = (): number => Math.max(MIN_KNOWN, nodes.size / NODES_PER_KNOWN);
   const walk = (asked: string): SimWhere => {
     const found = known.get(asked);
     if (found !== undefined) return found;
-    if (known.size >= MAX_KNOWN) known.clear();
+    if (known.size >= mostKnown()) known.clear();
     const where = walked(asked);
     known.set(asked, where);
     return where;
@@ -103,7 +105,8 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
         place = top?.root ?? next;
       }
     }
-    return { mount, place, path };
+    // Most say where they lead: one text of it is enough.
+    return { mount, place: place === asked ? asked : place, path: path === asked ? asked : path };
   };
   /** Names in directories, good for as long as the directory leads where it led then. */
   const knownNames = new Map<string, { readonly directory: string; readonly in: SimWhere; readonly where: SimWhere }>();
@@ -115,8 +118,9 @@ export function createSimMountTable(nodes: ReadonlyMap<string, SimNode>) {
     const directory = parentOf(whole);
     const parent = walk(directory);
     const name = whole.slice(whole.lastIndexOf("/") + 1);
-    const where = { ...parent, place: childOf(parent.place, name), path: childOf(parent.path, name) };
-    if (knownNames.size >= MAX_KNOWN) knownNames.clear();
+    const [place, path] = [childOf(parent.place, name), childOf(parent.path, name)];
+    const where = { ...parent, place: place === asked ? asked : place, path: path === asked ? asked : path };
+    if (knownNames.size >= mostKnown()) knownNames.clear();
     knownNames.set(asked, { directory, in: parent, where });
     return where;
   };

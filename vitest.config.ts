@@ -30,14 +30,19 @@ export default defineConfig({
   test: {
     // Tests run what the daemon runs, the sources as Node loads them: rewritten for a bundler they are a third slower.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // What users import, from the sources instead of dist; and what `rxlet simulate` sets for itself.
-    execArgv: ["--conditions=rxlet-sources", "--no-allocation-site-pretenuring"],
+    // What users import, from the sources instead of dist; and what `rxlet simulate` sets for its threads.
+    execArgv: [
+      "--conditions=rxlet-sources",
+      "--no-allocation-site-pretenuring",
+      "--no-parallel-scavenge",
+      "--max-semi-space-size=64",
+    ],
     // End-to-end suites start daemons and containers: give their condition waits room on a small machine.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ["default"],
     projects: [
-      project("seeds", 0, { include: SEEDS, maxWorkers: CORES + 1, isolate: false }),
+      project("seeds", 0, { include: SEEDS, maxWorkers: CORES, isolate: false }),
       project("during minutes", 1, { include: WAITING, maxWorkers: CORES + 1 }),
       project("in memory", 1, {
         include: ["test/**/*.test.ts"],

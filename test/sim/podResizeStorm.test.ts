@@ -59,8 +59,11 @@ function storm(seed: number) {
 
 describe("after a storm of resizes", () => {
   it.each(Array.from({ length: 12 }, (_, seed) => seed))("seed %i: all is granted that fits, and in force", (seed) => {
-    const { node, check } = storm(seed);
-    const pods = node.pods();
+    const { node, count, check } = storm(seed);
+    // What was granted to a pod that came to nothing is not on disk: the next kubelet may find no room for it any more.
+    const refused = node.pods().filter(({ status }) => status?.reason === "OutOfcpu");
+    expect(refused.map(({ metadata: { name } }) => count(`CreateContainer ${name}/`))).toEqual(refused.map(() => 0));
+    const pods = node.pods().filter((pod) => !refused.includes(pod));
     const sizes = pods.map((pod) => {
       const { allocatedResources = {} } = pod.status?.containerStatuses?.[0] ?? {};
       const allocated = podRequests({
@@ -85,7 +88,7 @@ describe("after a storm of resizes", () => {
       expect({ ...size, container: size.allocated, cgroup: size.allocated }).toEqual(size);
     }
     const used = sizes.reduce((sum, { allocated: [cpu = 0] }) => sum + cpu, 0);
-    expect([sizes.length, used <= CPUS]).toEqual([UIDS.length, true]);
+    expect([sizes.length, used <= CPUS]).toEqual([UIDS.length - refused.length, true]);
     for (const { allocated, wanted, told } of sizes) {
       const isGranted = String(allocated) === String(wanted);
       expect(told).toEqual(isGranted ? [] : ["Deferred"]);

@@ -61,9 +61,10 @@ describe("after a storm of resizes", () => {
   it.each(Array.from({ length: 12 }, (_, seed) => seed))("seed %i: all is granted that fits, and in force", (seed) => {
     const { node, count, check } = storm(seed);
     // What was granted to a pod that came to nothing is not on disk: the next kubelet may find no room for it any more.
-    const refused = node.pods().filter(({ status }) => status?.reason === "OutOfcpu");
+    const isRefused = ({ status }: Pod): boolean => status?.reason === "OutOfcpu";
+    const refused = node.pods().filter(isRefused);
     expect(refused.map(({ metadata: { name } }) => count(`CreateContainer ${name}/`))).toEqual(refused.map(() => 0));
-    const pods = node.pods().filter((pod) => !refused.includes(pod));
+    const pods = node.pods().filter((pod) => !isRefused(pod));
     const sizes = pods.map((pod) => {
       const { allocatedResources = {} } = pod.status?.containerStatuses?.[0] ?? {};
       const allocated = podRequests({

@@ -93,7 +93,8 @@ export function volumeWorker(wishes$: Observable<Wanted | undefined>, deps: Volu
         now?.layout.hasContent === true ? gatherContent(now.pod, now.volume, deps.sources) : of(NO_CONTENT);
       return gathered$.pipe(
         tap((gathered) => (content = gathered)),
-        switchMap((gathered) => carryOut(now, gathered, wait, deps)),
+        // Nothing is begun any more of what nobody wants since.
+        switchMap((gathered) => carryOut(wanted && now, gathered, wait, deps)),
       );
     });
     const rounds = (triggers$: Observable<unknown>): Observable<PodOutput> =>

@@ -233,9 +233,15 @@ function wish(
   if (wishes.size > 0 || before.wishes.size > 0) volumes.set(uid, { ...before, wishes });
   // While it is not known which volume a claim means, any that is there may be it.
   const isAllKnown = [...wishes.values()].every(({ kind }) => kind === "resolved");
-  const left = isAllKnown ? [...before.actual.keys()].filter((key) => !told.has(key)) : [];
+  const left = isAllKnown ? keysOf(before).filter((key) => !told.has(key)) : [];
   return [...told.values(), ...left.map((key) => ({ key, wanted: undefined }))];
 }
+
+/** Of what is there, and of what was wanted: for that something may be under way that has left no trace yet. */
+const keysOf = ({ wishes, actual }: PodVolumes): readonly string[] => {
+  const wanted = [...wishes.values()].flatMap((wish) => (wish.kind === "resolved" ? [volumeKey(wish.layout)] : []));
+  return [...new Set([...actual.keys(), ...wanted])];
+};
 
 const recordOf = (uid: PodUid, key: string, volumes: KeyedCell<PodUid, PodVolumes>): VolumeRecord => ({
   get: () => volumes.get(uid)?.actual.get(key),

@@ -14,6 +14,10 @@ export const KUBELET_SEEDS: FoundBySeed = [
     40081,
     "a finished pod that a stale page left out was half removed when the kubelet crashed, and the next one began it anew",
   ],
+  [
+    965253,
+    "a volume whose token was being fetched when its pod ended was tried again for ever, and the pod never went",
+  ],
 ];
 
 /** The same, found on smaller nodes: 12 pods, 30 min. */

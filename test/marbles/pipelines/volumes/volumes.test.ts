@@ -7,6 +7,7 @@
  */
 import {
   concat,
+  defer,
   EMPTY,
   ignoreElements,
   map,
@@ -51,6 +52,8 @@ interface Answers {
   /** How each try in turn ends, and how long it takes; the last one counts for those after it. Default: at once. */
   readonly mount?: readonly Observable<undefined>[];
   readonly unmount?: readonly Observable<undefined>[];
+  /** How long it takes to read the objects. Default: they are known at once. */
+  readonly readMs?: number;
 }
 
 /** What takes so many milliseconds. */
@@ -110,7 +113,13 @@ function story(m: Marbles, volume: Volume, commands: string, answers: Answers = 
     config: { directories: node.directories, syncPeriodMs: 600_000 } as VolumesDeps["config"],
     node,
     sources: {
-      objects: { follow: () => EMPTY, read: () => of(known) },
+      objects: {
+        follow: () => EMPTY,
+        read: () =>
+          defer(() =>
+            answers.readMs === undefined ? of(known) : timer(answers.readMs, m.scheduler).pipe(map(() => known)),
+          ),
+      },
       tokens: undefined,
       trustBundles: undefined,
       podCertificates: undefined,
@@ -211,6 +220,15 @@ describe("a volume of a pod", () => {
       const commands = "-s-----t";
       const expected = "-(md)--u 29999ms (lrg)";
       m.expectObservable(story(m, MEMORY, commands, { unmount }), "1m !").toBe(expected);
+    }),
+  );
+
+  it(
+    "whose objects are still being read when its pod ends is not made, nor tried again",
+    marbles((m) => {
+      const commands = "-s---t";
+      const expected = "-----g";
+      m.expectObservable(story(m, SETTINGS, commands, { readMs: 9 }), "1m !").toBe(expected);
     }),
   );
 

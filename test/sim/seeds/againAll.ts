@@ -5,8 +5,8 @@ import { createPrng } from "../../../src/sim/prng.ts";
 import { failureOf, SEED_PATIENCE_MS, SMALL, WHOLE } from "../../support/seedRun.ts";
 import type { FoundBySeed } from "./regressionSeeds.ts";
 
-/** The faults of a run without those there were not yet when it found its bug: with them it is another run. */
-const faultsThen = (seed: number): FaultRates => ({
+/** The faults of an early run: with those there were not yet it is another run. */
+const earlyFaults = (seed: number): FaultRates => ({
   ...drawFaultRates(createPrng(`${seed}/rates`)),
   memoryHog: 0,
   mountFails: 0,
@@ -18,20 +18,17 @@ const faultsThen = (seed: number): FaultRates => ({
   volumeWriteFails: 0,
 });
 
-/** Nodes of the usual size, and smaller ones. */
-export function againAll(whole: FoundBySeed, small: FoundBySeed): void {
-  it.each(whole)(
-    "keeps every rule and comes to what is wanted: seed %i, %s",
-    (seed) => {
-      expect(failureOf(seed, WHOLE, faultsThen(seed))).toBe("");
-    },
-    SEED_PATIENCE_MS,
-  );
-  it.each(small)(
-    "keeps every rule and comes to what is wanted: seed %i on a smaller node, %s",
-    (seed) => {
-      expect(failureOf(seed, SMALL)).toBe("");
-    },
-    SEED_PATIENCE_MS,
-  );
+/** Runs all of these again. */
+export function againAll(seeds: Readonly<Record<"early" | "whole" | "small", FoundBySeed>>): void {
+  const again = (found: FoundBySeed, failure: (seed: number) => string): void =>
+    it.each(found)(
+      "keeps every rule and comes to what is wanted: seed %i, %s",
+      (seed) => {
+        expect(failure(seed)).toBe("");
+      },
+      SEED_PATIENCE_MS,
+    );
+  again(seeds.early, (seed) => failureOf(seed, WHOLE, earlyFaults(seed)));
+  again(seeds.whole, (seed) => failureOf(seed, WHOLE));
+  again(seeds.small, (seed) => failureOf(seed, SMALL));
 }

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { againAll } from "./againAll.ts";
-import { KUBELET_SEEDS, SMALL_KUBELET_SEEDS } from "./regressionSeeds.ts";
+import { EARLY_KUBELET_SEEDS, KUBELET_SEEDS, SMALL_KUBELET_SEEDS } from "./regressionSeeds.ts";
 
 describe("a node under all faults, where seeds once found a bug of the kubelet", () => {
-  againAll(KUBELET_SEEDS, SMALL_KUBELET_SEEDS);
+  againAll({ early: EARLY_KUBELET_SEEDS, whole: KUBELET_SEEDS, small: SMALL_KUBELET_SEEDS });
 });

@@ -53,6 +53,7 @@ export const YES: SimAnswers = () => ({ result: "success", output: "", afterMs: 
 /** Longer than any probe waits. */
 const SILENCE: SimAnswer = { result: "failure", output: "", afterMs: 600_000 };
 
+/** In an address that is probed: the simulated network has IPv4 alone. */
 const HOST = /^\w+:\/\/([^:/]*)/;
 
 /** The same network, on which nobody answers at the address of a sandbox that is gone. Bound: one entry per address. */

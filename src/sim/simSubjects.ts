@@ -1,4 +1,5 @@
 /** Whom a request to the runtime is about, found by the ids that were seen. Bound: what the runtime has. */
+import { POD_UID_LABEL } from "../core/container/labels.ts";
 import type { SimChange } from "./runtime/simRecords.ts";
 
 /** The pod, and its name as traces show it; both empty when a request is about none. */
@@ -38,7 +39,7 @@ export function createSimSubjects() {
     },
     of(request: unknown): SimSubject {
       const { config, sandboxConfig, podSandboxId = "", containerId, image, filter } = request as Naming;
-      const podUidAskedFor = filter?.labelSelector?.["io.kubernetes.pod.uid"];
+      const podUidAskedFor = filter?.labelSelector?.[POD_UID_LABEL];
       if (podUidAskedFor !== undefined) return { podUid: podUidAskedFor, subject: "" };
       if (containerId !== undefined) return known.get(containerId) ?? NOBODY;
       const sandbox = known.get(podSandboxId);

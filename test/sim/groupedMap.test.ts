@@ -38,4 +38,10 @@ describe("GroupedMap", () => {
       ["cb"],
     ]);
   });
+
+  it("has nothing of any group once it is cleared", () => {
+    const map = filled();
+    map.clear();
+    expect([map.size, map.inGroup("first", "a"), map.inGroup("last", "b")]).toEqual([0, [], []]);
+  });
 });

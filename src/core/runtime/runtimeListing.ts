@@ -1,4 +1,5 @@
 /** What one relist says: which pods have anything in the runtime, in a form cheap to compare with the next one. */
+import { POD_UID_LABEL } from "../container/labels.ts";
 import { perObject } from "../perObject.ts";
 import { type PodUid, podUid } from "../ids.ts";
 import type { Container, PodSandbox } from "../../gen/cri.ts";
@@ -37,7 +38,7 @@ export function listingOf(sandboxes: readonly PodSandbox[], containers: readonly
   const owners = new Map<string, PodUid>();
   const parts = new Map<PodUid, { name: string; namespace: string; running: boolean; prints: string[] }>();
   const note = (id: string, labels: Readonly<Record<string, string>>, state: number, running: boolean): void => {
-    const uid = labels["io.kubernetes.pod.uid"];
+    const uid = labels[POD_UID_LABEL];
     if (uid === undefined || uid === "") return;
     const owner = podUid(uid);
     owners.set(id, owner);

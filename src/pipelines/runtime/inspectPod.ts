@@ -2,6 +2,7 @@
  * One look at one pod in the runtime: what is there, then the status of each part. Parts that cannot change any more
  * are not asked for again. Bound: a deadline over the whole look. Counterpart: kuberuntime GetPodStatus.
  */
+import { POD_UID_LABEL } from "../../core/container/labels.ts";
 import { catchError, defer, forkJoin, map, type Observable, of, switchMap } from "rxjs";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
 import type { PodUid } from "../../core/ids.ts";
@@ -81,7 +82,7 @@ interface ListedParts {
  * their pod would be told, and probed at, the address of an earlier sandbox. Then the sandboxes are listed again.
  */
 function listParts(uid: PodUid, runtime: KubeletPorts["runtime"]): Observable<ListedParts> {
-  const labelSelector = { "io.kubernetes.pod.uid": uid };
+  const labelSelector = { [POD_UID_LABEL]: uid };
   const sandboxes$ = runtime
     .listPodSandbox({ filter: { id: "", state: undefined, labelSelector } })
     .pipe(map(({ items }) => items));

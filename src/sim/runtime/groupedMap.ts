@@ -33,6 +33,11 @@ export class GroupedMap<Value, Name extends string> extends Map<string, Value> {
     return super.delete(key);
   }
 
+  override clear(): void {
+    for (const { members } of this.grouped) members.clear();
+    super.clear();
+  }
+
   /** The values of one group. */
   inGroup(name: Name, group: string): readonly Value[] {
     return [...(this.byName[name].get(group)?.values() ?? [])];

@@ -3,6 +3,7 @@
  * (`changes$`, at once) and as a CRI event (after `eventLatencyMs`). Bound: what the kubelet creates and removes.
  */
 import { delay, type Observable, Subject } from "rxjs";
+import { POD_UID_LABEL } from "../../core/container/labels.ts";
 import type { RuntimeHandlerState } from "../../core/runtime/runtimeState.ts";
 import type { ContainerEventType } from "../../gen/cri.ts";
 import { ContainerEventResponse, NamespaceMode } from "../../gen/cri.ts";
@@ -53,15 +54,12 @@ const podUidOf = (sandbox: SimSandbox | undefined): string => sandbox?.config.me
 const isOnHostNetwork = ({ config }: Pick<SimSandbox, "config">): boolean =>
   config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
 
-/** The label by which a kubelet asks for what belongs to a pod. */
-export const POD_LABEL = "io.kubernetes.pod.uid";
-
-const podLabelOf = ({ labels }: Pick<SimSandbox["config"], "labels">): string => labels[POD_LABEL] ?? "";
+const podLabelOf = ({ labels }: Pick<SimSandbox["config"], "labels">): string => labels[POD_UID_LABEL] ?? "";
 
 /** What a selector of labels can be true of: of one pod's when it asks for that pod. */
 export function candidates<Value>(
   of: GroupedMap<Value, "pod"> | GroupedMap<Value, "pod" | "sandbox">,
-  { [POD_LABEL]: podUid }: Readonly<Record<string, string>>,
+  { [POD_UID_LABEL]: podUid }: Readonly<Record<string, string>>,
 ): readonly Value[] {
   return podUid === undefined ? [...of.values()] : of.inGroup("pod", podUid);
 }

@@ -87,6 +87,8 @@ export interface Kubelet {
   readonly node: ReadonlyCell<Node | undefined>;
   /** Emits after the pods of `queries` or their statuses changed. */
   readonly podsChanged$: Observable<void>;
+  /** Emits at once, and after `manifestProblems` of `queries` changed. */
+  readonly problemsChanged$: Observable<unknown>;
   readonly queries: KubeletQueries;
   readonly stats: NodeStats;
   readonly commands: KubeletCommands;
@@ -185,6 +187,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     ),
     node: state.node,
     podsChanged$: podsChanged(state),
+    problemsChanged$: state.problems.changes$,
     stats,
     queries: {
       ...createQueries(state, clock, config),

@@ -8,6 +8,7 @@ import {
   distinctUntilChanged,
   filter,
   map,
+  merge,
   type Observable,
   of,
   scan,
@@ -18,8 +19,11 @@ import {
 import type { Pod } from "../core/api.ts";
 import type { EpochMs } from "../core/ids.ts";
 import { podRow } from "../core/pod/podRow.ts";
+import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import { type DrawnBlock, drawBlock, EMPTY_BLOCK, type TerminalSize } from "./drawBlock.ts";
 import { changedLines, NO_LINES } from "./podLines.ts";
+import { changedProblems, NO_PROBLEM_LINES } from "./problemLines.ts";
+import { screenLines } from "./screenLines.ts";
 import { tableLines } from "./tableLines.ts";
 
 /** Where things are, as the first lines say it. */
@@ -36,6 +40,8 @@ export interface PodTableHeader {
 
 export interface PodTableOptions {
   readonly changes$: Observable<readonly Pod[]>;
+  /** All problems of the manifests, now and after each change. */
+  readonly problems$: Observable<readonly ManifestProblem[]>;
   readonly clock: { readonly scheduler: SchedulerLike; wallTime(): EpochMs };
   readonly header: PodTableHeader;
   /** The size of the terminal, now and after each resize; undefined in a pipe or a file. */
@@ -64,7 +70,7 @@ function headerLines({ manifests, api, metrics, log }: PodTableHeader): readonly
  *     output     A---B-----B'---...        block redrawn, at most every 100 ms, ages every second
  *
  *     changes$   a---b-b'----|             a pipe
- *     output     (HA)B-B'----|             header, then lines of pods that changed
+ *     output     (HA)B-B'----|             header, then lines of pods and problems that changed
  *
  * Cancels: on unsubscribe the last block stays on the screen. Errors: passes those of changes$ and terminal$.
  */
@@ -73,10 +79,13 @@ export function podTable(options: PodTableOptions): Observable<string> {
   return terminal$ === undefined ? pipedTable(options) : redrawnTable(options, terminal$);
 }
 
-function pipedTable({ changes$, clock, header }: PodTableOptions): Observable<string> {
+function pipedTable({ changes$, problems$, clock, header }: PodTableOptions): Observable<string> {
   const head = `${headerLines(header).join("\n")}\n`;
-  const lines$ = changes$.pipe(
-    scan((last, pods) => changedLines(last, pods, clock.wallTime()), NO_LINES),
+  const pods$ = changes$.pipe(scan((last, pods) => changedLines(last, pods, clock.wallTime()), NO_LINES));
+  const told$ = problems$.pipe(
+    scan((last, problems) => changedProblems(last, problems, header.manifests, clock.wallTime()), NO_PROBLEM_LINES),
+  );
+  const lines$ = merge(told$, pods$).pipe(
     filter(({ text }) => text.length > 0),
     map(({ text }) => `${text.join("\n")}\n`),
   );
@@ -84,15 +93,16 @@ function pipedTable({ changes$, clock, header }: PodTableOptions): Observable<st
 }
 
 function redrawnTable(
-  { changes$, clock, header }: PodTableOptions,
+  { changes$, problems$, clock, header }: PodTableOptions,
   terminal$: Observable<TerminalSize>,
 ): Observable<string> {
-  return combineLatest([changes$, terminal$, timer(0, AGE_MS, clock.scheduler)]).pipe(
+  const { manifests } = header;
+  return combineLatest([changes$, problems$, terminal$, timer(0, AGE_MS, clock.scheduler)]).pipe(
     throttleTime(REDRAW_MS, clock.scheduler, { leading: true, trailing: true }),
-    map(([pods, size]) => {
+    map(([pods, problems, size]) => {
       const now = clock.wallTime();
-      const rows = pods.map((pod) => podRow(pod, now));
-      return { lines: [...headerLines(header), "", ...tableLines(rows)], size };
+      const table = tableLines(pods.map((pod) => podRow(pod, now)));
+      return { lines: screenLines(headerLines(header), table, { problems, manifests }, size), size };
     }),
     scan((block: DrawnBlock, { lines, size }) => drawBlock(block, lines, size), EMPTY_BLOCK),
     distinctUntilChanged(),

@@ -113,6 +113,7 @@ function showPods(kubelet: Kubelet, { header }: DevSpace, screen: Screen): Obser
   );
   return podTable({
     changes$: kubelet.podsChanged$.pipe(map(() => kubelet.queries.pods())),
+    problems$: kubelet.problemsChanged$.pipe(map(() => kubelet.queries.manifestProblems())),
     clock: systemClock,
     header,
     terminal$: screen.isTTY === true ? resized$ : undefined,

@@ -1,6 +1,7 @@
 /** Read access for the servers: snapshots of the cells. */
 import type { Pod } from "../core/api.ts";
 import type { MonotonicMs } from "../core/ids.ts";
+import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
@@ -14,7 +15,7 @@ export function createQueries(
   state: NodeState,
   clock: Clock,
   config: Pick<KubeletConfig, "auditPeriodMs">,
-): Pick<KubeletQueries, "pods" | "health" | "runtimePods"> {
+): Pick<KubeletQueries, "pods" | "health" | "manifestProblems" | "runtimePods"> {
   const startedAt = clock.monotonicMs();
   const pods = (): readonly Pod[] => {
     const found: Pod[] = [];
@@ -37,5 +38,6 @@ export function createQueries(
     { name: "log", problem: undefined },
     { name: "syncloop", problem: syncLoop() },
   ];
-  return { pods, health, runtimePods: () => state.statuses.values() };
+  const manifestProblems = (): readonly ManifestProblem[] => [...state.problems.value.values()].flat();
+  return { pods, health, manifestProblems, runtimePods: () => state.statuses.values() };
 }

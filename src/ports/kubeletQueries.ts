@@ -1,5 +1,6 @@
 /** What the servers may read of the kubelet: snapshots, never a stream, never a pipeline. */
 import type { Pod } from "../core/api.ts";
+import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { TimelineView } from "../core/timeline/timelineView.ts";
 import type { VolumesView } from "../core/volume/volumesView.ts";
@@ -13,6 +14,8 @@ export interface HealthCheck {
 export interface KubeletQueries {
   /** Pods bound to this node with their latest status, in the order they were accepted. */
   pods(): readonly Pod[];
+  /** What is wrong with the manifests now: of each source in order of files and lines. */
+  manifestProblems(): readonly ManifestProblem[];
   /** Pods with something in the runtime, as last inspected. */
   runtimePods(): readonly PodRuntimeStatus[];
   /** What happened to a pod and what it waits for now; undefined when no such pod is, or lately was, here. */

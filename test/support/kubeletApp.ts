@@ -13,6 +13,7 @@ import { recordingTelemetry } from "./recordingTelemetry.ts";
 /** A node without pods. */
 export const NO_PODS: KubeletQueries = {
   pods: () => [],
+  manifestProblems: () => [],
   runtimePods: () => [],
   timeline: () => undefined,
   timelineNames: () => [],

@@ -2,6 +2,7 @@ import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { podTable } from "../../../src/cli/podTable.ts";
 import type { Pod, PodStatus } from "../../../src/core/api.ts";
+import type { ManifestProblem } from "../../../src/core/pod/sourceSnapshot.ts";
 import { marbles, TEST_EPOCH_MS } from "../../support/marbles.ts";
 import { screenAfter } from "../../support/virtualTerminal.ts";
 
@@ -50,6 +51,16 @@ const CHANGES: Readonly<Record<string, readonly Pod[]>> = {
   j: [job],
 };
 
+const TYPO: ManifestProblem = {
+  severity: "error",
+  origin: "examples/first-pods/typo.yaml",
+  line: 9,
+  field: "spec.containers[0].image",
+  reason: "Required value",
+  pod: undefined,
+};
+const PROBLEMS: Readonly<Record<string, readonly ManifestProblem[]>> = { n: [], t: [TYPO] };
+
 describe("podTable in a pipe", () => {
   const line = (second: number, text: string) => `2026-01-01T00:00:0${second}Z  ${text}\n`;
 
@@ -57,7 +68,7 @@ describe("podTable in a pipe", () => {
     "prints the header, then one line per pod that changed or left, and nothing else as time passes",
     marbles(({ hot, clock, expectObservable }) => {
       const changes$ = hot("p 999ms r 999ms r 999ms b 999ms j 4999ms |", CHANGES);
-      const output$ = podTable({ changes$, clock, header, terminal$: undefined });
+      const output$ = podTable({ changes$, problems$: of([]), clock, header, terminal$: undefined });
       expectObservable(output$).toBe("(hp) 996ms r 1999ms b 999ms j 4999ms |", {
         h: `${HEAD.join("\n")}\n`,
         p: line(0, "web                       0/1    Pending             0 restarts   <none>"),
@@ -69,10 +80,29 @@ describe("podTable in a pipe", () => {
   );
 
   it(
+    "prints a line for a problem of a manifest when it appears and when it is resolved",
+    marbles(({ hot, clock, expectObservable }) => {
+      const problems$ = hot("n 999ms t 999ms n 999ms |", PROBLEMS);
+      const output$ = podTable({ changes$: hot("3s |"), problems$, clock, header, terminal$: undefined });
+      expectObservable(output$).toBe("h 999ms t 999ms r 999ms |", {
+        h: `${HEAD.join("\n")}\n`,
+        t: line(1, "error     typo.yaml:9: spec.containers[0].image: Required value"),
+        r: line(2, "resolved  typo.yaml:9: spec.containers[0].image: Required value"),
+      });
+    }),
+  );
+
+  it(
     "has no escape sequences, whatever a pod says",
     marbles(({ hot, clock, expectObservable }) => {
       const evil = pod("web", { phase: "Failed", reason: "\u001b[2Jx\ny" });
-      const output$ = podTable({ changes$: hot("a---|", { a: [evil] }), clock, header, terminal$: undefined });
+      const output$ = podTable({
+        changes$: hot("a---|", { a: [evil] }),
+        problems$: of([]),
+        clock,
+        header,
+        terminal$: undefined,
+      });
       expectObservable(output$).toBe("(ha)|", {
         h: `${HEAD.join("\n")}\n`,
         a: line(0, "web                       0/1    ?[2Jx?y             0 restarts   <none>"),
@@ -84,7 +114,7 @@ describe("podTable in a pipe", () => {
     "leaves out addresses of servers that are off",
     marbles(({ clock, expectObservable }) => {
       const off = { manifests: "m", api: undefined, metrics: undefined, log: "/tmp/rxlet.log" };
-      const output$ = podTable({ changes$: of(), clock, header: off, terminal$: undefined });
+      const output$ = podTable({ changes$: of(), problems$: of([]), clock, header: off, terminal$: undefined });
       expectObservable(output$).toBe("(h|)", {
         h: "Manifests  m  (edit, add or remove files: pods follow)\nLog        /tmp/rxlet.log\nCtrl-C     stops the pods and leaves nothing behind\n",
       });
@@ -100,7 +130,13 @@ describe("podTable on a terminal", () => {
     marbles(({ hot, clock, at, flush }) => {
       const chunks: string[] = [];
       const screens: (readonly string[])[] = [];
-      const options = { clock, header, terminal$: hot("w", SIZES), changes$: hot("e 499ms b", CHANGES) };
+      const options = {
+        problems$: of([]),
+        clock,
+        header,
+        terminal$: hot("w", SIZES),
+        changes$: hot("e 499ms b", CHANGES),
+      };
       const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
       for (const ms of [1, 501, 1001]) at(ms, () => screens.push(screenAfter(...chunks)));
       at(1500, () => subscription.unsubscribe());
@@ -120,7 +156,7 @@ describe("podTable on a terminal", () => {
     "draws at most every 100 ms, the newest state last",
     marbles(({ hot, clock, at, flush }) => {
       const frames: string[] = [];
-      const options = { clock, header, terminal$: of(SIZES.w), changes$: hot("eprbprb", CHANGES) };
+      const options = { problems$: of([]), clock, header, terminal$: of(SIZES.w), changes$: hot("eprbprb", CHANGES) };
       const subscription = podTable(options).subscribe((chunk) => frames.push(`${clock.monotonicMs()} ${chunk}`));
       at(500, () => subscription.unsubscribe());
       flush();
@@ -135,7 +171,13 @@ describe("podTable on a terminal", () => {
     "redraws at the new width after a resize",
     marbles(({ hot, clock, at, flush }) => {
       const chunks: string[] = [];
-      const options = { clock, header, terminal$: hot("w 299ms n", SIZES), changes$: hot("j", CHANGES) };
+      const options = {
+        problems$: of([]),
+        clock,
+        header,
+        terminal$: hot("w 299ms n", SIZES),
+        changes$: hot("j", CHANGES),
+      };
       const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
       at(500, () => subscription.unsubscribe());
       flush();
@@ -144,9 +186,26 @@ describe("podTable on a terminal", () => {
   );
 
   it(
+    "shows the problems of manifests under the table while there are any",
+    marbles(({ hot, clock, at, flush }) => {
+      const chunks: string[] = [];
+      const screens: (readonly string[])[] = [];
+      const problems$ = hot("n 299ms t 299ms n", PROBLEMS);
+      const options = { problems$, clock, header, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
+      const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
+      for (const ms of [200, 500, 800]) at(ms, () => screens.push(screenAfter(...chunks)));
+      at(900, () => subscription.unsubscribe());
+      flush();
+      const table = [...HEAD, "", "No pods yet."];
+      const problem = "  error    typo.yaml:9: spec.containers[0].image: Required value";
+      expect(screens).toEqual([table, [...table, "", "Problems", problem], table]);
+    }),
+  );
+
+  it(
     "draws nothing while nothing changed: no pods, no redraw",
     marbles(({ hot, clock, expectObservable }) => {
-      const options = { clock, header, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
+      const options = { problems$: of([]), clock, header, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
       expectObservable(podTable(options), "5s !").toBe("a", {
         a: [...HEAD, "", "No pods yet."]
           .map((line) => `${line}\u001b[K\n`)

@@ -11,6 +11,7 @@ import type { MonotonicMs } from "../../ids.ts";
 import { sameItems } from "../../sameValue.ts";
 import type { ManifestProblem, SourceSnapshot } from "../sourceSnapshot.ts";
 import { manifestNote, remembered, withoutClashes, wording } from "./manifestClashes.ts";
+import { inOrder } from "./problemText.ts";
 import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 import { isDoubtful, takeOver } from "./takeOver.ts";
 
@@ -138,7 +139,7 @@ export function applyLook(
   const ownNotes = remembered(files.notes, [...look.notes, ...listingNotes(look.path, look.listing)]);
   const { pods, objects, clashes } = withoutClashes([...records].map(([origin, record]) => ({ ...record, origin })));
   const notes = [...ownNotes, ...remembered(files.notes, clashes)];
-  const problems = [...notes, ...[...records.values()].flatMap((record) => record.problems)];
+  const problems = inOrder([...notes, ...[...records.values()].flatMap((record) => record.problems)]);
   const fresh: SourceSnapshot = { source: "file", pods, objects, problems, ...(isListed ? {} : { ready: false }) };
   const snapshot = files.snapshot !== undefined && isSame(files.snapshot, fresh) ? files.snapshot : fresh;
   return {

@@ -14,6 +14,7 @@ import { type Digest, type StaticOrigin, staticFullName, staticPod, staticPodUid
 import { type ApiReference, alwaysRefused, apiReferences } from "../staticPodReferences.ts";
 import { validatePod } from "../validatePod.ts";
 import { decodeObject } from "./decodeObject.ts";
+import { inOrder } from "./problemText.ts";
 import { readConfigObject } from "./readConfigObject.ts";
 import { readRuntimeClass } from "./readRuntimeClass.ts";
 
@@ -113,7 +114,10 @@ export function readManifest(text: ManifestText, context: ManifestContext): Mani
   return {
     pods: used.flatMap(({ pod }) => (pod === undefined ? [] : [pod])),
     objects: used.flatMap(({ object }) => (object === undefined ? [] : [object])),
-    problems: atMost(MAX_PROBLEMS, [...faults, ...surplus, ...outcomes.flatMap((outcome) => outcome.problems)]),
+    problems: atMost(
+      MAX_PROBLEMS,
+      inOrder([...faults, ...surplus, ...outcomes.flatMap((outcome) => outcome.problems)]),
+    ),
     failed: new Set(failures.flatMap(({ name }) => (name === undefined ? [] : [name]))),
     hasNamelessFailure: faults.length > 0 || surplus.length > 0 || failures.some(({ name }) => name === undefined),
   };

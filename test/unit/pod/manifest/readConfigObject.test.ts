@@ -108,9 +108,9 @@ describe("ConfigMaps and Secrets of a manifest", () => {
     const pull = "14 spec.imagePullSecrets[0]: Forbidden: static pods may not reference secrets";
     expect(problemLines(readText(text))).toEqual([pull]);
     expect(problemLines(readText(text, { standalone: false }))).toEqual([
-      pull,
       "10 spec.containers[0].envFrom[0].secretRef: Forbidden: static pods may not reference secrets",
       volume,
+      pull,
     ]);
   });
 });

@@ -1,0 +1,28 @@
+/** Divides a terminal between the header, the table of pods and the problems below it. Pure. */
+import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
+import { fitLines, type TerminalSize } from "./drawBlock.ts";
+import { problemBlock } from "./problemLines.ts";
+
+/** The part of the screen that problems get even when there are more pods than rows. */
+const PROBLEM_SHARE = 1 / 3;
+
+/**
+ * All lines, top to bottom. Problems take the rows that the table leaves, and a third of the screen at least; a table
+ * that has to make room for them ends in a line that counts the pods left out.
+ */
+export function screenLines(
+  head: readonly string[],
+  table: readonly string[],
+  { problems, manifests }: { readonly problems: readonly ManifestProblem[]; readonly manifests: string },
+  size: TerminalSize,
+): readonly string[] {
+  const above = [...head, ""];
+  // The cursor rests on the line below everything.
+  const height = size.rows - 1;
+  const left = height - above.length - table.length - 1;
+  const rows = Math.max(left, Math.floor(height * PROBLEM_SHARE));
+  const block = problemBlock(problems, manifests, { columns: size.columns, rows });
+  if (block.length === 0) return [...above, ...table];
+  const room = height - above.length - 1 - block.length;
+  return [...above, ...fitLines(table, { columns: size.columns, rows: Math.max(2, room) + 1 }), "", ...block];
+}

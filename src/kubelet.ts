@@ -48,6 +48,7 @@ import { logRotation } from "./pipelines/logRotation.ts";
 import { nodeAdmission, nodeContext, readdressed, volumeNode } from "./pipelines/node/nodeContext.ts";
 import { nodeGauges } from "./pipelines/stats/nodeGauges.ts";
 import { nodePressure } from "./pipelines/node/nodePressure.ts";
+import { podCidr } from "./pipelines/node/podCidr.ts";
 import { podCommands } from "./pipelines/podCommands.ts";
 import { createNodeStats } from "./pipelines/stats/nodeStats.ts";
 import { podConfig } from "./pipelines/podConfig.ts";
@@ -183,6 +184,12 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       logRotation(state, ports, config.logRotation),
       nodeGauges(state, ports),
       nodePressure(state, ports, config),
+      podCidr(
+        ports.cluster === undefined
+          ? { kind: "configuration", podCidr: config.podCidr }
+          : { kind: "node", node: state.node },
+        ports,
+      ),
       merge(nodeCgroups(state, ports, config), clusterNode(images, ports, config, state)).pipe(pushedTo(loops.events)),
     ),
     node: state.node,

@@ -113,6 +113,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     },
     clusterDns: config.clusterDNS,
     clusterDomain: config.clusterDomain,
+    podCidr: config.podCIDR,
     capacity,
     allocatable: nodeAllocatable({ capacity, kubeReserved, systemReserved, evictionHard }),
   };

@@ -117,6 +117,8 @@ export interface KubeletConfig {
   readonly podFieldGates: PodFieldGates;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
+  /** Address ranges of pods on a node without an API server, separated by commas; empty: the runtime has its own. */
+  readonly podCidr: string;
   /** Resources pods may use together, as Kubernetes quantities by resource name. */
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;

@@ -12,7 +12,6 @@ import { createNodeFacts } from "./nodeFacts.ts";
 import { nodeImages } from "./nodeImages.ts";
 import { nodeLease } from "./nodeLease.ts";
 import { nodeObject } from "./nodeObject.ts";
-import { nodePodCidr } from "./nodePodCidr.ts";
 import { type NodeWriter, nodeRegistration } from "./nodeRegistration.ts";
 import { createNodeStartup } from "./nodeStartup.ts";
 import { nodeStatus } from "./nodeStatus.ts";
@@ -42,7 +41,6 @@ export function ownNode(
       nodeLease({ ...request, nodeName, durationSeconds, node: state.node }),
       csiNode({ api: api.objects, nodeName, node: state.node, clock, rng, telemetry }),
       nodeImages(inputs, ports, state.images),
-      nodePodCidr(state.node, ports),
       concat(settings.register ? nodeRegistration(writer) : EMPTY, nodeStatus(writer, state)),
     );
   });

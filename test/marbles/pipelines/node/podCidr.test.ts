@@ -1,0 +1,97 @@
+/** Address ranges of pods for the runtime: those of the Node, or the configured one on a node without an API server. */
+import { describe, expect, it } from "vitest";
+import type { Node } from "../../../../src/core/api.ts";
+import { kubeletError } from "../../../../src/core/errors.ts";
+import { podCidr, type PodCidrOrigin } from "../../../../src/pipelines/node/podCidr.ts";
+import type { KubeletPorts } from "../../../../src/ports/kubeletPorts.ts";
+import { createCell } from "../../../../src/state/cell.ts";
+import { fixedRng } from "../../../support/fixedRng.ts";
+import { marbles, type Marbles } from "../../../support/marbles.ts";
+import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
+
+describe("podCidr", () => {
+  const placed = (...podCIDRs: readonly string[]): Node => ({ spec: { podCIDRs: [...podCIDRs] } });
+
+  /** When the runtime was told what; it refuses the first `failures` times. */
+  function world(
+    { clock, cold }: Marbles,
+    failures: number,
+    code: "Unavailable" | "Unimplemented" = "Unavailable",
+    configured?: string,
+  ) {
+    const told: string[] = [];
+    const cell = createCell<Node | undefined>(undefined);
+    const runtime = {
+      updateRuntimeConfig: ({ runtimeConfig }: { runtimeConfig?: { networkConfig?: { podCidr: string } } }) => {
+        told.push(`${clock.monotonicMs()} ${runtimeConfig?.networkConfig?.podCidr}`);
+        return told.length > failures ? cold("--(a|)", { a: {} }) : cold("--#", {}, kubeletError(code, "no"));
+      },
+    } as unknown as KubeletPorts["runtime"];
+    const origin: PodCidrOrigin =
+      configured === undefined ? { kind: "node", node: cell } : { kind: "configuration", podCidr: configured };
+    const stream$ = podCidr(origin, { runtime, clock, rng: fixedRng(0.5), telemetry: recordingTelemetry() });
+    return { cell, told, stream$ };
+  }
+
+  it(
+    "tells the runtime both families in one text, and a change, but nothing twice",
+    marbles((m) => {
+      const { cell, told, stream$ } = world(m, 0);
+      m.expectObservable(stream$, "100ms !").toBe("");
+      m.at(10, () => cell.set({}));
+      m.at(20, () => cell.set(placed("10.1.0.0/24", "fd00::/64")));
+      m.at(30, () => cell.set(placed("10.1.0.0/24", "fd00::/64")));
+      m.at(40, () => cell.set(placed("10.2.0.0/24")));
+      m.flush();
+      expect(told).toEqual(["20 10.1.0.0/24,fd00::/64", "40 10.2.0.0/24"]);
+    }),
+  );
+
+  it(
+    "tries again after a pause that doubles, with the newest alone",
+    marbles((m) => {
+      const { cell, told, stream$ } = world(m, 3);
+      m.expectObservable(stream$, "10s !").toBe("");
+      m.at(0, () => cell.set(placed("10.1.0.0/24")));
+      m.at(2_000, () => cell.set(placed("10.2.0.0/24")));
+      m.flush();
+      expect(told.map((line) => line.split(" ")[1])).toEqual([
+        "10.1.0.0/24",
+        "10.1.0.0/24",
+        "10.2.0.0/24",
+        "10.2.0.0/24",
+      ]);
+    }),
+  );
+
+  it(
+    "asks a runtime that takes none only once",
+    marbles((m) => {
+      const { cell, told, stream$ } = world(m, 9, "Unimplemented");
+      m.expectObservable(stream$, "60s !").toBe("");
+      m.at(0, () => cell.set(placed("10.1.0.0/24")));
+      m.flush();
+      expect(told).toEqual(["0 10.1.0.0/24"]);
+    }),
+  );
+
+  it(
+    "gives the runtime the configured range when no API server assigns one, until the runtime takes it",
+    marbles((m) => {
+      const { told, stream$ } = world(m, 1, "Unavailable", "10.3.0.0/24");
+      m.expectObservable(stream$, "60s !").toBe("1004ms |");
+      m.flush();
+      expect(told.map((line) => line.split(" ")[1])).toEqual(["10.3.0.0/24", "10.3.0.0/24"]);
+    }),
+  );
+
+  it(
+    "leaves the runtime its own ranges when none is configured",
+    marbles((m) => {
+      const { told, stream$ } = world(m, 0, "Unavailable", "");
+      m.expectObservable(stream$, "60s !").toBe("|");
+      m.flush();
+      expect(told).toEqual([]);
+    }),
+  );
+});

@@ -101,8 +101,13 @@ async function devKubeletOptions(
   const invocation = await runProgram(argv, { version: KUBERNETES_VERSION });
   if (invocation.command === "kubelet") {
     const { config } = invocation.options;
-    // What is tried out runs on a machine with cgroup v1, or whose disk is nearly full, too.
-    const own = { failCgroupV1: false, podLogsDir: path.join(root, "logs", "pods"), evictionHard: {} };
+    // A trial also runs on a machine with cgroup v1 or swap, or whose disk is nearly full.
+    const own = {
+      failCgroupV1: false,
+      failSwapOn: false,
+      podLogsDir: path.join(root, "logs", "pods"),
+      evictionHard: {},
+    };
     return { ...invocation.options, config: { ...config, ...own } };
   }
   const why = invocation.command === "error" ? invocation.errors.join("; ") : invocation.command;

@@ -11,7 +11,7 @@ import { initialLabels } from "../core/node/initialNode.ts";
 import { standaloneIps, unknownNodeIps } from "../core/node/hostIps.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import { parseQuantity, quantityValue } from "../core/quantity.ts";
-import { machineCapacity } from "../core/resources/machineCapacity.ts";
+import { internalCapacity, machineCapacity } from "../core/resources/machineCapacity.ts";
 import { nodeAllocatable, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
 import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
 import { resourceValue } from "../core/resources/resourceList.ts";
@@ -75,7 +75,10 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     nodeCgroups: { kubelet: config.kubeletCgroups, runtime: flags.runtimeCgroups, system: config.systemCgroups },
     cgroupDriver: config.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
     kubepodsLimits: kubepodsCgroupResources(
-      resourcesForPods({ capacity, ...(holdsToReservations ? { kubeReserved, systemReserved } : NO_RESERVATIONS) }),
+      resourcesForPods({
+        capacity: internalCapacity(capacity, machine.maxPids),
+        ...(holdsToReservations ? { kubeReserved, systemReserved } : NO_RESERVATIONS),
+      }),
     ),
     podPidsLimit: config.podPidsLimit,
     resizeGates: {

@@ -2,6 +2,7 @@
  * A node on the real world: ports, kubelet and servers, alive while subscribed. Everything it opens is closed when it
  * is unsubscribed; containers keep running.
  */
+import path from "node:path";
 import {
   combineLatest,
   concat,
@@ -146,7 +147,7 @@ function apiLanes(
 
 const machineOptions = ({ config, flags, client }: KubeletOptions) => ({
   resolvConfPath: config.resolvConf,
-  rootDir: "/",
+  rootDir: path.resolve(flags.rootDir),
   // Only a cluster is told the addresses of its nodes.
   ...(client === undefined ? {} : { nodeName: flags.hostnameOverride }),
 });

@@ -32,9 +32,13 @@ export interface Machine {
   readonly cpuTopology: { readonly cores: number; readonly sockets: number } | undefined;
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
+  /** Whether the kernel lists a swap area. */
+  readonly isSwapOn: boolean;
+  /** Most process ids at once, threads counted; undefined where the system does not tell. */
+  readonly maxPids: bigint | undefined;
   /** Of one page of memory. */
   readonly pageBytes: number;
-  /** Size of the file system the kubelet keeps its files on; undefined where it cannot be told. */
+  /** Size of the file system of the kubelet's root directory; undefined where it cannot be told. */
   readonly rootFsBytes: bigint | undefined;
   /** Smallest first; empty without huge pages. */
   readonly hugepages: readonly HugepageSize[];

@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { lookup } from "node:dns/promises";
 import * as fs from "node:fs/promises";
 import * as os from "node:os";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { parseResolvConf } from "../core/container/resolvConf.ts";
 import { kubeletError } from "../core/errors.ts";
@@ -20,7 +21,7 @@ import { readCpuTopology } from "./cpuTopology.ts";
 export interface MachineOptions {
   /** Empty: pods get no resolver settings of the node. Default `/etc/resolv.conf`. */
   readonly resolvConfPath?: string;
-  /** Directory on the file system to measure. Default `/`. */
+  /** The kubelet's root directory, whose file system is measured; it need not exist yet. Default `/`. */
   readonly rootDir?: string;
   /** Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty. */
   readonly nodeName?: string;
@@ -192,10 +193,25 @@ async function readResolvConf(path: string): Promise<Machine["resolvConf"]> {
   return parseResolvConf(content);
 }
 
+/** Before its first start a node has no root directory yet: it will be on the file system of the one above it. */
 async function rootFsBytes(dir: string): Promise<bigint | undefined> {
-  const stats = await fs.statfs(dir, { bigint: true }).catch(() => undefined);
+  const stats = await fs.statfs(dir, { bigint: true }).catch((thrown: unknown) => {
+    return errnoOf(thrown) === "ENOENT" && dir !== dirname(dir) ? "missing" : undefined;
+  });
+  if (stats === "missing") return rootFsBytes(dirname(dir));
   return stats === undefined ? undefined : stats.blocks * stats.bsize;
 }
+
+/** The lesser of the two limits the kernel has. Counterpart: pidlimit.Stats. */
+async function readMaxPids(text: ReadText): Promise<bigint | undefined> {
+  const limits = await Promise.all(["pid_max", "threads-max"].map((name) => text(`/proc/sys/kernel/${name}`)));
+  return limits
+    .flatMap((limit) => (limit !== undefined && /^\d+$/.test(limit) ? [BigInt(limit)] : []))
+    .reduce<bigint | undefined>((least, limit) => (least === undefined || limit < least ? limit : least), undefined);
+}
+
+/** The first line of the list is its title. A system without the list has no swap. Counterpart: swap.IsSwapOn. */
+const listsSwap = (swaps: string | undefined): boolean => (swaps ?? "").split("\n").length > 1;
 
 function ownHostname(): string {
   const hostname = os.hostname().trim().toLowerCase();
@@ -223,6 +239,8 @@ async function read(options: MachineOptions): Promise<Machine> {
     cpuTopology: await readCpuTopology(prefix),
     memoryBytes: meminfoBytes(meminfo, "MemTotal") ?? BigInt(os.totalmem()),
     swapBytes: meminfoBytes(meminfo, "SwapTotal") ?? 0n,
+    isSwapOn: listsSwap(await text("/proc/swaps")),
+    maxPids: await readMaxPids(text),
     rootFsBytes: await rootFsBytes(prefix + rootDir),
     pageBytes: await readPageBytes(prefix),
     hugepages: await readHugepages(prefix, text),

@@ -1,4 +1,7 @@
-/** What the configuration and the machine have against each other. Upstream: validateKubeletOSConfiguration. */
+/**
+ * What the configuration and the machine have against each other. Upstream:
+ * validateKubeletOSConfiguration, and the swap check of NewContainerManager.
+ */
 import { type KubeletError, kubeletError } from "../errors.ts";
 import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
 
@@ -6,11 +9,23 @@ import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
 export interface ConfiguredHost {
   /** Undefined: without cgroups, of which no limit is expected then. */
   readonly cgroupVersion: 1 | 2 | undefined;
+  readonly isSwapOn: boolean;
 }
 
+type HostRules = Pick<KubeletConfiguration, "failCgroupV1" | "singleProcessOOMKill" | "failSwapOn">;
+
 /** Why the kubelet must not start here; undefined when it may. */
-export function hostFault(
-  { failCgroupV1, singleProcessOOMKill }: Pick<KubeletConfiguration, "failCgroupV1" | "singleProcessOOMKill">,
+export const hostFault = (config: HostRules, host: ConfiguredHost): KubeletError | undefined =>
+  cgroupFault(config, host) ?? swapFault(config, host);
+
+function swapFault({ failSwapOn }: HostRules, { isSwapOn }: ConfiguredHost): KubeletError | undefined {
+  if (!failSwapOn || !isSwapOn) return undefined;
+  const why = "running with swap on is not supported, please disable swap or set --fail-swap-on flag to false";
+  return kubeletError("InvalidArgument", `${why} (or failSwapOn: false; /proc/swaps lists what is on)`);
+}
+
+function cgroupFault(
+  { failCgroupV1, singleProcessOOMKill }: HostRules,
   { cgroupVersion }: ConfiguredHost,
 ): KubeletError | undefined {
   if (cgroupVersion !== 1) return undefined;

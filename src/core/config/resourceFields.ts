@@ -58,7 +58,7 @@ export const RESOURCE_FIELDS = {
   }),
   memorySwap: field("object", undefined, "Swap for pods"),
   "memorySwap.swapBehavior": field("string", undefined, "NoSwap or LimitedSwap"),
-  failSwapOn: field("bool?", true, "Refuse to start while swap is on", { flag: "fail-swap-on" }),
+  failSwapOn: field("bool?", true, "Refuse to start while swap is on", { flag: "fail-swap-on", effective: true }),
   failCgroupV1: field("bool?", true, "Refuse to start on cgroup v1", {
     flag: "fail-cgroupv1",
     effective: true,

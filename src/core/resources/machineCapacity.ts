@@ -10,6 +10,13 @@ export interface MachineSize {
   readonly hugepages: readonly { readonly resource: string; readonly bytes: bigint; readonly count: bigint }[];
 }
 
+/**
+ * Capacity with process ids, which are no resource of the Node but limit all pods together. Upstream: internalCapacity of
+ * the container manager.
+ */
+export const internalCapacity = (capacity: ResourceAmounts, maxPids: bigint | undefined): ResourceAmounts =>
+  maxPids === undefined ? capacity : { ...capacity, pid: String(maxPids) };
+
 /** Capacity in wire form, keys sorted. */
 export function machineCapacity(machine: MachineSize, maxPods: number): ResourceAmounts {
   const bytes = (amount: bigint): string => formatQuantity(quantityOf(amount, "BinarySI"));

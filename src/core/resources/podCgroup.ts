@@ -122,6 +122,7 @@ export const protectedCgroups = (
 export function kubepodsCgroupResources(forPods: ResourceList): CgroupLimits {
   const memoryBytes = Number(resourceValue(forPods, "memory"));
   const cpuShares = Number(milliCpuToShares(resourceMilli(forPods, "cpu")));
-  if (memoryBytes <= 0) return { cpuShares };
-  return { cpuShares, memoryLimitBytes: memoryBytes, hugePages: hugePageLimits(forPods) };
+  const pids = forPods.has("pid") ? { pidsLimit: Number(resourceValue(forPods, "pid")) } : {};
+  if (memoryBytes <= 0) return { cpuShares, ...pids };
+  return { cpuShares, memoryLimitBytes: memoryBytes, ...pids, hugePages: hugePageLimits(forPods) };
 }

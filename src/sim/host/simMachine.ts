@@ -13,6 +13,8 @@ export const simMachine = (more: Partial<Machine> = {}): Machine => ({
   cpuTopology: undefined,
   memoryBytes: 32n * GIB,
   swapBytes: 0n,
+  isSwapOn: false,
+  maxPids: 32_768n,
   pageBytes: 4096,
   rootFsBytes: 100n * GIB,
   hugepages: [],

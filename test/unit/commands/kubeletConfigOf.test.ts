@@ -26,6 +26,17 @@ it("holds all pods together to what the machine has, and to less where reservati
   ]).toEqual([all, all - 1024 ** 3]);
 });
 
+it("leaves pods the process ids of the machine less the reserved ones, where reservations are enforced", async () => {
+  const machine = { ...simMachine(), hostname: "n", maxPids: 10_000n };
+  const file = "systemReserved: { pid: '1000' }\nkubeReserved: { pid: '500' }\n";
+  const configured = async (more: string) => kubeletConfigOf(await optionsOf([], file + more), machine, "1.2.3");
+  const [enforced, free] = [await configured(""), await configured("enforceNodeAllocatable: [none]\n")];
+  expect([enforced.kubepodsLimits.pidsLimit, free.kubepodsLimits.pidsLimit]).toEqual([8_500, 10_000]);
+  expect([enforced.capacity["pid"], enforced.allocatable["pid"]]).toEqual([undefined, undefined]);
+  const unknown = kubeletConfigOf(await optionsOf([], file), { ...machine, maxPids: undefined }, "1.2.3");
+  expect(unknown.kubepodsLimits).not.toHaveProperty("pidsLimit");
+});
+
 it("shows flags as they are, whatever the configuration file says", async () => {
   const shown = shownFlags(
     await optionsOf(["--max-pods=7"], "maxPods: 9\nsyncFrequency: 7s\nclusterDNS: [192.0.2.1]\n"),

@@ -61,7 +61,7 @@ describe("the field table", () => {
        containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers containerLogMonitorInterval
        containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
        enforceNodeAllocatable eventBurst eventRecordQPS evictionHard evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft
-      evictionSoftGracePeriod failCgroupV1 featureGates fileCheckFrequency
+      evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates fileCheckFrequency
        healthzBindAddress healthzPort httpCheckFrequency imagePullCredentialsVerificationPolicy imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format
        logging.verbosity maxParallelImagePulls maxPods
        memoryReservationPolicy memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds

@@ -1,4 +1,4 @@
-/** Which configurations a machine does not start with, by its cgroups. */
+/** Which configurations a machine does not start with, by its cgroups and its swap. */
 import { expect, it } from "vitest";
 import { hostFault } from "../../../src/core/config/hostFault.ts";
 
@@ -17,7 +17,18 @@ it.each([
 ] as const)(
   "cgroup v%s, failCgroupV1 %s, singleProcessOOMKill %s: %s",
   (cgroupVersion, failCgroupV1, kill, message) => {
-    const config = { failCgroupV1, ...(kill === undefined ? {} : { singleProcessOOMKill: kill }) };
-    expect(hostFault(config, { cgroupVersion })?.message).toBe(message);
+    const config = { failCgroupV1, failSwapOn: true, ...(kill === undefined ? {} : { singleProcessOOMKill: kill }) };
+    expect(hostFault(config, { cgroupVersion, isSwapOn: false })?.message).toBe(message);
   },
 );
+
+const SWAP =
+  "running with swap on is not supported, please disable swap or set --fail-swap-on flag to false (or failSwapOn: false; /proc/swaps lists what is on)";
+
+it.each([
+  [true, true, SWAP],
+  [true, false, undefined],
+  [false, true, undefined],
+])("failSwapOn %s, swap on %s: %s", (failSwapOn, isSwapOn, message) => {
+  expect(hostFault({ failCgroupV1: true, failSwapOn }, { cgroupVersion: 2, isSwapOn })?.message).toBe(message);
+});

@@ -2,9 +2,11 @@ import * as fs from "node:fs/promises";
 import * as os from "node:os";
 import { dirname, join } from "node:path";
 import { lastValueFrom } from "rxjs";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Machine } from "../../../src/ports/host.ts";
 import { type MachineOptions, readMachine } from "../../../src/sources/machine.ts";
+import { mustSkip } from "../../support/mustSkip.ts";
+import { missingForMounts, privateMounts } from "../../support/privateMounts.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 
 const V1_FILES = {
@@ -16,6 +18,9 @@ const V1_FILES = {
   "/sys/devices/system/cpu/cpu2/topology/core_id": "1\n",
   "/sys/devices/system/cpu/online": "0-2\n",
   "/proc/meminfo": "MemTotal:       24684096 kB\nMemFree: 1 kB\nSwapTotal:        1024 kB\n",
+  "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority\n/dev/dm-1 partition 1024 0 -2\n",
+  "/proc/sys/kernel/pid_max": "4194304\n",
+  "/proc/sys/kernel/threads-max": "95000\n",
   "/proc/sys/kernel/random/boot_id": "boot-1\n",
   "/etc/machine-id": "machine-1\n",
   "/sys/class/dmi/id/product_uuid": "system-1\n",
@@ -46,6 +51,8 @@ describe("readMachine", () => {
       hostname: os.hostname().toLowerCase(),
       memoryBytes: 24_684_096n * 1024n,
       swapBytes: 1024n * 1024n,
+      isSwapOn: true,
+      maxPids: 95_000n,
       pageBytes: 4096,
       hugepages: [
         { bytes: 2_097_152n, unit: "2MB", resource: "hugepages-2Mi", count: 3n },
@@ -84,6 +91,21 @@ describe("readMachine", () => {
     expect((await machineWith({}, NO_RESOLVER)).pageBytes).toBe(65_536);
   });
 
+  it("takes a list of swap areas that has only its title for no swap", async () => {
+    const machine = await machineWith({ "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority\n" }, NO_RESOLVER);
+    expect(machine.isSwapOn).toBe(false);
+  });
+
+  it.skipIf(mustSkip("the file system of the root directory", missingForMounts()))(
+    "measures the file system of the root directory, before that directory exists too",
+    async () => {
+      const { place, close } = privateMounts();
+      onTestFinished(close);
+      const machine = await lastValueFrom(readMachine({ rootDir: join(place, "not/yet/there") }));
+      expect(machine.rootFsBytes).toBe(64n * 1024n * 1024n);
+    },
+  );
+
   it("looks up the name of the node where it is wanted", async () => {
     const named = await machineWith(V1_FILES, { nodeName: "localhost" });
     const unknown = await machineWith(V1_FILES, { nodeName: "no-such-node.invalid" });
@@ -95,6 +117,8 @@ describe("readMachine", () => {
     expect(machine).toMatchObject({
       memoryBytes: BigInt(os.totalmem()),
       swapBytes: 0n,
+      isSwapOn: false,
+      maxPids: undefined,
       hugepages: [],
       bootId: "",
       machineId: "",

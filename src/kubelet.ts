@@ -184,12 +184,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       logRotation(state, ports, config.logRotation),
       nodeGauges(state, ports),
       nodePressure(state, ports, config),
-      podCidr(
-        ports.cluster === undefined
-          ? { kind: "configuration", podCidr: config.podCidr }
-          : { kind: "node", node: state.node },
-        ports,
-      ),
+      podCidr(state.node, ports, config),
       merge(nodeCgroups(state, ports, config), clusterNode(images, ports, config, state)).pipe(pushedTo(loops.events)),
     ),
     node: state.node,

@@ -1,7 +1,6 @@
 /** What the kubelet proper needs, from flags, KubeletConfiguration and the machine. */
 import { homedir } from "node:os";
 import path from "node:path";
-import { effectiveMaxPods } from "../core/admission/admit.ts";
 import { crashLoopPolicy, DEFAULT_IMAGE_PULL_POLICY } from "../core/backoff.ts";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { evictionThresholds } from "../core/eviction/thresholds.ts";
@@ -11,29 +10,18 @@ import { initialLabels } from "../core/node/initialNode.ts";
 import { standaloneIps, unknownNodeIps } from "../core/node/hostIps.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import { parseQuantity, quantityValue } from "../core/quantity.ts";
-import { internalCapacity, machineCapacity } from "../core/resources/machineCapacity.ts";
-import { nodeAllocatable, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
-import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
-import { resourceValue } from "../core/resources/resourceList.ts";
 import { DEFAULT_IDS_PER_POD, idPoolOf } from "../core/userns/idRanges.ts";
 import type { Machine } from "../ports/host.ts";
+import { nodeAmountsOf } from "./nodeAmountsOf.ts";
 import { nodeSettingsOf } from "./nodeSettingsOf.ts";
 
 const UPSTREAM_POD_LOGS = "/var/log/pods";
 const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
-/** Pods are held to what the machine has, whether or not reservations are enforced. */
-const NO_RESERVATIONS = { kubeReserved: {}, systemReserved: {} };
 
 /** Puts the configuration together; `version` is that of this program, without `v`. */
 export function kubeletConfigOf(options: KubeletOptions, machine: Machine, version: string): KubeletConfig {
   const { flags, config, featureGates, client, credentialPlugins } = options;
   const nodeName = (flags.hostnameOverride.trim() || machine.hostname).toLowerCase();
-  const holdsToReservations = config.enforceNodeAllocatable.includes("pods");
-  const capacity = machineCapacity(
-    config.localStorageCapacityIsolation ? machine : { ...machine, rootFsBytes: undefined },
-    effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount),
-  );
-  const { kubeReserved, systemReserved, evictionHard } = config;
   const node = nodeSettingsOf(options, nodeName, version);
   return {
     nodeName,
@@ -74,12 +62,6 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     cgroupRoot: config.cgroupRoot,
     nodeCgroups: { kubelet: config.kubeletCgroups, runtime: flags.runtimeCgroups, system: config.systemCgroups },
     cgroupDriver: config.cgroupDriver === "systemd" ? "systemd" : "cgroupfs",
-    kubepodsLimits: kubepodsCgroupResources(
-      resourcesForPods({
-        capacity: internalCapacity(capacity, machine.maxPids),
-        ...(holdsToReservations ? { kubeReserved, systemReserved } : NO_RESERVATIONS),
-      }),
-    ),
     podPidsLimit: config.podPidsLimit,
     resizeGates: {
       exclusiveCpus: featureGates.get("InPlacePodVerticalScalingExclusiveCPUs") === true,
@@ -89,16 +71,6 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
       initContainers: featureGates.get("InPlacePodVerticalScalingInitContainers") === true,
       podLevel: featureGates.get("InPlacePodLevelResourcesVerticalScaling") === true,
     },
-    memoryQos:
-      featureGates.get("MemoryQoS") === true && machine.cgroupVersion === 2
-        ? {
-            throttlingFactor: config.memoryThrottlingFactor,
-            protectsRequests: config.memoryReservationPolicy === "TieredReservation",
-            pageBytes: machine.pageBytes,
-            // Whether or not the reservations are enforced.
-            nodeBytes: Number(resourceValue(resourcesForPods({ capacity, kubeReserved, systemReserved }), "memory")),
-          }
-        : undefined,
     cpuManagerPolicy: config.cpuManagerPolicy,
     memoryManagerPolicy: config.memoryManagerPolicy,
     cpuCfsQuota: config.cpuCFSQuota,
@@ -117,8 +89,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     clusterDns: config.clusterDNS,
     clusterDomain: config.clusterDomain,
     podCidr: config.podCIDR,
-    capacity,
-    allocatable: nodeAllocatable({ capacity, kubeReserved, systemReserved, evictionHard }),
+    ...nodeAmountsOf(options, machine),
   };
 }
 

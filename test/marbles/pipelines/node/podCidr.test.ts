@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../../src/core/api.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
-import { podCidr, type PodCidrOrigin } from "../../../../src/pipelines/node/podCidr.ts";
+import { podCidr } from "../../../../src/pipelines/node/podCidr.ts";
 import type { KubeletPorts } from "../../../../src/ports/kubeletPorts.ts";
 import { createCell } from "../../../../src/state/cell.ts";
 import { fixedRng } from "../../../support/fixedRng.ts";
@@ -27,9 +27,9 @@ describe("podCidr", () => {
         return told.length > failures ? cold("--(a|)", { a: {} }) : cold("--#", {}, kubeletError(code, "no"));
       },
     } as unknown as KubeletPorts["runtime"];
-    const origin: PodCidrOrigin =
-      configured === undefined ? { kind: "node", node: cell } : { kind: "configuration", podCidr: configured };
-    const stream$ = podCidr(origin, { runtime, clock, rng: fixedRng(0.5), telemetry: recordingTelemetry() });
+    const cluster = configured === undefined ? ({} as KubeletPorts["cluster"]) : undefined;
+    const ports = { runtime, clock, rng: fixedRng(0.5), telemetry: recordingTelemetry(), cluster };
+    const stream$ = podCidr(cell, ports, { podCidr: configured ?? "192.0.2.0/24" });
     return { cell, told, stream$ };
   }
 

@@ -2,6 +2,7 @@
  * Which credentials are for which image, most specific place first. Counterpart: BasicDockerKeyring of
  * pkg/credentialprovider/keyring.go.
  */
+import { matchesGlob } from "../glob.ts";
 import type { RegistryCredential, RegistryCredentials } from "./dockerConfig.ts";
 
 /** Credentials by place: host, port and the beginning of a path, without a scheme; the last in order of text first. */
@@ -30,33 +31,30 @@ function keyOf(written: string): string {
 
 /** A keyring of these credentials; those of one place keep their order. */
 export function keyringOf(configs: readonly RegistryCredentials[]): Keyring {
-  const byPlace = new Map<string, readonly RegistryCredential[]>();
-  for (const [written, credential] of configs.flatMap((config) => [...config])) {
-    const key = keyOf(written);
-    byPlace.set(key, [...(byPlace.get(key) ?? []), credential]);
+  const byPlace = new Map<string, RegistryCredential[]>();
+  for (const config of configs) {
+    for (const [written, credential] of config) {
+      const key = keyOf(written);
+      const known = byPlace.get(key);
+      if (known === undefined) byPlace.set(key, [credential]);
+      else known.push(credential);
+    }
   }
   return new Map([...byPlace].sort(([a], [b]) => (a < b ? 1 : -1)));
 }
 
-/** Each of `*`, `?` and `[...]` within one label of a host name. */
-function globOf(label: string): RegExp | undefined {
-  const pattern = label.replace(/[\\^$.*+?()|{}]/g, (special) =>
-    special === "*" ? "[^/]*" : special === "?" ? "[^/]" : `\\${special}`,
-  );
-  try {
-    return new RegExp(`^${pattern}$`);
-  } catch {
-    return undefined;
-  }
+/** Whether an image lies below a place: same port, as many labels, each matched, and the beginning of the path. */
+function isBelow(given: Place, place: string): boolean {
+  const wanted = placeOf(place);
+  if (wanted === undefined || wanted.port !== given.port || wanted.labels.length !== given.labels.length) return false;
+  if (!given.path.startsWith(wanted.path)) return false;
+  return wanted.labels.every((label, index) => matchesGlob(label, given.labels[index] ?? ""));
 }
 
-/** Whether an image is at a place with globs in its host: same port, as many labels, beginning of the path. */
+/** Whether an image is at a place, whose host may have wildcards within its labels. */
 export function isAtPlace(place: string, image: string): boolean {
-  const [wanted, given] = [placeOf(place), placeOf(image)];
-  if (wanted === undefined || given === undefined) return false;
-  if (wanted.port !== given.port || wanted.labels.length !== given.labels.length) return false;
-  if (!given.path.startsWith(wanted.path)) return false;
-  return wanted.labels.every((label, index) => globOf(label)?.test(given.labels[index] ?? "") === true);
+  const given = placeOf(image);
+  return given !== undefined && isBelow(given, place);
 }
 
 const isOfDefaultRegistry = (image: string): boolean => {
@@ -66,7 +64,9 @@ const isOfDefaultRegistry = (image: string): boolean => {
 
 /** The credentials to try for an image, in order. `repository`: domain and path, without tag and digest. */
 export function lookUp(keyring: Keyring, repository: string): readonly RegistryCredential[] {
-  const found = [...keyring].flatMap(([place, credentials]) => (isAtPlace(place, repository) ? credentials : []));
+  const given = placeOf(repository);
+  if (given === undefined) return [];
+  const found = [...keyring].flatMap(([place, credentials]) => (isBelow(given, place) ? credentials : []));
   if (found.length > 0) return found;
   return isOfDefaultRegistry(repository) ? (keyring.get(DEFAULT_REGISTRY) ?? []) : [];
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Secret } from "../../../../src/core/configObjects.ts";
-import { readDockerConfig } from "../../../../src/core/image/dockerConfig.ts";
+import { readDockerConfig, type RegistryCredentials } from "../../../../src/core/image/dockerConfig.ts";
 import { isAtPlace, keyringOf, lookUp } from "../../../../src/core/image/keyring.ts";
+import { expectLinear } from "../../../support/expectLinear.ts";
 import { allCredentialsOf } from "../../../../src/core/image/pullSecrets.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -35,6 +36,35 @@ describe("lookUp", () => {
     ]);
     const found = lookUp(keyringOf([first, second]), "registry.example/team/app");
     expect(found.map(({ username }) => username)).toEqual(["b", "a", "c"]);
+  });
+});
+
+describe("lookUp of hostile places", () => {
+  it("takes the same time for a host of many stars", () => {
+    const image = `${"a".repeat(63)}.example/x`;
+    expectLinear(
+      (stars) => ring(`${"*a".repeat(stars)}*b.example`),
+      (keyring) => Array.from({ length: 100 }, () => lookUp(keyring, image)),
+      32,
+    );
+  });
+
+  it("reads an image once however many places there are", () => {
+    expectLinear(
+      (size) => ({
+        image: `${"a.".repeat(size)}example/x`,
+        keyring: ring(...Array.from({ length: size / 8 }, (_, index) => `registry${index}.example`)),
+      }),
+      ({ image, keyring }) => lookUp(keyring, image),
+      16 * 1024,
+    );
+  });
+
+  it("gathers the credentials of one place from many secrets in linear time", () => {
+    expectLinear(
+      (size) => new Array<RegistryCredentials>(size).fill(new Map([["r.example", { username: "", password: "" }]])),
+      keyringOf,
+    );
   });
 });
 

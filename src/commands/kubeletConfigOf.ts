@@ -18,7 +18,10 @@ import { nodeSettingsOf } from "./nodeSettingsOf.ts";
 const UPSTREAM_POD_LOGS = "/var/log/pods";
 const UPSTREAM_CONTAINER_LOGS = "/var/log/containers";
 
-/** Puts the configuration together; `version` is that of this program, without `v`. */
+/**
+ * Puts the configuration together; `version` is that of this program, without `v`. Throws a KubeletError when it asks for
+ * more than the machine has.
+ */
 export function kubeletConfigOf(options: KubeletOptions, machine: Machine, version: string): KubeletConfig {
   const { flags, config, featureGates, client, credentialPlugins } = options;
   const nodeName = (flags.hostnameOverride.trim() || machine.hostname).toLowerCase();

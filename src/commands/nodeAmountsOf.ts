@@ -1,21 +1,23 @@
 /** The amounts of a node: its capacity, what pods may use of it, and the limits that hold pods to that. */
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { effectiveMaxPods } from "../core/admission/admit.ts";
+import { kubeletError } from "../core/errors.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { internalCapacity, machineCapacity } from "../core/resources/machineCapacity.ts";
-import { nodeAllocatable, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
+import { nodeAllocatable, reservationFault, resourcesForPods } from "../core/resources/nodeAllocatable.ts";
 import { kubepodsCgroupResources } from "../core/resources/podCgroup.ts";
+import { reservedCgroups } from "../core/resources/reservedCgroups.ts";
 import { type ResourceAmounts, resourceValue } from "../core/resources/resourceList.ts";
 import type { Machine } from "../ports/host.ts";
 
 /** Pods are held to the capacity of the machine, whether or not reservations are enforced. */
 const NO_RESERVATIONS = { kubeReserved: {}, systemReserved: {} };
 
-/** Computes them. */
+/** Computes them. Throws a KubeletError when more is reserved than the machine has. */
 export function nodeAmountsOf(
   options: KubeletOptions,
   machine: Machine,
-): Pick<KubeletConfig, "capacity" | "allocatable" | "kubepodsLimits" | "memoryQos"> {
+): Pick<KubeletConfig, "capacity" | "allocatable" | "kubepodsLimits" | "reservedCgroups" | "memoryQos"> {
   const { config } = options;
   const { kubeReserved, systemReserved, evictionHard } = config;
   const reserved = config.enforceNodeAllocatable.includes("pods") ? { kubeReserved, systemReserved } : NO_RESERVATIONS;
@@ -23,13 +25,17 @@ export function nodeAmountsOf(
     config.localStorageCapacityIsolation ? machine : { ...machine, rootFsBytes: undefined },
     effectiveMaxPods(config.maxPods, config.podsPerCore, machine.cpuCount),
   );
+  const fault = reservationFault({ capacity, kubeReserved, systemReserved, evictionHard });
+  if (fault !== undefined) throw kubeletError("InvalidArgument", fault);
+  const memoryQos = memoryQosOf(options, machine, capacity);
   return {
     capacity,
     allocatable: nodeAllocatable({ capacity, kubeReserved, systemReserved, evictionHard }),
     kubepodsLimits: kubepodsCgroupResources(
       resourcesForPods({ capacity: internalCapacity(capacity, machine.maxPids), ...reserved }),
     ),
-    memoryQos: memoryQosOf(options, machine, capacity),
+    reservedCgroups: reservedCgroups(config, memoryQos !== undefined),
+    memoryQos,
   };
 }
 

@@ -11,6 +11,7 @@ import type { BackoffPolicy } from "./pod/podActionsTypes.ts";
 import type { NodeCgroups } from "./stats/systemContainers.ts";
 import type { CgroupDriver } from "./resources/cgroupDriver.ts";
 import type { MemoryQos } from "./resources/memoryQos.ts";
+import type { ReservedCgroup } from "./resources/reservedCgroups.ts";
 import type { CgroupLimits } from "./resources/podCgroup.ts";
 import type { PodSource } from "./pod/sourceSnapshot.ts";
 import type { Result } from "./result.ts";
@@ -96,8 +97,10 @@ export interface KubeletConfig {
   readonly cgroupDriver: CgroupDriver;
   /** For stats alone. */
   readonly nodeCgroups: NodeCgroups;
-  /** Limits of the cgroup around all pods; empty when allocatable is not enforced. */
+  /** Limits of the cgroup around all pods; the machine's capacity when allocatable is not enforced. */
   readonly kubepodsLimits: CgroupLimits;
+  /** Cgroups outside of pods that are limited to what is reserved for them. */
+  readonly reservedCgroups: readonly ReservedCgroup[];
   readonly podPidsLimit: number;
   readonly resizeGates: ResizeGates;
   readonly resizableParts: ResizableParts;

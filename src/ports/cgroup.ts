@@ -22,6 +22,11 @@ export interface CgroupResources {
 export interface Cgroups {
   /** Creates the cgroup in every mounted controller and writes the limits; existing is fine. */
   ensure(name: string, resources: CgroupResources): Call<void>;
+  /**
+   * Writes the limits of a cgroup that is there in every controller limits may be about, and makes none. Errors: NotFound
+   * with what is missing.
+   */
+  update(name: string, resources: CgroupResources): Call<void>;
   /** Removes the cgroup and its children, ending processes left in them; a missing one is fine. */
   destroy(name: string): Call<void>;
   /** Child cgroup names (last path element), sorted. Missing: empty. */

@@ -19,7 +19,8 @@ export interface CgroupWrite {
   readonly value: string;
 }
 
-const exists = (path: string): Promise<boolean> =>
+/** Whether there is a file or directory. */
+export const exists = (path: string): Promise<boolean> =>
   fs.access(path).then(
     () => true,
     () => false,

@@ -3,15 +3,23 @@
  * Bounds: a busy cgroup is tried again for two seconds. Counterparts: cgroup_manager_linux.go, opencontainers/cgroups.
  */
 import * as fs from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { retry, throwError, timer } from "rxjs";
 import { isKubeletError, kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
+import { printedCgroupName } from "../core/resources/podCgroup.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { CgroupResources, Cgroups } from "../ports/cgroup.ts";
 import type { Clock } from "../ports/clock.ts";
-import { type CgroupHierarchy, findHierarchies, writesHugePages, writesV1, writesV2 } from "./cgroupHierarchies.ts";
+import {
+  type CgroupHierarchy,
+  exists,
+  findHierarchies,
+  writesHugePages,
+  writesV1,
+  writesV2,
+} from "./cgroupHierarchies.ts";
 
 /** What differs between the kernel's file system and a plain directory made to look like it. */
 export interface CgroupsOptions {
@@ -109,6 +117,37 @@ async function writeLimits(hierarchy: CgroupHierarchy, dir: string, resources: C
   }
 }
 
+/** Controllers that limits may be about; other hierarchies may lack a cgroup. */
+const LIMITING_V1: ReadonlySet<string> = new Set(["cpu", "cpuacct", "cpuset", "memory", "systemd", "pids", "hugetlb"]);
+const LIMITING_V2: readonly string[] = ["cpu", "cpuset", "hugetlb", "memory", "pids"];
+
+const wordsOf = (text: string | undefined): readonly string[] => (text ?? "").split(" ").filter((word) => word !== "");
+
+/** What of a cgroup is not there, in upstream's words; undefined when all is. Counterpart: Validate of cgroup managers. */
+async function missingOf(
+  hierarchies: readonly CgroupHierarchy[],
+  elements: readonly string[],
+): Promise<string | undefined> {
+  const isLimiting = ({ dir }: CgroupHierarchy): boolean =>
+    basename(dir)
+      .split(",")
+      .some((name) => LIMITING_V1.has(name));
+  const v1 = hierarchies.filter((hierarchy) => hierarchy.version === 1 && isLimiting(hierarchy));
+  if (v1.length > 0) {
+    const dirs = v1.map(({ dir }) => join(dir, ...elements));
+    const found = await Promise.all(dirs.map((dir) => exists(dir)));
+    const missing = dirs.filter((_, index) => found[index] === false);
+    return missing.length === 0 ? undefined : `has some missing paths: ${missing.join(", ")}`;
+  }
+  const [root = ""] = hierarchies.map(({ dir }) => dir);
+  const file = join(root, ...elements, "cgroup.controllers");
+  const enabled = await optionalText(file);
+  if (enabled === undefined) return `does not exist: there is no ${file}`;
+  const available = wordsOf(await optionalText(join(root, "cgroup.controllers")));
+  const missing = LIMITING_V2.filter((name) => available.includes(name) && !wordsOf(enabled).includes(name));
+  return missing.length === 0 ? undefined : `has some missing controllers: ${missing.join(", ")}`;
+}
+
 async function childDirs(dir: string): Promise<readonly string[]> {
   try {
     const entries = await fs.readdir(dir, { withFileTypes: true });
@@ -163,12 +202,16 @@ async function destroyIn(hierarchy: CgroupHierarchy, elements: readonly string[]
 const isBusy = (error: unknown): boolean =>
   isKubeletError(error) && ["EBUSY", "ENOTEMPTY"].includes(errnoOf(error.cause));
 
-async function onEveryHierarchy(rootDir: string, act: (hierarchy: CgroupHierarchy) => Promise<void>): Promise<void> {
+async function hierarchiesIn(rootDir: string): Promise<readonly CgroupHierarchy[]> {
   const hierarchies = await findHierarchies(rootDir).catch((thrown: unknown) => {
     throw ioError("read cgroup root", rootDir, thrown);
   });
   if (hierarchies.length === 0) throw kubeletError("NotFound", `no cgroup hierarchy is mounted below ${rootDir}`);
-  for (const hierarchy of hierarchies) await act(hierarchy);
+  return hierarchies;
+}
+
+async function onEveryHierarchy(rootDir: string, act: (hierarchy: CgroupHierarchy) => Promise<void>): Promise<void> {
+  for (const hierarchy of await hierarchiesIn(rootDir)) await act(hierarchy);
 }
 
 /** Cgroup operations below a root. Errors are KubeletErrors naming file and errno; a read-only root: PermissionDenied. */
@@ -185,6 +228,16 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
       const dir = await makeCgroup(hierarchy, elements, edge);
       await writeLimits(hierarchy, dir, resources);
     });
+  };
+  const update = async (name: string, resources: CgroupResources): Promise<void> => {
+    const elements = elementsOf(name);
+    const hierarchies = await hierarchiesIn(rootDir);
+    const missing = await missingOf(hierarchies, elements);
+    if (missing !== undefined) throw kubeletError("NotFound", `cgroup ${printedCgroupName(name)} ${missing}`);
+    for (const hierarchy of hierarchies) {
+      const dir = join(hierarchy.dir, ...elements);
+      if (await exists(dir)) await writeLimits(hierarchy, dir, resources);
+    }
   };
   const destroy = async (name: string): Promise<void> => {
     const elements = elementsOf(name);
@@ -207,6 +260,7 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
     );
   return {
     ensure: (name, resources) => fromCall(() => ensure(name, resources)),
+    update: (name, resources) => fromCall(() => update(name, resources)),
     destroy: destroyWhenIdle,
     list: (name) => fromCall(() => list(name)),
   };

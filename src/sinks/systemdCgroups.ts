@@ -123,6 +123,14 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
         const { properties, limits } = sliceLimits(resources, host);
         return concat(ensureUnit(name, unit, properties), files.ensure(slicePath(name), limits)).pipe(ignoreElements());
       }),
+    update: (name, resources): Call<void> =>
+      defer(() => {
+        const path = slicePath(name);
+        const { properties, limits } = sliceLimits(resources, host);
+        const told = properties.length === 0 ? EMPTY : systemd.setUnitProperties(sliceUnit(name), properties);
+        // Without limits nothing is written: systemd hears of a unit only once its cgroup is known to be there.
+        return concat(files.update(path, {}), told, files.update(path, limits)).pipe(ignoreElements());
+      }),
     destroy: (name): Call<void> =>
       defer(() => {
         if (!hasSlice(name)) return EMPTY;

@@ -19,7 +19,7 @@ export function unmountBelow(folder: string): void {
 }
 
 /** Where the cgroup hierarchies are mounted: one for cgroup v2, one per controller for v1. */
-function cgroupRoots(): readonly string[] {
+export function cgroupRoots(): readonly string[] {
   return readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
     .filter((line) => / - cgroup2? /.test(line))

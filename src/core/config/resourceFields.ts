@@ -73,9 +73,11 @@ export const RESOURCE_FIELDS = {
   }),
   systemReservedCgroup: field("string", undefined, "Cgroup that systemReserved is enforced on", {
     flag: "system-reserved-cgroup",
+    effective: true,
   }),
   kubeReservedCgroup: field("string", undefined, "Cgroup that kubeReserved is enforced on", {
     flag: "kube-reserved-cgroup",
+    effective: true,
   }),
   reservedSystemCPUs: field("string", undefined, "CPUs kept for system and Kubernetes, such as 0-3", {
     flag: "reserved-cpus",

@@ -39,6 +39,16 @@ export function parseChildSlice(parent: string, directory: string): string | und
   return step === "" || step.includes("-") ? undefined : step.replaceAll("_", "-");
 }
 
+/** The name of the cgroup a path of systemd ends in: `/a.slice/a-b_c.slice` and `a-b_c.slice` are `/a/b-c`. */
+export function sliceCgroupName(path: string): string {
+  const last = stepsOf(path).at(-1) ?? "";
+  const unit = last.endsWith(SUFFIX) ? last.slice(0, -SUFFIX.length) : last;
+  return `/${unit
+    .split("-")
+    .map((step) => step.replaceAll("_", "-"))
+    .join("/")}`;
+}
+
 /** A cgroup as runtimes are told of it, in either driver a path below the root of the hierarchy. */
 export const driverCgroupPath = (driver: CgroupDriver, name: string): string =>
   driver === "systemd" ? slicePath(name) : name;

@@ -5,13 +5,14 @@
 import { shareOf } from "../eviction/thresholds.ts";
 import {
   type Quantity,
+  compareQuantity,
   formatQuantity,
   parseQuantity,
   quantityOf,
   quantityValue,
   subtractQuantity,
 } from "../quantity.ts";
-import { type ResourceAmounts, type ResourceList, parseResourceList } from "./resourceList.ts";
+import { type ResourceAmounts, type ResourceList, addResources, parseResourceList } from "./resourceList.ts";
 
 /** What allocatable is computed from; amounts are Kubernetes quantities. */
 export interface NodeReservations {
@@ -61,6 +62,27 @@ function subtractAll(capacity: ResourceList, reservations: readonly ResourceList
 export function resourcesForPods(node: NodeReservations): ResourceList {
   const reservations = [parseResourceList(node.kubeReserved), parseResourceList(node.systemReserved)];
   return subtractAll(parseResourceList(node.capacity), reservations);
+}
+
+/**
+ * Why no node can have these reservations: of some resource they are more than the machine has. Upstream:
+ * validateNodeAllocatable.
+ */
+export function reservationFault(node: NodeReservations): string | undefined {
+  const capacity = parseResourceList(node.capacity);
+  const lists = [
+    parseResourceList(node.kubeReserved),
+    parseResourceList(node.systemReserved),
+    evictionReservation(node.evictionHard ?? {}, capacity),
+  ];
+  const reserved = lists.reduce(addResources);
+  const faults = [...capacity].flatMap(([name, total]) => {
+    const amount = reserved.get(name);
+    if (amount === undefined || compareQuantity(amount, total) <= 0) return [];
+    const [want, have] = [formatQuantity(amount), formatQuantity(total)];
+    return `Resource "${name}" has a reservation of ${want} but capacity of ${have}. Expected capacity >= reservation.`;
+  });
+  return faults.length === 0 ? undefined : `invalid Node Allocatable configuration. ${faults.join(" ")}`;
 }
 
 /** Allocatable of the node in wire form, never below 0; preallocated huge pages are taken from memory. */

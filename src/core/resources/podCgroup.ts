@@ -43,6 +43,14 @@ export interface CgroupLimits extends MemoryProtection {
 
 type CgroupParent = Pick<PodCgroupConfig, "cgroupRoot">;
 
+/** As upstream's messages print a cgroup: the list of its steps. */
+export const printedCgroupName = (name: string): string =>
+  `[${name
+    .split("/")
+    .filter((step) => step !== "")
+    .map((step) => JSON.stringify(step))
+    .join(" ")}]`;
+
 /** `/kubepods` under the cgroup root. */
 export const kubepodsCgroupName = ({ cgroupRoot }: CgroupParent): string =>
   `${cgroupRoot.replace(/\/+$/, "")}/kubepods`;

@@ -27,6 +27,7 @@ import { memoryQosWarning, protectedMemory } from "../../core/resources/memoryQo
 import {
   type CgroupLimits,
   kubepodsCgroupName,
+  printedCgroupName,
   protectedCgroups,
   qosCgroupName,
   qosCgroupResources,
@@ -37,12 +38,14 @@ import { inSequence } from "../../operators/inSequence.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeState } from "../../state/nodeState.ts";
+import { enforceReserved } from "./enforceReserved.ts";
 
 const ENFORCE_AGAIN_MS = 60_000;
 
 /**
  * Keeps them for as long as it is subscribed; a failure is logged and tried again with the next change. Emits events:
- * pods are held to what they may use together, or why they are not, which is tried again each minute.
+ * pods are held to what they may use together, or why they are not, which is tried again each minute. Errors when a
+ * reservation cannot be enforced.
  */
 export function nodeCgroups(
   state: Pick<NodeState, "registry">,
@@ -96,6 +99,7 @@ export function nodeCgroups(
   );
   return concat(
     defer(warn),
+    enforceReserved(cgroups, config),
     enforced$.pipe(switchMap((event) => concat(of(event), merge(classes$, event.type === "Warning" ? again$ : EMPTY)))),
   );
 }
@@ -110,9 +114,8 @@ function enforceAllocatable(
   const done = nodeEvent(nodeName, "NodeAllocatableEnforced", "Updated Node Allocatable limit across pods");
   return concat(cgroups.ensure(name, kubepodsLimits).pipe(ignoreElements()), of(done)).pipe(
     catchError((thrown: unknown) => {
-      const parts = name.split("/").filter((part) => part !== "");
-      const named = `[${parts.map((part) => JSON.stringify(part)).join(" ")}]`;
-      const message = `Failed to update Node Allocatable Limits ${named}: ${toKubeletError(thrown).message}`;
+      const why = toKubeletError(thrown).message;
+      const message = `Failed to update Node Allocatable Limits ${printedCgroupName(name)}: ${why}`;
       return of(nodeEvent(nodeName, "FailedNodeAllocatableEnforcement", message, "Warning"));
     }),
   );

@@ -9,6 +9,8 @@ import { later } from "../runtime/simCall.ts";
 export interface SimCgroups extends Cgroups {
   /** Limits by name, sorted by name; cgroups made as parents have none. */
   all(): ReadonlyMap<string, CgroupResources>;
+  /** Makes one without limits, as somebody else on the machine does. */
+  add(name: string): void;
   /** All of them go, as when the machine boots. */
   clear(): void;
 }
@@ -39,6 +41,12 @@ export function createSimCgroups({ clock, latencyMs = 0, fault }: SimCgroupsOpti
   };
   return {
     ensure: (name, resources) => call("ensure", name, () => ensure(name, resources)),
+    update: (name, resources) =>
+      call("update", name, () => {
+        const found = groups.get(name);
+        if (found === undefined) throw kubeletError("NotFound", `cgroup ${name} does not exist`);
+        groups.set(name, { ...found, ...resources });
+      }),
     destroy: (name) =>
       call("destroy", name, () => {
         for (const each of [...groups.keys()]) if (each === name || each.startsWith(`${name}/`)) groups.delete(each);
@@ -51,6 +59,7 @@ export function createSimCgroups({ clock, latencyMs = 0, fault }: SimCgroupsOpti
           .map((each) => each.slice(prefix.length))
           .sort();
       }),
+    add: (name) => ensure(name, {}),
     clear: () => groups.clear(),
     all: () => new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1))),
   };

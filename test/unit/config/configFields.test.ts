@@ -62,14 +62,14 @@ describe("the field table", () => {
        containerRuntimeEndpoint cpuCFSQuota cpuCFSQuotaPeriod crashLoopBackOff.maxContainerRestartPeriod
        enforceNodeAllocatable eventBurst eventRecordQPS evictionHard evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft
       evictionSoftGracePeriod failCgroupV1 failSwapOn featureGates fileCheckFrequency
-       healthzBindAddress healthzPort httpCheckFrequency imagePullCredentialsVerificationPolicy imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved logging.format
+       healthzBindAddress healthzPort httpCheckFrequency imagePullCredentialsVerificationPolicy imageServiceEndpoint kubeAPIBurst kubeAPIQPS kubeReserved kubeReservedCgroup logging.format
        logging.verbosity maxParallelImagePulls maxPods
        memoryReservationPolicy memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds
        nodeStatusMaxImages nodeStatusReportFrequency nodeStatusUpdateFrequency podCIDR podLogsDir podPidsLimit
        podsPerCore preloadedImagesVerificationAllowlist providerID readOnlyPort registerNode registerWithTaints registerWithTaints[].effect
        registerWithTaints[].key registerWithTaints[].value registryBurst registryPullQPS resolvConf
        rotateCertificates runtimeRequestTimeout seccompDefault serializeImagePulls serverTLSBootstrap staticPodPath staticPodURL staticPodURLHeader
-       localStorageCapacityIsolation syncFrequency systemReserved userNamespaces.idsPerPod volumeStatsAggPeriod
+       localStorageCapacityIsolation syncFrequency systemReserved systemReservedCgroup userNamespaces.idsPerPod volumeStatsAggPeriod
        enableDebugFlagsHandler enableProfilingHandler enableSystemLogHandler enableSystemLogQuery
        authentication.anonymous.enabled authentication.webhook.cacheTTL authentication.webhook.enabled
        authentication.x509.clientCAFile authorization.mode authorization.webhook.cacheAuthorizedTTL

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatQuantity } from "../../../src/core/quantity.ts";
 import { machineCapacity } from "../../../src/core/resources/machineCapacity.ts";
-import { nodeAllocatable, resourcesForPods } from "../../../src/core/resources/nodeAllocatable.ts";
+import { nodeAllocatable, reservationFault, resourcesForPods } from "../../../src/core/resources/nodeAllocatable.ts";
 
 const capacity = {
   cpu: "2",
@@ -35,6 +35,18 @@ describe("nodeAllocatable", () => {
   it("takes huge pages from memory", () => {
     const pages = { memory: "4Gi", "hugepages-2Mi": "1Gi" };
     expect(nodeAllocatable({ capacity: pages })).toEqual({ memory: "3Gi", "hugepages-2Mi": "1Gi" });
+  });
+
+  it("refuses to reserve more than there is, eviction counted", () => {
+    const [has, evictionHard] = [{ cpu: "2", memory: "2Gi" }, { "memory.available": "100Mi" }];
+    const fault = (kubeReserved: Record<string, string>, systemReserved: Record<string, string>) =>
+      reservationFault({ capacity: has, kubeReserved, systemReserved, evictionHard });
+    expect(fault({ memory: "1Gi", cpu: "1" }, { memory: "924Mi", cpu: "1", pid: "9" })).toBeUndefined();
+    expect(fault({ memory: "1Gi" }, { memory: "925Mi", cpu: "2500m" })).toBe(
+      "invalid Node Allocatable configuration. " +
+        'Resource "cpu" has a reservation of 2500m but capacity of 2. Expected capacity >= reservation. ' +
+        'Resource "memory" has a reservation of 2049Mi but capacity of 2Gi. Expected capacity >= reservation.',
+    );
   });
 
   it("ignores thresholds that are no amount", () => {

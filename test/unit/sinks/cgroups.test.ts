@@ -197,6 +197,31 @@ describe("cgroups v1", () => {
     expect(Object.fromEntries(await Promise.all(found))).toEqual(wanted);
   });
 
+  it("updates limits of a cgroup that is there, wherever else it is not, and makes none", async () => {
+    await makeV1Root(root());
+    const { cgroups, removeCgroup } = fakeCgroups(root());
+    await done(cgroups.ensure("/kube", {}));
+    await removeCgroup(join(root(), "unified/kube"));
+    await done(cgroups.update("/kube", { cpuShares: 51, memoryLimitBytes: 4096, pidsLimit: 7, hugePages: {} }));
+    const files = ["cpu/kube/cpu.shares", "memory/kube/memory.limit_in_bytes", "pids/kube/pids.max"];
+    const pages = "hugetlb/kube/hugetlb.2MB.limit_in_bytes";
+    expect(await Promise.all([...files, pages].map((file) => read(join(root(), file))))).toEqual([
+      "51",
+      "4096",
+      "7",
+      "0",
+    ]);
+    await removeCgroup(join(root(), "pids/kube"));
+    expect(await failure(cgroups.update("/kube", { cpuShares: 2 }))).toEqual({
+      code: "NotFound",
+      message: `cgroup ["kube"] has some missing paths: ${join(root(), "pids/kube")}`,
+    });
+    expect(await failure(cgroups.update("/none/own", {}))).toMatchObject({
+      message: expect.stringMatching(/^cgroup \["none" "own"\] has some missing paths: .*\/cpu,cpuacct\/none\/own, /),
+    });
+    expect([await read(join(root(), "cpu/kube/cpu.shares")), await done(cgroups.list("/none"))]).toEqual(["51", []]);
+  });
+
   it("lists children by last element, sorted, of whatever hierarchy", async () => {
     await makeV1Root(root());
     const { cgroups } = fakeCgroups(root());
@@ -334,6 +359,25 @@ describe("cgroups v2", () => {
       ["/kubepods/burstable/podb", "0", "16384"],
       ["/kubepods/besteffort/pode", "-", "-"],
     ]);
+  });
+
+  it("updates limits of a cgroup that is there with all controllers, and makes none", async () => {
+    const { cgroups } = await v2Cgroups();
+    await fs.mkdir(join(root(), "kube"));
+    const update = () => cgroups.update("/kube", { cpuShares: 1024, memoryLimitBytes: 4096, memoryMinBytes: 4096 });
+    expect(await failure(update())).toEqual({
+      code: "NotFound",
+      message: `cgroup ["kube"] does not exist: there is no ${join(root(), "kube/cgroup.controllers")}`,
+    });
+    await fs.writeFile(join(root(), "kube/cgroup.controllers"), "io\n");
+    expect(await failure(update())).toEqual({
+      code: "NotFound",
+      message: 'cgroup ["kube"] has some missing controllers: cpu, memory',
+    });
+    await fs.writeFile(join(root(), "kube/cgroup.controllers"), "cpu io memory\n");
+    await done(update());
+    const files = ["cpu.weight", "memory.max", "memory.min"].map((file) => read(join(root(), "kube", file)));
+    expect(await Promise.all(files)).toEqual(["39", "4096", "4096"]);
   });
 
   it("hands controllers down every level and writes converted limits of those there are", async () => {

@@ -72,6 +72,19 @@ describe("cgroups as slices", () => {
     },
   );
 
+  it("of others are told their limits once they are there, and never started", async () => {
+    const { cgroups, outcome, calls, files } = place();
+    expect(await outcome(cgroups.update("/system", { memoryLimitBytes: 4096 }))).toEqual([
+      "NotFound: cgroup /system.slice does not exist",
+      0,
+    ]);
+    expect(calls).toEqual([]);
+    files.add("/system.slice");
+    expect(await outcome(cgroups.update("/system", { memoryLimitBytes: 4096, hugePages: {} }))).toEqual(["done", 0]);
+    expect(calls).toEqual(["setUnitProperties system.slice MemoryMax=4096"]);
+    expect(files.all().get("/system.slice")).toEqual({ memoryLimitBytes: 4096, hugePages: {} });
+  });
+
   it("that systemd refuses are not written; its own reason is told", async () => {
     const { cgroups, outcome, trouble, files } = place();
     trouble.startTransientUnit = "Access denied";

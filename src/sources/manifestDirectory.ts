@@ -69,8 +69,9 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
     let current: PlaceWatch | undefined;
     const start = () => {
       void current?.watcher.close();
-      const { watcher, target, identity } = watchPlace(place);
-      current = { watcher, target, identity };
+      const watched = watchPlace(place);
+      const { watcher, target, identity } = watched;
+      current = watched;
       const isDirectory = identity !== NO_DIRECTORY;
       watcher.on("all", (event, changed) => {
         const path = resolve(changed);
@@ -83,6 +84,7 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
         // The watch of a file itself also tells when it is replaced, which is one change of its name.
         if (event === "rename" && watchedOf(details) === parent) remakes.told(join(parent, name));
         if (isDirectory || name === basename(place)) subscriber.next(event);
+        if (!isDirectory && watcher === current?.watcher && directoryNow(target) !== watched.targetIdentity) start();
       });
       watcher.on("ready", () => subscriber.next("ready"));
       watcher.on("error", (thrown) => subscriber.error(ioError(`watching ${place}`, thrown)));
@@ -108,6 +110,8 @@ interface PlaceWatch {
   readonly target: string;
   /** Of the directory that is watched; NO_DIRECTORY when it is one above the place. */
   readonly identity: string;
+  /** Of `target`: chokidar reports no change when another directory takes its place at once. */
+  readonly targetIdentity: string;
 }
 
 function watchPlace(place: string): PlaceWatch {
@@ -115,6 +119,7 @@ function watchPlace(place: string): PlaceWatch {
   const isDirectory = identity !== NO_DIRECTORY;
   let target = isDirectory ? place : dirname(place);
   while (directoryNow(target) === NO_DIRECTORY && target !== dirname(target)) target = dirname(target);
+  const targetIdentity = directoryNow(target);
   const leadsThere = (path: string): boolean => place === path || place.startsWith(path === sep ? sep : path + sep);
   const watcher = watch(target, {
     ignoreInitial: true,
@@ -123,7 +128,7 @@ function watchPlace(place: string): PlaceWatch {
     ignorePermissionErrors: true,
     ...(isDirectory ? {} : { ignored: (path: string) => !leadsThere(resolve(path)) }),
   });
-  return { watcher, target, identity };
+  return { watcher, target, identity, targetIdentity };
 }
 
 /** Inode numbers are reused at once, so the moment of birth belongs to an identity. */

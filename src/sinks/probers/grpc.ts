@@ -42,7 +42,7 @@ export function grpcProbe(request: GrpcProbeRequest, clock: Clock): Call<ProbeOu
         const within = formatDuration(timeoutMs);
         return failure(`timeout: failed to connect service "${address}" within ${within}: context deadline exceeded`);
       }
-      return await check(client, service, deadline, timeoutMs);
+      return await check(client, { service, deadline, timeoutMs, signal });
     } finally {
       client.close();
     }
@@ -52,9 +52,18 @@ export function grpcProbe(request: GrpcProbeRequest, clock: Clock): Call<ProbeOu
 const connected = (client: Client, deadline: number): Promise<boolean> =>
   new Promise((resolve) => client.waitForReady(deadline, (error) => resolve(error === undefined)));
 
-function check(client: Client, service: string, deadline: number, timeoutMs: number): Promise<ProbeOutcome> {
+interface HealthCheck {
+  readonly service: string;
+  /** Wall time, in milliseconds. */
+  readonly deadline: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Closing a channel lets its calls go on, so an aborted check is cancelled by itself. */
+function check(client: Client, { service, deadline, timeoutMs, signal }: HealthCheck): Promise<ProbeOutcome> {
   return new Promise((resolve) => {
-    client.makeUnaryRequest(
+    const call = client.makeUnaryRequest(
       CHECK,
       (message: HealthCheckRequest) => Buffer.from(HealthCheckRequest.encode(message).finish()),
       (bytes: Buffer) => HealthCheckResponse.decode(bytes),
@@ -62,6 +71,7 @@ function check(client: Client, service: string, deadline: number, timeoutMs: num
       { deadline },
       (error, answer) => resolve(error === null ? answered(answer) : refused(error, timeoutMs)),
     );
+    signal.addEventListener("abort", () => call.cancel(), { once: true });
   });
 }
 

@@ -128,4 +128,14 @@ describe("podDns", () => {
     const wide = Array.from({ length: 11 }, (_, index) => `${index}`.padEnd(200, "w"));
     expect(dns({ dnsPolicy: "None", dnsConfig: { searches: wide } }).config.searches).toEqual(wide.slice(0, 10));
   });
+
+  it("keeps a search list of 2048 characters whole, and drops the last domain of one with 2049", () => {
+    const domain = (index: number, length: number): string => `${index}`.padEnd(length, "w");
+    // Nine domains of 203 characters, nine spaces between ten domains: 1836 characters before the last.
+    const nine = Array.from({ length: 9 }, (_, index) => domain(index, 203));
+    const searches = (last: number) => dns({ dnsPolicy: "None", dnsConfig: { searches: [...nine, domain(9, last)] } });
+    expect(searches(212).config.searches).toEqual([...nine, domain(9, 212)]);
+    expect(searches(212).warnings).toEqual([]);
+    expect(searches(213).config.searches).toEqual(nine);
+  });
 });

@@ -130,6 +130,22 @@ describe("manifests on a real file system", () => {
     await moveIn("a.yaml", podYaml("a", "app:2"));
     await pods("a-n@app:2");
   });
+  it("notices a directory that vanishes together with the watched one above it, and comes back with it", async () => {
+    const above = join(base, "above");
+    place = join(above, "manifests");
+    await mkdir(above);
+    watching();
+    await pods("");
+    await rm(above, { recursive: true });
+    await mkdir(place, { recursive: true });
+    await moveIn("a.yaml", podYaml("a", "app:1"));
+    await pods("a-n@app:1");
+    await rm(above, { recursive: true });
+    await pods("");
+    await mkdir(place, { recursive: true });
+    await moveIn("a.yaml", podYaml("a", "app:2"));
+    await pods("a-n@app:2");
+  });
   it("follows a single file through replacement and deletion", async () => {
     await mkdir(place);
     await moveIn("a.yaml", podYaml("a", "app:1"));

@@ -351,6 +351,18 @@ describe("regular containers", () => {
       },
     ],
     [
+      "a resize that needs a restart restarts the container it is about, and no other",
+      {
+        pod: pod({ containers: two }),
+        runtime: runtime([instance("a"), instance("b")]),
+        resizeRestarts: new Set(["b"]),
+      },
+      {
+        containersToStart: [start("b", 1)],
+        containersToKill: [kill("b-0", "Container b resize requires restart", "Resized")],
+      },
+    ],
+    [
       "a changed definition restarts even under Never",
       { pod: never, runtime: runtime([instance("web", { specHash: "other" })]) },
       {
@@ -766,6 +778,18 @@ describe("sidecars", () => {
       {
         initContainersToStart: [startInit("s", 1)],
         containersToKill: [kill("s-0", "Init container s definition changed", "SpecChanged")],
+      },
+    ],
+    [
+      "a resize that needs a restart restarts a sidecar, and its alone",
+      {
+        pod: lastSidecar,
+        runtime: runtime([instance("web"), instance("s")]),
+        resizeRestarts: new Set(["s"]),
+      },
+      {
+        initContainersToStart: [startInit("s", 1)],
+        containersToKill: [kill("s-0", "Container s resize requires restart", "Resized")],
       },
     ],
     [

@@ -111,6 +111,19 @@ describe("grpcProbe", () => {
     ]);
   });
 
+  it("ends its call at the server when it is unsubscribed", async () => {
+    const asked = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const port = await health((call) => {
+      call.on("cancelled", () => ended.resolve());
+      asked.resolve();
+    });
+    const running = grpcProbe({ host: LOOPBACK, port, service: "", timeoutMs: 60_000 }, realClock).subscribe();
+    await asked.promise;
+    running.unsubscribe();
+    await ended.promise;
+  });
+
   it("fails when nobody answers in time, connecting or asking", async () => {
     const closed = await servers.closedPort();
     const silent = await health(() => {});

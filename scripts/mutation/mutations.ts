@@ -1,0 +1,97 @@
+/**
+ * Mutations of TypeScript sources: small edits that change what the code does. The edits are found in the syntax tree,
+ * so comments, types and imports stay as they are.
+ */
+import ts from "typescript";
+
+/** One edit: `original` at `start` becomes `replacement`. `line` counts from 1. */
+export interface Mutation {
+  readonly start: number;
+  readonly original: string;
+  readonly replacement: string;
+  readonly line: number;
+}
+
+/** The opposite of an operator, or a neighbour of it. */
+const OPERATORS = new Map<ts.SyntaxKind, string>([
+  [ts.SyntaxKind.EqualsEqualsEqualsToken, "!=="],
+  [ts.SyntaxKind.ExclamationEqualsEqualsToken, "==="],
+  [ts.SyntaxKind.LessThanToken, "<="],
+  [ts.SyntaxKind.LessThanEqualsToken, "<"],
+  [ts.SyntaxKind.GreaterThanToken, ">="],
+  [ts.SyntaxKind.GreaterThanEqualsToken, ">"],
+  [ts.SyntaxKind.AmpersandAmpersandToken, "||"],
+  [ts.SyntaxKind.BarBarToken, "&&"],
+  [ts.SyntaxKind.PlusToken, "-"],
+  [ts.SyntaxKind.MinusToken, "+"],
+  [ts.SyntaxKind.AsteriskToken, "/"],
+  [ts.SyntaxKind.SlashToken, "*"],
+]);
+
+/** Texts that only people read: changing them is no change of behaviour worth a test. */
+const isMessage = (node: ts.StringLiteral): boolean => node.text.includes(" ");
+
+/** Every mutation of a source text, in the order of the text. */
+export function mutationsOf(fileName: string, text: string): readonly Mutation[] {
+  const source = ts.createSourceFile(fileName, text, ts.ScriptTarget.ESNext, true);
+  const found: Mutation[] = [];
+  const add = (node: ts.Node, replacement: string): void => {
+    const start = node.getStart(source);
+    const original = text.slice(start, node.end);
+    const { line } = source.getLineAndCharacterOfPosition(start);
+    if (original !== replacement) found.push({ start, original, replacement, line: line + 1 });
+  };
+  const visit = (node: ts.Node): void => {
+    if (isOutOfScope(node)) return;
+    mutate(node, add);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found.toSorted((a, b) => a.start - b.start);
+}
+
+/** The text after the mutation. */
+export const applied = (text: string, { start, original, replacement }: Mutation): string =>
+  text.slice(0, start) + replacement + text.slice(start + original.length);
+
+/** Types, imports and thrown errors: they have no behaviour, or one that only a bug shows. */
+const isOutOfScope = (node: ts.Node): boolean =>
+  ts.isTypeNode(node) ||
+  ts.isInterfaceDeclaration(node) ||
+  ts.isTypeAliasDeclaration(node) ||
+  ts.isImportDeclaration(node) ||
+  ts.isThrowStatement(node) ||
+  (ts.isExpressionStatement(node) && isAssertion(node.expression)) ||
+  isAssertion(node);
+
+const isAssertion = (node: ts.Node): boolean =>
+  ts.isCallExpression(node) && ["invariant", "unreachable"].includes(node.expression.getText());
+
+function mutate(node: ts.Node, add: (node: ts.Node, replacement: string) => void): void {
+  if (ts.isBinaryExpression(node)) {
+    const operator = OPERATORS.get(node.operatorToken.kind);
+    const joinsText = operator === "-" && [node.left, node.right].some(isText);
+    if (operator !== undefined && !joinsText) add(node.operatorToken, operator);
+    if (node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken) add(node, node.right.getText());
+  } else if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
+    add(node, node.operand.getText());
+  } else if (ts.isIfStatement(node) || ts.isConditionalExpression(node)) {
+    const condition = ts.isIfStatement(node) ? node.expression : node.condition;
+    add(condition, `!(${condition.getText()})`);
+  } else if (node.kind === ts.SyntaxKind.TrueKeyword) {
+    add(node, "false");
+  } else if (node.kind === ts.SyntaxKind.FalseKeyword) {
+    add(node, "true");
+  } else if (ts.isNumericLiteral(node)) {
+    add(node, `(${node.text} + 1)`);
+  } else if (ts.isStringLiteral(node) && !isMessage(node) && node.text !== "" && !isName(node)) {
+    add(node, '"mutated"');
+  } else if (ts.isExpressionStatement(node) && ts.isCallExpression(node.expression)) {
+    add(node, ";");
+  }
+}
+
+const isText = (node: ts.Node): boolean => ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+
+/** A property's name is no value. */
+const isName = (node: ts.StringLiteral): boolean => ts.isPropertyAssignment(node.parent) && node.parent.name === node;

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import type { AllocationRecord } from "../../../../src/core/allocation/allocationFile.ts";
+import { podUid } from "../../../../src/core/ids.ts";
+import type { PodOperation } from "../../../../src/core/pod/podUpdate.ts";
+import type { RegistryInput } from "../../../../src/core/pod/podRegistryTypes.ts";
+import { resizeTrigger } from "../../../../src/core/pod/registryResizes.ts";
+import { pod } from "../samples.ts";
+
+const uid = podUid("uid");
+const update = (op: PodOperation): RegistryInput => ({ kind: "update", update: { op, source: "api", pods: [] } });
+
+describe("the trigger that pending resizes are judged with", () => {
+  it.each<readonly [RegistryInput, ReturnType<typeof resizeTrigger>]>([
+    [update("ADD"), "pods_added"],
+    [update("SET"), "pods_added"],
+    [update("RESTORE"), "pods_added"],
+    [update("UPDATE"), "pod_updated"],
+    [update("RECONCILE"), "pod_updated"],
+    [update("REMOVE"), "pods_removed"],
+    [update("DELETE"), "pods_removed"],
+    [{ kind: "removed", uid }, "pods_removed"],
+    [{ kind: "stopped", uid }, "pod_terminated"],
+    [{ kind: "kept", uid, pod: pod() }, "pod_resized"],
+    [{ kind: "audit" }, "periodic_retry"],
+    [{ kind: "drain" }, undefined],
+    [{ kind: "finished", uid }, undefined],
+    [{ kind: "overdue", uid }, undefined],
+    [{ kind: "reclaimed", uid }, undefined],
+    [{ kind: "restored", allocations: new Map<ReturnType<typeof podUid>, AllocationRecord>() }, undefined],
+  ])("is of the input: %o", (input, trigger) => {
+    expect(resizeTrigger(input)).toBe(trigger);
+  });
+});

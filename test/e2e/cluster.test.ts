@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { ContainerState } from "../../src/gen/cri.ts";
+import { cpuQuotaUs, podCgroupOf } from "../support/kernelState.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { NODE_NAME } from "../support/daemon.ts";
 import { BUSYBOX_IMAGE, busyboxImage } from "../support/images.ts";
@@ -165,8 +166,8 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
       { cpu: "200m", memory: "32Mi" },
     ]);
     const [live] = await cluster.node.containers(first.metadata.uid);
-    const { resources: inForce } = await cluster.node.containerStatus(live?.id ?? "");
-    if (inForce?.linux !== undefined) expect(inForce.linux.cpuQuota).toBe(20_000n);
+    const cgroup = podCgroupOf(cluster.node.containerd.cgroupParent, second);
+    expect([cpuQuotaUs(cgroup), cpuQuotaUs(`${cgroup}/${live?.id}`)]).toEqual([20_000, 20_000]);
     await cluster.until("the events of the resize", () =>
       ["ResizeStarted", "ResizeCompleted"].every((reason) => eventsOf("sized").includes(reason)),
     );

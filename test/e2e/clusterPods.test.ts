@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { parseQuantity, quantityMilli } from "../../src/core/quantity.ts";
+import { cpuQuotaUs, podCgroupOf } from "../support/kernelState.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { NODE_NAME } from "../support/daemon.ts";
 import { clusterNode, isReady } from "./clusterNode.ts";
@@ -51,15 +52,14 @@ describeOnContainerd("pods of a cluster on containerd", (installation) => {
       (pod) => milli(mainOf(pod)?.resources?.limits?.["cpu"]) === half + 200,
       "grown",
     );
-    const { metadata, status } = await cluster.untilTold("growing", (pod) => pendingOf(pod) === undefined, "settled");
-    expect([mainOf(grown)?.containerID, status?.containerStatuses?.[0]?.restartCount]).toEqual([
+    const settled = await cluster.untilTold("growing", (pod) => pendingOf(pod) === undefined, "settled");
+    expect([mainOf(grown)?.containerID, settled.status?.containerStatuses?.[0]?.restartCount]).toEqual([
       mainOf(before)?.containerID,
       0,
     ]);
-    const [container] = await cluster.node.containers(metadata.uid);
-    const inForce = (await cluster.node.containerStatus(container?.id ?? "")).resources?.linux;
-    // Older runtimes do not tell.
-    if (inForce !== undefined) expect(inForce.cpuQuota).toBe(BigInt((half + 200) * 100));
+    const [container] = await cluster.node.containers(settled.metadata.uid);
+    const cgroup = podCgroupOf(cluster.node.containerd.cgroupParent, settled);
+    expect(cpuQuotaUs(`${cgroup}/${container?.id}`)).toBe((half + 200) * 100);
   });
 
   it("start a container anew for a size of the kind it says, and leave it running for the others", async () => {

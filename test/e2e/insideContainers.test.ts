@@ -1,12 +1,11 @@
 /** What a container finds around it: addresses, names, files, limits, rights. Told by the container itself. */
-import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
-import { cgroupFolders } from "../support/kernelState.ts";
+import { cgroupFile, podCgroupOf } from "../support/kernelState.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { containerdNode } from "./containerdNode.ts";
 import { manifest, script, server } from "./manifests.ts";
@@ -168,25 +167,15 @@ describeOnContainerd("inside containers on containerd", (installation) => {
     const { uid } = pod.metadata;
     expect(pod.status?.qosClass).toBe("Burstable");
     const [container] = await node.containers(uid);
-    const podCgroup = `${node.containerd.cgroupParent}/kubepods/burstable/pod${uid}`;
-    const value = (cgroup: string, file: string): string | undefined =>
-      cgroupFolders(cgroup)
-        .map((folder) => {
-          try {
-            return readFileSync(join(folder, file), "utf8").trim();
-          } catch {
-            return undefined; // Another controller's hierarchy.
-          }
-        })
-        .find((text) => text !== undefined);
+    const podCgroup = podCgroupOf(node.containerd.cgroupParent, pod);
     const limits = (cgroup: string): unknown =>
-      value(cgroup, "memory.limit_in_bytes") !== undefined
+      cgroupFile(cgroup, "memory.limit_in_bytes") !== undefined
         ? {
-            memory: value(cgroup, "memory.limit_in_bytes"),
-            cpu: `${value(cgroup, "cpu.cfs_quota_us")} ${value(cgroup, "cpu.cfs_period_us")}`,
-            hasShares: value(cgroup, "cpu.shares") === "51",
+            memory: cgroupFile(cgroup, "memory.limit_in_bytes"),
+            cpu: `${cgroupFile(cgroup, "cpu.cfs_quota_us")} ${cgroupFile(cgroup, "cpu.cfs_period_us")}`,
+            hasShares: cgroupFile(cgroup, "cpu.shares") === "51",
           }
-        : { memory: value(cgroup, "memory.max"), cpu: value(cgroup, "cpu.max"), hasShares: true };
+        : { memory: cgroupFile(cgroup, "memory.max"), cpu: cgroupFile(cgroup, "cpu.max"), hasShares: true };
     const wanted = { memory: String(64 * 1024 * 1024), cpu: "20000 100000", hasShares: true };
     expect(limits(`${podCgroup}/${container?.id}`)).toEqual(wanted);
     expect(limits(podCgroup)).toEqual(wanted);

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import type { Pod } from "../../src/core/api.ts";
 
 /** Mount points at or below a directory, deepest last mounted first. */
 export function mountsBelow(folder: string): readonly string[] {
@@ -31,6 +32,25 @@ export function cgroupFolders(cgroup: string): readonly string[] {
   return cgroupRoots()
     .map((root) => join(root, cgroup))
     .filter((folder) => existsSync(folder));
+}
+
+/** The content of a file of a cgroup, from the hierarchy that has the file; undefined when none has. */
+export const cgroupFile = (cgroup: string, file: string): string | undefined =>
+  cgroupFolders(cgroup)
+    .map((folder) => join(folder, file))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, "utf8").trim())[0];
+
+/** The cgroup of a pod on a node whose cgroups have this parent. */
+export function podCgroupOf(parent: string, { metadata, status }: Pod): string {
+  const tier = status?.qosClass === "Guaranteed" ? "" : `/${status?.qosClass?.toLowerCase()}`;
+  return `${parent}/kubepods${tier}/pod${metadata.uid}`;
+}
+
+/** The CPU time a cgroup may use, in microseconds per period, on either version of cgroups; undefined without a limit. */
+export function cpuQuotaUs(cgroup: string): number | undefined {
+  const quota = cgroupFile(cgroup, "cpu.cfs_quota_us") ?? cgroupFile(cgroup, "cpu.max")?.split(" ")[0];
+  return quota === undefined || ["-1", "max"].includes(quota) ? undefined : Number(quota);
 }
 
 /** Processes in a cgroup and below it. */

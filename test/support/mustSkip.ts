@@ -1,4 +1,5 @@
 /** What a machine lacks skips tests loudly; with RXLET_E2E=required it fails them instead. */
+import { existsSync } from "node:fs";
 
 /** True when tests that cannot run here have to fail. */
 export const isRequired = (): boolean => process.env["RXLET_E2E"] === "required";
@@ -10,5 +11,13 @@ export function mustSkip(what: string, missing: readonly string[]): boolean {
   return true;
 }
 
+const MISSING_ROOT: readonly string[] = process.getuid?.() === 0 ? [] : ["root"];
+
 /** What tests that give files away need. */
-export const MISSING_FOR_CHOWN: readonly string[] = process.getuid?.() === 0 ? [] : ["root"];
+export const MISSING_FOR_CHOWN = MISSING_ROOT;
+
+/** What tests that make cgroups need. */
+export const MISSING_FOR_CGROUPS: readonly string[] = [
+  ...MISSING_ROOT,
+  ...(existsSync("/sys/fs/cgroup") ? [] : ["/sys/fs/cgroup"]),
+];

@@ -18,6 +18,20 @@ describe("housekeeping", () => {
     check();
   });
 
+  it("destroys the cgroups of pods that nobody has, in every QoS tier, and leaves all others", () => {
+    const { node, check } = podNode({ pods: [podOf()] });
+    node.runFor(1_000);
+    const before = [...node.cgroups.all().keys()];
+    const orphans = ["/kubepods/podgone-1", "/kubepods/burstable/podgone-2", "/kubepods/besteffort/podgone-3"];
+    for (const name of [...orphans, "/kubepods/burstable/other"]) {
+      node.cgroups.ensure(name, { cpuShares: 2 }).subscribe();
+    }
+    node.runFor(60_000);
+    expect(before.some((name) => name.endsWith("/poduid-1"))).toBe(true);
+    expect([...node.cgroups.all().keys()]).toEqual([...before, "/kubepods/burstable/other"].sort());
+    check();
+  });
+
   it("waits until every source has said what it wants", () => {
     const { node, check } = podNode({ config: { sources: ["api", "http"] }, pageFate: () => ({ kind: "hang" }) });
     node.files.put(`${POD_DIR}/file`, "data");

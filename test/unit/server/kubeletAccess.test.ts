@@ -84,6 +84,8 @@ const ROUTES = [
   ["/nothing", "proxy"],
 ] as const;
 const VERBS = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete", HEAD: "" } as const;
+/** The codes that a route itself answers with here: the page, a bad question, an unknown pod, another verb. */
+const ROUTE_ANSWERS = [200, 400, 404, 405, 406];
 const INTO_CONTAINERS = /^\/(exec|attach|portForward|run)\//;
 
 describe("who is let in", () => {
@@ -100,7 +102,7 @@ describe("who is let in", () => {
         const { status, body } = await ask(method, path, user);
         const refusal = `Forbidden (user=${user}, verb=${verb}, resource=nodes, subresource(s)=[${wanted}])\n`;
         const what = `${method} ${path} by ${user}`;
-        if (isAllowed) expect([what, status, body.startsWith("Forbidden")]).not.toEqual([what, 403, true]);
+        if (isAllowed) expect(ROUTE_ANSWERS, `${what}: ${status} ${body}`).toContain(status);
         else expect([what, status, method === "HEAD" ? refusal : body]).toEqual([what, 403, refusal]);
       }
     }

@@ -20,30 +20,19 @@ import type { Pod } from "../core/api.ts";
 import type { EpochMs } from "../core/ids.ts";
 import { podRow } from "../core/pod/podRow.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
+import { bannerLines, type DevBanner } from "./devBanner.ts";
 import { type DrawnBlock, drawBlock, EMPTY_BLOCK, type TerminalSize } from "./drawBlock.ts";
 import { changedLines, NO_LINES } from "./podLines.ts";
 import { changedProblems, NO_PROBLEM_LINES } from "./problemLines.ts";
 import { screenLines } from "./screenLines.ts";
-import { tableLines } from "./tableLines.ts";
-
-/** Where things are, as the first lines say it. */
-export interface PodTableHeader {
-  /** Directory of the manifests. */
-  readonly manifests: string;
-  /** URL of the read-only API; undefined when it is off. */
-  readonly api: string | undefined;
-  /** URL of the metrics; undefined when they are off. */
-  readonly metrics: string | undefined;
-  /** File with the node's log. */
-  readonly log: string;
-}
+import { byName, shownName, tableLines } from "./tableLines.ts";
 
 export interface PodTableOptions {
   readonly changes$: Observable<readonly Pod[]>;
   /** All problems of the manifests, now and after each change. */
   readonly problems$: Observable<readonly ManifestProblem[]>;
   readonly clock: { readonly scheduler: SchedulerLike; wallTime(): EpochMs };
-  readonly header: PodTableHeader;
+  readonly header: DevBanner;
   /** The size of the terminal, now and after each resize; undefined in a pipe or a file. */
   readonly terminal$: Observable<TerminalSize> | undefined;
 }
@@ -51,17 +40,6 @@ export interface PodTableOptions {
 /** At most ten redraws a second; ages move once a second. */
 const REDRAW_MS = 100;
 const AGE_MS = 1000;
-
-/** The header as lines. */
-function headerLines({ manifests, api, metrics, log }: PodTableHeader): readonly string[] {
-  return [
-    `Manifests  ${manifests}  (edit, add or remove files: pods follow)`,
-    ...(api === undefined ? [] : [`API        ${api}/pods`]),
-    ...(metrics === undefined ? [] : [`Metrics    ${metrics}`]),
-    `Log        ${log}`,
-    "Ctrl-C     stops the pods and leaves nothing behind",
-  ];
-}
 
 /**
  * Text to write as it is.
@@ -80,7 +58,7 @@ export function podTable(options: PodTableOptions): Observable<string> {
 }
 
 function pipedTable({ changes$, problems$, clock, header }: PodTableOptions): Observable<string> {
-  const head = `${headerLines(header).join("\n")}\n`;
+  const head = `${bannerLines(header, undefined).join("\n")}\n`;
   const pods$ = changes$.pipe(scan((last, pods) => changedLines(last, pods, clock.wallTime()), NO_LINES));
   const told$ = problems$.pipe(
     scan((last, problems) => changedProblems(last, problems, header.manifests, clock.wallTime()), NO_PROBLEM_LINES),
@@ -101,8 +79,9 @@ function redrawnTable(
     throttleTime(REDRAW_MS, clock.scheduler, { leading: true, trailing: true }),
     map(([pods, problems, size]) => {
       const now = clock.wallTime();
-      const table = tableLines(pods.map((pod) => podRow(pod, now)));
-      return { lines: screenLines(headerLines(header), table, { problems, manifests }, size), size };
+      const rows = pods.map((pod) => podRow(pod, now)).sort(byName);
+      const banner = bannerLines(header, rows[0] && shownName(rows[0]));
+      return { lines: screenLines(banner, tableLines(rows), { problems, manifests }, size), size };
     }),
     scan((block: DrawnBlock, { lines, size }) => drawBlock(block, lines, size), EMPTY_BLOCK),
     distinctUntilChanged(),

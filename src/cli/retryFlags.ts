@@ -1,15 +1,14 @@
 /** Flags and options of `rxlet retry POD`. */
-import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
-import { ACCESS_FLAGS, readAccess } from "./accessFlags.ts";
-import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
+import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
+import { readPodName } from "./podName.ts";
+import { AUTHENTICATED, type KubeletTarget, readTarget, TARGET_FLAGS } from "./targetFlags.ts";
 
-/** What to retry, whom to ask, and as whom. */
-export interface RetryOptions extends KubeletAccess {
+/** The pod to retry, and the kubelet to ask. */
+export interface RetryOptions {
   readonly namespace: string;
   readonly pod: string;
-  /** Base URL of a kubelet's authenticated server, without a slash at the end. */
-  readonly server: string;
+  readonly target: KubeletTarget;
 }
 
 const base = { group: "rxlet", effective: true } as const;
@@ -17,14 +16,7 @@ const base = { group: "rxlet", effective: true } as const;
 /** Flags of `rxlet retry`. */
 export const RETRY_FLAGS: readonly FlagSpec[] = [
   { ...base, name: "namespace", short: "n", type: "string", default: "default", about: "Namespace of the pod" },
-  {
-    ...base,
-    name: "server",
-    type: "string",
-    default: "https://127.0.0.1:10250",
-    about: "URL of the kubelet's authenticated server",
-  },
-  ...ACCESS_FLAGS,
+  ...TARGET_FLAGS,
 ];
 
 type Read =
@@ -34,17 +26,9 @@ type Read =
 /** The options, or everything that is wrong with them. A pod may also be written `namespace/name`. */
 export function readRetryFlags({ given, positional, errors }: ParsedFlags): Read {
   const values = ownFlagValues(given, RETRY_FLAGS);
-  const faults = [...errors];
-  const [written, ...rest] = positional;
-  faults.push(...rest.map((text) => `unexpected argument ${JSON.stringify(text)}`));
-  if (written === undefined) faults.push("retry needs the name of a pod: rxlet retry POD");
-  const [, namespace = String(values["namespace"]), pod = ""] = /^(?:([^/]+)\/)?([^/]+)$/.exec(written ?? "") ?? [];
-  if (written !== undefined && pod === "") faults.push(`${JSON.stringify(written)} is no name of a pod`);
-  const server = String(values["server"]).replace(/\/+$/, "");
-  if (!/^https:\/\/[^/]/.test(server))
-    faults.push(`--server: must be a URL such as https://127.0.0.1:10250, got ${server}`);
-  const { access, faults: useless } = readAccess(values, { given }, server);
-  faults.push(...(faults.length === 0 ? useless : []));
-  if (faults.length > 0) return { ok: false, errors: faults };
-  return { ok: true, options: { namespace, pod, server, ...access } };
+  const { namespace, pod, faults: misnamed } = readPodName(positional, String(values["namespace"]));
+  const missing = positional.length > 0 ? [] : ["retry needs the name of a pod: rxlet retry POD"];
+  const { target, faults: unreachable } = readTarget(values, { given }, { otherwise: AUTHENTICATED, readOnly: false });
+  const faults = [...errors, ...missing, ...misnamed, ...unreachable];
+  return faults.length > 0 ? { ok: false, errors: faults } : { ok: true, options: { namespace, pod, target } };
 }

@@ -1,13 +1,12 @@
 /** Flags and options of the commands that show what a running rxlet knows: `rxlet explain POD`, `rxlet volumes [POD]`. */
-import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
-import { ACCESS_FLAGS, readAccess } from "./accessFlags.ts";
 import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
+import { readPodName } from "./podName.ts";
+import { type KubeletTarget, readTarget, TARGET_FLAGS } from "./targetFlags.ts";
 
-/** Whom to ask and as whom, and what the answer is to be. */
-export interface ShowOptions extends KubeletAccess {
-  /** Base URL of a kubelet's server, without a slash at the end. */
-  readonly server: string;
+/** The kubelet to ask, and the form of its answer. */
+export interface ShowOptions {
+  readonly target: KubeletTarget;
   readonly format: "text" | "json";
 }
 
@@ -25,19 +24,19 @@ export interface VolumesOptions extends ShowOptions {
 }
 
 const base = { group: "rxlet", effective: true } as const;
+const READ_ONLY_PORT = 10_255;
 
 /** Flags of `rxlet explain` and `rxlet volumes`. */
 export const EXPLAIN_FLAGS: readonly FlagSpec[] = [
   { ...base, name: "namespace", short: "n", type: "string", default: "default", about: "Namespace of the pod" },
-  { ...base, name: "port", type: "int32", default: "10255", about: "Read-only port of the kubelet on this machine" },
   {
     ...base,
-    name: "server",
-    type: "string",
-    default: "",
-    about: "URL of the kubelet's server, read-only or authenticated, instead of a port here",
+    name: "port",
+    type: "int32",
+    default: String(READ_ONLY_PORT),
+    about: "Read-only port on this machine to ask; the default is asked when no rxlet dev runs",
   },
-  ...ACCESS_FLAGS,
+  ...TARGET_FLAGS,
   { ...base, name: "output", short: "o", type: "string", default: "text", about: "text or json" },
 ];
 
@@ -48,22 +47,25 @@ type Read<Options> =
 /** The options, or everything that is wrong with them. A pod may also be written `namespace/name`. */
 export function readVolumesFlags({ given, positional, errors }: ParsedFlags): Read<VolumesOptions> {
   const values = ownFlagValues(given, EXPLAIN_FLAGS);
-  const faults = [...errors];
-  const [written, ...rest] = positional;
-  faults.push(...rest.map((text) => `unexpected argument ${JSON.stringify(text)}`));
-  const [, namespace = String(values["namespace"]), pod = ""] = /^(?:([^/]+)\/)?([^/]+)$/.exec(written ?? "") ?? [];
-  if (written !== undefined && pod === "") faults.push(`${JSON.stringify(written)} is no name of a pod`);
+  const { namespace, pod, faults: misnamed } = readPodName(positional, String(values["namespace"]));
+  const faults = [...errors, ...misnamed];
   const port = Number(values["port"]);
   if (port < 1 || port > 65_535) faults.push(`--port: must be between 1 and 65535, got ${port}`);
-  const server = String(values["server"]) === "" ? `http://127.0.0.1:${port}` : String(values["server"]);
-  if (!/^https?:\/\/[^/]/.test(server))
-    faults.push(`--server: must be a URL such as http://127.0.0.1:10255, got ${server}`);
-  const { access, faults: useless } = readAccess(values, { given }, server);
-  faults.push(...useless);
+  const urlOf = (number: number): string => `http://127.0.0.1:${number}`;
+  const { target, faults: unreachable } = readTarget(
+    values,
+    { given },
+    {
+      otherwise: urlOf(READ_ONLY_PORT),
+      readOnly: true,
+      local: given.some(({ spec }) => spec.name === "port") ? urlOf(port) : undefined,
+    },
+  );
+  faults.push(...unreachable);
   const format = String(values["output"]);
   if (format !== "text" && format !== "json") faults.push(`--output: must be text or json, got ${format}`);
   if (faults.length > 0 || (format !== "text" && format !== "json")) return { ok: false, errors: faults };
-  const asked: VolumesOptions = { namespace, server: server.replace(/\/+$/, ""), format, ...access };
+  const asked: VolumesOptions = { namespace, target, format };
   return { ok: true, options: pod === "" ? asked : { ...asked, pod } };
 }
 

@@ -12,6 +12,12 @@ export const printable = (text: string): string => text.replace(UNPRINTABLE, "?"
 export const shownName = ({ namespace, name }: PodRow): string =>
   printable(namespace === "default" ? name : `${namespace}/${name}`);
 
+/** Orders rows by namespace, then name. */
+export const byName = (a: PodRow, b: PodRow): number =>
+  a.namespace === b.namespace ? compared(a.name, b.name) : compared(a.namespace, b.namespace);
+
+const compared = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
 /** Cells joined into lines; every column as wide as its widest cell, no blanks at line ends. */
 function alignedLines(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = rows.reduce<readonly number[]>(

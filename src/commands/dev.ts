@@ -4,6 +4,7 @@
  */
 import {
   catchError,
+  combineLatest,
   concat,
   connect,
   defer,
@@ -24,14 +25,15 @@ import {
   tap,
   throwError,
 } from "rxjs";
+import type { DevBanner } from "../cli/devBanner.ts";
 import { podTable } from "../cli/podTable.ts";
 import type { DevOptions } from "../cli/subCommands.ts";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
 import type { Kubelet } from "../kubelet.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { systemClock } from "../sources/systemClock.ts";
-import { type DevSpace, openDevSpace } from "./devSpace.ts";
-import { runNode } from "./runNode.ts";
+import { openDevSpace } from "./devSpace.ts";
+import { type NodeOutput, runNode } from "./runNode.ts";
 import { KUBERNETES_VERSION } from "./version.ts";
 
 /** How long pods get to stop after Ctrl-C; a second one does not wait. */
@@ -81,11 +83,13 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
       );
       const hurried$ = signals$.pipe(skip(1));
       const node$ = runNode({ options: space.options, log, version: KUBERNETES_VERSION }).pipe(
-        filter((output) => output.kind === "started"),
-        switchMap((started) => {
-          kubelet = started.kubelet;
-          return showPods(kubelet, space, screen);
-        }),
+        connect((output$) =>
+          combineLatest([
+            startedKubelet(output$).pipe(tap((started) => (kubelet = started))),
+            httpsPort(output$).pipe(switchMap((port) => from(space.announce(port)))),
+          ]),
+        ),
+        switchMap(([started, banner]) => showPods(started, banner, screen)),
       );
       const died$ = from(space.runtime.ended).pipe(
         switchMap(() =>
@@ -106,7 +110,20 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
   );
 }
 
-function showPods(kubelet: Kubelet, { header }: DevSpace, screen: Screen): Observable<never> {
+const startedKubelet = (output$: Observable<NodeOutput>): Observable<Kubelet> =>
+  output$.pipe(
+    filter((output) => output.kind === "started"),
+    map(({ kubelet }) => kubelet),
+  );
+
+const httpsPort = (output$: Observable<NodeOutput>): Observable<number> =>
+  output$.pipe(
+    filter((output) => output.kind === "listening"),
+    filter(({ server }) => server === "https"),
+    map(({ at }) => at.port),
+  );
+
+function showPods(kubelet: Kubelet, header: DevBanner, screen: Screen): Observable<never> {
   const resized$ = fromEvent(screen as unknown as NodeJS.EventEmitter, "resize").pipe(
     startWith(undefined),
     map(() => ({ columns: screen.columns ?? 80, rows: screen.rows ?? 24 })),

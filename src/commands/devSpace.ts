@@ -1,21 +1,26 @@
-/** What `rxlet dev` opens before its node runs: state directory, log, embedded runtime, configuration. */
+/** What `rxlet dev` opens before its node runs: state directory, log, credentials, embedded runtime, configuration. */
 import { createWriteStream, type WriteStream } from "node:fs";
-import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
+import { mkdir, mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
-import type { PodTableHeader } from "../cli/podTable.ts";
-import { runProgram } from "../cli/program.ts";
+import type { DevBanner } from "../cli/devBanner.ts";
 import type { DevOptions } from "../cli/subCommands.ts";
-import { kubeletError } from "../core/errors.ts";
+import { kubeconfigOf } from "../core/dev/devInstance.ts";
+import { kubeletError, toKubeletError } from "../core/errors.ts";
+import { formatInstant } from "../core/telemetry/civilTime.ts";
+import { systemClock } from "../sources/systemClock.ts";
+import { type ClientFiles, createDevCredentials, credentialPaths } from "./devCredentials.ts";
+import { type AnnouncedDev, announceDev, writePrivateFiles } from "./devInstances.ts";
+import { devKubeletOptions } from "./devOptions.ts";
+import { LOOPBACK, usablePort } from "./devPorts.ts";
 import { type DevRuntime, startDevRuntime } from "./devRuntime.ts";
-import { KUBERNETES_VERSION } from "./version.ts";
+import { programWords } from "./programWords.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/first-pods", import.meta.url));
-const DEFAULT_PORT = 10_255;
-const LOOPBACK = "127.0.0.1";
+/** Names the authenticated server can be reached by. */
+const SERVER_HOSTS = [LOOPBACK, "localhost"];
 
 /** Everything open; `close` undoes it all. */
 export interface DevSpace {
@@ -23,7 +28,8 @@ export interface DevSpace {
   readonly runtime: DevRuntime;
   readonly log: WriteStream;
   readonly logFile: string;
-  readonly header: PodTableHeader;
+  /** Tells other commands of this user about the authenticated server at this port; resolves with the banner. */
+  announce(port: number): Promise<DevBanner>;
   close(): Promise<void>;
 }
 
@@ -37,18 +43,34 @@ export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
   await mkdir(root, { recursive: true, mode: 0o700 });
   const logFile = path.join(root, "rxlet.log");
   const socket = path.join(root, "runtime.sock");
+  const pki = path.join(root, "pki");
   const readOnlyPort = await usablePort(dev.readOnlyPort);
-  const options = await devKubeletOptions({ ...dev, readOnlyPort }, manifests, root, socket);
-  const runtime = await startDevRuntime(socket, path.join(root, "runtime"), logFile);
+  const places = { manifests, root, socket, credentials: credentialPaths(pki) };
+  const options = await devKubeletOptions({ ...dev, readOnlyPort }, places);
+  const [clientFiles, runtime] = await bothOpen(
+    createDevCredentials(pki, SERVER_HOSTS),
+    startDevRuntime(socket, path.join(root, "runtime"), logFile),
+  );
   const log = createWriteStream(logFile, { flags: "a" });
-  const base = readOnlyPort === 0 ? undefined : `http://${LOOPBACK}:${readOnlyPort}`;
+  let announced: AnnouncedDev | undefined;
   return {
     options,
     runtime,
     log,
     logFile,
-    header: { manifests, api: base, metrics: base === undefined ? undefined : `${base}/metrics`, log: logFile },
+    announce: async (port) => {
+      announced = await announceAt(`https://${LOOPBACK}:${port}`, { root, manifests, clientFiles, log });
+      return {
+        program: programWords(),
+        manifests,
+        kubeconfig: kubeconfigOf(announced),
+        readOnly: readOnlyPort === 0 ? undefined : `http://${LOOPBACK}:${readOnlyPort}`,
+        portInUse: readOnlyPort === dev.readOnlyPort ? undefined : dev.readOnlyPort,
+        log: logFile,
+      };
+    },
     close: async () => {
+      await announced?.withdraw();
       await runtime.stop();
       await new Promise<void>((resolve) => {
         log.end(() => resolve());
@@ -58,58 +80,34 @@ export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
   };
 }
 
-/** The first five minutes do not fail on a port: when the default one is taken, any free one serves. */
-async function usablePort(wanted: number): Promise<number> {
-  if (wanted !== DEFAULT_PORT) return wanted;
-  return (await freePort(wanted)) ?? (await freePort(0)) ?? wanted;
+/** Both were begun at once: without the credentials the runtime ends again. */
+async function bothOpen(
+  credentials: Promise<ClientFiles>,
+  runtime: Promise<DevRuntime>,
+): Promise<readonly [ClientFiles, DevRuntime]> {
+  const [made, started] = await Promise.allSettled([credentials, runtime]);
+  if (started.status === "rejected") throw started.reason;
+  if (made.status === "fulfilled") return [made.value, started.value];
+  await started.value.stop();
+  throw made.reason;
 }
 
-/** The port listened on for a moment; undefined when it is taken. */
-async function freePort(port: number): Promise<number | undefined> {
-  const server = createServer();
-  const listened = new Promise<number | undefined>((resolve) => {
-    server.once("error", () => resolve(undefined));
-    server.listen(port, LOOPBACK, () => resolve((server.address() as AddressInfo).port));
-  });
-  const found = await listened;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return found;
+interface Announcement {
+  readonly root: string;
+  readonly manifests: string;
+  readonly clientFiles: ClientFiles;
+  readonly log: WriteStream;
 }
 
-/** The daemon's own command line, so that dev is no second way to configure a node. */
-async function devKubeletOptions(
-  dev: DevOptions,
-  manifests: string,
-  root: string,
-  socket: string,
-): Promise<KubeletOptions> {
-  const argv = [
-    `--container-runtime-endpoint=unix://${socket}`,
-    `--root-dir=${path.join(root, "kubelet")}`,
-    `--pod-manifest-path=${manifests}`,
-    `--read-only-port=${dev.readOnlyPort}`,
-    `--read-only-bind-address=${LOOPBACK}`,
-    "--healthz-port=0",
-    "--enable-server=false",
-    "--cgroups-per-qos=false",
-    "--enforce-node-allocatable=",
-    `--v=${dev.logLevel}`,
-    ...(dev.nodeName === undefined ? [] : [`--hostname-override=${dev.nodeName}`]),
-  ];
-  const invocation = await runProgram(argv, { version: KUBERNETES_VERSION });
-  if (invocation.command === "kubelet") {
-    const { config } = invocation.options;
-    // A trial also runs on a machine with cgroup v1 or swap, or whose disk is nearly full.
-    const own = {
-      failCgroupV1: false,
-      failSwapOn: false,
-      podLogsDir: path.join(root, "logs", "pods"),
-      evictionHard: {},
-    };
-    return { ...invocation.options, config: { ...config, ...own } };
-  }
-  const why = invocation.command === "error" ? invocation.errors.join("; ") : invocation.command;
-  throw kubeletError("InvalidArgument", `rxlet dev: ${why}`);
+/** Where other commands look; where that directory is not to be trusted, kubectl still gets its file. */
+async function announceAt(server: string, { root, manifests, clientFiles, log }: Announcement): Promise<AnnouncedDev> {
+  const startedAt = formatInstant(systemClock.wallTime());
+  const record = { pid: process.pid, manifests: await realpath(manifests), server, startedAt };
+  const files = clientFiles(server);
+  return announceDev(record, files).catch(async (thrown: unknown) => {
+    log.write(`Other rxlet commands cannot find this rxlet dev: ${toKubeletError(thrown).message}\n`);
+    const directory = path.join(root, "access");
+    await writePrivateFiles(directory, files);
+    return { directory, withdraw: () => rm(directory, { recursive: true, force: true }) };
+  });
 }

@@ -1,11 +1,6 @@
-/**
- * The Certificates port on Node's crypto, and on @peculiar/x509 for what is made, which is loaded when it is needed:
- * a node that makes no keys does without its 20 MB. Keeps nothing.
- */
-import { createHash, createPrivateKey, generateKeyPair, type KeyObject, webcrypto, X509Certificate } from "node:crypto";
-import { isIP } from "node:net";
+/** The Certificates port on Node's crypto, and on @peculiar/x509 for what is made. Keeps nothing. */
+import { createHash, createPrivateKey, webcrypto, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import { promisify } from "node:util";
 import type { TlsIdentity } from "../core/api/clientConfig.ts";
 import type { CertificateFacts } from "../core/cert/certificateFacts.ts";
 import type { CertificateTemplate } from "../core/cert/certificateTemplate.ts";
@@ -16,22 +11,10 @@ import { canonicalIp } from "../core/node/ipAddress.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Certificates, PreparedRequest } from "../ports/certificates.ts";
 import type { Clock } from "../ports/clock.ts";
+import { createAuthority } from "./certificateAuthority.ts";
+import { alternativeNames, cryptoKeys, keyText, loadX509, newPrivateKey, SIGNATURE } from "./keyPairs.ts";
 
-const CURVE = { name: "ECDSA", namedCurve: "P-256" } as const;
-const SIGNATURE = { name: "ECDSA", hash: "SHA-256" } as const;
-const HOUR_MS = 3_600_000;
-const YEAR_MS = 365 * 24 * HOUR_MS;
-
-const makeKeys = promisify(generateKeyPair);
-
-/** The library's form of an instant. */
-// eslint-disable-next-line no-restricted-globals -- a date made of a given instant, not the time it is
-const instant = (at: number) => new Date(at);
-
-const load = async () => {
-  await import("reflect-metadata");
-  return import("@peculiar/x509");
-};
+const spki = (key: webcrypto.CryptoKey) => webcrypto.subtle.exportKey("spki", key);
 
 const unusable = (what: string, thrown: unknown): KubeletError =>
   kubeletError("InvalidArgument", `${what} cannot be used: ${thrown instanceof Error ? thrown.message : "?"}`);
@@ -45,35 +28,11 @@ function checked<T>(what: string, read: () => T): T {
   }
 }
 
-async function newPrivateKey(): Promise<KeyObject> {
-  const { privateKey } = await makeKeys("ec", CURVE);
-  return privateKey;
-}
-
-const keyText = (key: KeyObject): string => String(key.export({ type: "sec1", format: "pem" }));
-
-const spki = (key: webcrypto.CryptoKey) => webcrypto.subtle.exportKey("spki", key);
-
-/** Both halves as the library takes them. */
-async function cryptoKeys(privateKey: KeyObject): Promise<webcrypto.CryptoKeyPair> {
-  const pkcs8 = privateKey.export({ type: "pkcs8", format: "der" });
-  const { d: _private, ...jwk } = privateKey.export({ format: "jwk" });
-  return {
-    privateKey: await webcrypto.subtle.importKey("pkcs8", pkcs8, CURVE, false, ["sign"]),
-    publicKey: await webcrypto.subtle.importKey("jwk", jwk, CURVE, true, ["verify"]),
-  };
-}
-
-const alternativeNames = ({ dnsNames, ipAddresses }: Pick<CertificateTemplate, "dnsNames" | "ipAddresses">) => [
-  ...dnsNames.map((value) => ({ type: "dns", value }) as const),
-  ...ipAddresses.map((value) => ({ type: "ip", value }) as const),
-];
-
 async function request(pem: string, template: CertificateTemplate, use: CertificateUse): Promise<PreparedRequest> {
   const keys = await cryptoKeys(checked("the private key", () => createPrivateKey(pem))).catch((thrown: unknown) => {
     throw unusable("the private key", thrown);
   });
-  const { Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } = await load();
+  const { Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } = await loadX509();
   const names = alternativeNames(template);
   const made = await Pkcs10CertificateRequestGenerator.create({
     name: [{ O: [template.organization] }, { CN: [template.commonName] }],
@@ -108,43 +67,10 @@ function read({ certificate, key }: TlsIdentity): CertificateFacts {
 }
 
 async function selfSigned(host: string, clock: Clock): Promise<TlsIdentity> {
-  const x509 = await load();
-  const [now, serverKey] = [clock.wallTime(), await newPrivateKey()];
-  const [authority, server] = [await cryptoKeys(await newPrivateKey()), await cryptoKeys(serverKey)];
-  // An hour back, for clients whose clock is a little slow.
-  const common = {
-    notBefore: instant(now - HOUR_MS),
-    notAfter: instant(now - HOUR_MS + YEAR_MS),
-    signingAlgorithm: SIGNATURE,
-  };
-  const seconds = Math.floor(now / 1000);
-  const root = await x509.X509CertificateGenerator.createSelfSigned({
-    ...common,
-    name: [{ CN: [`${host}-ca@${seconds}`] }],
-    keys: authority,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(
-        x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyEncipherment | x509.KeyUsageFlags.keyCertSign,
-        true,
-      ),
-    ],
-  });
-  const names = isIP(host) === 0 ? { dnsNames: [host], ipAddresses: [] } : { dnsNames: [], ipAddresses: [host] };
-  const leaf = await x509.X509CertificateGenerator.create({
-    ...common,
-    subject: [{ CN: [`${host}@${seconds}`] }],
-    issuer: root.subject,
-    publicKey: server.publicKey,
-    signingKey: authority.privateKey,
-    extensions: [
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.SubjectAlternativeNameExtension(alternativeNames(names)),
-    ],
-  });
-  return { certificate: `${leaf.toString("pem")}\n${root.toString("pem")}\n`, key: keyText(serverKey) };
+  const seconds = Math.floor(clock.wallTime() / 1000);
+  const authority = await createAuthority(`${host}-ca@${seconds}`, clock);
+  const leaf = await authority.issue({ commonName: `${host}@${seconds}`, use: "server", hosts: [host] });
+  return { certificate: `${leaf.certificate}${authority.certificate}`, key: leaf.key };
 }
 
 /** Makes the port. `clock` dates the certificates that are made. */

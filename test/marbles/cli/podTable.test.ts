@@ -1,24 +1,21 @@
 import { of } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { bannerLines, type DevBanner } from "../../../src/cli/devBanner.ts";
 import { podTable } from "../../../src/cli/podTable.ts";
 import type { Pod, PodStatus } from "../../../src/core/api.ts";
 import type { ManifestProblem } from "../../../src/core/pod/sourceSnapshot.ts";
 import { marbles, TEST_EPOCH_MS } from "../../support/marbles.ts";
 import { screenAfter } from "../../support/virtualTerminal.ts";
 
-const header = {
+const header: DevBanner = {
+  program: "rxlet",
   manifests: "examples/first-pods",
-  api: "http://127.0.0.1:10255",
-  metrics: "http://127.0.0.1:10255/metrics",
+  kubeconfig: "/run/kubeconfig",
+  readOnly: "http://127.0.0.1:10255",
+  portInUse: undefined,
   log: "/tmp/rxlet.log",
 };
-const HEAD = [
-  "Manifests  examples/first-pods  (edit, add or remove files: pods follow)",
-  "API        http://127.0.0.1:10255/pods",
-  "Metrics    http://127.0.0.1:10255/metrics",
-  "Log        /tmp/rxlet.log",
-  "Ctrl-C     stops the pods and leaves nothing behind",
-];
+const HEAD = bannerLines(header, undefined);
 
 const pod = (name: string, status: PodStatus, namespace = "default"): Pod => ({
   metadata: { name, namespace, uid: `${name}-uid`, creationTimestamp: new Date(TEST_EPOCH_MS - 5000).toISOString() },
@@ -109,24 +106,13 @@ describe("podTable in a pipe", () => {
       });
     }),
   );
-
-  it(
-    "leaves out addresses of servers that are off",
-    marbles(({ clock, expectObservable }) => {
-      const off = { manifests: "m", api: undefined, metrics: undefined, log: "/tmp/rxlet.log" };
-      const output$ = podTable({ changes$: of(), problems$: of([]), clock, header: off, terminal$: undefined });
-      expectObservable(output$).toBe("(h|)", {
-        h: "Manifests  m  (edit, add or remove files: pods follow)\nLog        /tmp/rxlet.log\nCtrl-C     stops the pods and leaves nothing behind\n",
-      });
-    }),
-  );
 });
 
 describe("podTable on a terminal", () => {
   const SIZES = { w: { columns: 100, rows: 30 }, n: { columns: 20, rows: 30 } };
 
   it(
-    "redraws in place: on changes, and once a second because of the ages",
+    "redraws in place, ordered by namespace and name: on changes, and once a second because of the ages",
     marbles(({ hot, clock, at, flush }) => {
       const chunks: string[] = [];
       const screens: (readonly string[])[] = [];
@@ -142,11 +128,11 @@ describe("podTable on a terminal", () => {
       at(1500, () => subscription.unsubscribe());
       flush();
       const rows = (age: string, restarted: string) => [
-        ...HEAD,
+        ...bannerLines(header, "batch/job"),
         "",
         "NAME        READY   STATUS      RESTARTS     AGE   IP",
-        `web         1/1     Running     1 (${restarted} ago)   ${age}    10.0.0.2`,
         `batch/job   0/1     Completed   0            ${age}    <none>`,
+        `web         1/1     Running     1 (${restarted} ago)   ${age}    10.0.0.2`,
       ];
       expect(screens).toEqual([[...HEAD, "", "No pods yet."], rows("5s", "3s"), rows("6s", "4s")]);
     }),
@@ -181,7 +167,9 @@ describe("podTable on a terminal", () => {
       const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
       at(500, () => subscription.unsubscribe());
       flush();
-      expect(screenAfter(chunks.at(-1) ?? "").map((line) => line.length <= 20)).toEqual(Array(8).fill(true));
+      expect(screenAfter(chunks.at(-1) ?? "").map((line) => line.length <= 20)).toEqual(
+        Array(HEAD.length + 3).fill(true),
+      );
     }),
   );
 

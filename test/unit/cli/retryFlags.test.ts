@@ -4,27 +4,22 @@ import { memoryReaders } from "./memoryReaders.ts";
 
 const run = (...argv: readonly string[]) =>
   runProgram(["retry", ...argv], { version: "1.2.3", readers: memoryReaders({}) });
-const HERE = {
-  command: "retry",
-  namespace: "default",
-  pod: "web",
-  server: "https://127.0.0.1:10250",
-  certificateAuthority: "",
-  insecure: false,
-  clientCertificate: "",
-  clientKey: "",
-  tokenFile: "",
-};
+const LOCAL = "https://127.0.0.1:10250";
+const HERE = { command: "retry", namespace: "default", pod: "web", target: { kind: "dev", otherwise: LOCAL } };
+const NOBODY = { certificateAuthority: "", insecure: false, clientCertificate: "", clientKey: "", tokenFile: "" };
+const server = (url: string, access: Partial<typeof NOBODY> = {}) => ({
+  target: { kind: "server", url, access: { ...NOBODY, ...access } },
+});
 
 describe("rxlet retry", () => {
   it.each([
     [["web"], {}],
     [["demo/web"], { namespace: "demo" }],
-    [["web", "-n", "demo", "--server=https://node:10250/"], { namespace: "demo", server: "https://node:10250" }],
-    [["web", "--insecure-skip-tls-verify", "--token-file=/t"], { insecure: true, tokenFile: "/t" }],
+    [["web", "-n", "demo", "--server=https://node:10250/"], { namespace: "demo", ...server("https://node:10250") }],
+    [["web", "--insecure-skip-tls-verify", "--token-file=/t"], server(LOCAL, { insecure: true, tokenFile: "/t" })],
     [
       ["web", "--certificate-authority=/ca", "--client-certificate=/c", "--client-key=/k"],
-      { certificateAuthority: "/ca", clientCertificate: "/c", clientKey: "/k" },
+      server(LOCAL, { certificateAuthority: "/ca", clientCertificate: "/c", clientKey: "/k" }),
     ],
   ])("reads %j", async (argv, more) => {
     expect(await run(...argv)).toEqual({ ...HERE, ...more });

@@ -1,0 +1,32 @@
+/** The first lines of `rxlet dev`: where things are, and which commands work against it. Pure. */
+
+/** What the banner names. */
+export interface DevBanner {
+  /** How to start this program again: `rxlet`, or `npx node src/main.ts` in a clone. */
+  readonly program: string;
+  /** Directory of the manifests. */
+  readonly manifests: string;
+  /** File with which kubectl reaches this node. */
+  readonly kubeconfig: string;
+  /** Base URL of the read-only server; undefined when it is off. */
+  readonly readOnly: string | undefined;
+  /** The port that the read-only server would have had; undefined when it has the one asked for. */
+  readonly portInUse: number | undefined;
+  /** File with the node's log. */
+  readonly log: string;
+}
+
+/** The banner as lines; `pod` is an example of a pod's name. */
+export function bannerLines(banner: DevBanner, pod: string | undefined): readonly string[] {
+  const { program, manifests, kubeconfig, readOnly, portInUse, log } = banner;
+  const inUse = portInUse === undefined ? "" : `  (port ${portInUse} is in use)`;
+  const name = pod ?? "POD";
+  return [
+    `Manifests  ${manifests}  (edit, add or remove files: pods follow)`,
+    `Commands   ${program} explain ${name}  (also: retry, volumes)`,
+    `kubectl    export KUBECONFIG=${kubeconfig}`,
+    ...(readOnly === undefined ? [] : [`API        ${readOnly}/pods${inUse}`, `Metrics    ${readOnly}/metrics`]),
+    `Log        ${log}`,
+    "Ctrl-C     stops the pods and leaves nothing behind",
+  ];
+}

@@ -1,0 +1,74 @@
+/** Flags of commands that ask a running kubelet: which one, as which user, and which authority to trust. */
+import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
+import { ACCESS_FLAGS, readAccess } from "./accessFlags.ts";
+import type { FlagSpec } from "./flagSpec.ts";
+import type { ParsedFlags } from "./parseKubeletFlags.ts";
+
+/** The kubelet to ask. */
+export type KubeletTarget =
+  | {
+      readonly kind: "server";
+      /** Base URL without a slash at the end. */
+      readonly url: string;
+      readonly access: KubeletAccess;
+    }
+  | {
+      /** A running `rxlet dev` of this user. */
+      readonly kind: "dev";
+      /** Directory of its manifests as given; absent where any one will do. */
+      readonly dir?: string;
+      /** URL of the server to ask when no `rxlet dev` runs. */
+      readonly otherwise: string;
+    };
+
+/** Port of the authenticated server of a node. */
+export const AUTHENTICATED = "https://127.0.0.1:10250";
+
+const text = (name: string, about: string): FlagSpec => ({
+  ...{ group: "rxlet", effective: true, type: "string", default: "" },
+  name,
+  about,
+});
+
+/** The flags. */
+export const TARGET_FLAGS: readonly FlagSpec[] = [
+  text("dev", "Directory of manifests of the rxlet dev to ask, where several run"),
+  text("server", `URL of the server of another kubelet to ask, such as ${AUTHENTICATED}`),
+  ...ACCESS_FLAGS,
+];
+
+/** How a command may be answered. */
+export interface TargetRules {
+  /** Asked when no `rxlet dev` runs. */
+  readonly otherwise: string;
+  /** Whether a server without TLS, which is read-only, can answer. */
+  readonly readOnly: boolean;
+  /** URL that another flag stands for. */
+  readonly local?: string | undefined;
+}
+
+/**
+ * The target, and what is wrong with the flags. Credentials without a server are for the authenticated server of this
+ * machine.
+ */
+export function readTarget(
+  values: Readonly<Record<string, unknown>>,
+  { given }: Pick<ParsedFlags, "given">,
+  { otherwise, readOnly, local }: TargetRules,
+): { readonly target: KubeletTarget; readonly faults: readonly string[] } {
+  const isGiven = (names: readonly FlagSpec[]): boolean =>
+    given.some(({ spec }) => names.some(({ name }) => name === spec.name));
+  const [dir, server] = [String(values["dev"]), String(values["server"])];
+  const url = server !== "" ? server : (local ?? (isGiven(ACCESS_FLAGS) ? AUTHENTICATED : undefined));
+  if (url === undefined) return { target: { kind: "dev", ...(dir === "" ? {} : { dir }), otherwise }, faults: [] };
+  const faults = dir === "" ? [] : ["--dev: is of no use with a server"];
+  const trimmed = url.replace(/\/+$/, "");
+  if (!(readOnly ? /^https?:\/\/[^/]/ : /^https:\/\/[^/]/).test(trimmed)) {
+    faults.push(`--server: must be a URL such as ${otherwise}, got ${trimmed}`);
+  }
+  const { access, faults: useless } = readAccess(values, { given }, trimmed);
+  return {
+    target: { kind: "server", url: trimmed, access },
+    faults: [...faults, ...(faults.length > 0 ? [] : useless)],
+  };
+}

@@ -1,0 +1,60 @@
+/** The configuration of the node that `rxlet dev` runs. */
+import path from "node:path";
+import type { KubeletOptions } from "../cli/kubeletOptions.ts";
+import { runProgram } from "../cli/program.ts";
+import type { DevOptions } from "../cli/subCommands.ts";
+import { kubeletError } from "../core/errors.ts";
+import type { CredentialPaths } from "./devCredentials.ts";
+import { LOOPBACK } from "./devPorts.ts";
+import { KUBERNETES_VERSION } from "./version.ts";
+
+/** Where everything is. */
+export interface DevPlaces {
+  readonly manifests: string;
+  readonly root: string;
+  readonly socket: string;
+  readonly credentials: CredentialPaths;
+}
+
+/** The authenticated server takes any port: clients learn it from files. */
+const ANY_PORT = 0;
+
+/** The daemon's own command line, so that dev is no second way to configure a node. */
+export async function devKubeletOptions(
+  dev: DevOptions,
+  { manifests, root, socket, credentials }: DevPlaces,
+): Promise<KubeletOptions> {
+  const argv = [
+    `--container-runtime-endpoint=unix://${socket}`,
+    `--root-dir=${path.join(root, "kubelet")}`,
+    `--pod-manifest-path=${manifests}`,
+    `--read-only-port=${dev.readOnlyPort}`,
+    `--read-only-bind-address=${LOOPBACK}`,
+    "--healthz-port=0",
+    `--address=${LOOPBACK}`,
+    "--authorization-mode=AlwaysAllow",
+    "--anonymous-auth=false",
+    `--client-ca-file=${credentials.authority}`,
+    `--tls-cert-file=${credentials.certificate}`,
+    `--tls-private-key-file=${credentials.key}`,
+    "--cgroups-per-qos=false",
+    "--enforce-node-allocatable=",
+    `--v=${dev.logLevel}`,
+    ...(dev.nodeName === undefined ? [] : [`--hostname-override=${dev.nodeName}`]),
+  ];
+  const invocation = await runProgram(argv, { version: KUBERNETES_VERSION });
+  if (invocation.command === "kubelet") {
+    const { config } = invocation.options;
+    // A trial also runs on a machine with cgroup v1 or swap, or whose disk is nearly full.
+    const own = {
+      failCgroupV1: false,
+      failSwapOn: false,
+      podLogsDir: path.join(root, "logs", "pods"),
+      evictionHard: {},
+      port: ANY_PORT,
+    };
+    return { ...invocation.options, config: { ...config, ...own } };
+  }
+  const why = invocation.command === "error" ? invocation.errors.join("; ") : invocation.command;
+  throw kubeletError("InvalidArgument", `rxlet dev: ${why}`);
+}

@@ -1,0 +1,66 @@
+/** The server a command asks: a running `rxlet dev` of this user, or the one its flags name. */
+import { realpath } from "node:fs/promises";
+import path from "node:path";
+import { catchError, type MonoTypeOperatorFunction, throwError } from "rxjs";
+import type { KubeletTarget } from "../cli/targetFlags.ts";
+import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
+import { chooseDev } from "../core/dev/chooseDev.ts";
+import { accessOf } from "../core/dev/devInstance.ts";
+import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
+import { valueOf } from "../core/result.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import type { Call } from "../ports/call.ts";
+import { runningDevs } from "./devInstances.ts";
+
+/** Where it is, and the credentials for it. */
+export interface KubeletServer {
+  readonly url: string;
+  readonly access: KubeletAccess;
+  /** No flag names it and no `rxlet dev` runs: it is worth a try. */
+  readonly isGuess: boolean;
+}
+
+const NO_CREDENTIALS: KubeletAccess = {
+  certificateAuthority: "",
+  insecure: false,
+  clientCertificate: "",
+  clientKey: "",
+  tokenFile: "",
+};
+
+/** Finds it. Errors: NotFound and InvalidArgument where the right `rxlet dev` cannot be told. */
+export const kubeletServer = (target: KubeletTarget): Call<KubeletServer> =>
+  fromCall(async () => {
+    if (target.kind === "server") return { url: target.url, access: target.access, isGuess: false };
+    const chosen = valueOf(
+      chooseDev(await runningDevs(), {
+        dir: target.dir === undefined ? undefined : await withoutLinks(target.dir),
+        kubeconfig: process.env["KUBECONFIG"] ?? "",
+        cwd: await withoutLinks("."),
+      }),
+    );
+    if (chosen === undefined) return { url: target.otherwise, access: NO_CREDENTIALS, isGuess: true };
+    return { url: chosen.server, access: accessOf(chosen), isGuess: false };
+  });
+
+const withoutLinks = (directory: string): Promise<string> => realpath(directory).catch(() => path.resolve(directory));
+
+/** The error of an answer that is a refusal of the user; undefined for other answers. */
+export function refusalOf({ url }: KubeletServer, status: number, said: string): KubeletError | undefined {
+  if (status === 401) return kubeletError("PermissionDenied", `${url} does not know you: give a certificate or token`);
+  return status === 403 ? kubeletError("PermissionDenied", `${url}: ${said}`) : undefined;
+}
+
+/** Explains the error of a server that does not answer; `hint` says why another kubelet may not. */
+export const unanswered = <T>({ url, isGuess }: KubeletServer, hint?: string): MonoTypeOperatorFunction<T> =>
+  catchError((thrown: unknown) => {
+    const { code, message } = toKubeletError(thrown);
+    if (code !== "Unavailable") return throwError(() => thrown);
+    const nothing = isGuess ? "no rxlet dev of yours runs, and " : "";
+    const hints = [
+      ...(hint === undefined ? [] : [hint]),
+      ...(isGuess ? ["--server says where another one listens"] : []),
+    ];
+    const why = [`${nothing}no rxlet answers at ${url} (${message})`, ...hints].join("; ");
+    return throwError(() => kubeletError("Unavailable", why));
+  });

@@ -1,0 +1,68 @@
+/** Which of several running `rxlet dev` a command means. */
+import { kubeletError } from "../errors.ts";
+import { err, ok, type Result } from "../result.ts";
+import { type DevInstance, kubeconfigOf } from "./devInstance.ts";
+
+/** What the command was started with. */
+export interface DevChoice {
+  /** Directory of `--dev`, without symbolic links; undefined when it was not given. */
+  readonly dir: string | undefined;
+  /** `$KUBECONFIG`, or empty. */
+  readonly kubeconfig: string;
+  /** The current directory, without symbolic links. */
+  readonly cwd: string;
+}
+
+/**
+ * The instance; undefined when none runs and none was asked for. Rules, first match wins: the directory asked for, the
+ * only one that runs, the one whose kubeconfig is in use, the one whose manifests are nearest to the current directory
+ * (above or below it). Errors: NotFound for a directory without instance, InvalidArgument when several match.
+ */
+export function chooseDev(
+  running: readonly DevInstance[],
+  { dir, kubeconfig, cwd }: DevChoice,
+): Result<DevInstance | undefined> {
+  if (dir !== undefined)
+    return onlyOf(running.filter(({ manifests }) => manifests === dir)) ?? nothingRuns(dir, running);
+  if (running.length <= 1) return ok(running[0]);
+  const configured = running.filter((instance) => kubeconfig.split(":").includes(kubeconfigOf(instance)));
+  return onlyOf(configured) ?? onlyOf(nearest(running, cwd)) ?? severalRun(running);
+}
+
+const onlyOf = (found: readonly DevInstance[]): Result<DevInstance> | undefined => {
+  const [first, second] = found;
+  return first === undefined || second !== undefined ? undefined : ok(first);
+};
+
+function nearest(running: readonly DevInstance[], cwd: string): readonly DevInstance[] {
+  const distances = running.map(({ manifests }) => distance(manifests, cwd));
+  const least = Math.min(...distances);
+  return running.filter((_, at) => distances[at] === least && least !== Number.POSITIVE_INFINITY);
+}
+
+const stepsOf = (path: string): readonly string[] => path.split("/").filter((step) => step !== "");
+
+/** Steps between two directories of which one contains the other; infinite for others. */
+function distance(a: string, b: string): number {
+  const [shorter = [], longer = []] = [stepsOf(a), stepsOf(b)].sort((x, y) => x.length - y.length);
+  const contains = shorter.every((step, at) => step === longer[at]);
+  return contains ? longer.length - shorter.length : Number.POSITIVE_INFINITY;
+}
+
+const listed = (running: readonly DevInstance[]): string =>
+  running.map(({ manifests, pid }) => `\n  ${manifests}  (pid ${pid})`).join("");
+
+function nothingRuns(dir: string, running: readonly DevInstance[]): Result<never> {
+  const same = running.filter(({ manifests }) => manifests === dir);
+  if (same.length > 1) return severalRun(same);
+  const others = running.length === 0 ? "" : `; running:${listed(running)}`;
+  return err(kubeletError("NotFound", `no rxlet dev of yours runs ${dir}${others}`));
+}
+
+const severalRun = (running: readonly DevInstance[]): Result<never> =>
+  err(
+    kubeletError(
+      "InvalidArgument",
+      `several rxlet dev of yours are running; choose one with --dev DIR or its KUBECONFIG:${listed(running)}`,
+    ),
+  );

@@ -1,0 +1,95 @@
+/** What a running `rxlet dev` serves to other commands of its user. */
+import { readFile, stat } from "node:fs/promises";
+import { request } from "node:https";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Pod } from "../../src/core/api.ts";
+import { createDevUser, type DevNode, type DevUser } from "./devNode.ts";
+import { manifest, script, UNTIL_TERM } from "./manifests.ts";
+
+const HOST = { image: "rxlet.dev/host" };
+const isRunning = ({ status }: Pod): boolean => status?.phase === "Running";
+const isBackingOff = ({ status }: Pod): boolean =>
+  status?.containerStatuses?.[0]?.state?.waiting?.reason === "CrashLoopBackOff";
+const restartsOf = ({ status }: Pod): number => status?.containerStatuses?.[0]?.restartCount ?? 0;
+
+describe("rxlet dev and the commands beside it", () => {
+  let user: DevUser;
+  let shop: DevNode;
+  let blog: DevNode;
+
+  beforeAll(async () => {
+    user = await createDevUser();
+    shop = await user.start("shop", {
+      "web.json": manifest("web", { containers: [script("main", UNTIL_TERM, HOST)] }),
+      "crasher.json": manifest("crasher", { containers: [script("main", "exit 3", HOST)] }),
+    });
+    await shop.until("web", "Running", isRunning);
+  });
+  afterAll(() => user.close());
+
+  it("finds the one that runs", async () => {
+    const { out, err, code } = await user.run(["explain", "web-laptop"]);
+    expect([out, err, code]).toEqual([expect.stringMatching(/^default\/web-laptop {2}Running/), "", 0]);
+  });
+
+  it("retries", async () => {
+    const before = await shop.until("crasher", "in CrashLoopBackOff", isBackingOff);
+    expect(await user.run(["retry", "crasher-laptop"])).toEqual({
+      out: "default/crasher-laptop: backoffs are reset\n",
+      err: "",
+      code: 0,
+    });
+    await shop.until("crasher", "restarted", (pod) => restartsOf(pod) > restartsOf(before));
+  });
+
+  it("keeps its keys from other users, and answers nobody without one", async () => {
+    const { mode } = await stat(shop.kubeconfig);
+    expect(mode & 0o077).toBe(0);
+    const record = await readFile(join(dirname(shop.kubeconfig), "dev.json"), "utf8");
+    const { server } = JSON.parse(record) as { readonly server: string };
+    const ca = await readFile(join(dirname(shop.kubeconfig), "ca.crt"));
+    const status = await new Promise((resolve, reject) => {
+      request(`${server}/pods`, { ca, agent: false }, ({ statusCode }) => resolve(statusCode))
+        .on("error", reject)
+        .end();
+    });
+    expect(status).toBe(401);
+  });
+
+  describe("with a second one", () => {
+    beforeAll(async () => {
+      blog = await user.start("blog", {
+        "page.json": manifest("page", { containers: [script("main", UNTIL_TERM, HOST)] }),
+      });
+      await blog.until("page", "Running", isRunning);
+    });
+
+    it("lists both where none is meant, and takes the one of --dev or the nearest directory", async () => {
+      const unclear = await user.run(["explain", "page-laptop"]);
+      expect([unclear.code, unclear.err.split("\n").slice(0, 3)]).toEqual([
+        1,
+        [
+          "rxlet: several rxlet dev of yours are running; choose one with --dev DIR or its KUBECONFIG:",
+          expect.stringContaining(`  ${blog.manifests}  (pid `),
+          expect.stringContaining(`  ${shop.manifests}  (pid `),
+        ],
+      ]);
+      const chosen = await user.run(["explain", "page-laptop", "--dev", blog.manifests]);
+      const near = await user.run(["explain", "page-laptop"], "", blog.manifests);
+      expect([chosen.code, near.code]).toEqual([0, 0]);
+    });
+
+    it("leaves nothing behind, and the other one alone", async () => {
+      expect(await blog.stop()).toBe(0);
+      expect((await user.run(["explain", "web-laptop"])).code).toBe(0);
+      expect(await shop.stop()).toBe(0);
+      expect(await user.leftovers()).toEqual([]);
+      const { err, code } = await user.run(["retry", "web-laptop", "--server="]);
+      expect([err, code]).toEqual([
+        expect.stringMatching(/^rxlet: no rxlet dev of yours runs, and no rxlet answers at/),
+        1,
+      ]);
+    });
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { bannerLines, type DevBanner } from "../../../src/cli/devBanner.ts";
+
+const BANNER: DevBanner = {
+  program: "npx node src/main.ts",
+  manifests: "/pods",
+  kubeconfig: "/run/user/1/rxlet/pods-1/kubeconfig",
+  readOnly: "http://127.0.0.1:10255",
+  portInUse: undefined,
+  log: "/tmp/rxlet.log",
+};
+
+it("names the commands and addresses that work, with a pod that exists", () => {
+  expect(bannerLines(BANNER, "web-laptop")).toEqual([
+    "Manifests  /pods  (edit, add or remove files: pods follow)",
+    "Commands   npx node src/main.ts explain web-laptop  (also: retry, volumes)",
+    "kubectl    export KUBECONFIG=/run/user/1/rxlet/pods-1/kubeconfig",
+    "API        http://127.0.0.1:10255/pods",
+    "Metrics    http://127.0.0.1:10255/metrics",
+    "Log        /tmp/rxlet.log",
+    "Ctrl-C     stops the pods and leaves nothing behind",
+  ]);
+});
+
+it("says why a port is another one", () => {
+  const lines = bannerLines({ ...BANNER, readOnly: "http://127.0.0.1:42975", portInUse: 10255 }, undefined);
+  expect(lines[3]).toBe("API        http://127.0.0.1:42975/pods  (port 10255 is in use)");
+});
+
+it("leaves out addresses of a server that is off", () => {
+  const lines = bannerLines({ ...BANNER, readOnly: undefined }, undefined);
+  expect(lines.map((line) => line.split(" ")[0])).toEqual(["Manifests", "Commands", "kubectl", "Log", "Ctrl-C"]);
+});

@@ -62,7 +62,7 @@ async function measure(): Promise<void> {
     {
       clock: realClock,
       files: createFiles(),
-      logFiles: createLogFiles(),
+      logFiles: createLogFiles({ podLogsDir: root }),
       telemetry,
       runtime: {
         reopenContainerLog: () => from(reopened(writer)).pipe(map(() => (rotated++, {}))),

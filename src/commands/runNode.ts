@@ -253,7 +253,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     mounts: mayMount()
       ? createMounts({ clock, log, lockFile: mountToolsLockPath(kubeletConfig.directories) })
       : undefined,
-    logFiles: createLogFiles(),
+    logFiles: createLogFiles(kubeletConfig.directories),
     cgroups,
     machine,
     hostUsage: createHostUsage(),

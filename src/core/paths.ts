@@ -55,6 +55,17 @@ export const podContainerDir = (roots: RootDir, uid: string, container: string):
 export const terminationLogPath = (roots: RootDir, uid: string, container: string, id: string): string =>
   `${podContainerDir(roots, uid, container)}/${id}`;
 
+/**
+ * Whether a path is that of a termination message file of this container. The root directory is not compared: an earlier
+ * kubelet may have reached it by another path.
+ */
+export function isTerminationLog(path: string, uid: string, container: string): boolean {
+  const [id = "", ...above] = path.split("/").toReversed();
+  return (
+    /^[0-9a-f]{8}$/.test(id) && [container, "containers", uid, "pods"].every((name, index) => above[index] === name)
+  );
+}
+
 /** What was granted to the pod, for the next kubelet. */
 export const podAllocationPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/allocation.json`;
 

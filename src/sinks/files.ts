@@ -8,11 +8,13 @@ import { basename, dirname, join } from "node:path";
 import { errnoOf, ioError } from "../core/ioError.ts";
 import { kubeletError } from "../core/errors.ts";
 import { mountedAtOrBelow } from "../core/mount/mountInfo.ts";
+import { namesIn } from "../fileSystem/listDirectory.ts";
+import { readInside } from "../fileSystem/readInside.ts";
+import { openToWrite, readTail } from "../fileSystem/regularFile.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { FileKind, Files, Outlives } from "../ports/files.ts";
 import { readMountTable } from "./mounts/mountTable.ts";
-import { readInside } from "./readInside.ts";
 import { emptyDirectory } from "./removeTree.ts";
 
 const DIRECTORY_MODE = 0o750;
@@ -36,9 +38,25 @@ async function makeDirectory(path: string, mode: number): Promise<void> {
 }
 
 async function writeInPlace(path: string, content: string, mode: number): Promise<void> {
-  await fs.writeFile(path, content, { mode });
-  await fs.chmod(path, mode);
+  await using file = await openToWrite(path, mode);
+  await file.truncate();
+  await file.writeFile(content);
+  await file.chmod(mode);
 }
+
+async function createFile(path: string, mode: number): Promise<void> {
+  try {
+    await using file = await fs.open(path, "wx", mode);
+    await file.chmod(mode);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== "EEXIST") throw thrown;
+    // Another pod made it first, or it is a dangling link, whose target is made as upstream does.
+    if ((await fs.lstat(path)).isSymbolicLink()) await (await fs.open(path, CREATE, mode)).close();
+  }
+}
+
+/** Does not truncate an existing file, nor wait for a reader of a FIFO. */
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK;
 
 /** What the kernel takes over in one step: a kill leaves all of it or nothing. */
 const STEP_BYTES = 4096;
@@ -52,12 +70,13 @@ function overwrite(path: string, content: string): boolean {
   if (bytes.length > STEP_BYTES) return false;
   let file: number;
   try {
-    file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+    file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch {
     return false;
   }
   try {
-    if (fstatSync(file).size !== bytes.length) return false;
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size !== bytes.length) return false;
     return writeSync(file, bytes, 0, bytes.length, 0) === bytes.length;
   } finally {
     closeSync(file);
@@ -67,34 +86,26 @@ function overwrite(path: string, content: string): boolean {
 async function replaceFile(path: string, content: string, mode: number, outlives: Outlives): Promise<void> {
   if (outlives === "kubelet" && overwrite(path, content)) return;
   const next = `${path}.new`;
-  await fs.writeFile(next, content, { mode, flush: outlives === "machine" });
+  await using file = await openNew(next, mode);
+  await file.writeFile(content);
+  if (outlives === "machine") await file.sync();
   await fs.rename(next, path);
 }
 
-/** Bytes of a cut UTF-8 character at the start of `bytes`. */
-function partialCharacter(bytes: Uint8Array): number {
-  let count = 0;
-  while (count < 3 && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1;
-  return count;
-}
-
-async function readTail(path: string, maxBytes: number): Promise<string> {
-  await using file = await fs.open(path, "r");
-  const { size } = await file.stat();
-  const start = Math.max(0, size - maxBytes);
-  const { buffer, bytesRead } = await file.read(
-    Buffer.alloc(Math.min(size, maxBytes)),
-    0,
-    Math.min(size, maxBytes),
-    start,
-  );
-  const bytes = buffer.subarray(0, bytesRead);
-  return bytes.subarray(start > 0 ? partialCharacter(bytes) : 0).toString("utf8");
+/** Makes a new file; whatever an earlier attempt left at the path is removed. */
+async function openNew(path: string, mode: number): Promise<fs.FileHandle> {
+  try {
+    return await fs.open(path, "wx", mode);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== "EEXIST") throw thrown;
+    await fs.rm(path, { force: true });
+    return fs.open(path, "wx", mode);
+  }
 }
 
 async function list(path: string): Promise<readonly string[]> {
   try {
-    return (await fs.readdir(path)).sort();
+    return (await namesIn(path)).toSorted();
   } catch (thrown) {
     if (errnoOf(thrown) === "ENOENT") return [];
     throw thrown;
@@ -164,7 +175,8 @@ export const createFiles = (): Files => ({
   replaceFile: (path, content, mode = FILE_MODE, outlives = "machine") =>
     fileCall("write", path, () => replaceFile(path, content, mode, outlives)),
   writeFile: (path, content, mode = FILE_MODE) => fileCall("write", path, () => writeInPlace(path, content, mode)),
-  readTail: (path, maxBytes) => fileCall("read", path, () => readTail(path, maxBytes)),
+  createFile: (path, mode = FILE_MODE) => fileCall("make", path, () => createFile(path, mode)),
+  readTail: (path, maxBytes, links = "refused") => fileCall("read", path, () => readTail(path, maxBytes, { links })),
   readInside: (root, path, maxBytes) => fileCall("read", join(root, path), () => readInside(root, path, maxBytes)),
   list: (path) => fileCall("list", path, () => list(path)),
   kindOf: (path) => fileCall("examine", path, () => kindOf(path)),

@@ -2,7 +2,6 @@
  * The LogFiles port on node:fs and node:zlib, which compresses in Node's thread pool. Keeps no state. A compression that
  * is cancelled leaves the file as it was.
  */
-import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -10,16 +9,17 @@ import { createGzip } from "node:zlib";
 import { kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
 import { COMPRESSED, type RotatedFiles, rotatedFiles, UNFINISHED } from "../core/logs/logFileNames.ts";
+import type { PathRoots } from "../core/paths.ts";
+import { namesIn } from "../fileSystem/listDirectory.ts";
+import { readLogTail } from "../fileSystem/logFile.ts";
+import { openRegular } from "../fileSystem/regularFile.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { LogFiles } from "../ports/logFiles.ts";
 
-/** Opening a FIFO must not wait for its writer. */
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
-
 /** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
-export const createLogFiles = (): LogFiles => ({
+export const createLogFiles = ({ podLogsDir }: Pick<PathRoots, "podLogsDir">): LogFiles => ({
+  tail: (path, maxBytes) => call("read", path, () => readLogTail(podLogsDir, path, maxBytes)),
   sizeOf: (path) => call("examine", path, () => sizeOf(path)),
   notSmaller: (paths, bytes) => fromCall(() => notSmaller(paths, bytes)),
   move: (from, to) => call("move", from, () => move(from, to)),
@@ -65,7 +65,7 @@ async function move(from: string, to: string): Promise<void> {
 }
 
 async function rotatedOf(path: string): Promise<RotatedFiles> {
-  const names = await fs.readdir(dirname(path)).catch((thrown: unknown) => {
+  const names = await namesIn(dirname(path)).catch((thrown: unknown) => {
     if (errnoOf(thrown) === "ENOENT") return [];
     throw thrown;
   });
@@ -79,11 +79,12 @@ async function removeRotated(path: string): Promise<void> {
 
 async function compress(path: string, signal: AbortSignal): Promise<void> {
   const unfinished = `${path}${UNFINISHED}`;
-  await using source = await fs.open(path, READ);
+  await using source = await openRegular(path);
   const stats = await source.stat();
-  if (!stats.isFile()) throw kubeletError("InvalidArgument", `${path} is no regular file`);
+  // Left by a kubelet that was killed, or put there by somebody else.
+  await fs.rm(unfinished, { force: true });
   try {
-    await using target = await fs.open(unfinished, WRITE, stats.mode & 0o777);
+    await using target = await fs.open(unfinished, "wx", stats.mode & 0o777);
     // The streams close what they are made of; without that a pipeline would wait for it for ever.
     await pipeline(source.createReadStream({ start: 0 }), createGzip(), target.createWriteStream(), { signal });
     await fs.rename(unfinished, `${path}${COMPRESSED}`);

@@ -3,11 +3,11 @@
  * apiserver's dynamic CA file, which also looks at each hint of the file system.
  */
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { catchError, distinctUntilChanged, EMPTY, type Observable } from "rxjs";
 import { authoritiesIn } from "../core/cert/pemFile.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
 import { ioError } from "../core/ioError.ts";
+import { readText } from "../fileSystem/readText.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -15,7 +15,7 @@ import type { Clock } from "../ports/clock.ts";
 const LOOK_MS = 10_000;
 
 async function read(path: string): Promise<string> {
-  const text = await readFile(path, "utf8").catch((thrown: unknown) => {
+  const text = await readText(path).catch((thrown: unknown) => {
     throw ioError("read", path, thrown);
   });
   const blocks = authoritiesIn(text);

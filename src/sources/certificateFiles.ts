@@ -2,12 +2,12 @@
  * A certificate with its key from their files, again whenever they changed. Bounds: one look at a time, two files. Upstream:
  * client-go's dynamicClientCert, which looks at each handshake and every five minutes.
  */
-import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { catchError, distinctUntilChanged, EMPTY, type Observable } from "rxjs";
 import type { CertificateSource, TextSource, TlsIdentity } from "../core/api/clientConfig.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
 import { ioError } from "../core/ioError.ts";
+import { readText } from "../fileSystem/readText.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -28,7 +28,7 @@ async function read({ certificate, key }: CertificateSource): Promise<TlsIdentit
 
 async function textOf(source: TextSource): Promise<string> {
   if ("text" in source) return source.text;
-  return readFile(source.file, "utf8").catch((thrown: unknown) => {
+  return readText(source.file).catch((thrown: unknown) => {
     throw ioError("read", source.file, thrown);
   });
 }

@@ -4,12 +4,14 @@
  * Counterpart: pkg/kubelet/config/file_linux.go.
  */
 import { type BigIntStats, statSync } from "node:fs";
-import { lstat, open, readdir, stat } from "node:fs/promises";
+import { lstat, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
 import { Observable } from "rxjs";
 import { isKubeletError, type KubeletError, kubeletError } from "../core/errors.ts";
 import { isIgnoredName, type ManifestEntry, type ManifestListing } from "../core/pod/manifest/manifestFiles.ts";
+import { namesIn } from "../fileSystem/listDirectory.ts";
+import { openRegular, readUpTo } from "../fileSystem/regularFile.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ManifestDirectory } from "../ports/manifestDirectory.ts";
@@ -24,7 +26,6 @@ export const MAX_MANIFEST_BYTES = 1024 * 1024;
 const MAX_ENTRIES = 10_000;
 /** Files examined at once. */
 const STATS_AT_ONCE = 16;
-const CHUNK_BYTES = 16 * 1024;
 
 const codeOf = (thrown: unknown): string => (thrown instanceof Error && "code" in thrown ? String(thrown.code) : "");
 const isMissing = (thrown: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(thrown));
@@ -157,7 +158,7 @@ async function list(place: string): Promise<Listed> {
       const entry = await examine(place);
       return { listing: entry === undefined ? { kind: "missing" } : { kind: "found", entries: [entry] }, identity };
     }
-    const names = (await readdir(place)).filter((name) => !isIgnoredName(name)).sort();
+    const names = (await namesIn(place)).filter((name) => !isIgnoredName(name)).sort();
     const entries: ManifestEntry[] = [];
     for (let from = 0; from < Math.min(names.length, MAX_ENTRIES); from += STATS_AT_ONCE) {
       const some = names.slice(from, Math.min(from + STATS_AT_ONCE, MAX_ENTRIES));
@@ -197,16 +198,12 @@ function kindOf(mode: number): ManifestEntry["kind"] {
 
 async function read(path: string, maxBytes: number): Promise<Uint8Array> {
   try {
-    await using file = await open(path, "r");
-    const chunks: Buffer[] = [];
-    let length = 0;
-    for (;;) {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(CHUNK_BYTES));
-      if (bytesRead === 0) return Buffer.concat(chunks, length);
-      chunks.push(buffer.subarray(0, bytesRead));
-      length += bytesRead;
-      if (length > maxBytes) throw kubeletError("ResourceExhausted", `is larger than ${maxBytes} bytes`);
-    }
+    // It was a regular file when the directory was listed.
+    const refuse = (why: string) => kubeletError("InvalidArgument", `is ${why}`);
+    await using file = await openRegular(path, { links: "followed", refuse });
+    const content = await readUpTo(file, maxBytes + 1);
+    if (content.length > maxBytes) throw kubeletError("ResourceExhausted", `is larger than ${maxBytes} bytes`);
+    return content;
   } catch (thrown) {
     throw isKubeletError(thrown) ? thrown : ioError("cannot be read", thrown);
   }

@@ -4,13 +4,15 @@
  * that no link or race leads out of the directory.
  */
 import { spawn } from "node:child_process";
-import { constants } from "node:fs";
-import { type FileHandle, open, readdir, realpath } from "node:fs/promises";
+import { type FileHandle, open, readlink, realpath } from "node:fs/promises";
 import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { journalArguments, serviceLogFiles } from "../core/server/nodeLogQuery.ts";
 import { isKubeletError, kubeletError } from "../core/errors.ts";
 import { epochMs } from "../core/ids.ts";
+import { openedAt, PLACE } from "../fileSystem/insideDirectory.ts";
+import { listDirectory } from "../fileSystem/listDirectory.ts";
+import { openRegular } from "../fileSystem/regularFile.ts";
 import type { LogBytes, NodeLogEntry, NodeLogs } from "../ports/nodeLogs.ts";
 
 const JOURNAL_MS = 30_000;
@@ -46,30 +48,25 @@ async function openBelow(directory: string, below: string): Promise<NodeLogEntry
   const root = await realpath(directory).catch(() => {
     throw missing(below);
   });
-  const handle = await open(
-    path.join(root, path.posix.normalize(`/${below}`)),
-    constants.O_RDONLY | constants.O_NONBLOCK,
-  ).catch(() => {
+  // Opened as a place only: a FIFO or a device among the logs is neither waited for nor woken.
+  await using place = await open(path.join(root, path.posix.normalize(`/${below}`)), PLACE).catch(() => {
     throw missing(below);
   });
-  try {
-    const at = await realpath(`/proc/self/fd/${handle.fd}`);
-    const stat = await handle.stat();
-    if (at !== root && !at.startsWith(`${root}/`)) throw missing(below);
-    const modifiedAt = epochMs(stat.mtimeMs);
-    if (stat.isFile()) return { kind: "file", modifiedAt, bytes: bytesOf(handle) };
-    if (!stat.isDirectory()) throw missing(below);
-    const entries = await readdir(at, { withFileTypes: true });
-    await handle.close();
-    return {
-      kind: "directory",
-      modifiedAt,
-      names: entries.map((each) => (each.isDirectory() ? `${each.name}/` : each.name)).sort(),
-    };
-  } catch (thrown) {
-    await handle.close();
-    throw thrown;
+  const at = await readlink(openedAt(place));
+  const stat = await place.stat();
+  if (at !== root && !at.startsWith(`${root}/`)) throw missing(below);
+  const modifiedAt = epochMs(stat.mtimeMs);
+  if (stat.isFile()) {
+    const handle = await openRegular(openedAt(place), { links: "followed" });
+    return { kind: "file", modifiedAt, bytes: bytesOf(handle) };
   }
+  if (!stat.isDirectory()) throw missing(below);
+  const entries = await listDirectory(openedAt(place));
+  return {
+    kind: "directory",
+    modifiedAt,
+    names: entries.map((each) => (each.isDirectory() ? `${each.name}/` : each.name)).sort(),
+  };
 }
 
 /** Closes the file at the end, or when nobody wants the rest. */

@@ -49,7 +49,7 @@ export class MountsUnderTest {
     lastValueFrom(this.fixture.files.writeFile(path, content));
 
   /** Content, or the code of the failure. */
-  readonly read = (path: string): Promise<string> => ending(this.fixture.files.readTail(path, 1_000));
+  readonly read = (path: string): Promise<string> => ending(this.fixture.files.readTail(path, 1_000, "followed"));
 
   readonly names = (path: string): Promise<readonly string[]> => lastValueFrom(this.fixture.files.list(path));
 

@@ -39,7 +39,7 @@ export function volumeFilesConformance(name: string, open: () => Promise<VolumeF
       on = await open();
     });
     const write = (contents: Readonly<Record<string, string>>) => ending(on.port.writeAtomic(on.dir, files(contents)));
-    const read = (path: string) => ending(on.files.readTail(`${on.dir}/${path}`, 100_000));
+    const read = (path: string) => ending(on.files.readTail(`${on.dir}/${path}`, 100_000, "followed"));
     const names = () => lastValueFrom(on.files.list(on.dir));
     const generations = async () =>
       (await names()).filter((each) => /^\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\./.test(each));

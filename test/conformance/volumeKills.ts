@@ -173,7 +173,7 @@ class KillTest {
     const { files } = this.#fixture;
     const kind = await lastValueFrom(files.kindOf(path));
     const name = path.replace(/\/\.\.\d{4}_[^/]*/g, "/..generation").slice(this.#fixture.place.length);
-    if (kind !== "Directory") return [`${name}: ${await lastValueFrom(files.readTail(path, 100))}`];
+    if (kind !== "Directory") return [`${name}: ${await lastValueFrom(files.readTail(path, 100, "followed"))}`];
     const names = await lastValueFrom(files.list(path));
     const below = await Promise.all(names.map((each) => this.#contents(`${path}/${each}`)));
     return [name, ...below.flat()].sort();

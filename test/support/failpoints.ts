@@ -55,6 +55,7 @@ export function failingPorts(machine: MachinePorts, point: Failpoint | undefined
         guarded("makeDirectory", path, files.makeDirectory(path, mode), files.makeDirectory(parentOf(path))),
       writeFile: (path, content, mode) =>
         guarded("writeFile", path, files.writeFile(path, content, mode), files.writeFile(path, "", mode)),
+      createFile: (path, mode) => guarded("createFile", path, files.createFile(path, mode)),
       remove: (path) => guarded("remove", path, files.remove(path), removedInPart(files, path)),
     },
     mounts: {

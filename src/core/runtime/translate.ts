@@ -12,6 +12,7 @@ import {
   PodSandboxState,
 } from "../../gen/cri.ts";
 import { containerId, type EpochMs, epochMs, type MonotonicMs, monotonicMs, type PodUid, sandboxId } from "../ids.ts";
+import { isTerminationLog } from "../paths.ts";
 import { stopSignalName } from "../container/stopSignal.ts";
 import { containerStateOf, newestFirst } from "./criOrder.ts";
 import type {
@@ -127,9 +128,17 @@ function exitInstant(finishedAt: EpochMs | undefined, now: MonotonicMs, wall: Ep
   return monotonicMs(now - (finishedAt === undefined ? 0 : Math.max(0, wall - finishedAt)));
 }
 
-function terminationMessageFileOf(status: ContainerStatus | undefined): string | undefined {
+/**
+ * The kubelet's own file at the termination message path. A volume mounted at the same path has content, and even a kind
+ * of file, that the pod decides. Differs from upstream: it reads whatever is mounted first at that path.
+ */
+function terminationMessageFileOf(status: ContainerStatus | undefined, podUid: PodUid): string | undefined {
   const path = status?.annotations[TERMINATION_MESSAGE_PATH];
-  return path === undefined ? undefined : status?.mounts.find((mount) => mount.containerPath === path)?.hostPath;
+  const name = status?.labels[CONTAINER_NAME];
+  if (path === undefined || name === undefined) return undefined;
+  return status?.mounts.findLast(
+    ({ containerPath, hostPath }) => containerPath === path && isTerminationLog(hostPath, podUid, name),
+  )?.hostPath;
 }
 
 function imageOf({ listed, status }: ContainerAnswer): string {
@@ -166,7 +175,7 @@ function toContainer(answer: ContainerAnswer, answers: PodAnswers): RuntimeConta
     imageId: imageId === "" ? imageRef : imageId,
     specHash: annotations[SPEC_HASH] ?? "",
     logPath: status?.logPath ?? "",
-    terminationMessageFile: terminationMessageFileOf(status),
+    terminationMessageFile: terminationMessageFileOf(status, answers.podUid),
     ...(stopSignal === undefined ? {} : { stopSignal }),
     ...(user === undefined ? {} : { user }),
     ...(resources === undefined ? {} : { resources }),

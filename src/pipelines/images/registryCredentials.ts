@@ -108,7 +108,7 @@ const readFile = (
   form: "config.json" | ".dockercfg",
   path: string,
 ): Observable<RegistryCredentials | undefined> =>
-  files.readTail(path, MAX_BYTES).pipe(
+  files.readTail(path, MAX_BYTES, "followed").pipe(
     map((text) => {
       const read = readDockerConfig(form, text, path);
       if (read.ok) return read.value;

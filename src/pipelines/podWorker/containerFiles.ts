@@ -88,7 +88,7 @@ function writeHosts({ ports, config, node }: PodContext, { pod, podIps }: Contai
   const write = (text: string): Observable<void> => ports.files.writeFile(path, text, HOSTS_MODE);
   if (pod.spec.hostNetwork === true) {
     return ports.files
-      .readTail(NODE_HOSTS_FILE, MAX_HOSTS_BYTES)
+      .readTail(NODE_HOSTS_FILE, MAX_HOSTS_BYTES, "followed")
       .pipe(switchMap((text) => write(hostNetworkHostsFile(pod, text))));
   }
   const hostname = podHostname(pod, node.clusterDomain);

@@ -22,7 +22,7 @@ import { readTerminationMessages } from "./terminationMessages.ts";
 
 /** What an inspection needs besides the pod's UID. */
 export interface InspectionContext {
-  readonly ports: Pick<KubeletPorts, "runtime" | "clock" | "files">;
+  readonly ports: Pick<KubeletPorts, "runtime" | "clock" | "files" | "logFiles">;
   readonly sequence: Sequence;
   readonly deadlineMs: number;
 }
@@ -54,7 +54,7 @@ export function inspectPod(
           wall: clock.wallTime(),
         }),
       ),
-      switchMap((status) => readTerminationMessages(status, previous, ports.files)),
+      switchMap((status) => readTerminationMessages(status, previous, ports)),
       deadline(deadlineMs, clock, () =>
         kubeletError(
           "DeadlineExceeded",

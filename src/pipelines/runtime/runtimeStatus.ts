@@ -35,7 +35,7 @@ import { inspectPod } from "./inspectPod.ts";
 import { createMissedHints, type MissedHints } from "./missedHints.ts";
 import { hintedPods } from "./runtimeHints.ts";
 
-type Ports = Pick<KubeletPorts, "runtime" | "clock" | "files" | "telemetry">;
+type Ports = Pick<KubeletPorts, "runtime" | "clock" | "files" | "logFiles" | "telemetry">;
 type Config = Pick<KubeletConfig, "relistPeriodMs" | "auditPeriodMs" | "inspectionDeadlineMs" | "inspectionsAtOnce">;
 
 /** A failed inspection is repeated after this; the pod's worker waits meanwhile, the others do not notice. */

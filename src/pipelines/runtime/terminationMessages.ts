@@ -11,18 +11,20 @@ import {
   logTailMessage,
   MAX_TERMINATION_MESSAGE_BYTES,
 } from "../../core/runtime/terminationMessage.ts";
-import type { Files } from "../../ports/files.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+
+type Ports = Pick<KubeletPorts, "files" | "logFiles">;
 
 /** `status` with the messages of its newly exited containers filled in; those known keep theirs. */
 export function readTerminationMessages(
   status: PodRuntimeStatus,
   previous: PodRuntimeStatus | undefined,
-  files: Files,
+  ports: Ports,
 ): Observable<PodRuntimeStatus> {
   const known = new Map(previous?.containers.filter((c) => c.state === "exited").map((c) => [c.id, c]));
   const fresh = status.containers.filter((c) => c.state === "exited" && !known.has(c.id));
   if (fresh.length === 0) return of(status);
-  return forkJoin(fresh.map((container) => messageOf(container, files))).pipe(
+  return forkJoin(fresh.map((container) => messageOf(container, ports))).pipe(
     map((messages) => {
       const byId = new Map(fresh.map((container, index) => [container.id, messages[index] ?? ""]));
       return {
@@ -33,7 +35,7 @@ export function readTerminationMessages(
   );
 }
 
-function messageOf(container: RuntimeContainer, files: Files): Observable<string> {
+function messageOf(container: RuntimeContainer, ports: Ports): Observable<string> {
   const { terminationMessageFile: file, annotations, exitCode, reason, logPath } = container;
   const policy = annotations["io.kubernetes.container.terminationMessagePolicy"];
   // What never ran has no log of its own.
@@ -41,17 +43,17 @@ function messageOf(container: RuntimeContainer, files: Files): Observable<string
   const fromFile$ =
     file === undefined
       ? of("")
-      : files.readTail(file, MAX_TERMINATION_MESSAGE_BYTES).pipe(
+      : ports.files.readTail(file, MAX_TERMINATION_MESSAGE_BYTES).pipe(
           catchError((thrown: unknown) => {
             const { code, message } = toKubeletError(thrown);
             return of(code === "NotFound" ? "" : `Error on reading termination log ${file}: ${message}`);
           }),
         );
-  return fromFile$.pipe(switchMap((text) => (text === "" && asksLog ? fromLog(logPath, files) : of(text))));
+  return fromFile$.pipe(switchMap((text) => (text === "" && asksLog ? fromLog(logPath, ports) : of(text))));
 }
 
-const fromLog = (path: string, files: Files): Observable<string> =>
-  files.readTail(path, LOG_TAIL_BYTES).pipe(
+const fromLog = (path: string, { logFiles }: Ports): Observable<string> =>
+  logFiles.tail(path, LOG_TAIL_BYTES).pipe(
     map(logTailMessage),
     catchError((thrown: unknown) =>
       of(`Error on reading termination message from logs: ${toKubeletError(thrown).message}`),

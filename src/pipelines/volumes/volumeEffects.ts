@@ -84,7 +84,7 @@ function provideHostPath({ files }: VolumePorts, path: string, wanted: string): 
         case "makeDirectory":
           return files.makeDirectory(path, HOST_DIRECTORY_MODE);
         case "makeFile":
-          return files.writeFile(path, "", HOST_FILE_MODE);
+          return files.createFile(path, HOST_FILE_MODE);
       }
     }),
   );

@@ -71,6 +71,7 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
   /** A directory that is there already is asked for in vain, but not refused. */
   const takesRoom = (operation: keyof Files, path: string): boolean =>
     operation === "writeFile" ||
+    operation === "createFile" ||
     operation === "replaceFile" ||
     operation === "symlink" ||
     (operation === "makeDirectory" && files().at(path)?.kind !== "directory");

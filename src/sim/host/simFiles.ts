@@ -42,6 +42,14 @@ export interface SimFilesOptions {
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o644;
 
+/** Throws for a link or a directory at that path itself. */
+function needRegular(tree: SimTree, path: string): void {
+  const kind = tree.at(path)?.kind;
+  if (kind === undefined || kind === "file") return;
+  const what = kind === "symlink" ? "symbolic link" : kind;
+  throw kubeletError("InvalidArgument", `cannot open ${path}: it is a ${what}`);
+}
+
 /** Makes an empty file system. */
 export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor, count }: SimFilesOptions): SimFiles {
   const tree = createSimTree(count);
@@ -57,10 +65,22 @@ export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor, count }
   return {
     tree,
     makeDirectory: (path, mode = DIRECTORY_MODE) => call("makeDirectory", path, () => tree.makeDirectory(path, mode)),
-    writeFile: (path, content, mode = FILE_MODE) => call("writeFile", path, () => tree.writeFile(path, content, mode)),
+    writeFile: (path, content, mode = FILE_MODE) =>
+      call("writeFile", path, () => {
+        needRegular(tree, path);
+        tree.writeFile(path, content, mode);
+      }),
+    createFile: (path, mode = FILE_MODE) =>
+      call("createFile", path, () => {
+        if (!tree.nodes.has(tree.resolve(path))) tree.writeFile(path, "", mode);
+      }),
     replaceFile: (path, content, mode = FILE_MODE) =>
       call("replaceFile", path, () => tree.writeFile(path, content, mode)),
-    readTail: (path, maxBytes) => call("readTail", path, () => tree.readTail(path, maxBytes)),
+    readTail: (path, maxBytes, links = "refused") =>
+      call("readTail", path, () => {
+        if (links === "refused") needRegular(tree, path);
+        return tree.readTail(path, maxBytes);
+      }),
     // Nobody puts links into simulated volumes.
     readInside: (root, path, maxBytes) =>
       call("readInside", `${root}/${path}`, () => tree.readTail(`${root}/${path}`, maxBytes)),

@@ -30,6 +30,7 @@ export function createSimLogFiles({ clock, files, compressionMs = 100 }: SimLogF
   };
   // Asked of every log every few seconds: nothing happens meanwhile, so that it is no event.
   return {
+    tail: (path, maxBytes) => files.readTail(path, maxBytes),
     sizeOf: (path) =>
       atOnce(() => {
         const node = files.at(path);

@@ -16,10 +16,10 @@ export const KILLED: SimExit = { afterMs: 2, code: 137 };
 /** The same, because it had more memory than it may. */
 const OOM_KILLED: SimEnd = { ...KILLED, reason: "OOMKilled" };
 
-/** Where the termination message file of a container is on the host; undefined without one. */
+/** Where the termination message file of a container is on the host: the last mount is on top. undefined without one. */
 export function terminationMessageFile({ config }: SimContainer): string | undefined {
   const path = config.annotations["io.kubernetes.container.terminationMessagePath"];
-  return config.mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
+  return config.mounts.findLast(({ containerPath }) => containerPath === path)?.hostPath;
 }
 
 /** Starts a process for a created container, which is running when this returns. */

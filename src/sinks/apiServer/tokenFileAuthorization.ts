@@ -1,8 +1,8 @@
 /** A bearer token from a file that somebody rotates. Owns the last token. Upstream: client-go's cachingTokenSource. */
-import { readFile } from "node:fs/promises";
 import { catchError, map, of, throwError } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
 import { ioError } from "../../core/ioError.ts";
+import { readText } from "../../fileSystem/readText.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ApiAuthorization } from "./createApiServer.ts";
@@ -14,7 +14,7 @@ const FRESH_MS = 50_000;
 export function tokenFileAuthorization(file: string, clock: Clock): ApiAuthorization {
   let last: { readonly headers: Readonly<Record<string, string>>; readonly readAt: number } | undefined;
   const read = async (): Promise<string> => {
-    const text = await readFile(file, "utf8").catch((thrown: unknown) => {
+    const text = await readText(file).catch((thrown: unknown) => {
       throw ioError("read", file, thrown);
     });
     if (text.trim() === "") throw kubeletError("PermissionDenied", `read empty token from file ${file}`);

@@ -9,7 +9,7 @@ import { errnoOf } from "../../core/ioError.ts";
 import { isRemote, mountAt, mountHolding } from "../../core/mount/mountInfo.ts";
 import { namesBelow, namesOf, subPathFault } from "../../core/mount/subPath.ts";
 import type { BindInsideRequest, InsideVolume } from "../../ports/mounts.ts";
-import { nameIn, openBelow, openDirectory, openedAt } from "../insideDirectory.ts";
+import { nameIn, openBelow, openDirectory, openedAt } from "../../fileSystem/insideDirectory.ts";
 import { bind, orUndo, ownPlace, unmount } from "./bind.ts";
 import { readMountTable } from "./mountTable.ts";
 import type { RunTool } from "./mountTools.ts";

@@ -4,7 +4,7 @@ import type { KubeletError } from "../../core/errors.ts";
 import { errnoOf, ioError } from "../../core/ioError.ts";
 import { type OwnedEntry, type OwnershipChange, ownershipChange, rootMismatches } from "../../core/mount/ownership.ts";
 import type { OwnershipResult, VolumeOwnership } from "../../ports/volumeFiles.ts";
-import { ENTRY, openedAt } from "../insideDirectory.ts";
+import { ENTRY, openedAt } from "../../fileSystem/insideDirectory.ts";
 import { walkTree } from "./walkTree.ts";
 
 const PERMISSIONS = 0o7777;

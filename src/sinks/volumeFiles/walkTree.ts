@@ -6,7 +6,7 @@
 import * as fs from "node:fs";
 import { kubeletError } from "../../core/errors.ts";
 import { errnoOf } from "../../core/ioError.ts";
-import { DIRECTORY, nameIn, openedAt } from "../insideDirectory.ts";
+import { DIRECTORY, nameIn, openedAt } from "../../fileSystem/insideDirectory.ts";
 
 /** Deeper trees are refused: each level holds a descriptor. */
 const MAX_DEPTH = 1_000;

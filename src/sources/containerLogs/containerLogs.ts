@@ -10,7 +10,7 @@ import { fromCall } from "../../operators/fromCall.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ContainerLogs, LogReading } from "../../ports/containerLogs.ts";
 import type { Logger } from "../../ports/telemetry.ts";
-import { logPlace } from "./logFile.ts";
+import { logPlace } from "../../fileSystem/logFile.ts";
 import { createLogPieces } from "./logPieces.ts";
 import { openLog, type OpenLog } from "./openLog.ts";
 import { readLog } from "./readLog.ts";

@@ -5,7 +5,7 @@
  */
 import { type MonotonicMs, monotonicMs } from "../../core/ids.ts";
 import { type LogContext, readCompressed } from "./logContext.ts";
-import { type LogFile, openLogFile, openRotated } from "./logFile.ts";
+import { type LogFile, openLogFile, openRotated } from "../../fileSystem/logFile.ts";
 import { successionOf } from "./logSuccession.ts";
 import { createLogWaker, type LogWaker } from "./logWaker.ts";
 

@@ -5,7 +5,7 @@ import type { SinceBound } from "../../core/logs/sinceBound.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { LogReading } from "../../ports/containerLogs.ts";
 import type { Logger } from "../../ports/telemetry.ts";
-import type { LogFile, LogPlace } from "./logFile.ts";
+import type { LogFile, LogPlace } from "../../fileSystem/logFile.ts";
 import type { LogPieces } from "./logPieces.ts";
 import type { OpenLog } from "./openLog.ts";
 

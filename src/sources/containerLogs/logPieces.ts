@@ -3,7 +3,7 @@
  * KiB, so that a follower who waits holds little.
  */
 import { type LogFormatter, roomFor } from "../../core/logs/logFormatter.ts";
-import { decompressed, type LogFile } from "./logFile.ts";
+import { decompressed, type LogFile } from "../../fileSystem/logFile.ts";
 
 const SMALLEST_BYTES = 16 * 1024;
 const LARGEST_BYTES = 256 * 1024;

@@ -4,7 +4,7 @@
  */
 import { emptyHeader, readCriHeader } from "../../core/logs/criHeader.ts";
 import type { SinceBound } from "../../core/logs/sinceBound.ts";
-import { decompressed, type LogFile } from "./logFile.ts";
+import { decompressed, type LogFile } from "../../fileSystem/logFile.ts";
 
 const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;

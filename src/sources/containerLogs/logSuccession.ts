@@ -2,7 +2,7 @@
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { rotationOf } from "../../core/logs/logFileNames.ts";
-import { identityOf, listRotated, type LogFile, type LogPlace, nameOf } from "./logFile.ts";
+import { identityOf, listRotated, type LogFile, type LogPlace, nameOf } from "../../fileSystem/logFile.ts";
 
 export type Succession =
   /** It is being written, or was moved and the runtime has not opened the next one yet. */

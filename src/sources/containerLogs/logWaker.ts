@@ -5,7 +5,7 @@
  */
 import { type FSWatcher, watch } from "node:fs";
 import type { Clock } from "../../ports/clock.ts";
-import type { LogPlace } from "./logFile.ts";
+import type { LogPlace } from "../../fileSystem/logFile.ts";
 
 /** Period of the audit, and where nothing can be watched (no directory, no watches left) that of looking at all. */
 const AUDIT_MS = 5_000;

@@ -5,7 +5,14 @@
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { kubeletError } from "../../core/errors.ts";
-import { identityOf, listRotated, type LogFile, type LogPlace, openLogFile, openRotated } from "./logFile.ts";
+import {
+  identityOf,
+  listRotated,
+  type LogFile,
+  type LogPlace,
+  openLogFile,
+  openRotated,
+} from "../../fileSystem/logFile.ts";
 
 /** Whoever opened it closes it; closing twice is fine. */
 export interface OpenLog {

@@ -2,7 +2,7 @@
 import { toKubeletError } from "../../core/errors.ts";
 import { followLog } from "./followLog.ts";
 import { type LogContext, readCompressed } from "./logContext.ts";
-import { openRotated } from "./logFile.ts";
+import { openRotated } from "../../fileSystem/logFile.ts";
 import { laterStart, type LogFiles, type LogStart, startOfSince, startOfTail } from "./logStart.ts";
 
 /** Rotated files, then the current one: to the size it had when it was opened, or for as long as it is followed. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom, lastValueFrom } from "rxjs";
@@ -107,6 +108,41 @@ describe("files", () => {
     await fs.writeFile(path, "123€45");
     const tails = [100, 5, 4, 3, 2, 0].map((bytes) => done(files.readTail(path, bytes)));
     expect(await Promise.all(tails)).toEqual(["123€45", "€45", "45", "45", "45", ""]);
+  });
+
+  it("reads regular files alone, and a FIFO or a device holds no thread", async () => {
+    execFileSync("mkfifo", [join(dir(), "fifo")]);
+    await fs.writeFile(join(dir(), "file"), "text");
+    await fs.symlink("file", join(dir(), "link"));
+    await fs.symlink("fifo", join(dir(), "linkToFifo"));
+    const read = (name: string, links?: "followed") => files.readTail(join(dir(), name), 10, links);
+    // More of them than Node has threads for files: afterwards there is still one to read with.
+    const fifos = await Promise.all(Array.from({ length: 40 }, () => failure(read("fifo"))));
+    expect(new Set(fifos.map((each) => JSON.stringify(each)))).toEqual(
+      new Set([JSON.stringify({ code: "InvalidArgument", message: `cannot open ${dir()}/fifo: it is a FIFO` })]),
+    );
+    expect(
+      await Promise.all([
+        failure(read("link")),
+        failure(read("linkToFifo", "followed")),
+        failure(files.readTail("/dev/null", 10)),
+        failure(files.readTail(dir(), 10)),
+        done(read("link", "followed")),
+      ]),
+    ).toEqual([
+      { code: "InvalidArgument", message: `cannot open ${dir()}/link: it is a symbolic link` },
+      { code: "InvalidArgument", message: `cannot open ${dir()}/linkToFifo: it is a FIFO` },
+      { code: "InvalidArgument", message: "cannot open /dev/null: it is a device" },
+      { code: "InvalidArgument", message: `cannot open ${dir()}: it is a directory` },
+      "text",
+    ]);
+  });
+
+  it("reads no more than it was asked for, whatever size a file claims", async () => {
+    const path = join(dir(), "sparse");
+    await fs.writeFile(path, "");
+    await fs.truncate(path, 2 ** 40);
+    expect(await done(files.readTail(path, 8))).toBe("\0".repeat(8));
   });
 
   it("tells which file is not there", async () => {

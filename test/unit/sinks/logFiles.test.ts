@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import * as fs from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { lastValueFrom } from "rxjs";
@@ -7,7 +9,7 @@ import type { Call } from "../../../src/ports/call.ts";
 import { createLogFiles } from "../../../src/sinks/logFiles.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 
-const logFiles = createLogFiles();
+const logFiles = createLogFiles({ podLogsDir: tmpdir() });
 const done = <T>(call: Call<T>): Promise<T> => lastValueFrom(call);
 const failure = (call: Call<unknown>) =>
   lastValueFrom(call).then(
@@ -26,6 +28,37 @@ describe("logFiles", () => {
     expect([await failure(logFiles.sizeOf(at("link"))), await failure(logFiles.sizeOf(dir()))]).toEqual([
       "InvalidArgument",
       "InvalidArgument",
+    ]);
+  });
+
+  it("reads the end of a log, with no link on the way to it", async () => {
+    const logs = createLogFiles({ podLogsDir: at("alias") });
+    await fs.mkdir(at("pods/ns_pod_uid/main"), { recursive: true });
+    await fs.symlink("pods", at("alias"));
+    await fs.mkdir(at("secret"));
+    await fs.writeFile(at("secret/0.log"), "secret");
+    await fs.writeFile(at("pods/ns_pod_uid/main/0.log"), "a log");
+    await fs.symlink(at("secret/0.log"), at("pods/ns_pod_uid/main/1.log"));
+    await fs.symlink(at("secret"), at("pods/ns_pod_uid/other"));
+    execFileSync("mkfifo", [at("pods/ns_pod_uid/main/2.log")]);
+    const tail = (path: string) => done(logs.tail(at(path), 3)).catch(({ code }: { code: string }) => code);
+    const paths = ["alias/ns_pod_uid/main/0", "pods/ns_pod_uid/main/0", "alias/ns_pod_uid/main/1"];
+    const others = ["alias/ns_pod_uid/other/0", "alias/ns_pod_uid/main/2", "secret/0", "alias/ns_pod_uid/main/9"];
+    expect(await Promise.all([...paths, ...others].map((path) => tail(`${path}.log`)))).toEqual([
+      "log",
+      "log",
+      ...Array.from({ length: 4 }, () => "PermissionDenied"),
+      "NotFound",
+    ]);
+  });
+
+  it("compresses a log beside a FIFO with the name of the unfinished file", async () => {
+    await fs.writeFile(at("a"), "content");
+    execFileSync("mkfifo", [at("a.tmp")]);
+    await done(logFiles.compress(at("a")));
+    expect([await fs.readdir(dir()), gunzipSync(await fs.readFile(at("a.gz"))).toString()]).toEqual([
+      ["a.gz"],
+      "content",
     ]);
   });
 
@@ -75,7 +108,7 @@ describe("logFiles", () => {
       await failure(logFiles.compress(at("link"))),
       await failure(logFiles.compress(at("d"))),
       await failure(logFiles.compress(at("none"))),
-    ]).toEqual(["Io", "InvalidArgument", "NotFound"]);
+    ]).toEqual(["InvalidArgument", "InvalidArgument", "NotFound"]);
     expect((await fs.readdir(dir())).sort()).toEqual(["d", "link", "secret"]);
   });
 

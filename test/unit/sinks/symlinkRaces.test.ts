@@ -4,7 +4,7 @@ import { lastValueFrom, type Observable } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isKubeletError } from "../../../src/core/errors.ts";
 import { createFiles } from "../../../src/sinks/files.ts";
-import { openBelow } from "../../../src/sinks/insideDirectory.ts";
+import { openBelow } from "../../../src/fileSystem/insideDirectory.ts";
 import { bindInside, makeInside } from "../../../src/sinks/mounts/insideVolume.ts";
 import { runTool } from "../../../src/sinks/mounts/mountTool.ts";
 import type { RunTool } from "../../../src/sinks/mounts/mountTools.ts";

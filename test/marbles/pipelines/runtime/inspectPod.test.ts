@@ -5,6 +5,7 @@ import * as cri from "../../../../src/gen/cri.ts";
 import { inspectPod } from "../../../../src/pipelines/runtime/inspectPod.ts";
 import type { RuntimeService } from "../../../../src/ports/cri.ts";
 import { createSimFiles } from "../../../../src/sim/host/simFiles.ts";
+import { createSimLogFiles } from "../../../../src/sim/host/simLogFiles.ts";
 import { createSequence } from "../../../../src/state/sequence.ts";
 import { type Marbles, marbles } from "../../../support/marbles.ts";
 
@@ -31,7 +32,8 @@ function inspect({ clock }: Marbles, containersAfterMs: number, sandboxes: reado
     containerStatus: ({ containerId: id }: { containerId: string }) =>
       of({ status: cri.ContainerStatus.create({ id, labels }) }),
   } as unknown as RuntimeService;
-  const ports = { runtime, clock, files: createSimFiles({ clock }) };
+  const files = createSimFiles({ clock });
+  const ports = { runtime, clock, files, logFiles: createSimLogFiles({ clock, files }) };
   const status$ = inspectPod(podUid("a"), undefined, { ports, sequence: createSequence(), deadlineMs: 100 });
   return {
     asked,

@@ -20,6 +20,7 @@ import { type RuntimeOutput, runtimeStatus } from "../../../../src/pipelines/run
 import type { RuntimeService } from "../../../../src/ports/cri.ts";
 import type { RuntimeSignal } from "../../../../src/ports/kubeletPorts.ts";
 import { createSimFiles } from "../../../../src/sim/host/simFiles.ts";
+import { createSimLogFiles } from "../../../../src/sim/host/simLogFiles.ts";
 import { createNodeState } from "../../../../src/state/nodeState.ts";
 import { type Marbles, marbles } from "../../../support/marbles.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
@@ -99,7 +100,9 @@ function follow(
   const fake = fakeRuntime(m, latencyMs, statusMs);
   const state = createNodeState();
   const requests = new Subject<PodUid>();
-  const ports = { runtime: fake.runtime, clock: m.clock, files: createSimFiles(m), telemetry: recordingTelemetry() };
+  const files = createSimFiles(m);
+  const logFiles = createSimLogFiles({ clock: m.clock, files });
+  const ports = { runtime: fake.runtime, clock: m.clock, files, logFiles, telemetry: recordingTelemetry() };
   const known = new Set(records);
   const output$ = runtimeStatus({ signals$, requests$: requests.pipe(observeOn(m.scheduler)) }, ports, CONFIG, {
     ...state,

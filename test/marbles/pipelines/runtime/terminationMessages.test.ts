@@ -2,6 +2,7 @@ import { map } from "rxjs";
 import { it } from "vitest";
 import type { RuntimeContainer } from "../../../../src/core/runtime/podRuntimeStatus.ts";
 import { readTerminationMessages } from "../../../../src/pipelines/runtime/terminationMessages.ts";
+import { createSimLogFiles } from "../../../../src/sim/host/simLogFiles.ts";
 import { createSimFiles } from "../../../../src/sim/host/simFiles.ts";
 import { marbles } from "../../../support/marbles.ts";
 import { exited, runtime } from "../../../unit/core/samples.ts";
@@ -45,9 +46,10 @@ it.each<readonly [string, RuntimeContainer, string]>([
   marbles(({ clock, expectObservable }) => {
     const files = createSimFiles({ clock, fault: unreadable });
     for (const [path, content] of Object.entries(FILES)) files.put(path, content);
-    const told$ = readTerminationMessages(runtime([container]), undefined, files).pipe(
-      map(({ containers: [only] }) => only?.message),
-    );
+    const told$ = readTerminationMessages(runtime([container]), undefined, {
+      files,
+      logFiles: createSimLogFiles({ clock, files }),
+    }).pipe(map(({ containers: [only] }) => only?.message));
     expectObservable(told$).toBe("(m|)", { m: expected });
   })();
 });
@@ -57,6 +59,8 @@ it(
   marbles(({ clock, expectObservable }) => {
     const files = createSimFiles({ clock });
     const known = runtime([from("/message", { message: "as read before" })]);
-    expectObservable(readTerminationMessages(known, known, files)).toBe("(k|)", { k: known });
+    expectObservable(
+      readTerminationMessages(known, known, { files, logFiles: createSimLogFiles({ clock, files }) }),
+    ).toBe("(k|)", { k: known });
   }),
 );

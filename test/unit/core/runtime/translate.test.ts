@@ -20,6 +20,7 @@ const ANNOTATIONS = {
   "io.kubernetes.container.restartCount": "3",
   "io.kubernetes.container.terminationMessagePath": "/dev/termination-log",
 };
+const MESSAGE_FILE = "/root/pods/uid/containers/web/0a1b2c3d";
 const nanos = (seconds: number): bigint => BigInt(wall(seconds)) * 1_000_000n;
 
 const listedSandbox = (more: Parameters<typeof PodSandbox.fromPartial>[0] = {}) =>
@@ -46,7 +47,7 @@ const containerStatus = (more: Parameters<typeof ContainerStatus.fromPartial>[0]
     imageId: "sha256:1",
     labels: LABELS,
     annotations: ANNOTATIONS,
-    mounts: [{ containerPath: "/dev/termination-log", hostPath: "/pods/uid/web/log" }],
+    mounts: [{ containerPath: "/dev/termination-log", hostPath: MESSAGE_FILE }],
     logPath: "/logs/web/3.log",
     user: { linux: { uid: 1000n, gid: 7n, supplementalGroups: [7n, 8n] } },
     ...more,
@@ -80,7 +81,7 @@ const RUNNING = {
   imageId: "sha256:1",
   specHash: "abc",
   logPath: "/logs/web/3.log",
-  terminationMessageFile: "/pods/uid/web/log",
+  terminationMessageFile: MESSAGE_FILE,
   user: { uid: 1000, gid: 7, supplementalGroups: [7, 8] },
   annotations: ANNOTATIONS,
 };
@@ -198,6 +199,27 @@ describe("translatePodStatus", () => {
       logPath: "",
       terminationMessageFile: undefined,
       user: undefined,
+    });
+  });
+  it.each([
+    ["the kubelet's own file, whatever the pod mounts there too", ["/volumes/v/f", MESSAGE_FILE], MESSAGE_FILE],
+    [
+      "the file of a kubelet with another root directory",
+      ["/old/pods/uid/containers/web/0a1b2c3d"],
+      "/old/pods/uid/containers/web/0a1b2c3d",
+    ],
+    ["the kubelet's own mount, which is the last", ["/h/pods/uid/containers/web/ffffffff", MESSAGE_FILE], MESSAGE_FILE],
+    ["no file of another pod", ["/root/pods/other/containers/web/0a1b2c3d"], undefined],
+    ["no file of another container", ["/root/pods/uid/containers/db/0a1b2c3d"], undefined],
+    [
+      "no other file of the pod",
+      ["/root/pods/uid/volumes/web/0a1b2c3d", "/root/pods/uid/containers/web/hosts"],
+      undefined,
+    ],
+  ])("reads the termination message of %s", (_, hostPaths, expected) => {
+    const mounts = hostPaths.map((hostPath) => ({ containerPath: "/dev/termination-log", hostPath }));
+    expect(containerOf({ containers: [{ listed: listed(), status: containerStatus({ mounts }) }] })).toMatchObject({
+      terminationMessageFile: expected,
     });
   });
   it.each([

@@ -139,14 +139,16 @@ describe("containerLogs", () => {
       await fs.mkdir(secret);
       await fs.writeFile(join(secret, "0.log"), logEntries(0, 3));
       await fs.symlink(join(secret, "0.log"), log.path);
-      expect(await failure({ path: log.path })).toBe("PermissionDenied: log file ROOT/ns_pod_uid/main/0.log is a link");
+      expect(await failure({ path: log.path })).toBe(
+        "PermissionDenied: log file ROOT/ns_pod_uid/main/0.log is a symbolic link",
+      );
       await fs.rm(log.path);
       await fs.mkdir(log.path);
-      expect(await failure({ path: log.path })).toMatch(/^PermissionDenied: .* is no regular file$/);
+      expect(await failure({ path: log.path })).toMatch(/^PermissionDenied: .* is a directory$/);
       await log.remove();
       await fs.mkdir(join(root(), "ns_pod_uid"));
       await fs.symlink(secret, join(root(), "ns_pod_uid", "main"));
-      expect(await failure({ path: log.path })).toMatch(/^PermissionDenied: .* is behind a link$/);
+      expect(await failure({ path: log.path })).toMatch(/^PermissionDenied: .* is behind a symbolic link$/);
     });
 
     it("a path elsewhere", async () => {

@@ -7,10 +7,10 @@ import * as fs from "node:fs/promises";
 import { errnoOf } from "../core/ioError.ts";
 import { kubeletError } from "../core/errors.ts";
 
-/** Linux has it, Node has no name for it: a descriptor that is only a place; opening it wakes no device and no FIFO. */
-const O_PATH = 0x20_0000;
+/** O_PATH, for which Node has no name: the descriptor is a place only, and opening it wakes no device and no FIFO. */
+export const PLACE = 0x20_0000;
 /** Flags to open whatever it is, a link itself too, as a place. */
-export const ENTRY = O_PATH | constants.O_NOFOLLOW;
+export const ENTRY = PLACE | constants.O_NOFOLLOW;
 /** Flags to open a directory that is no link, as a place. */
 export const DIRECTORY = ENTRY | constants.O_DIRECTORY;
 

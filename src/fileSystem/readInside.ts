@@ -2,28 +2,25 @@
  * Reading below a directory others write to: links are followed as if that directory were the root, and whatever is
  * swapped meanwhile, no file outside of it is read. Counterpart: filepath-securejoin, which does not see the swap.
  */
-import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../core/ioError.ts";
 import { kubeletError } from "../core/errors.ts";
+import { openRegular, readUpTo } from "./regularFile.ts";
 
 const MAX_LINKS = 255;
-/** Opening a FIFO must not wait for its writer. */
-const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Content of the regular file, as UTF-8. Throws also for more than `maxBytes`. */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<string> {
   const realRoot = await fs.realpath(root);
   const place = join(realRoot, ...(await resolveInside(realRoot, path)));
   const refuse = (why: string) => kubeletError("InvalidArgument", `cannot read ${join(root, path)}: ${why}`);
-  await using file = await fs.open(place, FLAGS);
-  if (!(await file.stat()).isFile()) throw refuse("it is no regular file");
+  await using file = await openRegular(place, { refuse: (why) => refuse(`it is ${why}`) });
   const opened = await fs.readlink(`/proc/self/fd/${file.fd}`).catch(() => place);
   if (opened !== place) throw refuse("it was moved meanwhile");
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1), 0, maxBytes + 1, 0);
-  if (bytesRead > maxBytes) throw refuse(`it has more than ${maxBytes} bytes`);
-  return buffer.toString("utf8", 0, bytesRead);
+  const content = await readUpTo(file, maxBytes + 1);
+  if (content.length > maxBytes) throw refuse(`it has more than ${maxBytes} bytes`);
+  return content.toString("utf8");
 }
 
 /** The names that lead from the root to the path, without links. */

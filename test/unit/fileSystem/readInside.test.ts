@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readInside } from "../../../src/sinks/readInside.ts";
+import { readInside } from "../../../src/fileSystem/readInside.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 
 describe("readInside", () => {
@@ -51,8 +51,8 @@ describe("readInside", () => {
     execFileSync("mkfifo", [join(root, "fifo")]);
     await fs.symlink("loop", join(root, "loop"));
     expect(await Promise.all(["fifo", "sub", "loop", "none"].map((path) => readOf(root, path)))).toEqual([
-      "cannot read ROOT/fifo: it is no regular file",
-      "cannot read ROOT/sub: it is no regular file",
+      "cannot read ROOT/fifo: it is a FIFO",
+      "cannot read ROOT/sub: it is a directory",
       "cannot follow ROOT/loop: ELOOP",
       "ENOENT: no such file or directory, readlink 'ROOT/none'",
     ]);

@@ -1,0 +1,120 @@
+/**
+ * Opens and reads files whose kind, size or place another party may decide: a pod through a volume, a log shipper, a
+ * plugin. Only regular files are opened. A FIFO, a device or a file lease never holds a thread, and no device is woken:
+ * the kind is known before the file itself is opened. Reads have a bound. Counterpart: none, upstream uses os.Open.
+ */
+import { constants, type Stats } from "node:fs";
+import * as fs from "node:fs/promises";
+import { type KubeletError, kubeletError } from "../core/errors.ts";
+import { errnoOf } from "../core/ioError.ts";
+import { openedAt, PLACE } from "./insideDirectory.ts";
+
+export interface OpenOptions {
+  /** Whether the path may end in a symbolic link. Default `refused`. */
+  readonly links?: "refused" | "followed";
+  /** Makes the error for a file that is not regular. Default: InvalidArgument. */
+  refuse?(why: string): KubeletError;
+}
+
+/** Opens a regular file for reading. The caller closes it. */
+export const openRegular = (path: string, options: OpenOptions = {}): Promise<fs.FileHandle> =>
+  openAs(constants.O_RDONLY, path, options);
+
+/** Opens a regular file for writing, and makes it when nothing is there. The caller closes it. */
+export async function openToWrite(path: string, mode: number): Promise<fs.FileHandle> {
+  try {
+    return await openAs(constants.O_WRONLY, path, {});
+  } catch (thrown) {
+    if (errnoOf(thrown) !== "ENOENT") throw thrown;
+    return fs.open(path, "wx", mode);
+  }
+}
+
+async function openAs(
+  access: number,
+  path: string,
+  {
+    links = "refused",
+    refuse = (why) => kubeletError("InvalidArgument", `cannot open ${path}: it is ${why}`),
+  }: OpenOptions,
+): Promise<fs.FileHandle> {
+  const noFollow = links === "refused" ? constants.O_NOFOLLOW : 0;
+  const flags = access | constants.O_NONBLOCK;
+  if (process.platform !== "linux") return openElsewhere(path, flags | noFollow, refuse);
+  await using place = await fs.open(path, PLACE | noFollow);
+  const why = notRegular(await place.stat());
+  if (why !== undefined) throw refuse(why);
+  // Reopens the very file that was looked at, whatever has the name by now.
+  return await fs.open(openedAt(place), flags);
+}
+
+/** Without O_PATH the kind is known only after the file was opened. */
+async function openElsewhere(
+  path: string,
+  flags: number,
+  refuse: (why: string) => KubeletError,
+): Promise<fs.FileHandle> {
+  const file = await fs.open(path, flags);
+  try {
+    const why = notRegular(await file.stat());
+    if (why !== undefined) throw refuse(why);
+    return file;
+  } catch (thrown) {
+    await file.close();
+    throw thrown;
+  }
+}
+
+/** Kind of the file, with an article; undefined for a regular file. */
+function notRegular(stats: Stats): string | undefined {
+  if (stats.isFile()) return undefined;
+  if (stats.isSymbolicLink()) return "a symbolic link";
+  if (stats.isDirectory()) return "a directory";
+  if (stats.isFIFO()) return "a FIFO";
+  return stats.isSocket() ? "a socket" : "a device";
+}
+
+/** Content of a regular file. Throws InvalidArgument for more than `maxBytes`. */
+export async function readWhole(path: string, maxBytes: number, options: OpenOptions = {}): Promise<Buffer> {
+  await using file = await openRegular(path, options);
+  const content = await readUpTo(file, maxBytes + 1);
+  if (content.length <= maxBytes) return content;
+  throw kubeletError("InvalidArgument", `cannot read ${path}: it has more than ${maxBytes} bytes`);
+}
+
+/** At most the last `maxBytes` of a regular file, as UTF-8 without a character that is cut. */
+export async function readTail(path: string, maxBytes: number, options: OpenOptions = {}): Promise<string> {
+  await using file = await openRegular(path, options);
+  return await tailOf(file, maxBytes);
+}
+
+/** The end of an open file; see `readTail`. */
+export async function tailOf(file: fs.FileHandle, maxBytes: number): Promise<string> {
+  const { size } = await file.stat();
+  const start = Math.max(0, size - maxBytes);
+  const bytes = await readUpTo(file, Math.min(size, maxBytes), start);
+  return bytes.subarray(start > 0 ? partialCharacter(bytes) : 0).toString("utf8");
+}
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** Reads until there is nothing more, or `maxBytes`. Allocates as it reads: a file may claim any size. */
+export async function readUpTo(file: fs.FileHandle, maxBytes: number, start = 0): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  while (length < maxBytes) {
+    const wanted = Math.min(CHUNK_BYTES, maxBytes - length);
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, start + length);
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return Buffer.concat(chunks, length);
+}
+
+/** Bytes of a cut UTF-8 character at the start of `bytes`. */
+function partialCharacter(bytes: Uint8Array): number {
+  let count = 0;
+  while (count < 3 && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1;
+  return count;
+}

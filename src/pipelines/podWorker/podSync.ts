@@ -9,6 +9,7 @@ import { registerRestart, syncErrorDelayMs } from "../../core/backoff.ts";
 import { objectsReadBy } from "../../core/configObjects.ts";
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
 import { type ContainerId, type MonotonicMs, monotonicMs, podUid } from "../../core/ids.ts";
+import { claimedDevices, unpreparedDevices } from "../../core/pod/deviceClaims.ts";
 import { computePodActions } from "../../core/pod/podActions.ts";
 import { podMeaning } from "../../core/pod/podUpdate.ts";
 import type { ContainerStart, PodActions } from "../../core/pod/podActionsTypes.ts";
@@ -128,6 +129,7 @@ const STEPS: readonly ((run: SyncRun) => Observable<PodOutput>)[] = [
   killChangedSandbox,
   killUnwantedContainers,
   awaitVolumes,
+  awaitDevices,
   provideSandbox,
   putSizeInForce,
   startInitContainers,
@@ -234,6 +236,17 @@ const unmountedOf = ({ volumes }: PodContext, pod: Pod): readonly string[] =>
     usedVolumes(pod).map(({ name }) => name),
     volumes.get(podUid(pod.metadata.uid)) ?? NO_VOLUMES,
   );
+
+/** No container of a pod starts without the devices it claims. */
+function awaitDevices(run: SyncRun): Observable<PodOutput> {
+  const { context, pod, actions, errors } = run;
+  const claims = claimedDevices(pod);
+  if (claims.length === 0 || (!actions.createSandbox && startsOf(actions).length === 0)) return EMPTY;
+  const message = unpreparedDevices(claims);
+  errors.push(kubeletError("Unimplemented", message, { reason: "FailedPrepareDynamicResources" }));
+  run.halted = true;
+  return of(podEvent(context, "Warning", "FailedPrepareDynamicResources", message));
+}
 
 /** Step 4: the sandbox to run in, if anything is to be started. */
 function provideSandbox(run: SyncRun): Observable<PodOutput> {

@@ -279,4 +279,49 @@ describe("a node of a cluster", () => {
       ["misfits", "Failed", "NodeAffinity"],
     ]);
   });
+
+  it("admits by the extended resources of the Node, counts those in use, and counts them after a restart", () => {
+    const { server, node } = cluster({ images: [simImage("registry.example/app:1")], programs: () => runsForever });
+    const placed = (name: string, resource: string): void => {
+      const containers = [containerOf({ resources: { requests: { [resource]: "1" }, limits: { [resource]: "1" } } })];
+      server.put("pods", newPod(name, { containers }));
+      server.schedule({ namespace: "default", name }, "one");
+      node.runFor(5_000);
+    };
+    const states = () =>
+      node.pods().map(({ metadata, status }) => [metadata.name, status?.phase, status?.reason, status?.message]);
+    const refusal = (name: string, resource: string, used: number, capacity: number) => [
+      name,
+      "Failed",
+      `OutOf${resource}`,
+      `Pod was rejected: Node didn't have enough resource: ${resource}, requested: 1, used: ${used}, capacity: ${capacity}`,
+    ];
+    node.runFor(1_000);
+    const capacity = { "example.com/foo": "1", "example.com/gone": "0" };
+    const patch = { type: "application/merge-patch+json", body: { status: { capacity } } } as const;
+    server.client().patch("nodes", { name: "one" }, patch, { subresource: "status" }).subscribe();
+    // The kubelet says at its next look how much of that pods may have.
+    node.runFor(15_000);
+    placed("first", "example.com/foo");
+    placed("second", "example.com/foo");
+    placed("third", "example.com/gone");
+    // As upstream, a resource the Node does not name is one of the cluster.
+    placed("fourth", "example.com/unknown");
+    const before = states();
+    node.crashKubelet();
+    node.restartKubelet();
+    node.runFor(5_000);
+    placed("fifth", "example.com/foo");
+    expect(before).toEqual([
+      ["first", "Running", undefined, undefined],
+      refusal("second", "example.com/foo", 1, 1),
+      refusal("third", "example.com/gone", 0, 0),
+      ["fourth", "Running", undefined, undefined],
+    ]);
+    expect(states().filter(([name]) => name === "first" || name === "fifth")).toEqual([
+      ["first", "Running", undefined, undefined],
+      refusal("fifth", "example.com/foo", 1, 1),
+    ]);
+    expect(node.violations).toEqual([]);
+  });
 });

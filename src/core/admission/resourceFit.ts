@@ -3,6 +3,7 @@
  * the kubelet uses it: extended resources the node does not know are left to others.
  */
 import type { Pod } from "../api.ts";
+import { isExtendedResource } from "../pod/resourceNames.ts";
 import { podRequests } from "../resources/podResources.ts";
 import { type ResourceList, addResources, resourceMilli, resourceValue } from "../resources/resourceList.ts";
 
@@ -13,10 +14,6 @@ export interface InsufficientResource {
   readonly used: bigint;
   readonly capacity: bigint;
 }
-
-/** Names with a domain that is not Kubernetes' own, as device plugins and cluster operators give them. */
-const isExtended = (name: string): boolean =>
-  name.includes("/") && !name.includes("kubernetes.io/") && !name.startsWith("requests.");
 
 /** cpu in thousandths, everything else in whole units. */
 export const resourceUnits = (list: ResourceList, name: string): bigint =>
@@ -41,7 +38,7 @@ export function insufficientResources(input: ResourceFitInput): readonly Insuffi
   const tooMany = podCount + 1n > BigInt(maxPods);
   const pods = tooMany ? [{ name: "pods", requested: 1n, used: podCount, capacity: BigInt(maxPods) }] : [];
   const others = [...requests.keys()].filter((name) => !FIRST.includes(name) && name !== "pods");
-  const served = others.filter((name) => allocatable.has(name) || !isExtended(name));
+  const served = others.filter((name) => allocatable.has(name) || !isExtendedResource(name));
   const lacking = [...FIRST, ...served].flatMap((name) => {
     const requested = resourceUnits(requests, name);
     const capacity = resourceUnits(allocatable, name);

@@ -3,6 +3,7 @@
  * pkg/kubelet/nodestatus/setters.go, the reconciling of resources in kubelet_node_status.go.
  */
 import type { Node } from "../api.ts";
+import { perObject } from "../perObject.ts";
 import { isExtendedResource, isHugePages } from "../pod/resourceNames.ts";
 import { compareQuantity, parseQuantity } from "../quantity.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
@@ -43,6 +44,22 @@ export function withCurrentResources(existing: Node, initial: Node): Node {
     },
   };
 }
+
+/**
+ * What pods are admitted to: the node's own resources, and those others say it has. Upstream takes all from its Node,
+ * whose native amounts are the kubelet's own.
+ */
+export function admissibleResources(own: ResourceAmounts, node: Node | undefined): ResourceAmounts {
+  const ofOthers = node === undefined ? NONE : extendedResources(node);
+  return ofOthers === NONE ? own : { ...own, ...ofOthers };
+}
+
+const NONE: ResourceAmounts = {};
+
+const extendedResources = perObject(({ status }: Node): ResourceAmounts => {
+  const found = Object.entries(status?.allocatable ?? {}).filter(([name]) => isExtendedResource(name));
+  return found.length === 0 ? NONE : Object.fromEntries(found);
+});
 
 /** An amount that is the same keeps its spelling, so that nothing is told twice in two ways. */
 const merged = (older: ResourceAmounts, newer: ResourceAmounts): ResourceAmounts => ({

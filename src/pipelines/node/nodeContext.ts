@@ -7,6 +7,7 @@ import type { ResizeRules } from "../../core/allocation/pendingResizes.ts";
 import type { NodeContext } from "../../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { hostIpUnknown, nodeHostIps } from "../../core/node/hostIps.ts";
+import { admissibleResources } from "../../core/node/nodeResources.ts";
 import { safeSysctls, sysctlAllowlist } from "../../core/pod/sysctls.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import type { VolumeNode } from "../../core/volume/volumeLayout.ts";
@@ -83,7 +84,7 @@ export function nodeAdmission(
         declaredFeatures: config.node.declaredFeatures,
         appArmor: os === "linux" ? appArmorEnabled : undefined,
       },
-      allocatable: config.allocatable,
+      allocatable: admissibleResources(config.allocatable, state.node.value),
       maxPods,
     });
   const parts = config.resizableParts;

@@ -10,6 +10,9 @@ export interface Screen {
   write(text: string): unknown;
 }
 
+/** Characters printed of an answer that is no page: all problems of a refused pod fit in. */
+const MAX_ANSWER = 10_000;
+
 /** Asks for the page at `path`, prints it and completes; errors with what is wrong with pod or server. `what` it serves is for errors. */
 export const showPage = (
   path: string,
@@ -22,8 +25,8 @@ export const showPage = (
       askKubelet("GET", `${server.url}${path}?format=${format}`, server.access).pipe(
         unanswered(server, "its read-only server is off unless readOnlyPort is set"),
         tap(({ status, text }) => {
-          const said = text.trim().slice(0, 1_000);
-          if (status === 404 && said.startsWith("no pod ")) throw kubeletError("NotFound", said);
+          const said = text.trim().slice(0, MAX_ANSWER);
+          if (status === 404 && /^(no )?pod "/.test(said)) throw kubeletError("NotFound", said);
           const unexpected = `${server.url} serves no ${what}: it answered ${status} ${said}`;
           if (status !== 200) throw refusalOf(server, status, said) ?? kubeletError("Unknown", unexpected);
           screen.write(text.endsWith("\n") ? text : `${text}\n`);

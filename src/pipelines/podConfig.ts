@@ -6,6 +6,7 @@ import { map, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { withoutGatedFields } from "../core/pod/gatedFields.ts";
+import { problemText } from "../core/pod/manifest/problemText.ts";
 import type { PodUpdate } from "../core/pod/podUpdate.ts";
 import type { ManifestProblem, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import { sameValue } from "../core/sameValue.ts";
@@ -63,17 +64,17 @@ function report(problem: ManifestProblem, source: string, telemetry: KubeletPort
   telemetry.log[severity === "warning" ? "warn" : "error"]("Manifest problem", { source, ...fields });
 }
 
-/** A manifest that belongs to no known pod is told in log and metrics alone: an event needs an object. */
-function problemEvent({ pod, severity, origin, line, reason }: ManifestProblem): readonly PodConfigOutput[] {
+/** A problem that belongs to no known pod is in the log and metrics alone: an event needs an object. */
+function problemEvent(problem: ManifestProblem): readonly PodConfigOutput[] {
+  const { pod, severity } = problem;
   if (pod === undefined || severity === "warning") return [];
-  const place = line === undefined ? origin : `${origin}:${line}`;
   return [
     {
       kind: "event",
       event: {
         type: "Warning",
         reason: "FailedValidation",
-        message: `${place}: ${reason}`,
+        message: problemText(problem),
         object: { kind: "Pod", ...pod, fieldPath: "" },
       },
     },

@@ -10,7 +10,7 @@ import { KEPT_MS } from "./podTimeline.ts";
 
 /** The queries about timelines. Of several pods with one name the one that is there comes first, then the latest. */
 export function timelineQueries(
-  state: Pick<NodeState, "timelines" | "runtimeState" | "volumes">,
+  state: Pick<NodeState, "timelines" | "runtimeState" | "volumes" | "problems">,
   clock: Clock,
   images: Pick<ImagePulls, "line">,
 ): Pick<KubeletQueries, "timeline" | "timelineNames"> {
@@ -23,12 +23,13 @@ export function timelineQueries(
       const named = known().filter(({ identity }) => identity.namespace === namespace && identity.name === name);
       const found = named.findLast(({ state: is }) => is !== "gone") ?? named.toSorted(byGone).at(-1);
       if (found === undefined) return undefined;
-      return timelineView(found, {
+      const node = {
         now: { wall: clock.wallTime(), mono: clock.monotonicMs() },
         pulls: images.line(),
         runtimeProblems: state.runtimeState.value.runtimeProblems,
         volumes: state.volumes.get(found.identity.uid) ?? NO_VOLUMES,
-      });
+      };
+      return timelineView(found, node, [...state.problems.value.values()].flat());
     },
     timelineNames: () => [...new Set(known().map(({ identity: { namespace, name } }) => `${namespace}/${name}`))],
   };

@@ -3,6 +3,7 @@
  * the reason is in the log and on the route of the check itself. Upstream: apiserver's healthz handlers.
  */
 import type { Context, Hono } from "hono";
+import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { Metrics, Telemetry } from "../ports/telemetry.ts";
 import { onlyReads } from "./onlyMethods.ts";
@@ -12,6 +13,7 @@ const PLAIN = { "content-type": "text/plain; charset=utf-8" };
 /** Status and text of `/healthz` for these checks. */
 function healthzAnswer(
   checks: readonly HealthCheck[],
+  warnings: readonly string[],
   query: { readonly isVerbose: boolean; readonly excluded: readonly string[] },
 ): { readonly status: 200 | 500; readonly text: string } {
   const isExcluded = (check: HealthCheck): boolean => query.excluded.includes(check.name);
@@ -24,6 +26,7 @@ function healthzAnswer(
     const names = unknown.map((name) => JSON.stringify(name)).join(",");
     lines.push(`warn: some health checks cannot be excluded: no matches for ${names}\n`);
   }
+  lines.push(...warnings.map((warning) => `warn: ${warning}\n`));
   const isFailed = checks.some((check) => check.problem !== undefined && !isExcluded(check));
   if (isFailed) return { status: 500, text: `${lines.join("")}healthz check failed\n` };
   return { status: 200, text: query.isVerbose ? `${lines.join("")}healthz check passed\n` : "ok" };
@@ -36,7 +39,7 @@ export function addHealthzRoutes(app: Hono, queries: KubeletQueries, { log, metr
     for (const check of checks) {
       if (!(context.req.queries("exclude") ?? []).includes(check.name)) countCheck(metrics, check);
     }
-    const answer = healthzAnswer(checks, {
+    const answer = healthzAnswer(checks, manifestWarnings(queries.manifestProblems()), {
       isVerbose: context.req.query("verbose") !== undefined,
       excluded: context.req.queries("exclude") ?? [],
     });
@@ -48,6 +51,16 @@ export function addHealthzRoutes(app: Hono, queries: KubeletQueries, { log, metr
   });
   onlyReads(app, "/healthz/:check", (context) => checkAnswer(context, queries, metrics));
 }
+
+/** Bad manifests do not make a node unhealthy, so they are no check. The reasons may quote a manifest and stay hidden. */
+function manifestWarnings(problems: readonly ManifestProblem[]): readonly string[] {
+  if (problems.length === 0) return [];
+  const manifests = new Set(problems.map(({ origin }) => origin)).size;
+  const counted = `${countOf(problems.length, "problem")} in ${countOf(manifests, "manifest")}`;
+  return [`${counted}; the log and "rxlet explain POD" have the reasons`];
+}
+
+const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Upstream: component-base's ObserveHealthcheck. */
 function countCheck(metrics: Metrics, { name, problem }: HealthCheck): void {

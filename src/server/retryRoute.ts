@@ -9,12 +9,13 @@ import { onlyMethods } from "./onlyMethods.ts";
 export function addRetryRoute(
   app: Hono,
   commands: KubeletCommands,
-  queries: Pick<KubeletQueries, "timelineNames">,
+  queries: Pick<KubeletQueries, "timelineNames" | "manifestProblems">,
 ): void {
   const path = "/debug/rxlet/pods/:namespace/:name/retry";
   onlyMethods(app, ["POST"], path, (context) => {
     const { namespace = "", name = "" } = context.req.param();
     if (commands.retry(namespace, name)) return context.text(`${namespace}/${name}: backoffs are reset\n`);
-    return context.text(`${unknownPodMessage(namespace, name, queries.timelineNames())}\n`, 404);
+    const unknown = unknownPodMessage(namespace, name, queries.timelineNames(), queries.manifestProblems());
+    return context.text(`${unknown}\n`, 404);
   });
 }

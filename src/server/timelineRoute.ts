@@ -6,11 +6,14 @@ import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { onlyReads } from "./onlyMethods.ts";
 import { textOrJson } from "./textOrJson.ts";
 
-/** Adds the timelines of pods. 404 says which pod may have been meant, 400 which formats there are. */
-export function addTimelineRoute(app: Hono, queries: Pick<KubeletQueries, "timeline" | "timelineNames">): void {
+type TimelineSource = Pick<KubeletQueries, "timeline" | "timelineNames" | "manifestProblems">;
+
+/** Adds the timelines of pods. 404 says why the pod was refused or which pod may be meant, 400 which formats there are. */
+export function addTimelineRoute(app: Hono, queries: TimelineSource): void {
   onlyReads(app, "/debug/rxlet/pods/:namespace/:name/timeline", (context) => {
     const { namespace = "", name = "" } = context.req.param();
-    const unknown = (): string => unknownPodMessage(namespace, name, queries.timelineNames());
+    const unknown = (): string =>
+      unknownPodMessage(namespace, name, queries.timelineNames(), queries.manifestProblems());
     return textOrJson(context, timelineText, () => queries.timeline(namespace, name), unknown);
   });
 }

@@ -9,14 +9,14 @@ import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { onlyReads } from "./onlyMethods.ts";
 import { textOrJson } from "./textOrJson.ts";
 
-type VolumesSource = Pick<KubeletQueries, "volumes" | "podVolumes" | "pods">;
+type VolumesSource = Pick<KubeletQueries, "volumes" | "podVolumes" | "pods" | "manifestProblems">;
 
 /** Adds the volumes of the node and of single pods. 404 says which pod may have been meant, 400 which formats there are. */
 export function addVolumesRoutes(app: Hono, queries: VolumesSource): void {
   onlyReads(app, "/debug/rxlet/volumes", (context) => textOrJson(context, volumesText, () => queries.volumes()));
   onlyReads(app, "/debug/rxlet/pods/:namespace/:name/volumes", (context) => {
     const { namespace = "", name = "" } = context.req.param();
-    const unknown = (): string => unknownPodMessage(namespace, name, podNames(queries));
+    const unknown = (): string => unknownPodMessage(namespace, name, podNames(queries), queries.manifestProblems());
     return textOrJson(context, volumesText, () => queries.podVolumes(namespace, name), unknown);
   });
 }

@@ -9,26 +9,37 @@ import type { ManifestDocument, ManifestText, TextFault } from "../core/pod/mani
 
 const MAX_DOCUMENTS = 1000;
 const MAX_ALIASES = 1000;
+/** Syntax errors after the first ones are mostly their consequences. */
 const MAX_FAULTS_PER_DOCUMENT = 3;
+const MAX_DUPLICATES_PER_DOCUMENT = 20;
+const MAX_SHOWN_KEY = 60;
+const EMPTY = "is empty: it defines no pod";
 const STRUCTURED_TAGS = /:(timestamp|binary|omap|pairs|set)$/;
 
 /** Parses a manifest. Never throws: what cannot be read is a fault. */
 export function parseManifest(bytes: Uint8Array): ManifestText {
+  if (bytes.includes(0)) return unreadable("is a binary file: it holds a NUL character");
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return unreadable("is not UTF-8 text");
+    return unreadable("is not UTF-8 text", lineOfInvalidByte(bytes));
   }
-  if (text.includes("\0")) return unreadable("is a binary file: it holds a NUL character");
+  if (text.trim() === "") return { documents: [], faults: [{ severity: "warning", line: undefined, reason: EMPTY }] };
   return parseJson(text) ?? parseYaml(text);
 }
 
 const unreadable = (reason: string, line?: number): ManifestText => ({ documents: [], faults: [{ line, reason }] });
 
+/** The line of the first byte that is no UTF-8, or of a replacement character before it. */
+function lineOfInvalidByte(bytes: Uint8Array): number {
+  const text = new TextDecoder("utf-8").decode(bytes);
+  return text.slice(0, text.indexOf("\ufffd")).split("\n").length;
+}
+
 /** JSON is worth a parser of its own for its speed; undefined when the text is not JSON. */
 function parseJson(text: string): ManifestText | undefined {
-  if (!/^\s*\{/.test(text)) return undefined;
+  if (!looksLikeJson(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     const lineOf = lineFinder(() => {
@@ -40,6 +51,8 @@ function parseJson(text: string): ManifestText | undefined {
     return undefined;
   }
 }
+
+const looksLikeJson = (text: string): boolean => /^\s*\{/.test(text);
 
 interface Parsed {
   readonly documents: readonly Document[];
@@ -74,23 +87,25 @@ function parseYaml(text: string): ManifestText {
   } catch (thrown) {
     return unreadable(`cannot be parsed: ${thrown instanceof RangeError ? "it is nested too deeply" : String(thrown)}`);
   }
+  const language = looksLikeJson(text) ? "JSON" : "YAML";
   const documents: ManifestDocument[] = [];
   const faults: TextFault[] = [];
   for (const document of parsed.documents.slice(0, MAX_DOCUMENTS)) {
     const { errors } = document;
     for (const { code, message, pos } of errors.slice(0, MAX_FAULTS_PER_DOCUMENT)) {
       const reason = code === "RESOURCE_EXHAUSTION" ? "it is nested too deeply" : message;
-      faults.push({ line: parsed.counter.linePos(pos[0]).line, reason: `is not valid YAML: ${reason}` });
+      faults.push({ line: parsed.counter.linePos(pos[0]).line, reason: `is not valid ${language}: ${reason}` });
     }
     if (errors.length > 0) continue;
-    const repeated = structuralFault(document, parsed.counter);
-    if (repeated !== undefined) {
-      faults.push(repeated);
+    const structure = structuralFaults(document, parsed.counter);
+    if (structure.fatal !== undefined) {
+      faults.push(structure.fatal);
       continue;
     }
     try {
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-      documents.push({ value, lineOf: lineFinder(() => ({ document, counter: parsed.counter })) });
+      const lineOf = lineFinder(() => ({ document, counter: parsed.counter }));
+      documents.push({ value, lineOf, faults: structure.duplicates });
     } catch (thrown) {
       const reason = thrown instanceof RangeError ? "it is nested too deeply" : String((thrown as Error).message);
       const line =
@@ -106,18 +121,27 @@ function parseYaml(text: string): ManifestText {
   return { documents, faults };
 }
 
-/** The first key that stands twice in one map, or too many aliases: resolving each takes time by the document's size. */
-function structuralFault(document: Document, counter: LineCounter): TextFault | undefined {
-  let fault: TextFault | undefined;
+interface StructuralFaults {
+  /** Too many aliases: resolving each takes time by the document's size. */
+  readonly fatal: TextFault | undefined;
+  /** Keys that appear more than once in one map. */
+  readonly duplicates: readonly TextFault[];
+}
+
+function structuralFaults(document: Document, counter: LineCounter): StructuralFaults {
+  let fatal: TextFault | undefined;
   let aliases = 0;
-  const stop = (offset: number | undefined, reason: string): symbol => {
-    fault = { line: offset === undefined ? undefined : counter.linePos(offset).line, reason };
-    return visit.BREAK;
-  };
+  const duplicates: TextFault[] = [];
+  const faultAt = (offset: number | undefined, reason: string): TextFault => ({
+    line: offset === undefined ? undefined : counter.linePos(offset).line,
+    reason,
+  });
   visit(document, {
     Alias: (_key, alias) => {
       aliases += 1;
-      return aliases > MAX_ALIASES ? stop(alias.range?.[0], `holds more than ${MAX_ALIASES} aliases`) : undefined;
+      if (aliases <= MAX_ALIASES) return undefined;
+      fatal = faultAt(alias.range?.[0], `holds more than ${MAX_ALIASES} aliases`);
+      return visit.BREAK;
     },
     Map: (_key, map) => {
       const keys = new Set<unknown>();
@@ -125,14 +149,16 @@ function structuralFault(document: Document, counter: LineCounter): TextFault | 
         if (!isScalar(key)) continue;
         const name = String(key.value);
         const isMerge = name === "<<" && key.type === "PLAIN";
-        if (keys.has(name) && !isMerge)
-          return stop(key.range?.[0], `is not valid YAML: the key ${JSON.stringify(name)} stands twice in one map`);
+        if (keys.has(name) && !isMerge && duplicates.length < MAX_DUPLICATES_PER_DOCUMENT) {
+          const shown = JSON.stringify(name.slice(0, MAX_SHOWN_KEY));
+          duplicates.push(faultAt(key.range?.[0], `is not valid YAML: duplicate key ${shown}`));
+        }
         keys.add(name);
       }
       return undefined;
     },
   });
-  return fault;
+  return { fatal, duplicates };
 }
 
 /** Lines by path; the steps of a path are joined by NUL, which no manifest holds. */

@@ -120,7 +120,7 @@ describe("rxlet dev", () => {
     const text = await explain("crasher-laptop", "--port", port);
     expect(text.code).toBe(0);
     expect(text.out).toMatch(/^default\/crasher-laptop {2}Running, syncing since /);
-    expect(text.out).toMatch(/\n {2}CrashLoopBackOff of \w+, for \S+; next try at \S+Z, in \S+\n/);
+    expect(text.out).toMatch(/\n {2}\w+: CrashLoopBackOff for \S+; next try at \S+Z, in \S+\n/);
     expect(text.out).toMatch(/\n {2}\S+Z +\S+s {2}RunPodSandbox\n/);
     const json = await explain("crasher-laptop", "--server", url, "-o", "json");
     const view = JSON.parse(json.out) as TimelineView;

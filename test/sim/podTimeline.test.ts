@@ -31,7 +31,7 @@ describe("the timeline of a pod", () => {
     expect(explained(node)).toEqual([
       "demo/plain  Running, syncing since 00:00.00  (UID uid-1)",
       "Now, at 00:20.00",
-      "  CrashLoopBackOff of main, for 4s; next try at 00:36.02, in 16s",
+      "  main: CrashLoopBackOff for 4s; next try at 00:36.02, in 16s",
       "    back-off 20s restarting failed container=main pod=plain_demo(uid-1) next-try=2026-01-01T00:00:37Z",
       "  To retry at once, change the pod's annotation rxlet.dev/retry-at",
       "So far",
@@ -109,24 +109,24 @@ describe("the timeline of a pod", () => {
       },
     ]);
     expect([explained(node, "pod-0"), explained(node, "pod-1")].map((lines) => lines.slice(1, 4))).toEqual([
-      ["Now, at 00:30.00", "  ImagePull of main, for 30s", "    registry.example/a:1, pulling for 30s"],
+      ["Now, at 00:30.00", "  main: ImagePull for 30s", "    registry.example/a:1, pulling for 30s"],
       [
         "Now, at 00:30.00",
-        "  ImagePull of main, for 30s",
+        "  main: ImagePull for 30s",
         "    registry.example/b:1, second in line behind registry.example/a:1 (pulling for 30s)",
       ],
     ]);
     node.runFor(60_000);
     expect(explained(node, "pod-2").slice(1, 4)).toEqual([
       "Now, at 01:30.00",
-      "  ImagePull of main, for 90s",
+      "  main: ImagePull for 90s",
       "    registry.example/c:1, pulling for 10s",
     ]);
     node.runFor(60_000);
     expect(explained(node, "pod-2")).toEqual([
       "demo/pod-2  Running, syncing since 00:00.00  (UID uid-2)",
       "Now, at 02:30.00",
-      "  waits for nothing",
+      "  not waiting for anything",
       "So far",
       "  00:00.00          Accepted",
       "  00:00.00          Phase                 Pending",
@@ -153,7 +153,7 @@ describe("the timeline of a pod", () => {
     expect(explained(node)).toEqual([
       "demo/plain  Pending, gone since 00:05.01  (UID uid-1)",
       "Now, at 00:10.00",
-      "  is over and removed",
+      "  ended and removed",
       "So far",
       "  00:00.00          Accepted",
       "  00:00.00          Phase             Pending",
@@ -181,7 +181,7 @@ describe("the timeline of a pod", () => {
     expect(explained(node)).toEqual([
       "demo/plain  Pending, syncing since 00:00.00  (UID uid-1)",
       "Now, at 00:30.00",
-      "  Retry, for 30s; next try at 00:40.38, in 10s",
+      "  Retry for 30s; next try at 00:40.38, in 10s",
       "    CreatePodSandboxError: no network plugin",
       "So far",
       "  00:00.00          Accepted",
@@ -195,7 +195,7 @@ describe("the timeline of a pod", () => {
     ]);
     isBroken = false;
     node.runFor(30_000);
-    expect(explained(node).slice(1, 3)).toEqual(["Now, at 01:00.00", "  waits for nothing"]);
+    expect(explained(node).slice(1, 3)).toEqual(["Now, at 01:00.00", "  not waiting for anything"]);
     check();
   });
 
@@ -228,21 +228,21 @@ describe("the timeline of a pod", () => {
     expect(explained(node).slice(0, 4)).toEqual([
       "demo/plain  Running, terminating since 00:10.00  (UID uid-1)",
       "Now, at 00:13.00",
-      "  PreStopHook of main, for 3s; stop signal at 00:40.00, in 27s",
+      "  main: PreStopHook for 3s; stop signal at 00:40.00, in 27s",
       "So far",
     ]);
     node.runFor(7_000);
     expect(explained(node).slice(0, 4)).toEqual([
       "demo/plain  Running, terminating since 00:10.00  (UID uid-1)",
       "Now, at 00:20.00",
-      "  StopContainer of main, for 2s; KILL at 00:40.00, in 20s",
+      "  main: StopContainer for 2s; KILL at 00:40.00, in 20s",
       "So far",
     ]);
     node.runFor(30_000);
     expect(explained(node)).toEqual([
       "demo/plain  Failed, gone since 00:40.02  (UID uid-1)",
       "Now, at 00:50.00",
-      "  is over and removed",
+      "  ended and removed",
       "So far",
       "  00:00.00          Accepted",
       "  00:00.00          Phase                 Pending",
@@ -280,14 +280,14 @@ describe("the timeline of a pod", () => {
     node.runFor(5_000);
     expect(explained(node).slice(1, 4)).toEqual([
       "Now, at 00:05.00",
-      "  InitContainer of setup, for 5s",
+      "  setup: InitContainer for 5s",
       "    has not ended yet",
     ]);
     node.runFor(20_000);
     expect(explained(node)).toEqual([
       "demo/plain  Running, syncing since 00:00.00  (UID uid-1)",
       "Now, at 00:25.00",
-      "  StartupProbe of main, for 15s",
+      "  main: StartupProbe for 15s",
       "    has not succeeded yet",
       "So far",
       "  00:00.00          Accepted",
@@ -311,7 +311,7 @@ describe("the timeline of a pod", () => {
     node.runFor(5_000);
     const before = viewOf(node);
     node.runFor(3_600_000);
-    expect(explained(node).slice(1, 3)).toEqual(["Now, at 2026-01-01T01:00:05.000Z", "  waits for nothing"]);
+    expect(explained(node).slice(1, 3)).toEqual(["Now, at 2026-01-01T01:00:05.000Z", "  not waiting for anything"]);
     expect(viewOf(node)?.entries).toEqual(before?.entries);
     check();
   });
@@ -325,7 +325,7 @@ describe("the timeline of a pod", () => {
     expect(explained(node)).toEqual([
       "demo/plain  no status yet, waiting since 00:05.00  (UID uid-2)",
       "Now, at 00:10.00",
-      "  PodName, for 5s",
+      "  PodName for 5s",
       "    the pod of the same name with UID uid-1 has not ended",
       "So far",
       "  00:05.00    Waiting  for the pod of the same name with UID uid-1",
@@ -341,7 +341,7 @@ describe("the timeline of a pod", () => {
     expect(explained(node, "critical").slice(0, 4)).toEqual([
       "demo/critical  no status yet, waiting since 00:05.00  (UID uid-2)",
       "Now, at 00:10.00",
-      "  Preemption, for 5s",
+      "  Preemption for 5s",
       "    demo/plain is stopped to make room",
     ]);
   });

@@ -47,8 +47,15 @@ export const duplicate = (field: string, value: unknown): FieldProblem =>
 /** A field that may not be set here. */
 export const forbidden = (field: string, detail: string): FieldProblem => error(field, withDetail("Forbidden", detail));
 
-/** A reference to something that is not there. */
-export const notFound = (field: string, value: unknown): FieldProblem => error(field, `Not found: ${show(value)}`);
+/**
+ * A reference to something that does not exist. Differs from upstream: the detail says which list lacks it, since the
+ * value alone (`Not found: "data"`) does not.
+ */
+export const notFound = (field: string, value: unknown, detail: string): FieldProblem =>
+  error(field, withDetail(`Not found: ${show(value)}`, detail));
+
+/** The detail of `notFound` for the name of a volume. */
+export const NO_VOLUME = "spec.volumes has no volume of this name";
 
 /** A value of more bytes than allowed. */
 export const tooLong = (field: string, maxBytes: number): FieldProblem =>
@@ -61,9 +68,23 @@ export const tooMany = (field: string, count: number, max: number): FieldProblem
 /** A value of the wrong JSON type. */
 export const wrongType = (field: string, detail: string): FieldProblem => error(field, detail);
 
-/** Something to tell that stops nothing. */
+/** A problem that does not stop the pod. */
 export const warning = (field: string, reason: string): FieldProblem => ({ severity: "warning", field, reason });
 
 /** `invalid` for each complaint. */
 export const invalidEach = (field: string, value: unknown, details: readonly string[]): readonly FieldProblem[] =>
   details.map((detail) => invalid(field, value, detail));
+
+/**
+ * The violations of an object that was decoded with faults: those of fields at, above or below a field that could not
+ * be read would only repeat its fault.
+ */
+export const besideFaults = (faults: readonly FieldProblem[], violations: FieldProblems): readonly FieldProblem[] => {
+  const unread = faults.filter(({ severity }) => severity === "error").map(({ field }) => field);
+  return [...violations].filter(
+    ({ field }) => !unread.some((other) => isWithin(field, other) || isWithin(other, field)),
+  );
+};
+
+const isWithin = (field: string, outer: string): boolean =>
+  outer === "" || field === outer || field.startsWith(`${outer}.`) || field.startsWith(`${outer}[`);

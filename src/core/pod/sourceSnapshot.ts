@@ -19,6 +19,8 @@ export interface ManifestProblem {
   readonly reason: string;
   /** Name of the pod the problem belongs to, when known. */
   readonly pod: { readonly name: string; readonly namespace: string; readonly uid: string } | undefined;
+  /** Pods, as `namespace/name`, of which an error leaves the last good version in place. Absent: none. */
+  readonly kept?: readonly string[];
 }
 
 export interface SourceSnapshot {

@@ -90,7 +90,8 @@ export function* validateEphemeralContainers(spec: PodSpec, path: string): Field
     if (names.has(container.name)) yield duplicate(`${at}.name`, container.name);
     names.add(container.name);
     const target = container.targetContainerName ?? "";
-    if (target !== "" && !others.has(target)) yield notFound(`${at}.targetContainerName`, target);
+    if (target !== "" && !others.has(target))
+      yield notFound(`${at}.targetContainerName`, target, "the pod has no container of this name");
     for (const key of NOT_EPHEMERAL) {
       if (container[key] !== undefined) yield forbidden(`${at}.${key}`, "cannot be set for an Ephemeral Container");
     }

@@ -1,6 +1,14 @@
 /** Rules of environment variables and of the fields and resources they may refer to. */
 import type { Container, PodSpec } from "../api.ts";
-import { type FieldProblems, invalid, invalidEach, notFound, required, unsupported } from "./fieldProblem.ts";
+import {
+  type FieldProblems,
+  invalid,
+  invalidEach,
+  NO_VOLUME,
+  notFound,
+  required,
+  unsupported,
+} from "./fieldProblem.ts";
 import { compareQuantity, parseQuantity, quantityOf, quantityOfMilli } from "../quantity.ts";
 import { configKey, dnsSubdomain, envName, projectedPath, qualifiedName } from "./validateFormats.ts";
 
@@ -88,7 +96,7 @@ function* validateFileRef(
 ): FieldProblems {
   const volume = volumes.find(({ name }) => name === volumeName);
   if (volumeName === "") yield required(`${path}.volumeName`);
-  else if (volume === undefined) yield notFound(`${path}.volumeName`, volumeName);
+  else if (volume === undefined) yield notFound(`${path}.volumeName`, volumeName, NO_VOLUME);
   else if (volume.emptyDir === undefined) {
     yield invalid(`${path}.volumeName`, volumeName, "referenced volume must be of type emptyDir");
   }

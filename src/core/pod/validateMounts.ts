@@ -6,6 +6,7 @@ import {
   forbidden,
   invalid,
   invalidEach,
+  NO_VOLUME,
   notFound,
   required,
   unsupported,
@@ -28,7 +29,7 @@ export function* validateMounts(container: Mounting, volumes: readonly Volume[],
     const { name = "", mountPath = "" } = mount;
     const volume = volumes.find((candidate) => candidate.name === name);
     if (name === "") yield required(`${at}.name`);
-    else if (volume === undefined) yield notFound(`${at}.name`, name);
+    else if (volume === undefined) yield notFound(`${at}.name`, name, NO_VOLUME);
     if (mountPath === "") yield required(`${at}.mountPath`);
     else if (paths.has(mountPath)) yield invalid(`${at}.mountPath`, mountPath, "must be unique");
     paths.add(mountPath);
@@ -90,7 +91,7 @@ export function* validateDevices(container: Mounting, volumes: readonly Volume[]
     const { name = "", devicePath = "" } = device;
     const volume = volumes.find((candidate) => candidate.name === name);
     if (name === "") yield required(`${at}.name`);
-    else if (volume === undefined) yield notFound(`${at}.name`, name);
+    else if (volume === undefined) yield notFound(`${at}.name`, name, NO_VOLUME);
     else if (volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) {
       yield invalid(
         `${at}.name`,

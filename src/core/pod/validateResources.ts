@@ -102,7 +102,8 @@ function* validateClaims(resources: Resources, spec: PodSpec, path: string): Fie
     const name = claim.name ?? "";
     const key = `${name}/${claim.request ?? ""}`;
     if (name === "") yield required(`${path}[${index}]`);
-    else if (!known.has(name)) yield notFound(`${path}[${index}]`, name);
+    else if (!known.has(name))
+      yield notFound(`${path}[${index}]`, name, "spec.resourceClaims has no claim of this name");
     if (seen.has(key)) yield duplicate(`${path}[${index}]`, name);
     seen.add(key);
   }

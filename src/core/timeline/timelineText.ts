@@ -1,13 +1,14 @@
 /** A served timeline as text for people: what `rxlet explain` prints. */
 import { RETRY_AT } from "../pod/crashLoopSteering.ts";
 import { durationText, oneLine } from "../telemetry/plainText.ts";
-import type { EntryView, TimelineView, WaitView } from "./timelineView.ts";
+import type { EntryView, ProblemView, TimelineView, WaitView } from "./timelineView.ts";
 
-/** Lines ending in a newline: who, what it waits for, what happened. */
+/** Lines ending in a newline: the pod, problems of its manifest, what it waits for, what happened. */
 export function timelineText(view: TimelineView): string {
-  const { pod, state, phase, waits, entries, dropped } = view;
+  const { pod, state, phase, problems = [], waits, entries, dropped } = view;
   return [
     `${pod.namespace}/${pod.name}  ${phase ?? "no status yet"}, ${state} since ${view.stateSince}  (UID ${pod.uid})`,
+    ...problemLines(problems),
     "",
     `Now, at ${view.at}`,
     ...(waits.length === 0 ? [`  ${NOTHING[state]}`] : waits.flatMap(waitLines)),
@@ -20,13 +21,21 @@ export function timelineText(view: TimelineView): string {
   ].join("\n");
 }
 
+function problemLines(problems: readonly ProblemView[]): readonly string[] {
+  if (problems.length === 0) return [];
+  const title = problems.some(({ keepsLastGood }) => keepsLastGood === true)
+    ? "Runs the last good version of its manifest, which now has problems"
+    : "Problems of its manifest";
+  return ["", title, ...problems.map(({ severity, message }) => oneLine(`  ${severity.padEnd(7)}  ${message}`))];
+}
+
 const NOTHING: Readonly<Record<TimelineView["state"], string>> = {
-  waiting: "waits to be accepted",
-  rejected: "was refused and does not run",
-  syncing: "waits for nothing",
-  terminating: "waits for the runtime to show that nothing runs",
-  terminated: "is over; kept until it is no longer wanted",
-  gone: "is over and removed",
+  waiting: "waiting to be accepted",
+  rejected: "refused; it does not run",
+  syncing: "not waiting for anything",
+  terminating: "waiting for the runtime to show that nothing runs",
+  terminated: "ended; kept until its manifest or API object is removed",
+  gone: "ended and removed",
 };
 
 /** Waits the pod's owner can cut short. */
@@ -34,10 +43,10 @@ const BACKOFFS: ReadonlySet<string> = new Set(["CrashLoopBackOff", "ImagePullBac
 const RETRY_HINT = `  To retry at once, change the pod's annotation ${RETRY_AT}`;
 
 function waitLines({ what, container, cause, seconds, next }: WaitView): readonly string[] {
-  const where = container === undefined ? "" : ` of ${container}`;
+  const where = container === undefined ? "" : `${container}: `;
   const due = next === undefined ? "" : `; ${next.what} at ${next.at}, in ${durationText(next.inSeconds)}`;
-  const lasting = seconds === undefined ? "" : `, for ${durationText(seconds)}`;
-  const line = `  ${what}${where}${lasting}${due}`;
+  const lasting = seconds === undefined ? "" : ` for ${durationText(seconds)}`;
+  const line = `  ${where}${what}${lasting}${due}`;
   return cause === undefined ? [line] : [line, `    ${oneLine(cause)}`];
 }
 

@@ -4,6 +4,9 @@
  */
 import { epochMs } from "../ids.ts";
 import { formatInstantMs } from "../telemetry/civilTime.ts";
+import { problemText } from "../pod/manifest/problemText.ts";
+import type { PodIdentity } from "../pod/podRegistry.ts";
+import type { ManifestProblem } from "../pod/sourceSnapshot.ts";
 import { type NodeBusiness, podWaits } from "./podWaits.ts";
 import type { Outcome, PodTimeline, PodWait, TimelineEntry } from "./timelineTypes.ts";
 
@@ -16,11 +19,21 @@ export interface TimelineView {
   readonly phase?: string;
   /** When this was said. */
   readonly at: string;
+  /** What is wrong with the pod's manifest; absent when nothing is. */
+  readonly problems?: readonly ProblemView[];
   readonly waits: readonly WaitView[];
   /** Oldest first. */
   readonly entries: readonly EntryView[];
   /** Older entries that are no longer kept. */
   readonly dropped: number;
+}
+
+export interface ProblemView {
+  readonly severity: ManifestProblem["severity"];
+  /** `FILE:LINE: FIELD: REASON`, as far as these are known. */
+  readonly message: string;
+  /** The pod runs the last good version of its manifest because of it. */
+  readonly keepsLastGood?: true;
 }
 
 export interface WaitView {
@@ -44,8 +57,12 @@ export interface EntryView {
   readonly lastAt?: string;
 }
 
-/** The timeline as of `node.now`. */
-export function timelineView(timeline: PodTimeline, node: NodeBusiness): TimelineView {
+/** The timeline as of `node.now`, with the problems of `manifests` that concern the pod. */
+export function timelineView(
+  timeline: PodTimeline,
+  node: NodeBusiness,
+  manifests: readonly ManifestProblem[] = [],
+): TimelineView {
   const { identity, state, since, status, entries, dropped } = timeline;
   return {
     pod: { namespace: identity.namespace, name: identity.name, uid: identity.uid },
@@ -53,11 +70,29 @@ export function timelineView(timeline: PodTimeline, node: NodeBusiness): Timelin
     stateSince: formatInstantMs(since.wall),
     ...(status?.phase === undefined ? {} : { phase: status.phase }),
     at: formatInstantMs(node.now.wall),
+    ...problemsOf(identity, manifests),
     waits: podWaits(timeline, node).map((wait) => waitView(wait, node)),
     // A stage is noted when it ends and shown where it began.
     entries: entries.toSorted((a, b) => a.at - b.at).map(entryView),
     dropped,
   };
+}
+
+function problemsOf(
+  { namespace, name }: PodIdentity,
+  manifests: readonly ManifestProblem[],
+): Pick<TimelineView, "problems"> {
+  const keeps = ({ kept = [] }: ManifestProblem): boolean => kept.includes(`${namespace}/${name}`);
+  const own = manifests.filter(
+    (problem) => keeps(problem) || (problem.pod?.namespace === namespace && problem.pod.name === name),
+  );
+  if (own.length === 0) return {};
+  const problems = own.map((problem): ProblemView => {
+    const { kept: _, ...rest } = problem;
+    const message = problemText(rest);
+    return { severity: problem.severity, message, ...(keeps(problem) ? { keepsLastGood: true } : {}) };
+  });
+  return { problems };
 }
 
 function waitView({ forMs, next, ...wait }: PodWait, { now }: NodeBusiness): WaitView {

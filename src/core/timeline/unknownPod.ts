@@ -1,20 +1,73 @@
-/** What is said of a pod nobody knows here: with the name that was probably meant. */
+/** The message about a pod that this node does not run: its manifest was refused, or another name was probably meant. */
 import { closestName } from "../config/closestName.ts";
+import { problemText } from "../pod/manifest/problemText.ts";
+import type { ManifestProblem } from "../pod/sourceSnapshot.ts";
 
-/** Names listed when none is close. */
+/** Names, and problems, listed at most. */
 const MAX_LISTED = 10;
 
-/** One sentence; `known` are pods as `namespace/name`. Static pods carry the node's name behind their own. */
-export function unknownPodMessage(namespace: string, name: string, known: readonly string[]): string {
-  const wanted = `${namespace}/${name}`;
-  const said = `no pod ${JSON.stringify(wanted)} on this node`;
-  const guess =
-    known.find((each) => each.startsWith(`${wanted}-`)) ??
-    known.find((each) => each.endsWith(`/${name}`)) ??
-    known.find((each) => each.includes(`/${name}-`)) ??
-    closestName(wanted, known);
-  if (guess !== undefined) return `${said}; did you mean ${guess}?`;
-  if (known.length === 0) return `${said}; there is none at all`;
-  const listed = known.slice(0, MAX_LISTED).join(", ");
-  return `${said}; there are ${listed}${known.length > MAX_LISTED ? ` and ${known.length - MAX_LISTED} more` : ""}`;
+/**
+ * The message; its first line starts with `pod` for a refused pod and with `no pod` otherwise. `known` are pods as
+ * `namespace/name`. Static pods carry the node's name behind their own, so a name without it is found too.
+ */
+export function unknownPodMessage(
+  namespace: string,
+  name: string,
+  known: readonly string[],
+  problems: readonly ManifestProblem[],
+): string {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const refused = refusedName(namespace, name, errors);
+  if (refused !== undefined) {
+    const own = errors.filter(({ pod }) => pod?.namespace === namespace && pod.name === refused);
+    return listed(`pod ${JSON.stringify(`${namespace}/${refused}`)} was refused`, own);
+  }
+  const said = `no pod ${JSON.stringify(`${namespace}/${name}`)} on this node; ${hint(`${namespace}/${name}`, known)}`;
+  const nameless = errors.filter(({ pod }) => pod === undefined);
+  return nameless.length === 0 ? said : `${said}\n${listed("these manifests define no usable pod", nameless)}`;
+}
+
+/** The name of the only refused pod that is called so, with or without the node's name. */
+function refusedName(namespace: string, name: string, errors: readonly ManifestProblem[]): string | undefined {
+  const names = new Set(errors.flatMap(({ pod }) => (pod?.namespace === namespace ? [pod.name] : [])));
+  if (names.has(name)) return name;
+  const [first, ...others] = [...names].filter((each) => each.startsWith(`${name}-`));
+  return others.length === 0 ? first : undefined;
+}
+
+function listed(title: string, problems: readonly ManifestProblem[]): string {
+  const [only, ...others] = problems;
+  if (only !== undefined && others.length === 0) return `${title}: ${problemText(only)}`;
+  const lines = problems.slice(0, MAX_LISTED).map((problem) => `  ${problemText(problem)}`);
+  const more = problems.length - lines.length;
+  return [`${title}:`, ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])].join("\n");
+}
+
+/** What to ask for instead. */
+function hint(wanted: string, known: readonly string[]): string {
+  if (known.length === 0) return "it has no pods";
+  const guesses = closeTo(wanted, known);
+  if (guesses.length > 0) return `did you mean ${names(guesses, " or ")}?`;
+  return `its pods are ${names(known, ", ")}`;
+}
+
+/** Pods of the name with a suffix first, then pods of other namespaces, then the closest name. */
+function closeTo(wanted: string, known: readonly string[]): readonly string[] {
+  const name = wanted.slice(wanted.indexOf("/") + 1);
+  const searches: readonly ((each: string) => boolean)[] = [
+    (each) => each.startsWith(`${wanted}-`),
+    (each) => each.endsWith(`/${name}`),
+    (each) => each.includes(`/${name}-`),
+  ];
+  for (const search of searches) {
+    const found = known.filter(search);
+    if (found.length > 0) return found;
+  }
+  const closest = closestName(wanted, known);
+  return closest === undefined ? [] : [closest];
+}
+
+function names(all: readonly string[], separator: string): string {
+  const shown = all.slice(0, MAX_LISTED).join(separator);
+  return all.length > MAX_LISTED ? `${shown} and ${all.length - MAX_LISTED} more` : shown;
 }

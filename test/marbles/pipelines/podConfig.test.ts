@@ -110,8 +110,8 @@ describe("podConfig", () => {
       });
       const { output$, telemetry } = follow(snapshots$);
       expectObservable(output$, "20ms !").toBe("(as)----b-------a---", {
-        a: "FailedValidation: /manifests/a.yaml:3: bad image",
-        b: "FailedValidation: /manifests/a.yaml: bad name",
+        a: "FailedValidation: /manifests/a.yaml:3: spec: bad image",
+        b: "FailedValidation: /manifests/a.yaml: spec: bad name",
         s: "seen",
       });
       flush();
@@ -151,7 +151,7 @@ describe("podConfig", () => {
           b: snapshot([], { source: "http", problems: [problem("bad")] }),
         }),
       );
-      const event = "FailedValidation: /manifests/a.yaml:3: bad";
+      const event = "FailedValidation: /manifests/a.yaml:3: spec: bad";
       expectObservable(output$, "10ms !").toBe("(es)(es)", { e: event, s: "seen" });
       flush();
       expect([...state.problems.value.keys()]).toEqual(["file", "http"]);
@@ -166,7 +166,7 @@ describe("podConfig", () => {
       expectObservable(
         output$.pipe(map((said) => (known.push([state.sourcesSeen.value.size, state.problems.value.size]), said))),
         "2ms !",
-      ).toBe("(aes)", { a: "ADD x", e: "FailedValidation: /manifests/a.yaml:3: bad", s: "seen" });
+      ).toBe("(aes)", { a: "ADD x", e: "FailedValidation: /manifests/a.yaml:3: spec: bad", s: "seen" });
       flush();
       expect(known).toEqual([
         [1, 1],

@@ -197,7 +197,7 @@ describe("filePodSource", () => {
     rule(
       {},
       "x",
-      { x: "/m/a: is a binary file: it holds a NUL character | /m/b: is not UTF-8 text" },
+      { x: "/m/a: is a binary file: it holds a NUL character | /m/b: 1: is not UTF-8 text" },
       {
         before: (m) => {
           m.write("a", "\u0000\u0001", { hint: false });

@@ -356,7 +356,7 @@ describe("the pod", () => {
       { ephemeralContainers: [{ name: "main", image: "a:1", targetContainerName: "x", ports: [] }] },
       [
         'spec.ephemeralContainers[0].name: Duplicate value: "main"',
-        'spec.ephemeralContainers[0].targetContainerName: Not found: "x"',
+        'spec.ephemeralContainers[0].targetContainerName: Not found: "x": the pod has no container of this name',
         "spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container",
         "spec.ephemeralContainers: Forbidden: cannot be set on create",
       ],
@@ -604,7 +604,11 @@ describe("containers", () => {
       { resources: { limits: { "hugepages-2Mi": "2Mi" } } },
       ["resources: Forbidden: HugePages require cpu or memory"],
     ],
-    ["a claim that is not there", { resources: { claims: [{ name: "c" }] } }, ['resources.claims[0]: Not found: "c"']],
+    [
+      "a claim that is not there",
+      { resources: { claims: [{ name: "c" }] } },
+      ['resources.claims[0]: Not found: "c": spec.resourceClaims has no claim of this name'],
+    ],
     [
       "a resize policy",
       { resizePolicy: [{ resourceName: "disk", restartPolicy: "x" }] },
@@ -691,7 +695,7 @@ describe("containers", () => {
     [
       "a mount of no volume",
       { volumeMounts: [{ name: "x", mountPath: "/x" }] },
-      ['volumeMounts[0].name: Not found: "x"'],
+      ['volumeMounts[0].name: Not found: "x": spec.volumes has no volume of this name'],
     ],
   ])("%s", (_title, container, expected) => {
     expect(checkContainer(container)).toEqual(expected);
@@ -849,7 +853,7 @@ describe("keys of files", () => {
   it.each([
     [{}, []],
     [{ volumeName: "" }, ["volumeName: Required value"]],
-    [{ volumeName: "none" }, ['volumeName: Not found: "none"']],
+    [{ volumeName: "none" }, ['volumeName: Not found: "none": spec.volumes has no volume of this name']],
     [{ volumeName: "host" }, ['volumeName: Invalid value: "host": referenced volume must be of type emptyDir']],
     [{ path: "" }, ["path: Required value"]],
     [{ path: "/etc/shadow" }, ['path: Invalid value: "/etc/shadow": must be a relative path']],

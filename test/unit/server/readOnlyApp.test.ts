@@ -119,6 +119,22 @@ describe("readOnlyApp", () => {
     expect(await answer(path, {}, { health: () => STALLED })).toEqual({ status, type: TEXT, body });
   });
 
+  it("warns of bad manifests in verbose health, without their reasons, and stays healthy", async () => {
+    const problem = { severity: "error", line: 9, field: "spec", reason: "secret", pod: undefined } as const;
+    const manifestProblems = () => [
+      { ...problem, origin: "/m/a" },
+      { ...problem, origin: "/m/a" },
+      { ...problem, origin: "/m/b" },
+    ];
+    const warning = 'warn: 3 problems in 2 manifests; the log and "rxlet explain POD" have the reasons\n';
+    expect(await answer("/healthz?verbose", {}, { manifestProblems })).toEqual({
+      status: 200,
+      type: TEXT,
+      body: `[+]ping ok\n[+]log ok\n[+]syncloop ok\n${warning}healthz check passed\n`,
+    });
+    expect(await answer("/healthz", {}, { manifestProblems })).toEqual({ status: 200, type: TEXT, body: "ok" });
+  });
+
   it.each(["/", "/nope", "/healthz/nope", "/healthz/", "/metrics/", "/PODS", "/%2e%2e/etc/passwd"])(
     "answers %s with a plain 404",
     async (path) => {

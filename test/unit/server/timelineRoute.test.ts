@@ -19,6 +19,16 @@ async function answer(path: string, method = "GET") {
   addTimelineRoute(app, {
     timeline: (namespace, name) => (namespace === "demo" && name === "web-laptop" ? VIEW : undefined),
     timelineNames: () => ["demo/web-laptop"],
+    manifestProblems: () => [
+      {
+        severity: "error",
+        origin: "/m/typo.yaml",
+        line: 9,
+        field: "spec.nodeName",
+        reason: "Forbidden",
+        pod: { name: "typo-laptop", namespace: "demo", uid: "" },
+      },
+    ],
   });
   const response = await app.request(`/debug/rxlet/pods/${path}`, { method });
   return { status: response.status, body: await response.text() };
@@ -41,6 +51,12 @@ describe("the timeline of a pod over HTTP", () => {
     expect(await answer("demo/web/timeline")).toEqual({
       status: 404,
       body: 'no pod "demo/web" on this node; did you mean demo/web-laptop?\n',
+    });
+  });
+  it("of a refused pod is 404 with the reason", async () => {
+    expect(await answer("demo/typo/timeline")).toEqual({
+      status: 404,
+      body: 'pod "demo/typo-laptop" was refused: /m/typo.yaml:9: spec.nodeName: Forbidden\n',
     });
   });
   it("cannot be written", async () => {

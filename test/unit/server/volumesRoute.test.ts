@@ -10,6 +10,7 @@ const WEB: VolumesView = { at: "T9", pods: [{ pod: { namespace: "demo", name: "w
 async function answer(path: string, method = "GET") {
   const app = new Hono();
   addVolumesRoutes(app, {
+    manifestProblems: () => [],
     pods: () => [{ metadata: { namespace: "demo", name: "web", uid: "u" }, spec: { containers: [] } }],
     volumes: () => NODE,
     podVolumes: (namespace, name) => (namespace === "demo" && name === "web" ? WEB : undefined),

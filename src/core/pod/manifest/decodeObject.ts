@@ -6,11 +6,12 @@
  */
 import { podSchema } from "../../../gen/podSchema.ts";
 import { closestName } from "../../config/closestName.ts";
+import { meantQuantity } from "../../meantQuantity.ts";
 import { formatQuantity, parseQuantity } from "../../quantity.ts";
 import { parseInstant } from "../../telemetry/civilTime.ts";
 import { type FieldProblem, warning, wrongType } from "../fieldProblem.ts";
 
-/** What came of decoding: the object without unknown fields, and without the fields that are of the wrong type. */
+/** A decoded object: without unknown fields, without fields of the wrong type, with an empty item for each list item of the wrong type. */
 export interface Decoded<T> {
   readonly value: T;
   readonly problems: readonly FieldProblem[];
@@ -59,12 +60,15 @@ const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const mustBe =
-  (path: string, wanted: string, value: unknown) =>
+  (path: string, wanted: string, value: unknown, meant?: string) =>
   (describe: Describe): FieldProblem =>
-    wrongType(path, `must be ${wanted}, not ${describe(value)}`);
+    wrongType(
+      path,
+      `must be ${wanted}, not ${describe(value)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+    );
 
 const unknownField = (path: string, meant: string | undefined): FieldProblem =>
-  warning(path, `unknown field; it is ignored${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`);
+  warning(path, `unknown field, ignored${meant === undefined ? "" : `; did you mean "${meant}"?`}`);
 
 function decodeStruct(type: string, input: unknown, path: string, report: Report): unknown {
   if (input === null || input === undefined) return undefined;
@@ -102,8 +106,9 @@ function decodeList(type: string, value: unknown, path: string, report: Report):
   }
   const items: unknown[] = [];
   for (const [index, item] of value.entries()) {
-    const decoded = item === null ? zeroOf(type) : decodeValue(type, item, `${path}[${index}]`, report);
-    if (decoded !== undefined) items.push(decoded);
+    const decoded = item === null ? undefined : decodeValue(type, item, `${path}[${index}]`, report);
+    // An item that cannot be read keeps its place, so that problems of the items behind it name the right index.
+    items.push(decoded ?? zeroOf(type));
   }
   return items;
 }
@@ -140,8 +145,8 @@ function zeroOf(type: string): unknown {
 }
 
 function decodeScalar(type: string, value: unknown, path: string, report: Report): unknown {
-  const fail = (wanted: string): undefined => {
-    report(mustBe(path, wanted, value));
+  const fail = (wanted: string, meant?: string): undefined => {
+    report(mustBe(path, wanted, value, meant));
     return undefined;
   };
   switch (type) {
@@ -150,15 +155,13 @@ function decodeScalar(type: string, value: unknown, path: string, report: Report
     case "boolean":
       return typeof value === "boolean" ? value : fail("true or false");
     case "int32":
-      return isIntegerWithin(value, INT32_MAX) ? value : fail("a whole number of 32 bits");
+      return isIntegerWithin(value, INT32_MAX) ? value : fail("a 32-bit integer");
     case "int64":
-      return isIntegerWithin(value, Number.MAX_SAFE_INTEGER) ? value : fail("a whole number below 2^53");
+      return isIntegerWithin(value, Number.MAX_SAFE_INTEGER) ? value : fail("an integer below 2^53");
     case "intOrString":
-      return typeof value === "string" || isIntegerWithin(value, INT32_MAX)
-        ? value
-        : fail("a whole number or a string");
+      return typeof value === "string" || isIntegerWithin(value, INT32_MAX) ? value : fail("an integer or a string");
     case "quantity":
-      return decodeQuantity(value) ?? fail("a quantity such as 100m, 1.5 or 64Mi");
+      return decodeQuantity(value) ?? fail("a quantity such as 100m, 1.5 or 64Mi", meantQuantity(String(value)));
     case "date":
       return typeof value === "string" && parseInstant(value) !== undefined ? value : fail("an RFC 3339 time");
     case "bytes":

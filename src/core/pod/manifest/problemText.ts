@@ -1,15 +1,36 @@
 /** Problems of manifests for people: each as one line of text, `web.yaml:9: spec.containers[0].image: Required value`. Pure. */
+import type { Pod } from "../../api.ts";
 import { oneLine } from "../../telemetry/plainText.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 
+/** Pods named in one line; the rest are counted. */
+const MAX_KEPT_NAMED = 3;
+
 /** The line; `origin` stands in for the full path or URL, a path relative to the manifest directory for example. */
 export function problemText(
-  { line, field, reason, ...problem }: Pick<ManifestProblem, "origin" | "line" | "field" | "reason">,
+  { line, field, reason, kept = [], ...problem }: ManifestProblem,
   origin = problem.origin,
 ): string {
   const place = line === undefined ? origin : `${origin}:${line}`;
-  return oneLine([place, field, reason].filter((part) => part !== undefined).join(": "));
+  const text = [place, field, reason].filter((part) => part !== undefined).join(": ");
+  return oneLine(kept.length === 0 ? text : `${text} (${keptText(kept)})`);
 }
+
+function keptText(kept: readonly string[]): string {
+  const named = kept.slice(0, MAX_KEPT_NAMED);
+  const rest = kept.length - named.length;
+  const names = rest === 0 ? named : [...named, `${rest} more`];
+  const last = names.at(-1) ?? "";
+  const list = names.length === 1 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+  return kept.length === 1 ? `${list} keeps its last good version` : `${list} keep their last good versions`;
+}
+
+/** The pod as problems refer to it. */
+export const referenceTo = ({ metadata: { name, namespace, uid } }: Pod): NonNullable<ManifestProblem["pod"]> => ({
+  name,
+  namespace,
+  uid,
+});
 
 /** The origin of a problem relative to the manifest directory; unchanged when it lies elsewhere. */
 export const originWithin = (directory: string, origin: string): string =>

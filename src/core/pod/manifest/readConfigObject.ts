@@ -5,7 +5,15 @@
 import type { ObjectMeta } from "../../api.ts";
 import { encodeBase64 } from "../../base64.ts";
 import type { ConfigMap, ConfigObject, Secret } from "../../configObjects.ts";
-import { type FieldProblem, type FieldProblems, invalid, invalidEach, required, tooLong } from "../fieldProblem.ts";
+import {
+  besideFaults,
+  type FieldProblem,
+  type FieldProblems,
+  invalid,
+  invalidEach,
+  required,
+  tooLong,
+} from "../fieldProblem.ts";
 import { configKey } from "../validateFormats.ts";
 import { validateMetadata } from "../validateMetadata.ts";
 import { decodeObject } from "./decodeObject.ts";
@@ -42,8 +50,7 @@ export function readConfigObject(
     metadata: { ...raw.metadata, name, namespace: namespace === "" ? "default" : namespace },
     ...(stringData === undefined ? {} : { data: { ...raw.data, ...encoded(stringData) } }),
   } as ConfigObject;
-  const isBroken = decoded.problems.some(({ severity }) => severity === "error");
-  const problems = [...decoded.problems, ...(isBroken ? [] : violationsOf(object))];
+  const problems = [...decoded.problems, ...besideFaults(decoded.problems, violationsOf(object))];
   return { object: problems.some(({ severity }) => severity === "error") ? undefined : object, problems };
 }
 

@@ -4,29 +4,41 @@
  * Bounds: MAX_ITEMS pods and other objects, MAX_PROBLEMS problems. Counterpart: tryDecodeSinglePod and tryDecodePodList of pkg/kubelet/config/common.go.
  */
 import type { Pod } from "../../api.ts";
-import { type ManifestObject, type ManifestObjectKey, objectKey } from "../../configObjects.ts";
-import type { EpochMs, PodFullName } from "../../ids.ts";
+import { keyOf, type ManifestObject, type ManifestObjectKey, objectKey } from "../../configObjects.ts";
+import { type EpochMs, type PodFullName, podFullName } from "../../ids.ts";
 import { type DecodedPod, defaultPod } from "../defaults.ts";
-import { type FieldProblem, forbidden, required, unsupported, wrongType } from "../fieldProblem.ts";
+import {
+  besideFaults,
+  type FieldProblem,
+  type FieldProblems,
+  forbidden,
+  required,
+  wrongType,
+} from "../fieldProblem.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 import { isMirrorPod, MIRROR_FIELD } from "../mirrorPod.ts";
 import { type Digest, type StaticOrigin, staticFullName, staticPod, staticPodUid } from "../staticPod.ts";
 import { type ApiReference, alwaysRefused, apiReferences } from "../staticPodReferences.ts";
 import { validatePod } from "../validatePod.ts";
 import { decodeObject } from "./decodeObject.ts";
-import { inOrder } from "./problemText.ts";
+import { apiVersionOf, BESIDE_PODS, checkKind, knownKinds } from "./manifestKinds.ts";
+import { inOrder, referenceTo } from "./problemText.ts";
 import { readConfigObject } from "./readConfigObject.ts";
 import { readRuntimeClass } from "./readRuntimeClass.ts";
 
 /** One document of a manifest as plain data. */
 export interface ManifestDocument {
   readonly value: unknown;
+  /** Faults of its text that leave it readable but unusable, such as a duplicate key. */
+  readonly faults?: readonly TextFault[];
   /** One-based line of a field, or of the closest field above it. */
   lineOf(path: string): number | undefined;
 }
 
-/** Something that made a manifest, or one of its documents, unreadable as a whole. */
+/** A fault of the text of a manifest, or of one of its documents, rather than of a field. */
 export interface TextFault {
+  /** A warning is no reason to keep the last good pods. Default: error. */
+  readonly severity?: FieldProblem["severity"];
   readonly line: number | undefined;
   readonly reason: string;
 }
@@ -77,15 +89,8 @@ export const NO_READING: ManifestReading = {
 
 const MAX_ITEMS = 1000;
 const MAX_PROBLEMS = 100;
-
-const BESIDE_PODS: readonly ManifestObject["kind"][] = ["ConfigMap", "Secret", "RuntimeClass"];
-
-/** Kinds of single objects, and of lists with the kind of their items: undefined where each item says its own. */
-const objectKinds = ({ standalone }: ManifestContext): readonly string[] =>
-  standalone ? ["Pod", ...BESIDE_PODS] : ["Pod"];
-const listKinds = (context: ManifestContext): ReadonlyMap<unknown, string | undefined> =>
-  new Map([...objectKinds(context).map((kind) => [`${kind}List`, kind] as const), ["List", undefined] as const]);
-const apiVersionOf = (kind: unknown): string => (/^RuntimeClass(List)?$/.test(textOf(kind)) ? "node.k8s.io/v1" : "v1");
+const MAX_FIELD_LENGTH = 300;
+const MAX_REASON_LENGTH = 1000;
 
 interface Item {
   readonly value: unknown;
@@ -105,12 +110,13 @@ interface Outcome {
 /** Reads a parsed manifest. Never throws, whatever it holds. */
 export function readManifest(text: ManifestText, context: ManifestContext): ManifestReading {
   const outcomes = text.documents.flatMap((document) => readDocument(document, context));
-  const faults = text.faults.map(({ line, reason }) =>
-    problemOf(context, { severity: "error", reason, field: "" }, line),
+  const faults = text.faults.map(({ severity = "error", line, reason }: TextFault) =>
+    problemOf(context, { severity, reason, field: "" }, line),
   );
+  const surplus = outcomes.length > MAX_ITEMS ? [tooMany(context)] : [];
+  const isUnread = faults.some(({ severity }) => severity === "error") || surplus.length > 0;
   const used = outcomes.slice(0, MAX_ITEMS);
   const failures = outcomes.flatMap(({ failed }) => (failed === undefined ? [] : [failed]));
-  const surplus = outcomes.length > MAX_ITEMS ? [tooMany(context)] : [];
   return {
     pods: used.flatMap(({ pod }) => (pod === undefined ? [] : [pod])),
     objects: used.flatMap(({ object }) => (object === undefined ? [] : [object])),
@@ -119,7 +125,7 @@ export function readManifest(text: ManifestText, context: ManifestContext): Mani
       inOrder([...faults, ...surplus, ...outcomes.flatMap((outcome) => outcome.problems)]),
     ),
     failed: new Set(failures.flatMap(({ name }) => (name === undefined ? [] : [name]))),
-    hasNamelessFailure: faults.length > 0 || surplus.length > 0 || failures.some(({ name }) => name === undefined),
+    hasNamelessFailure: isUnread || failures.some(({ name }) => name === undefined),
   };
 }
 
@@ -140,68 +146,79 @@ function problemOf(
   line: number | undefined,
   pod?: ManifestProblem["pod"],
 ): ManifestProblem {
-  return { severity, origin, line, field: field === "" ? undefined : field, reason, pod };
+  const shown = field === "" ? undefined : cut(field, MAX_FIELD_LENGTH);
+  return { severity, origin, line, field: shown, reason: cut(reason, MAX_REASON_LENGTH), pod };
 }
+
+/** Keys of a manifest are part of paths and reasons, and may be as long as the manifest. */
+const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}...` : text);
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Why a document is not of the kinds we read; empty when it is one. */
-function wrongKind(
-  value: Readonly<Record<string, unknown>>,
-  prefix: string,
-  kinds: readonly string[],
-): readonly FieldProblem[] {
-  const found: FieldProblem[] = [];
-  const { kind, apiVersion } = value;
-  if (kind === undefined || kind === null || kind === "") found.push(required(`${prefix}kind`));
-  else if (!kinds.includes(textOf(kind))) found.push(unsupported(`${prefix}kind`, kind, kinds));
-  if (apiVersion === undefined || apiVersion === null || apiVersion === "") found.push(required(`${prefix}apiVersion`));
-  else if (apiVersion !== apiVersionOf(kind)) {
-    found.push(unsupported(`${prefix}apiVersion`, apiVersion, [apiVersionOf(kind)]));
-  }
-  return found;
+/** Reads one document. When its text has faults of its own, nothing in it is used. */
+function readDocument(document: ManifestDocument, context: ManifestContext): readonly Outcome[] {
+  const outcomes = readObjects(document, context);
+  const { faults = [] } = document;
+  if (faults.length === 0) return outcomes;
+  const [first = { failed: { name: undefined }, problems: [] }, ...rest] = outcomes.map(refused);
+  const about = outcomes[0]?.pod === undefined ? first.problems[0]?.pod : referenceTo(outcomes[0].pod);
+  const told = faults.map(({ line, reason }) => problemOf(context, wrongType("", reason), line, about));
+  return [{ ...first, problems: [...told, ...first.problems] }, ...rest];
 }
 
-function readDocument(document: ManifestDocument, context: ManifestContext): readonly Outcome[] {
-  const { value, lineOf } = document;
+/** The outcome as one that may not be used. */
+function refused({ pod, object, failed, problems }: Outcome): Outcome {
+  if (pod !== undefined) return { failed: { name: podFullName(pod.metadata.name, pod.metadata.namespace) }, problems };
+  return { failed: object === undefined ? (failed ?? { name: undefined }) : { name: keyOf(object) }, problems };
+}
+
+function readObjects({ value, lineOf }: ManifestDocument, context: ManifestContext): readonly Outcome[] {
   if (value === null || value === undefined) return [];
-  const failed = (problems: readonly FieldProblem[]): readonly Outcome[] => [
-    failure({ value, prefix: "", lineOf }, problems, context),
-  ];
+  const { objects, lists } = knownKinds(context.standalone);
+  const document: Item = { value, prefix: "", lineOf };
+  const failed = (problems: readonly FieldProblem[]): readonly Outcome[] => [failure(document, problems, context)];
   if (!isMap(value)) return failed([wrongType("", "must be a map with apiVersion and kind, as a Pod is")]);
-  const kinds = objectKinds(context);
-  const lists = listKinds(context);
-  const wrong = wrongKind(value, "", [...kinds, ...(lists.keys() as Iterable<string>)]);
-  if (wrong.length > 0) return failed(wrong);
-  if (!lists.has(value["kind"])) return [readItem({ value, prefix: "", lineOf }, value["kind"], context)];
+  const check = checkKind(value, "", [...objects, ...lists.keys()], [...objects, "List"]);
+  if (!check.isKnown) return failed(check.problems);
+  if (!lists.has(value["kind"])) return [readItem(document, value["kind"], check.problems, context)];
   const items = value["items"] ?? [];
-  if (!Array.isArray(items)) return failed([wrongType("items", "must be a list")]);
+  if (!Array.isArray(items)) return failed([...check.problems, wrongType("items", "must be a list")]);
+  if (check.problems.length > 0) return failed(check.problems);
+  const ofAll = lists.get(value["kind"]);
   return items.slice(0, MAX_ITEMS + 1).map((item: unknown, index) => {
     const entry = { value: item, prefix: `items[${index}].`, lineOf };
-    if (!isMap(item)) return failure(entry, [wrongType(`items[${index}]`, "must be a map, as a Pod is")], context);
-    const ofAll = lists.get(value["kind"]);
-    const needsKind = ofAll === undefined || item["kind"] !== undefined;
-    const problems = needsKind
-      ? wrongKind(
-          { apiVersion: apiVersionOf(item["kind"] ?? ofAll), ...item },
-          entry.prefix,
-          ofAll === undefined ? kinds : [ofAll],
-        )
-      : [];
-    return problems.length > 0 ? failure(entry, problems, context) : readItem(entry, ofAll ?? item["kind"], context);
+    return readListItem(entry, ofAll, ofAll === undefined ? objects : [ofAll], context);
   });
 }
 
-/** An object whose kind is one of those we read. */
-function readItem(item: Item, kind: unknown, context: ManifestContext): Outcome {
+/** An item of a List, or of a list of one kind, whose items need not name it. */
+function readListItem(
+  item: Item,
+  ofAll: string | undefined,
+  kinds: readonly string[],
+  context: ManifestContext,
+): Outcome {
+  const { value, prefix } = item;
+  if (!isMap(value)) return failure(item, [wrongType(prefix.slice(0, -1), "must be a map, as a Pod is")], context);
+  if (ofAll !== undefined && value["kind"] === undefined) return readItem(item, ofAll, [], context);
+  const named = { apiVersion: apiVersionOf(value["kind"] ?? ofAll), ...value };
+  const check = checkKind(named, prefix, kinds, kinds);
+  return check.isKnown
+    ? readItem(item, value["kind"], check.problems, context)
+    : failure(item, check.problems, context);
+}
+
+/** An object whose kind is known; `ofKind` are problems found with it so far, their fields with the prefix of the item. */
+function readItem(item: Item, kind: unknown, ofKind: readonly FieldProblem[], context: ManifestContext): Outcome {
   const besides = BESIDE_PODS.find((known) => known === kind);
-  if (besides === undefined) return readPod(item, context);
+  if (besides === undefined) return readPod(item, ofKind, context);
   const { object, problems } =
     besides === "RuntimeClass" ? readRuntimeClass(item.value) : readConfigObject(besides, item.value);
-  const told = withPrefix(item, problems).map((each) => problemOf(context, each, item.lineOf(each.field)));
-  if (object !== undefined) return { object, problems: told };
+  const all = [...ofKind, ...withPrefix(item, problems)];
+  const told = all.map((each) => problemOf(context, each, item.lineOf(each.field)));
+  if (object !== undefined && ofKind.length === 0) return { object, problems: told };
   const { name, namespace } = namesIn(item.value);
   const key = name === "" ? undefined : objectKey(besides, namespace || "default", name);
   return { failed: { name: key }, problems: told };
@@ -242,32 +259,33 @@ function podReference(fullName: PodFullName | undefined, uid: string): ManifestP
   return { name: fullName.slice(0, split), namespace: fullName.slice(split + 1), uid };
 }
 
-function readPod(item: Item, context: ManifestContext): Outcome {
+function readPod(item: Item, ofKind: readonly FieldProblem[], context: ManifestContext): Outcome {
   const decoded = decodeObject<DecodedPod>("Pod", item.value, "");
-  const isBroken = decoded.problems.some((problem) => problem.severity === "error");
-  if (isBroken) return failure(item, withPrefix(item, decoded.problems), context);
-
   const uid = staticPodUid(decoded.value, context, context.digest);
   const complete = defaultPod(decoded.value);
   const pod = staticPod(complete, context, uid, context.readAt);
-  const violations = violationsOf(pod, complete, context);
-  if (violations.length > 0) return failure(item, withPrefix(item, [...decoded.problems, ...violations]), context, uid);
-  const reference = { name: pod.metadata.name, namespace: pod.metadata.namespace, uid };
-  const warnings = withPrefix(item, decoded.problems);
-  return { pod, problems: warnings.map((each) => problemOf(context, each, item.lineOf(each.field), reference)) };
+  const violations = besideFaults(decoded.problems, violationsOf(pod, complete, context));
+  const problems = [...ofKind, ...withPrefix(item, [...decoded.problems, ...violations])];
+  if (problems.some(({ severity }) => severity === "error")) {
+    const isRead = !decoded.problems.some(({ severity }) => severity === "error");
+    return failure(item, problems, context, isRead ? uid : "");
+  }
+  const told = problems.map((each) => problemOf(context, each, item.lineOf(each.field), referenceTo(pod)));
+  return { pod, problems: told };
 }
 
 const isServedHere = ({ isServed }: ApiReference, { standalone }: ManifestContext): boolean => standalone && isServed;
 
-function violationsOf(pod: Pod, complete: DecodedPod, context: ManifestContext): readonly FieldProblem[] {
-  if ((complete.metadata?.name ?? "") === "") return [required("metadata.name", "name is needed for the pod")];
-  const violations = validatePod(pod);
-  if (violations.length > 0) return violations;
+function* violationsOf(pod: Pod, complete: DecodedPod, context: ManifestContext): FieldProblems {
+  if ((complete.metadata?.name ?? "") === "") {
+    yield required("metadata.name", "name is needed for the pod");
+    for (const violation of validatePod(pod)) if (violation.field !== "metadata.name") yield violation;
+  } else yield* validatePod(pod);
   // Differs from upstream, which ignores such a manifest without a word.
-  if (isMirrorPod(pod)) return [forbidden(MIRROR_FIELD, "a static pod may not be a mirror of another")];
-  return apiReferences(pod.spec)
-    .filter(
-      (reference) => alwaysRefused(reference) || (context.preventApiReferences && !isServedHere(reference, context)),
-    )
-    .map(({ resource, field }) => forbidden(field, `static pods may not reference ${resource}`));
+  if (isMirrorPod(pod)) yield forbidden(MIRROR_FIELD, "a static pod may not be a mirror of another");
+  for (const reference of apiReferences(pod.spec)) {
+    if (alwaysRefused(reference) || (context.preventApiReferences && !isServedHere(reference, context))) {
+      yield forbidden(reference.field, `static pods may not reference ${reference.resource}`);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 /** A RuntimeClass of a manifest: decoded and validated. Counterpart: pkg/apis/node/validation. */
 import type { ObjectMeta } from "../../api.ts";
 import type { RuntimeClass } from "../../configObjects.ts";
-import { type FieldProblem, type FieldProblems, invalidEach } from "../fieldProblem.ts";
+import { besideFaults, type FieldProblem, type FieldProblems, invalidEach } from "../fieldProblem.ts";
 import { dnsLabel } from "../validateFormats.ts";
 import { validateClusterMetadata, validateLabels } from "../validateMetadata.ts";
 import { validateResourceMap } from "../validateResources.ts";
@@ -17,8 +17,7 @@ export function readRuntimeClass(value: unknown): {
   const decoded = decodeObject<Raw>("RuntimeClass", value);
   const { metadata, handler = "", ...raw } = decoded.value;
   const object = { ...raw, kind: "RuntimeClass", metadata: { name: "", ...metadata }, handler } as const;
-  const isBroken = decoded.problems.some(({ severity }) => severity === "error");
-  const problems = [...decoded.problems, ...(isBroken ? [] : violationsOf(object))];
+  const problems = [...decoded.problems, ...besideFaults(decoded.problems, violationsOf(object))];
   return { object: problems.some(({ severity }) => severity === "error") ? undefined : object, problems };
 }
 

@@ -5,6 +5,7 @@ import { type PodFullName, podFullName } from "../../ids.ts";
 import { sameValue } from "../../sameValue.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 import { manifestNote } from "./manifestClashes.ts";
+import { referenceTo } from "./problemText.ts";
 import { immutableViolations } from "./immutableViolations.ts";
 import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 
@@ -33,7 +34,8 @@ export function takeOver(
     return violations.length === 0 ? object : known;
   });
   const objects = withKept(changed, before.objects, keyOf, reading);
-  return { pods, objects, problems: [...aboutPods(reading.problems, pods), ...refused] };
+  const kept = pods.filter((pod) => !fresh.includes(pod));
+  return { pods, objects, problems: [...aboutPods(reading, pods, kept), ...refused] };
 }
 
 /** What the new content has, and the last good ones of those that failed. */
@@ -51,6 +53,8 @@ function withKept<T>(
 /** True when what failed, or is no longer there, may just not be written yet. */
 export function isDoubtful(before: ManifestContent, reading: ManifestReading): boolean {
   if (reading.hasNamelessFailure || reading.failed.size > 0) return true;
+  // An empty file may have been created a moment ago.
+  if (reading.pods.length + reading.objects.length === 0 && reading.problems.length > 0) return true;
   const names = new Set<string>([...reading.pods.map(fullNameOf), ...reading.objects.map(keyOf)]);
   return [...before.pods.map(fullNameOf), ...before.objects.map(keyOf)].some((name) => !names.has(name));
 }
@@ -65,12 +69,31 @@ function continued(pod: Pod, before: readonly Pod[]): Pod {
   return sameValue(known, next) ? known : next;
 }
 
-/** Problems about a pod that runs on carry the UID of the running one. */
-function aboutPods(problems: readonly ManifestProblem[], pods: readonly Pod[]): readonly ManifestProblem[] {
+/**
+ * Problems about a known pod carry its UID, and errors the pods that they leave in their last good version: the one
+ * they are about, or all of them when nobody knows which one failed.
+ */
+function aboutPods(
+  { problems, hasNamelessFailure }: ManifestReading,
+  pods: readonly Pod[],
+  kept: readonly Pod[],
+): readonly ManifestProblem[] {
+  const [only, ...others] = kept;
+  const suspect = hasNamelessFailure && only !== undefined && others.length === 0 ? referenceTo(only) : undefined;
   return problems.map((problem) => {
-    const { pod: about } = problem;
-    if (about === undefined) return problem;
-    const running = pods.find((pod) => pod.metadata.name === about.name && pod.metadata.namespace === about.namespace);
-    return running === undefined ? problem : { ...problem, pod: { ...about, uid: running.metadata.uid } };
+    if (problem.severity === "warning") return withUid(problem, pods);
+    const about = problem.pod ?? suspect;
+    const left = kept.filter((pod) => (about === undefined ? hasNamelessFailure : isAbout(about, pod)));
+    const names = left.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+    return { ...withUid({ ...problem, pod: about }, pods), ...(names.length === 0 ? {} : { kept: names }) };
   });
 }
+
+function withUid(problem: ManifestProblem, pods: readonly Pod[]): ManifestProblem {
+  const { pod: about } = problem;
+  const known = about && pods.find((pod) => isAbout(about, pod));
+  return known === undefined ? problem : { ...problem, pod: referenceTo(known) };
+}
+
+const isAbout = (about: NonNullable<ManifestProblem["pod"]>, { metadata }: Pod): boolean =>
+  metadata.name === about.name && metadata.namespace === about.namespace;

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { epochMs, monotonicMs, podUid } from "../../../../src/core/ids.ts";
+import { emptyTimeline } from "../../../../src/core/timeline/advanceTimeline.ts";
 import { ordinal } from "../../../../src/core/timeline/podWaits.ts";
 import { timelineText } from "../../../../src/core/timeline/timelineText.ts";
-import type { TimelineView } from "../../../../src/core/timeline/timelineView.ts";
+import { NO_VOLUMES } from "../../../../src/core/volume/podVolumes.ts";
+import { timelineView, type TimelineView } from "../../../../src/core/timeline/timelineView.ts";
+import type { ManifestProblem } from "../../../../src/core/pod/sourceSnapshot.ts";
 import { unknownPodMessage } from "../../../../src/core/timeline/unknownPod.ts";
 
 const VIEW: TimelineView = {
@@ -35,9 +39,9 @@ describe("timelineText", () => {
     expect(timelineText(view)).toBe(`demo/web  Pending, syncing since T0  (UID u)
 
 Now, at T9
-  ImagePull of main, for 75s
+  main: ImagePull for 75s
     app:1, second in line
-  Retry, for 0.25s; next try at T10, in 8s
+  Retry for 0.25s; next try at T10, in 8s
     no network
   Runtime
     is down
@@ -52,14 +56,37 @@ So far
   });
 
   it.each([
-    ["waiting", "waits to be accepted"],
-    ["rejected", "was refused and does not run"],
-    ["syncing", "waits for nothing"],
-    ["terminating", "waits for the runtime to show that nothing runs"],
-    ["terminated", "is over; kept until it is no longer wanted"],
-    ["gone", "is over and removed"],
+    ["waiting", "waiting to be accepted"],
+    ["rejected", "refused; it does not run"],
+    ["syncing", "not waiting for anything"],
+    ["terminating", "waiting for the runtime to show that nothing runs"],
+    ["terminated", "ended; kept until its manifest or API object is removed"],
+    ["gone", "ended and removed"],
   ] as const)("says what it means to wait for nothing while %s", (state, text) => {
     expect(timelineText({ ...VIEW, state }).split("\n")[3]).toBe(`  ${text}`);
+  });
+
+  it("shows the problems of the manifest first", () => {
+    const problems = [
+      { severity: "error", message: "/m/web.yaml:9: spec.nodeName: Forbidden" },
+      { severity: "warning", message: "/m/web.yaml:7: spec.x: unknown field, ignored" },
+    ] as const;
+    expect(
+      timelineText({ ...VIEW, problems })
+        .split("\n")
+        .slice(1, 5),
+    ).toEqual([
+      "",
+      "Problems of its manifest",
+      "  error    /m/web.yaml:9: spec.nodeName: Forbidden",
+      "  warning  /m/web.yaml:7: spec.x: unknown field, ignored",
+    ]);
+  });
+  it("says that the last good version of the manifest runs", () => {
+    const problems = [{ severity: "error", message: "/m/web.yaml: is gone", keepsLastGood: true }] as const;
+    expect(timelineText({ ...VIEW, problems }).split("\n")[2]).toBe(
+      "Runs the last good version of its manifest, which now has problems",
+    );
   });
 
   it("lets no control character of a message through", () => {
@@ -87,15 +114,96 @@ describe("unknownPodMessage", () => {
     ["default", "jobs", "; did you mean demo/jobs?"],
     ["default", "app", "; did you mean demo/app-laptop?"],
     ["default", "wbe-laptop", "; did you mean default/web-laptop?"],
-    ["default", "zzzzzzzz", "; there are default/web-laptop, demo/app-laptop, demo/jobs"],
-  ])("guesses what %s/%s was meant to be", (namespace, name, rest) => {
-    expect(unknownPodMessage(namespace, name, known)).toBe(`no pod "${namespace}/${name}" on this node${rest}`);
+    ["default", "zzzzzzzz", "; its pods are default/web-laptop, demo/app-laptop, demo/jobs"],
+  ])("guesses the pod meant by %s/%s", (namespace, name, rest) => {
+    expect(unknownPodMessage(namespace, name, known, [])).toBe(`no pod "${namespace}/${name}" on this node${rest}`);
+  });
+  it("names every pod that an ambiguous name may mean", () => {
+    expect(unknownPodMessage("default", "web", ["a/web-laptop", "b/web-laptop"], [])).toBe(
+      'no pod "default/web" on this node; did you mean a/web-laptop or b/web-laptop?',
+    );
   });
   it("says when there is none", () => {
-    expect(unknownPodMessage("a", "b", [])).toBe('no pod "a/b" on this node; there is none at all');
+    expect(unknownPodMessage("a", "b", [], [])).toBe('no pod "a/b" on this node; it has no pods');
   });
   it("lists ten at most", () => {
     const many = Array.from({ length: 12 }, (_, index) => `ns/${index}`);
-    expect(unknownPodMessage("ns", "zzzzzzzz", many)).toMatch(/ns\/9 and 2 more$/);
+    expect(unknownPodMessage("ns", "zzzzzzzz", many, [])).toMatch(/ns\/9 and 2 more$/);
+  });
+
+  const problem = (name: string | undefined, line: number): ManifestProblem => ({
+    severity: "error",
+    origin: "/m/a.yaml",
+    line,
+    field: "spec.nodeName",
+    reason: "Forbidden",
+    pod: name === undefined ? undefined : { name, namespace: "default", uid: "" },
+  });
+  const text = (line: number): string => `/m/a.yaml:${line}: spec.nodeName: Forbidden`;
+  it.each([
+    ["by its name", "typo-laptop"],
+    ["by its name without that of the node", "typo"],
+  ])("says why a pod was refused, asked for %s", (_how, name) => {
+    expect(unknownPodMessage("default", name, known, [problem("typo-laptop", 9)])).toBe(
+      `pod "default/typo-laptop" was refused: ${text(9)}`,
+    );
+  });
+  it("lists every problem of a refused pod, ten lines at most", () => {
+    expect(unknownPodMessage("default", "typo", known, [problem("typo-laptop", 1), problem("typo-laptop", 2)])).toBe(
+      `pod "default/typo-laptop" was refused:\n  ${text(1)}\n  ${text(2)}`,
+    );
+    const many = Array.from({ length: 12 }, (_, index) => problem("typo-laptop", index));
+    expect(unknownPodMessage("default", "typo", known, many)).toMatch(/:9: .*\n {2}\.\.\. and 2 more$/);
+  });
+  it("takes neither warnings nor problems of other pods and namespaces for a refusal", () => {
+    const others: readonly ManifestProblem[] = [
+      { ...problem("typo-laptop", 1), severity: "warning" },
+      problem("other-laptop", 2),
+      { ...problem("typo-laptop", 3), pod: { name: "typo-laptop", namespace: "demo", uid: "" } },
+      problem("typo-a-laptop", 4),
+      problem("typo-b-laptop", 5),
+    ];
+    expect(unknownPodMessage("default", "typo", [], others)).toBe('no pod "default/typo" on this node; it has no pods');
+  });
+  it("lists the manifests that may define the pod but cannot be read", () => {
+    expect(unknownPodMessage("default", "syntax", [], [problem(undefined, 3)])).toBe(
+      `no pod "default/syntax" on this node; it has no pods\nthese manifests define no usable pod: ${text(3)}`,
+    );
+  });
+});
+
+describe("timelineView", () => {
+  const identity = { uid: podUid("u"), namespace: "default", name: "web-laptop" };
+  const now = { wall: epochMs(0), mono: monotonicMs(0) };
+  const node = { now, pulls: [], runtimeProblems: [], volumes: NO_VOLUMES };
+  const own: ManifestProblem = {
+    severity: "error",
+    origin: "/m/web.yaml",
+    line: 9,
+    field: "spec.nodeName",
+    reason: "Forbidden",
+    pod: { name: "web-laptop", namespace: "default", uid: "u" },
+  };
+  const problemsWith = (...problems: readonly ManifestProblem[]) =>
+    timelineView(emptyTimeline(identity, now), node, problems).problems;
+
+  it("has the problems of the pod's manifest alone", () => {
+    const other: ManifestProblem = { ...own, pod: { name: "web-laptop", namespace: "demo", uid: "" } };
+    expect(problemsWith(own, other)).toEqual([
+      { severity: "error", message: "/m/web.yaml:9: spec.nodeName: Forbidden" },
+    ]);
+    expect(problemsWith(other)).toBeUndefined();
+  });
+  it("tells which problem keeps the last good version", () => {
+    const kept: ManifestProblem = {
+      ...own,
+      field: undefined,
+      reason: "is not valid YAML",
+      pod: undefined,
+      kept: ["default/app-laptop", "default/web-laptop"],
+    };
+    expect(problemsWith(kept)).toEqual([
+      { severity: "error", message: "/m/web.yaml:9: is not valid YAML", keepsLastGood: true },
+    ]);
   });
 });

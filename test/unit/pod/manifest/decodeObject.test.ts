@@ -59,22 +59,22 @@ describe("decodeObject", () => {
     [
       "a whole number",
       { ports: [{ containerPort: 1.5 }] },
-      "ports[0].containerPort: must be a whole number of 32 bits, not the number 1.5",
+      "ports[0].containerPort: must be a 32-bit integer, not the number 1.5",
     ],
     [
       "a number in range",
       { ports: [{ containerPort: 2 ** 31 }] },
-      "ports[0].containerPort: must be a whole number of 32 bits, not the number 2147483648",
+      "ports[0].containerPort: must be a 32-bit integer, not the number 2147483648",
     ],
     [
       "an exact number",
       { securityContext: { runAsUser: 2 ** 60 } },
-      "securityContext.runAsUser: must be a whole number below 2^53, not the number 1152921504606847000",
+      "securityContext.runAsUser: must be an integer below 2^53, not the number 1152921504606847000",
     ],
     [
       "a port",
       { livenessProbe: { tcpSocket: { port: true } } },
-      "livenessProbe.tcpSocket.port: must be a whole number or a string, not the boolean true",
+      "livenessProbe.tcpSocket.port: must be an integer or a string, not the boolean true",
     ],
   ])("wants %s", (_title, container, expected) => {
     expect(ofContainer(container).problems).toEqual([`error spec.containers[0].${expected}`]);
@@ -95,9 +95,9 @@ describe("decodeObject", () => {
     expect(ofContainer({ name: "c", Image: "x", portz: [], whatever: 1 })).toEqual({
       value: { spec: { containers: [{ name: "c" }] } },
       problems: [
-        'warning spec.containers[0].Image: unknown field; it is ignored (did you mean "image"?)',
-        'warning spec.containers[0].portz: unknown field; it is ignored (did you mean "ports"?)',
-        "warning spec.containers[0].whatever: unknown field; it is ignored",
+        'warning spec.containers[0].Image: unknown field, ignored; did you mean "image"?',
+        'warning spec.containers[0].portz: unknown field, ignored; did you mean "ports"?',
+        "warning spec.containers[0].whatever: unknown field, ignored",
       ],
     });
   });
@@ -111,7 +111,7 @@ describe("decodeObject", () => {
     const { value, problems } = decode(input);
     expect([Object.keys(value.metadata?.labels ?? {}), problems]).toEqual([
       ["__proto__"],
-      ["warning __proto__: unknown field; it is ignored", "warning constructor: unknown field; it is ignored"],
+      ["warning __proto__: unknown field, ignored", "warning constructor: unknown field, ignored"],
     ]);
   });
   it("collects at most 100 problems", () => {

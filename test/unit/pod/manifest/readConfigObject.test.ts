@@ -98,7 +98,7 @@ describe("ConfigMaps and Secrets of a manifest", () => {
 
   it("knows no such kinds when there is an API server", () => {
     expect(problemLines(readText(head("ConfigMap"), { standalone: false }))).toEqual([
-      '2 kind: Unsupported value: "ConfigMap": supported values: "Pod", "PodList", "List"',
+      '2 kind: Unsupported value: "ConfigMap": supported values: "Pod", "List"',
     ]);
   });
 
@@ -148,7 +148,7 @@ describe("objects of a manifest that changed", () => {
       [{ k: "a" }],
       ["4 data[k]: must be a string (put it in quotes), not the number 1"],
     ],
-    ["one that is gone is gone", `${fixed}data: {k: a}\n`, "", [], []],
+    ["one that is gone is gone", `${fixed}data: {k: a}\n`, "# nothing", [], []],
   ])("%s", (_title, before, after, data, problems) => {
     expect(dataAfter(before, after)).toEqual([data, problems]);
   });

@@ -22,7 +22,6 @@ describe("documents of a manifest", () => {
       '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n"},"spec":{"containers":[{"name":"m","image":"i"}]}}',
       ["n/a-node-1"],
     ],
-    ["nothing", "", []],
     ["comments only", "# nothing\n# here\n", []],
     ["empty documents", `---\n---\n${podYaml("a")}---\n# x\n`, ["default/a-node-1"]],
     ["an empty list", "apiVersion: v1\nkind: PodList\nitems: []\n", []],
@@ -36,16 +35,73 @@ describe("problems of a manifest", () => {
     [
       "another kind",
       "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n",
-      [
-        '2 kind: Unsupported value: "Service": supported values: "Pod", "ConfigMap", "Secret", "RuntimeClass", "PodList", "ConfigMapList", "SecretList", "RuntimeClassList", "List"',
-      ],
+      ['2 kind: Unsupported value: "Service": supported values: "Pod", "ConfigMap", "Secret", "RuntimeClass", "List"'],
     ],
     [
       "another API version",
       "apiVersion: v2\nkind: Pod\n",
-      ['1 apiVersion: Unsupported value: "v2": supported values: "v1"'],
+      [
+        '1 apiVersion: Unsupported value: "v2": supported values: "v1"',
+        "1 metadata.name: Required value: name is needed for the pod",
+        "1 spec.containers: Required value",
+      ],
     ],
-    ["neither", "metadata: {name: a}\n", ["1 kind: Required value", "1 apiVersion: Required value"]],
+    [
+      "neither",
+      "metadata: {name: a}\n",
+      ["1 kind: Required value: one of Pod, ConfigMap, Secret, RuntimeClass, List", "1 apiVersion: Required value"],
+    ],
+    [
+      "a misspelt kind",
+      podYaml("a").replace("kind: Pod", "kind: Pdo"),
+      ['2 kind: Unsupported value: "Pdo": supported values: "Pod"'],
+    ],
+    [
+      "a workload, whatever its API version",
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2}\n",
+      [
+        '2 kind: Invalid value: "Deployment": rxlet runs pods only; "rxlet template FILE" prints the pod of its template',
+      ],
+    ],
+    [
+      "everything wrong with a pod at once, whatever is wrong with it, in order of lines",
+      [
+        "apiVersion: V1",
+        "kind: Pod",
+        "metadata: {}",
+        "spec:",
+        "  terminationGracePeriodSeconds: -5",
+        "  restartPolcy: Never",
+        "  containers:",
+        "  - just text",
+        "  - name: main",
+        "    ports: [{containerPort: -80}]",
+        "    resources: {requests: {cpu: -1, memory: 12XB}}",
+        "    volumeMounts: [{name: data, mountPath: /data}]",
+      ].join("\n"),
+      [
+        '1 apiVersion: Unsupported value: "V1": supported values: "v1"',
+        "3 metadata.name: Required value: name is needed for the pod",
+        "5 spec.terminationGracePeriodSeconds: Invalid value: -5: must be greater than or equal to 0",
+        'warning 6 spec.restartPolcy: unknown field, ignored; did you mean "restartPolicy"?',
+        '8 spec.containers[0]: must be a map, not the string "just text"',
+        "9 spec.containers[1].image: Required value",
+        "10 spec.containers[1].ports[0].containerPort: Invalid value: -80: must be between 1 and 65535, inclusive",
+        '11 spec.containers[1].resources.requests[memory]: must be a quantity such as 100m, 1.5 or 64Mi, not the string "12XB"',
+        '11 spec.containers[1].resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0',
+        '12 spec.containers[1].volumeMounts[0].name: Not found: "data": spec.volumes has no volume of this name',
+      ],
+    ],
+    [
+      "a duplicate key beside other problems",
+      podYaml("a").replace("    image: app:1\n", "").replace("kind: Pod\n", "kind: Pod\nkind: Pod\n"),
+      ['3: is not valid YAML: duplicate key "kind"', "8 spec.containers[0].image: Required value"],
+    ],
+    [
+      "every duplicate key",
+      `${podYaml("a")}    image: other\n    name: other\n`,
+      ['9: is not valid YAML: duplicate key "image"', '10: is not valid YAML: duplicate key "name"'],
+    ],
     ["a scalar", "hello\n", ["1: must be a map with apiVersion and kind, as a Pod is"]],
     ["a list", "- a\n", ["1: must be a map with apiVersion and kind, as a Pod is"]],
     [
@@ -58,11 +114,7 @@ describe("problems of a manifest", () => {
       "apiVersion: v1\nkind: Pod\nmetadata: {name: a\nspec:\n",
       ["4: is not valid YAML: Flow map in block collection must be sufficiently indented and end with a }"],
     ],
-    [
-      "a key twice",
-      `${podYaml("a")}    image: other\n`,
-      ['9: is not valid YAML: the key "image" stands twice in one map'],
-    ],
+    ["a key twice", `${podYaml("a")}    image: other\n`, ['9: is not valid YAML: duplicate key "image"']],
     [
       "an item that is no pod",
       "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n",
@@ -114,8 +166,29 @@ describe("problems of a manifest", () => {
     const reading = readText(`${podYaml("a")}    imagePullPolcy: Never\n`);
     expect([reading.pods.length, problemLines(reading)]).toEqual([
       1,
-      ['warning 9 spec.containers[0].imagePullPolcy: unknown field; it is ignored (did you mean "imagePullPolicy"?)'],
+      ['warning 9 spec.containers[0].imagePullPolcy: unknown field, ignored; did you mean "imagePullPolicy"?'],
     ]);
+  });
+  it("warns of an empty file, and keeps no pods because of it", () => {
+    const reading = readText(" \n\n");
+    expect([problemLines(reading), reading.hasNamelessFailure]).toEqual([
+      ["warning is empty: it defines no pod"],
+      false,
+    ]);
+  });
+  it("knows the pod of a manifest with a duplicate key", () => {
+    const reading = readText(`${podYaml("a")}    image: other\n`);
+    expect([[...reading.failed], reading.hasNamelessFailure, reading.problems[0]?.pod?.name]).toEqual([
+      ["a-node-1_default"],
+      false,
+      "a-node-1",
+    ]);
+  });
+  it("cuts long keys in fields and reasons", () => {
+    const [problem] = readText(`${podYaml("a")}    env: [{name: A, ${"k".repeat(5_000)}: 1}]\n`).problems;
+    expect([problem?.field?.length, problem?.line]).toEqual([303, 9]);
+    const [twice] = readText(`${"k".repeat(5_000)}: 1\n${"k".repeat(5_000)}: 1\n`).problems;
+    expect(twice?.reason.length).toBeLessThan(120);
   });
   it("names the pods that failed, and says when a name is unknown", () => {
     const named = readText(`${podYaml("a")}---\n${podYaml("b", '""')}`);

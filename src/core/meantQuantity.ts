@@ -1,0 +1,19 @@
+/** Guesses what a text that is no Kubernetes quantity was meant to say. Pure. */
+import { parseQuantity } from "./quantity.ts";
+
+const MAX_LENGTH = 40;
+/** A number and a unit as other tools write them: `100MB`, `512mib`, `2 GByte`. */
+const OTHER_UNITS = /^([+-]?\d+(?:\.\d+)?)([kmgtpe]?)(i?)(?:b|bytes?)?$/i;
+
+/** `100M or 100Mi` for `100MB`; undefined without a guess. */
+export function meantQuantity(text: string): string | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const plain = text.replaceAll(/\s/g, "").replace(",", ".");
+  if (plain !== "" && parseQuantity(plain) !== undefined) return plain;
+  const [, number, unit = "", binary] = OTHER_UNITS.exec(plain) ?? [];
+  if (number === undefined) return undefined;
+  if (unit === "") return number;
+  const binaryGuess = `${number}${unit.toUpperCase()}i`;
+  const decimal = unit.toLowerCase() === "k" ? "k" : unit.toUpperCase();
+  return binary === "" ? `${number}${decimal} or ${binaryGuess}` : binaryGuess;
+}

@@ -8,7 +8,7 @@ import { parsePodCgroupName } from "../core/resources/podCgroup.ts";
 import type { CreateContainerRequest, ExecSyncRequest, StopContainerRequest } from "../gen/cri.ts";
 import type { ApiServer, ObjectRef } from "../ports/apiServer.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
-import { type StoredObject, typed } from "./apiServer/storedObject.ts";
+import { type StoredObject, typed } from "../core/apiObjects/storedObject.ts";
 import type { SimCgroups } from "./host/simCgroups.ts";
 import type { SimFiles } from "./host/simFiles.ts";
 import type { SimMounts } from "./host/simMounts.ts";

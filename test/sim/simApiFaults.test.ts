@@ -5,7 +5,7 @@ import {
   internalError,
   serviceUnavailable,
   tooManyRequests,
-} from "../../src/sim/apiServer/refusals.ts";
+} from "../../src/core/apiObjects/refusals.ts";
 import type { SimApiRequest } from "../../src/sim/apiServer/apiCall.ts";
 import type { SimAction } from "../../src/sim/runtime/simCall.ts";
 import { newPod, simApi } from "../support/simApi.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createPrng } from "../../src/sim/prng.ts";
 import { usualApiLatency } from "../../src/sim/apiServer/simApiServer.ts";
-import { connectionLost, tooManyRequests } from "../../src/sim/apiServer/refusals.ts";
+import { connectionLost, tooManyRequests } from "../../src/core/apiObjects/refusals.ts";
 import type { SimEventAction } from "../../src/sim/apiServer/watchStream.ts";
 import { newPod, simApi } from "../support/simApi.ts";
 

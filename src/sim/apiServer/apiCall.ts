@@ -11,7 +11,7 @@ import { atOnce, outcome, type SimAction } from "../runtime/simCall.ts";
 import type { ApiIdentity } from "./identity.ts";
 import type { Network } from "./network.ts";
 import type { ApiAttributes, ApiVerb } from "./nodeAuthorizer.ts";
-import { connectionLost, connectionRefused } from "./refusals.ts";
+import { connectionLost, connectionRefused } from "../../core/apiObjects/refusals.ts";
 
 /** One request, as the interceptor sees it. */
 export interface SimApiRequest extends ApiAttributes {

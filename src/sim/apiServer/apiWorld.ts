@@ -5,20 +5,17 @@ import { epochMs } from "../../core/ids.ts";
 import { formatInstant } from "../../core/telemetry/civilTime.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Prng } from "../prng.ts";
-import { createStore, type Store, type StoreChange } from "./store.ts";
-import { fieldAt, keyOf, refOf, type StoredObject } from "./storedObject.ts";
-import { createWatchCache, type WatchCache } from "./watchCache.ts";
+import type { ObjectWorld } from "../../core/apiObjects/reads.ts";
+import { createStore, type StoreChange } from "../../core/apiObjects/store.ts";
+import { fieldAt, keyOf, refOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
+import { createWatchCache, type WatchCache } from "../../core/apiObjects/watchCache.ts";
 
-export interface ApiWorld {
+export interface ApiWorld extends ObjectWorld {
   readonly clock: Clock;
   readonly ids: Prng;
-  readonly store: Store;
   readonly changes$: Subject<StoreChange>;
-  cache(resource: ApiResourceName): WatchCache;
   /** The server's wall clock as RFC 3339, so many seconds from now. */
   now(plusSeconds?: number): string;
-  /** Pods bound to a node, in the order in which they came there. */
-  podsOn(nodeName: string): readonly StoredObject[];
   /** Removes events that nobody wrote to for an hour. */
   forgetOldEvents(): void;
   /** Forgets the history of every resource: whoever is behind has to list anew. */

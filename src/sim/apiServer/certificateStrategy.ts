@@ -10,7 +10,7 @@ import {
   unsupported as notSupported,
 } from "../../core/pod/fieldProblem.ts";
 import { userName } from "./identity.ts";
-import { fieldAt, type ApiObject } from "./storedObject.ts";
+import { fieldAt, type ApiObject } from "../../core/apiObjects/storedObject.ts";
 import type { Strategy } from "./strategy.ts";
 
 const USAGES: readonly string[] = [

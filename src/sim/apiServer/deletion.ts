@@ -10,8 +10,8 @@ import { epochMs } from "../../core/ids.ts";
 import type { ApiStatus } from "../../core/api/apiStatus.ts";
 import type { ApiDeleteOptions, ObjectRef } from "../../ports/apiServer.ts";
 import type { ApiWorld } from "./apiWorld.ts";
-import { conflict, deletedStatus, invalidOptions, notFound } from "./refusals.ts";
-import { fieldAt, keyOf, refOf, type StoredObject } from "./storedObject.ts";
+import { conflict, deletedStatus, invalidOptions, notFound } from "../../core/apiObjects/refusals.ts";
+import { fieldAt, keyOf, refOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 
 const MS_PER_SECOND = 1000;
 const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];

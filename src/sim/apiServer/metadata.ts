@@ -4,8 +4,8 @@ import { type FieldProblem, forbidden, invalid, invalidEach, required } from "..
 import { dnsSubdomain, labelValue, qualifiedName } from "../../core/pod/validateFormats.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import type { ApiWorld } from "./apiWorld.ts";
-import { badRequest, forbidden as refuse, invalidObject, notFound } from "./refusals.ts";
-import { type ApiObject, fieldAt, type StoredObject, typeOf } from "./storedObject.ts";
+import { badRequest, forbidden as refuse, invalidObject, notFound } from "../../core/apiObjects/refusals.ts";
+import { type ApiObject, fieldAt, type StoredObject, typeOf } from "../../core/apiObjects/storedObject.ts";
 
 const checkType = (resource: ApiResourceName, { apiVersion, kind }: ApiObject): void => {
   const right = typeOf(resource);

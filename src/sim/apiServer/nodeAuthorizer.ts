@@ -8,8 +8,8 @@ import type { ApiSelection, ObjectRef } from "../../ports/apiServer.ts";
 import type { ApiWorld } from "./apiWorld.ts";
 import { type ApiIdentity, userName } from "./identity.ts";
 import { type PodReferences, podReferences } from "./podReferences.ts";
-import { parseSelection } from "./selectors.ts";
-import { fieldAt, keyOf } from "./storedObject.ts";
+import { parseSelection } from "../../core/apiObjects/selectors.ts";
+import { fieldAt, keyOf } from "../../core/apiObjects/storedObject.ts";
 import type { Subresource } from "./strategy.ts";
 
 export type ApiVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";

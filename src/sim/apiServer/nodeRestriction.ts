@@ -12,7 +12,7 @@ import type { ApiIdentity } from "./identity.ts";
 import { type PodReferences, podReferences } from "./podReferences.ts";
 import { MIRROR_ANNOTATION } from "./podStrategy.ts";
 import type { Subresource } from "./strategy.ts";
-import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
+import { fieldAt, keyOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 
 /** A write that is about to happen. */
 export interface AdmittedWrite {

@@ -3,7 +3,7 @@ import type { V1Node } from "@kubernetes/client-node";
 import type { Wire } from "../../core/api.ts";
 import { duplicate, type FieldProblem, forbidden, invalid } from "../../core/pod/fieldProblem.ts";
 import { parseQuantity } from "../../core/quantity.ts";
-import type { ApiObject, StoredObject } from "./storedObject.ts";
+import type { ApiObject, StoredObject } from "../../core/apiObjects/storedObject.ts";
 
 type NodeObject = Wire<V1Node>;
 

@@ -2,7 +2,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import type { PodSpec, Wire } from "../../core/api.ts";
 import { specReferences } from "../../core/pod/podReferences.ts";
-import type { StoredObject } from "./storedObject.ts";
+import type { StoredObject } from "../../core/apiObjects/storedObject.ts";
 
 /** Names by resource, in the pod's own namespace where they have one. */
 export interface PodReferences {

@@ -10,7 +10,7 @@ import { isSidecar } from "../../core/resources/podResources.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { podStatusRules } from "./podStatusRules.ts";
 import type { Strategy } from "./strategy.ts";
-import type { ApiObject, StoredObject } from "./storedObject.ts";
+import type { ApiObject, StoredObject } from "../../core/apiObjects/storedObject.ts";
 
 type PodObject = Wire<V1Pod>;
 

@@ -2,7 +2,7 @@
 import type { V1SubjectAccessReview, V1TokenReview } from "@kubernetes/client-node";
 import type { Wire } from "../../core/api.ts";
 import { type FieldProblem, invalid } from "../../core/pod/fieldProblem.ts";
-import { badRequest, invalidObject } from "./refusals.ts";
+import { badRequest, invalidObject } from "../../core/apiObjects/refusals.ts";
 
 /** Throws 400. */
 export function checkTokenReview({ spec }: Wire<V1TokenReview>): void {

@@ -15,12 +15,13 @@ import { createApiClient } from "./apiClient.ts";
 import { deleteObject } from "./deletion.ts";
 import { ADMIN, type ApiIdentity } from "./identity.ts";
 import { createNetwork, type NetworkState } from "./network.ts";
-import { notFound } from "./refusals.ts";
+import { notFound } from "../../core/apiObjects/refusals.ts";
 import { bindPod } from "./subresources.ts";
 import { mayUsually, type SimAccess } from "./tokenRestriction.ts";
-import type { StoreChange } from "./store.ts";
-import { keyOf, refOf, typed, untyped } from "./storedObject.ts";
-import type { OpenWatch, SimEventAction, WatchLine } from "./watchStream.ts";
+import type { StoreChange } from "../../core/apiObjects/store.ts";
+import { keyOf, refOf, typed, untyped } from "../../core/apiObjects/storedObject.ts";
+import type { WatchLine } from "../../core/apiObjects/watchLines.ts";
+import type { OpenWatch, SimEventAction } from "./watchStream.ts";
 import { createObject, updateObject } from "./writes.ts";
 
 /** What a simulated API server is made of. Everything but the clock has a default. */

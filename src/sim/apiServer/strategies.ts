@@ -6,7 +6,7 @@ import { certificateStrategy } from "./certificateStrategy.ts";
 import { nodeChangeProblems, nodeProblems } from "./nodeStrategy.ts";
 import { podStrategy } from "./podStrategy.ts";
 import type { Strategy, Subresource } from "./strategy.ts";
-import { type ApiObject, fieldAt, type StoredObject } from "./storedObject.ts";
+import { type ApiObject, fieldAt, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 
 /** An object whose status is written by its own requests, and by nothing else. */
 function splitStatus(object: ApiObject, old: StoredObject, subresource: Subresource): ApiObject {

@@ -2,7 +2,7 @@
 import type { FieldProblem } from "../../core/pod/fieldProblem.ts";
 import type { ApiUpdateOptions } from "../../ports/apiServer.ts";
 import type { ApiIdentity } from "./identity.ts";
-import type { ApiObject, StoredObject } from "./storedObject.ts";
+import type { ApiObject, StoredObject } from "../../core/apiObjects/storedObject.ts";
 
 /** The part of an object an update is for; undefined for the object itself. */
 export type Subresource = ApiUpdateOptions["subresource"];

@@ -9,8 +9,8 @@ import type { ApiWorld } from "./apiWorld.ts";
 import { deleteObject } from "./deletion.ts";
 import type { ApiIdentity } from "./identity.ts";
 import { admitPodRemoval } from "./nodeRestriction.ts";
-import { badRequest, conflict, forbidden, invalidObject, notFound } from "./refusals.ts";
-import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
+import { badRequest, conflict, forbidden, invalidObject, notFound } from "../../core/apiObjects/refusals.ts";
+import { fieldAt, keyOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 import { checkAccessReview, checkTokenReview } from "./reviewRules.ts";
 import { admitToken, type SimAccess } from "./tokenRestriction.ts";
 

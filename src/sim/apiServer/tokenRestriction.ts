@@ -14,7 +14,7 @@ import type { PodSpec, Wire } from "../../core/api.ts";
 import type { ObjectRef } from "../../ports/apiServer.ts";
 import type { ApiWorld } from "./apiWorld.ts";
 import { type ApiIdentity, userName } from "./identity.ts";
-import { fieldAt, keyOf, type StoredObject } from "./storedObject.ts";
+import { fieldAt, keyOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 
 /** Who may do what, as the owner of the simulation decides. */
 export type SimAccess = (spec: Wire<V1SubjectAccessReview>["spec"]) => boolean;

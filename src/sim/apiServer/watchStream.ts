@@ -5,18 +5,13 @@
 import { Observable, type Subscription } from "rxjs";
 import type { ApiResourceName } from "../../core/api/apiResources.ts";
 import { createFifo } from "../../operators/fifo.ts";
-import type { ApiWatchEvent, ApiWatchOptions } from "../../ports/apiServer.ts";
+import type { ApiWatchOptions } from "../../ports/apiServer.ts";
 import type { Prng } from "../prng.ts";
 import type { ApiWorld } from "./apiWorld.ts";
 import type { Network } from "./network.ts";
-import { connectionLost, expiredStatus } from "./refusals.ts";
-import { parseRevision } from "./reads.ts";
-import { parseSelection, type Selection } from "./selectors.ts";
-import type { StoreChange } from "./store.ts";
-import { keyOf, refOf, type StoredObject } from "./storedObject.ts";
-
-/** A line of a watch, as the server makes it. */
-export type WatchLine = ApiWatchEvent<StoredObject>;
+import { connectionLost, expiredStatus } from "../../core/apiObjects/refusals.ts";
+import { parseSelection } from "../../core/apiObjects/selectors.ts";
+import { firstLines, lineOf, tooOldLine, type WatchLine } from "../../core/apiObjects/watchLines.ts";
 
 /** What happens to one event on its way. */
 export type SimEventAction =
@@ -58,36 +53,6 @@ interface Parcel {
 const SHORTEST_SERVER_TIMEOUT_MS = 1_800_000;
 const LAST_BOOKMARK_MS = 2_000;
 const MS_PER_SECOND = 1_000;
-const TOO_OLD = (revision: number, oldest: number) => `too old resource version: ${revision} (${oldest})`;
-
-/** The line a change is for a selection; undefined when it is none of its business. */
-export function lineOf(selection: Selection, { type, object, previous, revision }: StoreChange): WatchLine | undefined {
-  const isIn = type !== "DELETED" && selection.matches(object);
-  const wasIn = previous !== undefined && selection.matches(previous);
-  if (isIn) return { type: wasIn ? "MODIFIED" : "ADDED", object };
-  if (!wasIn) return undefined;
-  if (type === "DELETED") return { type: "DELETED", object };
-  const left = { ...previous, metadata: { ...previous.metadata, resourceVersion: String(revision) } };
-  return { type: "DELETED", object: left };
-}
-
-/** The lines with which a watch begins; "expired" when its version is too old. */
-function firstLines(world: ApiWorld, resource: ApiResourceName, selection: Selection, options: ApiWatchOptions) {
-  const revision = parseRevision(options.resourceVersion);
-  if (revision > 0 && options.sendInitialEvents !== true) {
-    const missed = world.cache(resource).since(revision);
-    return missed?.flatMap((change) => lineOf(selection, change) ?? []);
-  }
-  const found = [...world.store.all(resource).values()].filter((object) => selection.matches(object));
-  const sorted = found.sort((a, b) => (keyOf(refOf(a)) < keyOf(refOf(b)) ? -1 : 1));
-  const lines: WatchLine[] = sorted.map((object) => ({ type: "ADDED", object }));
-  if (options.sendInitialEvents === true && options.allowWatchBookmarks === true) {
-    const annotations = { "k8s.io/initial-events-end": "true" };
-    const resourceVersion = String(world.store.revision);
-    lines.push({ type: "BOOKMARK", object: { metadata: { resourceVersion, annotations } } });
-  }
-  return lines;
-}
 
 /** Opens a watch. Errors: 400 before anything; Unavailable when the connection breaks. */
 export function watchStream(
@@ -117,8 +82,7 @@ export function watchStream(
     subscriber.add(network.refused$.subscribe({ next: () => watch.end("broken") }));
     subscriber.add(network.up$.subscribe({ next: () => post.resume() }));
     if (lines === undefined) {
-      const revision = parseRevision(options.resourceVersion);
-      post.send({ type: "ERROR", object: expiredStatus(TOO_OLD(revision, world.store.revision)) });
+      post.send(tooOldLine(world, options));
       return;
     }
     for (const line of lines) post.send(line);

@@ -1,5 +1,5 @@
 /** Objects as the server gives them back after decoding and encoding them: what the client left empty is gone. */
-import type { ApiObject } from "./storedObject.ts";
+import type { ApiObject } from "../../core/apiObjects/storedObject.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 

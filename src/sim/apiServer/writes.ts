@@ -13,10 +13,10 @@ import { isReadyToGo, releaseNamespace } from "./deletion.ts";
 import type { ApiIdentity } from "./identity.ts";
 import { keptIdentity, metadataProblems, newObject } from "./metadata.ts";
 import { admitWrite } from "./nodeRestriction.ts";
-import * as refusals from "./refusals.ts";
+import * as refusals from "../../core/apiObjects/refusals.ts";
 import { strategyOf } from "./strategies.ts";
 import type { Subresource } from "./strategy.ts";
-import { type ApiObject, keyOf, refOf, type StoredObject } from "./storedObject.ts";
+import { type ApiObject, keyOf, refOf, type StoredObject } from "../../core/apiObjects/storedObject.ts";
 import { wireForm } from "./wireForm.ts";
 
 /** A write on behalf of someone. */

@@ -3,7 +3,7 @@
  * forgotten. Owns the outage under way; at most one at a time, a new one takes its place.
  */
 import type { SimApiServer, SimApiServerOptions } from "../apiServer/simApiServer.ts";
-import { internalError, serviceUnavailable, tooManyRequests } from "../apiServer/refusals.ts";
+import { internalError, serviceUnavailable, tooManyRequests } from "../../core/apiObjects/refusals.ts";
 import type { Prng } from "../prng.ts";
 import type { SimAction } from "../runtime/simCall.ts";
 

@@ -9,7 +9,7 @@ import type {
   ObjectRef,
 } from "../../../src/ports/apiServer.ts";
 import type { ApiIdentity } from "../../../src/sim/apiServer/identity.ts";
-import { type ApiObject, typed, typeOf } from "../../../src/sim/apiServer/storedObject.ts";
+import { type ApiObject, typed, typeOf } from "../../../src/core/apiObjects/storedObject.ts";
 import {
   checkObjectType,
   checkPatchType,
@@ -19,7 +19,7 @@ import {
   readBody,
   type ServerRequest,
 } from "./answers.ts";
-import type { ApiPath } from "./apiPath.ts";
+import type { ApiPath } from "../../../src/core/apiObjects/apiPath.ts";
 import { checkSigningRequest } from "./signingRequestRules.ts";
 import { checkWireTypes } from "./wireTypes.ts";
 

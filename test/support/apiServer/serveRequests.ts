@@ -6,7 +6,7 @@ import type { Subscription } from "rxjs";
 import type { ApiWatchEvent } from "../../../src/ports/apiServer.ts";
 import { ADMIN, type ApiIdentity } from "../../../src/sim/apiServer/identity.ts";
 import type { SimApiServer } from "../../../src/sim/apiServer/simApiServer.ts";
-import { typeOf } from "../../../src/sim/apiServer/storedObject.ts";
+import { typeOf } from "../../../src/core/apiObjects/storedObject.ts";
 import { realClock } from "../realClock.ts";
 import {
   checkAccept,
@@ -17,7 +17,7 @@ import {
   type ServerRequest,
   statusOf,
 } from "./answers.ts";
-import { type ApiPath, parseApiPath } from "./apiPath.ts";
+import { type ApiPath, parseApiPath } from "../../../src/core/apiObjects/apiPath.ts";
 import { isWatch, portRequest, watchOptions } from "./portRequest.ts";
 
 /** An answer that is none of the server's: of a proxy in front of it, or of a server in trouble. */

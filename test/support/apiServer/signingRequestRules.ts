@@ -5,7 +5,7 @@
 import "reflect-metadata";
 import { Pkcs10CertificateRequest } from "@peculiar/x509";
 import { type ApiIdentity, userName } from "../../../src/sim/apiServer/identity.ts";
-import type { ApiObject } from "../../../src/sim/apiServer/storedObject.ts";
+import type { ApiObject } from "../../../src/core/apiObjects/storedObject.ts";
 import { HttpRefusal } from "./answers.ts";
 
 const RESOURCE = "certificatesigningrequests.certificates.k8s.io";

@@ -1,8 +1,8 @@
-/** How the simulated API server says no: Status objects with the codes, reasons and words of the real one. */
-import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
-import { type ApiStatus, apiError } from "../../core/api/apiStatus.ts";
-import { type KubeletError, kubeletError } from "../../core/errors.ts";
-import type { FieldProblem } from "../../core/pod/fieldProblem.ts";
+/** Refusals of an API server: Status objects with the codes, reasons and texts of the real one. */
+import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
+import { type ApiStatus, apiError } from "../api/apiStatus.ts";
+import { type KubeletError, kubeletError } from "../errors.ts";
+import type { FieldProblem } from "../pod/fieldProblem.ts";
 import { qualifiedResource } from "./storedObject.ts";
 
 type Details = NonNullable<ApiStatus["details"]>;

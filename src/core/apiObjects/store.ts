@@ -1,8 +1,8 @@
 /**
- * The state behind the simulated API server: objects by resource and key under one revision that each write raises.
- * Owned by one server. Bound: what its clients create; events expire after an hour, as they do from etcd.
+ * The state behind an API server: objects by resource and key under one revision that each write raises.
+ * Owned by one server. Bound: what its clients create.
  */
-import type { ApiResourceName } from "../../core/api/apiResources.ts";
+import type { ApiResourceName } from "../api/apiResources.ts";
 import { type ApiObject, keyOf, refOf, type StoredObject } from "./storedObject.ts";
 
 /** One write, as every watch of its resource may see it. */

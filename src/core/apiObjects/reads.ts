@@ -1,10 +1,19 @@
 /** Get and list at a version, page by page. */
-import { API_RESOURCES, type ApiResourceName } from "../../core/api/apiResources.ts";
-import type { ApiList, ApiListOptions, ObjectRef } from "../../ports/apiServer.ts";
-import type { ApiWorld } from "./apiWorld.ts";
+import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
+import type { ApiList, ApiListQuery, ObjectRef } from "../api/apiRequests.ts";
 import { badRequest, expired, notFound, tooNew } from "./refusals.ts";
 import { parseSelection, type Selection } from "./selectors.ts";
+import type { Store } from "./store.ts";
 import { keyOf, refOf, type StoredObject } from "./storedObject.ts";
+import type { WatchCache } from "./watchCache.ts";
+
+/** The objects of a server, and their recent history. */
+export interface ObjectWorld {
+  readonly store: Store;
+  cache(resource: ApiResourceName): WatchCache;
+  /** Pods bound to a node, in the order in which they came there. */
+  podsOn(nodeName: string): readonly StoredObject[];
+}
 
 /** A version as a number; 0 for none. Errors: 400. */
 export function parseRevision(text: string | undefined): number {
@@ -15,7 +24,7 @@ export function parseRevision(text: string | undefined): number {
 
 /** A get. Errors: 404; 504 when the server has not reached the version. */
 export function getObject(
-  world: ApiWorld,
+  world: ObjectWorld,
   resource: ApiResourceName,
   ref: ObjectRef,
   resourceVersion: string | undefined,
@@ -53,7 +62,7 @@ const EXPIRED_CONTINUE =
   "the continue parameter.";
 
 /** Where the list starts and at which version. */
-function startOf(world: ApiWorld, { continue: token, ...options }: ApiListOptions): PageStart {
+function startOf(world: ObjectWorld, { continue: token, ...options }: ApiListQuery): PageStart {
   if (token !== undefined && token !== "") {
     if (options.resourceVersion !== undefined && options.resourceVersion !== "") {
       throw badRequest("specifying resource version is not allowed when using continue");
@@ -80,9 +89,9 @@ function selected(objects: Iterable<StoredObject>, selection: Selection): readon
 
 /** A list in the order of keys. Errors: 400; 410 for a version, or a page, the server no longer knows; 504. */
 export function listObjects(
-  world: ApiWorld,
+  world: ObjectWorld,
   resource: ApiResourceName,
-  options: ApiListOptions,
+  options: ApiListQuery,
 ): ApiList<StoredObject> {
   const selection = parseSelection(resource, options);
   const { revision, after } = startOf(world, options);

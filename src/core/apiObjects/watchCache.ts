@@ -3,7 +3,7 @@
  * older is forgotten, and whoever asks for it is told so (410). Listeners are indexed by the one field they insist on,
  * so that a write costs the watches of one node and not those of all.
  */
-import type { ApiResourceName } from "../../core/api/apiResources.ts";
+import type { ApiResourceName } from "../api/apiResources.ts";
 import type { Selection } from "./selectors.ts";
 import type { StoreChange } from "./store.ts";
 import { fieldAt, keyOf, refOf, type StoredObject } from "./storedObject.ts";

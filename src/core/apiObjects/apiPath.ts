@@ -1,5 +1,5 @@
-/** URL paths of the API server, read. */
-import { API_RESOURCES, type ApiResourceName } from "../../../src/core/api/apiResources.ts";
+/** Reads URL paths of the API server. */
+import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
 
 /** What a path means. */
 export interface ApiPath {
@@ -22,11 +22,21 @@ function groupOf(
   return group === "" ? undefined : { group, version, rest };
 }
 
+/** undefined for what is no text in percent encoding. */
+function decodedSteps(path: string): readonly string[] | undefined {
+  try {
+    return path.split("/").map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The resource a path names; undefined where the server has none. */
 export function parseApiPath(path: string): ApiPath | undefined {
   const found = groupOf(path);
   if (found === undefined) return undefined;
-  const steps = found.rest.split("/").map(decodeURIComponent);
+  const steps = decodedSteps(found.rest);
+  if (steps === undefined) return undefined;
   const isScoped = steps[0] === "namespaces" && steps.length > 2;
   const namespace = isScoped ? steps[1] : undefined;
   const [resource = "", name, subresource, ...more] = isScoped ? steps.slice(2) : steps;

@@ -1,6 +1,6 @@
 /** Field and label selectors: the server's syntax, and which objects they mean. */
-import type { ApiResourceName } from "../../core/api/apiResources.ts";
-import type { ApiSelection } from "../../ports/apiServer.ts";
+import type { ApiResourceName } from "../api/apiResources.ts";
+import type { ApiSelection } from "../api/apiRequests.ts";
 import { badRequest } from "./refusals.ts";
 import { type ApiObject, fieldAt } from "./storedObject.ts";
 

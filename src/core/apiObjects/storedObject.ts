@@ -1,7 +1,7 @@
-/** Objects as the simulated API server keeps them: plain JSON of any resource, replaced and never changed in place. */
-import { API_RESOURCES, type ApiObjects, type ApiResourceName, apiVersionOf } from "../../core/api/apiResources.ts";
-import type { ObjectMeta } from "../../core/api.ts";
-import type { ObjectRef } from "../../ports/apiServer.ts";
+/** Objects as an API server keeps them: plain JSON of any resource, replaced and never changed in place. */
+import { API_RESOURCES, type ApiObjects, type ApiResourceName, apiVersionOf } from "../api/apiResources.ts";
+import type { ObjectMeta } from "../api.ts";
+import type { ObjectRef } from "../api/apiRequests.ts";
 
 /** An object as a client sends it. */
 export interface ApiObject {

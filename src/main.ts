@@ -2,6 +2,7 @@
 /** Composition root: what the command line asks for is subscribed once here, and its end becomes the exit code. */
 import { fromEvent, map, merge, type Observable, take, takeUntil } from "rxjs";
 import { type Invocation, runProgram } from "./cli/program.ts";
+import { endNow, endProcess, watchThreads } from "./commands/endProcess.ts";
 import { KUBERNETES_VERSION } from "./commands/version.ts";
 import { InvariantError } from "./core/invariant.ts";
 import { toKubeletError } from "./core/errors.ts";
@@ -69,14 +70,16 @@ async function main(invocation: Invocation): Promise<void> {
 function run(command$: Observable<unknown>): void {
   command$.subscribe({
     error: fail,
-    complete: () => process.exit(),
+    complete: () => endProcess(Number(process.exitCode ?? 0)),
   });
 }
 
-function fail(error: unknown): never {
+function fail(error: unknown): void {
   const text = error instanceof InvariantError ? (error.stack ?? error.message) : toKubeletError(error).message;
   process.stderr.write(`rxlet: ${text}\n`);
-  process.exit(error instanceof InvariantError ? EXIT_INVARIANT : EXIT_FAILURE);
+  if (error instanceof InvariantError) endNow(EXIT_INVARIANT);
+  else endProcess(EXIT_FAILURE);
 }
 
+watchThreads();
 await main(await runProgram(process.argv.slice(2), { version: KUBERNETES_VERSION })).catch(fail);

@@ -86,6 +86,8 @@ export interface Daemon {
 export const NODE_NAME = "test-node";
 /** What takes longer on a busy machine is broken. */
 const DAEMON_WAIT_MS = 40_000;
+/** A daemon ends within two seconds; the rest is room for a busy machine. */
+const END_MS = 20_000;
 
 /** Starts one; resolves when it answers. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -235,10 +237,12 @@ async function launch(
   });
   await log.close();
   try {
-    await waitFor("the daemon to answer", async () => {
-      if (child.exitCode !== null) throw new Error(`it exited with ${child.exitCode}`);
-      return (await fetch(`${readOnlyUrl}/healthz`)).status === 200;
-    });
+    const started = async (): Promise<"ended" | "answers" | undefined> => {
+      if (child.exitCode !== null || child.signalCode !== null) return "ended";
+      return (await fetch(`${readOnlyUrl}/healthz`)).status === 200 ? "answers" : undefined;
+    };
+    const outcome = await waitFor("the daemon to answer", started, DAEMON_WAIT_MS);
+    if (outcome === "ended") throw new Error(`the daemon ended with ${child.exitCode ?? child.signalCode}`);
   } catch (error) {
     await end(child, "SIGKILL");
     throw new Error(`${String(error)}\n${await readFile(logFile, "utf8")}`);
@@ -247,10 +251,23 @@ async function launch(
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  if (hasEnded()) return;
   child.kill(signal);
-  await ended;
+  await waitFor(`the daemon to end after ${signal}`, hasEnded, END_MS).catch(async (error: unknown) => {
+    throw new Error(`${String(error)}\n${await stateOf(child.pid ?? 0)}`);
+  });
+}
+
+/** Where each thread of a process is in the kernel. */
+async function stateOf(pid: number): Promise<string> {
+  const read = (file: string): Promise<string> => readFile(file, "utf8").catch(String);
+  const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const lines = tasks.map(async (task) => {
+    const place = `/proc/${pid}/task/${task}`;
+    return `${task} ${await read(`${place}/stat`)} in ${await read(`${place}/wchan`)}`;
+  });
+  return (await Promise.all(lines)).join("\n");
 }
 
 /** A port nobody listens on now. */

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { createSecureServer, type Http2SecureServer } from "node:http2";
 import { createServer as createHttp1Server, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Subscription } from "rxjs";
 import { type ApiIdentity, userName } from "../../../src/sim/apiServer/identity.ts";
 import {
@@ -58,6 +58,11 @@ export async function startHttpsApiServer({
   const served = { sim, tokens, watches, onRequest: (line: string) => requests.push(line) };
   const handle = serveRequests({ ...served, tamper: (method, url) => tamper?.(method, url) });
   const server = await listen(protocol, authority, handle);
+  const connections = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
   const network = await createFaultyNetwork((server.address() as AddressInfo).port);
   return {
     url: `https://127.0.0.1:${network.port}`,
@@ -76,6 +81,8 @@ export async function startHttpsApiServer({
       await network.close();
       const closed = once(server, "close");
       server.close();
+      // Nothing that a client does or leaves undone keeps the server.
+      for (const socket of connections) socket.destroy();
       await closed;
     },
   };

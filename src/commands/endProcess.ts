@@ -1,0 +1,70 @@
+/**
+ * Ends the process within a bound. `process.exit` joins every thread of libuv's pool and every worker, so one file
+ * system call on a dead mount, one name lookup or one hung walk would keep a stopped daemon for as long as it takes.
+ */
+import type { Worker } from "node:worker_threads";
+import { systemClock } from "../sources/systemClock.ts";
+
+/** How long work under way may take to end by itself after everything is unsubscribed. */
+const END_MS = 2_000;
+const LOOK_MS = 20;
+
+/** Requests that occupy a thread of libuv's pool, by their names in `process.getActiveResourcesInfo`. */
+const POOL_REQUESTS: ReadonlyMap<string, string> = new Map([
+  ["FSReqCallback", "file system call"],
+  ["FSReqPromise", "file system call"],
+  ["FileHandleCloseReq", "file system call"],
+  ["GetAddrInfoReqWrap", "name lookup"],
+  ["GetNameInfoReqWrap", "name lookup"],
+]);
+
+const threads = new Set<Worker>();
+
+/** Must be called before any worker starts. */
+export function watchThreads(): void {
+  process.on("worker", (thread) => {
+    threads.add(thread);
+    thread.once("exit", () => threads.delete(thread));
+  });
+}
+
+/** Ends the process with `code`, at the latest after `END_MS`; standard error says which work was cut off. */
+export function endProcess(code: number): void {
+  for (const thread of threads) void thread.terminate();
+  const startedAt = systemClock.monotonicMs();
+  systemClock.scheduler.schedule(function look() {
+    if (openWork().length === 0) process.exit(code);
+    if (systemClock.monotonicMs() - startedAt >= END_MS) endNow(code);
+    this.schedule(undefined, LOOK_MS);
+  });
+}
+
+/** Ends the process with `code` at once. */
+export function endNow(code: number): never {
+  const open = openWork();
+  if (open.length > 0) {
+    process.stderr.write(`rxlet: exiting with ${open.join(", ")} still open\n`);
+    exitWithoutJoining(code);
+  }
+  process.exit(code);
+}
+
+/** Work that `process.exit` would wait for, for example `2 file system calls`. */
+function openWork(): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const name of process.getActiveResourcesInfo()) {
+    const kind = POOL_REQUESTS.get(name);
+    if (kind !== undefined) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  if (threads.size > 0) counts.set("thread", threads.size);
+  return [...counts].map(([kind, count]) => `${count} ${kind}${count === 1 ? "" : "s"}`);
+}
+
+/** A new program in the same process is the one way out that keeps the exit code and waits for no thread. */
+function exitWithoutJoining(code: number): void {
+  try {
+    process.execve?.(process.execPath, [process.execPath, "--no-warnings", "-e", `process.exit(${code})`], {});
+  } finally {
+    process.kill(process.pid, "SIGKILL");
+  }
+}

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** Composition root: what the command line asks for is subscribed once here, and its end becomes the exit code. */
+import "./commands/threadPoolSize.ts";
 import { fromEvent, map, merge, type Observable, take, takeUntil } from "rxjs";
 import { type Invocation, runProgram } from "./cli/program.ts";
 import { endNow, endProcess, watchThreads } from "./commands/endProcess.ts";

@@ -110,6 +110,13 @@ describe("rxlet dev", () => {
     expect(await processesMentioning(folder)).toEqual([]);
   });
 
+  it.skipIf(process.platform !== "linux")("has sixteen threads for files and names", async () => {
+    await until("web", "Running", ({ status }) => status?.phase === "Running");
+    const tasks = `/proc/${child.pid}/task`;
+    const names = await Promise.all((await readdir(tasks)).map((id) => readFile(`${tasks}/${id}/comm`, "utf8")));
+    expect(names.filter((name) => name === "libuv-worker\n")).toHaveLength(16);
+  });
+
   it("explains a crash loop, and retries at once when the manifest asks for it", async () => {
     const crashing = (pod: Pod): boolean =>
       pod.status?.containerStatuses?.[0]?.state?.waiting?.reason === "CrashLoopBackOff";

@@ -53,7 +53,7 @@ export function certificateStore(
   const keyPath = `${directory}/${prefix}.key.tmp`;
   const textOf = (path: string): Observable<string | undefined> =>
     files
-      .readTail(path, MAX_BYTES)
+      .readTail(path, MAX_BYTES, "followed")
       .pipe(
         catchError((thrown: unknown) => (toKubeletError(thrown).code === "NotFound" ? of(undefined) : rethrow(thrown))),
       );

@@ -25,7 +25,7 @@ const pipelineRoom = ([room, others]) =>
     "^src/pipelines/[^/]+\\.ts$",
     ...others.map((other) => `^src/pipelines/${other}/`),
   ]);
-const EDGE_LIBRARIES = "node_modules/(@grpc|@kubernetes|undici|chokidar|prom-client|pino|hono|@hono|commander)/";
+const EDGE_LIBRARIES = "node_modules/(@grpc|@kubernetes|undici|chokidar|prom-client|pino|hono|@hono|commander|ws)/";
 
 module.exports = {
   forbidden: [
@@ -76,7 +76,7 @@ module.exports = {
     {
       name: "world-libraries-at-the-edge",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(sources|sinks|server|embeddedRuntime|cli)/" },
+      from: { path: "^src/", pathNot: "^src/(sources|sinks|server|streaming|embeddedRuntime|cli)/" },
       to: { path: EDGE_LIBRARIES, dependencyTypesNot: ["type-only"] },
     },
   ],

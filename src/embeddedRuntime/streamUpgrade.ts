@@ -2,19 +2,18 @@
  * Answers to a client that asks for SPDY or a WebSocket on its connection: agreed, or refused with upstream's text and
  * code. Counterparts: httpstream.Handshake and the upgrader of k8s.io/streaming.
  */
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { agreedProtocol, offeredProtocols, STREAM_PROTOCOL_HEADER } from "../streaming/subprotocols.ts";
-import { webSocketAccept } from "../streaming/webSocketFrames.ts";
-import { serveWebSocket, type WebSocketPeer } from "../streaming/webSocketServer.ts";
+import {
+  acceptWebSocket as openWebSocket,
+  handshakeFault,
+  type WebSocketPeer,
+  type WebSocketUpgrade,
+} from "../streaming/webSocketServer.ts";
 
 /** A request for an upgrade, and the connection it came on. */
-export interface StreamUpgrade {
-  readonly incoming: IncomingMessage;
-  readonly socket: Socket;
-  /** What came behind the request's head. */
-  readonly head: Buffer;
-}
+export type StreamUpgrade = WebSocketUpgrade;
 
 const HEADERS_END = "\r\n\r\n";
 
@@ -41,12 +40,14 @@ export const isWebSocketUpgrade = ({ incoming }: StreamUpgrade): boolean =>
 
 /** Agrees to a WebSocket; of a client that names no protocol the protocol is empty. */
 export function acceptWebSocket(
-  { incoming, socket, head }: StreamUpgrade,
+  upgrade: StreamUpgrade,
   spoken: readonly string[],
 ): { readonly peer: WebSocketPeer; readonly protocol: string } | undefined {
-  const key = incoming.headers["sec-websocket-key"];
-  if (incoming.method !== "GET" || key === undefined || incoming.headers["sec-websocket-version"] !== "13") {
-    refuse(socket, 400, "unable to upgrade: not a WebSocket handshake of version 13");
+  const { incoming, socket } = upgrade;
+  const fault = handshakeFault(incoming);
+  if (fault !== undefined) {
+    const [code, text] = fault;
+    refuse(socket, code, `unable to upgrade: ${text}`);
     return undefined;
   }
   const offered = offeredProtocols(incoming.headers["sec-websocket-protocol"]);
@@ -56,12 +57,8 @@ export function acceptWebSocket(
     refuse(socket, 403, `requested protocol(s) are not supported: ${texts[0]}; supports ${texts[1]}`);
     return undefined;
   }
-  switching(socket, [
-    "Upgrade: websocket",
-    `Sec-WebSocket-Accept: ${webSocketAccept(key)}`,
-    ...(protocol === "" ? [] : [`Sec-WebSocket-Protocol: ${protocol}`]),
-  ]);
-  return { peer: serveWebSocket(socket, head), protocol };
+  const peer = openWebSocket(upgrade, protocol);
+  return peer && { peer, protocol };
 }
 
 /** Agrees to SPDY with one of the protocols. */

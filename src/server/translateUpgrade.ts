@@ -4,7 +4,6 @@
  * Counterpart: StreamTranslatorHandler of k8s.io/apiserver, which the kubelet uses.
  */
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
@@ -13,24 +12,22 @@ import type { ProcessStreams } from "../core/server/streamOptions.ts";
 import { CHANNEL, openChannels } from "../streaming/channels.ts";
 import { openSpdy, type SpdyConnection } from "../streaming/spdyConnection.ts";
 import { CLOSE_SIGNAL_PROTOCOL } from "../streaming/subprotocols.ts";
-import { webSocketAccept } from "../streaming/webSocketFrames.ts";
-import { serveWebSocket } from "../streaming/webSocketServer.ts";
+import { acceptWebSocket, handshakeFault } from "../streaming/webSocketServer.ts";
 import { dialUpgrade } from "./dialUpgrade.ts";
 import { limitIdleness, type ProxyUpgradeOptions } from "./proxyUpgrade.ts";
-import { answerRaw, headText } from "./rawAnswer.ts";
+import { answerRaw } from "./rawAnswer.ts";
 
 const SPDY_PROTOCOLS = "v4.channel.k8s.io, v3.channel.k8s.io, v2.channel.k8s.io, channel.k8s.io";
 
 /** Resolves when the connection is closed. Never rejects. */
 export async function translateUpgrade(options: ProxyUpgradeOptions, wanted: ProcessStreams): Promise<void> {
-  const { incoming, socket, head, idleTimeoutMs } = options;
-  const key = incoming.headers["sec-websocket-key"];
+  const { incoming, socket, idleTimeoutMs } = options;
   const fault = handshakeFault(incoming);
-  if (key === undefined || fault !== undefined) return answerRaw(socket, 400, fault ?? "");
+  if (fault !== undefined) return answerRaw(socket, ...fault);
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  socket.write(webSocketHead(key, CLOSE_SIGNAL_PROTOCOL));
+  const peer = acceptWebSocket(options, CLOSE_SIGNAL_PROTOCOL);
+  if (peer === undefined) return;
   limitIdleness([socket], idleTimeoutMs);
-  const peer = serveWebSocket(socket, head);
   const readable = [wanted.stdin, false, false, false, wanted.tty];
   const channels = openChannels(peer, { isBase64: false, hasCloseSignal: true }, readable);
   const first = wanted.stdout ? CHANNEL.stdout : wanted.stderr ? CHANNEL.stderr : CHANNEL.error;
@@ -48,21 +45,6 @@ export async function translateUpgrade(options: ProxyUpgradeOptions, wanted: Pro
   await closed;
   for (const channel of channels) channel.destroy();
 }
-
-/** What is wrong with a request for a WebSocket; undefined when nothing is. */
-export function handshakeFault({ headers }: IncomingMessage): string | undefined {
-  if (headers["sec-websocket-version"] !== "13") return "missing or bad WebSocket Version";
-  return headers["sec-websocket-key"] === undefined ? "mismatch challenge/response" : undefined;
-}
-
-/** The answer that switches to a WebSocket. */
-export const webSocketHead = (key: string, protocol: string): string =>
-  headText(101, "Switching Protocols", [
-    ["Upgrade", "websocket"],
-    ["Connection", "Upgrade"],
-    ["Sec-WebSocket-Accept", webSocketAccept(key)],
-    ["Sec-WebSocket-Protocol", protocol],
-  ]);
 
 /** Runs the streams; the status for the client. Rejects when the runtime is away, refuses or breaks off. */
 async function throughRuntime(

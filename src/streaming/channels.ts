@@ -1,9 +1,9 @@
 /**
  * The channel protocol of Kubernetes over a WebSocket: each message begins with the number of its channel. With v5 a
- * message 255 and a number ends the client's direction of that channel; before, only the connection's end did.
- * Counterpart: httpstream/wsstream of k8s.io/streaming.
+ * message 255 and a number ends the client's direction of that channel; before, only the connection's end did. Bound:
+ * as upstream, one channel that nobody reads holds up the connection. Counterpart: httpstream/wsstream of k8s.io/streaming.
  */
-import { Duplex } from "node:stream";
+import { Duplex, Writable } from "node:stream";
 import type { WebSocketPeer } from "./webSocketServer.ts";
 
 /** Channels of exec and attach. */
@@ -19,8 +19,6 @@ export interface ChannelCodec {
 
 const CLOSE_SIGNAL = 255;
 const DIGIT_ZERO = 48;
-/** Of one channel, before the connection is read no further. */
-const UNREAD_BYTES = 1024 * 1024;
 
 /** The codec of a subprotocol; undefined when it is no channel protocol. The empty name is none asked for. */
 export function channelCodec(protocol: string): ChannelCodec | undefined {
@@ -35,47 +33,77 @@ export function openChannels(
   { isBase64, hasCloseSignal }: ChannelCodec,
   readable: readonly boolean[],
 ): readonly Duplex[] {
-  const rooms = new Map<number, () => void>();
-  const ended = new Set<number>();
-  const end = (number: number): void => {
-    if (ended.has(number) || channels[number]?.destroyed !== false) return;
-    ended.add(number);
-    channels[number]?.push(null);
-  };
   const channels = readable.map(
-    (_, channel) =>
-      new Duplex({
-        allowHalfOpen: true,
-        readableHighWaterMark: UNREAD_BYTES,
-        read: () => rooms.get(channel)?.(),
-        write: (data: Buffer, _encoding, done) => void peer.send(...encode(channel, data)).then(() => done()),
-        destroy: (error, done) => {
-          rooms.get(channel)?.();
-          done(error);
-        },
-      }),
+    (_, number) =>
+      new Channel((data, sent) => peer.send(isBase64 ? base64Message(number, data) : message(number, data), sent)),
   );
-  const encode = (channel: number, data: Buffer): [Buffer, "binary" | "text"] =>
-    isBase64
-      ? [Buffer.from(`${channel}${data.toString("base64")}`), "text"]
-      : [Buffer.concat([Buffer.from([channel]), data]), "binary"];
-
-  const take = async (message: Buffer): Promise<void> => {
-    const [first, second] = message;
-    if (first === undefined) return;
-    if (hasCloseSignal && first === CLOSE_SIGNAL) return end(second ?? -1);
-    const number = isBase64 ? first - DIGIT_ZERO : first;
-    const channel = channels[number];
-    const data = isBase64 ? Buffer.from(message.toString("latin1", 1), "base64") : message.subarray(1);
-    if (channel === undefined || readable[number] !== true || ended.has(number) || channel.destroyed) return;
-    if (data.length === 0 || channel.push(data)) return;
-    await new Promise<void>((resolve) => rooms.set(number, resolve));
-    rooms.delete(number);
+  const take = (bytes: Buffer, taken: () => void): void => {
+    const [first, second] = bytes;
+    if (hasCloseSignal && first === CLOSE_SIGNAL) {
+      channels[second ?? -1]?.endInput();
+      return taken();
+    }
+    const number = isBase64 ? (first ?? -1) - DIGIT_ZERO : (first ?? -1);
+    const channel = readable[number] === true ? channels[number] : undefined;
+    if (channel === undefined) return taken();
+    channel.accept(isBase64 ? Buffer.from(bytes.toString("latin1", 1), "base64") : bytes.subarray(1), taken);
   };
-  const read = async (): Promise<void> => {
-    for await (const message of peer.messages) await take(message);
-  };
-  for (const channel of channels) channel.on("error", () => {});
-  void read().finally(() => channels.forEach((_, number) => end(number)));
+  peer.messages.pipe(
+    new Writable({
+      objectMode: true,
+      highWaterMark: 1,
+      write: (bytes: Buffer, _encoding, taken) => take(bytes, taken),
+      final: (done) => {
+        for (const channel of channels) channel.endInput();
+        done();
+      },
+    }),
+  );
   return channels;
+}
+
+const message = (number: number, data: Buffer): Buffer => Buffer.concat([Buffer.from([number]), data]);
+const base64Message = (number: number, data: Buffer): string => `${number}${data.toString("base64")}`;
+
+class Channel extends Duplex {
+  readonly #send: (data: Buffer, sent: () => void) => void;
+  #hasEnded = false;
+  #onRoom: (() => void) | undefined;
+
+  constructor(send: (data: Buffer, sent: () => void) => void) {
+    super({ allowHalfOpen: true, readableHighWaterMark: 1 });
+    this.#send = send;
+    this.on("error", () => {});
+  }
+
+  /** Takes data of the client; `taken` is called when it takes more. */
+  accept(data: Buffer, taken: () => void): void {
+    if (this.#hasEnded || this.destroyed || data.length === 0 || this.push(data)) return taken();
+    this.#onRoom = taken;
+  }
+
+  endInput(): void {
+    if (this.#hasEnded || this.destroyed) return;
+    this.#hasEnded = true;
+    this.push(null);
+  }
+
+  #room(): void {
+    const taken = this.#onRoom;
+    this.#onRoom = undefined;
+    taken?.();
+  }
+
+  override _read(): void {
+    this.#room();
+  }
+
+  override _write(data: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#send(data, done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#room();
+    done(error);
+  }
 }

@@ -1,15 +1,14 @@
 /**
  * A SPDY/3.1 connection of streams, as either side. A stream is a Duplex: its end is FIN, destroying it resets it. As
- * with all who speak it in Kubernetes, TCP alone holds a writer back: one stream nobody reads holds up its connection
- * once `UNREAD_BYTES` wait in it. Counterpart: httpstream/spdy of k8s.io/streaming over spdystream.
+ * with all who speak it in Kubernetes, TCP alone holds a writer back: one stream that nobody reads holds up its
+ * connection, and so does a side that asks without reading the answers.
+ * Counterpart: httpstream/spdy of k8s.io/streaming over spdystream.
  */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { encodeSpdyFrame, RESET, type SpdyFrame, spdyFrameReader } from "./spdyFrames.ts";
 import { spdyHeaderReader, type SpdyHeaders, spdyHeaderWriter } from "./spdyHeaders.ts";
 
-/** Of one stream, before its connection is read no further. */
-const UNREAD_BYTES = 1024 * 1024;
 /** Opened by the other side and alive at once. */
 const MAX_STREAMS = 4096;
 const CLOSED = "the connection is closed";
@@ -52,25 +51,31 @@ class Stream extends Duplex implements SpdyStream {
   #onRoom: (() => void) | undefined;
 
   constructor(wire: Wire, streamId: number, headers: SpdyHeaders) {
-    super({ allowHalfOpen: true, readableHighWaterMark: UNREAD_BYTES });
+    super({ allowHalfOpen: true, readableHighWaterMark: 1 });
     this.#wire = wire;
     this.streamId = streamId;
     this.headers = headers;
     this.on("error", () => {});
   }
 
-  /** Gives it data; resolves when it takes more. */
-  async accept(data: Buffer, fin: boolean): Promise<void> {
-    if (this.#remoteEnded || this.destroyed) return;
+  /** Gives it data; what is returned resolves when it takes more. */
+  accept(data: Buffer, fin: boolean): Promise<void> | undefined {
+    if (this.#remoteEnded || this.destroyed) return undefined;
     const hasRoom = data.length === 0 || this.push(data);
     if (fin) {
       this.#remoteEnded = true;
       this.push(null);
-    } else if (!hasRoom) {
-      await new Promise<void>((resolve) => {
-        this.#onRoom = resolve;
-      });
     }
+    if (fin || hasRoom) return undefined;
+    return new Promise((resolve) => {
+      this.#onRoom = resolve;
+    });
+  }
+
+  /** Lets the connection go on, though nobody reads. */
+  release(): void {
+    this.#onRoom?.();
+    this.#onRoom = undefined;
   }
 
   /** The other side reset it: as all who speak it in Kubernetes, it may do so instead of ending it. */
@@ -89,13 +94,8 @@ class Stream extends Duplex implements SpdyStream {
     if (!this.#remoteEnded) this.destroy(new Error(reason));
   }
 
-  #room(): void {
-    this.#onRoom?.();
-    this.#onRoom = undefined;
-  }
-
   override _read(): void {
-    this.#room();
+    this.release();
   }
 
   override _write(data: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -110,7 +110,7 @@ class Stream extends Duplex implements SpdyStream {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#room();
+    this.release();
     if (!this.#localEnded) {
       this.#localEnded = true;
       this.#wire.send({ kind: "reset", streamId: this.streamId, status: RESET.cancel });
@@ -125,9 +125,8 @@ export function openSpdy(socket: Socket, side: "client" | "server", options: Spd
   const streams = new Map<number, Stream>();
   const waiting = new Map<number, { opened(): void; refused(reason: string): void }>();
   const headers = { writer: spdyHeaderWriter(), reader: spdyHeaderReader() };
-  /** A stream that nobody reads holds up reading, but not beyond the connection's end. */
-  const over = Promise.withResolvers<void>();
   let nextId = side === "client" ? 1 : 2;
+  let isOver = false;
   const wire: Wire = {
     send: (frame, sent) => {
       if (socket.destroyed || socket.writableEnded) return void sent?.();
@@ -139,7 +138,7 @@ export function openSpdy(socket: Socket, side: "client" | "server", options: Spd
   const opened = (streamId: number, found: SpdyHeaders): Stream | undefined => {
     const stream = new Stream(wire, streamId, found);
     streams.set(streamId, stream);
-    if (streams.size <= MAX_STREAMS && options.onStream?.(stream) === true) {
+    if (!isOver && streams.size <= MAX_STREAMS && options.onStream?.(stream) === true) {
       wire.send({ kind: "reply", streamId, headers: headers.writer([]), fin: false });
       return stream;
     }
@@ -149,12 +148,15 @@ export function openSpdy(socket: Socket, side: "client" | "server", options: Spd
   };
   const take = async (frame: SpdyFrame): Promise<void> => {
     switch (frame.kind) {
-      case "data":
-        return Promise.race([streams.get(frame.streamId)?.accept(frame.data, frame.fin), over.promise]);
-      case "open": {
-        const found = await headers.reader.read(frame.headers);
-        return opened(frame.streamId, found)?.accept(Buffer.alloc(0), frame.fin);
+      case "data": {
+        // Data before the reply is against the protocol, and nobody reads it yet: dropped, as by spdystream.
+        if (waiting.has(frame.streamId)) return undefined;
+        const hasRoom = streams.get(frame.streamId)?.accept(frame.data, frame.fin);
+        return isOver ? undefined : hasRoom;
       }
+      case "open":
+        await opened(frame.streamId, await headers.reader.read(frame.headers))?.accept(Buffer.alloc(0), frame.fin);
+        return drained(socket);
       case "reply":
       case "headers":
         await headers.reader.read(frame.headers);
@@ -165,22 +167,20 @@ export function openSpdy(socket: Socket, side: "client" | "server", options: Spd
         return streams.get(frame.streamId)?.resetByPeer();
       case "ping":
         // An answer to one of ours has a number of our parity; we send none.
-        return wire.send(frame);
+        wire.send(frame);
+        return drained(socket);
       case "goAway":
       case "other":
     }
   };
 
-  const read = async (): Promise<void> => {
-    const frames = spdyFrameReader();
-    if (options.head !== undefined && options.head.length > 0) {
-      for (const frame of frames(options.head)) await take(frame);
-    }
-    for await (const chunk of socket) for (const frame of frames(chunk as Buffer)) await take(frame);
-  };
   socket.on("error", () => {});
-  socket.once("close", () => over.resolve());
-  const closed = read()
+  socket.once("close", () => end());
+  const end = (): void => {
+    isOver = true;
+    for (const stream of streams.values()) stream.release();
+  };
+  const closed = readFrames(socket, options.head, take)
     .catch(() => {}) // whoever sends what is no SPDY is cut off
     .finally(() => {
       socket.destroy();
@@ -208,9 +208,33 @@ export function openSpdy(socket: Socket, side: "client" | "server", options: Spd
         else wire.send({ kind: "open", streamId, headers: headers.writer(pairs), fin: false });
       }),
     close: () => {
+      end();
       for (const stream of streams.values()) stream.destroy();
       socket.end();
     },
     closed,
   };
+}
+
+/** Takes one frame after the other until the connection ends; rejects for bytes that are no SPDY. */
+async function readFrames(
+  socket: Socket,
+  head: Buffer | undefined,
+  take: (frame: SpdyFrame) => Promise<void>,
+): Promise<void> {
+  const frames = spdyFrameReader();
+  for (const frame of frames(head ?? Buffer.alloc(0))) await take(frame);
+  for await (const chunk of socket) for (const frame of frames(chunk as Buffer)) await take(frame);
+}
+
+/** Resolves when the connection takes more, or is gone. */
+function drained(socket: Socket): Promise<void> | undefined {
+  if (!socket.writableNeedDrain || socket.destroyed) return undefined;
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off("drain", done).off("close", done);
+      resolve();
+    };
+    socket.on("drain", done).on("close", done);
+  });
 }

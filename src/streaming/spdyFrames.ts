@@ -1,6 +1,6 @@
 /**
  * Frames of SPDY/3.1 as bytes. Data comes in the pieces in which it arrives, so that no frame is held as a whole; control
- * frames are whole. Bound: a control frame of 1 MiB. Settings and window updates are read and passed over: no side of
+ * frames are whole. Bound: a control frame of 64 KiB. Settings and window updates are read and passed over: no side of
  * Kubernetes' streams keeps SPDY's windows. Specification: SPDY protocol, draft 3.1.
  */
 
@@ -22,42 +22,58 @@ const TYPE = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7, headers: 8 } as 
 const FIN = 1;
 const HEAD_BYTES = 8;
 const ID_MASK = 0x7fff_ffff;
-const MAX_CONTROL_BYTES = 1 << 20;
+/** A block of headers is the longest; see `spdyHeaders.ts`. */
+const MAX_CONTROL_BYTES = 1 << 16;
 const MAX_DATA_BYTES = (1 << 24) - 1;
 
 /** Takes bytes as they come and gives the frames complete by then. Throws on what is no SPDY/3. */
 export function spdyFrameReader(): (chunk: Buffer) => readonly SpdyFrame[] {
-  let held: Buffer = Buffer.alloc(0);
+  let parts: Buffer[] = [];
+  let size = 0;
+  /** Bytes without which there is nothing to be read. */
+  let wanted = HEAD_BYTES;
   let data: { readonly streamId: number; left: number; readonly fin: boolean } | undefined;
   return (chunk) => {
-    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    parts.push(chunk);
+    size += chunk.length;
+    if (size < wanted) return [];
+    let held = parts.length === 1 ? chunk : Buffer.concat(parts, size);
     const frames: SpdyFrame[] = [];
+    const take = (length: number): Buffer => {
+      const taken = held.subarray(0, length);
+      held = held.subarray(taken.length);
+      return taken;
+    };
     for (;;) {
       if (data !== undefined) {
-        const piece = held.subarray(0, data.left);
-        held = held.subarray(piece.length);
+        const piece = take(data.left);
         data.left -= piece.length;
         const { streamId, left, fin } = data;
         if (piece.length > 0 || left === 0)
           frames.push({ kind: "data", streamId, data: piece, fin: fin && left === 0 });
-        if (left > 0) return frames;
+        wanted = left > 0 ? 1 : HEAD_BYTES;
+        if (left > 0) break;
         data = undefined;
       }
-      if (held.length < HEAD_BYTES) return frames;
+      wanted = HEAD_BYTES;
+      if (held.length < wanted) break;
       const word = held.readUInt32BE(0);
       const flags = held.readUInt8(4);
       const length = held.readUIntBE(5, 3);
       if (word <= ID_MASK) {
         data = { streamId: word, left: length, fin: (flags & FIN) !== 0 };
-        held = held.subarray(HEAD_BYTES);
+        take(HEAD_BYTES);
         continue;
       }
       if (((word >>> 16) & 0x7fff) !== VERSION) throw new Error("not a frame of SPDY/3");
       if (length > MAX_CONTROL_BYTES) throw new Error(`a control frame of ${length} bytes`);
-      if (held.length < HEAD_BYTES + length) return frames;
-      frames.push(controlFrame(word & 0xffff, (flags & FIN) !== 0, held.subarray(HEAD_BYTES, HEAD_BYTES + length)));
-      held = held.subarray(HEAD_BYTES + length);
+      wanted = HEAD_BYTES + length;
+      if (held.length < wanted) break;
+      frames.push(controlFrame(word & 0xffff, (flags & FIN) !== 0, take(wanted).subarray(HEAD_BYTES)));
     }
+    parts = held.length === 0 ? [] : [held];
+    size = held.length;
+    return frames;
   };
 }
 

@@ -76,20 +76,34 @@ export function spdyHeaderReader(): SpdyHeaderReader {
     size += part.length;
     if (size > MAX_BLOCK_BYTES) inflate.destroy(new Error(`headers of more than ${MAX_BLOCK_BYTES} bytes`));
   });
-  const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
-  broken.catch(() => {}); // heard by who reads
+  let fault: Error | undefined;
+  let onFault: ((fault: Error) => void) | undefined;
+  const breakOff = (why: Error): void => {
+    fault ??= why;
+    onFault?.(fault);
+  };
   inflate.on("error", breakOff);
   inflate.on("close", () => breakOff(new Error("closed")));
-  const inflated = async (block: Buffer): Promise<SpdyHeaders> => {
-    inflate.write(block);
-    await new Promise<void>((resolve) => inflate.flush(constants.Z_SYNC_FLUSH, resolve));
-    const bytes = Buffer.concat(parts);
-    parts = [];
-    size = 0;
-    if (inflate.destroyed) return await broken;
-    return parseBlock(bytes);
+  return {
+    read: (block) =>
+      new Promise((resolve, reject) => {
+        if (fault !== undefined) return reject(fault);
+        onFault = reject;
+        inflate.write(block);
+        inflate.flush(constants.Z_SYNC_FLUSH, () => {
+          if (inflate.destroyed) return;
+          const bytes = Buffer.concat(parts, size);
+          parts = [];
+          size = 0;
+          try {
+            resolve(parseBlock(bytes));
+          } catch (thrown) {
+            reject(thrown);
+          }
+        });
+      }),
+    close: () => void inflate.destroy(),
   };
-  return { read: (block) => Promise.race([inflated(block), broken]), close: () => void inflate.destroy() };
 }
 
 function parseBlock(bytes: Buffer): SpdyHeaders {

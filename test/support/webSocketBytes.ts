@@ -1,26 +1,31 @@
-/** A WebSocket client as bytes alone: for subprotocols that no client library lets through. */
+/** A WebSocket client as bytes alone: for subprotocols that no client library lets through, and frames none would send. */
 import { randomBytes } from "node:crypto";
 import { request as httpsRequest, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { encodeWebSocketFrame, OPCODE } from "../../src/streaming/webSocketFrames.ts";
+
+/** Meaning of a frame. */
+export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
+
+const MASK = Buffer.from([1, 2, 3, 4]);
 
 /** A frame as a client sends it. */
 export function maskedFrame(opcode: number, payload: Buffer, fin = true): Buffer {
-  const mask = Buffer.from([1, 2, 3, 4]);
-  const plain = encodeWebSocketFrame(opcode, payload);
-  const head = plain.subarray(0, plain.length - payload.length);
-  head[0] = (fin ? 0x80 : 0) | opcode;
-  head[1] = (head[1] ?? 0) | 0x80;
-  return Buffer.concat([head, mask, payload.map((byte, at) => byte ^ (mask[at % 4] ?? 0))]);
+  const { length } = payload;
+  const head = Buffer.alloc(length > 0xffff ? 10 : length > 125 ? 4 : 2);
+  head.writeUInt8((fin ? 0x80 : 0) | opcode);
+  if (head.length === 2) head.writeUInt8(0x80 | length, 1);
+  else if (head.length === 4) head.writeUInt16BE(length, head.writeUInt8(0x80 | 126, 1));
+  else head.writeBigUInt64BE(BigInt(length), head.writeUInt8(0x80 | 127, 1));
+  return Buffer.concat([head, MASK, payload.map((byte, at) => byte ^ (MASK[at % 4] ?? 0))]);
 }
 
 /** Opens one; its binary messages are the bytes of the stream, its close message the end. */
 export function openWebSocketBytes(
   options: RequestOptions,
   protocol: string,
-): Promise<{ readonly answer: IncomingMessage; readonly bytes: Duplex }> {
+): Promise<{ readonly answer: IncomingMessage; readonly bytes: Duplex; readonly socket: Socket }> {
   const headers = {
     ...{ connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" },
     "sec-websocket-key": randomBytes(16).toString("base64"),
@@ -30,7 +35,7 @@ export function openWebSocketBytes(
     const request = httpsRequest({ ...options, headers, agent: false });
     request.on("error", reject);
     request.on("response", (answer) => reject(new Error(`refused with ${answer.statusCode}`)));
-    request.on("upgrade", (answer, socket: Socket) => resolve({ answer, bytes: bytesOf(socket) }));
+    request.on("upgrade", (answer, socket: Socket) => resolve({ answer, bytes: bytesOf(socket), socket }));
     request.end();
   });
 }
@@ -57,7 +62,8 @@ function bytesOf(socket: Socket): Duplex {
   return bytes;
 }
 
-function serverFrame(held: Buffer) {
+/** The first frame of what a server sent, and where it ends; undefined: it is not whole yet. */
+export function serverFrame(held: Buffer) {
   if (held.length < 2) return undefined;
   const short = held.readUInt8(1);
   const start = short === 127 ? 10 : short === 126 ? 4 : 2;

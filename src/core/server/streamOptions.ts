@@ -19,6 +19,9 @@ export function processStreams(query: URLSearchParams): Result<ProcessStreams> {
   return err(kubeletError("InvalidArgument", "you must specify at least 1 of stdin, stdout, stderr"));
 }
 
+/** Each has two channels, whose number is one byte. */
+const MAX_PORTS = 128;
+
 /** The ports of a WebSocket, in their order, from one or more `port=80,81`. SPDY names them on each of its streams. */
 export function forwardedPorts(query: URLSearchParams): Result<readonly number[]> {
   const texts = query.getAll("port");
@@ -33,6 +36,7 @@ export function forwardedPorts(query: URLSearchParams): Result<readonly number[]
         return invalid(`unable to parse ${JSON.stringify(text)} as a port: ${why}`);
       }
       if (port < 1) return invalid(`port ${JSON.stringify(text)} must be > 0`);
+      if (ports.length === MAX_PORTS) return invalid(`query parameter "port" names more than ${MAX_PORTS} ports`);
       ports.push(port);
     }
   }

@@ -242,6 +242,7 @@ describe("what is asked of the runtime", () => {
     ["port=a", 'unable to parse "a" as a port: strconv.ParseUint: parsing "a": invalid syntax'],
     ["port=80,70000", 'unable to parse "80,70000" as a port: strconv.ParseUint: parsing "70000": value out of range'],
     ["port=0", 'port "0" must be > 0'],
+    [`port=80${",80".repeat(128)}`, 'query parameter "port" names more than 128 ports'],
   ])("nothing for a WebSocket to the ports %j", async (query, body) => {
     const { server, asked } = await kubelet("http://127.0.0.1:1/");
     const socket = await server.connect();

@@ -1,3 +1,4 @@
+import regexp from "eslint-plugin-regexp";
 import rxjsX from "eslint-plugin-rxjs-x";
 import tseslint from "typescript-eslint";
 
@@ -35,6 +36,11 @@ const numericRetry = {
 const shareReplayForm = {
   selector: "CallExpression[callee.name='shareReplay']:not([arguments.0.type='ObjectExpression'])",
   message: "shareReplay only as { bufferSize: 1, refCount: true }.",
+};
+
+const madeExpression = {
+  selector: "NewExpression[callee.name='RegExp']",
+  message: "An expression made of text can backtrack: match wildcards with src/core/glob.ts, or compare the text.",
 };
 
 const restrictedImports = (extraPaths = []) => [
@@ -101,6 +107,7 @@ export default tseslint.config(
         schedulerRule,
         numericRetry,
         shareReplayForm,
+        madeExpression,
         { selector: "ExportDefaultDeclaration", message: "No default exports." },
       ],
     },
@@ -117,7 +124,16 @@ export default tseslint.config(
     ],
     rules: {
       "no-restricted-imports": restrictedImports(),
-      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm],
+      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm, madeExpression],
+    },
+  },
+  {
+    // Regular expressions read foreign text: none may take more than linear time.
+    files: ["src/**/*.ts"],
+    plugins: { regexp },
+    rules: {
+      "regexp/no-super-linear-backtracking": ["error", { report: "potential" }],
+      "regexp/no-super-linear-move": ["error", { report: "potential" }],
     },
   },
   {
@@ -126,8 +142,14 @@ export default tseslint.config(
   },
   {
     // A simulated world is one closure over its state: its maker is longer than a function that does something.
+    // Its regular expressions read what the scenario itself says.
     files: ["src/sim/**"],
-    rules: { "max-lines-per-function": ["error", { max: 110, skipBlankLines: true, skipComments: true }] },
+    rules: {
+      "regexp/no-super-linear-backtracking": "off",
+      "regexp/no-super-linear-move": "off",
+      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm],
+      "max-lines-per-function": ["error", { max: 110, skipBlankLines: true, skipComments: true }],
+    },
   },
   { files: ["src/cli/**", "bench/**", "scripts/**", "test/sim/scenarios/**"], rules: { "no-console": "off" } },
   {

@@ -1,5 +1,6 @@
 /** Flags of commands that ask a running kubelet: which one, as which user, and which authority to trust. */
 import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
+import { trimmedEnd } from "../core/trimmedEnd.ts";
 import { ACCESS_FLAGS, readAccess } from "./accessFlags.ts";
 import type { FlagSpec } from "./flagSpec.ts";
 import type { ParsedFlags } from "./parseKubeletFlags.ts";
@@ -62,7 +63,7 @@ export function readTarget(
   const url = server !== "" ? server : (local ?? (isGiven(ACCESS_FLAGS) ? AUTHENTICATED : undefined));
   if (url === undefined) return { target: { kind: "dev", ...(dir === "" ? {} : { dir }), otherwise }, faults: [] };
   const faults = dir === "" ? [] : ["--dev: is of no use with a server"];
-  const trimmed = url.replace(/\/+$/, "");
+  const trimmed = trimmedEnd(url, "/");
   if (!(readOnly ? /^https?:\/\/[^/]/ : /^https:\/\/[^/]/).test(trimmed)) {
     faults.push(`--server: must be a URL such as ${otherwise}, got ${trimmed}`);
   }

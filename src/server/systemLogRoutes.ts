@@ -7,6 +7,7 @@ import { toKubeletError } from "../core/errors.ts";
 import { escapedHtml } from "../core/server/html.ts";
 import { httpDate } from "../core/server/httpDate.ts";
 import { readNodeLogQuery } from "../core/server/nodeLogQuery.ts";
+import { trimmedEnd } from "../core/trimmedEnd.ts";
 import type { NodeLogs } from "../ports/nodeLogs.ts";
 import { onlyMethods } from "./onlyMethods.ts";
 
@@ -42,7 +43,7 @@ function decoded(path: string): string | undefined {
 
 async function opened(context: Context, logs: NodeLogs, path: string): Promise<Response> {
   try {
-    const entry = await logs.open(path.replace(/\/+$/, ""));
+    const entry = await logs.open(trimmedEnd(path, "/"));
     const modified = { "last-modified": httpDate(entry.modifiedAt) };
     const isTree = path.endsWith("/") || path === "";
     if (entry.kind === "file") {

@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { parseResolvConf } from "../core/container/resolvConf.ts";
 import { kubeletError } from "../core/errors.ts";
 import { errnoOf, ioError } from "../core/ioError.ts";
+import { parseMeminfo } from "../core/stats/procText.ts";
 import { parseSubordinateIds } from "../core/userns/idRanges.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
@@ -41,12 +42,6 @@ const ARCHITECTURES: ReadonlyMap<string, string> = new Map([
 ]);
 
 type ReadText = (path: string) => Promise<string | undefined>;
-
-/** A line `Name:   123 kB` of /proc/meminfo in bytes. */
-function meminfoBytes(meminfo: string, name: string): bigint | undefined {
-  const match = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(meminfo);
-  return match?.[1] === undefined ? undefined : BigInt(match[1]) * KIB;
-}
 
 /** A page size in the units cgroups and resources use: the largest that leaves a whole number. */
 function hugepageSize(kib: bigint, count: bigint): HugepageSize {
@@ -226,7 +221,7 @@ async function read(options: MachineOptions): Promise<Machine> {
       (content) => content.trim(),
       () => undefined,
     );
-  const meminfo = (await text("/proc/meminfo")) ?? "";
+  const meminfo = parseMeminfo((await text("/proc/meminfo")) ?? "");
   const machineId = (await text("/etc/machine-id")) || (await text("/var/lib/dbus/machine-id")) || "";
   const interfaces = os.networkInterfaces();
   const hostname = ownHostname();
@@ -237,8 +232,8 @@ async function read(options: MachineOptions): Promise<Machine> {
     nameIps: options.nodeName === undefined ? [] : await resolvedIps(options.nodeName || hostname),
     cpuCount: Math.max(1, os.cpus().length),
     cpuTopology: await readCpuTopology(prefix),
-    memoryBytes: meminfoBytes(meminfo, "MemTotal") ?? BigInt(os.totalmem()),
-    swapBytes: meminfoBytes(meminfo, "SwapTotal") ?? 0n,
+    memoryBytes: meminfo.get("MemTotal") ?? BigInt(os.totalmem()),
+    swapBytes: meminfo.get("SwapTotal") ?? 0n,
     isSwapOn: listsSwap(await text("/proc/swaps")),
     maxPids: await readMaxPids(text),
     rootFsBytes: await rootFsBytes(prefix + rootDir),

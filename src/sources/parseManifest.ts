@@ -168,14 +168,23 @@ const STEP = "\0";
 /** No field of a pod lies deeper. */
 const MAX_LINE_DEPTH = 20;
 
+/** The steps of a path such as `spec.containers[0].name`; what stands in brackets is one step, dots and all. */
+function stepsOf(path: string): readonly string[] {
+  const steps: string[] = [];
+  for (const [index, part] of path.split("[").entries()) {
+    const closing = index === 0 ? -1 : part.indexOf("]");
+    if (index > 0) steps.push(closing === -1 ? part : part.slice(0, closing));
+    if (index === 0 || closing !== -1) steps.push(...part.slice(closing + 1).split("."));
+  }
+  return steps.filter((step) => step !== "");
+}
+
 /** Answers questions about lines from a table made at the first question. */
 function lineFinder(parse: () => { readonly document: Document | undefined; readonly counter: LineCounter }) {
   let lines: Lines | undefined;
   return (path: string): number | undefined => {
     lines ??= linesOf(parse);
-    const steps = [...path.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map(
-      ([, inBrackets, plain = ""]) => inBrackets ?? plain,
-    );
+    const steps = stepsOf(path);
     for (let count = steps.length; count >= 0; count -= 1) {
       const line = lines.get(steps.slice(0, count).join(STEP));
       if (line !== undefined) return line;

@@ -78,10 +78,9 @@ function fieldText(object: ApiObject, field: string): string {
 }
 
 const labelsOf = (object: ApiObject): Readonly<Record<string, string>> => object.metadata?.labels ?? {};
-const KEY = "[A-Za-z0-9][-A-Za-z0-9_./]*";
-const SET_TERM = new RegExp(`^(${KEY})\\s+(in|notin)\\s*\\(([^)]*)\\)$`);
-const EQUALITY_TERM = new RegExp(`^(${KEY})\\s*(==|=|!=)\\s*([-A-Za-z0-9_.]*)$`);
-const EXISTENCE_TERM = new RegExp(`^(!?)\\s*(${KEY})$`);
+const SET_TERM = /^([A-Za-z0-9][-\w./]*)\s+(in|notin)\s*\(([^)]*)\)$/;
+const EQUALITY_TERM = /^([A-Za-z0-9][-\w./]*)\s*(==|=|!=)\s*([-\w.]*)$/;
+const EXISTENCE_TERM = /^(!?)\s*([A-Za-z0-9][-\w./]*)$/;
 
 function labelTest(term: string): Test {
   const set = SET_TERM.exec(term);
@@ -105,9 +104,24 @@ function labelTest(term: string): Test {
 }
 
 /** The terms of a label selector: commas within parentheses belong to the term. */
+function termsOf(text: string): readonly string[] {
+  const terms: string[] = [];
+  let start = 0;
+  let isInside = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === "(") isInside = true;
+    else if (char === ")") isInside = false;
+    else if (char === "," && !isInside) {
+      terms.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return [...terms, text.slice(start)];
+}
+
 const labelTests = (text: string): readonly Test[] =>
-  text
-    .split(/,(?![^(]*\))/)
+  termsOf(text)
     .map((term) => term.trim())
     .filter((term) => term !== "")
     .map(labelTest);

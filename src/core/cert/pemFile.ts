@@ -2,18 +2,17 @@
 import type { TlsIdentity } from "../api/clientConfig.ts";
 import { civilTime, padded } from "../telemetry/civilTime.ts";
 import type { EpochMs } from "../ids.ts";
-
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
+import { pemBlocks } from "./pemBlocks.ts";
 
 /** The blocks of a kind, joined; empty when there is none. */
 function blocks(text: string, isWanted: (label: string) => boolean): string {
-  const found = [...text.matchAll(BLOCK)].filter(([, label = ""]) => isWanted(label));
-  return found.map(([block]) => `${block}\n`).join("");
+  const found = pemBlocks(text).filter(({ label }) => isWanted(label));
+  return found.map((block) => `${block.text}\n`).join("");
 }
 
 /** The certificates in a text, each with a line break at its end. */
 export const authoritiesIn = (text: string): readonly string[] =>
-  [...text.matchAll(BLOCK)].flatMap(([block, label]) => (label === "CERTIFICATE" ? [`${block}\n`] : []));
+  pemBlocks(text).flatMap((block) => (block.label === "CERTIFICATE" ? [`${block.text}\n`] : []));
 
 /** The pair in a text that has certificate and key; undefined when one of them is missing. */
 export function pairIn(text: string): TlsIdentity | undefined {

@@ -12,7 +12,10 @@ export type NodeAddress = Wire<V1NodeAddress>;
 
 const IP_TYPES: ReadonlySet<string> = new Set(["InternalIP", "ExternalIP"]);
 const DNS_TYPES: ReadonlySet<string> = new Set(["InternalDNS", "ExternalDNS"]);
-const IP = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
+const IPV4 = /^\d{1,3}(\.\d{1,3}){3}$/;
+const IPV6_CHARS = /^[0-9a-fA-F:.]*$/;
+
+const isAddress = (text: string): boolean => IPV4.test(text) || (text.includes(":") && IPV6_CHARS.test(text));
 
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
 
@@ -25,8 +28,9 @@ export function servingTemplate(
   addresses: readonly NodeAddress[],
   dnsOnly: boolean,
 ): CertificateTemplate | undefined {
-  const isIp = ({ type, address }: NodeAddress) => IP_TYPES.has(type) || (type === "Hostname" && IP.test(address));
-  const isName = ({ type, address }: NodeAddress) => DNS_TYPES.has(type) || (type === "Hostname" && !IP.test(address));
+  const isIp = ({ type, address }: NodeAddress) => IP_TYPES.has(type) || (type === "Hostname" && isAddress(address));
+  const isName = ({ type, address }: NodeAddress) =>
+    DNS_TYPES.has(type) || (type === "Hostname" && !isAddress(address));
   const given = addresses.filter(({ address }) => address !== "");
   const ipAddresses = distinct(given.filter(isIp).map(({ address }) => canonicalIp(address)));
   const dnsNames = distinct(given.filter(isName).map(({ address }) => address));

@@ -4,6 +4,7 @@
  */
 import type { ApiObjects } from "../api/apiResources.ts";
 import { decodeBase64, encodeBase64 } from "../base64.ts";
+import { trimmedEnd } from "../trimmedEnd.ts";
 import type { CertificateTemplate } from "./certificateTemplate.ts";
 
 /** The object of the API. */
@@ -53,7 +54,7 @@ export function requestDigestText(
 export const digestedRequestName = (digest: Uint8Array): string => `node-csr-${urlBase64(digest)}`;
 
 const urlBase64 = (bytes: Uint8Array): string =>
-  encodeBase64(bytes).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  trimmedEnd(encodeBase64(bytes).replace(/\+/g, "-").replace(/\//g, "_"), "=");
 
 /** What has become of a request. `certificate` is PEM, the leaf first. */
 export type SigningVerdict =

@@ -3,6 +3,7 @@
  * fraction; the finest step is one nanosecond. Bound: what fits 64 bits of nanoseconds, about 292 years.
  * Upstream: time.ParseDuration and Duration.String, as metav1.Duration uses them.
  */
+import { trimmedEnd } from "../trimmedEnd.ts";
 
 const UNIT_NANOS: ReadonlyMap<string, bigint> = new Map([
   ["ns", 1n],
@@ -48,10 +49,8 @@ function sumOfParts(body: string): bigint | undefined {
   return nanos;
 }
 
-const trimZeros = (digits: string): string => digits.replace(/0+$/, "");
-
 function withFraction(nanos: bigint, unit: bigint, digits: number, name: string): string {
-  const fraction = trimZeros((nanos % unit).toString().padStart(digits, "0"));
+  const fraction = trimmedEnd((nanos % unit).toString().padStart(digits, "0"), "0");
   return `${nanos / unit}${fraction === "" ? "" : `.${fraction}`}${name}`;
 }
 

@@ -6,6 +6,7 @@ import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
 import { dnsLabel, dnsSubdomain } from "../pod/validateFormats.ts";
 import { type Result, err, ok } from "../result.ts";
+import { trimmedEnd } from "../trimmedEnd.ts";
 
 const MAX_HOSTNAME_LENGTH = 63;
 const MAX_FQDN_LENGTH = 64;
@@ -24,7 +25,7 @@ function refuseFormat(field: string, value: string, format: string, complaints: 
 
 function cut({ metadata }: Pod, hostname: string): Result<string> {
   if (hostname.length <= MAX_HOSTNAME_LENGTH) return ok(hostname);
-  const short = hostname.slice(0, MAX_HOSTNAME_LENGTH).replace(/[-.]+$/, "");
+  const short = trimmedEnd(hostname.slice(0, MAX_HOSTNAME_LENGTH), "-.");
   return short === "" ? refuse(`hostname for pod "${metadata.name}" was invalid: "${hostname}"`) : ok(short);
 }
 

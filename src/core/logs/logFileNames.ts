@@ -48,7 +48,7 @@ export function nextRotatedName(latest: string, inUse: readonly string[], now: E
 
 /** The instant of `20260102-150405`, whatever follows. */
 function stampInstant(stamp: string): number {
-  const text = stamp.replace(/^(.{4})(..)(..)-(..)(..)(..).*$/, "$1-$2-$3T$4:$5:$6Z");
+  const text = stamp.replace(/^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d).*$/, "$1-$2-$3T$4:$5:$6Z");
   return parseInstant(text) ?? 0;
 }
 

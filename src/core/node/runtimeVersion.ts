@@ -1,6 +1,6 @@
 /** How a Node tells the version of its runtime. Counterpart: kuberuntime's newRuntimeVersion, apimachinery's util/version. */
 
-const VERSION = /^\s*v?(\d+(?:\.\d+)*)(.*)$/s;
+const NUMBERS = /^\s*v?(\d+(?:\.\d+)*)/;
 const SEMANTIC_REST = /^(-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?\s*$/;
 const ZERO_PREFIXED = /^0\d/;
 
@@ -9,7 +9,8 @@ const ZERO_PREFIXED = /^0\d/;
  * `1.6.20`. undefined: no version of at least two numbers.
  */
 export function formatRuntimeVersion(text: string): string | undefined {
-  const [, numbers = "", rest = ""] = VERSION.exec(text) ?? [];
+  const [head = "", numbers = ""] = NUMBERS.exec(text) ?? [];
+  const rest = text.slice(head.length);
   const parts = numbers.split(".");
   const [, preRelease = "", build = ""] = SEMANTIC_REST.exec(rest) ?? [];
   const isSemantic =

@@ -37,7 +37,7 @@ const inRange = (port: number): Result<number> =>
 
 /** Scheme and host of a path that is a whole URL are not what is asked for; a fragment never leaves the client. */
 function requestPath(path: string): string {
-  const local = path.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, "").replace(/#.*$/s, "");
+  const [local = ""] = path.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, "").split("#", 1);
   const rooted = local.startsWith("/") ? local : `/${local}`;
   return rooted.toWellFormed().replace(/[^!-~]|["<>\\^`{|}]/gu, (character) => encodeURIComponent(character));
 }

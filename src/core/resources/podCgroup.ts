@@ -4,6 +4,7 @@
  */
 import type { Pod } from "../api.ts";
 import { type QosClass, podQosClass } from "../pod/qos.ts";
+import { trimmedEnd } from "../trimmedEnd.ts";
 import { type CgroupDriver, driverCgroupPath } from "./cgroupDriver.ts";
 import { hugePageLimits } from "./hugePageLimits.ts";
 import { type MemoryProtection, type MemoryQos, podMemoryProtection, type ProtectedMemory } from "./memoryQos.ts";
@@ -52,8 +53,7 @@ export const printedCgroupName = (name: string): string =>
     .join(" ")}]`;
 
 /** `/kubepods` under the cgroup root. */
-export const kubepodsCgroupName = ({ cgroupRoot }: CgroupParent): string =>
-  `${cgroupRoot.replace(/\/+$/, "")}/kubepods`;
+export const kubepodsCgroupName = ({ cgroupRoot }: CgroupParent): string => `${trimmedEnd(cgroupRoot, "/")}/kubepods`;
 
 /** The cgroup of all pods of a QoS class; Guaranteed pods are directly under `/kubepods`. */
 export function qosCgroupName(parent: CgroupParent, qos: QosClass): string {

@@ -12,8 +12,8 @@ const MAX_LOG_MESSAGE_LINES = 80;
 export function logTailMessage(tail: string): string {
   const lines = tail.split("\n").filter((line) => line !== "");
   const parsed = lines.flatMap((line) => {
-    const match = /^\S+ (?:stdout|stderr) ([FP])\S* ?([^]*)$/.exec(line);
-    return match === null ? [] : [(match[2] ?? "") + (match[1] === "F" ? "\n" : "")];
+    const [head, tag] = /^\S+ (?:stdout|stderr) ([FP])\S* ?/.exec(line) ?? [];
+    return head === undefined ? [] : [line.slice(head.length) + (tag === "F" ? "\n" : "")];
   });
   const text = parsed.slice(-MAX_LOG_MESSAGE_LINES).join("");
   return lastBytes(text, MAX_LOG_MESSAGE_BYTES);

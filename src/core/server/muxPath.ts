@@ -20,7 +20,9 @@ export function cleanPath(path: string): string {
 
 /** Where a client who asks for this path and query is sent, in plain characters; undefined when the path is one. */
 export function movedTo(asked: string): string | undefined {
-  const [, path = "", query = ""] = /^(?:[a-z]+:\/\/[^/?]*)?([^?]*)(.*)$/is.exec(asked) ?? [];
+  const mark = asked.indexOf("?");
+  const path = (mark < 0 ? asked : asked.slice(0, mark)).replace(/^[a-z]+:\/\/[^/]*/i, "");
+  const query = mark < 0 ? "" : asked.slice(mark);
   const cleaned = cleanPath(path);
   const target = TREES.has(cleaned) ? `${cleaned}/` : cleaned;
   if (target === path || path === "") return undefined;

@@ -3,6 +3,7 @@
  * stats of opencontainers/cgroups.
  */
 import { weightToShares } from "../resources/cgroupMath.ts";
+import { pressureFigures } from "./procText.ts";
 
 /** CPU in nanoseconds and counts, memory in bytes. Pressure: time that some, or all, tasks waited. */
 export type CgroupFigure =
@@ -158,8 +159,7 @@ export function figuresOfV2(read: ReadV2): CgroupFigures {
 
 function pressure<Of extends "cpu" | "memory" | "io">(of: Of, text: string | undefined): CgroupFigures {
   if (text === undefined) return {};
-  const total = (who: string): number | undefined =>
-    times(number(new RegExp(`^${who} .*total=(\\d+)$`, "m").exec(text)?.[1]), NANOS_PER_MICRO);
+  const total = (who: "some" | "full"): number | undefined => times(pressureFigures(text, who)?.total, NANOS_PER_MICRO);
   return { [`${of}SomeNs`]: total("some"), [`${of}FullNs`]: total("full") };
 }
 

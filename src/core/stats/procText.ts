@@ -4,8 +4,9 @@ import type { PressureFigures, PressureStats } from "./summary.ts";
 /** Figures of /proc/meminfo in bytes. */
 export function parseMeminfo(text: string): ReadonlyMap<string, bigint> {
   const figures = new Map<string, bigint>();
-  for (const [, name = "", kib = "0"] of text.matchAll(/^([^:\n]+):\s+(\d+) kB$/gm)) {
-    figures.set(name, BigInt(kib) * 1024n);
+  for (const line of text.split("\n")) {
+    const [, name = "", kib] = /^([^:]+): +(\d+) kB$/.exec(line) ?? [];
+    if (kib !== undefined) figures.set(name, BigInt(kib) * 1024n);
   }
   return figures;
 }
@@ -17,15 +18,22 @@ export function parseFlatKeyed(text: string): ReadonlyMap<string, bigint> {
   return figures;
 }
 
-/** One file of /proc/pressure: percentages, and microseconds in all. CPU has no `full` on old kernels. */
-export function parsePressure(text: string): PressureStats {
-  const figures = (who: string): PressureFigures => {
-    const found = new RegExp(`^${who} avg10=([\\d.]+) avg60=([\\d.]+) avg300=([\\d.]+) total=(\\d+)$`, "m").exec(text);
-    const [avg10 = 0, avg60 = 0, avg300 = 0, total = 0] = found?.slice(1).map(Number) ?? [];
-    return { total, avg10, avg60, avg300 };
-  };
-  return { full: figures("full"), some: figures("some") };
+/** The line of a pressure file that begins with `who`: percentages, and microseconds in all. */
+export function pressureFigures(text: string, who: "some" | "full"): PressureFigures | undefined {
+  const line = text.split("\n").find((each) => each.startsWith(`${who} `));
+  const found = / avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/.exec(line ?? "");
+  if (found === null) return undefined;
+  const [avg10 = 0, avg60 = 0, avg300 = 0, total = 0] = found.slice(1).map(Number);
+  return { total, avg10, avg60, avg300 };
 }
+
+const NO_PRESSURE: PressureFigures = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
+
+/** One file of /proc/pressure. CPU has no `full` on old kernels. */
+export const parsePressure = (text: string): PressureStats => ({
+  full: pressureFigures(text, "full") ?? NO_PRESSURE,
+  some: pressureFigures(text, "some") ?? NO_PRESSURE,
+});
 
 /** Threads there are, from /proc/loadavg: the second half of `2/345`. */
 export function parseThreads(loadavg: string): bigint | undefined {
@@ -48,14 +56,22 @@ export interface InterfaceCounters {
 
 /** What belongs to containers or goes nowhere. Upstream: isIgnoredDevice of cadvisor. */
 const NOT_OF_THE_NODE = /^(lo|veth|docker|nerdctl)/;
+const DIGITS = /^\d+$/;
 /** Columns of one direction. */
 const COLUMNS = 8;
 
 /** Interfaces of /proc/net/dev that are the node's own, or the pod's. */
 export function parseInterfaces(text: string): readonly InterfaceCounters[] {
-  return [...text.matchAll(/^\s*([^:\s]+):((?:\s*\d+){16})\s*$/gm)].flatMap(([, name = "", numbers = ""]) => {
-    if (NOT_OF_THE_NODE.test(name)) return [];
-    const counters = numbers.trim().split(/\s+/).map(Number);
+  return text.split("\n").flatMap((line) => {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(0, colon)).trim();
+    const columns = line
+      .slice(colon + 1)
+      .trim()
+      .split(/\s+/);
+    const isInterface = name !== "" && columns.length === 2 * COLUMNS && columns.every((column) => DIGITS.test(column));
+    if (!isInterface || NOT_OF_THE_NODE.test(name)) return [];
+    const counters = columns.map(Number);
     const [rxBytes = 0, rxPackets = 0, rxErrors = 0, rxDropped = 0] = counters;
     const [txBytes = 0, txPackets = 0, txErrors = 0, txDropped = 0] = counters.slice(COLUMNS);
     return [{ name, rxBytes, rxPackets, rxErrors, rxDropped, txBytes, txPackets, txErrors, txDropped }];

@@ -3,6 +3,7 @@
  * Days are counted from 0000-03-01 so that the leap day ends the year. Range: years 1 to 9999.
  */
 import { type EpochMs, epochMs } from "../ids.ts";
+import { trimmedEnd } from "../trimmedEnd.ts";
 
 /** Calendar fields in UTC; `micros` is the fraction of the second in microseconds. */
 export interface CivilTime {
@@ -86,6 +87,6 @@ export const formatInstantMs = (at: EpochMs): string =>
 /** RFC 3339 with as many digits of a second as it takes. */
 export function rfc3339Nano(at: EpochMs): string {
   const { micros } = civilTime(at);
-  const fraction = micros === 0 ? "" : `.${String(micros).padStart(6, "0").replace(/0+$/, "")}`;
+  const fraction = micros === 0 ? "" : `.${trimmedEnd(String(micros).padStart(6, "0"), "0")}`;
   return formatInstant(at).replace("Z", `${fraction}Z`);
 }

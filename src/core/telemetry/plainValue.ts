@@ -24,12 +24,12 @@ const MAX_CAUSES = 5;
 const SECRET_KEY =
   /(?:tokens?|passwords?|passwd|passphrase|secrets?|authorization|cookies?|api_?key|private_?key|credentials?|auth)$/i;
 const AUTH_SCHEME = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi;
-const URL_USER = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]+:[^\s/@]+@/gi;
+const URL_USER = /:\/\/[^\s/@:]+:[^\s/@]+@/g;
 
 /** Text cut to a bound, without bearer tokens and the passwords of URLs. */
 export function safeText(text: string): string {
   const cut = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}... (${text.length} characters)` : text;
-  return cut.replace(AUTH_SCHEME, `$1 ${REDACTED}`).replace(URL_USER, `$1${REDACTED}@`);
+  return cut.replace(AUTH_SCHEME, `$1 ${REDACTED}`).replace(URL_USER, `://${REDACTED}@`);
 }
 
 /** An error as one sentence: reason and message of a KubeletError, message of an Error, then causes not yet said. */

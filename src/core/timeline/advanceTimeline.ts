@@ -110,9 +110,15 @@ function datedFailures(
 /** Events that say what stages and statuses say already. */
 const SAID_ELSEWHERE: ReadonlySet<string> = new Set(["Created", "Started", "Pulled", "Failed", "BackOff"]);
 
+/** The name in a field path such as `spec.containers{web}`. */
+function containerIn(fieldPath: string): string | undefined {
+  const opening = fieldPath.indexOf("{");
+  return opening >= 0 && fieldPath.endsWith("}") ? fieldPath.slice(opening + 1, -1) : undefined;
+}
+
 /** The pull of a container's image is a stage whose begin and end are events. */
 function takeEvent(timeline: PodTimeline, { reason, type, message, object }: KubeletEvent, now: Instant): PodTimeline {
-  const container = /\{(.*)\}$/.exec(object.fieldPath)?.[1];
+  const container = containerIn(object.fieldPath);
   const pullId = `pull ${container ?? ""}`;
   if (reason === "Pulling") {
     return begin(timeline, pullId, { name: IMAGE_PULL, ...(container === undefined ? {} : { container }) }, now);

@@ -7,6 +7,7 @@ import { Observable, Subject } from "rxjs";
 import type { Dispatcher } from "undici";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
 import { kubeletError } from "../../core/errors.ts";
+import { trimmedEnd } from "../../core/trimmedEnd.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ApiRequest } from "./apiRequests.ts";
@@ -70,7 +71,7 @@ export interface TransportOptions {
 export function createTransport({ endpoint, clock, ...given }: TransportOptions): Transport {
   const { host, pathname } = new URL(endpoint.server);
   const { origin } = new URL(endpoint.server);
-  const base = pathname.replace(/\/+$/, "");
+  const base = trimmedEnd(pathname, "/");
   const replacements = new Subject<void>();
   let { identity } = given;
   let { certificateAuthority } = endpoint;

@@ -1,0 +1,9 @@
+/**
+ * `text` without the characters at its end that are in `chars`. A regular expression such as `/0+$/` takes time by the
+ * square of a run that does not reach the end.
+ */
+export function trimmedEnd(text: string, chars: string): string {
+  let end = text.length;
+  while (end > 0 && chars.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}

@@ -3,13 +3,12 @@
  * exec every 10 s. `node bench/probes.ts` [pods] (root, containerd, CNI plugins). The floor, in the same run: this
  * process asks as often for as many paths and does nothing else.
  */
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { get } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { BUSYBOX_IMAGE } from "../test/support/images.ts";
 import { manifestOf, onBenchNode, untilPods } from "./benchNode.ts";
 import { printFigure, printRow, printTitle, wallMs } from "./figures.ts";
+import { latenessOf, startProbeTarget } from "./probeArrivals.ts";
 import { cpuMs } from "./processUse.ts";
 
 const pods = Number(process.argv[2] ?? 100);
@@ -18,26 +17,8 @@ const MEASURED_MS = 60_000;
 const FLOOR_MS = 20_000;
 const SETTLE_MS = 15_000;
 
-type Arrivals = readonly (readonly [path: string, atMs: readonly number[]])[];
-
-const target = fork(new URL("probeTarget.ts", import.meta.url));
-const [port] = (await once(target, "message")) as [number];
-
-/** Everything that came since the last call. */
-async function arrivals(): Promise<Arrivals> {
-  target.send("arrivals");
-  return ((await once(target, "message")) as [Arrivals])[0];
-}
-
-/** How far behind its steady grid each arrival is, the earliest of a path setting its grid. */
-function latenessOf(all: Arrivals): readonly number[] {
-  return all.flatMap(([, times]) => {
-    const first = times[0] ?? 0;
-    const offsets = times.map((at) => at - first - Math.round((at - first) / PERIOD_MS) * PERIOD_MS);
-    const earliest = Math.min(...offsets);
-    return offsets.map((offset) => offset - earliest);
-  });
-}
+const target = await startProbeTarget();
+const { port } = target;
 
 const ask = (path: string): void => {
   get({ host: "127.0.0.1", port, path, agent: false }, (response) => response.resume()).on("error", () => undefined);
@@ -61,7 +42,10 @@ async function floor(): Promise<{ readonly lateness: readonly number[]; readonly
   await pause(FLOOR_MS);
   for (const timer of timers) clearTimeout(timer);
   const tookMs = wallMs() - startedAt;
-  return { lateness: latenessOf(await arrivals()), cpu: ((cpuMs(process.pid) - before) / tookMs) * 100 };
+  return {
+    lateness: latenessOf(await target.arrivals(), PERIOD_MS),
+    cpu: ((cpuMs(process.pid) - before) / tookMs) * 100,
+  };
 }
 
 const probed = (name: string): unknown =>
@@ -80,14 +64,14 @@ try {
       Boolean(status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True")),
     );
     await pause(SETTLE_MS);
-    await arrivals();
+    await target.arrivals();
     const pids = [daemon.pid, containerd.pid()] as const;
     const before = pids.map(cpuMs);
     const startedAt = wallMs();
     await pause(MEASURED_MS);
     const tookMs = wallMs() - startedAt;
     const [ours = 0, theirs = 0] = pids.map((pid, index) => ((cpuMs(pid) - (before[index] ?? 0)) / tookMs) * 100);
-    const asked = await arrivals();
+    const asked = await target.arrivals();
     const restarts = (await daemon.pods()).flatMap(({ status }) => status?.containerStatuses ?? []);
 
     const seconds = Math.round(tookMs / 1000);
@@ -107,9 +91,9 @@ try {
       "",
     );
     printTitle("after its due time, ms");
-    printRow("HTTP probe", latenessOf(asked), "aim: p99 100");
+    printRow("HTTP probe", latenessOf(asked, PERIOD_MS), "aim: p99 100");
     printRow("floor", bare.lateness);
   });
 } finally {
-  target.kill();
+  target.close();
 }

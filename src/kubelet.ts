@@ -155,7 +155,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       concat(
         shared.load(),
         merge(
-          podLifecycle({ registry$ }, { ...shared, config, ports, state, allSourcesSeen }),
+          podLifecycle({ registry$ }, { ...shared, config, ports, state, registry: state.registry, allSourcesSeen }),
           evicted$,
           shared.prune(),
         ),
@@ -183,9 +183,11 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       swept$,
       logRotation(state, ports, config.logRotation),
       nodeGauges(state, ports),
-      nodePressure(state, ports, config),
+      nodePressure(state.pressures, ports, config),
       podCidr(state.node, ports, config),
-      merge(nodeCgroups(state, ports, config), clusterNode(images, ports, config, state)).pipe(pushedTo(loops.events)),
+      merge(nodeCgroups(state, ports, config), clusterNode(images, ports, config, state, state)).pipe(
+        pushedTo(loops.events),
+      ),
     ),
     node: state.node,
     podsChanged$: podsChanged(state),
@@ -230,7 +232,7 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
   const objects = createPodObjects(state.configObjects, ports.objects);
   const tokens = api && createTokens({ ...ports, api: api.objects, log: telemetry.log });
   const askPlugins = createCredentialPlugins({ providers: config.credentialProviders, ports, tokens });
-  const userNamespaces = createUserNamespaces(ports, config, state);
+  const userNamespaces = createUserNamespaces(ports, config, state, state.idRanges);
   const volumes = createVolumes({
     ports,
     config,

@@ -13,14 +13,16 @@ import { inSequence } from "../operators/inSequence.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import type { NodeState } from "../state/nodeState.ts";
+import type { NodeState, NodeView } from "../state/nodeState.ts";
 import type { UserNamespaces } from "./node/userNamespaces.ts";
 import { removeUnmounted, unmountBelow } from "./volumes/removeUnmounted.ts";
 import type { Volumes } from "./volumes/volumes.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
-interface State extends Pick<NodeState, "registry" | "listing" | "statuses" | "orphans"> {
+interface State extends Pick<NodeView, "registry" | "listing" | "statuses"> {
+  /** Its own cell. */
+  readonly orphans: NodeState["orphans"];
   readonly userNamespaces: Pick<UserNamespaces, "release">;
   readonly volumesOf: Pick<Volumes, "forget" | "release">;
 }

@@ -30,13 +30,13 @@ import { inSequence } from "../operators/inSequence.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import type { NodeState } from "../state/nodeState.ts";
+import type { NodeView } from "../state/nodeState.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "files" | "logFiles" | "runtime" | "telemetry">;
 
 /** Looks at all logs every `periodMs`; never emits, never errors. Without a configuration logs grow as they will. */
 export function logRotation(
-  { statuses }: Pick<NodeState, "statuses">,
+  { statuses }: Pick<NodeView, "statuses">,
   ports: Ports,
   config: LogRotation | undefined,
 ): Observable<never> {

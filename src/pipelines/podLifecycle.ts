@@ -10,6 +10,7 @@ import {
   advanceRegistry,
   type PodCommand,
   type PodRejection,
+  type Registry,
   type RegistryInput,
   type RegistryStep,
 } from "../core/pod/podRegistry.ts";
@@ -18,14 +19,17 @@ import { rejectedStatus } from "../core/pod/rejectedStatus.ts";
 import { eachOf } from "../operators/eachOf.ts";
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
-import type { NodeState } from "../state/nodeState.ts";
+import type { Cell } from "../state/cell.ts";
+import type { NodeView } from "../state/nodeState.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
 import { type PodWorkerDeps, podWorker } from "./podWorker/podWorker.ts";
 import { preemption } from "./preemption.ts";
 
 export interface PodLifecycleDeps extends Omit<PodWorkerDeps, "state"> {
-  readonly state: NodeState;
+  readonly state: NodeView;
+  /** Its own cell. */
+  readonly registry: Cell<Registry>;
   readonly admission: ResizeRules;
   readonly allSourcesSeen: () => boolean;
 }
@@ -38,16 +42,16 @@ export function podLifecycle(
   inputs: { readonly registry$: Observable<RegistryInput> },
   deps: PodLifecycleDeps,
 ): Observable<PodOutput> {
-  const { state, ports, admission, allSourcesSeen } = deps;
+  const { state, registry, ports, admission, allSourcesSeen } = deps;
   const advance = (input: RegistryInput): RegistryStep => {
-    countRequestedResizes(input, state.registry.value, admission.parts, ports.telemetry.metrics);
+    countRequestedResizes(input, registry.value, admission.parts, ports.telemetry.metrics);
     const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
-    const step = advanceRegistry(state.registry.value, input, {
+    const step = advanceRegistry(registry.value, input, {
       ...admission,
       sourcesReady: allSourcesSeen(),
       runtimePods,
     });
-    state.registry.set(step.registry);
+    registry.set(step.registry);
     count(input, step, ports.telemetry.metrics);
     return step;
   };

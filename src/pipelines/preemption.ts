@@ -10,7 +10,7 @@ import { eachOf } from "../operators/eachOf.ts";
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import type { NodeState } from "../state/nodeState.ts";
+import type { NodeView } from "../state/nodeState.ts";
 import type { PodOutput } from "./podOutputs.ts";
 
 /**
@@ -22,7 +22,7 @@ import type { PodOutput } from "./podOutputs.ts";
  */
 export function preemption(
   steps$: Observable<RegistryStep>,
-  { registry }: Pick<NodeState, "registry">,
+  { registry }: Pick<NodeView, "registry">,
   ports: Pick<KubeletPorts, "clock" | "telemetry">,
 ): Observable<PodOutput> {
   const { log, metrics } = ports.telemetry;

@@ -5,14 +5,14 @@ import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
-import type { NodeState } from "../state/nodeState.ts";
+import type { NodeView } from "../state/nodeState.ts";
 
 /** The pod loop counts as stalled when no audit has succeeded for this long beyond its period. */
 const STALLED_AFTER_MS = 180_000;
 
 /** Queries over the node's state. */
 export function createQueries(
-  state: NodeState,
+  state: NodeView,
   clock: Clock,
   config: Pick<KubeletConfig, "auditPeriodMs">,
 ): Pick<KubeletQueries, "pods" | "health" | "manifestProblems" | "runtimePods"> {

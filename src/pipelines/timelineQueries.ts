@@ -4,13 +4,13 @@ import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
 import { NO_VOLUMES } from "../core/volume/podVolumes.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
-import type { NodeState } from "../state/nodeState.ts";
+import type { NodeView } from "../state/nodeState.ts";
 import type { ImagePulls } from "./images/imagePull.ts";
 import { KEPT_MS } from "./podTimeline.ts";
 
 /** The queries about timelines. Of several pods with one name the one that is there comes first, then the latest. */
 export function timelineQueries(
-  state: Pick<NodeState, "timelines" | "runtimeState" | "volumes" | "problems">,
+  state: Pick<NodeView, "timelines" | "runtimeState" | "volumes" | "problems">,
   clock: Clock,
   images: Pick<ImagePulls, "line">,
 ): Pick<KubeletQueries, "timeline" | "timelineNames"> {

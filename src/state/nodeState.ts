@@ -37,8 +37,8 @@ import { type RuntimeState, unknownRuntimeState } from "../core/runtime/runtimeS
 import type { PodTimeline } from "../core/timeline/timelineTypes.ts";
 import { type IdRanges, noIdRanges } from "../core/userns/idRanges.ts";
 import type { PodVolumes } from "../core/volume/podVolumes.ts";
-import { type Cell, createCell } from "./cell.ts";
-import { createKeyedCell, type KeyedCell } from "./keyedCell.ts";
+import { type Cell, createCell, type ReadonlyCell } from "./cell.ts";
+import { createKeyedCell, type KeyedCell, type ReadonlyKeyedCell } from "./keyedCell.ts";
 import { createSequence, type Sequence } from "./sequence.ts";
 
 export interface NodeState {
@@ -70,6 +70,12 @@ export interface NodeState {
   /** Orders inspections and effects. */
   readonly sequence: Sequence;
 }
+
+type ReadFace<C> =
+  C extends KeyedCell<infer K, infer V> ? ReadonlyKeyedCell<K, V> : C extends Cell<infer T> ? ReadonlyCell<T> : C;
+
+/** The state as all readers see it: no cell of it can be written. The writer of a cell receives that cell separately. */
+export type NodeView = { readonly [Name in keyof NodeState]: ReadFace<NodeState[Name]> };
 
 /** Fresh state of a node. */
 export function createNodeState(): NodeState {

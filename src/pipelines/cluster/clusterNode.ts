@@ -3,8 +3,8 @@ import { EMPTY, merge, type Observable } from "rxjs";
 import type { KubeletEvent } from "../../core/events.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import type { NodeState } from "../../state/nodeState.ts";
-import { ownNode } from "./ownNode.ts";
+import type { NodeView } from "../../state/nodeState.ts";
+import { type OwnNodeCells, ownNode } from "./ownNode.ts";
 import { podWriter } from "./podWriter.ts";
 
 /** All parts, for as long as it is subscribed. Emits events of the node; errors only on a broken invariant. */
@@ -12,12 +12,13 @@ export function clusterNode(
   inputs: { readonly pulled$: Observable<unknown> },
   ports: KubeletPorts,
   config: KubeletConfig,
-  state: NodeState,
+  state: NodeView,
+  cells: OwnNodeCells,
 ): Observable<KubeletEvent> {
   const { api, cluster } = ports;
   if (api === undefined) return EMPTY;
   return merge(
     podWriter(api, ports, config, state),
-    cluster === undefined ? EMPTY : ownNode(inputs, { api, cluster }, ports, config, state),
+    cluster === undefined ? EMPTY : ownNode(inputs, { api, cluster }, ports, config, state, cells),
   );
 }

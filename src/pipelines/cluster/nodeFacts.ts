@@ -6,11 +6,11 @@ import { perObject } from "../../core/perObject.ts";
 import type { RuntimeState } from "../../core/runtime/runtimeState.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 
 /** Makes a reader of the facts of this node, the same object while they are the same; the kubelet has started now. */
 export function createNodeFacts(
-  state: Pick<NodeState, "runtimeState" | "auditedAt" | "images" | "pressures">,
+  state: Pick<NodeView, "runtimeState" | "auditedAt" | "images" | "pressures">,
   { clock, machine }: Pick<KubeletPorts, "clock" | "machine">,
   config: KubeletConfig,
 ): () => NodeFacts {

@@ -29,7 +29,7 @@ import { nodeStatusEvents } from "../../core/node/nodeEvents.ts";
 import { hasNodeChanged, withNodeStatus } from "../../core/node/nodeStatus.ts";
 import { formatInstant } from "../../core/telemetry/civilTime.ts";
 import { reconcile } from "../../operators/reconcile.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 import type { NodeWriter } from "./nodeRegistration.ts";
 
 /** Upstream's nodeStatusUpdateRetry. */
@@ -50,7 +50,7 @@ interface Written {
 /** Reports from its subscription on; emits the events of what was written. Never errors, never completes. */
 export function nodeStatus(
   writer: NodeWriter,
-  state: Pick<NodeState, "node" | "runtimeState" | "images" | "pressures">,
+  state: Pick<NodeView, "node" | "runtimeState" | "images" | "pressures">,
 ): Observable<KubeletEvent> {
   const { clock, rng } = writer;
   return defer(() => {

@@ -6,7 +6,7 @@ import { startEvents } from "../../core/node/nodeEvents.ts";
 import type { ApiLanes } from "../../ports/apiServer.ts";
 import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeState, NodeView } from "../../state/nodeState.ts";
 import { csiNode } from "./csiNode.ts";
 import { createNodeFacts } from "./nodeFacts.ts";
 import { nodeImages } from "./nodeImages.ts";
@@ -16,6 +16,9 @@ import { type NodeWriter, nodeRegistration } from "./nodeRegistration.ts";
 import { createNodeStartup } from "./nodeStartup.ts";
 import { nodeStatus } from "./nodeStatus.ts";
 
+/** The cells that this pipeline writes. */
+export type OwnNodeCells = Pick<NodeState, "node" | "images">;
+
 const MS_PER_SECOND = 1_000;
 
 /** Runs while it is subscribed; emits events of the node. Never errors or completes. */
@@ -24,7 +27,8 @@ export function ownNode(
   { api, cluster }: { readonly api: ApiLanes; readonly cluster: ClusterObjects },
   ports: Omit<KubeletPorts, "api" | "cluster">,
   config: KubeletConfig,
-  state: NodeState,
+  state: NodeView,
+  cells: OwnNodeCells,
 ): Observable<KubeletEvent> {
   const { clock, rng, telemetry } = ports;
   const { nodeName, node: settings } = config;
@@ -37,10 +41,10 @@ export function ownNode(
     const writer: NodeWriter = { ...request, facts, startup: createNodeStartup(ports), returns$: api.returns$ };
     return merge(
       from(startEvents(nodeName, ports.machine)),
-      nodeObject(nodeName, cluster.node$, state.node),
+      nodeObject(nodeName, cluster.node$, cells.node),
       nodeLease({ ...request, nodeName, durationSeconds, node: state.node }),
       csiNode({ api: api.objects, nodeName, node: state.node, clock, rng, telemetry }),
-      nodeImages(inputs, ports, state.images),
+      nodeImages(inputs, ports, cells.images),
       concat(settings.register ? nodeRegistration(writer) : EMPTY, nodeStatus(writer, state)),
     );
   });

@@ -19,7 +19,7 @@ import { byPriority } from "../../operators/byPriority.ts";
 import { eachOf } from "../../operators/eachOf.ts";
 import type { ApiLanes } from "../../ports/apiServer.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 import { createPodWriterMemories } from "./podWriterMemory.ts";
 import { podWriteRequest } from "./podWriteRequest.ts";
 
@@ -29,7 +29,7 @@ const PARALLEL_WRITES = 10;
 const BACKOFF: BackoffCurve = { initialMs: 200, maxMs: 10_000, jitter: 0.2 };
 
 /** What the writer follows. */
-export type PodWriterState = Pick<NodeState, "registry" | "podStatuses" | "toldPods" | "sourcesSeen" | "node">;
+export type PodWriterState = Pick<NodeView, "registry" | "podStatuses" | "toldPods" | "sourcesSeen" | "node">;
 
 /** Writes for as long as it is subscribed. Never emits; errors only on a broken invariant. */
 export function podWriter(

@@ -12,7 +12,7 @@ import type { PodRecord, Registry } from "../../core/pod/podRegistryTypes.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import type { Urgent } from "../../operators/byPriority.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 
 /** Of one name. */
 export interface PodWriterMemory {
@@ -42,7 +42,7 @@ export interface PodWriterMemories {
   changedStatus(uid: PodUid): readonly Urgent<string>[];
 }
 
-type Cells = Pick<NodeState, "registry" | "podStatuses" | "toldPods" | "sourcesSeen">;
+type Cells = Pick<NodeView, "registry" | "podStatuses" | "toldPods" | "sourcesSeen">;
 
 const newMemory = (): PodWriterMemory => ({
   seen: [],

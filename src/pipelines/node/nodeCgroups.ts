@@ -37,7 +37,7 @@ import { conflateMap } from "../../operators/conflateMap.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 import { enforceReserved } from "./enforceReserved.ts";
 
 const ENFORCE_AGAIN_MS = 60_000;
@@ -48,7 +48,7 @@ const ENFORCE_AGAIN_MS = 60_000;
  * reservation cannot be enforced.
  */
 export function nodeCgroups(
-  state: Pick<NodeState, "registry">,
+  state: Pick<NodeView, "registry">,
   ports: Pick<KubeletPorts, "cgroups" | "clock" | "machine" | "telemetry">,
   config: KubeletConfig,
 ): Observable<KubeletEvent> {

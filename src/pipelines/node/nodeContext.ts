@@ -15,7 +15,7 @@ import { canKeepOutOfSwap } from "../../core/volume/tmpfsSwap.ts";
 import { derived } from "../../operators/derived.ts";
 import type { Machine } from "../../ports/host.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 
 /** What CRI configs need of the node; its addresses are those it has whenever they are read. */
 export const nodeContext = (
@@ -64,7 +64,7 @@ export function volumeNode(
 export function nodeAdmission(
   config: KubeletConfig,
   machine: Machine,
-  state: Pick<NodeState, "runtimeState" | "node" | "pressures">,
+  state: Pick<NodeView, "runtimeState" | "node" | "pressures">,
 ): ResizeRules {
   const { operatingSystem: os, kernelVersion, appArmorEnabled } = machine;
   const sysctls = sysctlAllowlist([...safeSysctls(os, kernelVersion), ...config.allowedUnsafeSysctls]);

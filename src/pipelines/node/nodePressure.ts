@@ -8,12 +8,13 @@ import { nextPressure, noPressureSeen, pressuresOf } from "../../core/eviction/n
 import { type Observations, observationsOf } from "../../core/eviction/observations.ts";
 import type { Signal } from "../../core/eviction/thresholds.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import type { NodePressures } from "../../core/node/nodeFacts.ts";
 import { driverCgroupPath } from "../../core/resources/cgroupDriver.ts";
 import { kubepodsCgroupName } from "../../core/resources/podCgroup.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { Cell } from "../../state/cell.ts";
 import { FIGURE_DEADLINE_MS, figuresOf } from "../stats/measuredFigure.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "hostUsage" | "images" | "cgroupUsage" | "telemetry">;
@@ -26,11 +27,7 @@ type Config = Pick<
 const LOOK_EVERY_MS = 10_000;
 
 /** Runs while it is subscribed. Never emits, never errors: what cannot be measured is no pressure. */
-export function nodePressure(
-  { pressures }: Pick<NodeState, "pressures">,
-  ports: Ports,
-  config: Config,
-): Observable<never> {
+export function nodePressure(pressures: Cell<NodePressures>, ports: Ports, config: Config): Observable<never> {
   const { clock, telemetry } = ports;
   const { evictionThresholds: thresholds, pressureTransitionMs } = config;
   if (thresholds.length === 0) return EMPTY;

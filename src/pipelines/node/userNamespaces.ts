@@ -15,6 +15,7 @@ import {
   allocateRange,
   type IdPool,
   type IdRange,
+  type IdRanges,
   recordRange,
   releaseRange,
   withUnknown,
@@ -29,7 +30,8 @@ import { deadline } from "../../operators/deadline.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import type { Call } from "../../ports/call.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { Cell } from "../../state/cell.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 
 const FILE_MODE = 0o600;
 /** A disk that does not answer holds pods back no longer than this, for each pod it has. */
@@ -49,7 +51,8 @@ export interface UserNamespaces {
 interface Registrar {
   readonly ports: Pick<KubeletPorts, "files" | "clock" | "telemetry">;
   readonly config: Pick<KubeletConfig, "directories" | "idPool">;
-  readonly state: Pick<NodeState, "idRanges" | "listing" | "runtimeState">;
+  readonly state: Pick<NodeView, "listing" | "runtimeState">;
+  readonly idRanges: Cell<IdRanges>;
   /** Pods whose ids are known to be on disk. */
   readonly written: Set<PodUid>;
 }
@@ -59,8 +62,9 @@ export function createUserNamespaces(
   ports: Registrar["ports"],
   config: Registrar["config"],
   state: Registrar["state"],
+  idRanges: Cell<IdRanges>,
 ): UserNamespaces {
-  const registrar: Registrar = { ports, config, state, written: new Set() };
+  const registrar: Registrar = { ports, config, state, idRanges, written: new Set() };
   return {
     load: () => defer(() => loadAll(registrar)),
     provide: (pod, runtimeHandler) => defer(() => provide(registrar, pod, runtimeHandler)),
@@ -105,20 +109,20 @@ function loadOne(registrar: Registrar, pool: IdPool, uid: PodUid): Observable<ne
   );
 }
 
-function record({ state, written }: Registrar, pool: IdPool, uid: PodUid, content: string): Result<undefined> {
+function record({ idRanges, written }: Registrar, pool: IdPool, uid: PodUid, content: string): Result<undefined> {
   // Cut off before anything was asked of the runtime.
   if (content === "") return ok(undefined);
   const range = decodeUserNamespace(content);
-  const recorded = range.ok ? recordRange(state.idRanges.value, pool, uid, range.value) : range;
+  const recorded = range.ok ? recordRange(idRanges.value, pool, uid, range.value) : range;
   if (!recorded.ok) return recorded;
-  state.idRanges.set(recorded.value);
+  idRanges.set(recorded.value);
   written.add(uid);
   return ok(undefined);
 }
 
 /** What runs with ids nobody knows may have any of them; without anything in the runtime the file means nothing. */
 function unusable(registrar: Registrar, uid: PodUid, error: KubeletError): void {
-  const { ports, state } = registrar;
+  const { ports, state, idRanges } = registrar;
   const { log } = ports.telemetry;
   const fields = { podUid: uid, path: pathOf(registrar, uid), error };
   if (state.listing.value?.pods.has(uid) !== true) {
@@ -126,11 +130,12 @@ function unusable(registrar: Registrar, uid: PodUid, error: KubeletError): void 
     return;
   }
   log.error("The user ids of a pod cannot be read; no pod gets new ones before it is gone", fields);
-  state.idRanges.set(withUnknown(state.idRanges.value, uid, error.message));
+  idRanges.set(withUnknown(idRanges.value, uid, error.message));
 }
 
 function provide(registrar: Registrar, pod: Pod, runtimeHandler: string): Observable<Result<UserNamespace>> {
-  const { idRanges, runtimeState } = registrar.state;
+  const { idRanges } = registrar;
+  const { runtimeState } = registrar.state;
   const { idPool } = registrar.config;
   if (pod.spec.hostUsers !== false) return of(ok(NODE_USER_NAMESPACE));
   const fault = userNamespacesFault(runtimeState.value, runtimeHandler);
@@ -160,14 +165,14 @@ function write(registrar: Registrar, uid: PodUid, range: IdRange): Observable<Re
 }
 
 function release(registrar: Registrar, uid: PodUid): Call<void> {
-  const { ports, state, written } = registrar;
-  const { usedBy, unknown } = state.idRanges.value;
+  const { ports, idRanges, written } = registrar;
+  const { usedBy, unknown } = idRanges.value;
   if (!usedBy.has(uid) && !unknown.has(uid)) return EMPTY;
   return ports.files.remove(pathOf(registrar, uid)).pipe(
     tap({
       complete: () => {
         written.delete(uid);
-        state.idRanges.set(releaseRange(state.idRanges.value, uid));
+        idRanges.set(releaseRange(idRanges.value, uid));
       },
     }),
   );

@@ -25,7 +25,7 @@ import { switchAndJoin } from "../../operators/switchAndJoin.ts";
 import { whenever } from "../../operators/whenever.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createLateCell, type LateCell } from "../../state/cell.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 import type { ImagePulls } from "../images/imagePull.ts";
 import { deadlineLeftMs } from "./activeDeadline.ts";
 import { cleanUpPod, reclaimPod } from "./podCleanup.ts";
@@ -58,7 +58,7 @@ export interface PodWorkerDeps {
   /** Emits when the addresses of the node have become others. */
   readonly readdressed$: Observable<unknown>;
   readonly state: Pick<
-    NodeState,
+    NodeView,
     "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes"
   >;
 }

@@ -14,7 +14,7 @@ import type { Summary } from "../../core/stats/summary.ts";
 import type { Call } from "../../ports/call.ts";
 import type { CgroupLook, CgroupReading, Disks } from "../../ports/cgroupUsage.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 import { orUndefined } from "./measuredFigure.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "cgroupUsage" | "hostUsage" | "telemetry">;
@@ -30,7 +30,7 @@ export interface MeasuredNode {
 /** One measurement. What cannot be measured is left out, also all that the runtime knows. */
 export function measureContainers(
   measured$: Call<MeasuredNode>,
-  { statuses }: Pick<NodeState, "statuses">,
+  { statuses }: Pick<NodeView, "statuses">,
   ports: Ports,
   config: Config,
 ): Call<CadvisorMeasurement> {

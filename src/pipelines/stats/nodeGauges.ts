@@ -11,14 +11,14 @@ import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 
 const SETTLE_MS = 1_000;
 const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 
 /** Follows the cells for as long as it is subscribed. */
 export function nodeGauges(
-  state: Pick<NodeState, "statuses" | "registry" | "podStatuses" | "toldPods" | "volumes">,
+  state: Pick<NodeView, "statuses" | "registry" | "podStatuses" | "toldPods" | "volumes">,
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
 ): Observable<never> {
   const { statuses, registry, podStatuses, toldPods, volumes } = state;

@@ -21,7 +21,7 @@ import { keptFor } from "../../operators/keptFor.ts";
 import type { Call } from "../../ports/call.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeStats } from "../../ports/nodeStats.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 import { type MeasuredNode, measureContainers, readPodCgroups } from "./containerMetrics.ts";
 import { createDiskCounts } from "./diskCounts.ts";
 import { FIGURE_DEADLINE_MS, figuresOf, orUndefined } from "./measuredFigure.ts";
@@ -36,7 +36,7 @@ type Config = Pick<
   | ("nodeName" | "directories" | "cgroupsPerQos" | "cgroupRoot" | "cgroupDriver" | "nodeCgroups")
   | ("diskStatsPeriodMs" | "podStatsFromRuntime")
 >;
-type State = Pick<NodeState, "statuses" | "volumes" | "registry">;
+type State = Pick<NodeView, "statuses" | "volumes" | "registry">;
 
 const FIGURES_KEPT_MS = 1_000;
 const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };

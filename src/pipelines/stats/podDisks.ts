@@ -13,13 +13,13 @@ import type { DiskFigures, LogMeasurement, VolumeMeasurement, VolumeUse } from "
 import { mountedLayouts, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
 import { boundedMergeMap } from "../../operators/boundedMergeMap.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 import { orUndefined } from "./measuredFigure.ts";
 
 /** What counting needs. */
 export type DiskPorts = Pick<KubeletPorts, "clock" | "hostUsage" | "volumeFiles" | "quotas" | "telemetry">;
 /** Whose disks are counted. */
-export type DiskState = Pick<NodeState, "statuses" | "volumes" | "registry">;
+export type DiskState = Pick<NodeView, "statuses" | "volumes" | "registry">;
 type Config = Pick<KubeletConfig, "directories">;
 
 const running = ({ statuses }: DiskState): readonly PodRuntimeStatus[] =>

@@ -12,7 +12,7 @@ import { eachOf } from "../../operators/eachOf.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeStats } from "../../ports/nodeStats.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 import type { PodOutput } from "../podOutputs.ts";
 
 type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 10_000;
 
 /** Says which pods have to go. Never errors: what cannot be measured evicts nobody. */
 export function storageEviction(
-  { registry }: Pick<NodeState, "registry">,
+  { registry }: Pick<NodeView, "registry">,
   stats: NodeStats,
   ports: Ports,
 ): Observable<PodOutput> {

@@ -6,9 +6,9 @@ import { NO_VOLUMES, type PodVolumes } from "../../core/volume/podVolumes.ts";
 import { type ShownOrphan, type VolumesView, volumesView } from "../../core/volume/volumesView.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { KubeletQueries } from "../../ports/kubeletQueries.ts";
-import type { NodeState } from "../../state/nodeState.ts";
+import type { NodeView } from "../../state/nodeState.ts";
 
-type State = Pick<NodeState, "registry" | "volumes" | "orphans" | "listing">;
+type State = Pick<NodeView, "registry" | "volumes" | "orphans" | "listing">;
 
 /** The queries about volumes. */
 export function volumeQueries(

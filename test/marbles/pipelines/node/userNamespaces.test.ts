@@ -19,7 +19,7 @@ describe("userNamespaces.load", () => {
       state.listing.set({ pods: new Map([[uid, pod]]), owners: new Map() });
       const files = { list: () => of(["a", "b"]), readTail: () => NEVER } as unknown as Files;
       const ports = { files, clock: m.clock, telemetry: recordingTelemetry() };
-      const userNamespaces = createUserNamespaces(ports, simKubeletConfig(simMachine()), state);
+      const userNamespaces = createUserNamespaces(ports, simKubeletConfig(simMachine()), state, state.idRanges);
       m.expectObservable(userNamespaces.load()).toBe("10s |");
       m.flush();
       expect(state.idRanges.value).toEqual({

@@ -63,7 +63,7 @@ import { createPodStarts } from "./pipelines/podStarts.ts";
 import { createQueries } from "./pipelines/queries.ts";
 import { restoreAllocations } from "./pipelines/podWorker/restoreAllocations.ts";
 import { runtimeState } from "./pipelines/runtime/runtimeState.ts";
-import { runtimeStatus } from "./pipelines/runtime/runtimeStatus.ts";
+import { type RuntimeOutput, runtimeStatus } from "./pipelines/runtime/runtimeStatus.ts";
 import { storageEviction } from "./pipelines/stats/storageEviction.ts";
 import { timelineQueries } from "./pipelines/timelineQueries.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -135,13 +135,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     ports,
     config,
     { ...state, hasRecord: (uid) => state.registry.value.records.has(uid) },
-  ).pipe(
-    tap((output) => {
-      if (output.kind === "streamChanged") loops.runtimeLooks.push(undefined);
-      if (output.kind === "inspectAgain") loops.inspections.push(output.uid);
-      if (output.kind === "audited" && allSourcesSeen()) loops.registry.push({ kind: "audit" });
-    }),
-  );
+  ).pipe(tap((output) => routeRuntimeOutput(output, loops, allSourcesSeen)));
 
   const listed$ = runtimeKnown(state);
   // What was granted before is known before anybody is admitted.
@@ -167,7 +161,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     }),
   );
 
-  const told$ = lifecycle$.pipe(connect((outputs$) => keepTold(outputs$, state, clock)));
+  const recorded$ = recordOutputs(lifecycle$, state, clock);
   const swept$ = housekeeping({ ready$: registrySettled(state) }, ports, config, {
     ...state,
     userNamespaces,
@@ -179,7 +173,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     run$: merge(
       ports.recordEvents(loops.events.values$),
       merge(keepClasses(ports, state), keepServices(ports, state)),
-      merge(up$, runtime$, told$, config$).pipe(ignoreElements()),
+      merge(up$, runtime$, recorded$, config$).pipe(ignoreElements()),
       swept$,
       logRotation(state, ports, config.logRotation),
       nodeGauges(state, ports),
@@ -303,11 +297,19 @@ const keepServices = ({ cluster }: KubeletPorts, { services }: NodeState): Obser
     ignoreElements(),
   );
 
-/** What is kept of what the workers say. Both follow one run of them. */
-const keepTold = (outputs$: Observable<PodOutput>, state: NodeState, clock: Clock): Observable<unknown> =>
-  merge(
-    podTimeline({ registry$: state.registry.changes$, outputs$ }, clock, state.timelines),
-    podStatus({ outputs$ }, state.podStatuses),
+/** Records the outputs of pod workers in the cells of timelines and statuses. Both follow one run of the workers. */
+const recordOutputs = (
+  lifecycle$: Observable<PodOutput>,
+  { registry, timelines, podStatuses }: NodeState,
+  clock: Clock,
+): Observable<unknown> =>
+  lifecycle$.pipe(
+    connect((outputs$) =>
+      merge(
+        podTimeline({ registry$: registry.changes$, outputs$ }, clock, timelines),
+        podStatus({ outputs$ }, podStatuses),
+      ),
+    ),
   );
 
 /**
@@ -327,7 +329,14 @@ const registrySettled = ({ registry }: NodeState): Observable<unknown> =>
     take(1),
   );
 
-/** Where each word of a pod worker goes. */
+/** Routes each output of the PLEG to its queue. */
+function routeRuntimeOutput(output: RuntimeOutput, loops: Loops, allSourcesSeen: () => boolean): void {
+  if (output.kind === "streamChanged") loops.runtimeLooks.push(undefined);
+  if (output.kind === "inspectAgain") loops.inspections.push(output.uid);
+  if (output.kind === "audited" && allSourcesSeen()) loops.registry.push({ kind: "audit" });
+}
+
+/** Routes each output of a pod worker to its queue. */
 function routePodOutput(output: PodOutput, loops: Loops): void {
   switch (output.kind) {
     case "finished":

@@ -251,7 +251,10 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
         ? createProjectQuotas({ clock, log })
         : undefined,
     mounts: mayMount()
-      ? createMounts({ clock, log, lockFile: mountToolsLockPath(kubeletConfig.directories) })
+      ? createMounts({
+          ...{ clock, log, rootDir: kubeletConfig.directories.rootDir },
+          lockFile: mountToolsLockPath(kubeletConfig.directories),
+        })
       : undefined,
     logFiles: createLogFiles(kubeletConfig.directories),
     cgroups,

@@ -81,7 +81,7 @@ export function createProjectQuotas(options: ProjectQuotasOptions): Quotas {
     const files = await readFiles(paths);
     const { left, gone } = withoutProjects(files, top);
     if (gone.length === 0) return;
-    const mount = mountHolding(await readMounts(), top);
+    const mount = mountHolding(await readMounts(), await fs.realpath(top).catch(() => top));
     for (const { id, directory } of gone) {
       assigned.delete(directory);
       // A limit that stays is felt by nobody.

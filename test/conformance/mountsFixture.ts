@@ -10,7 +10,7 @@ export interface MountsFixture {
   readonly port: Mounts;
   /** Of the same machine. */
   readonly files: Files;
-  /** Empty directory without links in its path; whatever is mounted below is gone after `close`. */
+  /** Empty directory, the root directory of the kubelet; whatever is mounted below is gone after `close`. */
   readonly place: string;
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { mkdir, symlink } from "node:fs/promises";
 import { describe } from "vitest";
 import { createFiles } from "../../src/sinks/files.ts";
 import { mustSkip } from "../support/mustSkip.ts";
@@ -8,5 +9,11 @@ describe.skipIf(mustSkip("the mounts of this machine", missingForMounts()))("rea
   mountsConformance("of this machine", async () => {
     const { place, mounts, close } = privateMounts();
     return { port: mounts, files: createFiles(), place, close: async () => close() };
+  });
+  mountsConformance("of this machine, below a root directory that is a link", async () => {
+    const { place, mounts, close } = privateMounts((folder) => `${folder}/link/root`);
+    await mkdir(`${place}/real/root`, { recursive: true });
+    await symlink("real", `${place}/link`);
+    return { port: mounts, files: createFiles(), place: `${place}/link/root`, close: async () => close() };
   });
 });

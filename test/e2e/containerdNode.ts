@@ -101,16 +101,19 @@ const LOG_TAIL = 8_000;
 interface Prepared {
   readonly args?: () => Promise<readonly string[]>;
   readonly env?: () => Promise<Readonly<Record<string, string>>>;
+  /** Where the daemon finds its directories, made in an empty one. Default: that directory. */
+  readonly folder?: (made: string) => Promise<string>;
 }
 
 /** Registers the hooks; call it once in a describe. After each test its manifests go, and nothing of any pod may stay. */
 export function containerdNode(
   installation: ContainerdInstallation,
-  { config, args, env }: Pick<DaemonOptions, "config"> & Prepared = {},
+  { config, args, env, folder: folderIn = async (made) => made }: Pick<DaemonOptions, "config"> & Prepared = {},
 ): ContainerdNode {
   let containerd: PrivateContainerd | undefined;
   let daemon: Daemon | undefined;
   let client: CriClient | undefined;
+  let made = "";
   let folder = "";
   const containers = async (uid?: string): Promise<readonly Container[]> => {
     const request = ListContainersRequest.create({ filter: { labelSelector: podLabel(uid) } });
@@ -134,7 +137,8 @@ export function containerdNode(
   });
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "rxlet-e2e-"));
+    made = await mkdtemp(join(tmpdir(), "rxlet-e2e-"));
+    folder = await folderIn(made);
     containerd = await startPrivateContainerd(installation);
     client = containerd.client();
     const { endpoint, cgroupParent } = containerd;
@@ -156,7 +160,7 @@ export function containerdNode(
   afterAll(async () => {
     await daemon?.kill("SIGTERM");
     await containerd?.stop();
-    await removeFolder(folder);
+    await removeFolder(made);
   });
   return {
     get containerd() {

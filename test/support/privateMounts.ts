@@ -20,15 +20,15 @@ export interface PrivateMounts {
   close(): void;
 }
 
-/** Mounts it. */
-export function privateMounts(): PrivateMounts {
+/** Mounts it; `rootDirIn` makes the root directory of the kubelet there. Default: the place itself. */
+export function privateMounts(rootDirIn = (place: string): string => place): PrivateMounts {
   const place = realpathSync(mkdtempSync(join(tmpdir(), "rxlet-mounts-")));
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=64m", "rxlet-test", place]);
   execFileSync("mount", ["--make-private", place]);
   const lockFile = `${place}.lock`;
   return {
     place,
-    mounts: createMounts({ clock: systemClock, log: recordingTelemetry().log, lockFile }),
+    mounts: createMounts({ clock: systemClock, log: recordingTelemetry().log, rootDir: rootDirIn(place), lockFile }),
     close() {
       unmountBelow(place);
       rmdirSync(place);

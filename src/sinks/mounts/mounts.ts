@@ -1,5 +1,10 @@
-/** The Mounts port with the tools of the host. Keeps no state but which tools work: what is mounted is asked of the kernel. */
+/**
+ * The Mounts port with the tools of the host. Owns which tools work, and where the root directory really is; the mounts are
+ * those of the kernel. Inside, paths are as the kernel has them: a root directory may be reached through a link.
+ */
+import { realpath } from "node:fs/promises";
 import { ioError } from "../../core/ioError.ts";
+import { type RootAlias, rootAlias } from "../../core/mount/rootAlias.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { MountRequest, Mounts } from "../../ports/mounts.ts";
@@ -25,62 +30,81 @@ async function mount({ source, target, fsType, options }: MountRequest, what: st
 export interface MountsOptions {
   readonly clock: Clock;
   readonly log: Logger;
+  /** As configured, with or without links. Must not change while the kubelet runs. */
+  readonly rootDir: string;
   /** Held open by the tools of this kubelet; no other uses it at the same time. */
   readonly lockFile: string;
 }
 
 /** Mounts of the mount namespace of this process. */
-export function createMounts({ clock, log, lockFile }: MountsOptions): Mounts {
+export function createMounts({ clock, log, rootDir, lockFile }: MountsOptions): Mounts {
   const tools = createMountTools(createToolLock({ file: lockFile, log }));
+  let root: RootAlias | undefined;
+  const findRoot = async (): Promise<RootAlias> => {
+    root ??= rootAlias(rootDir, await realpath(rootDir));
+    return root;
+  };
   /** `place` is what no earlier tool may be at work at. */
   const call = <T>(
     [action, path, place]: readonly [action: string, path: string, place?: string | undefined],
     deadlineMs: number,
-    effect: (run: RunTool) => Promise<T>,
+    effect: (run: RunTool, root: RootAlias) => Promise<T>,
   ): Call<T> =>
     boundedCall(`${action} ${path}`, deadlineMs, clock, async (signal) => {
       try {
-        await tools.enter(place);
-        return await effect(tools.runFor(signal));
+        const found = await findRoot();
+        await tools.enter(place && found.toReal(place));
+        return await effect(tools.runFor(signal), found);
       } catch (thrown) {
         throw ioError(action, path, thrown);
       }
     });
   const within = (options: CallOptions | undefined, usualMs: number): number => options?.deadlineMs ?? usualMs;
   return {
-    list: () => call(["list", "mounts"], DEFAULT_MS, readMountTable),
+    list: () =>
+      call(["list", "mounts"], DEFAULT_MS, async (_, { toConfigured }) => toConfigured(await readMountTable())),
     mount(request, options) {
       const { fsType, source, target } = request;
       const action = `mount ${fsType} ${source} at`;
-      return call([action, target, target], within(options, MOUNT_MS), (run) =>
-        mount(request, `${action} ${target}`, run),
+      return call([action, target, target], within(options, MOUNT_MS), (run, { toReal }) =>
+        mount({ ...request, target: toReal(target) }, `${action} ${target}`, run),
       );
     },
     formatAndMount(request, options) {
       const { source, target } = request;
       // While an earlier try is at work at the disk, all that is there is half of something.
-      return call([`mount ${source} at`, target, source], within(options, FORMAT_MS), (run) =>
-        formatAndMount(request, run, log),
+      return call([`mount ${source} at`, target, source], within(options, FORMAT_MS), (run, { toReal }) =>
+        formatAndMount({ ...request, target: toReal(target) }, run, log),
       );
     },
     bind({ source, target, ...more }, options) {
       const what = [`bind ${source} at`, target, target] as const;
-      return call(what, within(options, DEFAULT_MS), (run) => bind({ source, target, ...more }, run));
+      return call(what, within(options, DEFAULT_MS), (run, { toReal }) =>
+        bind({ source: toReal(source), target: toReal(target), ...more }, run),
+      );
     },
     makeReadOnly: (target, options) =>
-      call(["make read-only", target, target], within(options, DEFAULT_MS), (run) => makeReadOnly(target, run)),
+      call(["make read-only", target, target], within(options, DEFAULT_MS), (run, { toReal }) =>
+        makeReadOnly(toReal(target), run),
+      ),
     unmount(target, options) {
       const isLazy = options?.isLazy === true;
       // What hangs there is why somebody asks for a lazy one.
       const place = isLazy ? undefined : target;
-      return call(["unmount", target, place], within(options, DEFAULT_MS), (run) => unmount(target, isLazy, run));
+      return call(["unmount", target, place], within(options, DEFAULT_MS), (run, { toReal }) =>
+        unmount(toReal(target), isLazy, run),
+      );
     },
     bindInside(request, options) {
-      const { target } = request;
+      const { volumeRoot, target } = request;
       const what = ["bind a subPath at", target, target] as const;
-      return call(what, within(options, DEFAULT_MS), (run) => bindInside(request, run));
+      return call(what, within(options, DEFAULT_MS), (run, { toReal }) =>
+        bindInside({ ...request, volumeRoot: toReal(volumeRoot), target: toReal(target) }, run),
+      );
     },
     makeInside: (place) =>
-      call([`make subPath ${place.subPath} in`, place.volumeRoot], DEFAULT_MS, (run) => makeInside(place, run)),
+      call([`make subPath ${place.subPath} in`, place.volumeRoot], DEFAULT_MS, (run, { toReal }) =>
+        makeInside({ ...place, volumeRoot: toReal(place.volumeRoot) }, run),
+      ),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { SUB_COMMANDS } from "../src/cli/commandTable.ts";
 import type { FlagSpec } from "../src/cli/flagSpec.ts";
 import { OWN_FLAGS } from "../src/cli/ownFlags.ts";
 import { RETRY_FLAGS } from "../src/cli/retryFlags.ts";
@@ -73,9 +74,16 @@ const flags = (specs: readonly FlagSpec[]): string =>
     specs.map(({ name, default: value, about }) => [code(`--${name}`), code(value), about]),
   );
 
+const commands = (): string =>
+  table(
+    ["command", "meaning"],
+    SUB_COMMANDS.map(({ name, args, about }) => [code(`rxlet ${name} ${args}`.trimEnd()), about]),
+  );
+
 const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["metrics", metrics],
   ["fields", fields],
+  ["commands", commands],
   ["own flags", () => flags(OWN_FLAGS.filter(({ group }) => group === "rxlet"))],
   ["dev flags", () => flags(DEV_FLAGS)],
   ["explain flags", () => flags(EXPLAIN_FLAGS)],

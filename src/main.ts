@@ -2,7 +2,8 @@
 /** Composition root: what the command line asks for is subscribed once here, and its end becomes the exit code. */
 import "./commands/threadPoolSize.ts";
 import { fromEvent, map, merge, type Observable, take, takeUntil } from "rxjs";
-import { type Invocation, runProgram } from "./cli/program.ts";
+import type { Invocation } from "./cli/invocation.ts";
+import { runProgram } from "./cli/program.ts";
 import { endNow, endProcess, watchThreads } from "./commands/endProcess.ts";
 import { KUBERNETES_VERSION } from "./commands/version.ts";
 import { InvariantError } from "./core/invariant.ts";
@@ -53,6 +54,11 @@ async function main(invocation: Invocation): Promise<void> {
     case "retry": {
       const { retryPod } = await import("./commands/retry.ts");
       run(retryPod(invocation, process.stdout));
+      break;
+    }
+    case "template": {
+      const { template } = await import("./commands/template.ts");
+      run(template(invocation, process.stdout, process.stderr));
       break;
     }
     case "simulate": {

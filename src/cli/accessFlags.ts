@@ -8,20 +8,20 @@ const path = (name: string, about: string): FlagSpec => ({ ...base, name, type: 
 
 /** The flags. */
 export const ACCESS_FLAGS: readonly FlagSpec[] = [
-  path("certificate-authority", "File with what signs the server's certificate"),
+  path("certificate-authority", "CA certificate file to verify the server"),
   {
     ...base,
     name: "insecure-skip-tls-verify",
     type: "bool",
     default: "false",
-    about: "Take any certificate of the server",
+    about: "Do not verify the server's certificate",
   },
-  path("client-certificate", "File with a client certificate; may hold its key too"),
-  path("client-key", "File with the key of the client certificate"),
-  path("token-file", "File with a bearer token"),
+  path("client-certificate", "Client certificate file; it may also hold the key"),
+  path("client-key", "Client key file"),
+  path("token-file", "Bearer token file"),
 ];
 
-/** What was given, and what of it is of no use with `server`. */
+/** What was given, and what of it has no effect with `server`. */
 export function readAccess(
   values: Readonly<Record<string, unknown>>,
   { given }: Pick<ParsedFlags, "given">,
@@ -37,12 +37,12 @@ export function readAccess(
   };
   const faults: string[] = [];
   if (access.clientKey !== "" && access.clientCertificate === "") {
-    faults.push("--client-key: is of no use without --client-certificate");
+    faults.push("--client-key: has no effect without --client-certificate");
   }
   if (!server.startsWith("https:")) {
     const names = new Set(ACCESS_FLAGS.map(({ name }) => name));
     const useless = given.filter(({ spec }) => names.has(spec.name));
-    faults.push(...useless.map(({ spec }) => `--${spec.name}: is of no use with ${server}, give an https --server`));
+    faults.push(...useless.map(({ spec }) => `--${spec.name}: has no effect with ${server}, give an https --server`));
   }
   return { access, faults };
 }

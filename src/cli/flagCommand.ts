@@ -1,33 +1,8 @@
 /** A commander command made from a flag table: it collects the texts of each flag and writes the help by groups. */
 import { Command, Option } from "commander";
-import { FLAG_GROUPS, type FlagSpec, type FlagType } from "./flagSpec.ts";
+import { FLAG_GROUPS, type FlagSpec, valueName } from "./flagSpec.ts";
 
 const HELP_WIDTH = 120;
-
-/** How the value of each type is shown. */
-const VALUE_NAMES: Readonly<Record<FlagType, string>> = {
-  string: "<text>",
-  bool: "[bool]",
-  int: "<number>",
-  int32: "<number>",
-  int64: "<number>",
-  duration: "<duration>",
-  ip: "<ip>",
-  quantity: "<quantity>",
-  stringSlice: "<a,b>",
-  mapStringString: "<a=b,c=d>",
-  mapStringBool: "<a=true,b=false>",
-  colonSeparatedMultimapStringString: "<name:value,name:value>",
-  "[]v1.Taint": "<key=value:effect>",
-  "reserved-memory": "<0:memory=1Gi>",
-  Level: "<level>",
-  "pattern=N,...": "<pattern=N>",
-  version: "[raw]",
-};
-
-function valueName(spec: FlagSpec): string {
-  return spec.pairs === "lessThan" ? "<a<b,c<d>" : VALUE_NAMES[spec.type];
-}
 
 function describe(spec: FlagSpec): string {
   const hasDefault = !["", "[]", "false", "0"].includes(spec.default);
@@ -41,29 +16,28 @@ function describe(spec: FlagSpec): string {
   return facts.length === 0 ? spec.about : `${spec.about} (${facts.join("; ")})`;
 }
 
-function optionOf(spec: FlagSpec): Option {
+function optionOf(spec: FlagSpec, heading: string | undefined): Option {
   const short = spec.short === undefined ? "" : `-${spec.short}, `;
   const option = new Option(`${short}--${spec.name} ${valueName(spec)}`, describe(spec));
-  option.helpGroup(`${spec.group}:`);
+  option.helpGroup(heading ?? `${spec.group}:`);
   return option.argParser((text: string, previous: readonly string[] | undefined) => [...(previous ?? []), text]);
 }
 
-/** A command with these flags; it neither exits nor prints. */
-export function flagCommand(name: string, about: string, specs: readonly FlagSpec[]): Command {
+/** A command with these flags; it neither exits nor prints. `heading` replaces those of the groups in its help. */
+export function flagCommand(name: string, about: string, specs: readonly FlagSpec[], heading?: string): Command {
   const command = new Command(name);
   command.description(about).usage("[flags]").exitOverride();
   command.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
   command.configureHelp({
     helpWidth: HELP_WIDTH,
     minWidthToWrap: 20,
-    subcommandTerm: (sub) => `${sub.name()} ${sub.usage()}`,
     // A switch takes a value only after `=`.
     optionTerm: (option) => option.flags.replace(/ \[(\w+)\]$/, "[=$1]"),
   });
   command.helpCommand(false).action(() => undefined);
   const inOrder = FLAG_GROUPS.flatMap((group) => specs.filter((spec) => spec.group === group));
-  for (const spec of inOrder) command.addOption(optionOf(spec));
-  command.addHelpOption(new Option("-h, --help", "Print this help and exit").helpGroup("General:"));
+  for (const spec of inOrder) command.addOption(optionOf(spec, heading));
+  command.addHelpOption(new Option("-h, --help", "Print this help and exit").helpGroup(heading ?? "General:"));
   return command;
 }
 

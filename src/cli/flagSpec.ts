@@ -71,3 +71,28 @@ export type FlagGroup = (typeof FLAG_GROUPS)[number];
 
 /** True for a flag that may stand alone, meaning true. */
 export const isSwitch = (spec: FlagSpec): boolean => spec.type === "bool" || spec.type === "version";
+
+/** How the value of each type is shown. */
+const VALUE_NAMES: Readonly<Record<FlagType, string>> = {
+  string: "<text>",
+  bool: "[bool]",
+  int: "<number>",
+  int32: "<number>",
+  int64: "<number>",
+  duration: "<duration>",
+  ip: "<ip>",
+  quantity: "<quantity>",
+  stringSlice: "<a,b>",
+  mapStringString: "<a=b,c=d>",
+  mapStringBool: "<a=true,b=false>",
+  colonSeparatedMultimapStringString: "<name:value,name:value>",
+  "[]v1.Taint": "<key=value:effect>",
+  "reserved-memory": "<0:memory=1Gi>",
+  Level: "<level>",
+  "pattern=N,...": "<pattern=N>",
+  version: "[raw]",
+};
+
+/** The value of a flag as help and messages show it: `<number>`. */
+export const valueName = ({ pairs, type }: FlagSpec): string =>
+  pairs === "lessThan" ? "<a<b,c<d>" : VALUE_NAMES[type];

@@ -35,14 +35,14 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
     effective: true,
   }),
   own("cert-dir", "string", "/var/lib/kubelet/pki", "Paths", "Directory of certificates", { effective: true }),
-  own("kubeconfig", "string", "", "Paths", "How to reach the API server; without it the node runs standalone", {
+  own("kubeconfig", "string", "", "Paths", "Path to a kubeconfig; without it the node runs standalone", {
     effective: true,
   }),
-  own("bootstrap-kubeconfig", "string", "", "Paths", "How to reach the API server to get a client certificate", {
+  own("bootstrap-kubeconfig", "string", "", "Paths", "Path to a kubeconfig for requesting a client certificate", {
     effective: true,
   }),
   own("lock-file", "string", "", "Paths", "File locked so that one kubelet runs at a time (alpha)"),
-  own("exit-on-lock-contention", "bool", "false", "Paths", "Exit when somebody else wants that lock"),
+  own("exit-on-lock-contention", "bool", "false", "Paths", "Exit when another process requests the lock"),
   own("hostname-override", "string", "", "Node identity", "Name of the node instead of the host name", {
     effective: true,
   }),
@@ -69,7 +69,7 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
   }),
   own("runtime-cgroups", "string", "", "Resources", "Cgroup the container runtime runs in"),
   own("housekeeping-interval", "duration", "10s", "Resources", "Period of reading container statistics"),
-  own("max-housekeeping-interval", "duration", "15s", "Resources", "Longest such period when little changes"),
+  own("max-housekeeping-interval", "duration", "15s", "Resources", "Longest period of reading container statistics"),
   own(
     "maximum-dead-containers",
     "int32",
@@ -83,9 +83,16 @@ const UPSTREAM_FLAGS: readonly FlagSpec[] = [
   own("maximum-dead-containers-per-container", "int32", "1", "Deprecated", "Dead instances kept per container", {
     deprecated: GARBAGE,
   }),
-  own("minimum-container-ttl-duration", "duration", "0s", "Deprecated", "Age a dead container has before removal", {
-    deprecated: GARBAGE,
-  }),
+  own(
+    "minimum-container-ttl-duration",
+    "duration",
+    "0s",
+    "Deprecated",
+    "Least age of a dead container before its removal",
+    {
+      deprecated: GARBAGE,
+    },
+  ),
   own(
     "experimental-allocatable-ignore-eviction",
     "bool",
@@ -129,7 +136,7 @@ const RXLET_FLAGS: readonly FlagSpec[] = [
     "bool",
     "false",
     "rxlet",
-    "As upstream: get on nodes/proxy is enough for exec, attach and port-forward over WebSockets, not only create",
+    "As upstream, let get on nodes/proxy allow exec, attach and port-forward over WebSockets, not only create",
     { effective: true },
   ),
 ];

@@ -21,9 +21,13 @@ export interface ParsedFlags {
   readonly errors: readonly string[];
 }
 
-/** Parses `argv` with a flag table. */
-export function parseFlags(argv: readonly string[], specs: readonly FlagSpec[]): ParsedFlags {
-  const line = readArguments(argv, specs);
+/** Parses `argv` with a flag table; `listedBy` is the command line that lists the flags. */
+export function parseFlags(
+  argv: readonly string[],
+  specs: readonly FlagSpec[],
+  listedBy = "rxlet --help",
+): ParsedFlags {
+  const line = readArguments(argv, specs, listedBy);
   const texts = collectTexts(flagCommand("rxlet", "", specs), line.canonical, specs);
   const given: GivenFlag[] = [];
   const errors = [...line.errors];

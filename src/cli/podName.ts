@@ -7,11 +7,10 @@ export interface NamedPod {
   readonly faults: readonly string[];
 }
 
-/** Reads the one argument there may be. */
+/** Reads the first argument; further ones were refused before. */
 export function readPodName(positional: readonly string[], defaultNamespace: string): NamedPod {
-  const [written, ...rest] = positional;
+  const [written] = positional;
   const [, namespace = defaultNamespace, pod = ""] = /^(?:([^/]+)\/)?([^/]+)$/.exec(written ?? "") ?? [];
-  const faults = rest.map((text) => `unexpected argument ${JSON.stringify(text)}`);
-  if (written !== undefined && pod === "") faults.push(`${JSON.stringify(written)} is no name of a pod`);
-  return { namespace, pod, faults };
+  const isWrong = written !== undefined && pod === "";
+  return { namespace, pod, faults: isWrong ? [`${JSON.stringify(written)} is not the name of a pod`] : [] };
 }

@@ -4,7 +4,7 @@
  * everything that is wrong with the given one.
  */
 import { closestName } from "../core/config/closestName.ts";
-import { type FlagSpec, isSwitch } from "./flagSpec.ts";
+import { type FlagSpec, isSwitch, valueName } from "./flagSpec.ts";
 
 /** A command line taken apart. */
 export interface ReadArguments {
@@ -49,16 +49,14 @@ function shortFlag(argument: string, specs: readonly FlagSpec[]): Token {
   return { name: spec?.name ?? "", written, value };
 }
 
-function unknownFlag(token: Token, specs: readonly FlagSpec[]): string {
-  const guess = closestName(
-    token.name,
-    specs.map(({ name }) => name),
-  );
-  return `${token.written}: unknown flag${guess === undefined ? "" : `; did you mean --${guess}?`}`;
+function unknownFlag(token: Token, specs: readonly FlagSpec[], listedBy: string): string {
+  const names = specs.map(({ name }) => name);
+  const guess = token.name === "" ? undefined : closestName(token.name, names);
+  return `${token.written}: unknown flag; ${guess === undefined ? `see ${listedBy}` : `did you mean --${guess}?`}`;
 }
 
-/** Takes a command line apart; never throws. */
-export function readArguments(argv: readonly string[], specs: readonly FlagSpec[]): ReadArguments {
+/** Takes a command line apart; never throws. `listedBy` is the command line that lists the flags. */
+export function readArguments(argv: readonly string[], specs: readonly FlagSpec[], listedBy: string): ReadArguments {
   const byName = new Map(specs.map((spec) => [spec.name, spec]));
   const canonical: string[] = [];
   const positional: string[] = [];
@@ -84,7 +82,7 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
     const next = argv[index + 1];
     if (spec === undefined) {
       if (REMOVED_FLAGS.has(token.name)) ignored.push(token.written);
-      else errors.push(unknownFlag(token, specs));
+      else errors.push(unknownFlag(token, specs, listedBy));
       // Likely the value of the unknown flag; taking it for an argument would only add noise.
       if (token.value === undefined && next !== undefined && !next.startsWith("-")) index += 1;
     } else if (token.value !== undefined) {
@@ -92,7 +90,7 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
     } else if (isSwitch(spec)) {
       canonical.push(`--${spec.name}=true`);
     } else if (next === undefined) {
-      errors.push(`${token.written}: needs a value`);
+      errors.push(`${token.written}: needs a value: ${token.written} ${valueName(spec)}`);
     } else {
       canonical.push(`--${spec.name}=${next}`);
       index += 1;

@@ -39,19 +39,19 @@ export const SIMULATE_FLAGS: readonly FlagSpec[] = [
     "seed",
     "string",
     "",
-    "Where all randomness comes from: same seed, same version, same run; drawn when not given",
+    "Source of all randomness: a seed repeats its run in the same version; drawn when not given",
   ),
   flag("pods", "int32", "30", "Pods per node"),
   flag("duration", "duration", "2h0m0s", "Virtual time with faults; healing and emptying the node come after it"),
   flag("workload", "string", "drawn", "`drawn` from the seed, or `steady`: healthy pods on a modern runtime"),
   flag("faults", "string", "default", "`default` draws rates from the seed, `none`, or a JSON file of rates by fault"),
-  flag("nodes", "int32", "1", "Nodes, all alive at once"),
-  flag("threads", "int32", "0", "Threads to deal the nodes to, with the same result; 0 is one per core"),
+  flag("nodes", "int32", "1", "Nodes that run at the same time"),
+  flag("threads", "int32", "0", "Threads that share the nodes; the result stays the same; 0 is one per core"),
   flag("runs", "int32", "1", "Simulations one after the other, the seed counting up; 0 goes on until one fails"),
   flag("trace", "string", "", "Write the run as a Chrome trace (JSON), one track per pod"),
   flag("replay", "string", "", "Repeat the run of this file exactly"),
   flag("save-replay", "string", "", "Write a failing run to this file, shrunk"),
-  flag("shrink", "int32", "200", "Runs to spend on dropping pods and faults from a failing one; 0 tells it as it is"),
+  flag("shrink", "int32", "200", "Runs to spend on dropping pods and faults from a failing one; 0 reports it as it is"),
 ];
 
 /** What the flags say, or what is wrong with them. */
@@ -72,7 +72,7 @@ export function readSimulateFlags(
   }
   const durationMs = Number(values["duration"]);
   if (!(durationMs > 0)) errors.push("--duration: must be more than 0");
-  if (text("trace") !== "" && values["runs"] !== 1) errors.push("--trace: tells of one run, not of several");
+  if (text("trace") !== "" && values["runs"] !== 1) errors.push("--trace: records one run, not several");
   if (text("replay") !== "" && values["runs"] !== 1) errors.push("--replay: repeats one run, not several");
   const flags: SimulateFlags = {
     seed: text("seed"),

@@ -1,5 +1,6 @@
-/** Flags and options of the sub-commands. */
+/** Flags and options of `rxlet dev`, `rxlet template` and `rxlet runtime`. */
 import type { FlagSpec, FlagType } from "./flagSpec.ts";
+import { ownFlagValues, type ParsedFlags } from "./parseKubeletFlags.ts";
 
 /** Options of `rxlet dev [DIR]`. */
 export interface DevOptions {
@@ -23,6 +24,14 @@ export interface RuntimeOptions {
   readonly stateDir: string;
 }
 
+/** Options of `rxlet template FILE`. */
+export interface TemplateOptions {
+  /** Path of the manifest; `-` is standard input. */
+  readonly file: string;
+}
+
+type Read<T> = { readonly ok: true; readonly options: T } | { readonly ok: false; readonly errors: readonly string[] };
+
 const flag = (name: string, type: FlagType, fallback: string, about: string): FlagSpec => ({
   name,
   type,
@@ -45,3 +54,43 @@ export const RUNTIME_FLAGS: readonly FlagSpec[] = [
   flag("socket", "string", "", "Unix socket to serve CRI on (required)"),
   flag("state-dir", "string", "", "Directory of the runtime's state (required)"),
 ];
+
+/** The options of `rxlet dev`, or everything that is wrong with them. */
+export function readDevFlags({ given, positional, errors }: ParsedFlags): Read<DevOptions> {
+  const values = ownFlagValues(given, DEV_FLAGS);
+  const text = (name: string): string => String(values[name]);
+  const readOnlyPort = Number(values["readOnlyPort"]);
+  const isPort = readOnlyPort >= 0 && readOnlyPort <= 65_535;
+  const fault = `--read-only-port: must be 0 (off) or a port between 1 and 65535, got ${readOnlyPort}`;
+  const faults = isPort ? errors : [...errors, fault];
+  if (faults.length > 0) return { ok: false, errors: faults };
+  const [dir] = positional;
+  return {
+    ok: true,
+    options: {
+      ...(dir === undefined ? {} : { dir }),
+      ...(text("rootDir") === "" ? {} : { rootDir: text("rootDir") }),
+      ...(text("nodeName") === "" ? {} : { nodeName: text("nodeName") }),
+      readOnlyPort,
+      logLevel: Number(values["logLevel"]),
+    },
+  };
+}
+
+/** Likewise for `rxlet runtime`. */
+export function readRuntimeFlags({ given, errors }: ParsedFlags): Read<RuntimeOptions> {
+  const values = ownFlagValues(given, RUNTIME_FLAGS);
+  const missing = ["socket", "state-dir"].filter((name) => {
+    const isGiven = given.some(({ spec, value }) => spec.name === name && value !== "");
+    return !isGiven && !errors.some((error) => error.startsWith(`--${name}:`));
+  });
+  const faults = [...errors, ...missing.map((name) => `--${name}: is required`)];
+  if (faults.length > 0) return { ok: false, errors: faults };
+  return { ok: true, options: { socket: String(values["socket"]), stateDir: String(values["stateDir"]) } };
+}
+
+/** Likewise for `rxlet template`. */
+export function readTemplateFlags({ positional: [file], errors }: ParsedFlags): Read<TemplateOptions> {
+  if (file === undefined) return { ok: false, errors: [...errors, "template needs a manifest: rxlet template FILE"] };
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, options: { file } };
+}

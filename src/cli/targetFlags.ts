@@ -62,7 +62,7 @@ export function readTarget(
   const [dir, server] = [String(values["dev"]), String(values["server"])];
   const url = server !== "" ? server : (local ?? (isGiven(ACCESS_FLAGS) ? AUTHENTICATED : undefined));
   if (url === undefined) return { target: { kind: "dev", ...(dir === "" ? {} : { dir }), otherwise }, faults: [] };
-  const faults = dir === "" ? [] : ["--dev: is of no use with a server"];
+  const faults = dir === "" ? [] : ["--dev: has no effect with a server"];
   const trimmed = trimmedEnd(url, "/");
   if (!(readOnly ? /^https?:\/\/[^/]/ : /^https:\/\/[^/]/).test(trimmed)) {
     faults.push(`--server: must be a URL such as ${otherwise}, got ${trimmed}`);

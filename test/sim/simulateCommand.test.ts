@@ -152,7 +152,7 @@ describe("rxlet simulate", () => {
     [["--threads", "-1"], "--threads: must be between 0 and 1024, got -1"],
     [["--workload", "calm"], '--workload: must be drawn or steady, got "calm"'],
     [["--duration", "0"], "--duration: must be more than 0"],
-    [["--trace", "t.json", "--runs", "2"], "--trace: tells of one run, not of several"],
+    [["--trace", "t.json", "--runs", "2"], "--trace: records one run, not several"],
     [["--replay", "r.json", "--runs", "0"], "--replay: repeats one run, not several"],
     [["--sed", "1"], "--sed"],
   ])("refuses %j", async (args, why) => {

@@ -68,18 +68,27 @@ export const NODE_FIELDS = {
   shutdownGracePeriod: field("duration", undefined, "Time pods get at node shutdown; 0 turns this off", {
     rule: { kind: "zeroOrDuration", minMs: seconds(1) },
   }),
-  shutdownGracePeriodCriticalPods: field("duration", undefined, "Part of that time kept for critical pods", {
-    rule: { kind: "zeroOrDuration", minMs: seconds(1) },
-  }),
+  shutdownGracePeriodCriticalPods: field(
+    "duration",
+    undefined,
+    "Part of shutdownGracePeriod reserved for critical pods",
+    {
+      rule: { kind: "zeroOrDuration", minMs: seconds(1) },
+    },
+  ),
   shutdownGracePeriodByPodPriority: field("[]object", undefined, "Time at node shutdown by pod priority"),
   "shutdownGracePeriodByPodPriority[].priority": field("int32", undefined, "Lowest priority this entry is for"),
-  "shutdownGracePeriodByPodPriority[].shutdownGracePeriodSeconds": field("int64", undefined, "Seconds they get"),
+  "shutdownGracePeriodByPodPriority[].shutdownGracePeriodSeconds": field(
+    "int64",
+    undefined,
+    "Grace period of these pods in seconds",
+  ),
   featureGates: field("map[string]bool", undefined, "Features turned on or off", {
     flag: "feature-gates",
     effective: true,
   }),
   showHiddenMetricsForVersion: field("string", undefined, "Show metrics hidden since this (the previous) version"),
-  logging: field("object", undefined, "What is logged and how"),
+  logging: field("object", undefined, "Format and verbosity of the log"),
   "logging.format": field("string", "text", "text or json", {
     flag: "logging-format",
     rule: oneOf("text", "json"),
@@ -95,7 +104,9 @@ export const NODE_FIELDS = {
   }),
   "logging.vmodule": field("[]object", undefined, "Log levels per source file (text format only)", { flag: "vmodule" }),
   "logging.vmodule[].filePattern": field("string", undefined, "Source files this level is for"),
-  "logging.vmodule[].verbosity": field("uint32", undefined, "Their level", { rule: range(0, 2 ** 31 - 1) }),
+  "logging.vmodule[].verbosity": field("uint32", undefined, "Log level of these files", {
+    rule: range(0, 2 ** 31 - 1),
+  }),
   "logging.options": field("object", undefined, "Options per log format (alpha)"),
   "logging.options.text": field("object", undefined, "Options of the text format"),
   "logging.options.text.splitStream": field("bool", undefined, "Errors to stderr, the rest to stdout", {

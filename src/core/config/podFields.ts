@@ -48,7 +48,7 @@ export const POD_FIELDS = {
   imagePullCredentialsVerificationPolicy: field(
     "string",
     "NeverVerifyPreloadedImages",
-    "Which images on the node need credentials that could have pulled them",
+    "Images on the node that need a check of the pod's credentials",
     { effective: true },
   ),
   preloadedImagesVerificationAllowlist: field(
@@ -68,7 +68,7 @@ export const POD_FIELDS = {
     flag: "image-gc-high-threshold",
     rule: range(0, 100),
   }),
-  imageGCLowThresholdPercent: field("int32?", 80, "Disk use in percent the removal of images aims for", {
+  imageGCLowThresholdPercent: field("int32?", 80, "Disk use in percent at which the removal of images ends", {
     flag: "image-gc-low-threshold",
     rule: range(0, 100),
   }),
@@ -121,7 +121,7 @@ export const POD_FIELDS = {
     rule: notNegative,
     effective: true,
   }),
-  podPidsLimit: field("int64?", -1, "Processes per pod; -1 is what the node has", {
+  podPidsLimit: field("int64?", -1, "Processes per pod; -1 is the limit of the node", {
     flag: "pod-max-pids",
     effective: true,
   }),
@@ -139,9 +139,9 @@ export const POD_FIELDS = {
     flag: "allowed-unsafe-sysctls",
     effective: true,
   }),
-  singleProcessOOMKill: field("bool?", undefined, "On out of memory kill one process, not the whole container"),
-  crashLoopBackOff: field("object", undefined, "Waiting between restarts of a crashing container"),
-  "crashLoopBackOff.maxContainerRestartPeriod": field("duration?", minutes(5), "Longest such wait, 1s to 5m", {
+  singleProcessOOMKill: field("bool?", undefined, "Kill one process, not the whole container, when memory runs out"),
+  crashLoopBackOff: field("object", undefined, "Backoff between restarts of a crashing container"),
+  "crashLoopBackOff.maxContainerRestartPeriod": field("duration?", minutes(5), "Longest backoff, 1s to 5m", {
     rule: { kind: "durationRange", minMs: seconds(1), maxMs: minutes(5) },
     effective: true,
   }),
@@ -150,10 +150,15 @@ export const POD_FIELDS = {
     effective: true,
     rule: { kind: "multipleOf", of: 65_536 },
   }),
-  configMapAndSecretChangeDetectionStrategy: field("string", "Watch", "How changes of ConfigMaps and Secrets arrive", {
-    rule: oneOf("Get", "Cache", "Watch"),
-    effective: true,
-  }),
+  configMapAndSecretChangeDetectionStrategy: field(
+    "string",
+    "Watch",
+    "How changes of ConfigMaps and Secrets are detected",
+    {
+      rule: oneOf("Get", "Cache", "Watch"),
+      effective: true,
+    },
+  ),
   volumePluginDir: field(
     "string",
     "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/",

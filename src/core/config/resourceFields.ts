@@ -6,7 +6,7 @@ import type { ConfigPath } from "./kubeletConfiguration.ts";
 /** Rows of resources and eviction. */
 export const RESOURCE_FIELDS = {
   kubeletCgroups: field("string", undefined, "Cgroup the kubelet itself runs in", { flag: "kubelet-cgroups" }),
-  systemCgroups: field("string", undefined, "Cgroup for processes that are in none", { flag: "system-cgroups" }),
+  systemCgroups: field("string", undefined, "Cgroup for processes outside of any cgroup", { flag: "system-cgroups" }),
   cgroupRoot: field("string", undefined, "Root cgroup of pods; empty is the runtime's default", {
     flag: "cgroup-root",
     effective: true,
@@ -15,7 +15,7 @@ export const RESOURCE_FIELDS = {
     flag: "cgroups-per-qos",
     effective: true,
   }),
-  cgroupDriver: field("string", "cgroupfs", "Maker of cgroups, cgroupfs or systemd, if the runtime does not say", {
+  cgroupDriver: field("string", "cgroupfs", "cgroupfs or systemd, unless the runtime names its driver", {
     flag: "cgroup-driver",
     rule: oneOf("cgroupfs", "systemd"),
     effective: true,
@@ -38,7 +38,7 @@ export const RESOURCE_FIELDS = {
     flag: "topology-manager-policy",
     rule: oneOf("none", "best-effort", "restricted", "single-numa-node"),
   }),
-  topologyManagerScope: field("string", "container", "What is aligned as one: container or pod", {
+  topologyManagerScope: field("string", "container", "Unit of alignment: container or pod", {
     flag: "topology-manager-scope",
     rule: oneOf("container", "pod"),
   }),
@@ -86,10 +86,15 @@ export const RESOURCE_FIELDS = {
   reservedMemory: field("[]object", undefined, "Memory kept on each NUMA node", { flag: "reserved-memory" }),
   "reservedMemory[].numaNode": field("int32", undefined, "NUMA node"),
   "reservedMemory[].limits": field("map[string]quantity", undefined, "Amounts of memory and hugepages-<size>"),
-  enforceNodeAllocatable: field("[]string", ["pods"], "On whom the reservations are enforced", {
-    flag: "enforce-node-allocatable",
-    effective: true,
-  }),
+  enforceNodeAllocatable: field(
+    "[]string",
+    ["pods"],
+    "Where reservations are enforced: pods, system-reserved, kube-reserved",
+    {
+      flag: "enforce-node-allocatable",
+      effective: true,
+    },
+  ),
   evictionHard: field("map[string]string", DEFAULT_EVICTION_HARD, "Signals that evict pods at once", {
     flag: "eviction-hard",
     effective: true,
@@ -106,7 +111,7 @@ export const RESOURCE_FIELDS = {
     flag: "eviction-pressure-transition-period",
     effective: true,
   }),
-  evictionMaxPodGracePeriod: field("int32", undefined, "Longest grace in seconds of a pod evicted softly", {
+  evictionMaxPodGracePeriod: field("int32", undefined, "Longest grace period in seconds of a soft eviction", {
     flag: "eviction-max-pod-grace-period",
   }),
   evictionMinimumReclaim: field("map[string]string", undefined, "Least amount one eviction reclaims, per signal", {
@@ -116,7 +121,7 @@ export const RESOURCE_FIELDS = {
   mergeDefaultEvictionSettings: field("bool?", false, "Add the default thresholds to those of evictionHard", {
     effective: true,
   }),
-  kernelMemcgNotification: field("bool", undefined, "Let the kernel tell of crossed memory thresholds", {
+  kernelMemcgNotification: field("bool", undefined, "Use kernel notifications for memory thresholds", {
     flag: "kernel-memcg-notification",
   }),
 } as const satisfies Partial<Record<ConfigPath, ConfigField>>;

@@ -74,7 +74,7 @@ export const SERVER_FIELDS = {
     flag: "rotate-server-certificates",
     effective: true,
   }),
-  authentication: field("object", undefined, "Who may talk to the server"),
+  authentication: field("object", undefined, "Authentication of requests to the server"),
   "authentication.x509": field("object", undefined, "Client certificates"),
   "authentication.x509.clientCAFile": field("string", undefined, "Authorities whose client certificates are trusted", {
     flag: "client-ca-file",
@@ -85,7 +85,7 @@ export const SERVER_FIELDS = {
     flag: "authentication-token-webhook",
     effective: true,
   }),
-  "authentication.webhook.cacheTTL": field("duration", minutes(2), "How long an answer about a token is kept", {
+  "authentication.webhook.cacheTTL": field("duration", minutes(2), "Time to keep the answer to a TokenReview", {
     flag: "authentication-token-webhook-cache-ttl",
     effective: true,
   }),
@@ -94,26 +94,31 @@ export const SERVER_FIELDS = {
     flag: "anonymous-auth",
     effective: true,
   }),
-  authorization: field("object", undefined, "What those who talk to the server may do"),
-  "authorization.mode": field(
-    "string",
-    "Webhook",
-    "Who may do what: AlwaysAllow, or Webhook to ask SubjectAccessReview",
+  authorization: field("object", undefined, "Authorization of requests to the server"),
+  "authorization.mode": field("string", "Webhook", "AlwaysAllow, or Webhook to ask SubjectAccessReview", {
+    flag: "authorization-mode",
+    effective: true,
+    rule: oneOf("AlwaysAllow", "Webhook"),
+  }),
+  "authorization.webhook": field("object", undefined, "Caching of SubjectAccessReview answers"),
+  "authorization.webhook.cacheAuthorizedTTL": field(
+    "duration",
+    minutes(5),
+    "Time to keep a positive answer of the webhook",
     {
-      flag: "authorization-mode",
+      flag: "authorization-webhook-cache-authorized-ttl",
       effective: true,
-      rule: oneOf("AlwaysAllow", "Webhook"),
     },
   ),
-  "authorization.webhook": field("object", undefined, "Caching of SubjectAccessReview answers"),
-  "authorization.webhook.cacheAuthorizedTTL": field("duration", minutes(5), "How long a yes of the webhook is kept", {
-    flag: "authorization-webhook-cache-authorized-ttl",
-    effective: true,
-  }),
-  "authorization.webhook.cacheUnauthorizedTTL": field("duration", seconds(30), "How long a no of the webhook is kept", {
-    flag: "authorization-webhook-cache-unauthorized-ttl",
-    effective: true,
-  }),
+  "authorization.webhook.cacheUnauthorizedTTL": field(
+    "duration",
+    seconds(30),
+    "Time to keep a negative answer of the webhook",
+    {
+      flag: "authorization-webhook-cache-unauthorized-ttl",
+      effective: true,
+    },
+  ),
   enableDebuggingHandlers: field("bool?", true, "Serve logs, exec, attach, port-forward and the like", {
     flag: "enable-debugging-handlers",
     effective: true,

@@ -5,7 +5,7 @@ import { KUBELET_FLAGS, propertyOfFlag } from "../../../src/cli/flags.ts";
 import { parseFlagValue } from "../../../src/cli/flagValues.ts";
 import { OWN_FLAGS } from "../../../src/cli/ownFlags.ts";
 import { defaultOfFlag, ownFlagValues, parseFlags } from "../../../src/cli/parseKubeletFlags.ts";
-import { helpText } from "../../../src/cli/program.ts";
+import { kubeletFlagsHelp } from "../../../src/cli/helpText.ts";
 import { rowsOf, UPSTREAM_FLAGS } from "../config/upstreamFacts.ts";
 
 const facts = rowsOf(UPSTREAM_FLAGS).map(([flag = "", type = "", fallback = "", deprecated = ""]) => {
@@ -96,7 +96,7 @@ describe("every flag", () => {
   );
 
   it("is in the help", () => {
-    const help = helpText("kubelet");
+    const help = kubeletFlagsHelp();
     expect(facts.filter(({ name }) => !new RegExp(`^ +(-\\w, )?--${name}[ [\\n]`, "m").test(help))).toEqual([]);
   });
 });
@@ -271,9 +271,9 @@ describe("the command line", () => {
       help: false,
       errors: [
         "--max-podz: unknown flag; did you mean --max-pods?",
-        "--wobble: unknown flag",
-        "-x: unknown flag; did you mean --v?",
-        "--max-pods: needs a value",
+        "--wobble: unknown flag; see rxlet --help",
+        "-x: unknown flag; see rxlet --help",
+        "--max-pods: needs a value: --max-pods <number>",
         '--v: must be a whole number, got "high"',
       ],
     });

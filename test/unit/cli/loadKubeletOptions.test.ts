@@ -291,7 +291,7 @@ describe("errors", () => {
       "/d/a.conf": `${HEADER}healthzPort: 99999\nwobble: 1\n`,
     };
     expect(await errors(["--config=/k", "--config-dir=/d", "--registry-qps=-1", "--v=x", "--bogus"], files)).toEqual([
-      "--bogus: unknown flag",
+      "--bogus: unknown flag; see rxlet --help",
       '--v: must be a whole number, got "x"',
       '/k:3: maxPods: must be a whole number, got "x"',
       "/d/a.conf:4: wobble: unknown field",

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nodeConfigReaders } from "../../../src/cli/configReaders.ts";
 import { FLAG_GROUPS } from "../../../src/cli/flagSpec.ts";
-import { helpText, runProgram } from "../../../src/cli/program.ts";
+import { SUB_COMMANDS, subCommandOf } from "../../../src/cli/commandTable.ts";
+import { commandHelp, kubeletFlagsHelp, rootHelp } from "../../../src/cli/helpText.ts";
+import { runProgram } from "../../../src/cli/program.ts";
 import { memoryReaders } from "./memoryReaders.ts";
 
 const run = (...argv: readonly string[]) => runProgram(argv, { version: "1.2.3", readers: memoryReaders({}) });
@@ -25,16 +27,20 @@ describe("runProgram", () => {
     expect((await run("--version=false")).command).toBe("kubelet");
   });
 
-  it.each<[readonly string[], "kubelet" | "dev" | "runtime"]>([
-    [["--help"], "kubelet"],
-    [["-h"], "kubelet"],
-    [["help"], "kubelet"],
-    [["--max-pods=x", "--help"], "kubelet"],
-    [["dev", "--help"], "dev"],
-    [["help", "dev"], "dev"],
-    [["runtime", "-h"], "runtime"],
-  ])("prints help for %j", async (argv, command) => {
-    expect(await run(...argv)).toEqual({ command: "help", text: helpText(command) });
+  it.each<[readonly string[], string]>([
+    [["--help"], rootHelp()],
+    [["-h"], rootHelp()],
+    [["help"], rootHelp()],
+    [["help", "--help"], rootHelp()],
+    [["--max-pods=x", "--help"], rootHelp()],
+    [["help", "kubelet-flags"], kubeletFlagsHelp()],
+    ...SUB_COMMANDS.flatMap((command): readonly [readonly string[], string][] => [
+      [[command.name, "--help"], commandHelp(command)],
+      [["help", command.name], commandHelp(command)],
+      [[command.name, "-h", "too", "many", "arguments"], commandHelp(command)],
+    ]),
+  ])("prints help for %j", async (argv, text) => {
+    expect(await run(...argv)).toEqual({ command: "help", text });
   });
 
   it("reads the options of dev", async () => {
@@ -60,26 +66,39 @@ describe("runProgram", () => {
 
   it.each<[readonly string[], readonly string[]]>([
     [["deb"], ['unknown command "deb"; did you mean dev?']],
-    [["serve"], ['unknown command "serve"; see rxlet --help']],
+    [
+      ["serve"],
+      ['unknown command "serve"; the commands are dev, explain, volumes, retry, template, simulate, runtime'],
+    ],
+    [["help", "explian"], ['unknown command "explian"; did you mean explain?']],
+    [["help", "dev", "me"], ['unexpected argument "me"; usage: rxlet help [TOPIC]']],
     [["--register-node", "false"], ['unexpected argument "false"; a switch takes its value as --switch=false']],
     [["-v", "4", "dev"], ['unexpected argument "dev"; the command dev must come before all flags']],
     [
       ["dev", "a", "b", "--max-pods=4"],
-      ["--max-pods: unknown flag", 'unexpected argument "b"'],
+      ["--max-pods: unknown flag; see rxlet dev --help", 'unexpected argument "b"; usage: rxlet dev [DIR] [flags]'],
     ],
+    [["dev", "--nodename=n"], ["--nodename: unknown flag; did you mean --node-name?"]],
+    [["--kubeconf=/k"], ["--kubeconf: unknown flag; did you mean --kubeconfig?"]],
+    [["--zzz"], ["--zzz: unknown flag; see rxlet help kubelet-flags"]],
     [["dev", "--read-only-port=70000"], ["--read-only-port: must be 0 (off) or a port between 1 and 65535, got 70000"]],
+    [["explain"], ["explain needs the name of a pod: rxlet explain POD"]],
+    [["explain", "a", "b"], ['unexpected argument "b"; usage: rxlet explain POD [flags]']],
+    [["volumes", "a", "b"], ['unexpected argument "b"; usage: rxlet volumes [POD] [flags]']],
+    [["template"], ["template needs a manifest: rxlet template FILE"]],
+    [["simulate", "a"], ['unexpected argument "a"; usage: rxlet simulate [flags]']],
     [["runtime"], ["--socket: is required", "--state-dir: is required"]],
     [
       ["runtime", "--socket"],
-      ["--socket: needs a value", "--state-dir: is required"],
+      ["--socket: needs a value: --socket <text>", "--state-dir: is required"],
     ],
     [
       ["runtime", "x", "--socket=", "--state-dir=/s"],
-      ['unexpected argument "x"', "--socket: is required"],
+      ['unexpected argument "x"; usage: rxlet runtime [flags]', "--socket: is required"],
     ],
     [
       ["--max-pods=-1", "extra"],
-      ['unexpected argument "extra"', "--max-pods: must not be negative, got -1"],
+      ['unexpected argument "extra"; the daemon takes flags only', "--max-pods: must not be negative, got -1"],
     ],
   ])("refuses %j", async (argv, errors) => {
     expect(await run(...argv)).toEqual({ command: "error", errors });
@@ -87,14 +106,47 @@ describe("runProgram", () => {
 });
 
 describe("help", () => {
-  it("has every group once, in order, and the sub-commands", () => {
-    const headings = [...helpText("kubelet").matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
-    expect(headings).toEqual([...FLAG_GROUPS, "Commands"]);
-    expect(helpText("kubelet")).toMatch(/^ {2}dev \[DIR\] \[flags\] .*\n(.*\n)* {2}runtime \[flags\] /m);
+  it("lists the commands and the flags used most on one screen, and says where the rest is", () => {
+    const lines = rootHelp().split("\n");
+    expect(lines.length).toBeLessThan(45);
+    for (const { name, about } of SUB_COMMANDS) {
+      expect(lines.filter((line) => line.startsWith(`  ${name} `) && line.endsWith(`  ${about}`))).toHaveLength(1);
+    }
+    for (const name of ["config", "kubeconfig", "root-dir", "help"]) {
+      expect(lines.filter((line) => line.includes(` --${name} `))).toHaveLength(1);
+    }
+    expect(rootHelp()).toMatch(/^rxlet help kubelet-flags lists all \d+ flags of the daemon, /m);
+    expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  });
+
+  it.each(SUB_COMMANDS.map((command) => [command.name, command] as const))(
+    "of %s has its usage, what it does, its flags and an example that it accepts",
+    async (name, command) => {
+      const help = commandHelp(command);
+      expect(help).toMatch(new RegExp(`^Usage: rxlet ${name} .*\\[flags\\]\n`));
+      expect(help).toContain(`\n\n${command.about}.\n`);
+      for (const flag of command.flags) expect(help).toContain(`--${flag.name}`);
+      const own = command.examples.filter((example) => example.startsWith(`rxlet ${name}`));
+      expect(own.length).toBeGreaterThan(0);
+      for (const example of own) {
+        expect(help).toContain(`\n  ${example}\n`);
+        const argv = (example.split(/ [|>] /)[0] ?? "").split(" ").slice(1);
+        expect((await run(...argv)).command).toBe(name);
+      }
+    },
+  );
+
+  it("has no unknown command", () => {
+    expect([subCommandOf("deb"), subCommandOf(undefined)]).toEqual([undefined, undefined]);
+  });
+
+  it("has every group of the daemon's flags once, in order", () => {
+    const headings = [...kubeletFlagsHelp().matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual([...FLAG_GROUPS]);
   });
 
   it("says of each flag its default, the field that replaces it and whether it has an effect", () => {
-    const help = helpText("kubelet")
+    const help = kubeletFlagsHelp()
       .replaceAll(/\n {20,}/g, " ")
       .replaceAll(/ {2,}/g, "  ");
     expect(help).toContain("--max-pods <number>  Pods that may run on this node (default 110; file: maxPods)\n");
@@ -109,7 +161,7 @@ describe("help", () => {
 
   it("keeps its lines within 120 columns", () => {
     expect(
-      helpText("kubelet")
+      kubeletFlagsHelp()
         .split("\n")
         .filter((line) => line.length > 120),
     ).toEqual([]);

@@ -27,9 +27,9 @@ describe("rxlet retry", () => {
 
   it.each([
     [[], ["retry needs the name of a pod: rxlet retry POD"]],
-    [["a/b/c"], ['"a/b/c" is no name of a pod']],
+    [["a/b/c"], ['"a/b/c" is not the name of a pod']],
     [["web", "--server=http://node"], ["--server: must be a URL such as https://127.0.0.1:10250, got http://node"]],
-    [["web", "--client-key=/k"], ["--client-key: is of no use without --client-certificate"]],
+    [["web", "--client-key=/k"], ["--client-key: has no effect without --client-certificate"]],
   ])("says what is wrong with %j", async (argv, errors) => {
     expect(await run(...argv)).toEqual({ command: "error", errors });
   });

@@ -17,6 +17,9 @@ const WORKLOADS: ReadonlySet<unknown> = new Set([
   "StatefulSet",
 ]);
 
+/** True for kinds whose objects hold the template of a pod. */
+export const isWorkload = (kind: unknown): boolean => WORKLOADS.has(kind);
+
 /** What a document is checked against. */
 export interface KnownKinds {
   /** Kinds of single objects. */
@@ -65,7 +68,7 @@ function versionProblems(path: string, found: unknown, wanted: string): readonly
 }
 
 function unknownKind(path: string, kind: unknown, shown: readonly string[]): FieldProblem {
-  if (WORKLOADS.has(kind)) {
+  if (isWorkload(kind)) {
     return invalid(path, kind, 'rxlet runs pods only; "rxlet template FILE" prints the pod of its template');
   }
   const meant = typeof kind === "string" ? closestName(kind, shown) : undefined;

@@ -1,0 +1,146 @@
+/** The sub-commands of rxlet: one row each. Help, parsing and suggestions read the same row. */
+import type { FlagSpec } from "./flagSpec.ts";
+import type { SubInvocation, WrongInvocation } from "./invocation.ts";
+import type { ParsedFlags } from "./parseKubeletFlags.ts";
+import { readRetryFlags, RETRY_FLAGS } from "./retryFlags.ts";
+import { EXPLAIN_FLAGS, readExplainFlags, readVolumesFlags } from "./showFlags.ts";
+import { readSimulateFlags, SIMULATE_FLAGS } from "./simulateFlags.ts";
+import { DEV_FLAGS, readDevFlags, readRuntimeFlags, readTemplateFlags, RUNTIME_FLAGS } from "./subCommands.ts";
+
+/** A row of the table. */
+export interface SubCommand {
+  readonly name: SubInvocation["command"];
+  /** The arguments before the flags, as help shows them; empty without any. */
+  readonly args: string;
+  /** How many arguments there may be. */
+  readonly maxArgs: number;
+  /** One line for the list of commands; it starts with a verb. */
+  readonly about: string;
+  /** Further lines for the help of the command itself. */
+  readonly details?: string;
+  readonly examples: readonly string[];
+  readonly flags: readonly FlagSpec[];
+  read(parsed: ParsedFlags): SubInvocation | WrongInvocation;
+}
+
+type Read<T> = { readonly ok: true; readonly options: T } | { readonly ok: false; readonly errors: readonly string[] };
+
+/** A row whose options `read` finds, or everything that is wrong with them. */
+function row<Name extends SubInvocation["command"]>(
+  name: Name,
+  texts: Omit<SubCommand, "name" | "read">,
+  read: (parsed: ParsedFlags) => Read<Omit<Extract<SubInvocation, { readonly command: Name }>, "command">>,
+): SubCommand {
+  return {
+    name,
+    ...texts,
+    read: (parsed) => {
+      const found = read(parsed);
+      // The options are those of the command with this name.
+      return found.ok
+        ? ({ command: name, ...found.options } as unknown as SubInvocation)
+        : { command: "error", errors: found.errors };
+    },
+  };
+}
+
+/** Every sub-command, in the order of the help. */
+export const SUB_COMMANDS: readonly SubCommand[] = [
+  row(
+    "dev",
+    {
+      args: "[DIR]",
+      maxArgs: 1,
+      about: "Run the pods of a directory with the built-in runtime, and show them live",
+      details:
+        "Needs neither root nor containers: containers are processes of your user. Without DIR it runs the examples.\n" +
+        "Ctrl-C stops the pods.",
+      examples: ["rxlet dev", "rxlet dev ./manifests --node-name=laptop", "rxlet dev ./manifests | cat"],
+      flags: DEV_FLAGS,
+    },
+    readDevFlags,
+  ),
+  row(
+    "explain",
+    {
+      args: "POD",
+      maxArgs: 1,
+      about: "Show what happened to a pod, what it waits for and what comes next",
+      examples: ["rxlet explain web-laptop", "rxlet explain demo/web-laptop -o json"],
+      flags: EXPLAIN_FLAGS,
+    },
+    readExplainFlags,
+  ),
+  row(
+    "volumes",
+    {
+      args: "[POD]",
+      maxArgs: 1,
+      about: "Show which volumes are mounted, awaited or left over, and why",
+      examples: ["rxlet volumes", "rxlet volumes demo/web-laptop"],
+      flags: EXPLAIN_FLAGS,
+    },
+    readVolumesFlags,
+  ),
+  row(
+    "retry",
+    {
+      args: "POD",
+      maxArgs: 1,
+      about: "Reset the backoffs of a pod, so that it tries again at once",
+      examples: ["rxlet retry crasher-laptop"],
+      flags: RETRY_FLAGS,
+    },
+    readRetryFlags,
+  ),
+  row(
+    "template",
+    {
+      args: "FILE",
+      maxArgs: 1,
+      about: "Print the pods of the Deployments, Jobs and other workloads in a manifest",
+      details:
+        "rxlet runs pods only. For each workload of FILE this prints one Pod made of its template; Pods, ConfigMaps and\n" +
+        "Secrets are printed as they are. A FILE of - is standard input.",
+      examples: ["rxlet template deployment.yaml > manifests/web.yaml"],
+      flags: [],
+    },
+    readTemplateFlags,
+  ),
+  row(
+    "simulate",
+    {
+      args: "",
+      maxArgs: 0,
+      about: "Run simulated nodes in virtual time, with faults drawn from a seed",
+      details:
+        "Checks every rule at every step. Exits with 2 when a rule was broken, 3 when the desired state was not reached,\n" +
+        "4 when the kubelet ended.",
+      examples: ["rxlet simulate --seed=42", "rxlet simulate --nodes=100 --duration=24h --faults=none"],
+      flags: SIMULATE_FLAGS,
+    },
+    (parsed) => {
+      const read = readSimulateFlags(parsed);
+      return read.ok ? { ok: true, options: read.flags } : read;
+    },
+  ),
+  row(
+    "runtime",
+    {
+      args: "",
+      maxArgs: 0,
+      about: "Run the built-in container runtime (CRI v1), as rxlet dev does",
+      details: "It starts containers as local processes. rxlet dev starts one by itself.",
+      examples: [
+        "rxlet runtime --socket=/tmp/runtime.sock --state-dir=/tmp/runtime",
+        "rxlet --container-runtime-endpoint=unix:///tmp/runtime.sock --pod-manifest-path=./manifests",
+      ],
+      flags: RUNTIME_FLAGS,
+    },
+    readRuntimeFlags,
+  ),
+];
+
+/** The command of a name; undefined when there is none. */
+export const subCommandOf = (name: string | undefined): SubCommand | undefined =>
+  SUB_COMMANDS.find((command) => command.name === name);

@@ -1,0 +1,30 @@
+/** What a command line asks for, as a value. */
+import type { KubeletOptions } from "./kubeletOptions.ts";
+import type { RetryOptions } from "./retryFlags.ts";
+import type { ExplainOptions, VolumesOptions } from "./showFlags.ts";
+import type { SimulateFlags } from "./simulateFlags.ts";
+import type { DevOptions, RuntimeOptions, TemplateOptions } from "./subCommands.ts";
+
+/** A sub-command with its options. */
+export type SubInvocation =
+  | ({ readonly command: "dev" } & DevOptions)
+  | ({ readonly command: "explain" } & ExplainOptions)
+  | ({ readonly command: "volumes" } & VolumesOptions)
+  | ({ readonly command: "retry" } & RetryOptions)
+  | ({ readonly command: "template" } & TemplateOptions)
+  | ({ readonly command: "runtime" } & RuntimeOptions)
+  | ({ readonly command: "simulate" } & SimulateFlags);
+
+/** Everything that is wrong with a command line, one line each. */
+export interface WrongInvocation {
+  readonly command: "error";
+  readonly errors: readonly string[];
+}
+
+/** What the command line asks for. */
+export type Invocation =
+  | { readonly command: "kubelet"; readonly options: KubeletOptions }
+  | SubInvocation
+  | { readonly command: "help"; readonly text: string }
+  | { readonly command: "version"; readonly text: string }
+  | WrongInvocation;

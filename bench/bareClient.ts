@@ -10,6 +10,7 @@ import { NO_CONFIG_OBJECTS } from "../src/core/configObjects.ts";
 import { buildContainerConfig } from "../src/core/container/containerConfig.ts";
 import type { NodeContext } from "../src/core/container/nodeContext.ts";
 import { NODE_USER_NAMESPACE } from "../src/core/container/namespaces.ts";
+import { podDns } from "../src/core/container/dns.ts";
 import { buildSandboxConfig } from "../src/core/container/sandboxConfig.ts";
 import { imageUserOf } from "../src/core/container/securityContext.ts";
 import { podDir } from "../src/core/paths.ts";
@@ -48,7 +49,15 @@ export async function startBarePod(
     spec: { ...pod.spec, terminationGracePeriodSeconds: grace },
   };
   const config = withoutOwner(
-    valueOf(buildSandboxConfig({ pod: renamed, attempt: 0, userNamespace: NODE_USER_NAMESPACE, node })),
+    valueOf(
+      buildSandboxConfig({
+        pod: renamed,
+        attempt: 0,
+        userNamespace: NODE_USER_NAMESPACE,
+        node,
+        dnsConfig: podDns(renamed, node, undefined).config,
+      }),
+    ),
   );
   mkdirSync(config.logDirectory, { recursive: true });
   const cgroup = config.linux?.cgroupParent ?? "";

@@ -53,8 +53,7 @@ async function contextOf({ folder, daemon }: BenchNode): Promise<NodeContext> {
   const args = ["--config", join(folder, "config.json"), "--root-dir", join(folder, "kubelet")];
   const invocation = await runProgram([...args, "--hostname-override", daemon.nodeName], { version: "bench" });
   if (invocation.command !== "kubelet") throw new Error(JSON.stringify(invocation));
-  const { resolvConf } = invocation.options.config;
-  const machine = await firstValueFrom(readMachine({ resolvConfPath: resolvConf, rootDir: "/" }));
+  const machine = await firstValueFrom(readMachine());
   return nodeContext(
     kubeletConfigOf(invocation.options, machine, "bench"),
     machine,

@@ -91,6 +91,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     },
     clusterDns: config.clusterDNS,
     clusterDomain: config.clusterDomain,
+    resolvConfPath: config.resolvConf,
     podCidr: config.podCIDR,
     ...nodeAmountsOf(options, machine),
   };

@@ -145,8 +145,7 @@ function apiLanes(
   );
 }
 
-const machineOptions = ({ config, flags, client }: KubeletOptions) => ({
-  resolvConfPath: config.resolvConf,
+const machineOptions = ({ flags, client }: KubeletOptions) => ({
   rootDir: path.resolve(flags.rootDir),
   // Only a cluster is told the addresses of its nodes.
   ...(client === undefined ? {} : { nodeName: flags.hostnameOverride }),

@@ -120,6 +120,8 @@ export interface KubeletConfig {
   readonly podFieldGates: PodFieldGates;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
+  /** The node's resolver file; empty: pods get none of its settings. */
+  readonly resolvConfPath: string;
   /** Address ranges of pods on a node without an API server, separated by commas; empty: the runtime has its own. */
   readonly podCidr: string;
   /** Resources pods may use together, as Kubernetes quantities by resource name. */

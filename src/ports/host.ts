@@ -1,6 +1,5 @@
 /** What the machine is, facts read once at start; and how full it is, read again and again. */
 import type { Observable } from "rxjs";
-import type { ResolvConf } from "../core/container/resolvConf.ts";
 import type { HostPressure } from "../core/stats/nodeStats.ts";
 import type { InterfaceCounters } from "../core/stats/procText.ts";
 import type { IdRange } from "../core/userns/idRanges.ts";
@@ -54,8 +53,6 @@ export interface Machine {
   /** As Kubernetes writes them: `linux`, `darwin`; `amd64`, `arm64`. */
   readonly operatingSystem: string;
   readonly architecture: string;
-  /** undefined: no resolver settings are wanted. */
-  readonly resolvConf: ResolvConf | undefined;
   /** undefined on systems without cgroups. */
   readonly cgroupVersion: 1 | 2 | undefined;
   /** Whether swap of cgroups can be limited. */

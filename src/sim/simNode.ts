@@ -292,6 +292,7 @@ function createWorld(options: SimNodeOptions): World {
   host.kernelLog.messages$.subscribe({ next: ({ text }) => see({ kind: "kernel", text }) });
   const { files } = host;
   files.put("/etc/hosts", "127.0.0.1\tlocalhost\n");
+  files.put("/etc/resolv.conf", "nameserver 192.0.2.53\n");
   const cgroups = createSimCgroups({ clock, ...(cgroupFault === undefined ? {} : { fault: cgroupFault }) });
   const runtime = createSimRuntime({
     ...options,

@@ -8,9 +8,8 @@ import * as fs from "node:fs/promises";
 import * as os from "node:os";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { parseResolvConf } from "../core/container/resolvConf.ts";
 import { kubeletError } from "../core/errors.ts";
-import { errnoOf, ioError } from "../core/ioError.ts";
+import { errnoOf } from "../core/ioError.ts";
 import { parseMeminfo } from "../core/stats/procText.ts";
 import { parseSubordinateIds } from "../core/userns/idRanges.ts";
 import { fromCall } from "../operators/fromCall.ts";
@@ -20,8 +19,6 @@ import { readCpuTopology } from "./cpuTopology.ts";
 
 /** Where to look, for tests and unusual nodes. */
 export interface MachineOptions {
-  /** Empty: pods get no resolver settings of the node. Default `/etc/resolv.conf`. */
-  readonly resolvConfPath?: string;
   /** The kubelet's root directory, whose file system is measured; it need not exist yet. Default `/`. */
   readonly rootDir?: string;
   /** Name of the node, to be looked up; empty is the host name. Absent: nothing is looked up, and `nameIps` is empty. */
@@ -180,14 +177,6 @@ async function getsubids(args: readonly string[]): Promise<string | undefined> {
   }
 }
 
-async function readResolvConf(path: string): Promise<Machine["resolvConf"]> {
-  if (path === "") return undefined;
-  const content = await fs.readFile(path, "utf8").catch((thrown: unknown) => {
-    throw ioError("read resolver settings", path, thrown);
-  });
-  return parseResolvConf(content);
-}
-
 /** Before its first start a node has no root directory yet: it will be on the file system of the one above it. */
 async function rootFsBytes(dir: string): Promise<bigint | undefined> {
   const stats = await fs.statfs(dir, { bigint: true }).catch((thrown: unknown) => {
@@ -215,7 +204,7 @@ function ownHostname(): string {
 }
 
 async function read(options: MachineOptions): Promise<Machine> {
-  const { resolvConfPath = "/etc/resolv.conf", rootDir = "/", prefix = "" } = options;
+  const { rootDir = "/", prefix = "" } = options;
   const text: ReadText = (path) =>
     fs.readFile(prefix + path, "utf8").then(
       (content) => content.trim(),
@@ -247,7 +236,6 @@ async function read(options: MachineOptions): Promise<Machine> {
     osImage: osReleaseName((await text("/etc/os-release")) ?? "") ?? `${os.type()} ${os.release()}`,
     operatingSystem: process.platform,
     architecture: ARCHITECTURES.get(process.arch) ?? process.arch,
-    resolvConf: await readResolvConf(resolvConfPath === "" ? "" : prefix + resolvConfPath),
     ...(await readCgroups(text)),
     ...(await readSecurityModules(text)),
     subordinateIds: await readSubordinateIds(text),
@@ -255,5 +243,5 @@ async function read(options: MachineOptions): Promise<Machine> {
   };
 }
 
-/** Reads the machine. Errors: KubeletError when resolver settings are wanted and not there, or there is no hostname. */
+/** Reads the machine. Errors: KubeletError when there is no hostname. */
 export const readMachine = (options: MachineOptions = {}): Call<Machine> => fromCall(() => read(options));

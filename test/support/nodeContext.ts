@@ -19,7 +19,6 @@ export const nodeContextOf = (more: Partial<NodeContext> = {}): NodeContext => (
   cpuCfsPeriodUs: 100_000,
   memoryQos: undefined,
   seccompDefault: false,
-  resolvConf: { nameservers: ["192.0.2.53"], searches: [], options: [] },
   cgroupVersion: 1,
   swapControllerAvailable: true,
   singleProcessOomKill: true,

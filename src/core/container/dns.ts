@@ -5,6 +5,7 @@
 import type { Pod } from "../api.ts";
 import { DNSConfig } from "../../gen/cri.ts";
 import type { NodeContext } from "./nodeContext.ts";
+import type { ResolvConf } from "./resolvConf.ts";
 
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCH_PATHS = 32;
@@ -23,7 +24,12 @@ export interface PodDns {
   readonly warnings: readonly DnsWarning[];
 }
 
-type DnsContext = Pick<NodeContext, "resolvConf" | "clusterDns" | "clusterDomain" | "nodeIps">;
+type DnsNode = Pick<NodeContext, "clusterDns" | "clusterDomain" | "nodeIps">;
+
+/** All that the settings are made of beside the pod. */
+interface DnsContext extends DnsNode {
+  readonly resolvConf: ResolvConf | undefined;
+}
 
 interface Settings {
   readonly servers: readonly string[];
@@ -113,9 +119,13 @@ function fitSearches(searches: readonly string[]): { kept: readonly string[]; wa
   return { kept, warnings: [{ reason: "DNSConfigForming", message }] };
 }
 
-/** The resolver settings of a pod, and what had to be left out of them. */
-export function podDns(pod: Pod, node: DnsContext): PodDns {
-  const base = baseSettings(pod, node);
+/**
+ * The resolver settings of a pod, and what had to be left out of them. `resolvConf`: those of the node; undefined when pods
+ * get none of them (`--resolv-conf=""`).
+ */
+export function podDns(pod: Pod, node: DnsNode, resolvConf: ResolvConf | undefined): PodDns {
+  const { clusterDns, clusterDomain, nodeIps } = node;
+  const base = baseSettings(pod, { clusterDns, clusterDomain, nodeIps, resolvConf });
   const wanted = withPodConfig(base.settings, pod.spec.dnsConfig);
   const servers = fitServers(wanted.servers);
   const searches = fitSearches(wanted.searches);

@@ -1,7 +1,6 @@
 /** What CRI configs need to know of the node: everything in them that is not on the pod. */
 import type { KubeletConfig } from "../kubeletConfig.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
-import type { ResolvConf } from "./resolvConf.ts";
 
 export interface NodeContext
   extends Pick<
@@ -20,8 +19,6 @@ export interface NodeContext
   > {
   /** Why `nodeIps` is empty, in upstream's words. */
   readonly hostIpUnknown: string;
-  /** The node's resolver settings; undefined when pods get none of them (`--resolv-conf=""`). */
-  readonly resolvConf: ResolvConf | undefined;
   readonly cgroupVersion: 1 | 2;
   /** Whether swap of cgroups can be limited. */
   readonly swapControllerAvailable: boolean;

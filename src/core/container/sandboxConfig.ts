@@ -1,12 +1,11 @@
 /** The one builder of PodSandboxConfig. Counterpart: kuberuntime_sandbox.go. */
 import type { Pod } from "../api.ts";
-import { PodSandboxConfig, type UserNamespace } from "../../gen/cri.ts";
+import { type DNSConfig, PodSandboxConfig, type UserNamespace } from "../../gen/cri.ts";
 import { withReason } from "../errors.ts";
 import { podLogDir } from "../paths.ts";
 import { dottedSysctl } from "../pod/sysctls.ts";
 import { podCgroupParent } from "../resources/podCgroup.ts";
 import { type Result, err, ok } from "../result.ts";
-import { podDns } from "./dns.ts";
 import { kernelHostname, podHostname } from "./hostname.ts";
 import { sandboxAnnotations, sandboxLabels } from "./labels.ts";
 import type { NodeContext } from "./nodeContext.ts";
@@ -20,6 +19,8 @@ export interface SandboxConfigInput {
   readonly attempt: number;
   readonly userNamespace: UserNamespace;
   readonly node: NodeContext;
+  /** From `podDns`. */
+  readonly dnsConfig: DNSConfig;
 }
 
 /** A pod on the node's network has the node's name, which the runtime knows. */
@@ -30,12 +31,13 @@ function sandboxHostname(pod: Pod, clusterDomain: string): Result<string> {
   return kernel.ok ? kernel : err(withReason(kernel.error, "CreatePodSandboxError"));
 }
 
-/** The config of a pod's sandbox; fails with CreatePodSandboxError. DNS warnings are `podDns`'s. */
+/** The config of a pod's sandbox; fails with CreatePodSandboxError. */
 export function buildSandboxConfig({
   pod,
   attempt,
   userNamespace,
   node,
+  dnsConfig,
 }: SandboxConfigInput): Result<PodSandboxConfig> {
   const { name, namespace, uid } = pod.metadata;
   const hostname = sandboxHostname(pod, node.clusterDomain);
@@ -48,7 +50,7 @@ export function buildSandboxConfig({
       metadata: { name, namespace, uid, attempt },
       hostname: hostname.value,
       logDirectory: podLogDir(node.directories, pod.metadata),
-      dnsConfig: podDns(pod, node).config,
+      dnsConfig,
       portMappings: podPortMappings(pod),
       labels: sandboxLabels(pod),
       annotations: sandboxAnnotations(pod),

@@ -30,7 +30,6 @@ export const nodeContext = (
   get hostIpUnknown() {
     return hostIpUnknown(node.value, config.node);
   },
-  resolvConf: machine.resolvConf,
   cgroupVersion: machine.cgroupVersion ?? 2,
   swapControllerAvailable: machine.swapControllerAvailable,
   singleProcessOomKill: false,

@@ -2,10 +2,10 @@
  * The sandbox a pod's containers run in: made with its directories and cgroup, or the one that is there.
  * Counterpart: kuberuntime_sandbox.go createPodSandbox.
  */
-import { catchError, concat, defer, EMPTY, from, last, map, type Observable, of, switchMap, tap } from "rxjs";
+import { catchError, concat, defer, EMPTY, forkJoin, from, last, map, type Observable, of, switchMap, tap } from "rxjs";
 import { allocationOf } from "../../core/allocation/podAllocation.ts";
 import type { Pod } from "../../core/api.ts";
-import { podDns } from "../../core/container/dns.ts";
+import { type DnsWarning, podDns } from "../../core/container/dns.ts";
 import { buildSandboxConfig } from "../../core/container/sandboxConfig.ts";
 import { type KubeletError, toKubeletError, withReason } from "../../core/errors.ts";
 import { type SandboxId, sandboxId } from "../../core/ids.ts";
@@ -21,6 +21,7 @@ import { inSequence } from "../../operators/inSequence.ts";
 import { ensurePodCgroup } from "./podCgroup.ts";
 import { eventOutput, inspect, lastingEffect, type PodContext, podEvent } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
+import { resolverSettings } from "./resolverSettings.ts";
 
 /** A sandbox to start containers in. */
 export interface Sandbox {
@@ -47,7 +48,9 @@ export function existingSandbox(
   );
 }
 
-type SandboxPlan = Pick<Sandbox, "config" | "runtimeHandler" | "userNamespace">;
+interface SandboxPlan extends Pick<Sandbox, "config" | "runtimeHandler" | "userNamespace"> {
+  readonly dnsWarnings: readonly DnsWarning[];
+}
 
 /** What the sandbox is, or is to be; the pod has its user ids from here on. */
 function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable<Result<SandboxPlan>> {
@@ -55,12 +58,15 @@ function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable
     const handler = runtimeHandlerOf(pod, context.runtimeClasses.value);
     if (!handler.ok) return of(handler);
     const runtimeHandler = handler.value;
-    return context.userNamespaces.provide(pod, runtimeHandler).pipe(
-      map((provided): Result<SandboxPlan> => {
+    return forkJoin([context.userNamespaces.provide(pod, runtimeHandler), resolverSettings(context)]).pipe(
+      map(([provided, resolver]): Result<SandboxPlan> => {
         if (!provided.ok) return provided;
+        if (!resolver.ok) return resolver;
         const userNamespace = provided.value;
-        const config = buildSandboxConfig({ pod, attempt, userNamespace, node: context.node });
-        return config.ok ? ok({ config: config.value, runtimeHandler, userNamespace }) : config;
+        const { node } = context;
+        const { config: dnsConfig, warnings: dnsWarnings } = podDns(pod, node, resolver.value);
+        const config = buildSandboxConfig({ pod, attempt, userNamespace, node, dnsConfig });
+        return config.ok ? ok({ config: config.value, runtimeHandler, userNamespace, dnsWarnings }) : config;
       }),
     );
   });
@@ -86,24 +92,24 @@ export function createSandbox(
   return defer(() => {
     metrics.count("kubelet_started_pods_total");
     if (pod.spec.hostUsers === false) metrics.count("kubelet_started_user_namespaced_pods_total");
-    const warnings = podDns(pod, context.node).warnings.map(({ reason, message }) =>
-      podEvent(context, "Warning", reason, message),
-    );
-    const made$ = preparePod(context, pod).pipe(
+    return preparePod(context, pod).pipe(
       switchMap((prepared) => (prepared.ok ? sandboxPlan(context, pod, attempt) : of(prepared))),
       switchMap((plan) => {
         if (!plan.ok) return failed(plan.error);
         if (stop.aborted) return EMPTY;
-        return run(context, plan.value).pipe(
+        const warnings = plan.value.dnsWarnings.map(({ reason, message }) =>
+          podEvent(context, "Warning", reason, message),
+        );
+        const made$ = run(context, plan.value).pipe(
           switchMap((outcome) => {
             if (!outcome.ok) return concat(failed(outcome.error), of(inspect(context)));
             made(outcome);
             return of(inspect(context));
           }),
         );
+        return concat(from(warnings), made$);
       }),
     );
-    return concat(from(warnings), made$);
   });
 }
 

@@ -26,7 +26,6 @@ export const simMachine = (more: Partial<Machine> = {}): Machine => ({
   osImage: "Simulated",
   operatingSystem: "linux",
   architecture: "amd64",
-  resolvConf: { nameservers: ["192.0.2.53"], searches: [], options: [] },
   cgroupVersion: 2,
   swapControllerAvailable: true,
   subordinateIds: undefined,

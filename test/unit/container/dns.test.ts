@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { podDns } from "../../../src/core/container/dns.ts";
 import type { NodeContext } from "../../../src/core/container/nodeContext.ts";
-import { parseResolvConf } from "../../../src/core/container/resolvConf.ts";
+import { parseResolvConf, type ResolvConf } from "../../../src/core/container/resolvConf.ts";
 import type { PodSpec } from "../../../src/core/api.ts";
 import { nodeContextOf } from "../../support/nodeContext.ts";
 import { podOf } from "../../support/pods.ts";
 
-const dns = (spec: Partial<PodSpec>, node: Partial<NodeContext> = {}) => podDns(podOf({ spec }), nodeContextOf(node));
+type DnsNode = Partial<NodeContext> & { readonly resolvConf?: ResolvConf | undefined };
+const dns = (spec: Partial<PodSpec>, { resolvConf, ...node }: DnsNode = {}) =>
+  podDns(podOf({ spec }), nodeContextOf(node), resolvConf);
 const CLUSTER = ["demo.svc.cluster.local", "svc.cluster.local", "cluster.local"];
 const host = { nameservers: ["192.0.2.53"], searches: ["lan", "cluster.local"], options: ["ndots:2", "rotate"] };
 
@@ -33,7 +35,7 @@ describe("parseResolvConf", () => {
 });
 
 describe("podDns", () => {
-  it.each<[string, Partial<PodSpec>, Partial<NodeContext>, object]>([
+  it.each<[string, Partial<PodSpec>, DnsNode, object]>([
     [
       "ClusterFirst: the cluster's server, its domains before the node's, each once",
       {},

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod, PodSpec } from "../../../src/core/api.ts";
+import { podDns } from "../../../src/core/container/dns.ts";
 import { NODE_USER_NAMESPACE } from "../../../src/core/container/namespaces.ts";
 import type { NodeContext } from "../../../src/core/container/nodeContext.ts";
 import { podPortMappings } from "../../../src/core/container/ports.ts";
@@ -15,8 +16,15 @@ import {
 import { nodeContextOf } from "../../support/nodeContext.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 
+const RESOLV_CONF = { nameservers: ["192.0.2.53"], searches: [], options: [] };
 const build = (pod: Pod, node: Partial<NodeContext> = {}, attempt = 0) =>
-  buildSandboxConfig({ pod, attempt, userNamespace: NODE_USER_NAMESPACE, node: nodeContextOf(node) });
+  buildSandboxConfig({
+    pod,
+    attempt,
+    userNamespace: NODE_USER_NAMESPACE,
+    node: nodeContextOf(node),
+    dnsConfig: podDns(pod, nodeContextOf(node), RESOLV_CONF).config,
+  });
 type Partially = Parameters<typeof PodSandboxConfig.fromPartial>[0];
 const ok = (config: Partially) => ({ ok: true, value: PodSandboxConfig.fromPartial(config) });
 const NAMESPACES = { pid: NamespaceMode.CONTAINER, usernsOptions: { mode: NamespaceMode.NODE } };

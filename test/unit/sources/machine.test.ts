@@ -25,14 +25,11 @@ const V1_FILES = {
   "/etc/machine-id": "machine-1\n",
   "/sys/class/dmi/id/product_uuid": "system-1\n",
   "/etc/os-release": 'NAME="Example"\nPRETTY_NAME="Example Linux 1"\n',
-  "/etc/resolv.conf": "nameserver 192.0.2.53\nsearch lan\n",
   "/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n",
   "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages": "3\n",
   "/sys/fs/cgroup/memory/cgroup.procs": "",
   "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes": "1\n",
 };
-
-const NO_RESOLVER = { resolvConfPath: "" };
 
 describe("readMachine", () => {
   const root = temporaryDirectory();
@@ -65,7 +62,6 @@ describe("readMachine", () => {
       osImage: "Example Linux 1",
       operatingSystem: process.platform,
       architecture: process.arch === "x64" ? "amd64" : process.arch,
-      resolvConf: { nameservers: ["192.0.2.53"], searches: ["lan"], options: [] },
       cgroupVersion: 1,
       swapControllerAvailable: true,
       subordinateIds: undefined,
@@ -88,11 +84,11 @@ describe("readMachine", () => {
       else vector.writeBigUInt64BE(word, index * 8);
     }
     await fs.writeFile(join(root(), "proc/self/auxv"), vector);
-    expect((await machineWith({}, NO_RESOLVER)).pageBytes).toBe(65_536);
+    expect((await machineWith({})).pageBytes).toBe(65_536);
   });
 
   it("takes a list of swap areas that has only its title for no swap", async () => {
-    const machine = await machineWith({ "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority\n" }, NO_RESOLVER);
+    const machine = await machineWith({ "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority\n" });
     expect(machine.isSwapOn).toBe(false);
   });
 
@@ -113,7 +109,7 @@ describe("readMachine", () => {
   });
 
   it("leaves empty what the system does not have", async () => {
-    const machine = await machineWith({}, NO_RESOLVER);
+    const machine = await machineWith({});
     expect(machine).toMatchObject({
       memoryBytes: BigInt(os.totalmem()),
       swapBytes: 0n,
@@ -124,7 +120,6 @@ describe("readMachine", () => {
       machineId: "",
       systemUuid: "",
       osImage: `${os.type()} ${os.release()}`,
-      resolvConf: undefined,
       cgroupVersion: undefined,
       swapControllerAvailable: false,
     });
@@ -132,7 +127,6 @@ describe("readMachine", () => {
 
   it("knows cgroup v2, and swap of the cgroup it is in itself", async () => {
     const machine = await machineWith({
-      "/etc/resolv.conf": "",
       "/sys/fs/cgroup/cgroup.controllers": "cpu memory\n",
       "/proc/self/cgroup": "0::/system.slice/rxlet\n",
       "/sys/fs/cgroup/system.slice/rxlet/memory.swap.max": "max\n",
@@ -150,7 +144,7 @@ describe("readMachine", () => {
     ["SELinux", SELINUX, false, true],
     ["SELinux without a policy", { ...SELINUX, "/proc/self/attr/current": "kernel\0" }, false, false],
   ])("sees %s", async (_, files, appArmorEnabled, selinuxEnabled) => {
-    const machine = await machineWith(files, NO_RESOLVER);
+    const machine = await machineWith(files);
     expect(machine).toMatchObject({ appArmorEnabled, selinuxEnabled });
   });
 
@@ -161,7 +155,7 @@ describe("readMachine", () => {
     const text = `#!/bin/sh\nif [ "$1" = -g ]; then echo "${groups}"; else echo "${users}"; fi\n`;
     await fs.writeFile(join(programs, "getsubids"), text, { mode: 0o755 });
     vi.stubEnv("PATH", `${programs}:${process.env["PATH"]}`);
-    return machineWith({ "/etc/passwd": "root:x:0:0::/root:/bin/sh\nkubelet:x:990:990::/:/bin/false\n" }, NO_RESOLVER);
+    return machineWith({ "/etc/passwd": "root:x:0:0::/root:/bin/sh\nkubelet:x:990:990::/:/bin/false\n" });
   }
   afterEach(() => vi.unstubAllEnvs());
 
@@ -182,7 +176,7 @@ describe("readMachine", () => {
     const hot = Object.fromEntries(
       [10, 2].map((cpu) => [`${dir}/cpu${cpu}/thermal_throttle/core_throttle_count`, "0"]),
     );
-    const machine = await machineWith({ ...cool, ...hot }, NO_RESOLVER);
+    const machine = await machineWith({ ...cool, ...hot });
     expect(machine.thermalThrottlePaths).toEqual([`${dir}/cpu2/thermal_throttle`, `${dir}/cpu10/thermal_throttle`]);
   });
 
@@ -191,7 +185,7 @@ describe("readMachine", () => {
     const route =
       `Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\n` +
       `gone0\t00000000\t01020304\t0003\t0\t0\t500\n${name ?? "lo"}\t00000000\t01020304\t0003\t0\t0\t10\n`;
-    const { ips } = await machineWith({ "/proc/net/route": route, "/etc/resolv.conf": "" });
+    const { ips } = await machineWith({ "/proc/net/route": route });
     const own = (name === undefined ? [] : (os.networkInterfaces()[name] ?? [])).filter(
       ({ address }) => !address.startsWith("fe80:"),
     );
@@ -201,13 +195,5 @@ describe("readMachine", () => {
         .slice(0, 1)
         .map(({ address }) => address);
     expect(ips).toEqual(name === undefined ? ["127.0.0.1"] : [...first("IPv4"), ...first("IPv6")]);
-  });
-
-  it("fails when resolver settings are wanted and not there", async () => {
-    const missing = join(root(), "/etc/none");
-    await expect(machineWith({}, { resolvConfPath: "/etc/none" })).rejects.toMatchObject({
-      code: "NotFound",
-      message: `cannot read resolver settings ${missing}: ENOENT`,
-    });
   });
 });

@@ -1,0 +1,30 @@
+/** The node's resolver settings, read for each pod, since the file may change any time. Counterpart: getHostDNSConfig. */
+import { catchError, map, type Observable, of } from "rxjs";
+import { parseResolvConf, type ResolvConf } from "../../core/container/resolvConf.ts";
+import { kubeletError, toKubeletError, withReason } from "../../core/errors.ts";
+import { err, ok, type Result } from "../../core/result.ts";
+import type { PodContext } from "../podContext.ts";
+
+/** Differs from upstream: 10 MiB there. Settings this long go into requests to the runtime, which take 16 MiB. */
+export const MAX_RESOLV_CONF_BYTES = 1 << 20;
+
+/** Emits once: undefined where pods get none of the node's settings (`resolvConf: ""`), an error naming the file. */
+export function resolverSettings({
+  ports,
+  config,
+}: Pick<PodContext, "ports" | "config">): Observable<Result<ResolvConf | undefined>> {
+  const path = config.resolvConfPath;
+  if (path === "") return of(ok(undefined));
+  return ports.files.readTail(path, MAX_RESOLV_CONF_BYTES + 1, "followed").pipe(
+    map((text): Result<ResolvConf> => {
+      if (text.length <= MAX_RESOLV_CONF_BYTES) return ok(parseResolvConf(text));
+      const message = `resolver settings ${path}: more than ${MAX_RESOLV_CONF_BYTES} bytes`;
+      return err(kubeletError("InvalidArgument", message, { reason: "CreatePodSandboxError" }));
+    }),
+    catchError((thrown: unknown) => {
+      const error = toKubeletError(thrown);
+      const message = `cannot read the resolver settings of the node (resolvConf): ${error.message}`;
+      return of(err(withReason({ ...error, message }, "CreatePodSandboxError")));
+    }),
+  );
+}

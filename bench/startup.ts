@@ -13,14 +13,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import { firstValueFrom } from "rxjs";
 import { runProgram } from "../src/cli/program.ts";
 import { kubeletConfigOf } from "../src/commands/kubeletConfigOf.ts";
-import type { Node, Pod } from "../src/core/api.ts";
+import type { Pod } from "../src/core/api.ts";
 import { podCgroupName } from "../src/core/resources/podCgroup.ts";
 import type { NodeContext } from "../src/core/container/nodeContext.ts";
 import { podDir, podLogDir } from "../src/core/paths.ts";
 import { nodeContext } from "../src/pipelines/node/nodeContext.ts";
 import type { CriClient } from "../src/sinks/cri.ts";
 import { readMachine } from "../src/sources/machine.ts";
-import { createCell } from "../src/state/cell.ts";
+import { createNodeState } from "../src/state/nodeState.ts";
 import { BUSYBOX_IMAGE } from "../test/support/images.ts";
 import { cgroupFolders } from "../test/support/kernelState.ts";
 import { waitFor } from "../test/support/waitFor.ts";
@@ -54,11 +54,7 @@ async function contextOf({ folder, daemon }: BenchNode): Promise<NodeContext> {
   const invocation = await runProgram([...args, "--hostname-override", daemon.nodeName], { version: "bench" });
   if (invocation.command !== "kubelet") throw new Error(JSON.stringify(invocation));
   const machine = await firstValueFrom(readMachine());
-  return nodeContext(
-    kubeletConfigOf(invocation.options, machine, "bench"),
-    machine,
-    createCell<Node | undefined>(undefined),
-  );
+  return nodeContext(kubeletConfigOf(invocation.options, machine, "bench"), machine, createNodeState(), true);
 }
 
 async function onePod(bench: Bench): Promise<void> {

@@ -44,6 +44,7 @@ import { housekeeping } from "./pipelines/housekeeping.ts";
 import { createCredentialPlugins } from "./pipelines/images/credentialPlugins.ts";
 import { createImagePulls } from "./pipelines/images/imagePull.ts";
 import { nodeCgroups } from "./pipelines/node/nodeCgroups.ts";
+import { hostAddresses } from "./pipelines/node/hostAddresses.ts";
 import { logRotation } from "./pipelines/logRotation.ts";
 import { nodeAdmission, nodeContext, readdressed, volumeNode } from "./pipelines/node/nodeContext.ts";
 import { nodeGauges } from "./pipelines/stats/nodeGauges.ts";
@@ -178,6 +179,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       logRotation(state, ports, config.logRotation),
       nodeGauges(state, ports),
       nodePressure(state.pressures, ports, config),
+      hostAddresses(state.addresses, ports, config),
       podCidr(state.node, ports, config),
       merge(nodeCgroups(state, ports, config), clusterNode(images, ports, config, state, state)).pipe(
         pushedTo(loops.events),
@@ -236,14 +238,14 @@ function sharedByPods(config: KubeletConfig, ports: KubeletPorts, state: NodeSta
     api: api?.objects,
     csiDrivers$: ports.cluster?.csiDrivers$,
   });
-  const node = nodeContext(config, ports.machine, state.node);
+  const node = nodeContext(config, ports.machine, state, ports.cluster === undefined);
   return {
     /** What earlier kubelets left on disk is known before any worker begins. */
     load: () => concat(userNamespaces.load(), pullRecords.load(), volumes.load()),
     /** Runs beside the workers: what is known of things that are gone is forgotten. */
     prune: () => pullRecords.prune(),
     node,
-    readdressed$: readdressed(node, state.node),
+    readdressed$: readdressed(node, state),
     admission: nodeAdmission(config, ports.machine, state),
     images: createImagePulls(ports, config.imagePull, pullRecords),
     starts: createPodStarts(ports),

@@ -7,7 +7,7 @@ import { evictionThresholds } from "../core/eviction/thresholds.ts";
 import type { ImageVerification } from "../core/image/pullVerification.ts";
 import type { KubeletConfig, KubeletDirectories, LogRotation } from "../core/kubeletConfig.ts";
 import { initialLabels } from "../core/node/initialNode.ts";
-import { standaloneIps, unknownNodeIps } from "../core/node/hostIps.ts";
+import { ownIps } from "../core/node/hostIps.ts";
 import type { PodSource } from "../core/pod/sourceSnapshot.ts";
 import { parseQuantity, quantityValue } from "../core/quantity.ts";
 import { DEFAULT_IDS_PER_POD, idPoolOf } from "../core/userns/idRanges.ts";
@@ -30,7 +30,7 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
     nodeName,
     node,
     nodeLabels: initialLabels({ settings: node, machine }),
-    nodeIps: client === undefined ? standaloneIps(node.ips, machine.ips) : unknownNodeIps({ settings: node, machine }),
+    nodeIps: ownIps(node, machine, client === undefined),
     directories: directoriesOf(flags.rootDir, config.podLogsDir),
     sources: [...sourcesOf(config), ...(client === undefined ? [] : ["api" as const])],
     syncPeriodMs: config.syncFrequency,

@@ -22,6 +22,7 @@ import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
 import { hostFault } from "../core/config/hostFault.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { isAnyIp } from "../core/node/nodeAddresses.ts";
 import { objectTtlMs } from "../core/node/objectTtl.ts";
 import { mountToolsLockPath } from "../core/paths.ts";
 import { createKubelet, type Kubelet } from "../kubelet.ts";
@@ -147,9 +148,12 @@ function apiLanes(
 
 const machineOptions = ({ flags, client }: KubeletOptions) => ({
   rootDir: path.resolve(flags.rootDir),
-  // Only a cluster is told the addresses of its nodes.
-  ...(client === undefined ? {} : { nodeName: flags.hostnameOverride }),
+  ...(looksUpName(flags, client) ? { nodeName: flags.hostnameOverride } : {}),
 });
+
+/** The addresses of the name count in a cluster, unless `--node-ip` names one. */
+const looksUpName = ({ nodeIp }: KubeletOptions["flags"], client: KubeletOptions["client"]): boolean =>
+  client !== undefined && (nodeIp === "" || isAnyIp(nodeIp.split(",")[0]?.trim() ?? ""));
 
 /** What a kubelet is started with. */
 interface Start extends Pick<OpenResources, "metrics" | "client">, Pick<KubeletPorts, "machine" | "cgroups" | "api"> {
@@ -258,7 +262,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
     logFiles: createLogFiles(kubeletConfig.directories),
     cgroups,
     machine,
-    hostUsage: createHostUsage(),
+    hostUsage: createHostUsage("", machineOptions(options).nodeName),
     cgroupUsage: machine.cgroupVersion === undefined ? undefined : createCgroupUsage(clock),
     snapshots$: podSources(options, nodeName, cluster?.pods$, { clock, rng, telemetry }),
     runtimeSignals$: supervised(

@@ -1,5 +1,6 @@
 /** What the machine is, facts read once at start; and how full it is, read again and again. */
 import type { Observable } from "rxjs";
+import type { MachineAddresses } from "../core/node/nodeFacts.ts";
 import type { HostPressure } from "../core/stats/nodeStats.ts";
 import type { InterfaceCounters } from "../core/stats/procText.ts";
 import type { IdRange } from "../core/userns/idRanges.ts";
@@ -17,15 +18,9 @@ export interface HugepageSize {
   readonly count: bigint;
 }
 
-export interface Machine {
+export interface Machine extends MachineAddresses {
   /** Lower case, not empty. */
   readonly hostname: string;
-  /** Addresses of the interface with the default route: one per family, IPv4 first. Never empty. */
-  readonly ips: readonly string[];
-  /** Of all interfaces. */
-  readonly interfaceIps: readonly string[];
-  /** What the name of the node resolves to; empty when nobody knows it. */
-  readonly nameIps: readonly string[];
   readonly cpuCount: number;
   /** Distinct cores and sockets; undefined where the system does not tell. */
   readonly cpuTopology: { readonly cores: number; readonly sockets: number } | undefined;
@@ -101,7 +96,7 @@ export interface PidUsage {
   readonly running: bigint;
 }
 
-/** How full the machine is now. Errors: KubeletError naming what could not be read. */
+/** How full the machine is now, and what else of it changes. Errors: KubeletError naming what could not be read. */
 export interface HostUsage {
   /** Of the file system the path is on. */
   fileSystem(path: string): Call<FileSystemUsage>;
@@ -119,6 +114,8 @@ export interface HostUsage {
   interfaces(): Call<readonly InterfaceCounters[]>;
   /** Milliseconds since the machine booted. */
   uptimeMs(): Call<number>;
+  /** Which addresses it has; `ips` is empty while no interface but loopback is up. */
+  addresses(): Call<MachineAddresses>;
 }
 
 /** One record of the kernel's log. */

@@ -9,12 +9,13 @@ import { ioError } from "../core/ioError.ts";
 import { parseFlatKeyed, parseInterfaces, parseMeminfo, parsePressure, parseThreads } from "../core/stats/procText.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { FileSystemUsage, HostUsage, MemoryUsage, PidUsage } from "../ports/host.ts";
+import { readHostAddresses } from "./hostAddresses.ts";
 import { createRemoteFileSystem } from "./remoteFileSystem.ts";
 
 const NANOS_PER_MICRO = 1_000n;
 
-/** Reads below `prefix`, for tests; by default the machine itself. */
-export function createHostUsage(prefix = ""): HostUsage {
+/** Reads below `prefix`, for tests; by default the machine itself. `nodeName`: see `AddressOptions`. */
+export function createHostUsage(prefix = "", nodeName?: string): HostUsage {
   const text = (path: string): Promise<string> =>
     fs.readFile(prefix + path, "utf8").catch((thrown: unknown) => {
       throw ioError("read", prefix + path, thrown);
@@ -34,6 +35,7 @@ export function createHostUsage(prefix = ""): HostUsage {
         return { cpu: await of("cpu"), memory: await of("memory"), io: await of("io") };
       }),
     interfaces: () => fromCall(async () => parseInterfaces(await text("/proc/net/dev"))),
+    addresses: () => fromCall(() => readHostAddresses({ prefix, ...(nodeName === undefined ? {} : { nodeName }) })),
     uptimeMs: () => fromCall(() => Promise.resolve(Math.round(os.uptime() * 1000))),
   };
 }

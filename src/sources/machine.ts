@@ -1,9 +1,8 @@
 /**
  * Facts about this machine, read once. What a system does not have is empty or undefined; what must be there and is
- * not is an error. Counterparts: cadvisor's machine info, pkg/util/node, k8s.io/apimachinery/pkg/util/net.
+ * not is an error. Counterparts: cadvisor's machine info, pkg/util/node.
  */
 import { execFile } from "node:child_process";
-import { lookup } from "node:dns/promises";
 import * as fs from "node:fs/promises";
 import * as os from "node:os";
 import { dirname } from "node:path";
@@ -15,6 +14,7 @@ import { parseSubordinateIds } from "../core/userns/idRanges.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { HugepageSize, Machine } from "../ports/host.ts";
+import { readHostAddresses } from "./hostAddresses.ts";
 import { readCpuTopology } from "./cpuTopology.ts";
 
 /** Where to look, for tests and unusual nodes. */
@@ -28,6 +28,8 @@ export interface MachineOptions {
 }
 
 const execute = promisify(execFile);
+/** The address of a machine without any other. */
+const LOOPBACK = "127.0.0.1";
 const TOOL_TIMEOUT_MS = 10_000;
 const KIB = 1024n;
 const UNITS = ["KB", "MB", "GB", "TB"];
@@ -64,40 +66,6 @@ async function readHugepages(prefix: string, text: ReadText): Promise<readonly H
   );
   return sizes.flat().sort((a, b) => (a.bytes < b.bytes ? -1 : 1));
 }
-
-/** Interface of the IPv4 default route with the least metric. */
-function defaultInterface(routes: string): string | undefined {
-  const candidates = routes.split("\n").flatMap((line) => {
-    const [name, destination, , flags = "0", , , metric = "0"] = line.split(/\s+/);
-    const isUp = (Number.parseInt(flags, 16) & 1) === 1;
-    return name !== undefined && destination === "00000000" && isUp ? [{ name, metric: Number(metric) }] : [];
-  });
-  return candidates.sort((a, b) => a.metric - b.metric)[0]?.name;
-}
-
-type Interfaces = ReturnType<typeof os.networkInterfaces>;
-
-/** One address per family of the interface, or of the first that has one; loopback when there is nothing else. */
-function primaryIps(interfaces: Interfaces, preferred: string | undefined): readonly string[] {
-  const chosen = preferred === undefined ? undefined : interfaces[preferred];
-  const all = chosen ?? Object.values(interfaces).flatMap((addresses) => addresses ?? []);
-  const usable = all.filter(({ internal, address }) => !internal && !address.startsWith("fe80:"));
-  const ofFamily = (family: "IPv4" | "IPv6"): readonly string[] =>
-    usable
-      .filter((each) => each.family === family)
-      .map(({ address }) => address)
-      .slice(0, 1);
-  const ips = [...ofFamily("IPv4"), ...ofFamily("IPv6")];
-  if (ips.length > 0) return ips;
-  return chosen === undefined ? ["127.0.0.1"] : primaryIps(interfaces, undefined);
-}
-
-/** As the system resolves the name: hosts file, then DNS. */
-const resolvedIps = (name: string): Promise<readonly string[]> =>
-  lookup(name, { all: true }).then(
-    (found) => found.map(({ address }) => address),
-    () => [],
-  );
 
 /** The value of a `NAME="value"` line of os-release. */
 const osReleaseName = (content: string): string | undefined => /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(content)?.[1];
@@ -212,13 +180,13 @@ async function read(options: MachineOptions): Promise<Machine> {
     );
   const meminfo = parseMeminfo((await text("/proc/meminfo")) ?? "");
   const machineId = (await text("/etc/machine-id")) || (await text("/var/lib/dbus/machine-id")) || "";
-  const interfaces = os.networkInterfaces();
   const hostname = ownHostname();
+  const { nodeName } = options;
+  const addresses = await readHostAddresses({ prefix, ...(nodeName === undefined ? {} : { nodeName }) });
   return {
     hostname,
-    ips: primaryIps(interfaces, defaultInterface((await text("/proc/net/route")) ?? "")),
-    interfaceIps: Object.values(interfaces).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
-    nameIps: options.nodeName === undefined ? [] : await resolvedIps(options.nodeName || hostname),
+    ...addresses,
+    ips: addresses.ips.length > 0 ? addresses.ips : [LOOPBACK],
     cpuCount: Math.max(1, os.cpus().length),
     cpuTopology: await readCpuTopology(prefix),
     memoryBytes: meminfo.get("MemTotal") ?? BigInt(os.totalmem()),

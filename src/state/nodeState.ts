@@ -7,6 +7,7 @@
  *     statuses       pipelines/runtime/runtimeStatus      each pod in the runtime, as last inspected
  *     runtimeState   pipelines/runtime/runtimeState       is the runtime up, is its network
  *     pressures      pipelines/node/nodePressure       what the node runs short of
+ *     addresses      pipelines/node/hostAddresses      addresses of the machine, if they changed since the start
  *     registry       pipelines/podLifecycle       which pods the node has and the phase of each
  *     podStatuses    pipelines/podStatus          API status of each pod
  *     timelines      pipelines/podTimeline        what happened to each pod, and what it is busy with
@@ -27,7 +28,7 @@ import type { Node, PodStatus } from "../core/api.ts";
 import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
 import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import type { MonotonicMs, PodUid } from "../core/ids.ts";
-import { type NodeImage, type NodePressures, NO_PRESSURE } from "../core/node/nodeFacts.ts";
+import { type MachineAddresses, type NodeImage, type NodePressures, NO_PRESSURE } from "../core/node/nodeFacts.ts";
 import { emptyRegistry, type Registry } from "../core/pod/podRegistry.ts";
 import type { ManifestProblem, PodSource } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
@@ -49,6 +50,8 @@ export interface NodeState {
   readonly statuses: KeyedCell<PodUid, PodRuntimeStatus>;
   readonly runtimeState: Cell<RuntimeState>;
   readonly pressures: Cell<NodePressures>;
+  /** undefined: they are still those of the start. */
+  readonly addresses: Cell<MachineAddresses | undefined>;
   readonly registry: Cell<Registry>;
   readonly podStatuses: KeyedCell<PodUid, PodStatus>;
   readonly timelines: KeyedCell<PodUid, PodTimeline>;
@@ -85,6 +88,7 @@ export function createNodeState(): NodeState {
     statuses: createKeyedCell(),
     runtimeState: createCell(unknownRuntimeState),
     pressures: createCell(NO_PRESSURE),
+    addresses: createCell<MachineAddresses | undefined>(undefined),
     registry: createCell(emptyRegistry),
     podStatuses: createKeyedCell(),
     timelines: createKeyedCell(),

@@ -9,7 +9,8 @@ import { simKubeletConfig } from "../../src/sim/simKubeletConfig.ts";
 import { simMachine } from "../../src/sim/host/simMachine.ts";
 import { createSimNode, type SimNodeOptions } from "../../src/sim/simNode.ts";
 import { runsForever } from "../../src/sim/runtime/simProgram.ts";
-import { containerOf } from "../support/pods.ts";
+import { podNode } from "../support/podNode.ts";
+import { containerOf, podOf } from "../support/pods.ts";
 import { newPod } from "../support/simApi.ts";
 
 const MINUTE_MS = 60_000;
@@ -324,4 +325,38 @@ describe("a node of a cluster", () => {
     ]);
     expect(node.violations).toEqual([]);
   });
+
+  it("follows the addresses of the machine: in the Node, in its pods, and keeps them while no interface is up", () => {
+    const { server, node, object } = cluster({
+      images: [simImage("registry.example/app:1")],
+      programs: () => runsForever,
+    });
+    const addresses = () => (object()?.status?.addresses ?? []).map(({ type, address }) => `${type} ${address}`);
+    const hostIps = () => server.object("pods", { namespace: "default", name: "web" })?.status?.hostIPs;
+    server.put("pods", newPod("web"));
+    server.schedule({ namespace: "default", name: "web" }, "one");
+    node.runFor(5_000);
+    const before = [addresses(), hostIps()];
+    node.host.setAddresses({ ips: ["192.0.2.99"], interfaceIps: ["127.0.0.1", "192.0.2.99"], nameIps: [] });
+    node.runFor(12_000);
+    const after = [addresses(), hostIps()];
+    node.host.setAddresses({ ips: [], interfaceIps: ["127.0.0.1"], nameIps: [] });
+    node.runFor(30_000);
+    expect([before, after, [addresses(), hostIps()], node.violations]).toEqual([
+      [["InternalIP 192.0.2.10", "Hostname one"], [{ ip: "192.0.2.10" }]],
+      [["InternalIP 192.0.2.99", "Hostname one"], [{ ip: "192.0.2.99" }]],
+      [["InternalIP 192.0.2.99", "Hostname one"], [{ ip: "192.0.2.99" }]],
+      [],
+    ]);
+  });
+});
+
+it("a node of no cluster tells its pods the address it has now; that of a pod on its network stays, as upstream", () => {
+  const { node, check } = podNode({ pods: [podOf({ spec: { hostNetwork: true } })] });
+  node.runFor(5_000);
+  node.host.setAddresses({ ips: ["192.0.2.99"], interfaceIps: ["192.0.2.99"], nameIps: [] });
+  node.runFor(12_000);
+  const [pod] = node.pods();
+  expect([pod?.status?.hostIP, pod?.status?.podIP]).toEqual(["192.0.2.99", "192.0.2.10"]);
+  check();
 });

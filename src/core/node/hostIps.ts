@@ -3,8 +3,13 @@ import type { Node } from "../api.ts";
 import { perObject } from "../perObject.ts";
 import { canonicalIp } from "./ipAddress.ts";
 import { initialIps, isAnyIp } from "./nodeAddresses.ts";
-import type { NodeFacts } from "./nodeFacts.ts";
+import type { MachineAddresses } from "./nodeFacts.ts";
 import type { NodeSettings } from "./nodeSettings.ts";
+
+interface OwnAddresses {
+  readonly settings: NodeSettings;
+  readonly machine: MachineAddresses;
+}
 
 const isV6 = (ip: string): boolean => ip.includes(":");
 
@@ -29,10 +34,14 @@ export function hostIpUnknown(node: Node | undefined, { hostname }: Pick<NodeSet
 }
 
 /** Those of a node whose Node is not known yet: what it will tell, if that is for it to tell. */
-export function unknownNodeIps({ settings, machine }: Pick<NodeFacts, "settings" | "machine">): readonly string[] {
+export function unknownNodeIps({ settings, machine }: OwnAddresses): readonly string[] {
   if (settings.hasExternalCloud && settings.ips[0] === undefined) return [];
   return initialIps(settings, machine);
 }
+
+/** Those a node has by itself, as long as no Node says others. */
+export const ownIps = (settings: NodeSettings, machine: MachineAddresses, isStandalone: boolean): readonly string[] =>
+  isStandalone ? standaloneIps(settings.ips, machine.ips) : unknownNodeIps({ settings, machine });
 
 /** Those of a node of no cluster: of `--node-ip`, else the machine's, of the wanted family first. */
 export function standaloneIps(nodeIps: readonly string[], machineIps: readonly string[]): readonly string[] {

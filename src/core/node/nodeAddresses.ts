@@ -1,13 +1,13 @@
 /**
  * Under which addresses the node is known. Counterpart: NodeAddress in pkg/kubelet/nodestatus/setters.go and
- * validateNodeIP. Differs from upstream: interfaces and the node's name are looked up at start, not every ten seconds.
+ * validateNodeIP.
  */
 import type { Node } from "../api.ts";
 import { isIPAddress } from "../config/nodeNames.ts";
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 import { addressKind, canonicalIp } from "./ipAddress.ts";
-import type { NodeFacts } from "./nodeFacts.ts";
+import type { MachineAddresses, NodeFacts } from "./nodeFacts.ts";
 import type { NodeSettings } from "./nodeSettings.ts";
 
 type Addresses = NonNullable<NonNullable<Node["status"]>["addresses"]>;
@@ -46,7 +46,7 @@ export function withAddresses(node: Node, { name, settings, machine }: NodeFacts
 }
 
 /** The addresses a node tells of itself: both of `--node-ip`, or one; none when there is none to be found. */
-export function initialIps(settings: NodeSettings, machine: NodeFacts["machine"]): readonly string[] {
+export function initialIps(settings: NodeSettings, machine: MachineAddresses): readonly string[] {
   const [first, second] = settings.ips.map(canonicalIp);
   const named = [first, second].filter((ip) => ip !== undefined && !isAnyIp(ip)) as readonly string[];
   if (named.length === 2) return named;
@@ -55,11 +55,7 @@ export function initialIps(settings: NodeSettings, machine: NodeFacts["machine"]
 }
 
 /** The one address of a node that names none, or not all of them. */
-function chooseIp(
-  first: string | undefined,
-  settings: NodeSettings,
-  machine: NodeFacts["machine"],
-): string | undefined {
+function chooseIp(first: string | undefined, settings: NodeSettings, machine: MachineAddresses): string | undefined {
   if (first !== undefined && !isAnyIp(first)) return first;
   if (isIPAddress(settings.hostname)) return canonicalIp(settings.hostname);
   const isPreferred = (ip: string): boolean => isV6(ip) === (first !== undefined && isV6(first));

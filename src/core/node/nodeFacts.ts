@@ -5,11 +5,11 @@ import type { NodeSettings } from "./nodeSettings.ts";
 
 /** Addresses of the machine. */
 export interface MachineAddresses {
-  /** Of the interface with the default route: one per family, IPv4 first. */
+  /** Of the interface with the default route: one per family, IPv4 first; loopback's where there is no other at start. */
   readonly ips: readonly string[];
   /** Of all interfaces. */
   readonly interfaceIps: readonly string[];
-  /** What the node's name resolves to. */
+  /** What the node's name resolves to; empty when nobody knows it. */
   readonly nameIps: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /** What a Node's status is made from, read off the cells when it is needed. */
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
-import type { NodeFacts } from "../../core/node/nodeFacts.ts";
+import type { MachineAddresses, NodeFacts } from "../../core/node/nodeFacts.ts";
 import { nodeProblems } from "../../core/node/nodeProblems.ts";
 import { perObject } from "../../core/perObject.ts";
 import type { RuntimeState } from "../../core/runtime/runtimeState.ts";
@@ -10,26 +10,29 @@ import type { NodeView } from "../../state/nodeState.ts";
 
 /** Makes a reader of the facts of this node, the same object while they are the same; the kubelet has started now. */
 export function createNodeFacts(
-  state: Pick<NodeView, "runtimeState" | "auditedAt" | "images" | "pressures">,
+  state: Pick<NodeView, "runtimeState" | "auditedAt" | "images" | "pressures" | "addresses">,
   { clock, machine }: Pick<KubeletPorts, "clock" | "machine">,
   config: KubeletConfig,
 ): () => NodeFacts {
   const startedAt = clock.monotonicMs();
   const { nodeName, node: settings, capacity, allocatable, auditPeriodMs } = config;
-  const fixed = { name: nodeName, settings, machine, capacity, allocatable };
+  const fixed = { name: nodeName, settings, capacity, allocatable };
+  const machineNow = perObject((addresses: MachineAddresses) => ({ ...machine, ...addresses }));
   let told: NodeFacts | undefined;
   return () => {
-    const { runtimeState, auditedAt, images, pressures } = state;
+    const { runtimeState, auditedAt, images, pressures, addresses } = state;
+    const facts = addresses.value === undefined ? machine : machineNow(addresses.value);
     const times = { auditedAt: auditedAt.value, auditPeriodMs, startedAt, now: clock.monotonicMs() };
     const problems = nodeProblems({ runtime: runtimeState.value, ...times });
     const runtime = runtimeFacts(runtimeState.value);
     const isTold =
       told?.runtime === runtime &&
+      told.machine === facts &&
       told.images === images.value &&
       told.pressures === pressures.value &&
       sameValue(told.problems, problems);
     if (!isTold || told === undefined) {
-      told = { ...fixed, runtime, problems, images: images.value, pressures: pressures.value };
+      told = { ...fixed, machine: facts, runtime, problems, images: images.value, pressures: pressures.value };
     }
     return told;
   };

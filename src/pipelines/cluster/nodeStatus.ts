@@ -50,7 +50,7 @@ interface Written {
 /** Reports from its subscription on; emits the events of what was written. Never errors, never completes. */
 export function nodeStatus(
   writer: NodeWriter,
-  state: Pick<NodeView, "node" | "runtimeState" | "images" | "pressures">,
+  state: Pick<NodeView, "node" | "runtimeState" | "images" | "pressures" | "addresses">,
 ): Observable<KubeletEvent> {
   const { clock, rng } = writer;
   return defer(() => {
@@ -66,6 +66,7 @@ export function nodeStatus(
         state.runtimeState.changes$,
         state.images.changes$,
         state.pressures.changes$,
+        state.addresses.changes$,
         found$,
         writer.returns$,
       ).pipe(auditTime(SETTLE_MS, clock.scheduler)),

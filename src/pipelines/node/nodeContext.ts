@@ -6,7 +6,8 @@ import { infeasibleResize } from "../../core/allocation/infeasibleResize.ts";
 import type { ResizeRules } from "../../core/allocation/pendingResizes.ts";
 import type { NodeContext } from "../../core/container/nodeContext.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
-import { hostIpUnknown, nodeHostIps } from "../../core/node/hostIps.ts";
+import { hostIpUnknown, nodeHostIps, ownIps } from "../../core/node/hostIps.ts";
+import type { MachineAddresses } from "../../core/node/nodeFacts.ts";
 import { admissibleResources } from "../../core/node/nodeResources.ts";
 import { safeSysctls, sysctlAllowlist } from "../../core/pod/sysctls.ts";
 import { sameItems } from "../../core/sameValue.ts";
@@ -17,15 +18,23 @@ import type { Machine } from "../../ports/host.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import type { NodeView } from "../../state/nodeState.ts";
 
+/** The cells that say which addresses the node has. */
+export interface AddressCells {
+  readonly node: ReadonlyCell<Node | undefined>;
+  readonly addresses: ReadonlyCell<MachineAddresses | undefined>;
+}
+
 /** What CRI configs need of the node; its addresses are those it has whenever they are read. */
 export const nodeContext = (
   config: KubeletConfig,
   machine: Machine,
-  node: ReadonlyCell<Node | undefined>,
+  { node, addresses }: AddressCells,
+  isStandalone: boolean,
 ): NodeContext => ({
   ...config,
   get nodeIps() {
-    return node.value === undefined ? config.nodeIps : nodeHostIps(node.value);
+    if (node.value !== undefined) return nodeHostIps(node.value);
+    return addresses.value === undefined ? config.nodeIps : ownIps(config.node, addresses.value, isStandalone);
   },
   get hostIpUnknown() {
     return hostIpUnknown(node.value, config.node);
@@ -40,8 +49,8 @@ export const nodeContext = (
 });
 
 /** Emits when its addresses have become others: looked at once for all pods. */
-export const readdressed = (node: NodeContext, { changes$ }: ReadonlyCell<Node | undefined>): Observable<unknown> =>
-  derived([changes$], () => node.nodeIps, sameItems).pipe(skip(1), share());
+export const readdressed = (context: NodeContext, { node, addresses }: AddressCells): Observable<unknown> =>
+  derived([node.changes$, addresses.changes$], () => context.nodeIps, sameItems).pipe(skip(1), share());
 
 /** What volumes are made of. */
 export function volumeNode(

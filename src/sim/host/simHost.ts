@@ -4,6 +4,7 @@
  */
 import { throwError } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
+import type { MachineAddresses } from "../../core/node/nodeFacts.ts";
 import type { Machine, HostUsage } from "../../ports/host.ts";
 import type { VolumeFiles } from "../../ports/volumeFiles.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -47,6 +48,8 @@ export interface SimHost {
   readonly disk: SimDisk;
   readonly processes: SimProcesses;
   readonly kernelLog: SimKernelLog;
+  /** Its interfaces get other addresses. */
+  setAddresses(addresses: MachineAddresses): void;
   /** Power off and on, at one instant: processes and memory file systems are gone, boot id, uptime and kernel log new. */
   reboot(): void;
 }
@@ -60,6 +63,8 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
   const facts = simMachine({ ...options.machine, machineId, systemUuid: prng.uuid() });
   const memoryBytes = Number(facts.memoryBytes);
   let bootId = prng.uuid();
+  const { ips, interfaceIps, nameIps } = facts;
+  let addresses: MachineAddresses = { ips, interfaceIps, nameIps };
   let bootedAtMs: number = clock.monotonicMs();
 
   const kernelLog = createSimKernelLog(clock);
@@ -88,15 +93,19 @@ export function createSimHost({ clock, prng, maxPids = DEFAULT_MAX_PIDS, ...opti
   );
   return {
     get machine() {
-      return { ...facts, bootId };
+      return { ...facts, ...addresses, bootId };
     },
-    usage: usageOf({ clock, memoryBytes, maxPids, disk, processes, bootedAtMs: () => bootedAtMs }),
+    usage: {
+      ...usageOf({ clock, memoryBytes, maxPids, disk, processes, bootedAtMs: () => bootedAtMs }),
+      addresses: () => atOnce(() => addresses),
+    },
     files,
     volumeFiles,
     mounts,
     disk,
     processes,
     kernelLog,
+    setAddresses: (changed) => (addresses = changed),
     reboot() {
       processes.boot();
       mounts.clear();
@@ -115,7 +124,14 @@ interface UsedHost extends Pick<SimHost, "disk" | "processes"> {
   bootedAtMs(): number;
 }
 
-const usageOf = ({ clock, memoryBytes, maxPids, disk, processes, bootedAtMs }: UsedHost): HostUsage => ({
+const usageOf = ({
+  clock,
+  memoryBytes,
+  maxPids,
+  disk,
+  processes,
+  bootedAtMs,
+}: UsedHost): Omit<HostUsage, "addresses"> => ({
   fileSystem: (path) => atOnce(() => disk.usage(path)),
   remoteFileSystem: (path) => atOnce(() => disk.usage(path)),
   device: (path) => atOnce(() => disk.device(path)),

@@ -3,7 +3,12 @@ import { type Observable, Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../../src/core/api.ts";
 import { kubeletError } from "../../../../src/core/errors.ts";
-import { type NodeFacts, type NodeImage, NO_PRESSURE } from "../../../../src/core/node/nodeFacts.ts";
+import {
+  type MachineAddresses,
+  type NodeFacts,
+  type NodeImage,
+  NO_PRESSURE,
+} from "../../../../src/core/node/nodeFacts.ts";
 import { type RuntimeState, unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.ts";
 import { nodeLease } from "../../../../src/pipelines/cluster/nodeLease.ts";
 import { nodeRegistration } from "../../../../src/pipelines/cluster/nodeRegistration.ts";
@@ -44,6 +49,7 @@ function world() {
     runtimeState: createCell<RuntimeState>(unknownRuntimeState),
     images: createCell<readonly NodeImage[] | undefined>(undefined),
     pressures: createCell(NO_PRESSURE),
+    addresses: createCell<MachineAddresses | undefined>(undefined),
   };
   return {
     server,

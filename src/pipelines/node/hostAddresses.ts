@@ -1,0 +1,39 @@
+/**
+ * Looks again and again which addresses the machine has, and is the writer of the cell `addresses`: the status of the
+ * Node and the host addresses of pods follow it. Bound: one look at a time, `nodeStatusUpdateFrequency` after the one
+ * before. Counterpart: NodeAddress of pkg/kubelet/nodestatus/setters.go, which looks at each status update.
+ */
+import { catchError, EMPTY, ignoreElements, type Observable, tap } from "rxjs";
+import { toKubeletError } from "../../core/errors.ts";
+import type { KubeletConfig } from "../../core/kubeletConfig.ts";
+import type { MachineAddresses } from "../../core/node/nodeFacts.ts";
+import { sameValue } from "../../core/sameValue.ts";
+import { pollAfter } from "../../operators/pollAfter.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
+import type { Cell } from "../../state/cell.ts";
+
+/** Runs while it is subscribed. Never emits, never errors. */
+export function hostAddresses(
+  addresses: Cell<MachineAddresses | undefined>,
+  { clock, hostUsage, machine, telemetry }: Pick<KubeletPorts, "clock" | "hostUsage" | "machine" | "telemetry">,
+  { node }: Pick<KubeletConfig, "node">,
+): Observable<never> {
+  const compare = (found: MachineAddresses): void => {
+    const { ips, interfaceIps, nameIps } = addresses.value ?? machine;
+    // Without any interface the node keeps its addresses: that of loopback would be wrong, too.
+    const now = found.ips.length === 0 ? { ...found, ips } : found;
+    if (sameValue(now, { ips, interfaceIps, nameIps })) return;
+    telemetry.log.info("Addresses of the machine changed", { before: ips, now: now.ips, interfaces: now.interfaceIps });
+    addresses.set(now);
+  };
+  const look = (): Observable<never> =>
+    hostUsage.addresses().pipe(
+      tap(compare),
+      ignoreElements(),
+      catchError((thrown: unknown) => {
+        telemetry.log.error("Cannot tell the addresses of the machine", { error: toKubeletError(thrown) });
+        return EMPTY;
+      }),
+    );
+  return pollAfter(clock, node.statusUpdatePeriodMs, look, { immediately: false });
+}

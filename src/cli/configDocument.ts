@@ -26,11 +26,28 @@ export function readConfigDocument(file: string, text: string, role: DocumentRol
   }
 }
 
-/** The faults of a file, one line each: `file:12: path: reason`. */
-export function documentErrors(document: ConfigDocument): readonly string[] {
+/** One line to print about a configuration, and where it belongs. */
+export interface PlacedError {
+  /** The file; undefined for a flag, or a value that stands nowhere. */
+  readonly file: string | undefined;
+  /** Zero for the file as a whole. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The faults of a file: `file:12: path: reason`. */
+export function documentErrors(document: ConfigDocument): readonly PlacedError[] {
+  const { file } = document;
   const faults = document.decoded.problems.map(({ path, reason }) => {
-    const where = `${document.file}:${document.locate(path).line}`;
-    return path.length === 0 ? `${where}: ${reason}` : `${where}: ${formatFieldPath(path)}: ${reason}`;
+    const { line } = document.locate(path);
+    const subject = path.length === 0 ? reason : `${formatFieldPath(path)}: ${reason}`;
+    return { file, line, text: `${file}:${line}: ${subject}` };
   });
-  return [...document.syntaxErrors, ...faults];
+  return [...document.syntaxErrors.map((text) => ({ file, line: 0, text })), ...faults];
+}
+
+/** The lines to print: flags first, then file by file in the order of `files`, each in order of its lines. */
+export function errorsInOrder(errors: readonly PlacedError[], files: readonly string[]): readonly string[] {
+  const rank = ({ file }: PlacedError): number => (file === undefined ? -1 : files.indexOf(file));
+  return errors.toSorted((a, b) => rank(a) - rank(b) || a.line - b.line).map(({ text }) => text);
 }

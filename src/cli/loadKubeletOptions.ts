@@ -16,7 +16,7 @@ import { encodeConfiguration } from "../core/config/encodeConfiguration.ts";
 import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import { mergePatch } from "../core/config/mergePatch.ts";
 import { validateConfiguration } from "../core/config/validateConfiguration.ts";
-import { type ConfigDocument, documentErrors } from "./configDocument.ts";
+import { type ConfigDocument, documentErrors, errorsInOrder, type PlacedError } from "./configDocument.ts";
 import { readConfigFiles } from "./configFiles.ts";
 import type { ConfigReaders } from "./configReaders.ts";
 import { resolveFeatureGates } from "./featureGates.ts";
@@ -60,10 +60,15 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
     ...clients.errors,
     ...(plugins.ok ? [] : plugins.errors),
     ...files.errors,
-    ...documents.flatMap(documentErrors),
-    ...problems
-      .filter(({ path }) => !broken.some((other) => overlaps(path, other)))
-      .map((problem) => describeProblem(problem, documents, parsed.given)),
+    ...errorsInOrder(
+      [
+        ...documents.flatMap(documentErrors),
+        ...problems
+          .filter(({ path }) => !broken.some((other) => overlaps(path, other)))
+          .map((problem) => placedProblem(problem, documents, parsed.given)),
+      ],
+      documents.map(({ file }) => file),
+    ),
   ];
   if (errors.length > 0) return { ok: false, errors };
   const started = startWarnings(config, flags, parsed, documents);
@@ -129,18 +134,19 @@ function mergedConfiguration(
 }
 
 /** The line to print for a fault: with the flag, or the file and line, the value came from. */
-function describeProblem(
+function placedProblem(
   { path, reason }: ConfigProblem,
   documents: readonly ConfigDocument[],
   given: readonly GivenFlag[],
-): string {
+): PlacedError {
   const text = formatFieldPath(path);
   const flag = given.find(({ spec }) => spec.field !== undefined && isAt(path, spec.field));
   if (
     flag !== undefined &&
     (flag.spec.field !== "featureGates" || Object.hasOwn(Object(flag.value), String(path[1])))
   ) {
-    return flag.spec.field === text ? `--${flag.spec.name}: ${reason}` : `--${flag.spec.name}: ${text}: ${reason}`;
+    const subject = flag.spec.field === text ? reason : `${text}: ${reason}`;
+    return { file: undefined, line: 0, text: `--${flag.spec.name}: ${subject}` };
   }
   // The last file that says most about the field wins, as it did in merging.
   let place: { readonly file: string; readonly steps: number; readonly line: number } | undefined;
@@ -148,7 +154,8 @@ function describeProblem(
     const found = document.locate(path);
     if (found.steps > 0 && found.steps >= (place?.steps ?? 0)) place = { file: document.file, ...found };
   }
-  return place === undefined ? `${text}: ${reason}` : `${place.file}:${place.line}: ${text}: ${reason}`;
+  if (place === undefined) return { file: undefined, line: 0, text: `${text}: ${reason}` };
+  return { file: place.file, line: place.line, text: `${place.file}:${place.line}: ${text}: ${reason}` };
 }
 
 const isAt = (path: FieldPath, field: string): boolean => field.split(".").every((name, index) => path[index] === name);

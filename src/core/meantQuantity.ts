@@ -5,9 +5,9 @@ const MAX_LENGTH = 40;
 /** A number and a unit as other tools write them: `100MB`, `512mib`, `2 GByte`. */
 const OTHER_UNITS = /^([+-]?\d+(?:\.\d+)?)([kmgtpe]?)(i?)(?:b|bytes?)?$/i;
 
-/** `100M or 100Mi` for `100MB`; undefined without a guess. */
+/** `100M or 100Mi` for `100MB`; undefined without a guess, and for what is a quantity already. */
 export function meantQuantity(text: string): string | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
+  if (text.length > MAX_LENGTH || parseQuantity(text) !== undefined) return undefined;
   const plain = text.replaceAll(/\s/g, "").replace(",", ".");
   if (plain !== "" && parseQuantity(plain) !== undefined) return plain;
   const [, number, unit = "", binary] = OTHER_UNITS.exec(plain) ?? [];
@@ -16,4 +16,10 @@ export function meantQuantity(text: string): string | undefined {
   const binaryGuess = `${number}${unit.toUpperCase()}i`;
   const decimal = unit.toLowerCase() === "k" ? "k" : unit.toUpperCase();
   return binary === "" ? `${number}${decimal} or ${binaryGuess}` : binaryGuess;
+}
+
+/** The guess as the end of a message: `; did you mean 100M or 100Mi?`; empty without one. */
+export function quantityHint(text: string): string {
+  const meant = meantQuantity(text);
+  return meant === undefined ? "" : `; did you mean ${meant}?`;
 }

@@ -13,6 +13,8 @@ it.each([
   ["0,5", "0.5"],
   ["-1kb", "-1k or -1Ki"],
   ["12XB", undefined],
+  ["0", undefined],
+  ["-1Gi", undefined],
   ["", undefined],
   [" ", undefined],
   ["lots", undefined],

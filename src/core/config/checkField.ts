@@ -1,9 +1,10 @@
 /** Checks one value against the rule of its field. */
+import { quantityHint } from "../meantQuantity.ts";
 import { parseQuantity } from "../quantity.ts";
 import type { FieldRule } from "./configField.ts";
 import { describeValue } from "./configProblem.ts";
 import { formatDuration } from "./duration.ts";
-import { cpuListFault, isIPAddress } from "./nodeNames.ts";
+import { cpuListFault, isAddressRange, isIPAddress } from "./nodeNames.ts";
 
 /** Why a value breaks its rule, `must ...`; undefined when it keeps it. */
 export function ruleFault(rule: FieldRule, value: unknown): string | undefined {
@@ -31,7 +32,10 @@ export function ruleFault(rule: FieldRule, value: unknown): string | undefined {
   }
 }
 
-type TextRule = Extract<FieldRule, { kind: "oneOf" | "eachOneOf" | "ip" | "cpuList" | "nonZeroQuantity" }>;
+type TextRule = Extract<
+  FieldRule,
+  { kind: "oneOf" | "eachOneOf" | "ip" | "addressRanges" | "cpuList" | "nonZeroQuantity" }
+>;
 
 function textFault(rule: TextRule, text: string): string | undefined {
   switch (rule.kind) {
@@ -43,6 +47,10 @@ function textFault(rule: TextRule, text: string): string | undefined {
     }
     case "ip":
       return isIPAddress(text) ? undefined : `must be an IP address, got ${describeValue(text)}`;
+    case "addressRanges":
+      return text === "" || text.split(",").every(isAddressRange)
+        ? undefined
+        : `must be an address range such as 10.85.0.0/16, or an IPv4 and an IPv6 one with a comma, got ${describeValue(text)}`;
     case "cpuList": {
       const fault = text === "" ? undefined : cpuListFault(text);
       return fault === undefined ? undefined : `must be a list of CPUs such as 0-3,8: ${fault}`;
@@ -51,7 +59,7 @@ function textFault(rule: TextRule, text: string): string | undefined {
       const quantity = parseQuantity(text);
       return quantity !== undefined && quantity.nano !== 0n
         ? undefined
-        : `must be a quantity other than 0 such as "10Mi", got ${describeValue(text)}`;
+        : `must be a quantity other than 0 such as "10Mi", got ${describeValue(text)}${quantityHint(text)}`;
     }
   }
 }

@@ -37,6 +37,8 @@ export type FieldRule =
   | { readonly kind: "oneOf"; readonly values: readonly string[]; readonly allowEmpty?: boolean }
   | { readonly kind: "eachOneOf"; readonly values: readonly string[] }
   | { readonly kind: "ip" }
+  /** Ranges in CIDR notation, separated by commas; empty is fine. */
+  | { readonly kind: "addressRanges" }
   | { readonly kind: "cpuList" }
   | { readonly kind: "nonZeroQuantity" }
   | { readonly kind: "multipleOf"; readonly of: number };

@@ -7,6 +7,7 @@ import { closestName } from "./closestName.ts";
 import type { ConfigField, FieldType } from "./configField.ts";
 import { CONFIG_TREE, type FieldNode } from "./configFields.ts";
 import { type ConfigProblem, describeValue, type FieldPath, isMap } from "./configProblem.ts";
+import { quantityHint } from "../meantQuantity.ts";
 import { formatQuantity, parseQuantity } from "../quantity.ts";
 import { parseDuration } from "./duration.ts";
 
@@ -24,7 +25,9 @@ export interface DecodedConfiguration {
 }
 
 type Decoded = { readonly value: unknown } | { readonly reason: string };
-const bad = (what: string, value: unknown): Decoded => ({ reason: `must be ${what}, got ${describeValue(value)}` });
+const bad = (what: string, value: unknown, hint = ""): Decoded => ({
+  reason: `must be ${what}, got ${describeValue(value)}${hint}`,
+});
 
 const INTEGER_BOUNDS: Readonly<Partial<Record<FieldType, readonly [number, number]>>> = {
   int32: [-(2 ** 31), 2 ** 31 - 1],
@@ -43,12 +46,16 @@ function decodeDuration(path: string, value: unknown): Decoded {
   // Upstream keeps this one field readable as a number of nanoseconds.
   if (path === "logging.flushFrequency" && typeof value === "number") return { value: value / 1e6 };
   const ms = typeof value === "string" ? parseDuration(value) : undefined;
-  return ms === undefined ? bad('a duration such as "1m30s"', value) : { value: ms };
+  if (ms !== undefined) return { value: ms };
+  const hint = typeof value === "number" && value >= 0 ? `; did you mean "${value}s"?` : "";
+  return bad('a duration such as "1m30s"', value, hint);
 }
 
 function decodeQuantity(value: unknown): Decoded {
   const quantity = typeof value === "string" || typeof value === "number" ? parseQuantity(value) : undefined;
-  return quantity === undefined ? bad('a quantity such as "100Mi"', value) : { value: formatQuantity(quantity) };
+  return quantity === undefined
+    ? bad('a quantity such as "100Mi"', value, quantityHint(String(value)))
+    : { value: formatQuantity(quantity) };
 }
 
 function decodeScalar(path: string, field: ConfigField, value: unknown): Decoded {

@@ -66,6 +66,12 @@ export function isIPAddress(text: string): boolean {
   return halves.length === 2 ? count < 8 : count === 8;
 }
 
+/** True for addresses in CIDR notation, such as `10.85.0.0/16`. */
+export function isAddressRange(text: string): boolean {
+  const [, address = "", length = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  return isIPAddress(address) && Number(length) <= (address.includes(":") ? 128 : 32);
+}
+
 const CPU_RANGE = /^(\d{1,6})(?:-(\d{1,6}))?$/;
 
 /** Why `text` is no CPU list such as `0-3,8`; undefined when it is one. */

@@ -95,8 +95,10 @@ export const POD_FIELDS = {
     flag: "cluster-domain",
     effective: true,
   }),
+  // Differs from upstream, which leaves out what is no address and goes on: a pod without its name server is worse.
   clusterDNS: field("[]string", undefined, "Name servers of pods with dnsPolicy ClusterFirst", {
     flag: "cluster-dns",
+    rule: { kind: "ip" },
     effective: true,
   }),
   resolvConf: field("string?", "/etc/resolv.conf", "The node's resolver file, the base of what pods get", {
@@ -107,8 +109,10 @@ export const POD_FIELDS = {
     flag: "hairpin-mode",
     rule: oneOf("none", "hairpin-veth", "promiscuous-bridge"),
   }),
+  // Differs from upstream, which hands whatever it says to the runtime.
   podCIDR: field("string", undefined, "Addresses for pods when no API server assigns them", {
     flag: "pod-cidr",
+    rule: { kind: "addressRanges" },
     effective: true,
   }),
   maxPods: field("int32", 110, "Pods that may run on this node", {

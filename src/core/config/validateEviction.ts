@@ -3,6 +3,7 @@
  * Upstream: eviction.ParseThresholdConfig, which runs at start rather than with the other checks.
  */
 import { EVICTION_SIGNALS } from "../eviction/thresholds.ts";
+import { quantityHint } from "../meantQuantity.ts";
 import { parseQuantity } from "../quantity.ts";
 import type { ConfigProblem } from "./configProblem.ts";
 import { parseDuration } from "./duration.ts";
@@ -20,7 +21,7 @@ const thresholdFault: Fault = (text) => {
   }
   const quantity = parseQuantity(text);
   if (quantity !== undefined && quantity.nano > 0n) return undefined;
-  return `must be a percentage or a quantity above 0, got ${JSON.stringify(text)}`;
+  return `must be a percentage or a quantity above 0, got ${JSON.stringify(text)}${quantityHint(text)}`;
 };
 
 const gracePeriodFault: Fault = (text) => {
@@ -36,7 +37,7 @@ const reclaimFault: Fault = (text) => {
   }
   const quantity = parseQuantity(text);
   if (quantity !== undefined && quantity.nano >= 0n) return undefined;
-  return `must be a percentage or a quantity of 0 or more, got ${JSON.stringify(text)}`;
+  return `must be a percentage or a quantity of 0 or more, got ${JSON.stringify(text)}${quantityHint(text)}`;
 };
 
 function signals(field: string, settings: Readonly<Record<string, string>>, fault: Fault): readonly ConfigProblem[] {

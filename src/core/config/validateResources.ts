@@ -1,4 +1,5 @@
 /** Checks across fields: cgroups, reservations, allocatable enforcement, CPU and NUMA memory, swap. */
+import { quantityHint } from "../meantQuantity.ts";
 import { parseQuantity } from "../quantity.ts";
 import type { ConfigProblem, FieldPath } from "./configProblem.ts";
 import type { GateEnabled } from "./defaultConfiguration.ts";
@@ -47,7 +48,8 @@ function reserved(path: FieldPath, amounts: Readonly<Record<string, string>>): r
     }
     const quantity = parseQuantity(text);
     if (quantity !== undefined && quantity.nano >= 0n) return [];
-    return [{ path: [...path, name], reason: `must be a quantity of 0 or more, got ${JSON.stringify(text)}` }];
+    const reason = `must be a quantity of 0 or more, got ${JSON.stringify(text)}${quantityHint(text)}`;
+    return [{ path: [...path, name], reason }];
   });
 }
 

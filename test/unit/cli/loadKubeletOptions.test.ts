@@ -174,12 +174,12 @@ describe("files", () => {
   });
 
   it("read yes and off as booleans and dates and times as text, as upstream does", async () => {
-    const body = "failSwapOn: off\nrotateCertificates: yes\npodCIDR: 12:30\nclusterDomain: 2026-01-01\n";
+    const body = "failSwapOn: off\nrotateCertificates: yes\nproviderID: 12:30\nclusterDomain: 2026-01-01\n";
     const { config } = await options(["--config=/k"], { "/k": HEADER + body });
-    expect(pick(config, "failSwapOn", "rotateCertificates", "podCIDR", "clusterDomain")).toEqual({
+    expect(pick(config, "failSwapOn", "rotateCertificates", "providerID", "clusterDomain")).toEqual({
       failSwapOn: false,
       rotateCertificates: true,
-      podCIDR: "12:30",
+      providerID: "12:30",
       clusterDomain: "2026-01-01",
     });
   });
@@ -202,7 +202,10 @@ describe("files", () => {
     ["failSwapOn: 1\n", ["/k.yaml:3: failSwapOn: must be true or false, got 1"]],
     ["clusterDomain: 1.5\n", ["/k.yaml:3: clusterDomain: must be a string, got 1.5"]],
     ["clusterDomain: no\n", ["/k.yaml:3: clusterDomain: must be a string, got false"]],
-    ["syncFrequency: 60\n", ['/k.yaml:3: syncFrequency: must be a duration such as "1m30s", got 60']],
+    [
+      "syncFrequency: 60\n",
+      ['/k.yaml:3: syncFrequency: must be a duration such as "1m30s", got 60; did you mean "60s"?'],
+    ],
     ["syncFrequency: 1 minute\n", ['/k.yaml:3: syncFrequency: must be a duration such as "1m30s", got "1 minute"']],
     ["memoryThrottlingFactor: high\n", ['/k.yaml:3: memoryThrottlingFactor: must be a number, got "high"']],
     ["clusterDNS: 10.0.0.10\n", ['/k.yaml:3: clusterDNS: must be a list, got "10.0.0.10"']],
@@ -293,11 +296,32 @@ describe("errors", () => {
     expect(await errors(["--config=/k", "--config-dir=/d", "--registry-qps=-1", "--v=x", "--bogus"], files)).toEqual([
       "--bogus: unknown flag; see rxlet --help",
       '--v: must be a whole number, got "x"',
-      '/k:3: maxPods: must be a whole number, got "x"',
-      "/d/a.conf:4: wobble: unknown field",
-      "/d/a.conf:3: healthzPort: must be 0 (off) or a port between 1 and 65535, got 99999",
-      "/k:5: eventBurst: must not be negative, got -1",
       "--registry-qps: must not be negative, got -1",
+      '/k:3: maxPods: must be a whole number, got "x"',
+      "/k:5: eventBurst: must not be negative, got -1",
+      "/d/a.conf:3: healthzPort: must be 0 (off) or a port between 1 and 65535, got 99999",
+      "/d/a.conf:4: wobble: unknown field",
+    ]);
+  });
+
+  it("come in order of lines, whoever finds them, and say what was probably meant", async () => {
+    const body = [
+      "containerLogMaxSize: 100MB",
+      "failSwapOn: maybe",
+      "podCIDR: nonsense",
+      "kubeReserved: {memory: 1GB}",
+      "maxPodz: 3",
+      "evictionHard: {memory.available: 100 MB}",
+      "clusterDNS: [10.0.0.1, nope]",
+    ];
+    expect(await errors(["--config=/k"], { "/k": `${HEADER}${body.join("\n")}\n` })).toEqual([
+      '/k:3: containerLogMaxSize: must be a quantity other than 0 such as "10Mi", got "100MB"; did you mean 100M or 100Mi?',
+      '/k:4: failSwapOn: must be true or false, got "maybe"',
+      '/k:5: podCIDR: must be an address range such as 10.85.0.0/16, or an IPv4 and an IPv6 one with a comma, got "nonsense"',
+      '/k:6: kubeReserved.memory: must be a quantity of 0 or more, got "1GB"; did you mean 1G or 1Gi?',
+      "/k:7: maxPodz: unknown field; did you mean maxPods?",
+      '/k:8: evictionHard["memory.available"]: must be a percentage or a quantity above 0, got "100 MB"; did you mean 100M or 100Mi?',
+      '/k:9: clusterDNS[1]: must be an IP address, got "nope"',
     ]);
   });
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { closestName } from "../../../src/core/config/closestName.ts";
-import { cpuListFault, isIPAddress, labelKeyFault, labelValueFault } from "../../../src/core/config/nodeNames.ts";
+import {
+  cpuListFault,
+  isAddressRange,
+  isIPAddress,
+  labelKeyFault,
+  labelValueFault,
+} from "../../../src/core/config/nodeNames.ts";
 
 describe("isIPAddress", () => {
   it.each([
@@ -103,4 +109,22 @@ describe("closestName", () => {
   ])("takes %s for %s", (name, expected) => {
     expect(closestName(name, known)).toBe(expected);
   });
+});
+
+it.each([
+  ["10.85.0.0/16", true],
+  ["10.85.0.1/32", true],
+  ["10.85.0.0/33", false],
+  ["fd00::/64", true],
+  ["fd00::/128", true],
+  ["fd00::/129", false],
+  ["10.85.0.0", false],
+  ["10.85.0/16", false],
+  ["10.85.0.0/", false],
+  ["10.85.0.0/-1", false],
+  ["10.85.0.0/16/16", false],
+  ["/16", false],
+  ["", false],
+])("%j is an address range: %s", (text, expected) => {
+  expect(isAddressRange(text)).toBe(expected);
 });

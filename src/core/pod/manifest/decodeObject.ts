@@ -6,7 +6,7 @@
  */
 import { podSchema } from "../../../gen/podSchema.ts";
 import { closestName } from "../../config/closestName.ts";
-import { meantQuantity } from "../../meantQuantity.ts";
+import { quantityHint } from "../../meantQuantity.ts";
 import { formatQuantity, parseQuantity } from "../../quantity.ts";
 import { parseInstant } from "../../telemetry/civilTime.ts";
 import { type FieldProblem, warning, wrongType } from "../fieldProblem.ts";
@@ -60,12 +60,9 @@ const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const mustBe =
-  (path: string, wanted: string, value: unknown, meant?: string) =>
+  (path: string, wanted: string, value: unknown, hint = "") =>
   (describe: Describe): FieldProblem =>
-    wrongType(
-      path,
-      `must be ${wanted}, not ${describe(value)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
-    );
+    wrongType(path, `must be ${wanted}, not ${describe(value)}${hint}`);
 
 const unknownField = (path: string, meant: string | undefined): FieldProblem =>
   warning(path, `unknown field, ignored${meant === undefined ? "" : `; did you mean "${meant}"?`}`);
@@ -145,8 +142,8 @@ function zeroOf(type: string): unknown {
 }
 
 function decodeScalar(type: string, value: unknown, path: string, report: Report): unknown {
-  const fail = (wanted: string, meant?: string): undefined => {
-    report(mustBe(path, wanted, value, meant));
+  const fail = (wanted: string, hint = ""): undefined => {
+    report(mustBe(path, wanted, value, hint));
     return undefined;
   };
   switch (type) {
@@ -161,7 +158,7 @@ function decodeScalar(type: string, value: unknown, path: string, report: Report
     case "intOrString":
       return typeof value === "string" || isIntegerWithin(value, INT32_MAX) ? value : fail("an integer or a string");
     case "quantity":
-      return decodeQuantity(value) ?? fail("a quantity such as 100m, 1.5 or 64Mi", meantQuantity(String(value)));
+      return decodeQuantity(value) ?? fail("a quantity such as 100m, 1.5 or 64Mi", quantityHint(String(value)));
     case "date":
       return typeof value === "string" && parseInstant(value) !== undefined ? value : fail("an RFC 3339 time");
     case "bytes":

@@ -6,12 +6,16 @@ import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../core/ioError.ts";
 import { kubeletError } from "../core/errors.ts";
+import { namesOf } from "../core/mount/subPath.ts";
 import { openRegular, readUpTo } from "./regularFile.ts";
 
 const MAX_LINKS = 255;
+/** Linux knows no longer path. */
+const MAX_PATH_CHARS = 4096;
 
 /** Content of the regular file, as UTF-8. Throws also for more than `maxBytes`. */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<string> {
+  if (path.length > MAX_PATH_CHARS) throw kubeletError("InvalidArgument", `${root}: a path within it is too long`);
   const realRoot = await fs.realpath(root);
   const place = join(realRoot, ...(await resolveInside(realRoot, path)));
   const refuse = (why: string) => kubeletError("InvalidArgument", `cannot read ${join(root, path)}: ${why}`);
@@ -25,25 +29,23 @@ export async function readInside(root: string, path: string, maxBytes: number): 
 
 /** The names that lead from the root to the path, without links. */
 async function resolveInside(root: string, path: string): Promise<readonly string[]> {
-  let left: readonly string[] = path.split("/");
-  let here: readonly string[] = [];
-  for (let links = 0; left.length > 0; ) {
-    const [name = "", ...rest] = left;
-    left = rest;
-    if (name === "" || name === ".") continue;
+  const left = namesOf(path).toReversed();
+  const here: string[] = [];
+  let links = 0;
+  for (let name = left.pop(); name !== undefined; name = left.pop()) {
     if (name === "..") {
-      here = here.slice(0, -1);
+      here.pop();
       continue;
     }
     const target = await linkTarget(join(root, ...here, name));
     if (target === undefined) {
-      here = [...here, name];
+      here.push(name);
       continue;
     }
     links += 1;
     if (links > MAX_LINKS) throw kubeletError("Io", `cannot follow ${join(root, path)}: ELOOP`);
-    if (target.startsWith("/")) here = [];
-    left = [...target.split("/"), ...rest];
+    if (target.startsWith("/")) here.length = 0;
+    left.push(...namesOf(target).toReversed());
   }
   return here;
 }

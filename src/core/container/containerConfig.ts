@@ -8,13 +8,13 @@ import type { VolumeLayout } from "../volume/volumeLayout.ts";
 import { containerConfigError } from "./configError.ts";
 import { containerEnvironment } from "./env.ts";
 import type { EnvFiles } from "./envFile.ts";
-import { expand } from "./expansion.ts";
 import { containerAnnotations, containerLabels } from "./labels.ts";
 import { containerMounts } from "./mounts.ts";
 import type { NodeContext } from "./nodeContext.ts";
 import { containerResources } from "./resources.ts";
 import { type ImageUser, containerSecurityContext, verifyRunAsNonRoot } from "./securityContext.ts";
 import { stopSignal } from "./stopSignal.ts";
+import { programText, type TextBudget } from "./textBudget.ts";
 
 export interface ContainerConfigInput {
   readonly pod: Pod;
@@ -49,13 +49,30 @@ export interface ContainerConfigInput {
 
 const utf8 = new TextEncoder();
 
+/** The words of a command with references to variables replaced. */
+function expandedWords(
+  field: "command" | "args",
+  words: readonly string[] = [],
+  values: ReadonlyMap<string, string>,
+  budget: TextBudget,
+): Result<readonly string[]> {
+  const expanded: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const text = budget.expand(`${field}[${index}]`, word, (name) => values.get(name));
+    if (!text.ok) return text;
+    expanded.push(text.value);
+  }
+  return ok(expanded);
+}
+
 /** The config of one attempt of a container; fails with CreateContainerConfigError or FailedMount. */
 export function buildContainerConfig(input: ContainerConfigInput): Result<ContainerConfig> {
   const { pod, container, restartCount, objects, envFiles: files = new Map(), node } = input;
   const nonRoot = verifyRunAsNonRoot(pod, container, input.imageUser);
   if (!nonRoot.ok) return nonRoot;
   const addresses = { podIps: input.podIps, nodeIps: node.nodeIps };
-  const env = containerEnvironment({ pod, container, addresses, objects, files, node });
+  const budget = programText(container.name);
+  const env = containerEnvironment({ pod, container, addresses, objects, files, node }, budget);
   if (!env.ok) return env;
   const values = new Map(env.value.map(({ name, value }) => [name, value]));
   const mounts = containerMounts({ volumeImages: new Map(), runtimeHandler: "", ...input, environment: values });
@@ -68,13 +85,16 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
   if (signal === undefined) {
     return containerConfigError(`lifecycle.stopSignal: unknown signal "${signalName}"`);
   }
-  const expanded = (text: string): string => expand(text, (name) => values.get(name));
+  const command = expandedWords("command", container.command, values, budget);
+  if (!command.ok) return command;
+  const args = expandedWords("args", container.args, values, budget);
+  if (!args.ok) return args;
   return ok(
     ContainerConfig.fromPartial({
       metadata: { name: container.name, attempt: restartCount },
       image: { image: input.imageRef, userSpecifiedImage: container.image ?? "" },
-      command: (container.command ?? []).map(expanded),
-      args: (container.args ?? []).map(expanded),
+      command: [...command.value],
+      args: [...args.value],
       workingDir: container.workingDir ?? "",
       envs: env.value.map(({ name, value, bytes }) => ({ key: name, value: bytes ?? utf8.encode(value) })),
       // Files of a pod with user ids of its own belong on disk to the ids it knows itself.

@@ -6,13 +6,14 @@ import type { Container, Pod } from "../api.ts";
 import type { ConfigObjects } from "../configObjects.ts";
 import { kubeletError } from "../errors.ts";
 import { type Result, err, ok } from "../result.ts";
+import { utf8Length } from "../utf8Length.ts";
 import { containerConfigError } from "./configError.ts";
 import { type EnvFiles, fileKeyValue } from "./envFile.ts";
 import { type EnvValue, keyRefValue, wholeSources } from "./envSources.ts";
-import { expand } from "./expansion.ts";
 import { allocatableToPod, type PodAddresses, podFieldText, resourceFieldText } from "./fieldRef.ts";
 import type { NodeContext } from "./nodeContext.ts";
 import { type EnvVar, serviceEnvironment } from "./serviceEnv.ts";
+import { programText, type TextBudget } from "./textBudget.ts";
 
 type DeclaredVar = NonNullable<Container["env"]>[number];
 
@@ -58,28 +59,46 @@ function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<En
   return value.ok ? ok(value.value === undefined ? undefined : { text: value.value }) : value;
 }
 
+/** A value that is set again counts again. */
+const valueBytes = ({ text, bytes }: EnvValue): number => bytes?.length ?? utf8Length(text);
+
 /**
  * The environment of a container; fails with CreateContainerConfigError. `$(NAME)` in a declared value sees the
  * variables before it, in other values it is plain text.
  */
-export function containerEnvironment(input: EnvironmentInput): Result<readonly EnvVar[]> {
+export function containerEnvironment(
+  input: EnvironmentInput,
+  budget: TextBudget = programText(input.container.name),
+): Result<readonly EnvVar[]> {
   const { pod, container, objects } = input;
   const { namespace } = pod.metadata;
   const { enableServiceLinks = true } = pod.spec;
   const services = serviceEnvironment(objects.services, namespace, enableServiceLinks);
   const ofServices = new Map(services.map(({ name, value }) => [name, value]));
-  const whole = wholeSources(container, namespace, objects);
+  const whole = wholeSources(container, namespace, objects, (field, name, value) =>
+    budget.take(field, utf8Length(name) + valueBytes(value)),
+  );
   if (!whole.ok) return whole;
   const own = new Map(whole.value);
-  for (const declared of container.env ?? []) {
+  const valueOf = (name: string): string | undefined => own.get(name)?.text ?? ofServices.get(name);
+  for (const [index, declared] of (container.env ?? []).entries()) {
+    const { name } = declared;
     if (declared.value) {
-      own.set(declared.name, { text: expand(declared.value, (name) => own.get(name)?.text ?? ofServices.get(name)) });
+      const text = budget.expand(`env[${index}]`, declared.value, valueOf);
+      if (!text.ok) return text;
+      own.set(name, { text: text.value });
       continue;
     }
     const sourced = sourcedValue(declared, input);
     if (!sourced.ok) return sourced;
-    if (sourced.value !== undefined) own.set(declared.name, sourced.value);
+    if (sourced.value === undefined) continue;
+    const taken = budget.take(`env[${index}]`, valueBytes(sourced.value));
+    if (!taken.ok) return taken;
+    own.set(name, sourced.value);
   }
   const rest = [...ofServices].filter(([name]) => !own.has(name)).map(([name, value]) => ({ name, value }));
+  const linked = rest.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
+  const taken = budget.take("variables of services", linked);
+  if (!taken.ok) return taken;
   return ok([...[...own].map(([name, { text, ...more }]) => ({ name, value: text, ...more })), ...rest]);
 }

@@ -4,6 +4,7 @@
  */
 import type { Container } from "../api.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
+import { perObject } from "../perObject.ts";
 import { err, ok, type Result } from "../result.ts";
 
 type EnvVar = NonNullable<Container["env"]>[number];
@@ -39,7 +40,7 @@ export function fileKeyValue(ref: FileKeyRef, files: EnvFiles): Result<string | 
     const isFine = ref.optional === true && content.error.code === "NotFound";
     return isFine ? ok(undefined) : refuse("couldn't parse env file", content.error);
   }
-  const value = envFileValue(content.value, ref.key);
+  const value = valueIn(entriesOf(file), ref.key);
   if (!value.ok) return refuse("couldn't parse env file", value.error);
   if (value.value !== "") return value;
   return ref.optional === true
@@ -47,42 +48,65 @@ export function fileKeyValue(ref: FileKeyRef, files: EnvFiles): Result<string | 
     : refuse(`environment variable key ${JSON.stringify(ref.key)} not found in file ${JSON.stringify(path)}`);
 }
 
-const fault = (line: number, why: string): Result<never> =>
-  err(kubeletError("InvalidArgument", `invalid environment variable format at line ${line}: ${why}`));
+const fault = (line: number, why: string): KubeletError =>
+  kubeletError("InvalidArgument", `invalid environment variable format at line ${line}: ${why}`);
+
+/** What a file says, up to its first fault. */
+interface EnvFileEntries {
+  /** Of several values of a name the first. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly fault?: KubeletError;
+}
+
+/** Read once however many variables come from the file. */
+const entriesOf = perObject(
+  ({ content }: EnvFile): EnvFileEntries =>
+    content.ok ? parseEnvFile(content.value) : { values: new Map(), fault: content.error },
+);
+
+/** A fault counts for the names that are not found before it. */
+function valueIn({ values, fault }: EnvFileEntries, key: string): Result<string> {
+  const value = values.get(key);
+  if (value === undefined && fault !== undefined) return err(fault);
+  return ok(value ?? "");
+}
 
 /**
  * The value of `key`, empty when the file does not have it. The first of several counts, and what follows it is not
  * looked at. A fault names its line and never what stands there.
  */
-export function envFileValue(text: string, key: string): Result<string> {
+export const envFileValue = (text: string, key: string): Result<string> => valueIn(parseEnvFile(text), key);
+
+function parseEnvFile(text: string): EnvFileEntries {
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
+  const values = new Map<string, string>();
+  const upTo = (line: number, why: string): EnvFileEntries => ({ values, fault: fault(line, why) });
   for (let index = 0; index < lines.length; index += 1) {
     const start = index + 1;
     const line = (lines[index] ?? "").replace(/^[ \t]+/, "");
     if (line === "" || line.startsWith("#")) continue;
     const equals = line.indexOf("=");
-    if (equals === -1) return fault(start, "missing '='");
+    if (equals === -1) return upTo(start, "missing '='");
     const name = line.slice(0, equals);
-    if (name.trim() === "") return fault(start, "empty variable name");
-    if (/[ \t]$/.test(name)) return fault(start, "whitespace before '=' is not allowed");
+    if (name.trim() === "") return upTo(start, "empty variable name");
+    if (/[ \t]$/.test(name)) return upTo(start, "whitespace before '=' is not allowed");
     let rest = line.slice(equals + 1);
     if (/^[ \t]/.test(rest)) {
-      if (name === key) return ok("");
+      if (!values.has(name)) values.set(name, "");
       continue;
     }
-    if (!rest.startsWith("'")) return fault(start, "value must be enclosed in single quotes");
+    if (!rest.startsWith("'")) return upTo(start, "value must be enclosed in single quotes");
     rest = rest.slice(1);
     const parts: string[] = [];
     for (let closing = rest.indexOf("'"); closing === -1; closing = rest.indexOf("'")) {
       parts.push(rest);
       index += 1;
-      if (index >= lines.length) return fault(start, "unclosed single quote");
+      if (index >= lines.length) return upTo(start, "unclosed single quote");
       rest = lines[index] ?? "";
     }
     const closing = rest.indexOf("'");
-    if (!/^[ \t]*(#|$)/.test(rest.slice(closing + 1)))
-      return fault(index + 1, "unexpected content after closing quote");
-    if (name === key) return ok([...parts, rest.slice(0, closing)].join("\n"));
+    if (!/^[ \t]*(#|$)/.test(rest.slice(closing + 1))) return upTo(index + 1, "unexpected content after closing quote");
+    if (!values.has(name)) values.set(name, [...parts, rest.slice(0, closing)].join("\n"));
   }
-  return ok("");
+  return { values };
 }

@@ -62,6 +62,9 @@ export function keyRefValue(
     : ok(value);
 }
 
+/** Counts a variable against what the container may be given. */
+type TakeVariable = (field: string, name: string, value: EnvValue) => Result<undefined>;
+
 /**
  * The variables of `envFrom`, a later source over an earlier one. As upstream since every printable name may be a
  * variable's, no key is skipped: those of ConfigMaps and Secrets all are such names.
@@ -70,9 +73,10 @@ export function wholeSources(
   { envFrom = [] }: Pick<Container, "envFrom">,
   namespace: string,
   objects: ConfigObjects,
+  take: TakeVariable,
 ): Result<ReadonlyMap<string, EnvValue>> {
   const values = new Map<string, EnvValue>();
-  for (const { configMapRef, secretRef, prefix = "" } of envFrom) {
+  for (const [index, { configMapRef, secretRef, prefix = "" }] of envFrom.entries()) {
     const [kind, ref] =
       configMapRef === undefined ? (["Secret", secretRef] as const) : (["ConfigMap", configMapRef] as const);
     if (ref === undefined) continue;
@@ -80,7 +84,11 @@ export function wholeSources(
     if (!found.ok) return found;
     for (const key of Object.keys(found.value?.data ?? {}).sort()) {
       const value = found.value && valueAt(found.value, key);
-      if (value !== undefined) values.set(`${prefix}${key}`, value);
+      if (value === undefined) continue;
+      const name = `${prefix}${key}`;
+      const taken = take(`envFrom[${index}]`, name, value);
+      if (!taken.ok) return taken;
+      values.set(name, value);
     }
   }
   return ok(values);

@@ -1,11 +1,42 @@
-/** `$(NAME)` references in environment values, commands and arguments. Counterpart: third_party/forked/golang/expansion. */
+/**
+ * `$(NAME)` references in environment values, commands, arguments and paths of volumes. No other code replaces them.
+ * Bound: the caller's `maxChars` for the result; the work is linear in text and result.
+ * Counterpart: third_party/forked/golang/expansion.
+ */
+
+const SIGN = "$";
 
 /**
- * `text` with every `$(NAME)` replaced by its value. A name without value stays as written, `$$` is a plain `$` (so
- * `$$(NAME)` stays a reference), any other `$` is itself.
+ * `text` with every `$(NAME)` replaced by its value; undefined when that is more than `maxChars`. A name without value
+ * stays as written, `$$` is a plain `$` (so `$$(NAME)` stays a reference), any other `$` is itself.
  */
-export function expand(text: string, valueOf: (name: string) => string | undefined): string {
-  return text.replace(/\$\$|\$\(([^)]*)\)/g, (reference, name: string | undefined) =>
-    name === undefined ? "$" : (valueOf(name) ?? reference),
-  );
+export function expand(
+  text: string,
+  valueOf: (name: string) => string | undefined,
+  maxChars: number,
+): string | undefined {
+  const parts: string[] = [];
+  let chars = 0;
+  let copied = 0;
+  /** Replaces `text` from `start` to `end`. */
+  const put = (start: number, end: number, replacement: string): void => {
+    parts.push(text.slice(copied, start), replacement);
+    chars += start - copied + replacement.length;
+    copied = end;
+  };
+  for (let at = text.indexOf(SIGN); at !== -1 && chars <= maxChars; at = text.indexOf(SIGN, at)) {
+    if (text[at + 1] === SIGN) {
+      put(at, at + 2, SIGN);
+      at += 2;
+    } else if (text[at + 1] === "(") {
+      const closing = text.indexOf(")", at + 2);
+      // No later reference is closed either.
+      if (closing === -1) break;
+      const value = valueOf(text.slice(at + 2, closing));
+      if (value !== undefined) put(at, closing + 1, value);
+      at = closing + 1;
+    } else at += 1;
+  }
+  if (chars + text.length - copied > maxChars) return undefined;
+  return [...parts, text.slice(copied)].join("");
 }

@@ -4,8 +4,9 @@
  */
 import type { Container, Pod } from "../api.ts";
 import { byNodeFamily } from "../pod/podAddresses.ts";
-import { parseQuantity, quantityMilli, quantityValue } from "../quantity.ts";
-import { type ResourceAmounts, type ResourceList, parseResourceList } from "../resources/resourceList.ts";
+import { perObject } from "../perObject.ts";
+import { parseQuantity, type Quantity, quantityMilli, quantityValue } from "../quantity.ts";
+import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { goQuote } from "./goJson.ts";
 
 type ResourceFieldRef = NonNullable<
@@ -65,11 +66,14 @@ export function podFieldText(pod: Pod, fieldPath: string, addresses: PodAddresse
 /** What a container without a limit is told the node's of. Of huge pages one always has a limit, if only none. */
 const DEFAULTED: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
 
-/** Limits as a container sees them: what it has none of, the node limits. */
-function effectiveLimits(container: Container, allocatable: ResourceAmounts): ResourceList {
-  const own = [...parseResourceList(container.resources?.limits)].filter(([, limit]) => limit.nano !== 0n);
-  const defaults = [...parseResourceList(allocatable)].filter(([name]) => DEFAULTED.has(name));
-  return new Map([...defaults, ...own]);
+const amountIn = (amounts: ResourceAmounts | undefined, name: string): Quantity | undefined =>
+  amounts !== undefined && Object.hasOwn(amounts, name) ? parseQuantity(amounts[name] ?? "") : undefined;
+
+/** A limit as a container sees it: the node's where it has none. */
+function effectiveLimit(container: Container, allocatable: ResourceAmounts, name: string): Quantity | undefined {
+  const own = amountIn(container.resources?.limits, name);
+  if (own !== undefined && own.nano !== 0n) return own;
+  return DEFAULTED.has(name) ? amountIn(allocatable, name) : undefined;
 }
 
 /** What variables, other than files, name as the node's: the limits of the pod as a whole come first. */
@@ -79,6 +83,12 @@ export function allocatableToPod({ spec }: Pod, allocatable: ResourceAmounts): R
   const names = ["cpu", "memory"].filter((name) => name in allocatable && isLimited(name));
   return { ...allocatable, ...Object.fromEntries(names.map((name) => [name, limits[name] ?? ""])) };
 }
+
+/** Of two containers of one name the first. */
+const containersByName = perObject(
+  ({ containers, initContainers = [] }: Pod["spec"]): ReadonlyMap<string, Container> =>
+    new Map([...containers, ...initContainers].reverse().map((container) => [container.name, container])),
+);
 
 /**
  * A container's request or limit divided by the divisor, rounded up. Undefined when the container or resource does
@@ -90,14 +100,12 @@ export function resourceFieldText(
   ref: ResourceFieldRef,
   allocatable: ResourceAmounts,
 ): string | undefined {
-  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
-  const container = ref.containerName ? containers.find(({ name }) => name === ref.containerName) : self;
+  const container = ref.containerName ? containersByName(pod.spec).get(ref.containerName) : self;
   const [, kind, name] = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/.exec(ref.resource) ?? [];
   const divisor = parseQuantity(ref.divisor === undefined || ref.divisor === "0" ? "1" : ref.divisor);
   if (container === undefined || name === undefined || divisor === undefined || divisor.nano <= 0n) return undefined;
-  const amounts =
-    kind === "limits" ? effectiveLimits(container, allocatable) : parseResourceList(container.resources?.requests);
-  const amount = amounts.get(name);
+  const amount =
+    kind === "limits" ? effectiveLimit(container, allocatable, name) : amountIn(container.resources?.requests, name);
   if (amount === undefined) return "0";
   const inUnits = name === "cpu" ? quantityMilli : quantityValue;
   return String((inUnits(amount) + inUnits(divisor) - 1n) / inUnits(divisor));

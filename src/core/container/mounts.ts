@@ -5,10 +5,13 @@
 import type { Container, Pod } from "../api.ts";
 import { Mount, MountPropagation } from "../../gen/cri.ts";
 import { etcHostsPath } from "../paths.ts";
+import { perObject } from "../perObject.ts";
 import { type Result, ok } from "../result.ts";
+import { utf8Length } from "../utf8Length.ts";
 import { containerConfigError, mountError } from "./configError.ts";
 import type { NodeContext } from "./nodeContext.ts";
-import { type SubPathBind, subPathBinds, subPathOf } from "./subPaths.ts";
+import { type SubPathBind, subPathBinds, subPathsOf } from "./subPaths.ts";
+import { type TextBudget, textBudget } from "./textBudget.ts";
 import type { VolumeLayout } from "../volume/volumeLayout.ts";
 
 type VolumeMount = NonNullable<Container["volumeMounts"]>[number];
@@ -57,13 +60,20 @@ function isRecursivelyReadOnly(mount: VolumeMount, isSupported: boolean): boolea
 
 const absolute = (path: string): string => (path.startsWith("/") ? path : `/${path}`);
 
-function volumeMount(input: MountsInput, mount: VolumeMount, bind: SubPathBind | undefined): Result<Mount> {
+/** What a mount takes from beside its own fields. */
+interface MountParts {
+  readonly bind: SubPathBind | undefined;
+  readonly subPath: string;
+  readonly budget: TextBudget;
+}
+
+function volumeMount(input: MountsInput, mount: VolumeMount, parts: MountParts): Result<Mount> {
   const { container, node } = input;
   const volume = input.volumes.get(mount.name);
   if (volume === undefined) {
     return containerConfigError(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
   }
-  if (volume.image !== undefined) return imageMount(input, mount, volume.image.reference);
+  if (volume.image !== undefined) return imageMount(input, mount, volume.image.reference, parts);
   const recursive = isRecursivelyReadOnly(mount, input.recursiveReadOnlyMounts);
   if (typeof recursive === "string") {
     return containerConfigError(`failed to resolve recursive read-only mode: ${recursive}`);
@@ -75,7 +85,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, bind: SubPathBind |
   return ok(
     Mount.fromPartial({
       containerPath: absolute(mount.mountPath),
-      hostPath: bind?.target ?? volume.path,
+      hostPath: parts.bind?.target ?? volume.path,
       readonly: mount.readOnly === true || volume.isReadOnly,
       recursiveReadOnly: recursive,
       propagation,
@@ -84,16 +94,25 @@ function volumeMount(input: MountsInput, mount: VolumeMount, bind: SubPathBind |
   );
 }
 
-/** The runtime mounts the image itself, and never writably. */
-function imageMount(input: MountsInput, mount: VolumeMount, reference: string): Result<Mount> {
-  const { pod, volumeImages, runtimeHandler, environment } = input;
+const annotationBytes = perObject((annotations: Readonly<Record<string, string>>): number =>
+  Object.entries(annotations).reduce((sum, [key, value]) => sum + utf8Length(key) + utf8Length(value), 0),
+);
+
+/** The runtime mounts the image itself, and never writably. Each mount repeats the annotations of the pod. */
+function imageMount(
+  { pod, volumeImages, runtimeHandler }: MountsInput,
+  mount: VolumeMount,
+  reference: string,
+  { subPath, budget }: MountParts,
+): Result<Mount> {
   const image = volumeImages.get(mount.name);
   if (image === undefined) return mountError(pod, `volume "${mount.name}": its image was not pulled`, "Unavailable");
-  const subPath = subPathOf(mount, environment);
-  if (!subPath.ok) return subPath;
+  const { annotations = {} } = pod.metadata;
+  const taken = budget.take(`volume "${mount.name}"`, annotationBytes(annotations));
+  if (!taken.ok) return taken;
   const containerPath = absolute(mount.mountPath);
-  const spec = { image, userSpecifiedImage: reference, runtimeHandler, annotations: pod.metadata.annotations ?? {} };
-  return ok(Mount.fromPartial({ containerPath, image: spec, imageSubPath: subPath.value, readonly: true }));
+  const spec = { image, userSpecifiedImage: reference, runtimeHandler, annotations };
+  return ok(Mount.fromPartial({ containerPath, image: spec, imageSubPath: subPath, readonly: true }));
 }
 
 /** True when the pod's hosts file is mounted: its addresses are known, or are the node's. */
@@ -108,10 +127,13 @@ export function containerMounts(input: MountsInput): Result<readonly Mount[]> {
   }
   const binds = subPathBinds({ ...input, directories: node.directories });
   if (!binds.ok) return binds;
-  const parts = new Map(binds.value.map((bind) => [bind.index, bind]));
+  const subPaths = subPathsOf(container, input.environment);
+  if (!subPaths.ok) return subPaths;
+  const bound = new Map(binds.value.map((bind) => [bind.index, bind]));
+  const budget = textBudget(container.name, "annotations of mounted images");
   const mounts: Mount[] = [];
   for (const [index, each] of (container.volumeMounts ?? []).entries()) {
-    const mount = volumeMount(input, each, parts.get(index));
+    const mount = volumeMount(input, each, { bind: bound.get(index), subPath: subPaths.value[index] ?? "", budget });
     if (!mount.ok) return mount;
     mounts.push(mount.value);
   }

@@ -7,7 +7,7 @@ import { kubeletError } from "../errors.ts";
 import { type PathRoots, podVolumeSubpathsDir } from "../paths.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { VolumeLayout } from "../volume/volumeLayout.ts";
-import { expand } from "./expansion.ts";
+import { type TextBudget, textBudget } from "./textBudget.ts";
 
 type VolumeMount = NonNullable<Container["volumeMounts"]>[number];
 
@@ -38,38 +38,57 @@ const refuse = (message: string): Result<never> =>
   err(kubeletError("InvalidArgument", message, { reason: "CreateContainerConfigError" }));
 
 /** The part a mount asks for, variables replaced; empty: the whole volume. */
-export function subPathOf(
+function subPathOf(
   { subPath = "", subPathExpr = "" }: VolumeMount,
+  index: number,
   environment: ReadonlyMap<string, string>,
+  budget: TextBudget,
 ): Result<string> {
   const missing = new Set<string>();
-  const expanded = expand(subPathExpr, (name) => {
+  const expanded = budget.expand(`volumeMounts[${index}].subPathExpr`, subPathExpr, (name) => {
     const value = environment.get(name) ?? "";
     if (value === "") missing.add(name);
     return value;
   });
+  if (!expanded.ok) return expanded;
   if (missing.size > 0) return refuse(`missing value for ${[...missing].sort().join(", ")}`);
-  const path = subPathExpr === "" ? subPath : expanded;
+  const path = subPathExpr === "" ? subPath : expanded.value;
   if (path.startsWith("/")) return refuse(`error SubPath \`${path}\` must not be an absolute path`);
   if (path.split("/").includes("..")) return refuse(`unable to provision SubPath \`${path}\`: must not contain '..'`);
   return ok(path);
 }
 
+/** The parts all mounts of a container ask for, in their order; empty: the whole volume. */
+export function subPathsOf(
+  { name, volumeMounts = [] }: Container,
+  environment: ReadonlyMap<string, string>,
+): Result<readonly string[]> {
+  const budget = textBudget(name, "paths within volumes");
+  const paths: string[] = [];
+  for (const [index, mount] of volumeMounts.entries()) {
+    const path = subPathOf(mount, index, environment, budget);
+    if (!path.ok) return path;
+    paths.push(path.value);
+  }
+  return ok(paths);
+}
+
 /** Everything to bind for the container, in the order of its mounts; images are the runtime's. */
 export function subPathBinds(input: SubPathsInput): Result<readonly SubPathBind[]> {
   const { pod, container, volumes, environment, directories } = input;
+  const subPaths = subPathsOf(container, environment);
+  if (!subPaths.ok) return subPaths;
   const binds: SubPathBind[] = [];
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const volume = volumes.get(mount.name);
-    const subPath = subPathOf(mount, environment);
-    if (!subPath.ok) return subPath;
-    if (volume === undefined || volume.image !== undefined || subPath.value === "") continue;
+    const subPath = subPaths.value[index] ?? "";
+    if (volume === undefined || volume.image !== undefined || subPath === "") continue;
     const top = podVolumeSubpathsDir(directories, pod.metadata.uid);
     binds.push({
       index,
       volume: mount.name,
       volumeRoot: volume.path,
-      subPath: subPath.value,
+      subPath,
       target: `${top}/${volume.name}/${container.name}/${index}`,
       isMade: !volume.hasContent,
     });

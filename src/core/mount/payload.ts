@@ -5,6 +5,7 @@
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 import { type CivilTime, padded } from "../telemetry/civilTime.ts";
+import { utf8Length } from "../utf8Length.ts";
 import { namesOf } from "./subPath.ts";
 
 /** The link all visible names lead through. */
@@ -42,8 +43,6 @@ export function cleanPayload<T extends { readonly content: Uint8Array }>(
   }
   return ok(new Map([...clean].sort(([a], [b]) => (a < b ? -1 : 1))));
 }
-
-const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
 
 /** In upstream's words where it has some. */
 function pathFault(path: string): string | undefined {

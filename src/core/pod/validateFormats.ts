@@ -2,6 +2,7 @@
  * Formats of names and values: each function returns what is wrong with a text, an empty list for a good one.
  * Counterpart: apimachinery's util/validation.
  */
+import { utf8Length } from "../utf8Length.ts";
 
 type Complaints = readonly string[];
 
@@ -15,9 +16,8 @@ const HEADER_NAME = /^[-A-Za-z0-9]+$/;
 const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
 const MAX_ID = 2 ** 31 - 1;
 
-const bytes = (text: string): number => new TextEncoder().encode(text).length;
 const atMost = (text: string, max: number): Complaints =>
-  bytes(text) > max ? [`must be no more than ${max} bytes`] : [];
+  utf8Length(text) > max ? [`must be no more than ${max} bytes`] : [];
 const matches = (text: string, pattern: RegExp, rule: string): Complaints => (pattern.test(text) ? [] : [rule]);
 
 /** Names of containers, volumes, namespaces. */
@@ -102,7 +102,7 @@ export const portNumber = (port: number): Complaints =>
 
 /** Names of ports (RFC 6335). */
 export const portName = (text: string): Complaints => [
-  ...(bytes(text) > 15 ? ["must be no more than 15 characters"] : []),
+  ...(utf8Length(text) > 15 ? ["must be no more than 15 characters"] : []),
   ...matches(text, /^[-a-z0-9]+$/, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"),
   ...matches(text, /[a-z]/, "must contain at least one letter (a-z)"),
   ...(text.includes("--") ? ["must not contain consecutive hyphens"] : []),

@@ -119,7 +119,7 @@ function createAndStart(
   const { context, pod, container, sandbox, start } = task;
   const { ports, config } = context;
   const objects$ = context.objects.read(pod, containerReferences(container));
-  return combineLatest([restartCountOf(task), readEnvFiles(context, container), objects$]).pipe(
+  return combineLatest([restartCountOf(task), readEnvFiles(ports.files, volumesOf(context), container), objects$]).pipe(
     switchMap(([restartCount, envFiles, objects]) => {
       const logId = ports.rng.uuid().slice(0, 8);
       const terminationLog = terminationLogPath(config.directories, pod.metadata.uid, container.name, logId);

@@ -1,8 +1,8 @@
 /** One attempt of one probe: from its manifest to a call of the probers port. Upstream: prober.go runProbe. */
 import { defer, type Observable, retry, throwError } from "rxjs";
 import type { Container } from "../../core/api.ts";
-import { expand } from "../../core/container/expansion.ts";
-import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { textBudget } from "../../core/container/textBudget.ts";
+import { kubeletError, toKubeletError, withReason } from "../../core/errors.ts";
 import type { ContainerId } from "../../core/ids.ts";
 import { httpTarget, resolvePort } from "../../core/probe/probeTarget.ts";
 import { type Probe, PROBER_VERSION, type ProbeOutcome } from "../../core/probe/probeTypes.ts";
@@ -33,7 +33,7 @@ function callOf({ probe, container, containerId, podIp }: ProbeAttempt, probers:
   const timeoutMs = Math.max(1, probe.timeoutSeconds ?? 1) * 1000;
   const { exec, httpGet, tcpSocket, grpc } = probe;
   if (exec !== undefined) {
-    const command = (exec.command ?? []).map((word) => expand(word, (name) => staticValue(container, name)));
+    const command = expandedCommand(exec.command ?? [], container);
     return probers.exec({ containerId, command, timeoutMs });
   }
   if (httpGet !== undefined) {
@@ -59,8 +59,13 @@ function addressOf(podIp: string | undefined): string {
   throw kubeletError("InvalidArgument", "the pod has no IP address yet");
 }
 
-/** Only what the manifest itself says: variables from elsewhere count as empty. */
-const staticValue = ({ env = [] }: Container, wanted: string): string | undefined => {
-  const declared = env.findLast(({ name }) => name === wanted);
-  return declared === undefined ? undefined : (declared.value ?? "");
-};
+/** Knows only the values in the manifest: variables from elsewhere count as empty. */
+function expandedCommand(words: readonly string[], { name: container, env = [] }: Container): readonly string[] {
+  const values = new Map(env.map(({ name, value }) => [name, value ?? ""]));
+  const budget = textBudget(container, "the command of a probe");
+  return words.map((word, index) => {
+    const expanded = budget.expand(`exec.command[${index}]`, word, (name) => values.get(name));
+    if (!expanded.ok) throw withReason(expanded.error, "InvalidArgument");
+    return expanded.value;
+  });
+}

@@ -384,4 +384,15 @@ describe("mounts of a pod with user ids of its own", () => {
       [[], []],
     ]);
   });
+
+  it("refuses command and arguments that are too long together with the environment", () => {
+    const env = [{ name: "X", value: "x".repeat(1024 * 1024) }];
+    expect(build(main({ env, command: ["$(X)$(X)$(X)"], args: ["$(X)", "$(X)"] }))).toMatchObject({ ok: true });
+    expect(build(main({ env, command: ["$(X)$(X)$(X)"], args: ["$(X)", "$(X)", "$"] }))).toMatchObject({
+      error: {
+        reason: "CreateContainerConfigError",
+        message: 'container "main": args[2]: environment, command and arguments must be at most 6291456 bytes in all',
+      },
+    });
+  });
 });

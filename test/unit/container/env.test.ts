@@ -37,7 +37,7 @@ describe("expand", () => {
     ["$(A", "$(A"],
     ["$(outer $(A))", "$(outer $(A))"],
   ])("%s becomes %s", (text, expected) => {
-    expect(expand(text, (name) => values[name])).toBe(expected);
+    expect(expand(text, (name) => values[name], 100)).toBe(expected);
   });
 });
 

@@ -18,6 +18,7 @@ function binds(volumeMounts: NonNullable<Container["volumeMounts"]>) {
   const environment = new Map([
     ["POD", "web-0"],
     ["EMPTY", ""],
+    ["LONG", "x".repeat(1024 * 1024)],
   ]);
   const input = { pod, container, environment, volumes: mountedVolumesOf(pod), ...nodeContextOf() };
   const found = subPathBinds(input);
@@ -59,5 +60,18 @@ describe("subPathBinds", () => {
     [{ subPathExpr: "$(NOBODY)/$(EMPTY)" }, "missing value for EMPTY, NOBODY"],
   ])("refuse %j", (part, message) => {
     expect(binds([{ name: "data", mountPath: "/m", ...part }])).toBe(`CreateContainerConfigError: ${message}`);
+  });
+
+  it("refuse parts that are too long in all", () => {
+    const list = Array.from({ length: 7 }, (_, index) => ({
+      name: "data",
+      mountPath: `/m${index}`,
+      subPathExpr: "$(LONG)",
+    }));
+    expect(binds(list.slice(0, 6))).toHaveLength(6);
+    const where = 'container "main": volumeMounts[6].subPathExpr';
+    expect(binds(list)).toBe(
+      `CreateContainerConfigError: ${where}: paths within volumes must be at most 6291456 bytes in all`,
+    );
   });
 });

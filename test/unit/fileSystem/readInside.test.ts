@@ -46,6 +46,17 @@ describe("readInside", () => {
     ]);
   });
 
+  it("takes no longer than its links are long", async () => {
+    const root = await setUp();
+    for (let index = 0; index < 250; index += 1) {
+      await fs.symlink(`l${index + 1}${"/.".repeat(2000)}`, join(root, `l${index}`));
+    }
+    await fs.symlink("sub/file", join(root, "l250"));
+    expect(await readOf(root, "l0")).toBe("é");
+    expect(await readOf(root, "./".repeat(2048))).toBe("cannot read ROOT/: it is a directory");
+    expect(await readOf(root, `${"./".repeat(2048)}f`)).toBe("ROOT: a path within it is too long");
+  });
+
   it("refuses what is no file of that size, and waits for nobody", async () => {
     const root = await setUp();
     execFileSync("mkfifo", [join(root, "fifo")]);

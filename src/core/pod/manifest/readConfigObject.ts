@@ -14,6 +14,7 @@ import {
   required,
   tooLong,
 } from "../fieldProblem.ts";
+import { utf8Length } from "../../utf8Length.ts";
 import { configKey } from "../validateFormats.ts";
 import { validateMetadata } from "../validateMetadata.ts";
 import { decodeObject } from "./decodeObject.ts";
@@ -68,7 +69,7 @@ function* configMapViolations({ data = {}, binaryData = {} }: ConfigMap): FieldP
   for (const key of Object.keys(binaryData)) {
     if (Object.hasOwn(data, key)) yield invalid(`binaryData[${key}]`, key, "duplicate key in both data and binaryData");
   }
-  const texts = Object.values(data).reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+  const texts = Object.values(data).reduce((sum, text) => sum + utf8Length(text), 0);
   if (texts + sizeOfBase64(binaryData) > MAX_BYTES) yield tooLong("", MAX_BYTES);
 }
 

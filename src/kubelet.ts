@@ -60,6 +60,7 @@ import { podStatus } from "./pipelines/podStatus.ts";
 import { podTimeline } from "./pipelines/podTimeline.ts";
 import { createPullRecords } from "./pipelines/images/pullRecords.ts";
 import { createRegistryCredentials } from "./pipelines/images/registryCredentials.ts";
+import { objectQueries } from "./pipelines/objectQueries.ts";
 import { createPodStarts } from "./pipelines/podStarts.ts";
 import { createQueries } from "./pipelines/queries.ts";
 import { restoreAllocations } from "./pipelines/podWorker/restoreAllocations.ts";
@@ -170,6 +171,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
   });
   const up$ = runtimeState({ lookAgain$: loops.runtimeLooks.values$ }, ports, config, state.runtimeState);
 
+  const queries = createQueries(state, clock, config);
   return {
     run$: merge(
       ports.recordEvents(loops.events.values$),
@@ -190,7 +192,8 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     problemsChanged$: state.problems.changes$,
     stats,
     queries: {
-      ...createQueries(state, clock, config),
+      ...queries,
+      ...objectQueries(queries, state, ports, config),
       ...timelineQueries(state, clock, images),
       ...volumeQueries(state, clock, config),
     },

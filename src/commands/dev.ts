@@ -82,7 +82,7 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
         }),
       );
       const hurried$ = signals$.pipe(skip(1));
-      const node$ = runNode({ options: space.options, log, version: KUBERNETES_VERSION }).pipe(
+      const node$ = runNode({ options: space.options, log, version: KUBERNETES_VERSION, localApi: space }).pipe(
         connect((output$) =>
           combineLatest([
             startedKubelet(output$).pipe(tap((started) => (kubelet = started))),

@@ -28,6 +28,8 @@ export interface DevSpace {
   readonly runtime: DevRuntime;
   readonly log: WriteStream;
   readonly logFile: string;
+  /** For whoever wants to change pods through the API. */
+  readonly writeHint: string;
   /** Tells other commands of this user about the authenticated server at this port; resolves with the banner. */
   announce(port: number): Promise<DevBanner>;
   close(): Promise<void>;
@@ -58,6 +60,7 @@ export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
     runtime,
     log,
     logFile,
+    writeHint: `this node runs the manifests of ${manifests}: add, edit or remove files there`,
     announce: async (port) => {
       announced = await announceAt(`https://${LOOPBACK}:${port}`, { root, manifests, clientFiles, log });
       return {

@@ -16,6 +16,7 @@ import type { LeveledLogger } from "../ports/telemetry.ts";
 import { createAuthenticate } from "../server/auth/authenticate.ts";
 import { ALWAYS_ALLOW, type Authorize, createWebhookAuthorize } from "../server/auth/authorize.ts";
 import { kubeletServer } from "../server/kubeletServer.ts";
+import type { LocalApiOptions } from "../server/localApi/localApi.ts";
 import { secureListener, type TlsMaterial } from "../server/secureListener.ts";
 import type { ListeningAddress } from "../server/serve.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
@@ -41,6 +42,8 @@ export interface HttpsServerSetup {
   readonly log: LeveledLogger;
   readonly version: string;
   readonly metrics: MetricsSink;
+  /** Absent: the server answers as a kubelet and nothing else. */
+  readonly localApi?: LocalApiOptions | undefined;
 }
 
 /** Serves while subscribed; see `serve`. A server that could let nobody in stays off, and the log says why. */
@@ -105,6 +108,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
     metricsPage: metrics,
     telemetry: { log, metrics },
     clock: ports.clock,
+    localApi: setup.localApi,
   });
 }
 

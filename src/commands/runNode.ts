@@ -31,6 +31,7 @@ import type { ApiLanes } from "../ports/apiServer.ts";
 import type { Machine } from "../ports/host.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { LeveledLogger } from "../ports/telemetry.ts";
+import type { LocalApiOptions } from "../server/localApi/localApi.ts";
 import { healthzServer } from "../server/healthzServer.ts";
 import { readOnlyServer } from "../server/readOnlyServer.ts";
 import type { ListeningAddress } from "../server/serve.ts";
@@ -61,6 +62,7 @@ import { systemRandom } from "../sources/systemRandom.ts";
 import { setBuildMetrics } from "./buildMetrics.ts";
 import { countCriCalls } from "./criMetrics.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
+import { createLocalApi, type LocalApi } from "./localApi.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { podSources, usesStreams } from "./podSources.ts";
 import { supervised } from "./supervised.ts";
@@ -81,6 +83,8 @@ export interface NodeSetup {
   readonly version: string;
   /** Whether mounts spread to and from pods that ask for it; the embedded runtime has no use for that. Default false. */
   readonly sharesMounts?: boolean;
+  /** Serves kubectl too, as an API server would; its users are told so how to change what they cannot write there. */
+  readonly localApi?: { readonly writeHint: string };
 }
 
 /** Runs a node. Errors with a KubeletError when it cannot start, with an InvariantError on a bug. */
@@ -163,7 +167,8 @@ interface Start extends Pick<OpenResources, "metrics" | "client">, Pick<KubeletP
 function runKubelet(setup: NodeSetup, start: Start): Observable<NodeOutput> {
   const { options, log, version } = setup;
   const { config, machine, metrics } = start;
-  const ports = realPorts(setup, start);
+  const localApi = setup.localApi && createLocalApi(config.nodeName, setup.localApi.writeHint);
+  const ports = realPorts(setup, start, localApi);
   const kubelet = createKubelet(config, ports);
   log.info("Starting kubelet", {
     version,
@@ -178,7 +183,11 @@ function runKubelet(setup: NodeSetup, start: Start): Observable<NodeOutput> {
     setup.sharesMounts === true && mayMount()
       ? shareRoot(config.directories.rootDir, { clock: ports.clock, log })
       : EMPTY,
-    merge(of<NodeOutput>({ kind: "started", kubelet }), servers(setup, ports, start, kubelet), kubelet.run$),
+    merge(
+      of<NodeOutput>({ kind: "started", kubelet }),
+      servers(setup, ports, start, kubelet, localApi?.of(kubelet)),
+      kubelet.run$,
+    ),
   );
 }
 
@@ -207,7 +216,7 @@ function openResources({ options: { config } }: NodeSetup): OpenResources {
   };
 }
 
-function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
+function realPorts({ options, log }: NodeSetup, start: Start, localApi: LocalApi | undefined): KubeletPorts {
   const { config: kubeletConfig, machine, cgroups, metrics, client, api } = start;
   const { config, credentialPlugins } = options;
   const clock = systemClock;
@@ -278,7 +287,7 @@ function realPorts({ options, log }: NodeSetup, start: Start): KubeletPorts {
         clock,
         qps: config.eventRecordQPS,
         burst: config.eventBurst,
-        store: storeIn(api, kubeletConfig.nodeName, { clock, rng, telemetry }),
+        store: localApi?.storeEvents ?? storeIn(api, kubeletConfig.nodeName, { clock, rng, telemetry }),
       }),
   };
 }
@@ -312,6 +321,7 @@ function servers(
   ports: KubeletPorts,
   { config: { nodeName, directories }, metrics }: Start,
   { queries, commands, stats, node, podsChanged$ }: Kubelet,
+  localApi: LocalApiOptions | undefined,
 ): Observable<NodeOutput> {
   const { config, flags } = setup.options;
   const { log } = setup;
@@ -352,6 +362,7 @@ function servers(
           podLogsDir,
           addresses$,
           nodeName,
+          localApi,
         }),
       ),
     );

@@ -1,5 +1,5 @@
 /** What the servers may read of the kubelet: snapshots, never a stream, never a pipeline. */
-import type { Pod } from "../core/api.ts";
+import type { Node, Pod } from "../core/api.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { TimelineView } from "../core/timeline/timelineView.ts";
@@ -16,6 +16,10 @@ export interface KubeletQueries {
   pods(): readonly Pod[];
   /** What is wrong with the manifests now: of each source in order of files and lines. */
   manifestProblems(): readonly ManifestProblem[];
+  /** The same pods as an API server would show them: static pods with the times of their creation and deletion. */
+  shownPods(): readonly Pod[];
+  /** This node as the API server has it, or would have it. */
+  node(): Node;
   /** Pods with something in the runtime, as last inspected. */
   runtimePods(): readonly PodRuntimeStatus[];
   /** What happened to a pod and what it waits for now; undefined when no such pod is, or lately was, here. */

@@ -16,6 +16,8 @@ export interface BaseAppOptions {
   readonly count?: MiddlewareHandler;
   /** Absent: everybody may come in. */
   readonly guard?: MiddlewareHandler;
+  /** Answers requests, once they are let in, before anything looks at their bodies. */
+  readonly first?: MiddlewareHandler | undefined;
   readonly takesBody?: readonly string[];
 }
 
@@ -38,6 +40,9 @@ function http2Of(context: Context): Http2ServerRequest | undefined {
   const { incoming } = (context.env ?? {}) as Partial<ServerBindings>;
   return incoming instanceof Http2ServerRequest ? incoming : undefined;
 }
+
+/** Whether a request came by HTTP/2. */
+export const isHttp2 = (context: Context): boolean => http2Of(context) !== undefined;
 
 /** HTTP/2 needs no word for it: what goes on behind the headers is a body. */
 const hasUnknownLength = (context: Context): boolean =>
@@ -64,11 +69,12 @@ const plainHeaders: MiddlewareHandler = async (context, next) => {
 };
 
 /** An app without routes. `guard` lets requests in; small bodies are taken on the paths of `takesBody`. */
-export function baseApp(log: Logger, { count, guard, takesBody = [] }: BaseAppOptions = {}): Hono {
+export function baseApp(log: Logger, { count, guard, first, takesBody = [] }: BaseAppOptions = {}): Hono {
   const app = new Hono();
   app.use(plainHeaders);
   if (count !== undefined) app.use(count);
   if (guard !== undefined) app.use(guard);
+  if (first !== undefined) app.use(first);
   app.use(sendOn);
   app.use(refuseBodies(takesBody));
   app.notFound((context) => context.text(notFoundText(context.req.path), 404));

@@ -5,6 +5,7 @@
  */
 import type { Hono } from "hono";
 import type { Observable } from "rxjs";
+import { isStreamPath } from "../core/server/streamOptions.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
@@ -23,6 +24,8 @@ import { addHealthzRoutes } from "./healthzRoutes.ts";
 import { addMetricsRoute } from "./metricsRoute.ts";
 import { addProfileRoutes } from "./profileRoutes.ts";
 import { addPodsRoute, addRunningPodsRoute } from "./podRoutes.ts";
+import { addLocalApi, type LocalApiOptions, refuseWrites } from "./localApi/localApi.ts";
+import { isPodStreamUrl } from "./localApi/podSubresources.ts";
 import type { SecureListener } from "./secureListener.ts";
 import { type ListeningAddress, serve, SERVER_LIMITS, type ServerLimits } from "./serve.ts";
 import { addStatsRoutes } from "./statsRoutes.ts";
@@ -72,6 +75,8 @@ export interface KubeletAppOptions {
   readonly metricsPage: MetricsPage;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  /** Absent: this server answers as a kubelet and nothing else. */
+  readonly localApi?: LocalApiOptions | undefined;
 }
 
 export interface KubeletServerOptions extends KubeletAppOptions {
@@ -99,7 +104,9 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   const { log, metrics } = telemetry;
   const count = countRequests({ metrics, clock, serverType: "readwrite", paths: KUBELET_PATHS });
   const letIn = guard({ ...options.access, clock, log, metrics });
-  const app = baseApp(log, { count, guard: letIn, takesBody: ["/debug/flags/v"] });
+  const { localApi } = options;
+  const first = localApi && refuseWrites(localApi);
+  const app = baseApp(log, { count, guard: letIn, first, takesBody: ["/debug/flags/v"] });
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addMetricsRoute(app, options.metricsPage, options.stats, clock);
@@ -107,6 +114,7 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
   addRetryRoute(app, options.commands, queries);
+  if (localApi !== undefined) addLocalApi(app, { ...localApi, clock, process: options.process });
   if (handlers.enableDebuggingHandlers) addDebuggingRoutes(app, options);
   else addDisabledRoutes(app);
   return app;
@@ -136,5 +144,8 @@ function addDebuggingRoutes(app: Hono, options: KubeletAppOptions): void {
 export function kubeletServer(options: KubeletServerOptions): Observable<ListeningAddress> {
   const { address, port, secure, streamIdleTimeoutMs, limits = KUBELET_SERVER_LIMITS } = options;
   const app = kubeletApp(options);
-  return serve({ app, address, port, secure, limits, upgrades: createUpgrades(app, streamIdleTimeoutMs) });
+  const isStream = (url: string): boolean =>
+    isStreamPath(url) || (options.localApi !== undefined && isPodStreamUrl(url));
+  const upgrades = createUpgrades(app, streamIdleTimeoutMs, isStream);
+  return serve({ app, address, port, secure, limits, upgrades });
 }

@@ -20,10 +20,14 @@ export interface Upgrades {
   close(): void;
 }
 
-/** `idleTimeoutMs` is that of connections that were handed on. */
-export function createUpgrades(app: Hono, idleTimeoutMs: number): Upgrades {
+/** `idleTimeoutMs` is that of connections that were handed on; `isStream` knows the URLs that may hand them on. */
+export function createUpgrades(
+  app: Hono,
+  idleTimeoutMs: number,
+  isStream: (url: string) => boolean = isStreamPath,
+): Upgrades {
   const open = new Set<Socket>();
-  const isWanted = ({ url = "" }: IncomingMessage): boolean => isStreamPath(url);
+  const isWanted = ({ url = "" }: IncomingMessage): boolean => isStream(url);
   return {
     isWanted,
     listener: (incoming, socket, head) => {

@@ -13,6 +13,8 @@ import { recordingTelemetry } from "./recordingTelemetry.ts";
 /** A node without pods. */
 export const NO_PODS: KubeletQueries = {
   pods: () => [],
+  shownPods: () => [],
+  node: () => ({ metadata: { name: "node" } }),
   manifestProblems: () => [],
   runtimePods: () => [],
   timeline: () => undefined,

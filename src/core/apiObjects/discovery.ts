@@ -1,0 +1,74 @@
+/** What an API server that only reads tells clients of itself: its versions and resources. */
+import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
+
+/** The versions of the core group. */
+export const API_VERSIONS = { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] } as const;
+
+/** There are no other groups. */
+export const API_GROUPS = { kind: "APIGroupList", apiVersion: "v1", groups: [] } as const;
+
+const SHORT_NAMES: Readonly<Partial<Record<ApiResourceName, readonly string[]>>> = {
+  pods: ["po"],
+  nodes: ["no"],
+  namespaces: ["ns"],
+  events: ["ev"],
+};
+const READ = ["get", "list", "watch"];
+/** Subresources of pods, by their verbs. */
+const POD_STREAMS = {
+  attach: { kind: "PodAttachOptions", verbs: ["create", "get"] },
+  exec: { kind: "PodExecOptions", verbs: ["create", "get"] },
+  log: { kind: "Pod", verbs: ["get"] },
+  portforward: { kind: "PodPortForwardOptions", verbs: ["create", "get"] },
+} as const;
+
+/** The resources of the core group that can be read. */
+export function apiResourceList(resources: readonly ApiResourceName[]) {
+  const readable = resources.map((name) => {
+    const { kind, namespaced } = API_RESOURCES[name];
+    return {
+      name,
+      singularName: kind.toLowerCase(),
+      namespaced,
+      kind,
+      verbs: READ,
+      shortNames: SHORT_NAMES[name] ?? [],
+      ...(name === "pods" ? { categories: ["all"] } : {}),
+    };
+  });
+  const streams = Object.entries(POD_STREAMS).map(([name, { kind, verbs }]) => ({
+    name: `pods/${name}`,
+    singularName: "",
+    namespaced: true,
+    kind,
+    verbs,
+  }));
+  return { kind: "APIResourceList", apiVersion: "v1", groupVersion: "v1", resources: [...readable, ...streams] };
+}
+
+/** `/version`; `gitVersion` is `v` and a semantic version. */
+export function versionInfo(gitVersion: string, platform: string) {
+  const [, major = "", minor = ""] = /^v(\d+)\.(\d+)/.exec(gitVersion) ?? [];
+  return { major, minor, gitVersion, platform };
+}
+
+/** Where the descriptions of `/openapi/v3` are. */
+export const OPENAPI_INDEX = { paths: { "api/v1": { serverRelativeURL: "/openapi/v3/api/v1" } } } as const;
+
+/**
+ * As much of a description as kubectl needs before it sends an object: that the server checks fields itself. Without it
+ * `kubectl apply` fails over the missing description, and nobody reads why nothing can be applied.
+ */
+export function openApiDocument(version: string) {
+  const patch = {
+    parameters: [{ name: "fieldValidation", in: "query" }],
+    responses: {},
+    "x-kubernetes-group-version-kind": { group: "", version: "v1", kind: "Pod" },
+  };
+  return {
+    openapi: "3.0.0",
+    info: { title: "rxlet", version },
+    paths: { "/api/v1/namespaces/{namespace}/pods/{name}": { patch } },
+    components: {},
+  };
+}

@@ -90,6 +90,9 @@ export default tseslint.config(
   {
     files: ["src/**/*.ts"],
     rules: {
+      // A rejection that nobody hears ends the daemon: each promise is awaited or has a handler, `void` is none.
+      "@typescript-eslint/no-floating-promises": ["error", { ignoreVoid: false }],
+      "@typescript-eslint/no-misused-promises": "error",
       "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
       "max-lines-per-function": ["error", { max: 90, skipBlankLines: true, skipComments: true }],
       "no-restricted-globals": ["error", ...AMBIENT],

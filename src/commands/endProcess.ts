@@ -30,7 +30,7 @@ export function watchThreads(): void {
 
 /** Ends the process with `code`, at the latest after `END_MS`; standard error says which work was cut off. */
 export function endProcess(code: number): void {
-  for (const thread of threads) void thread.terminate();
+  for (const thread of threads) thread.terminate().catch(() => {}); // one that has ended is what is wanted
   const startedAt = systemClock.monotonicMs();
   systemClock.scheduler.schedule(function look() {
     if (openWork().length === 0) process.exit(code);

@@ -5,6 +5,7 @@
 import type { Duplex, Writable } from "node:stream";
 import { channelCodec, openChannels } from "../streaming/channels.ts";
 import { openSpdy, type SpdyStream } from "../streaming/spdyConnection.ts";
+import { messageOf } from "./rpcFault.ts";
 import { acceptSpdy, acceptWebSocket, isWebSocketUpgrade, type StreamUpgrade } from "./streamUpgrade.ts";
 import { within } from "./within.ts";
 
@@ -52,11 +53,12 @@ const requestOf = (stream: SpdyStream): string =>
 function joinPair(pairs: Map<string, StreamPair>, stream: SpdyStream, forward: Forward): boolean {
   const request = requestOf(stream);
   const role = roleOf(stream) as Role;
+  const giveUp = (): void => void stream.destroy();
   let pair = pairs.get(request);
   if (pair === undefined) {
     pair = { streams: {}, complete: Promise.withResolvers() };
     pairs.set(request, pair);
-    void awaitPair(pair, request).finally(() => pairs.delete(request));
+    awaitPair(pair, request, () => pairs.delete(request)).catch(giveUp);
   }
   if (pair.streams[role] !== undefined) {
     pair.streams.error?.write(`error processing stream for request ${request}: ${role} stream already assigned`);
@@ -67,18 +69,19 @@ function joinPair(pairs: Map<string, StreamPair>, stream: SpdyStream, forward: F
   if (data !== undefined && error !== undefined) {
     pair.complete.resolve();
     error.resume();
-    void forwardPair(portOf(data) ?? 0, data, error, forward);
+    forwardPair(portOf(data) ?? 0, data, error, forward).catch(giveUp);
   }
   return true;
 }
 
-async function awaitPair({ streams, complete }: StreamPair, request: string): Promise<void> {
-  if (await within(CREATION_MS, complete.promise)) return;
-  streams.error?.end(`(request=${request}) timed out waiting for streams`);
+async function awaitPair({ streams, complete }: StreamPair, request: string, settled: () => void): Promise<void> {
+  const isComplete = await within(CREATION_MS, complete.promise);
+  settled();
+  if (!isComplete) streams.error?.end(`(request=${request}) timed out waiting for streams`);
 }
 
 async function forwardPair(port: number, data: Duplex, error: Writable, forward: Forward): Promise<void> {
-  const problem = await forward(port, data);
+  const problem = await forward(port, data).catch(messageOf);
   if (problem !== undefined) data.destroy();
   error.end(problem);
 }
@@ -101,7 +104,7 @@ async function overWebSocket(upgrade: StreamUpgrade, ports: readonly number[], f
       const portBytes = Buffer.alloc(2);
       portBytes.writeUInt16LE(port);
       for (const channel of [data, error]) channel.write(portBytes);
-      const problem = await forward(port, data);
+      const problem = await forward(port, data).catch(messageOf);
       if (problem !== undefined) error.write(problem);
     }),
   );

@@ -68,10 +68,20 @@ const plainHeaders: MiddlewareHandler = async (context, next) => {
   }
 };
 
+/** Whatever a handler throws becomes an Error: the framework hands nothing else to `onError`. */
+const throwErrors: MiddlewareHandler = async (_context, next) => {
+  try {
+    await next();
+  } catch (thrown) {
+    throw new Error(toKubeletError(thrown).message, { cause: thrown });
+  }
+};
+
 /** An app without routes. `guard` lets requests in; small bodies are taken on the paths of `takesBody`. */
 export function baseApp(log: Logger, { count, guard, first, takesBody = [] }: BaseAppOptions = {}): Hono {
   const app = new Hono();
   app.use(plainHeaders);
+  app.use(throwErrors);
   if (count !== undefined) app.use(count);
   if (guard !== undefined) app.use(guard);
   if (first !== undefined) app.use(first);
@@ -79,7 +89,8 @@ export function baseApp(log: Logger, { count, guard, first, takesBody = [] }: Ba
   app.use(refuseBodies(takesBody));
   app.notFound((context) => context.text(notFoundText(context.req.path), 404));
   app.onError((thrown, context) => {
-    log.error("HTTP request failed", { logger: "server", path: context.req.path, err: toKubeletError(thrown) });
+    const err = toKubeletError(thrown.cause ?? thrown);
+    log.error("HTTP request failed", { logger: "server", path: context.req.path, err });
     return context.text("500: Internal Server Error", 500);
   });
   return app;

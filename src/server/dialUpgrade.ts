@@ -33,7 +33,7 @@ export function dialUpgrade(url: URL, method: string, headers: readonly string[]
     client.once("close", () => request.destroy());
     request.on("timeout", () => request.destroy(new Error(`no answer within ${ANSWER_TIMEOUT_MS} ms`)));
     request.on("error", ({ message }) => resolve({ kind: "failed", message: `error dialing backend: ${message}` }));
-    request.on("response", (answer) => void refusalOf(answer).then(resolve));
+    request.on("response", (answer) => resolve(refusalOf(answer)));
     request.on("upgrade", (answer, runtime, early) => {
       runtime.on("error", () => runtime.destroy());
       resolve({ kind: "upgraded", answer, runtime, early });

@@ -24,5 +24,5 @@ export function healthzServer({
 }: HealthzServerOptions): Observable<ListeningAddress> {
   const app = baseApp(telemetry.log);
   addHealthzRoutes(app, queries, telemetry);
-  return serve({ app, address, port, ...(limits === undefined ? {} : { limits }) });
+  return serve({ app, telemetry, address, port, ...(limits === undefined ? {} : { limits }) });
 }

@@ -142,10 +142,10 @@ function addDebuggingRoutes(app: Hono, options: KubeletAppOptions): void {
 
 /** Serves while subscribed; see `serve`. */
 export function kubeletServer(options: KubeletServerOptions): Observable<ListeningAddress> {
-  const { address, port, secure, streamIdleTimeoutMs, limits = KUBELET_SERVER_LIMITS } = options;
+  const { address, port, secure, telemetry, streamIdleTimeoutMs, limits = KUBELET_SERVER_LIMITS } = options;
   const app = kubeletApp(options);
-  const isStream = (url: string): boolean =>
-    isStreamPath(url) || (options.localApi !== undefined && isPodStreamUrl(url));
-  const upgrades = createUpgrades(app, streamIdleTimeoutMs, isStream);
-  return serve({ app, address, port, secure, limits, upgrades });
+  const isStream = (path: string): boolean =>
+    isStreamPath(path) || (options.localApi !== undefined && isPodStreamUrl(path));
+  const upgrades = createUpgrades(app, streamIdleTimeoutMs, telemetry, isStream);
+  return serve({ app, telemetry, address, port, secure, limits, upgrades });
 }

@@ -7,11 +7,12 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
-import { createAdaptorServer, getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { Observable, of } from "rxjs";
 import { type ErrorCode, type KubeletError, kubeletError } from "../core/errors.ts";
+import type { Telemetry } from "../ports/telemetry.ts";
 import { type Http2Sessions, PROTOCOLS, serveHttp2 } from "./http2Sessions.ts";
+import { type RequestListener, requestListener } from "./requestListener.ts";
 import type { SecureListener } from "./secureListener.ts";
 import type { Upgrades } from "./upgrades.ts";
 
@@ -49,6 +50,7 @@ export const SERVER_LIMITS: ServerLimits = {
 
 export interface ServeOptions {
   readonly app: Hono;
+  readonly telemetry: Telemetry;
   readonly address: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -75,9 +77,10 @@ export function serve(options: ServeOptions): Observable<ListeningAddress> {
     let server: Server | SecureServer | undefined;
     let http2: Http2Sessions | undefined;
     const listen = (): void => {
-      const opened = boundedServer(options);
+      const answer = requestListener(options.app, options.telemetry);
+      const opened = boundedServer(options, answer);
       server = opened;
-      http2 = http2Of(opened, options);
+      http2 = http2Of(opened, options, answer);
       opened.on("error", (error: NodeJS.ErrnoException) => subscriber.error(listenError(address, port, error)));
       opened.listen({ host: address, port, exclusive: true }, () => {
         const bound = opened.address();
@@ -108,26 +111,24 @@ export function serve(options: ServeOptions): Observable<ListeningAddress> {
   });
 }
 
-function boundedServer({ app, limits = SERVER_LIMITS, secure, upgrades }: ServeOptions): Server | SecureServer {
+function boundedServer(
+  { limits = SERVER_LIMITS, secure, upgrades }: ServeOptions,
+  answer: RequestListener,
+): Server | SecureServer {
   const { headersTimeoutMs, requestTimeoutMs } = limits;
-  const server = createAdaptorServer({
-    fetch: app.fetch,
-    overrideGlobalObjects: false,
-    createServer: secure === undefined ? createServer : secure.createServer,
-    serverOptions: {
-      maxHeaderSize: limits.maxHeaderBytes,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      connectionsCheckingInterval: Math.max(50, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
-      ...(secure === undefined
-        ? {}
-        : { ...secure.options, ALPNProtocols: PROTOCOLS, handshakeTimeout: headersTimeoutMs, allowHalfOpen: true }),
-      ...(upgrades === undefined
-        ? {}
-        : { shouldUpgradeCallback: (asked: IncomingMessage) => upgrades.isWanted(asked) }),
-    },
-  }) as Server | SecureServer;
+  const bounds = {
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.max(50, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
+    ...(upgrades === undefined ? {} : { shouldUpgradeCallback: (asked: IncomingMessage) => upgrades.isWanted(asked) }),
+  };
+  const secureBounds = { ALPNProtocols: PROTOCOLS, handshakeTimeout: headersTimeoutMs, allowHalfOpen: true };
+  const server =
+    secure === undefined
+      ? createServer(bounds, answer)
+      : secure.createServer({ ...bounds, ...secure.options, ...secureBounds }, answer);
   server.maxConnections = limits.maxConnections;
   server.setTimeout(limits.idleTimeoutMs);
   if (upgrades !== undefined) {
@@ -139,10 +140,10 @@ function boundedServer({ app, limits = SERVER_LIMITS, secure, upgrades }: ServeO
 /** undefined: clients of plain HTTP cannot agree on it. */
 function http2Of(
   server: Server | SecureServer,
-  { app, secure, limits = SERVER_LIMITS }: ServeOptions,
+  { secure, limits = SERVER_LIMITS }: ServeOptions,
+  answer: RequestListener,
 ): Http2Sessions | undefined {
-  if (secure === undefined) return undefined;
-  return serveHttp2(server as SecureServer, getRequestListener(app.fetch, { overrideGlobalObjects: false }), limits);
+  return secure === undefined ? undefined : serveHttp2(server as SecureServer, answer, limits);
 }
 
 const LISTEN_FAILURES: ReadonlyMap<string, readonly [code: ErrorCode, why: string]> = new Map([

@@ -5,9 +5,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Hono } from "hono";
+import { getPath } from "hono/utils/url";
 import { isStreamPath } from "../core/server/streamOptions.ts";
+import type { Telemetry } from "../ports/telemetry.ts";
+import { failedTask } from "./failedTask.ts";
 import { proxyUpgrade } from "./proxyUpgrade.ts";
-import { answerRaw } from "./rawAnswer.ts";
+import { answerRaw, answerResponse } from "./rawAnswer.ts";
 import type { ServerBindings } from "./serverBindings.ts";
 import { translateUpgrade } from "./translateUpgrade.ts";
 import { tunnelUpgrade } from "./tunnelUpgrade.ts";
@@ -20,14 +23,19 @@ export interface Upgrades {
   close(): void;
 }
 
-/** `idleTimeoutMs` is that of connections that were handed on; `isStream` knows the URLs that may hand them on. */
+/** `idleTimeoutMs` is that of connections that were handed on; `isStream` knows the paths that may hand them on. */
 export function createUpgrades(
-  app: Hono,
+  app: Pick<Hono, "fetch">,
   idleTimeoutMs: number,
-  isStream: (url: string) => boolean = isStreamPath,
+  telemetry: Telemetry,
+  isStream: (path: string) => boolean = isStreamPath,
 ): Upgrades {
   const open = new Set<Socket>();
-  const isWanted = ({ url = "" }: IncomingMessage): boolean => isStream(url);
+  const isWanted = (incoming: IncomingMessage): boolean => {
+    const request = requestOf(incoming);
+    // The path that the guard and the routes see.
+    return request !== undefined && isStream(getPath(request));
+  };
   return {
     isWanted,
     listener: (incoming, socket, head) => {
@@ -36,7 +44,12 @@ export function createUpgrades(
       socket.on("error", () => socket.destroy());
       // Older versions of Node ask nobody whether to upgrade.
       if (!isWanted(incoming)) answerRaw(socket, 400, "400: Bad Request");
-      else void answer(app, { incoming, socket, head, idleTimeoutMs });
+      else {
+        answer(app, { incoming, socket, head, idleTimeoutMs }).catch((thrown: unknown) => {
+          failedTask(telemetry, "upgrade")(thrown);
+          answerRaw(socket, 500, "500: Internal Server Error");
+        });
+      }
     },
     close: () => {
       for (const socket of open) socket.destroy();
@@ -51,7 +64,7 @@ interface Upgrade {
   readonly idleTimeoutMs: number;
 }
 
-async function answer(app: Hono, upgrade: Upgrade): Promise<void> {
+async function answer(app: Pick<Hono, "fetch">, upgrade: Upgrade): Promise<void> {
   const { incoming, socket } = upgrade;
   const request = requestOf(incoming);
   if (request === undefined) return answerRaw(socket, 400, "400: Bad Request");
@@ -69,12 +82,12 @@ async function answer(app: Hono, upgrade: Upgrade): Promise<void> {
     },
   };
   const response = await app.fetch(request, bindings);
-  if (!isHandedOn) answerRaw(socket, response.status, await response.text(), response.headers);
+  if (!isHandedOn) await answerResponse(socket, response);
 }
 
 /** Without body: an upgrade has none. */
 function requestOf({ url = "", method = "GET", rawHeaders }: IncomingMessage): Request | undefined {
-  if (!url.startsWith("/")) return undefined;
+  if (!url.startsWith("/") || url.includes("\\")) return undefined;
   try {
     const headers = new Headers();
     for (let at = 0; at + 1 < rawHeaders.length; at += 2)

@@ -68,8 +68,9 @@ export function manifestDirectory(
 function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Observable<unknown> {
   return new Observable<unknown>((subscriber) => {
     let current: PlaceWatch | undefined;
+    const failed = (thrown: unknown): void => subscriber.error(ioError(`watching ${place}`, thrown));
     const start = () => {
-      void current?.watcher.close();
+      current?.watcher.close().catch(failed);
       const watched = watchPlace(place);
       const { watcher, target, identity } = watched;
       current = watched;
@@ -88,7 +89,7 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
         if (!isDirectory && watcher === current?.watcher && directoryNow(target) !== watched.targetIdentity) start();
       });
       watcher.on("ready", () => subscriber.next("ready"));
-      watcher.on("error", (thrown) => subscriber.error(ioError(`watching ${place}`, thrown)));
+      watcher.on("error", failed);
     };
     const sighted: Sighting = (identity) => {
       if (identity !== current?.identity) start();
@@ -97,7 +98,7 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
     start();
     return () => {
       watches.delete(sighted);
-      void current?.watcher.close();
+      current?.watcher.close().catch(failed);
     };
   });
 }

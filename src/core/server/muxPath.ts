@@ -7,12 +7,13 @@ const TREES: ReadonlySet<string> = new Set(["/stats", "/logs", "/runningpods", "
 const SERVICES =
   /^\/(?:pods|stats|logs|run|exec|attach|portForward|containerLogs|runningpods|checkpoint|debug\/pprof)(?:\/|$)/;
 
-/** Without empty, `.` and `..` parts; a slash at the end stays. */
+/** Without empty, `.` and `..` parts, whose dots may be encoded; a slash at the end stays. */
 export function cleanPath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== "" && part !== ".") parts.push(part);
+    const plain = part.replaceAll(/%2e/gi, ".");
+    if (plain === "..") parts.pop();
+    else if (plain !== "" && plain !== ".") parts.push(part);
   }
   const cleaned = `/${parts.join("/")}`;
   return path.endsWith("/") && cleaned !== "/" ? `${cleaned}/` : cleaned;

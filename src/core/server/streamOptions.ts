@@ -45,8 +45,8 @@ export function forwardedPorts(query: URLSearchParams): Result<readonly number[]
 
 const invalid = (message: string): Result<never> => err(kubeletError("InvalidArgument", message));
 
-/** Whether connections are handed on below this path of a URL; elsewhere a wish for another protocol counts for nothing. */
-export const isStreamPath = (url: string): boolean => /^\/(exec|attach|portForward)\//.test(url);
+/** Whether connections are handed on below this path; elsewhere a request for another protocol is one like any other. */
+export const isStreamPath = (path: string): boolean => /^\/(exec|attach|portForward)\//.test(path);
 
 /** Whether a request opens a WebSocket; what else upgrades is SPDY. */
 export const isWebSocket = (upgrade: string | undefined): boolean => upgrade?.toLowerCase() === "websocket";

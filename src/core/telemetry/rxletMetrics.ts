@@ -19,6 +19,11 @@ export const rxletMetrics = {
     help: "Kubernetes events recorded, before repeated ones are combined or filtered.",
     labels: ["type", "reason"],
   },
+  rxlet_failed_tasks_total: {
+    type: "counter",
+    help: "Failures of work that nobody waits for, by task.",
+    labels: ["task"],
+  },
   rxlet_inspections_total: {
     type: "counter",
     help: "Inspections of pods in the runtime, by result: ok or the code of the error.",

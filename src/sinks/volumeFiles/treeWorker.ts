@@ -41,7 +41,7 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
   const end = (): void => {
     const ended = thread;
     thread = undefined;
-    void ended?.terminate();
+    ended?.terminate().catch(() => {}); // one that has ended is what is wanted
   };
   const settle = (id: number, result: Result<unknown>): void => {
     waiting.get(id)?.settle(result);

@@ -9,6 +9,7 @@ import type { ContainerLogs, LogReading } from "../../../src/ports/containerLogs
 import { addContainerLogsRoute } from "../../../src/server/containerLogsRoute.ts";
 import { serve } from "../../../src/server/serve.ts";
 import { realClock } from "../../support/realClock.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const status: ApiContainerStatus = {
@@ -154,7 +155,7 @@ describe("/containerLogs", () => {
       of(new ReadableStream({ pull: () => new Promise(() => {}), cancel: cancelled })),
     );
     const listening = Promise.withResolvers<string>();
-    const server = serve({ app, address: "127.0.0.1", port: 0 }).subscribe({
+    const server = serve({ app, telemetry: recordingTelemetry(), address: "127.0.0.1", port: 0 }).subscribe({
       next: ({ address, port }) => listening.resolve(`http://${address}:${port}`),
       error: listening.reject,
     });

@@ -235,7 +235,7 @@ describe("hostile clients", () => {
     [
       "upgrades with a method of no request",
       "TRACE /exec/a/b/c HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
-      /^HTTP\/1.1 400 /,
+      /^HTTP\/1.1 405 /,
     ],
     [
       "smuggles a second request behind an upgrade",

@@ -102,14 +102,14 @@ describe("serve", () => {
     const first = await readOnly();
     first.stop();
     const app = baseApp(telemetry.log);
-    const again = await started(serve({ app, address, port: first.port }));
+    const again = await started(serve({ app, telemetry, address, port: first.port }));
     expect(again.port).toBe(first.port);
   });
 
   it("errors with address, port and reason when the port is taken", async () => {
     const { port } = await readOnly();
     const app = baseApp(telemetry.log);
-    const thrown = await firstValueFrom(serve({ app, address, port })).catch((error: KubeletError) => error);
+    const thrown = await firstValueFrom(serve({ app, telemetry, address, port })).catch((error: KubeletError) => error);
     const { cause: _cause, ...error } = thrown as KubeletError;
     expect(error).toEqual({
       code: "Unavailable",

@@ -1,0 +1,25 @@
+/** An app as the listener of a server of HTTP/1.1 or HTTP/2. A fault of the adapter ends its connection, and no more. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
+import type { Telemetry } from "../ports/telemetry.ts";
+import { failedTask } from "./failedTask.ts";
+
+/** Hears of each request. */
+export type RequestListener = (
+  incoming: IncomingMessage | Http2ServerRequest,
+  outgoing: ServerResponse | Http2ServerResponse,
+) => void;
+
+/** Makes it. */
+export function requestListener(app: Pick<Hono, "fetch">, telemetry: Telemetry): RequestListener {
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const failed = failedTask(telemetry, "answer");
+  return (incoming, outgoing) => {
+    answer(incoming, outgoing).catch((thrown: unknown) => {
+      failed(thrown);
+      outgoing.destroy();
+    });
+  };
+}

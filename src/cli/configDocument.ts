@@ -17,7 +17,7 @@ const NOTHING: DecodedConfiguration = { config: {}, problems: [] };
 /** Reads one file's text; never throws. */
 export function readConfigDocument(file: string, text: string, role: DocumentRole): ConfigDocument {
   const document = readYamlDocument(file, text);
-  if (document.syntaxErrors.length > 0) return { ...document, decoded: NOTHING };
+  if (document.wire === undefined) return { ...document, decoded: NOTHING };
   try {
     return { ...document, decoded: decodeConfiguration(document.wire, role) };
   } catch (error) {

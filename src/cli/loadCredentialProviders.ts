@@ -40,7 +40,7 @@ export async function loadCredentialProviders(
     for (const [index, provider] of decode(file, text, tokensAllowed, errors).entries()) {
       if (provider.name === "") continue;
       if (providers.has(provider.name)) {
-        errors.push(`${file}: providers[${index}].name: ${JSON.stringify(provider.name)} is there already`);
+        errors.push(`${file}: providers[${index}].name: ${JSON.stringify(provider.name)} is a duplicate`);
       }
       providers.set(provider.name, provider);
     }
@@ -89,13 +89,13 @@ async function faultsOfPrograms(
   names: readonly string[],
   readers: ConfigReaders,
 ): Promise<readonly string[]> {
-  if ((await readers.look(directory)) !== "directory") return [`${BIN_FLAG}: ${directory} is no directory`];
+  if ((await readers.look(directory)) !== "directory") return [`${BIN_FLAG}: ${directory} is not a directory`];
   const faults: string[] = [];
   for (const name of names) {
     const program = path.join(directory, name);
     const kind = await readers.look(program);
     if (kind === undefined) faults.push(`${BIN_FLAG}: plugin binary executable ${program} did not exist`);
-    else if (kind !== "program") faults.push(`${BIN_FLAG}: ${program} is no program that can be run`);
+    else if (kind !== "program") faults.push(`${BIN_FLAG}: ${program} is not an executable file`);
   }
   return faults;
 }

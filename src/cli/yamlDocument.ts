@@ -9,9 +9,9 @@ import type { FieldPath } from "../core/config/configProblem.ts";
 /** A file that was read, whether or not it is any good. */
 export interface YamlDocument {
   readonly file: string;
-  /** The plain values; undefined when the text is no YAML. */
+  /** The plain values; undefined when the text is not YAML. */
   readonly wire: unknown;
-  /** What is wrong with the text itself, ready to print. */
+  /** What is wrong with the text itself, ready to print. Of duplicate keys the last one is in `wire`. */
   readonly syntaxErrors: readonly string[];
   /** The line (from 1) of the longest part of `path` the file has, and how many steps that part has. */
   locate(path: FieldPath): { readonly steps: number; readonly line: number };
@@ -65,21 +65,29 @@ export function readYamlDocument(file: string, text: string): YamlDocument {
     syntaxErrors,
     locate,
   });
-  if (document.errors.length > 0) {
-    return failed(
-      ...document.errors.map((error) => `${file}:${lineOf(error.pos[0])}: ${reasonOf(error.code, error.message)}`),
-    );
-  }
+  const syntaxErrors = document.errors.map(({ code, message, pos: [start] }) => {
+    const reason = code === DUPLICATE_KEY ? `duplicate key ${keyAt(text, start)}` : reasonOf(code, message);
+    return `${file}:${lineOf(start)}: ${reason}`;
+  });
+  if (document.errors.some(({ code }) => code !== DUPLICATE_KEY)) return failed(...syntaxErrors);
   if (document.contents === null) return failed(`${file}: the file is empty`);
   try {
-    return { file, wire: document.toJS() as unknown, syntaxErrors: [], locate };
+    return { file, wire: document.toJS() as unknown, syntaxErrors, locate };
   } catch (error) {
     return failed(`${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
+const DUPLICATE_KEY = "DUPLICATE_KEY";
+const MAX_SHOWN_KEY = 60;
+
+/** The key that begins at an offset, in quotes. */
+function keyAt(text: string, offset: number): string {
+  const [key = ""] = /^["']?[^:"'\n]*/.exec(text.slice(offset, offset + MAX_SHOWN_KEY)) ?? [];
+  return JSON.stringify(key.replace(/^["']/, "").trim());
+}
+
 function reasonOf(code: string, message: string): string {
   if (code === "MULTIPLE_DOCS") return "must hold one document only";
-  if (code === "DUPLICATE_KEY") return "the same key appears twice in one map";
   return `not valid YAML: ${message}`;
 }

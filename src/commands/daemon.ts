@@ -15,7 +15,13 @@ export function daemon(options: KubeletOptions): Observable<NodeOutput> {
     wallTime: () => systemClock.wallTime(),
   });
   for (const warning of options.warnings) log.warn(warning);
+  let hasStarted = false;
   return runNode({ options, log, version: KUBERNETES_VERSION, sharesMounts: true }).pipe(
-    tap({ error: (error: unknown) => log.error("Kubelet cannot go on", { error }) }),
+    tap({
+      next: ({ kind }) => {
+        hasStarted ||= kind === "started";
+      },
+      error: (error: unknown) => log.error(hasStarted ? "Kubelet failed" : "Kubelet failed to start", { error }),
+    }),
   );
 }

@@ -46,7 +46,7 @@ function serves(socket: string): Observable<void> {
   return defer(() => from(connects(socket))).pipe(
     retry({ delay: () => timer(AGAIN_MS, systemClock.scheduler) }),
     deadline(START_MS, systemClock, () =>
-      kubeletError("DeadlineExceeded", `the embedded runtime does not serve ${socket} after ${START_MS} ms`),
+      kubeletError("DeadlineExceeded", `the built-in runtime does not listen on ${socket} after ${START_MS} ms`),
     ),
   );
 }

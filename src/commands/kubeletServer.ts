@@ -47,7 +47,8 @@ const withoutLinks = (directory: string): Promise<string> => realpath(directory)
 
 /** The error of an answer that is a refusal of the user; undefined for other answers. */
 export function refusalOf({ url }: KubeletServer, status: number, said: string): KubeletError | undefined {
-  if (status === 401) return kubeletError("PermissionDenied", `${url} does not know you: give a certificate or token`);
+  if (status === 401)
+    return kubeletError("PermissionDenied", `${url} needs credentials: give --client-certificate or --token-file`);
   return status === 403 ? kubeletError("PermissionDenied", `${url}: ${said}`) : undefined;
 }
 
@@ -56,11 +57,8 @@ export const unanswered = <T>({ url, isGuess }: KubeletServer, hint?: string): M
   catchError((thrown: unknown) => {
     const { code, message } = toKubeletError(thrown);
     if (code !== "Unavailable") return throwError(() => thrown);
-    const nothing = isGuess ? "no rxlet dev of yours runs, and " : "";
-    const hints = [
-      ...(hint === undefined ? [] : [hint]),
-      ...(isGuess ? ["--server says where another one listens"] : []),
-    ];
+    const nothing = isGuess ? "you have no rxlet dev running, and " : "";
+    const hints = [...(hint === undefined ? [] : [hint]), ...(isGuess ? ["--server names another kubelet"] : [])];
     const why = [`${nothing}no rxlet answers at ${url} (${message})`, ...hints].join("; ");
     return throwError(() => kubeletError("Unavailable", why));
   });

@@ -177,6 +177,9 @@ function runKubelet(setup: NodeSetup, start: Start): Observable<NodeOutput> {
     sources: config.sources,
     rootDir: options.flags.rootDir,
   });
+  if (start.api === undefined && config.clusterDns.length === 0) {
+    log.info("Pods with dnsPolicy ClusterFirst use the resolver of the node: clusterDNS is not set");
+  }
   setBuildMetrics(metrics, options, machine, version, config.nodeName);
   return concat(
     makeDirectories(config, ports),

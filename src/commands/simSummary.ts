@@ -6,7 +6,7 @@ import type { SimulateResult } from "../sim/simulateSeed.ts";
 const OUTCOMES: Readonly<Record<SimulateResult["outcome"], string>> = {
   ok: "ok",
   correctness: "a rule was broken",
-  liveness: "what is wanted did not come about",
+  liveness: "the desired state was not reached",
   crash: "the kubelet ended",
 };
 
@@ -72,7 +72,7 @@ function workload(replay: SimReplay): readonly string[] {
   const { keptFaults } = replay;
   const faults =
     keptFaults === undefined
-      ? ["all that the seed gives"]
+      ? ["all faults of the seed"]
       : [
           ...keptFaults.slice(0, NAMED_FAULTS),
           ...(keptFaults.length > NAMED_FAULTS ? [`and ${keptFaults.length - NAMED_FAULTS} more`] : []),

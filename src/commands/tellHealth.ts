@@ -15,10 +15,10 @@ export function tellHealth({
     if (ailing.has(resource) === (problem !== undefined)) return;
     if (problem === undefined) {
       ailing.delete(resource);
-      log.info("The API server can be followed again", { source });
+      log.info("The API server is watched again", { source });
     } else {
       ailing.add(resource);
-      log.warn("The API server cannot be followed; what is known of it stays", { source, error: problem });
+      log.warn("Cannot watch the API server; the objects last seen stay in use", { source, error: problem });
     }
   };
 }

@@ -70,7 +70,7 @@ describe("rxlet dev and the commands beside it", () => {
       expect([unclear.code, unclear.err.split("\n").slice(0, 3)]).toEqual([
         1,
         [
-          "rxlet: several rxlet dev of yours are running; choose one with --dev DIR or its KUBECONFIG:",
+          "rxlet: you have several rxlet dev running; choose one with --dev DIR or its KUBECONFIG:",
           expect.stringContaining(`  ${blog.manifests}  (pid `),
           expect.stringContaining(`  ${shop.manifests}  (pid `),
         ],
@@ -87,7 +87,7 @@ describe("rxlet dev and the commands beside it", () => {
       expect(await user.leftovers()).toEqual([]);
       const { err, code } = await user.run(["retry", "web-laptop", "--server="]);
       expect([err, code]).toEqual([
-        expect.stringMatching(/^rxlet: no rxlet dev of yours runs, and no rxlet answers at/),
+        expect.stringMatching(/^rxlet: you have no rxlet dev running, and no rxlet answers at/),
         1,
       ]);
     });

@@ -198,7 +198,7 @@ describeOnContainerd("fields of pods on containerd", (installation) => {
     expect(waiting(first)?.message).toMatch(/^back-off 1m0s restarting failed container=main .* next-try=/);
     const page = `${daemon.readOnlyUrl}/debug/rxlet/pods/default/${first.metadata.name}/timeline?format=text`;
     expect(await (await fetch(page)).text()).toMatch(
-      /\n {2}CrashLoopBackOff of main, for .*; next try at [\s\S]*\n {2}To retry at once, change the pod's annotation rxlet.dev\/retry-at\n/,
+      /\n {2}main: CrashLoopBackOff for .*; next try at [\s\S]*\n {2}To retry at once: rxlet retry \S+, or change the pod's annotation rxlet.dev\/retry-at\n/,
     );
     await daemon.put("crasher.json", crasher({ "rxlet.dev/retry-at": "now" }));
     const second = await daemon.until("crasher", (pod) => (statusOf(pod, "main")?.restartCount ?? 0) > 1, "retried");

@@ -33,7 +33,7 @@ describe("the timeline of a pod", () => {
       "Now, at 00:20.00",
       "  main: CrashLoopBackOff for 4s; next try at 00:36.02, in 16s",
       "    back-off 20s restarting failed container=main pod=plain_demo(uid-1) next-try=2026-01-01T00:00:37Z",
-      "  To retry at once, change the pod's annotation rxlet.dev/retry-at",
+      "  To retry at once: rxlet retry demo/plain, or change the pod's annotation rxlet.dev/retry-at",
       "So far",
       "  00:00.00          Accepted",
       "  00:00.00          Phase                  Pending",

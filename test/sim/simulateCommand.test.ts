@@ -25,7 +25,7 @@ describe("rxlet simulate", () => {
   it.each<[string, number, string, OtherKubelet | undefined]>([
     ["a kubelet that keeps the rules", 0, "ok", undefined],
     ["two containers of one name", 2, "a rule was broken", HASTY],
-    ["something left over", 3, "what is wanted did not come about", UNTIDY],
+    ["something left over", 3, "the desired state was not reached", UNTIDY],
     ["a broken invariant", 4, "the kubelet ended", FRAGILE],
   ])("answers %s with exit code %i: %s", async (_, code, outcome, other) => {
     const rates = `${directory()}/rates.json`;
@@ -56,7 +56,7 @@ describe("rxlet simulate", () => {
       /^\d+\.\d{3} s {2}oneLiveInstance: demo\/\S+ started while [0-9a-f]{13} of the same name runs$/m,
     );
     expect(lineOf(text, "violations")).toBe("1");
-    expect(text).toMatch(/\npods {9}(\S+ \((file|api|http)\)(, )?){10}\nfaults {7}all that the seed gives\n/);
+    expect(text).toMatch(/\npods {9}(\S+ \((file|api|http)\)(, )?){10}\nfaults {7}all faults of the seed\n/);
     const shrunk = await simulated(args, HASTY);
     expect(shrunk.text).toMatch(
       /\npods {9}\S+ \((file|api|http)\)\nfaults {7}criReplyLost StartContainer demo\/\S+ \d+\n/,

@@ -9,6 +9,7 @@ export const nodeContextOf = (more: Partial<NodeContext> = {}): NodeContext => (
     containerLogsDir: "/var/log/containers",
   },
   nodeIps: ["192.0.2.10"],
+  isStandalone: false,
   hostIpUnknown: "host IP unknown; known addresses: []",
   clusterDns: ["10.2.0.10"],
   clusterDomain: "cluster.local",

@@ -78,7 +78,7 @@ const CPU_RANGE = /^(\d{1,6})(?:-(\d{1,6}))?$/;
 export function cpuListFault(text: string): string | undefined {
   for (const part of text.split(",")) {
     const match = CPU_RANGE.exec(part);
-    if (match === null) return `"${part}" is no CPU number or range such as 0-3`;
+    if (match === null) return `"${part}" is not a CPU number or range such as 0-3`;
     const [, first, last] = match;
     if (last !== undefined && Number(last) < Number(first)) return `the range "${part}" runs backwards`;
   }

@@ -24,7 +24,7 @@ export interface PodDns {
   readonly warnings: readonly DnsWarning[];
 }
 
-type DnsNode = Pick<NodeContext, "clusterDns" | "clusterDomain" | "nodeIps">;
+type DnsNode = Pick<NodeContext, "clusterDns" | "clusterDomain" | "nodeIps" | "isStandalone">;
 
 /** All that the settings are made of beside the pod. */
 interface DnsContext extends DnsNode {
@@ -64,6 +64,8 @@ function baseSettings(pod: Pod, node: DnsContext): { settings: Settings; warning
   const isHost = dnsPolicy === "Default" || (dnsPolicy === "ClusterFirst" && hostNetwork);
   if (isHost) return { settings: hostSettings(node), warnings: [] };
   if (node.clusterDns.length > 0) return { settings: clusterSettings(pod, node), warnings: [] };
+  // Differs from upstream, which warns of every pod with the default policy: a node without a cluster misses no DNS.
+  if (node.isStandalone) return { settings: hostSettings(node), warnings: [] };
   const { name, namespace, uid } = pod.metadata;
   const message =
     `pod: "${name}_${namespace}(${uid})". kubelet does not have ClusterDNS IP configured and cannot create Pod ` +
@@ -124,8 +126,8 @@ function fitSearches(searches: readonly string[]): { kept: readonly string[]; wa
  * get none of them (`--resolv-conf=""`).
  */
 export function podDns(pod: Pod, node: DnsNode, resolvConf: ResolvConf | undefined): PodDns {
-  const { clusterDns, clusterDomain, nodeIps } = node;
-  const base = baseSettings(pod, { clusterDns, clusterDomain, nodeIps, resolvConf });
+  const { clusterDns, clusterDomain, nodeIps, isStandalone } = node;
+  const base = baseSettings(pod, { clusterDns, clusterDomain, nodeIps, isStandalone, resolvConf });
   const wanted = withPodConfig(base.settings, pod.spec.dnsConfig);
   const servers = fitServers(wanted.servers);
   const searches = fitSearches(wanted.searches);

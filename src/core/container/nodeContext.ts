@@ -17,6 +17,8 @@ export interface NodeContext
     | "memoryQos"
     | "seccompDefault"
   > {
+  /** Whether the node has no API server. */
+  readonly isStandalone: boolean;
   /** Why `nodeIps` is empty, in upstream's words. */
   readonly hostIpUnknown: string;
   readonly cgroupVersion: 1 | 2;

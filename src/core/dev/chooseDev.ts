@@ -56,13 +56,13 @@ function nothingRuns(dir: string, running: readonly DevInstance[]): Result<never
   const same = running.filter(({ manifests }) => manifests === dir);
   if (same.length > 1) return severalRun(same);
   const others = running.length === 0 ? "" : `; running:${listed(running)}`;
-  return err(kubeletError("NotFound", `no rxlet dev of yours runs ${dir}${others}`));
+  return err(kubeletError("NotFound", `you have no rxlet dev running on ${dir}${others}`));
 }
 
 const severalRun = (running: readonly DevInstance[]): Result<never> =>
   err(
     kubeletError(
       "InvalidArgument",
-      `several rxlet dev of yours are running; choose one with --dev DIR or its KUBECONFIG:${listed(running)}`,
+      `you have several rxlet dev running; choose one with --dev DIR or its KUBECONFIG:${listed(running)}`,
     ),
   );

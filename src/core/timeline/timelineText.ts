@@ -12,7 +12,7 @@ export function timelineText(view: TimelineView): string {
     "",
     `Now, at ${view.at}`,
     ...(waits.length === 0 ? [`  ${NOTHING[state]}`] : waits.flatMap(waitLines)),
-    ...(waits.some(({ what }) => BACKOFFS.has(what)) ? [RETRY_HINT] : []),
+    ...(waits.some(({ what }) => BACKOFFS.has(what)) ? [retryHint(pod)] : []),
     "",
     "So far",
     ...(dropped === 0 ? [] : [`  (${dropped} earlier entries are no longer kept)`]),
@@ -40,7 +40,8 @@ const NOTHING: Readonly<Record<TimelineView["state"], string>> = {
 
 /** Waits the pod's owner can cut short. */
 const BACKOFFS: ReadonlySet<string> = new Set(["CrashLoopBackOff", "ImagePullBackOff"]);
-const RETRY_HINT = `  To retry at once, change the pod's annotation ${RETRY_AT}`;
+const retryHint = ({ namespace, name }: TimelineView["pod"]): string =>
+  `  To retry at once: rxlet retry ${namespace}/${name}, or change the pod's annotation ${RETRY_AT}`;
 
 function waitLines({ what, container, cause, seconds, next }: WaitView): readonly string[] {
   const where = container === undefined ? "" : `${container}: `;

@@ -26,7 +26,7 @@ export function volumeStates({ wishes, actual }: PodVolumes): readonly VolumeSta
     left.delete(key);
   }
   for (const volume of left.values()) {
-    const reason = volume.failure?.error.message ?? "is being taken away";
+    const reason = volume.failure?.error.message ?? "is being removed";
     states.push({ name: volume.name, state: "removing", reason, layout: undefined, actual: volume });
   }
   return states.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -34,11 +34,11 @@ export function volumeStates({ wishes, actual }: PodVolumes): readonly VolumeSta
 
 function wantedState(name: string, wish: VolumeWish, actual: ActualVolume | undefined): VolumeState {
   if (wish.kind !== "resolved") {
-    const reason = wish.kind === "refused" ? wish.error.message : "what it names is being looked up";
+    const reason = wish.kind === "refused" ? wish.error.message : "its objects are being looked up";
     return { name, state: "pending", reason, layout: undefined, actual: undefined };
   }
   const isMounted = actual?.condition === "mounted";
-  const doing = isMounted ? undefined : "is being made";
+  const doing = isMounted ? undefined : "is being set up";
   const reason = actual?.failure?.error.message ?? doing;
   return { name, state: isMounted ? "mounted" : "pending", reason, layout: wish.layout, actual };
 }

@@ -13,7 +13,7 @@ export function volumesText({ at, pods, orphans }: VolumesView): string {
   return [
     `${summary.join(", ")}, at ${at}`,
     ...pods.flatMap(podLines),
-    ...(orphans === undefined || orphans.length === 0 ? [] : ["", "Left by pods that are gone"]),
+    ...(orphans === undefined || orphans.length === 0 ? [] : ["", "Left over from removed pods"]),
     ...(orphans ?? []).flatMap(orphanLines),
     "",
   ].join("\n");

@@ -32,6 +32,7 @@ export const nodeContext = (
   isStandalone: boolean,
 ): NodeContext => ({
   ...config,
+  isStandalone,
   get nodeIps() {
     if (node.value !== undefined) return nodeHostIps(node.value);
     return addresses.value === undefined ? config.nodeIps : ownIps(config.node, addresses.value, isStandalone);

@@ -30,7 +30,10 @@ export function createExecProbe(
     return room.run(call).pipe(
       map(({ exitCode, stdout, stderr }): ProbeOutcome => {
         const output = textOf(stdout, stderr);
-        return { result: exitCode === 0 ? "success" : "failure", output };
+        if (exitCode === 0) return { result: "success", output };
+        // Differs from upstream, whose event says nothing about a command that prints nothing.
+        const said = output.trim() === "" ? `command exited with code ${exitCode} and printed nothing` : output;
+        return { result: "failure", output: said };
       }),
       catchError((thrown: unknown) => {
         const error = toKubeletError(thrown);

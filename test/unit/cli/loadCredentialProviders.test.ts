@@ -70,15 +70,15 @@ describe("loadCredentialProviders", () => {
       BIN,
       [`${FILE}:6: providers[0].defaultCacheDuration: must be a duration such as "10m", got "soon"`],
     ],
-    [{ [FILE]: HEAD + plugin("a") + plugin("a") }, FILE, BIN, [`${FILE}: providers[1].name: "a" is there already`]],
-    [{ [FILE]: HEAD + plugin("a") }, FILE, BIN, [`--image-credential-provider-bin-dir: ${BIN} is no directory`]],
+    [{ [FILE]: HEAD + plugin("a") + plugin("a") }, FILE, BIN, [`${FILE}: providers[1].name: "a" is a duplicate`]],
+    [{ [FILE]: HEAD + plugin("a") }, FILE, BIN, [`--image-credential-provider-bin-dir: ${BIN} is not a directory`]],
     [
       { [FILE]: HEAD + plugin("a") + plugin("b"), [`${BIN}/b`]: "data" },
       FILE,
       BIN,
       [
         `--image-credential-provider-bin-dir: plugin binary executable ${BIN}/a did not exist`,
-        `--image-credential-provider-bin-dir: ${BIN}/b is no program that can be run`,
+        `--image-credential-provider-bin-dir: ${BIN}/b is not an executable file`,
       ],
     ],
   ])("%#: says what is wrong", async (files, config, directory, errors) => {

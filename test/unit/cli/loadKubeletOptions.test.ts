@@ -237,7 +237,7 @@ describe("files", () => {
       "reservedMemory:\n- numaNode: 0\n  limits: {memory: lots}\n",
       ['/k.yaml:5: reservedMemory[0].limits.memory: must be a quantity such as "100Mi", got "lots"'],
     ],
-    ["maxPods: 1\nmaxPods: 2\n", ["/k.yaml:4: the same key appears twice in one map"]],
+    ["maxPods: 1\nmaxPods: 2\n", ['/k.yaml:4: duplicate key "maxPods"']],
     [
       "clusterDNS: [1.1.1.1\nmaxPods: 2\n",
       ["/k.yaml:4: not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],

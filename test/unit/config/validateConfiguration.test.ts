@@ -72,7 +72,7 @@ describe("rules of single fields", () => {
     ],
     [
       { reservedSystemCPUs: "0-3,x" },
-      'reservedSystemCPUs: must be a list of CPUs such as 0-3,8: "x" is no CPU number or range such as 0-3',
+      'reservedSystemCPUs: must be a list of CPUs such as 0-3,8: "x" is not a CPU number or range such as 0-3',
     ],
     [
       { reservedSystemCPUs: "3-1" },

@@ -102,6 +102,13 @@ describe("podDns", () => {
     });
   });
 
+  it("warns of no missing cluster server on a node without a cluster", () => {
+    expect(dns({}, { resolvConf: host, clusterDns: [], isStandalone: true })).toEqual({
+      config: { servers: ["192.0.2.53"], searches: host.searches, options: host.options },
+      warnings: [],
+    });
+  });
+
   it("keeps three servers, 32 domains, none longer than 253 and together no longer than 2048 characters", () => {
     const nameservers = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
     const domains = Array.from({ length: 33 }, (_, index) => `d${String(index).padStart(2, "0")}`);

@@ -64,13 +64,13 @@ it("shows of each volume what it is, where, and why it is not as it should be", 
 
 demo/web  (UID uid-web)
   removing  cache     kubernetes.io/empty-dir  /pods/u/cache
-      is being taken away
+      is being removed
   pending   claim
-      what it names is being looked up
+      its objects are being looked up
   pending   disk
       csi is not served
   pending   logo      kubernetes.io/image      registry/logo:1
-      is being made
+      is being set up
   mounted   settings  kubernetes.io/configmap  /pods/u/settings
       configmap "settings" not found
       failed once; next try at 2023-11-14T22:13:22.500Z, in 2.5s
@@ -79,7 +79,7 @@ demo/web  (UID uid-web)
       exit status 32: no  [31mroute
       failed 3 times; next try at 2023-11-14T22:13:22.500Z, in 2.5s
 
-Left by pods that are gone
+Left over from removed pods
   /pods/gone
     target is busy
     orphaned  data  kubernetes.io/empty-dir  /pods/u/data

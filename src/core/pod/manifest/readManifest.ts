@@ -179,7 +179,7 @@ function readObjects({ value, lineOf }: ManifestDocument, context: ManifestConte
   const { objects, lists } = knownKinds(context.standalone);
   const document: Item = { value, prefix: "", lineOf };
   const failed = (problems: readonly FieldProblem[]): readonly Outcome[] => [failure(document, problems, context)];
-  if (!isMap(value)) return failed([wrongType("", "must be a map with apiVersion and kind, as a Pod is")]);
+  if (!isMap(value)) return failed([wrongType("", "must be a map with apiVersion and kind, such as a Pod")]);
   const check = checkKind(value, "", [...objects, ...lists.keys()], [...objects, "List"]);
   if (!check.isKnown) return failed(check.problems);
   if (!lists.has(value["kind"])) return [readItem(document, value["kind"], check.problems, context)];
@@ -201,7 +201,7 @@ function readListItem(
   context: ManifestContext,
 ): Outcome {
   const { value, prefix } = item;
-  if (!isMap(value)) return failure(item, [wrongType(prefix.slice(0, -1), "must be a map, as a Pod is")], context);
+  if (!isMap(value)) return failure(item, [wrongType(prefix.slice(0, -1), "must be a map, such as a Pod")], context);
   if (ofAll !== undefined && value["kind"] === undefined) return readItem(item, ofAll, [], context);
   const named = { apiVersion: apiVersionOf(value["kind"] ?? ofAll), ...value };
   const check = checkKind(named, prefix, kinds, kinds);
@@ -282,7 +282,7 @@ function* violationsOf(pod: Pod, complete: DecodedPod, context: ManifestContext)
     for (const violation of validatePod(pod)) if (violation.field !== "metadata.name") yield violation;
   } else yield* validatePod(pod);
   // Differs from upstream, which ignores such a manifest without a word.
-  if (isMirrorPod(pod)) yield forbidden(MIRROR_FIELD, "a static pod may not be a mirror of another");
+  if (isMirrorPod(pod)) yield forbidden(MIRROR_FIELD, "a static pod must not be a mirror pod");
   for (const reference of apiReferences(pod.spec)) {
     if (alwaysRefused(reference) || (context.preventApiReferences && !isServedHere(reference, context))) {
       yield forbidden(reference.field, `static pods may not reference ${reference.resource}`);

@@ -46,27 +46,27 @@ describe("chooseDev", () => {
       "several that fit as well",
       [shop, blog],
       { ...NOWHERE, cwd: "/src" },
-      "several rxlet dev of yours are running; choose one with --dev DIR or its KUBECONFIG:\n  /src/shop/pods  (pid 1)\n  /src/blog/pods  (pid 2)",
+      "you have several rxlet dev running; choose one with --dev DIR or its KUBECONFIG:\n  /src/shop/pods  (pid 1)\n  /src/blog/pods  (pid 2)",
     ],
     [
       "names that only begin alike",
       [at("/src/pods", 1), at("/src/pods2", 2)],
       { ...NOWHERE, cwd: "/src/pods3" },
-      "several rxlet dev of yours are running; choose one with --dev DIR or its KUBECONFIG:\n  /src/pods  (pid 1)\n  /src/pods2  (pid 2)",
+      "you have several rxlet dev running; choose one with --dev DIR or its KUBECONFIG:\n  /src/pods  (pid 1)\n  /src/pods2  (pid 2)",
     ],
     [
       "two that run the same directory",
       [shop, at("/src/shop/pods", 5)],
       { ...NOWHERE, dir: "/src/shop/pods" },
-      "several rxlet dev of yours are running; choose one with --dev DIR or its KUBECONFIG:\n  /src/shop/pods  (pid 1)\n  /src/shop/pods  (pid 5)",
+      "you have several rxlet dev running; choose one with --dev DIR or its KUBECONFIG:\n  /src/shop/pods  (pid 1)\n  /src/shop/pods  (pid 5)",
     ],
     [
       "a directory nothing runs",
       [shop],
       { ...NOWHERE, dir: "/x" },
-      "no rxlet dev of yours runs /x; running:\n  /src/shop/pods  (pid 1)",
+      "you have no rxlet dev running on /x; running:\n  /src/shop/pods  (pid 1)",
     ],
-    ["a directory when nothing runs at all", [], { ...NOWHERE, dir: "/x" }, "no rxlet dev of yours runs /x"],
+    ["a directory when nothing runs at all", [], { ...NOWHERE, dir: "/x" }, "you have no rxlet dev running on /x"],
   ])("refuses %s", (_, running, choice, message) => {
     expect(chooseDev(running, choice)).toEqual({ ok: false, error: expect.objectContaining({ message }) });
   });

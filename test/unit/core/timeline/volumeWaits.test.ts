@@ -45,8 +45,8 @@ const VOLUMES: PodVolumes = {
 
 it("tells of each volume that containers cannot use yet why, and when it is tried again", () => {
   expect(volumeWaits({ state: "syncing" }, VOLUMES)).toEqual([
-    { what: "Volume", cause: "begins: is being made", forMs: undefined },
-    { what: "Volume", cause: "claim: what it names is being looked up", forMs: undefined },
+    { what: "Volume", cause: "begins: is being set up", forMs: undefined },
+    { what: "Volume", cause: "claim: its objects are being looked up", forMs: undefined },
     { what: "Volume", cause: "disk: csi is not served", forMs: undefined },
     {
       what: "Volume",
@@ -60,7 +60,7 @@ it("tells of each volume that containers cannot use yet why, and when it is trie
 it("tells of a pod that is over which volumes are still to go, and nothing of one that ends", () => {
   expect(volumeWaits({ state: "terminated" }, { ...VOLUMES, wishes: new Map() }).map(({ cause }) => cause)).toEqual([
     'fails: configmap "web" not found',
-    "ready: is being taken away",
+    "ready: is being removed",
   ]);
   expect(volumeWaits({ state: "terminating" }, VOLUMES)).toEqual([]);
 });

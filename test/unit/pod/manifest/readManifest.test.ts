@@ -102,8 +102,8 @@ describe("problems of a manifest", () => {
       `${podYaml("a")}    image: other\n    name: other\n`,
       ['9: is not valid YAML: duplicate key "image"', '10: is not valid YAML: duplicate key "name"'],
     ],
-    ["a scalar", "hello\n", ["1: must be a map with apiVersion and kind, as a Pod is"]],
-    ["a list", "- a\n", ["1: must be a map with apiVersion and kind, as a Pod is"]],
+    ["a scalar", "hello\n", ["1: must be a map with apiVersion and kind, such as a Pod"]],
+    ["a list", "- a\n", ["1: must be a map with apiVersion and kind, such as a Pod"]],
     [
       "no name",
       "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: a, image: b}]}\n",
@@ -146,7 +146,7 @@ describe("problems of a manifest", () => {
     [
       "a mirror pod, as copied from the API server",
       'kind: Pod\napiVersion: v1\nmetadata:\n  name: a\n  annotations:\n    kubernetes.io/config.mirror: "1"\nspec:\n  containers:\n  - name: a\n    image: a:1\n',
-      ["6 metadata.annotations[kubernetes.io/config.mirror]: Forbidden: a static pod may not be a mirror of another"],
+      ["6 metadata.annotations[kubernetes.io/config.mirror]: Forbidden: a static pod must not be a mirror pod"],
     ],
     [
       "JSON by its lines",

@@ -178,6 +178,18 @@ describe("createExecProbe", () => {
     }),
   );
 
+  it.each([
+    ["nothing", ""],
+    ["blanks", " \n"],
+  ])("says so when a failed command printed %s", (_what, printed) => {
+    marbles(({ cold, expectObservable }) => {
+      const probe = createExecProbe(runtimeOf(() => cold("(a|)", { a: answerOf(3, printed) })));
+      expectObservable(probe({ containerId: ID, command: ["false"], timeoutMs: 1_000 })).toBe("(o|)", {
+        o: { result: "failure", output: "command exited with code 3 and printed nothing" },
+      });
+    })();
+  });
+
   it(
     "takes the runtime's timeout as a failure, and passes on what it could not run",
     marbles(({ cold, expectObservable }) => {

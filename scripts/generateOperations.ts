@@ -6,6 +6,8 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { SUB_COMMANDS } from "../src/cli/commandTable.ts";
 import type { FlagSpec } from "../src/cli/flagSpec.ts";
+import { GATE_EFFECTS } from "../src/cli/gateEffects.ts";
+import { FEATURE_GATES } from "../src/cli/gateTable.ts";
 import { OWN_FLAGS } from "../src/cli/ownFlags.ts";
 import { RETRY_FLAGS } from "../src/cli/retryFlags.ts";
 import { EXPLAIN_FLAGS } from "../src/cli/showFlags.ts";
@@ -80,9 +82,30 @@ const commands = (): string =>
     SUB_COMMANDS.map(({ name, args, about }) => [code(`rxlet ${name} ${args}`.trimEnd()), about]),
   );
 
+function effectOf(name: string): string {
+  const effect = GATE_EFFECTS.get(name);
+  switch (effect?.kind) {
+    case "heeded":
+      return "heeded";
+    case "fixed":
+      return `always ${effect.value ? "on" : "off"}: ${effect.why}`;
+    default:
+      return "";
+  }
+}
+
+/** Gates a kubelet reads, one per row. */
+function gates(): string {
+  const rows = [...FEATURE_GATES]
+    .filter(([name]) => GATE_EFFECTS.get(name)?.kind !== "foreign")
+    .map(([name, gate]) => [code(name), gate.default ? "on" : "off", gate.stage.toLowerCase(), effectOf(name)]);
+  return table(["gate", "default", "stage", "in rxlet"], rows);
+}
+
 const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["metrics", metrics],
   ["fields", fields],
+  ["gates", gates],
   ["commands", commands],
   ["own flags", () => flags(OWN_FLAGS.filter(({ group }) => group === "rxlet"))],
   ["dev flags", () => flags(DEV_FLAGS)],

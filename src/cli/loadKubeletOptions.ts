@@ -20,6 +20,7 @@ import { type ConfigDocument, documentErrors, errorsInOrder, type PlacedError } 
 import { readConfigFiles } from "./configFiles.ts";
 import type { ConfigReaders } from "./configReaders.ts";
 import { resolveFeatureGates } from "./featureGates.ts";
+import { gateEffectWarnings } from "./gateEffects.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
 import type { KubeletOptions } from "./kubeletOptions.ts";
 import { loadApiClients } from "./loadApiClients.ts";
@@ -39,7 +40,8 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
   const flags = ownFlagValues(parsed.given, OWN_FLAGS) as unknown as KubeletFlags;
   const files = await readConfigFiles(flags, readers);
   const documents = [...(files.base === undefined ? [] : [files.base]), ...files.dropIns];
-  const resolved = resolveFeatureGates(gateSettings(documents, parsed.given));
+  const gates = gateSettings(documents, parsed.given);
+  const resolved = resolveFeatureGates(gates);
   const isOn: GateEnabled = (name) => resolved.gates.get(name) === true;
   const config = mergedConfiguration(files.base, files.dropIns, parsed.given, isOn);
 
@@ -72,7 +74,8 @@ export async function loadKubeletOptions(parsed: ParsedFlags, readers: ConfigRea
   ];
   if (errors.length > 0) return { ok: false, errors };
   const started = startWarnings(config, flags, parsed, documents);
-  const warnings = [...resolved.warnings, ...started, ...files.warnings, ...clients.warnings];
+  const idleGates = gateEffectWarnings(gates, resolved.gates);
+  const warnings = [...resolved.warnings, ...idleGates, ...started, ...files.warnings, ...clients.warnings];
   const { client, bootstrap } = clients;
   const credentialPlugins = plugins.ok ? plugins.plugins : undefined;
   return {

@@ -3,7 +3,7 @@
  * nodes that have it. Counterpart: InitializeTLS and BuildAuth in cmd/kubelet/app.
  */
 import path from "node:path";
-import { combineLatest, EMPTY, map, type Observable, of } from "rxjs";
+import { combineLatest, EMPTY, map, type Observable, of, take } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { shownFlags } from "../cli/shownFlags.ts";
 import { encodeConfiguration } from "../core/config/encodeConfiguration.ts";
@@ -144,6 +144,7 @@ function tlsMaterial(setup: HttpsServerSetup): Observable<TlsMaterial> {
     nodeName,
     addresses$,
     dnsOnly: featureGates.get("AllowDNSOnlyNodeCSR") === true,
+    reloadsFiles: featureGates.get("ReloadKubeletServerCertificateFile") === true,
     api: ports.api?.objects,
     log,
     metrics,
@@ -153,7 +154,7 @@ function tlsMaterial(setup: HttpsServerSetup): Observable<TlsMaterial> {
       ? of(undefined)
       : authorityFile(clientCAFile, ports.clock, (error) =>
           log.error("The client authorities cannot be used; the last ones stay in use", { error }),
-        );
+        ).pipe(take(featureGates.get("ReloadKubeletClientCAFile") === true ? Number.POSITIVE_INFINITY : 1));
   return combineLatest([identity$, clientAuthorities$]).pipe(
     map(([identity, clientAuthorities]) => ({ identity, clientAuthorities })),
   );

@@ -88,7 +88,11 @@ export function kubeletConfigOf(options: KubeletOptions, machine: Machine, versi
         featureGates.get("RestartAllContainersOnContainerExits") === true ||
         featureGates.get("NodeDeclaredFeatures") === true,
       hostnameOverride: featureGates.get("HostnameOverride") === true,
+      stopSignals: featureGates.get("ContainerStopSignals") === true,
+      envFiles: featureGates.get("EnvFiles") === true,
     },
+    allowsPodLevelResources: featureGates.get("PodLevelResources") === true,
+    tellsReadyToStart: featureGates.get("PodReadyToStartContainersCondition") === true,
     clusterDns: config.clusterDNS,
     clusterDomain: config.clusterDomain,
     resolvConfPath: config.resolvConf,

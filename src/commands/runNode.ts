@@ -49,8 +49,6 @@ import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
-import { containerdEvents } from "../sources/containerdEvents.ts";
-import { eventedPleg } from "../sources/eventedPleg.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
@@ -65,7 +63,7 @@ import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { createLocalApi, type LocalApi } from "./localApi.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { podSources, usesStreams } from "./podSources.ts";
-import { supervised } from "./supervised.ts";
+import { runtimeSignals } from "./runtimeSignals.ts";
 import { tellHealth } from "./tellHealth.ts";
 
 /** What a running node tells whoever started it. */
@@ -277,11 +275,7 @@ function realPorts({ options, log }: NodeSetup, start: Start, localApi: LocalApi
     hostUsage: createHostUsage("", machineOptions(options).nodeName),
     cgroupUsage: machine.cgroupVersion === undefined ? undefined : createCgroupUsage(clock),
     snapshots$: podSources(options, nodeName, cluster?.pods$, { clock, rng, telemetry }),
-    runtimeSignals$: supervised(
-      "runtimeEvents",
-      eventedPleg({ runtime: client.runtime, containerdHints$: containerdEvents(client.containerdEvents), clock }),
-      { clock, rng, telemetry },
-    ),
+    runtimeSignals$: runtimeSignals(config.featureGates, client, { clock, rng, telemetry }),
     // A node of no cluster has those of its manifests alone.
     runtimeClasses$: cluster?.runtimeClasses$ ?? of(new Map()),
     recordEvents: (events$) =>

@@ -3,7 +3,7 @@
  * or self-signed. Counterpart: InitializeTLS in cmd/kubelet/app/server.go and NewKubeletServerCertificateManager.
  */
 import path from "node:path";
-import { concat, defer, EMPTY, map, type Observable, retry, tap } from "rxjs";
+import { concat, defer, EMPTY, map, type Observable, retry, take, tap } from "rxjs";
 import type { TlsIdentity } from "../core/api/clientConfig.ts";
 import { type HeldCertificate, ttlSeconds } from "../core/cert/certificateFacts.ts";
 import { type PairPaths, servingSource, type ServingSettings } from "../core/cert/servingSource.ts";
@@ -31,6 +31,8 @@ export interface ServingIdentitySetup {
   readonly addresses$: Observable<readonly NodeAddress[]>;
   /** A certificate may name hosts alone: the gate AllowDNSOnlyNodeCSR. */
   readonly dnsOnly: boolean;
+  /** Files of somebody else are followed as they change: the gate ReloadKubeletServerCertificateFile. */
+  readonly reloadsFiles: boolean;
   /** The API server as the node; absent on a node of no cluster, whose certificate nobody signs. */
   readonly api: ApiServer | undefined;
   readonly log: Logger;
@@ -57,7 +59,7 @@ export function servingIdentities(setup: ServingIdentitySetup): Observable<TlsId
   }
   switch (source.kind) {
     case "files":
-      return followed(source.paths, log);
+      return setup.reloadsFiles ? followed(source.paths, log) : followed(source.paths, log).pipe(take(1));
     case "selfSigned":
       return concat(made(source.paths, setup), followed(source.paths, log));
     case "signed":

@@ -118,6 +118,10 @@ export interface KubeletConfig {
   /** User ids for pods that do not have those of the node; or why there are none. */
   readonly idPool: Result<IdPool>;
   readonly podFieldGates: PodFieldGates;
+  /** The gate PodLevelResources: without it pods that state resources of their own are refused. */
+  readonly allowsPodLevelResources: boolean;
+  /** The gate PodReadyToStartContainersCondition. */
+  readonly tellsReadyToStart: boolean;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** The node's resolver file; empty: pods get none of its settings. */

@@ -5,7 +5,7 @@
 import { map, type Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
-import { withoutGatedFields } from "../core/pod/gatedFields.ts";
+import { gatedPods } from "../core/pod/gatedFields.ts";
 import { problemText } from "../core/pod/manifest/problemText.ts";
 import type { PodUpdate } from "../core/pod/podUpdate.ts";
 import type { ManifestProblem, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
@@ -30,9 +30,8 @@ export function podConfig(
   config: Pick<KubeletConfig, "podFieldGates">,
   state: ConfigCells,
 ): Observable<PodConfigOutput> {
-  const gated$ = inputs.snapshots$.pipe(
-    map((snapshot) => ({ ...snapshot, pods: withoutGatedFields(snapshot.pods, config.podFieldGates) })),
-  );
+  const gated = gatedPods(config.podFieldGates);
+  const gated$ = inputs.snapshots$.pipe(map((snapshot) => ({ ...snapshot, pods: gated(snapshot.pods) })));
   return mergePodConfig(gated$).pipe(eachOf((merged) => outputsOf(merged, ports, state)));
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Container, Pod } from "../../src/core/api.ts";
-import { type Daemon, startDaemon } from "../support/daemon.ts";
+import { type Daemon, type DaemonOptions, startDaemon } from "../support/daemon.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { startRuntime, temporaryDir } from "./embeddedRuntimeSetup.ts";
 import { manifest } from "./manifests.ts";
@@ -46,10 +46,12 @@ const isReady = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;
 const containerOf = ({ status }: Pod) => status?.containerStatuses?.[0];
 
-async function startNode(): Promise<{ readonly daemon: Daemon; readonly folder: string }> {
+async function startNode(
+  config: DaemonOptions["config"] = {},
+): Promise<{ readonly daemon: Daemon; readonly folder: string }> {
   const folder = temporaryDir();
   const { socketPath } = await startRuntime(folder);
-  const daemon = await startDaemon({ folder, endpoint: `unix://${socketPath}` });
+  const daemon = await startDaemon({ folder, endpoint: `unix://${socketPath}`, config });
   onTestFinished(async () => {
     await daemon.dropAll();
     await waitFor("all pods to be gone", async () => (await daemon.pods()).length === 0).catch(() => {});
@@ -155,8 +157,8 @@ describe("probes of real processes", () => {
     expect(readFileSync(journal, "utf8")).toBe("postStart\npreStop\nterm\n");
   });
 
-  it("end a container with the signal it asks for", async () => {
-    const { daemon, folder } = await startNode();
+  it("end a container with the signal it asks for, where the gate lets it", async () => {
+    const { daemon, folder } = await startNode({ featureGates: { ContainerStopSignals: true } });
     const journal = join(folder, "journal");
     const traps = `trap 'echo usr1 >>${journal}; exit 0' USR1; trap 'echo term >>${journal}; exit 0' TERM`;
     const text = `${traps}; echo up >>${journal}; while :; do sleep 60 & wait $!; done`;

@@ -7,6 +7,7 @@ import { podUid, type PodUid } from "../ids.ts";
 import { appArmorFault } from "../container/appArmorProfile.ts";
 import type { NodePressures } from "../node/nodeFacts.ts";
 import { isCriticalPod, isStaticPod } from "../pod/criticalPod.ts";
+import { hasPodLevelResources } from "../pod/resourceNames.ts";
 import { forbiddenSysctl, type SysctlAllowlist } from "../pod/sysctls.ts";
 import { type ResourceAmounts, parseResourceList } from "../resources/resourceList.ts";
 import { undeclaredFeatures } from "./declaredFeatures.ts";
@@ -32,6 +33,8 @@ export interface NodeInfoForAdmission {
   readonly pressures: NodePressures;
   /** What the Node says it can do; undefined: it does not say, and nobody is refused for it. */
   readonly declaredFeatures: readonly string[] | undefined;
+  /** Whether pods may state resources of their own. */
+  readonly podLevelResources: boolean;
 }
 
 export interface AdmissionInput {
@@ -119,9 +122,13 @@ function makeRoom({ pod, activePods }: AdmissionInput, shortages: readonly Insuf
 }
 
 /** The last of upstream's checks: profiles nobody would enforce, and what this kubelet cannot do. */
-function unenforceable(pod: Pod, { appArmor, declaredFeatures }: NodeInfoForAdmission): AdmissionResult | undefined {
+function unenforceable(pod: Pod, node: NodeInfoForAdmission): AdmissionResult | undefined {
+  const { appArmor, declaredFeatures, podLevelResources } = node;
   const fault = appArmor === undefined ? undefined : appArmorFault(pod, appArmor);
   if (fault !== undefined) return refuse("AppArmor", `Cannot enforce AppArmor: ${fault}`);
+  if (!podLevelResources && hasPodLevelResources(pod)) {
+    return refuse("PodLevelResourcesNotSupported", "PodLevelResources feature gate is disabled");
+  }
   const missing = undeclaredFeatures(pod, declaredFeatures);
   return missing === undefined ? undefined : refuse("PodFeatureUnsupported", missing);
 }

@@ -17,6 +17,9 @@ export function validateLogging(logging: LoggingConfiguration, isOn: GateEnabled
       problems.push({ path, reason: `must have no = and no comma, got ${JSON.stringify(filePattern)}` });
     }
   }
+  if (logging.format === "json" && !isOn("LoggingBetaOptions")) {
+    problems.push({ path: ["logging", "format"], reason: "json needs the feature gate LoggingBetaOptions" });
+  }
   if (isOn("LoggingAlphaOptions")) return problems;
   const reason = "needs the feature gate LoggingAlphaOptions";
   for (const format of ["text", "json"] as const) {

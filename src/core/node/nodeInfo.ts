@@ -17,7 +17,7 @@ export function withNodeInfo(node: Node, { settings, machine, runtime }: NodeFac
     osImage: machine.osImage,
     containerRuntimeVersion: `${runtime.name}://${formatRuntimeVersion(runtime.version) ?? "Unknown"}`,
     kubeletVersion: settings.kubeletVersion,
-    kubeProxyVersion: "",
+    kubeProxyVersion: settings.tellsKubeProxyVersion ? settings.kubeletVersion : "",
     operatingSystem: machine.operatingSystem,
     architecture: machine.architecture,
     ...(machine.swapBytes === 0n ? {} : { swap: { capacity: Number(machine.swapBytes) } }),

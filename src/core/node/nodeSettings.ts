@@ -20,6 +20,8 @@ export interface NodeSettings {
   readonly hasEphemeralStorage: boolean;
   /** `v` and a semantic version. */
   readonly kubeletVersion: string;
+  /** The gate DisableNodeKubeProxyVersion is off: the Node says that its kube-proxy is of this version, too. */
+  readonly tellsKubeProxyVersion: boolean;
   /** Of the kubelet's HTTPS server. */
   readonly port: number;
   /** Features of pods this node has that others may lack, sorted; undefined: nothing is declared. */

@@ -23,6 +23,8 @@ export interface ConditionsInput {
   readonly previous: PodStatus | undefined;
   readonly now: EpochMs;
   readonly resize?: ResizeState | undefined;
+  /** False: the condition PodReadyToStartContainers is not told. Default true. */
+  readonly tellsReadyToStart?: boolean | undefined;
 }
 
 /** How the size of the pod stands: conditions are told only of what is pending or under way. */
@@ -200,7 +202,9 @@ export function podConditions(input: ConditionsInput): readonly PodCondition[] {
   const others = foreignConditions(input);
   const hasSandbox = !sandboxChange(input.pod, input.runtime).changed;
   const verdicts: readonly (readonly [string, Verdict])[] = [
-    ["PodReadyToStartContainers", { status: hasSandbox ? "True" : "False" }],
+    ...(input.tellsReadyToStart === false
+      ? []
+      : [["PodReadyToStartContainers", { status: hasSandbox ? "True" : "False" }] as const]),
     ["Initialized", initialized(input)],
     ["Ready", podReady(input, others)],
     ["ContainersReady", containersReady(input)],

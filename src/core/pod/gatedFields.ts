@@ -1,8 +1,6 @@
-/**
- * Fields of a pod that count only while their feature gate is on: all of these are by default.
- * Differs from upstream: `lifecycle.stopSignal` is heeded whatever its gate (ContainerStopSignals, alpha) says.
- */
+/** Fields of a pod that count only while their feature gate is on. */
 import type { Container, Pod, PodSpec } from "../api.ts";
+import { perObject } from "../perObject.ts";
 
 /** The gates, by what they let through. */
 export interface PodFieldGates {
@@ -15,32 +13,79 @@ export interface PodFieldGates {
   readonly restartAllContainers: boolean;
   /** HostnameOverride. */
   readonly hostnameOverride: boolean;
+  /** ContainerStopSignals: `lifecycle.stopSignal`. */
+  readonly stopSignals: boolean;
+  /** EnvFiles: `valueFrom.fileKeyRef` of an environment variable. */
+  readonly envFiles: boolean;
 }
 
-function gatedContainer(container: Container, { containerRestartRules }: PodFieldGates, isInit: boolean): Container {
-  const { restartPolicy, restartPolicyRules, ...rest } = container;
-  const isSidecar = isInit && restartPolicy === "Always";
-  if (!containerRestartRules) return isSidecar ? { ...rest, restartPolicy } : rest;
-  if (restartPolicyRules === undefined) return container;
-  const rules = restartPolicyRules.filter(({ action }) => action !== "RestartAllContainers");
-  return { ...container, restartPolicyRules: rules };
-}
+/** One field: the same value where it is not set. */
+type Strip<T> = (of: T) => T;
 
-function gatedSpec(spec: PodSpec, gates: PodFieldGates): PodSpec {
-  const { hostnameOverride: _, ...rest } = spec;
-  const named = gates.hostnameOverride ? spec : rest;
-  if (gates.containerRestartRules && gates.restartAllContainers) return named;
-  return {
-    ...named,
-    containers: spec.containers.map((container) => gatedContainer(container, gates, false)),
-    ...(spec.initContainers === undefined
-      ? {}
-      : { initContainers: spec.initContainers.map((container) => gatedContainer(container, gates, true)) }),
+function stripRestartRules(gates: PodFieldGates, isInit: boolean): Strip<Container> | undefined {
+  if (gates.containerRestartRules && gates.restartAllContainers) return undefined;
+  return (container) => {
+    const { restartPolicy, restartPolicyRules, ...rest } = container;
+    if (restartPolicy === undefined && restartPolicyRules === undefined) return container;
+    if (!gates.containerRestartRules) {
+      const isSidecar = isInit && restartPolicy === "Always";
+      return isSidecar ? { ...rest, restartPolicy } : rest;
+    }
+    if (restartPolicyRules === undefined) return container;
+    const rules = restartPolicyRules.filter(({ action }) => action !== "RestartAllContainers");
+    return { ...container, restartPolicyRules: rules };
   };
 }
 
-/** The pods without what a gate that is off takes from them; the same list when all are on. */
-export function withoutGatedFields(pods: readonly Pod[], gates: PodFieldGates): readonly Pod[] {
-  if (Object.values(gates).every((isOn) => isOn)) return pods;
-  return pods.map((pod) => ({ ...pod, spec: gatedSpec(pod.spec, gates) }));
+const stripStopSignal: Strip<Container> = (container) => {
+  if (container.lifecycle?.stopSignal === undefined) return container;
+  const { stopSignal: _, ...lifecycle } = container.lifecycle;
+  return { ...container, lifecycle };
+};
+
+/** A variable from a file is empty then, as one whose source the kubelet does not know. */
+const stripEnvFiles: Strip<Container> = (container) => {
+  if (container.env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined) !== true) return container;
+  const env = container.env.map((variable) =>
+    variable.valueFrom?.fileKeyRef === undefined ? variable : { name: variable.name, value: "" },
+  );
+  return { ...container, env };
+};
+
+function stripContainer(gates: PodFieldGates, isInit: boolean): Strip<Container> {
+  const strips = [
+    stripRestartRules(gates, isInit),
+    gates.stopSignals ? undefined : stripStopSignal,
+    gates.envFiles ? undefined : stripEnvFiles,
+  ].filter((strip) => strip !== undefined);
+  return (container) => strips.reduce((left, strip) => strip(left), container);
+}
+
+/** The same list when nothing in it changes. */
+function stripAll<T>(list: readonly T[], strip: Strip<T>): readonly T[] {
+  const stripped = list.map(strip);
+  return stripped.every((one, index) => one === list[index]) ? list : stripped;
+}
+
+function stripSpec(gates: PodFieldGates): Strip<PodSpec> {
+  const [init, regular] = [stripContainer(gates, true), stripContainer(gates, false)];
+  return (spec) => {
+    const { hostnameOverride, ...unnamed } = spec;
+    const named = gates.hostnameOverride || hostnameOverride === undefined ? spec : unnamed;
+    const containers = stripAll(spec.containers, regular);
+    const initContainers = spec.initContainers && stripAll(spec.initContainers, init);
+    if (named === spec && containers === spec.containers && initContainers === spec.initContainers) return spec;
+    return { ...named, containers, ...(initContainers === undefined ? {} : { initContainers }) };
+  };
+}
+
+/** Takes from pods what a gate that is off takes from them; a pod that has none of it stays the same value. */
+export function gatedPods(gates: PodFieldGates): (pods: readonly Pod[]) => readonly Pod[] {
+  if (Object.values(gates).every((isOn) => isOn)) return (pods) => pods;
+  const strip = stripSpec(gates);
+  const gated = perObject((pod: Pod): Pod => {
+    const spec = strip(pod.spec);
+    return spec === pod.spec ? pod : { ...pod, spec };
+  });
+  return (pods) => stripAll(pods, gated);
 }

@@ -1,5 +1,5 @@
 /** What kinds of resources there are, by their names. Counterpart: pkg/apis/core/helper. */
-import type { Container } from "../api.ts";
+import type { Container, Pod } from "../api.ts";
 
 const HUGE_PAGES = "hugepages-";
 const STANDARD: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
@@ -12,6 +12,10 @@ export const isStandardContainerResource = (name: string): boolean => STANDARD.h
 
 /** Resources a pod may state for itself. */
 export const isPodLevelResource = (name: string): boolean => name === "cpu" || name === "memory" || isHugePages(name);
+
+/** Whether a pod states resources of its own, beside those of its containers. */
+export const hasPodLevelResources = ({ spec: { resources } }: Pod): boolean =>
+  [resources?.requests, resources?.limits].some((amounts) => Object.keys(amounts ?? {}).some(isPodLevelResource));
 
 /** Resources of Kubernetes itself: no domain, or one of kubernetes.io. */
 export const isNativeResource = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");

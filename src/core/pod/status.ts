@@ -50,6 +50,8 @@ export interface PodStatusInput {
   readonly actual?: Pod;
   /** False: the resources of the pod as a whole are not told, as they cannot be resized. Default true. */
   readonly tellsPodResources?: boolean;
+  /** False: the condition PodReadyToStartContainers is not told. Default true. */
+  readonly tellsReadyToStart?: boolean;
   /** Instances that were stopped for their containers to be started again; default none. */
   readonly startingAgain?: ReadonlySet<ContainerId>;
 }
@@ -135,6 +137,7 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     previous: before,
     now,
     resize: input.resize,
+    tellsReadyToStart: input.tellsReadyToStart,
   });
   const { generation } = pod.metadata;
   // Nobody tells a static pod what became of it.

@@ -91,6 +91,7 @@ export function nodeAdmission(
         sysctls,
         pressures: state.pressures.value,
         declaredFeatures: config.node.declaredFeatures,
+        podLevelResources: config.allowsPodLevelResources,
         appArmor: os === "linux" ? appArmorEnabled : undefined,
       },
       allocatable: admissibleResources(config.allocatable, state.node.value),

@@ -93,6 +93,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
     resize: { refused, inProgress },
     actual: memory.resizing.value === undefined ? command.pod : atActualSize(command.pod, runtime, memory.sizes),
     tellsPodResources: config.resizableParts.podLevel,
+    tellsReadyToStart: config.tellsReadyToStart,
     override: memory.override ?? (isLost ? SANDBOX_LOST : undefined),
     ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.replacing } : {}),
   });

@@ -34,7 +34,13 @@ function short(output: PodConfigOutput): string {
   }
 }
 
-const ALL_GATES = { containerRestartRules: true, restartAllContainers: true, hostnameOverride: true };
+const ALL_GATES = {
+  containerRestartRules: true,
+  restartAllContainers: true,
+  hostnameOverride: true,
+  stopSignals: true,
+  envFiles: true,
+};
 
 function follow(snapshots$: MarbleSource<SourceSnapshot>, podFieldGates = ALL_GATES) {
   const state = createNodeState();

@@ -20,6 +20,7 @@ const NODE: NodeInfoForAdmission = {
   appArmor: false,
   pressures: NO_PRESSURE,
   declaredFeatures: undefined,
+  podLevelResources: true,
 };
 
 const admit = (pod: Pod, more: Partial<AdmissionInput> = {}) =>
@@ -418,4 +419,15 @@ describe("admitPod: features of the kubelet", () => {
   ])("%s", (_, spec, declaredFeatures, result) => {
     expect(withSpec(spec, { node: { ...NODE, declaredFeatures } })).toEqual(result);
   });
+});
+
+it.each([
+  ["refused without the gate PodLevelResources", { requests: { cpu: "1m" } }, false],
+  ["refused for a limit, too", { limits: { memory: "1Mi" } }, false],
+  ["admitted when they state none", {}, true],
+])("pods that state resources of their own are %s", (_, resources, isAdmitted) => {
+  const node = { ...NODE, podLevelResources: false };
+  const refusal = refused("PodLevelResourcesNotSupported", "PodLevelResources feature gate is disabled");
+  expect(withSpec({ resources }, { node })).toEqual(isAdmitted ? ADMITTED : refusal);
+  expect(withSpec({ resources })).toEqual(ADMITTED);
 });

@@ -90,6 +90,25 @@ describe("the settings of a node", () => {
     expect([on, one, off].map(({ declaredFeatures }) => declaredFeatures)).toEqual([gates, gates.slice(1), undefined]);
   });
 
+  it("tell the version of the proxy only where the gate DisableNodeKubeProxyVersion is off", async () => {
+    const told = [await node([]), await node([], "featureGates: { DisableNodeKubeProxyVersion: false }\n")];
+    expect(told.map(({ tellsKubeProxyVersion }) => tellsKubeProxyVersion)).toEqual([false, true]);
+  });
+
+  it("pass on to pods what the gates of their fields say", async () => {
+    const of = async (gates: string) => {
+      const config = await configOf([], `featureGates: { ${gates} }\n`);
+      const { stopSignals, envFiles } = config.podFieldGates;
+      return [stopSignals, envFiles, config.allowsPodLevelResources, config.tellsReadyToStart];
+    };
+    const off = "EnvFiles: false, PodReadyToStartContainersCondition: false, ContainerStopSignals: true";
+    const noPodLevel = "PodLevelResources: false, InPlacePodLevelResourcesVerticalScaling: false";
+    expect([await of(""), await of(`${off}, ${noPodLevel}`)]).toEqual([
+      [false, true, true, true],
+      [true, false, false, false],
+    ]);
+  });
+
   it("leave pods as they are where what they need is declared: admission refuses them for what is not", async () => {
     const rules = async (gates: string) =>
       (await configOf([], `featureGates: { ${gates} }\n`)).podFieldGates.restartAllContainers;

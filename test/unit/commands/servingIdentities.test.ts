@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BehaviorSubject, firstValueFrom, type Observable } from "rxjs";
+import { BehaviorSubject, firstValueFrom, type Observable, toArray } from "rxjs";
 import { afterEach, describe, expect, it } from "vitest";
 import { servingIdentities, type ServingIdentitySetup } from "../../../src/commands/servingIdentities.ts";
 import type { TlsIdentity } from "../../../src/core/api/clientConfig.ts";
@@ -34,6 +34,7 @@ describe("servingIdentities", () => {
       nodeName: "n1",
       addresses$: new BehaviorSubject<readonly NodeAddress[]>([]),
       dnsOnly: false,
+      reloadsFiles: true,
       api: undefined,
       log: telemetry.log,
       metrics,
@@ -66,6 +67,17 @@ describe("servingIdentities", () => {
     await writeFile(tlsPrivateKeyFile, pair.key);
     const { setup } = setUp({ config: { serverTLSBootstrap: false, tlsCertFile, tlsPrivateKeyFile } });
     expect(await firstValueFrom(servingIdentities(setup))).toEqual(pair);
+  });
+
+  it("keeps the first pair of files where they are not to be read anew", async () => {
+    const pair = await (await createTestAuthority()).server();
+    const [tlsCertFile, tlsPrivateKeyFile] = [join(directory(), "b.crt"), join(directory(), "b.key")];
+    await mkdir(directory(), { recursive: true });
+    await writeFile(tlsCertFile, pair.certificate);
+    await writeFile(tlsPrivateKeyFile, pair.key);
+    const config = { serverTLSBootstrap: false, tlsCertFile, tlsPrivateKeyFile };
+    const { setup } = setUp({ config, reloadsFiles: false });
+    expect(await firstValueFrom(servingIdentities(setup).pipe(toArray()))).toEqual([pair]);
   });
 
   it("says so when nobody can sign, or half a pair is given", () => {

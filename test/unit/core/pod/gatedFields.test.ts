@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../../src/core/api.ts";
-import { type PodFieldGates, withoutGatedFields } from "../../../../src/core/pod/gatedFields.ts";
+import { gatedPods, type PodFieldGates } from "../../../../src/core/pod/gatedFields.ts";
 import { container, pod, sidecar } from "../samples.ts";
 
-const ALL: PodFieldGates = { containerRestartRules: true, restartAllContainers: true, hostnameOverride: true };
+const ALL: PodFieldGates = {
+  containerRestartRules: true,
+  restartAllContainers: true,
+  hostnameOverride: true,
+  stopSignals: true,
+  envFiles: true,
+};
 const rule = (action: string) => ({ action, exitCodes: { operator: "In", values: [1] } });
 const rules = { restartPolicyRules: [rule("Restart"), rule("RestartAllContainers")] };
 const full = pod({
@@ -11,12 +17,18 @@ const full = pod({
   initContainers: [container("i", { restartPolicy: "OnFailure", ...rules }), sidecar("s", rules)],
   containers: [container("web", { restartPolicy: "Never", ...rules }), container("plain")],
 });
+const signalled = pod({ containers: [container("web", { lifecycle: { stopSignal: "SIGUSR1" } }), container("plain")] });
+const fileKeyRef = { volumeName: "v", path: "f", key: "K" };
+const fromFile = pod({
+  initContainers: [container("i", { env: [{ name: "A", valueFrom: { fileKeyRef } }] })],
+  containers: [container("web", { env: [{ name: "B", value: "b" }] })],
+});
 const { hostnameOverride: _, ...unnamed } = full.spec;
 
-describe("withoutGatedFields", () => {
+describe("gatedPods", () => {
   it("leaves everything as it is while all gates are on", () => {
     const pods = [full];
-    expect(withoutGatedFields(pods, ALL)).toBe(pods);
+    expect(gatedPods(ALL)(pods)).toBe(pods);
   });
 
   it.each<[keyof PodFieldGates, PodSpec]>([
@@ -44,6 +56,18 @@ describe("withoutGatedFields", () => {
       },
     ],
   ])("without %s", (gate, spec) => {
-    expect(withoutGatedFields([full], { ...ALL, [gate]: false })).toEqual([{ ...full, spec }]);
+    expect(gatedPods({ ...ALL, [gate]: false })([full])).toEqual([{ ...full, spec }]);
+  });
+
+  it("without stopSignals and envFiles: no signal, and an empty variable; pods without either stay the same value", () => {
+    const gated = gatedPods({ ...ALL, stopSignals: false, envFiles: false });
+    const [noSignal, empty, same] = gated([signalled, fromFile, full]);
+    expect(noSignal?.spec.containers).toEqual([container("web", { lifecycle: {} }), container("plain")]);
+    expect(empty?.spec.initContainers).toEqual([container("i", { env: [{ name: "A", value: "" }] })]);
+    expect([empty?.spec.containers === fromFile.spec.containers, same === full]).toEqual([true, true]);
+    const list = [full];
+    expect(gated(list)).toBe(list);
+    // What is the same before is the same afterwards: nobody takes it for an update.
+    expect(gated([signalled])[0]).toBe(noSignal);
   });
 });

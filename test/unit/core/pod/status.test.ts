@@ -110,6 +110,12 @@ describe("whole statuses", () => {
     ]);
   });
 
+  it("without the gate PodReadyToStartContainersCondition: no such condition, nor one told before", () => {
+    const previous = statusOf({ runtime: runtime([instance("web")]) });
+    const { conditions: told } = statusOf({ runtime: runtime([instance("web")]), previous, tellsReadyToStart: false });
+    expect(told).toEqual(conditions().slice(1));
+  });
+
   it("a pod nobody has touched yet", () => {
     expect(statusOf({ runtime: runtime([], []), node: { hostIPs: [] } })).toEqual({
       phase: "Pending",

@@ -1,0 +1,186 @@
+/**
+ * What each feature gate does in this kubelet: most of upstream's are for other components, some features are always on
+ * here, others do not exist yet. A gate that is set to what it cannot do is named in a warning at start.
+ */
+import { FEATURE_GATES } from "./gateTable.ts";
+
+/** The effect of one gate. */
+export type GateEffect =
+  /** On and off differ. */
+  | { readonly kind: "heeded" }
+  /** The feature is always on, or always off, whatever the gate says. */
+  | { readonly kind: "fixed"; readonly value: boolean; readonly why: string }
+  /** Other components read it; a kubelet does not. */
+  | { readonly kind: "foreign"; readonly component: string };
+
+const words = (text: string): readonly string[] => text.split(/\s+/).filter((name) => name !== "");
+
+const HEEDED = words(`
+  AllAlpha AllBeta AllowDNSOnlyNodeCSR ClusterTrustBundleProjection ComponentFlagz ComponentStatusz ContainerCheckpoint
+  ContainerRestartRules ContainerStopSignals DisableNodeKubeProxyVersion EnvFiles EventedPLEG ExtendWebSocketsToKubelet
+  HostnameOverride InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingExclusiveCPUs
+  InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax
+  KubeletEnsureSecretPulledImages KubeletServiceAccountTokenForCredentialProviders
+  LocalStorageCapacityIsolationFSQuotaMonitoring LoggingAlphaOptions LoggingBetaOptions MemoryQoS NodeDeclaredFeatures
+  PodAndContainerStatsFromCRI PodCertificateRequest PodLevelResources PodLogsQuerySplitStreams
+  PodReadyToStartContainersCondition PreventStaticPodAPIReferences ReduceDefaultCrashLoopBackOffDecay
+  ReloadKubeletClientCAFile ReloadKubeletServerCertificateFile RestartAllContainersOnContainerExits
+  RotateKubeletServerCertificate WatchListClient
+`);
+
+/** Features that are there, with the reason why none of these gates turns them off. */
+const ALWAYS_ON: readonly (readonly [why: string, gates: string])[] = [
+  [
+    "as upstream, it is locked",
+    `CustomCPUCFSQuotaPeriod ExecProbeTimeout ImageVolume InPlacePodVerticalScaling KubeletCgroupDriverFromCRI
+     KubeletFineGrainedAuthz KubeletPSI NodeLogQuery PodLifecycleSleepAction PodLifecycleSleepActionAllowZero
+     PodObservedGenerationTracking ProcMountType RecursiveReadOnlyMounts RelaxedDNSSearchValidation
+     RelaxedEnvironmentVariableValidation SidecarContainers SupplementalGroupsPolicy UserNamespacesSupport`,
+  ],
+  ["the kubeconfig's authorities are read anew when they change", "ClientsAllowCARotation"],
+  ["lines of the log always name what they are about", "ContextualLogging"],
+  ["a pod is looked at as soon as something happens to it", "PLEGOnDemandRelist"],
+  ["the Node is asked for only when there is one already", "KubeletRegistrationGetOnExistsOnly"],
+];
+
+/** Features that do not exist here yet, with what is missing. */
+const ALWAYS_OFF: readonly (readonly [why: string, gates: string])[] = [
+  [
+    "there is no CPU manager yet",
+    `CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CPUManagerPolicyOptions DisableCPUQuotaWithExclusiveCPUs`,
+  ],
+  [
+    "there is no topology manager yet",
+    "TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions TopologyManagerPolicyOptions",
+  ],
+  ["there are no CPU, memory and topology managers yet", "PodLevelResourceManagers"],
+  [
+    "there is no Dynamic Resource Allocation yet: pods that claim devices wait",
+    `DRAAdminAccess DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaintRules DRADeviceTaints
+     DRAExtendedResource DRAListTypeAttributes DRANodeAllocatableResources DRAPartitionableDevices DRAPrioritizedList
+     DRAResourceClaimDeviceStatus DRAResourceClaimGranularStatusAuthorization DRAResourcePoolStatus
+     DRASchedulerFilterTimeout DRAWorkloadResourceClaims DynamicResourceAllocation`,
+  ],
+  ["no device is watched yet", "ResourceHealthStatus ResourceHealthStatusMessage"],
+  [
+    "there is no pod resources API yet",
+    `KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletPodResourcesListUseActivePods PodsAPI`,
+  ],
+  ["pods get no swap yet", "NodeSwap"],
+  ["images are not collected yet", "ImageMaximumGCAge KubeletSeparateDiskGC"],
+  ["there is no graceful node shutdown yet", "GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority"],
+  ["nothing is traced yet", "KubeletTracing"],
+  ["systemd's watchdog is not told of the health yet", "SystemdWatchdog"],
+  ["it runs as root, or without cgroups and mounts", "KubeletInUserNamespace"],
+  ["lists of the runtime come in one answer", "CRIListStreaming"],
+  ["images are pulled without the RuntimeClass", "RuntimeClassInImageCriApi"],
+  ["the status does not tell digests of image volumes yet", "ImageVolumeWithDigest"],
+  [
+    "there are no CSI volumes yet",
+    `CSIServiceAccountTokenSecrets CSIVolumeHealth MutableCSINodeAllocatableCount RecoverVolumeExpansionFailure
+     VolumeLimitScaling`,
+  ],
+  ["volumes are not mounted with SELinux labels yet", "SELinuxChangePolicy SELinuxMount SELinuxMountReadWriteOncePod"],
+  ["the volume kind gitRepo does not exist here", "GitRepoVolumeDriver"],
+  ["pods on the node's network have the node's users", "UserNamespacesHostNetworkSupport"],
+  ["tolerations know Exists and Equal", "TaintTolerationComparisonOperators"],
+  ["requests to the API server are JSON", "ClientsAllowCBOR ClientsPreferCBOR"],
+  ["requests are kept for lower QoS classes by no cgroup yet", "QOSReserved"],
+  ["a restart of the kubelet leaves the readiness of containers as it is", "ChangeContainerStatusOnKubeletRestart"],
+  ["histograms are told by buckets", "NativeHistograms"],
+  ["client certificates name no UID", "AllowParsingUserUIDFromCertAuth"],
+];
+
+/** Gates no kubelet reads, by who does. */
+const FOREIGN: readonly (readonly [component: string, gates: string])[] = [
+  [
+    "the client library of Go",
+    `AtomicFIFO ClientsAllowTLSCacheGC InOrderInformers InOrderInformersBatchProcess InformerResourceVersion
+     UnlockWhileProcessingFIFO`,
+  ],
+  [
+    "kubelets on Windows",
+    "WinDSR WinOverlay WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown WindowsHostNetwork",
+  ],
+  ["kube-proxy", "NFTablesProxyMode PreferSameTrafficDistribution"],
+  [
+    "the scheduler",
+    `ClearingNominatedNodeNameAfterBinding GangScheduling GenericWorkload MatchLabelKeysInPodAffinity
+     MatchLabelKeysInPodTopologySpread MatchLabelKeysInPodTopologySpreadSelectorMerge
+     NodeInclusionPolicyInPodTopologySpread NominatedNodeNameForExpectation OpportunisticBatching PodSchedulingReadiness
+     SchedulerAsyncAPICalls SchedulerAsyncPreemption SchedulerPopFromBackoffQ SchedulerQueueingHints
+     StorageCapacityScoring TopologyAwareWorkloadScheduling WorkloadAwarePreemption`,
+  ],
+  [
+    "the controller managers",
+    `CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook
+     ControllerManagerReleaseLeaderElectionLockOnExit DeploymentReplicaSetTerminatingReplicas HPAConfigurableTolerance
+     HPAScaleToZero JobBackoffLimitPerIndex JobManagedBy JobPodReplacementPolicy JobSuccessPolicy LogarithmicScaleDown
+     MaxUnavailableStatefulSet MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs
+     PersistentVolumeClaimUnusedSinceTime PodDeletionCost SeparateTaintEvictionController
+     StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet
+     StaleControllerConsistencyStatefulSet StatefulSetSemanticRevisionComparison StorageVersionMigrator WorkloadWithJob`,
+  ],
+  [
+    "the API server",
+    `APIResponseCompression APIServerIdentity APIServerTracing APIServingWithRoutine AggregatedDiscoveryRemoveBetaType
+     AllowInsecureKubeletCertificateSigningRequests AllowOverwriteTerminationGracePeriodSeconds
+     AllowServiceExternalIPs AllowUnsafeMalformedObjectDeletion AnonymousAuthConfigurableEndpoints AnyVolumeDataSource
+     AuthorizeNodeWithSelectors AuthorizePodWebsocketUpgradeCreatePermission AuthorizeWithSelectors BtreeWatchCache
+     CBORServingAndStorage CRDObservedGenerationTracking CRDValidationRatcheting ClusterTrustBundle
+     ConcurrentWatchObjectDecode ConsistentListFromCache ConstrainedImpersonation CoordinatedLeaderElection
+     CrossNamespaceVolumeDataSource CustomResourceFieldSelectors DeclarativeValidation DeclarativeValidationBeta
+     DeclarativeValidationTakeover DetectCacheInconsistency DisableAllocatorDualWrite
+     ExternalServiceAccountTokenSigner KMSv1 ListFromCacheSnapshot ManifestBasedAdmissionControlConfig
+     MinimumKubeletVersion MultiCIDRServiceAllocator MutablePVNodeAffinity MutatingAdmissionPolicy OpenAPIEnums
+     OrderedNamespaceDeletion PodTopologyLabelsAdmission PortForwardWebsockets RelaxedServiceNameValidation
+     RemoteRequestHeaderUID ResilientWatchCacheInitialization RetryGenerateName RouteExternalCertificate
+     SeparateCacheWatchRPC ServiceAccountNodeAudienceRestriction ServiceAccountTokenJTI ServiceAccountTokenNodeBinding
+     ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo ServiceCIDRStatusFieldWiping
+     ShardedListAndWatch SizeBasedListCostEstimate StorageNamespaceIndex StoragePerformantSecurityPolicy
+     StorageVersionAPI StorageVersionHash StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf
+     StrictIPCIDRValidation StructuredAuthenticationConfiguration StructuredAuthenticationConfigurationEgressSelector
+     StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
+     TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation UnknownVersionInteroperabilityProxy
+     VolumeAttributesClass WatchCacheInitializationPostStartHook WatchList`,
+  ],
+];
+
+/** The effect of every gate, in the order of the table of gates. */
+export const GATE_EFFECTS: ReadonlyMap<string, GateEffect> = effects();
+
+function effects(): ReadonlyMap<string, GateEffect> {
+  const of = (gates: string, effect: GateEffect) => words(gates).map((name) => [name, effect] as const);
+  const known = new Map<string, GateEffect>([
+    ...HEEDED.map((name) => [name, { kind: "heeded" }] as const),
+    ...ALWAYS_ON.flatMap(([why, gates]) => of(gates, { kind: "fixed", value: true, why })),
+    ...ALWAYS_OFF.flatMap(([why, gates]) => of(gates, { kind: "fixed", value: false, why })),
+    ...FOREIGN.flatMap(([component, gates]) => of(gates, { kind: "foreign", component })),
+  ]);
+  const ordered = [...FEATURE_GATES.keys()].flatMap((name) => {
+    const effect = known.get(name);
+    return effect === undefined ? [] : [[name, effect] as const];
+  });
+  return new Map(ordered);
+}
+
+/** One warning per kind of gates that are set, each or by AllAlpha and AllBeta, to what has no effect. */
+export function gateEffectWarnings(
+  settings: Readonly<Record<string, boolean>>,
+  gates: ReadonlyMap<string, boolean>,
+): readonly string[] {
+  const changed = [...gates].filter(
+    ([name, value]) => Object.hasOwn(settings, name) || value !== FEATURE_GATES.get(name)?.default,
+  );
+  const idle: string[] = [];
+  const foreign: string[] = [];
+  for (const [name, value] of changed) {
+    const effect = GATE_EFFECTS.get(name);
+    if (effect?.kind === "fixed" && effect.value !== value) idle.push(`${name}=${value} (${effect.why})`);
+    if (effect?.kind === "foreign" && value !== FEATURE_GATES.get(name)?.default) foreign.push(name);
+  }
+  return [
+    ...(idle.length === 0 ? [] : [`feature gates without effect: ${idle.join(", ")}`]),
+    ...(foreign.length === 0 ? [] : [`feature gates of other components, without effect here: ${foreign.join(", ")}`]),
+  ];
+}

@@ -1,0 +1,25 @@
+/** What makes the kubelet look at pods: events of the runtime, unless the gate EventedPLEG is turned off by name. */
+import { concat, NEVER, of } from "rxjs";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { CriClient } from "../sinks/cri.ts";
+import { containerdEvents } from "../sources/containerdEvents.ts";
+import { eventedPleg } from "../sources/eventedPleg.ts";
+import { supervised } from "./supervised.ts";
+
+/**
+ * Never errors or completes. Differs from upstream: the gate is off by default, and events are used all the same, since
+ * they are hints alone and relists stay behind them.
+ */
+export function runtimeSignals(
+  featureGates: Readonly<Record<string, boolean>>,
+  { runtime, containerdEvents: events }: Pick<CriClient, "runtime" | "containerdEvents">,
+  ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry">,
+): KubeletPorts["runtimeSignals$"] {
+  if (featureGates["EventedPLEG"] === false) return concat(of({ kind: "unsupported" } as const), NEVER);
+  const { clock } = ports;
+  return supervised(
+    "runtimeEvents",
+    eventedPleg({ runtime, containerdHints$: containerdEvents(events), clock }),
+    ports,
+  );
+}

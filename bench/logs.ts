@@ -14,7 +14,6 @@ import type { PodRuntimeStatus, RuntimeContainer } from "../src/core/runtime/pod
 import { logRotation } from "../src/pipelines/logRotation.ts";
 import type { RuntimeService } from "../src/ports/cri.ts";
 import type { NodeState } from "../src/state/nodeState.ts";
-import { createFiles } from "../src/sinks/files.ts";
 import { createLogFiles } from "../src/sinks/logFiles.ts";
 import { createContainerLogs } from "../src/sources/containerLogs/containerLogs.ts";
 import { recordingTelemetry } from "../test/support/recordingTelemetry.ts";
@@ -22,6 +21,7 @@ import { realClock } from "../test/support/realClock.ts";
 import { percentile, printFigure, printRow, printTitle, wallMs } from "./figures.ts";
 import type { Written } from "./logWriter.ts";
 import { cpuMs } from "./processUse.ts";
+import { realFiles } from "../test/support/realFiles.ts";
 
 const megabytes = Number(process.argv[2] ?? 50);
 const rotations = Number(process.argv[3] ?? 20);
@@ -61,7 +61,7 @@ async function measure(): Promise<void> {
     { statuses: { values: () => [statusOf(logPath)] } as unknown as NodeState["statuses"] },
     {
       clock: realClock,
-      files: createFiles(),
+      files: realFiles(),
       logFiles: createLogFiles({ podLogsDir: root }),
       telemetry,
       runtime: {

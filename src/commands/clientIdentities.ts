@@ -33,6 +33,7 @@ import type { Logger } from "../ports/telemetry.ts";
 import type { ApiConnection } from "../sinks/apiServer/apiLanes.ts";
 import { createCertificates } from "../sinks/certificates.ts";
 import { createFiles } from "../sinks/files.ts";
+import { createTrees } from "../sinks/trees/trees.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
 import { certificateFiles } from "../sources/certificateFiles.ts";
 import { systemClock } from "../sources/systemClock.ts";
@@ -110,7 +111,7 @@ function renewedCertificates(setup: ClientCertificateSetup): Observable<HeldCert
         template$: concat(of(nodeTemplate(setup.nodeName)), NEVER),
         store: certificateStore(
           { directory, prefix: PREFIX, fallback: client.certificate },
-          { files: createFiles(), certificates, clock: systemClock },
+          { files: createFiles(createTrees({ clock: systemClock })), certificates, clock: systemClock },
         ),
         issuer,
         onFailure: () => metrics.count("kubelet_certificate_manager_client_expiration_renew_errors"),
@@ -133,7 +134,7 @@ function withKubeconfig(
   bootstrap: ClientConfig,
 ): Observable<HeldCertificate> {
   const text = bootstrapKubeconfig(bootstrap, currentPairPath(path.resolve(certDir), PREFIX));
-  const files = createFiles();
+  const files = createFiles(createTrees({ clock: systemClock }));
   const write$ = concat(
     files.makeDirectory(path.dirname(path.resolve(kubeconfig)), DIRECTORY_MODE),
     files.replaceFile(path.resolve(kubeconfig), text, PRIVATE_MODE),

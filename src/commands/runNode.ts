@@ -45,6 +45,7 @@ import { mayMount } from "../sinks/mounts/mayMount.ts";
 import { createMounts } from "../sinks/mounts/mounts.ts";
 import { shareRoot } from "../sinks/mounts/shareRoot.ts";
 import { createProjectQuotas } from "../sinks/projectQuotas.ts";
+import { createTrees, type Trees } from "../sinks/trees/trees.ts";
 import { createVolumeFiles } from "../sinks/volumeFiles/volumeFiles.ts";
 import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
@@ -97,11 +98,11 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
       using(
         () => openResources(setup),
         (resources) => {
-          const { metrics, client } = resources as OpenResources;
+          const { metrics, client, trees } = resources as OpenResources;
           const configured = kubeletConfigOf(options, machine, setup.version);
           const ports = {
             runtime: client.runtime,
-            files: createFiles(),
+            files: createFiles(trees),
             clock: systemClock,
             telemetry: { log, metrics },
           };
@@ -110,7 +111,15 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
             podCgroups(configured, machine, ports),
           ]).pipe(
             switchMap(([api, { cgroupDriver, cgroups }]) =>
-              runKubelet(setup, { config: { ...configured, cgroupDriver }, machine, cgroups, metrics, client, api }),
+              runKubelet(setup, {
+                config: { ...configured, cgroupDriver },
+                machine,
+                cgroups,
+                metrics,
+                client,
+                trees,
+                api,
+              }),
             ),
           );
         },
@@ -158,7 +167,9 @@ const looksUpName = ({ nodeIp }: KubeletOptions["flags"], client: KubeletOptions
   client !== undefined && (nodeIp === "" || isAnyIp(nodeIp.split(",")[0]?.trim() ?? ""));
 
 /** What a kubelet is started with. */
-interface Start extends Pick<OpenResources, "metrics" | "client">, Pick<KubeletPorts, "machine" | "cgroups" | "api"> {
+interface Start
+  extends Pick<OpenResources, "metrics" | "client" | "trees">,
+    Pick<KubeletPorts, "machine" | "cgroups" | "api"> {
   readonly config: KubeletConfig;
 }
 
@@ -195,6 +206,7 @@ function runKubelet(setup: NodeSetup, start: Start): Observable<NodeOutput> {
 interface OpenResources {
   readonly metrics: MetricsSink;
   readonly client: CriClient;
+  readonly trees: Trees;
   unsubscribe(): void;
 }
 
@@ -210,6 +222,7 @@ function openResources({ options: { config } }: NodeSetup): OpenResources {
   return {
     metrics,
     client,
+    trees: createTrees({ clock: systemClock }),
     unsubscribe: () => {
       client.close();
       metrics.close();
@@ -218,7 +231,7 @@ function openResources({ options: { config } }: NodeSetup): OpenResources {
 }
 
 function realPorts({ options, log }: NodeSetup, start: Start, localApi: LocalApi | undefined): KubeletPorts {
-  const { config: kubeletConfig, machine, cgroups, metrics, client, api } = start;
+  const { config: kubeletConfig, machine, cgroups, metrics, client, trees, api } = start;
   const { config, credentialPlugins } = options;
   const clock = systemClock;
   const rng = systemRandom;
@@ -257,8 +270,8 @@ function realPorts({ options, log }: NodeSetup, start: Start, localApi: LocalApi
     images: client.images,
     credentialPlugins: credentialPlugins && createCredentialPlugins(credentialPlugins.directory),
     probers: createProbers(client.runtime, clock),
-    files: createFiles(),
-    volumeFiles: createVolumeFiles({ clock }),
+    files: createFiles(trees),
+    volumeFiles: createVolumeFiles({ clock, trees }),
     quotas:
       options.featureGates.get("LocalStorageCapacityIsolationFSQuotaMonitoring") === true && mayMount()
         ? createProjectQuotas({ clock, log })

@@ -17,6 +17,7 @@ import type { ApiServer } from "../ports/apiServer.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { createCertificates } from "../sinks/certificates.ts";
 import { createFiles } from "../sinks/files.ts";
+import { createTrees } from "../sinks/trees/trees.ts";
 import type { MetricsSink } from "../sinks/metrics.ts";
 import { certificateFiles } from "../sources/certificateFiles.ts";
 import { systemClock } from "../sources/systemClock.ts";
@@ -73,7 +74,10 @@ const followed = ({ certificate, key }: PairPaths, log: Logger): Observable<TlsI
   );
 
 const made = (paths: PairPaths, { nodeName, log }: ServingIdentitySetup): Observable<never> =>
-  selfSignedPair(paths, nodeName, { files: createFiles(), certificates: createCertificates(systemClock) }).pipe(
+  selfSignedPair(paths, nodeName, {
+    files: createFiles(createTrees({ clock: systemClock })),
+    certificates: createCertificates(systemClock),
+  }).pipe(
     retry({
       delay: (error) => {
         log.error("The self-signed serving certificate cannot be made", { error });
@@ -97,7 +101,7 @@ function signed(until: PairPaths | undefined, setup: ServingIdentitySetup): Obse
         prefix: "kubelet-server",
         fallback: until && { certificate: { file: until.certificate }, key: { file: until.key } },
       },
-      { files: createFiles(), certificates, clock: systemClock },
+      { files: createFiles(createTrees({ clock: systemClock })), certificates, clock: systemClock },
     );
     return rotateCertificate(
       {

@@ -1,6 +1,6 @@
 /**
  * What the kubelet writes and changes in volumes, and how full they are. Paths are absolute. None of it blocks the event
- * loop, however large the volume. Counterpart: pkg/volume/util/atomic_writer.go, pkg/volume/volume_linux.go.
+ * loop, however large the volume, and no volume waits for the end of another one. Counterpart: pkg/volume/util/atomic_writer.go, pkg/volume/volume_linux.go.
  */
 import type { KubeletError } from "../core/errors.ts";
 import type { Call } from "./call.ts";
@@ -39,6 +39,8 @@ export interface VolumeUsage {
   readonly bytes: bigint;
   /** Files and directories, the root included. */
   readonly inodes: bigint;
+  /** Directories were moved while they were counted: there may be more. */
+  readonly isPartial?: boolean;
 }
 
 export interface VolumeFiles {
@@ -60,6 +62,9 @@ export interface VolumeFiles {
   setOwnership(dir: string, ownership: VolumeOwnership, seen?: (entries: number) => void): Call<OwnershipResult>;
   /** The group a directory belongs to, links followed. Missing: NotFound. */
   groupOf(dir: string): Call<number>;
-  /** Of the one file system the directory is on; what vanishes while counting is left out. Missing: NotFound. */
-  usage(dir: string): Call<VolumeUsage>;
+  /**
+   * Of the one file system the directory is on; what vanishes while counting is left out. `soFar` is given now and then
+   * what was counted until then, of a large volume. Missing: NotFound.
+   */
+  usage(dir: string, soFar?: (counted: VolumeUsage) => void): Call<VolumeUsage>;
 }

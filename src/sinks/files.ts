@@ -1,6 +1,6 @@
 /**
  * The Files port on node:fs. Keeps no state. Bounds: one subscription is one operation; a removal is cancelled between
- * two entries, everything else runs to its end.
+ * two entries, everything else runs to its end. Trees of more than a few files are removed by a thread.
  */
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import * as fs from "node:fs/promises";
@@ -15,7 +15,9 @@ import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { FileKind, Files, Outlives } from "../ports/files.ts";
 import { readMountTable } from "./mounts/mountTable.ts";
-import { emptyDirectory } from "./removeTree.ts";
+import { emptySmallTree, isRemoved } from "./trees/removeSmallTree.ts";
+import type { Trees } from "./trees/trees.ts";
+import type { TreeWorker } from "./trees/treeWorker.ts";
 
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o644;
@@ -127,14 +129,15 @@ async function kindOf(path: string): Promise<FileKind | undefined> {
 }
 
 /** Removes what is at `path`, which is no link but at its end. On Linux mounts made below meanwhile are not entered. */
-async function removeTree(path: string, signal: AbortSignal): Promise<void> {
+async function removeTree(path: string, trees: TreeWorker, signal: AbortSignal): Promise<void> {
   if (!(await fs.lstat(path)).isDirectory()) return fs.unlink(path);
   if (process.platform !== "linux") return fs.rm(path, { recursive: true });
-  await emptyDirectory(path, signal);
+  if ((await emptySmallTree(path, signal)) && (await isRemoved(path, true))) return;
+  await trees.run({ kind: "empty", dir: path }, signal);
   return fs.rmdir(path);
 }
 
-async function remove(path: string, signal: AbortSignal): Promise<void> {
+async function remove(path: string, trees: TreeWorker, signal: AbortSignal): Promise<void> {
   try {
     const real = join(await fs.realpath(dirname(path)), basename(path));
     // Refused before anything is removed; where there is no /proc nothing is known of mounts.
@@ -143,7 +146,7 @@ async function remove(path: string, signal: AbortSignal): Promise<void> {
     if (mounted !== undefined) {
       throw kubeletError("Io", `cannot remove ${path}: ${mounted.mountPoint} is a mount point`);
     }
-    await removeTree(real, signal);
+    await removeTree(real, trees, signal);
   } catch (thrown) {
     if (errnoOf(thrown) !== "ENOENT") throw thrown;
   }
@@ -170,7 +173,7 @@ async function symlink(target: string, path: string): Promise<void> {
 }
 
 /** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
-export const createFiles = (): Files => ({
+export const createFiles = ({ changes }: Pick<Trees, "changes">): Files => ({
   makeDirectory: (path, mode = DIRECTORY_MODE) => fileCall("make directory", path, () => makeDirectory(path, mode)),
   replaceFile: (path, content, mode = FILE_MODE, outlives = "machine") =>
     fileCall("write", path, () => replaceFile(path, content, mode, outlives)),
@@ -180,6 +183,6 @@ export const createFiles = (): Files => ({
   readInside: (root, path, maxBytes) => fileCall("read", join(root, path), () => readInside(root, path, maxBytes)),
   list: (path) => fileCall("list", path, () => list(path)),
   kindOf: (path) => fileCall("examine", path, () => kindOf(path)),
-  remove: (path) => fileCall("remove", path, (signal) => remove(path, signal)),
+  remove: (path) => fileCall("remove", path, (signal) => remove(path, changes, signal)),
   symlink: (target, path) => fileCall("link", path, () => symlink(target, path)),
 });

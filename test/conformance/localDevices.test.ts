@@ -6,14 +6,12 @@ import { join } from "node:path";
 import { lastValueFrom, of } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mountAt } from "../../src/core/mount/mountInfo.ts";
-import { createFiles } from "../../src/sinks/files.ts";
-import { createVolumeFiles } from "../../src/sinks/volumeFiles/volumeFiles.ts";
-import { systemClock } from "../../src/sources/systemClock.ts";
 import { type LoopDevice, loopDevice, missingForLoopDevices } from "../support/loopDevice.ts";
 import { mustSkip } from "../support/mustSkip.ts";
 import { containerOf, podOf } from "../support/pods.ts";
 import { missingForMounts, privateMounts, type PrivateMounts } from "../support/privateMounts.ts";
 import { type Death, liveOnce, type VolumeLivesOptions } from "../support/volumeLives.ts";
+import { realFiles, realVolumeFiles } from "../support/realFiles.ts";
 
 const POD = "kubelet/pods/uid-1/volumes/kubernetes.io~local-volume/pv1";
 const OTHER = "kubelet/pods/uid-2/volumes/kubernetes.io~local-volume/pv1";
@@ -59,7 +57,7 @@ describe.skipIf(mustSkip("disks of local volumes", missing))("a local volume tha
   const live = ({ mountOptions = [], readOnly = false }: Claimed, death?: Death, whenMounted = async () => {}) =>
     liveOnce(
       {
-        machine: { files: createFiles(), mounts: on.mounts, volumeFiles: createVolumeFiles({ clock: systemClock }) },
+        machine: { files: realFiles(), mounts: on.mounts, volumeFiles: realVolumeFiles() },
         rootDir: at("kubelet"),
         pod: podOf({
           spec: {

@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
 import { describe } from "vitest";
-import { createFiles } from "../../src/sinks/files.ts";
-import { createVolumeFiles } from "../../src/sinks/volumeFiles/volumeFiles.ts";
-import { systemClock } from "../../src/sources/systemClock.ts";
 import { mustSkip } from "../support/mustSkip.ts";
 import { loopDevice, missingForLoopDevices } from "../support/loopDevice.ts";
 import { missingForMounts, privateMounts } from "../support/privateMounts.ts";
 import { VOLUME_KINDS, volumeKills } from "./volumeKills.ts";
+import { realFiles, realVolumeFiles } from "../support/realFiles.ts";
 
 const missingForHugePages = existsSync("/sys/kernel/mm/hugepages/hugepages-2048kB") ? [] : ["huge pages of 2 MiB"];
 /** No test has a server of it: the simulated mounts stand in. */
@@ -18,8 +16,8 @@ describe.skipIf(mustSkip("kills amid effects on real mounts", missingForMounts()
   const leftOut = [OUT_OF_REACH, DEVICE, ...(mustSkip(HUGE_PAGES, missingForHugePages) ? [HUGE_PAGES] : [])];
   const kinds = Object.keys(VOLUME_KINDS).filter((kind) => !leftOut.includes(kind));
   volumeKills("on this machine", kinds, () => ({
-    files: createFiles(),
-    volumeFiles: createVolumeFiles({ clock: systemClock }),
+    files: realFiles(),
+    volumeFiles: realVolumeFiles(),
     ...privateMounts(),
   }));
   describe.skipIf(mustSkip(DEVICE, missingForLoopDevices()))("with a disk", () => {
@@ -27,8 +25,8 @@ describe.skipIf(mustSkip("kills amid effects on real mounts", missingForMounts()
       const on = privateMounts();
       const { device, detach } = loopDevice();
       return {
-        files: createFiles(),
-        volumeFiles: createVolumeFiles({ clock: systemClock }),
+        files: realFiles(),
+        volumeFiles: realVolumeFiles(),
         ...on,
         device,
         close() {

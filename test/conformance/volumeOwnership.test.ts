@@ -4,13 +4,11 @@ import { join } from "node:path";
 import { lastValueFrom, of } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { PodSpec } from "../../src/core/api.ts";
-import { createFiles } from "../../src/sinks/files.ts";
-import { createVolumeFiles } from "../../src/sinks/volumeFiles/volumeFiles.ts";
-import { systemClock } from "../../src/sources/systemClock.ts";
 import { mustSkip } from "../support/mustSkip.ts";
 import { containerOf, podOf } from "../support/pods.ts";
 import { missingForMounts, privateMounts, type PrivateMounts } from "../support/privateMounts.ts";
 import { type Death, liveOnce, type VolumeLivesOptions } from "../support/volumeLives.ts";
+import { realFiles, realVolumeFiles } from "../support/realFiles.ts";
 
 type Source = Omit<NonNullable<PodSpec["volumes"]>[number], "name">;
 
@@ -38,7 +36,7 @@ describe.skipIf(mustSkip("owners of volumes on real mounts", missingForMounts())
   const live = (source: Source, death?: Death) =>
     liveOnce(
       {
-        machine: { files: createFiles(), mounts: on.mounts, volumeFiles: createVolumeFiles({ clock: systemClock }) },
+        machine: { files: realFiles(), mounts: on.mounts, volumeFiles: realVolumeFiles() },
         rootDir: join(on.place, "kubelet"),
         pod: podOf({
           spec: {

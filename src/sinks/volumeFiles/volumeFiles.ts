@@ -1,26 +1,29 @@
 /**
  * The VolumeFiles port on the file system of this machine. Bounds: a write is one system call at a time and runs to its
- * end; walks are one at a time in a thread of their own, and end when nobody waits for them.
+ * end; work on whole volumes is done in turns by threads of its own, and ends when nobody waits for it.
  */
 import * as fs from "node:fs/promises";
 import { ioError } from "../../core/ioError.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { VolumeFiles } from "../../ports/volumeFiles.ts";
-import { createTreeWorker } from "./treeWorker.ts";
+import type { Trees } from "../trees/trees.ts";
 import { writeAtomic } from "./writeAtomic.ts";
 
-/** File operations in volumes, as the user of this process. `clock` gives generations of files their names. */
-export function createVolumeFiles({ clock }: { readonly clock: Clock }): VolumeFiles {
-  const walks = createTreeWorker({ clock });
-  // Pods start once their volumes are given away: however long it takes to count others, that does not wait.
-  const counts = createTreeWorker({ clock });
+export interface VolumeFilesOptions {
+  /** Gives generations of files their names. */
+  readonly clock: Clock;
+  readonly trees: Trees;
+}
+
+/** File operations in volumes, as the user of this process. */
+export function createVolumeFiles({ clock, trees: { changes, counts } }: VolumeFilesOptions): VolumeFiles {
   return {
     writeAtomic: (dir, files, ownership) =>
       fromCall(async (signal) => {
         const giveAway = async (): Promise<void> => {
           if (ownership === undefined) return;
-          const { failure } = await walks.run({ kind: "setOwnership", dir, ownership }, signal);
+          const { failure } = await changes.run({ kind: "setOwnership", dir, ownership }, signal);
           if (failure !== undefined) throw failure;
         };
         try {
@@ -30,7 +33,9 @@ export function createVolumeFiles({ clock }: { readonly clock: Clock }): VolumeF
         }
       }),
     setOwnership: (dir, ownership, seen) =>
-      fromCall((signal) => walks.run({ kind: "setOwnership", dir, ownership }, signal, seen)),
+      fromCall((signal) =>
+        changes.run({ kind: "setOwnership", dir, ownership }, signal, seen && (({ entries }) => seen(entries))),
+      ),
     groupOf: (dir) =>
       fromCall(async () => {
         try {
@@ -39,6 +44,7 @@ export function createVolumeFiles({ clock }: { readonly clock: Clock }): VolumeF
           throw ioError("look at", dir, thrown);
         }
       }),
-    usage: (dir) => fromCall((signal) => counts.run({ kind: "usage", dir }, signal)),
+    usage: (dir, soFar) =>
+      fromCall((signal) => counts.run({ kind: "usage", dir }, signal, soFar && (({ usage }) => usage && soFar(usage)))),
   };
 }

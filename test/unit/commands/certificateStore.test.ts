@@ -4,14 +4,14 @@ import { expect, it } from "vitest";
 import { pairIn, pairText } from "../../../src/core/cert/pemFile.ts";
 import { certificateStore } from "../../../src/pipelines/certificates/certificateStore.ts";
 import { createCertificates } from "../../../src/sinks/certificates.ts";
-import { createFiles } from "../../../src/sinks/files.ts";
 import { systemClock } from "../../../src/sources/systemClock.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { realFiles } from "../../support/realFiles.ts";
 
 const dir = temporaryDirectory();
 
 it("a certificate that was kept is found again through the link to the newest one", async () => {
-  const ports = { files: createFiles(), certificates: createCertificates(systemClock), clock: systemClock };
+  const ports = { files: realFiles(), certificates: createCertificates(systemClock), clock: systemClock };
   const options = { directory: join(dir(), "pki"), prefix: "kubelet-client", fallback: undefined };
   const store = () => certificateStore(options, ports);
   expect(await lastValueFrom(store().current())).toBe(undefined);

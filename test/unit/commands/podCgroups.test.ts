@@ -5,17 +5,17 @@ import { podCgroups } from "../../../src/commands/podCgroups.ts";
 import { CgroupDriver, RuntimeConfigResponse } from "../../../src/gen/cri.ts";
 import type { RuntimeService } from "../../../src/ports/cri.ts";
 import { createBusctl } from "../../../src/sinks/busctl.ts";
-import { createFiles } from "../../../src/sinks/files.ts";
 import { fakeBusctl } from "../../support/fakeBusctl.ts";
 import { realClock } from "../../support/realClock.ts";
 import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { realFiles } from "../../support/realFiles.ts";
 
 const CONFIG = { cgroupsPerQos: true, cgroupDriver: "cgroupfs" } as const;
 
 const portsWith = (runtimeConfig: RuntimeService["runtimeConfig"]) => ({
   runtime: { runtimeConfig } as unknown as RuntimeService,
-  files: createFiles(),
+  files: realFiles(),
   clock: realClock,
   telemetry: recordingTelemetry(),
 });

@@ -3,11 +3,11 @@ import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom, lastValueFrom } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { createFiles } from "../../../src/sinks/files.ts";
 import type { Call } from "../../../src/ports/call.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { realFiles } from "../../support/realFiles.ts";
 
-const files = createFiles();
+const files = realFiles();
 const done = <T>(call: Call<T>): Promise<T> => lastValueFrom(call);
 const modeOf = async (path: string) => (await fs.stat(path)).mode & 0o7777;
 const failure = (call: Call<unknown>) =>

@@ -8,13 +8,14 @@ import { mountAt } from "../../../src/core/mount/mountInfo.ts";
 import type { Mounts } from "../../../src/ports/mounts.ts";
 import { mayMount } from "../../../src/sinks/mounts/mayMount.ts";
 import { runTool } from "../../../src/sinks/mounts/mountTool.ts";
-import { emptyDirectory } from "../../../src/sinks/removeTree.ts";
-import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
+import { emptySmallTree } from "../../../src/sinks/trees/removeSmallTree.ts";
+import { createTrees } from "../../../src/sinks/trees/trees.ts";
 import { systemClock } from "../../../src/sources/systemClock.ts";
 import { findProgram } from "../../support/findProgram.ts";
 import { mustSkip } from "../../support/mustSkip.ts";
 import { missingForMounts, privateMounts } from "../../support/privateMounts.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { realVolumeFiles } from "../../support/realFiles.ts";
 
 const done = <T>(call: Observable<T>): Promise<T> => lastValueFrom(call);
 const failure = (call: Observable<unknown>): Promise<string> =>
@@ -97,12 +98,17 @@ describe.skipIf(mustSkip("the mounts port on real mounts", missingForMounts()))(
     await done(mounts.bind({ source: precious, target: tree }));
     // The look at the mount table came before the mount.
     const { signal } = new AbortController();
-    await expect(emptyDirectory(at("tree"), signal)).rejects.toMatchObject({ code: "Io" });
+    expect(await emptySmallTree(at("tree"), signal)).toBe(false);
+    const emptied = createTrees({ clock: systemClock }).changes.run({ kind: "empty", dir: at("tree") }, signal);
+    await expect(emptied).rejects.toMatchObject({
+      code: "Io",
+      message: `cannot remove ${at("tree")}: ${tree} is a mount point`,
+    });
     expect(await fs.readFile(join(precious, "file"), "utf8")).toBe("data");
   });
 
   it("neither measures nor gives away what is mounted below, of the same file system or another", async () => {
-    const volumes = createVolumeFiles({ clock: systemClock });
+    const volumes = realVolumeFiles();
     const [volume, other] = [await dir("volume"), await dir("other")];
     await fs.writeFile(join(other, "file"), "");
     await done(mounts.bind({ source: other, target: await dir("volume", "bound") }));

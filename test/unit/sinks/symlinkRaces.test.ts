@@ -3,18 +3,16 @@ import { join } from "node:path";
 import { lastValueFrom, type Observable } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isKubeletError } from "../../../src/core/errors.ts";
-import { createFiles } from "../../../src/sinks/files.ts";
 import { openBelow } from "../../../src/fileSystem/insideDirectory.ts";
 import { bindInside, makeInside } from "../../../src/sinks/mounts/insideVolume.ts";
 import { runTool } from "../../../src/sinks/mounts/mountTool.ts";
 import type { RunTool } from "../../../src/sinks/mounts/mountTools.ts";
 import { unmount } from "../../../src/sinks/mounts/bind.ts";
-import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
-import { systemClock } from "../../../src/sources/systemClock.ts";
 import { MISSING_FOR_CHOWN, mustSkip } from "../../support/mustSkip.ts";
 import { missingForMounts, privateMounts } from "../../support/privateMounts.ts";
 import { whileSwapped } from "../../support/swapper.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { realFiles, realVolumeFiles } from "../../support/realFiles.ts";
 
 const TRIES = 10_000;
 const MOUNT_TRIES = 200;
@@ -106,15 +104,18 @@ describe("a directory swapped for a link on the way", () => {
     expect((await fs.readdir(join(volume, "sub", "dir"))).length).toBeGreaterThan(1);
   });
 
-  it("never has what is outside removed", async () => {
+  it.each([
+    ["a small tree", 20],
+    ["a tree that a thread removes", 200],
+  ])("never has what is outside removed, beside %s", async (_, size) => {
     const { volume, outside, swapped } = await place(dir());
-    const files = createFiles();
+    const files = realFiles();
     const fill = async (): Promise<void> => {
       await fs.mkdir(join(swapped, "dir"), { recursive: true });
-      for (let index = 0; index < 20; index += 1) await fs.writeFile(join(swapped, "dir", `more-${index}`), "");
+      for (let index = 0; index < size; index += 1) await fs.writeFile(join(swapped, "dir", `more-${index}`), "");
     };
     await whileSwapped(swapped, outside, async () => {
-      await tally(TRIES / 50, async () => {
+      await tally(TRIES / 2.5 / size, async () => {
         await fill().catch(() => {});
         await done(files.remove(volume));
         return "removed";
@@ -127,7 +128,7 @@ describe("a directory swapped for a link on the way", () => {
     "never has what is outside given away",
     async () => {
       const { volume, outside, swapped } = await place(dir());
-      const volumes = createVolumeFiles({ clock: systemClock });
+      const volumes = realVolumeFiles();
       await whileSwapped(swapped, outside, async () => {
         const counts = await tally(TRIES / 10, async () => {
           await done(volumes.setOwnership(volume, { fsGroup: FORBIDDEN }));

@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { lastValueFrom, Subject, takeUntil } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { VolumeFile } from "../../../src/ports/volumeFiles.ts";
-import { createVolumeFiles } from "../../../src/sinks/volumeFiles/volumeFiles.ts";
-import { systemClock } from "../../../src/sources/systemClock.ts";
 import { MISSING_FOR_CHOWN, mustSkip } from "../../support/mustSkip.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { realVolumeFiles } from "../../support/realFiles.ts";
 
-const volumes = createVolumeFiles({ clock: systemClock });
+const volumes = realVolumeFiles();
 const cannotChown = mustSkip("owners of volume files", MISSING_FOR_CHOWN);
 const FS_GROUP = 4_711;
 
@@ -112,14 +111,11 @@ describe("files of a volume on a real disk", () => {
 
 /** A process that writes one generation after the other, and a dot after each. */
 function startWriter(dir: string, names: readonly string[]): ChildProcess {
-  const [source, clock] = ["sinks/volumeFiles/volumeFiles.ts", "sources/systemClock.ts"].map((path) =>
-    JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href),
-  );
+  const source = JSON.stringify(new URL("../../support/realFiles.ts", import.meta.url).href);
   const program = `
     import { lastValueFrom } from "rxjs";
-    const { createVolumeFiles } = await import(${source});
-    const { systemClock } = await import(${clock});
-    const volumes = createVolumeFiles({ clock: systemClock });
+    const { realVolumeFiles } = await import(${source});
+    const volumes = realVolumeFiles();
     for (let round = 0; ; round += 1) {
       const content = new TextEncoder().encode(String(process.pid) + " " + round);
       const files = new Map(${JSON.stringify(names)}.map((name) => [name, { content, mode: 0o644 }]));

@@ -1,14 +1,15 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createHeapScheduler } from "../../../src/sim/time/heapScheduler.ts";
-import { createSimClock } from "../../../src/sim/time/simClock.ts";
-import { createTreeWorker } from "../../../src/sinks/volumeFiles/treeWorker.ts";
-import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
+import { createHeapScheduler } from "../../../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../../../src/sim/time/simClock.ts";
+import { createTreeWorker } from "../../../../src/sinks/trees/treeWorker.ts";
+import type { TreeProgress } from "../../../../src/sinks/trees/treeTasks.ts";
+import { temporaryDirectory } from "../../../support/temporaryDirectory.ts";
 
 const { signal } = new AbortController();
 
-describe("the thread for walks", () => {
+describe("the thread for trees", () => {
   const dir = temporaryDirectory();
   const setUp = () => {
     const scheduler = createHeapScheduler();
@@ -40,9 +41,12 @@ describe("the thread for walks", () => {
   it("tells how far a long walk is", async () => {
     const { worker } = setUp();
     await Promise.all(Array.from({ length: 2_500 }, (_, index) => writeFile(join(dir(), `${index}`), "")));
-    const seen: number[] = [];
-    await worker.run({ kind: "usage", dir: dir() }, signal, (entries) => seen.push(entries));
-    expect(seen).toEqual([1_000, 2_000]);
+    const seen: TreeProgress[] = [];
+    const { inodes } = await worker.run({ kind: "usage", dir: dir() }, signal, (progress) => seen.push(progress));
+    expect(seen.map(({ entries }) => Math.floor(entries / 1_000))).toEqual([1, 2]);
+    // The root counts too.
+    expect(seen.map(({ entries, usage }) => usage?.inodes === BigInt(entries + 1))).toEqual([true, true]);
+    expect(inodes).toBe(2_501n);
   });
 
   it("does not begin what nobody waits for any more", async () => {

@@ -1,33 +1,32 @@
 /**
- * Walks in a thread of their own: a hundred thousand files would keep the event loop, or take ten times the CPU time as
- * Promises. Owns the thread: started by the first walk, ended when none was wanted for a while. Bound: one walk at a time.
+ * Work on trees in a thread of its own: a hundred thousand files would keep the event loop, or take ten times the CPU time
+ * as Promises. Owns the thread: started by the first task, ended 30 s after the last one.
  */
 import type { Subscription } from "rxjs";
 import { Worker } from "node:worker_threads";
 import { kubeletError } from "../../core/errors.ts";
 import { err, type Result } from "../../core/result.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { TreeAnswer, TreeProgress, TreeRequest, TreeTask, TreeValues } from "./treeJobs.ts";
+import type { TreeAnswer, TreeNews, TreeProgress, TreeRequest, TreeTask, TreeValues } from "./treeTasks.ts";
 
 const IDLE_MS = 30_000;
-/** Walks keep little: the thread may not grow as the kubelet does. */
+/** The jobs keep little: the thread may not grow as the kubelet does. */
 const LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 /** Compiled, the program is beside this one too, under the other ending. */
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./treeThread.ts" : "./treeThread.js", import.meta.url);
 
 export interface TreeWorker {
-  /** Rejects with a KubeletError; aborting ends the walk at its next file. `seen` is told how far it is. */
+  /** Rejects with a KubeletError; aborting ends the task within its next turn. `seen` is given how far it is. */
   run<Kind extends TreeTask["kind"]>(
     task: Extract<TreeTask, { readonly kind: Kind }>,
     signal: AbortSignal,
-    seen?: (entries: number) => void,
+    seen?: (progress: TreeProgress) => void,
   ): Promise<TreeValues[Kind]>;
 }
 
-/** Who waits for a walk. */
 interface Waiting {
   settle(result: Result<unknown>): void;
-  readonly seen: ((entries: number) => void) | undefined;
+  readonly seen: ((progress: TreeProgress) => void) | undefined;
 }
 
 /** Makes one; the thread is started when it is needed. */
@@ -50,12 +49,12 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
     ending = clock.scheduler.schedule(end, IDLE_MS);
   };
   const start = (): Worker => {
-    const made = new Worker(PROGRAM, { resourceLimits: LIMITS, name: "volume walks" });
+    const made = new Worker(PROGRAM, { resourceLimits: LIMITS, name: "trees" });
     made.unref();
     let why = "it ended";
-    made.on("message", (told: TreeAnswer | TreeProgress) => {
-      if ("seen" in told) waiting.get(told.id)?.seen?.(told.seen);
-      else settle(told.id, told.result);
+    made.on("message", (message: TreeAnswer | TreeNews) => {
+      if ("progress" in message) waiting.get(message.id)?.seen?.(message.progress);
+      else settle(message.id, message.result);
     });
     made.on("error", (thrown: unknown) => {
       why = String(thrown);
@@ -63,7 +62,7 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
     made.on("exit", () => {
       if (thread !== made) return;
       thread = undefined;
-      const lost = err(kubeletError("Unknown", `the thread for volumes is gone: ${why}`));
+      const lost = err(kubeletError("Unknown", `the thread for trees is gone: ${why}`));
       for (const id of [...waiting.keys()]) settle(id, lost);
     });
     return made;
@@ -72,7 +71,7 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
     run<Kind extends TreeTask["kind"]>(
       task: Extract<TreeTask, { readonly kind: Kind }>,
       signal: AbortSignal,
-      seen?: (entries: number) => void,
+      seen?: (progress: TreeProgress) => void,
     ) {
       ending?.unsubscribe();
       thread ??= start();

@@ -1,0 +1,69 @@
+/**
+ * Removes trees of a few files without a thread, which is what nearly all pods leave. Every name is looked up in the
+ * directory that is open, so that no link swapped in leads outside. Bounds: MAX_ENTRIES names, MAX_DEPTH directories.
+ */
+import * as fs from "node:fs/promises";
+import { errnoOf } from "../../core/ioError.ts";
+import { nameIn, openDirectory, openedAt } from "../../fileSystem/insideDirectory.ts";
+
+const MAX_ENTRIES = 64;
+const MAX_DEPTH = 8;
+
+/** What is left of the bounds; `isSmall` turns false when they were not enough. */
+interface Budget {
+  entries: number;
+  isSmall: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Removes what is in the directory at `path`, which is no link; the directory itself stays. False when something is left:
+ * the tree is large, holds a mount, or is changed by somebody.
+ */
+export async function emptySmallTree(path: string, signal: AbortSignal): Promise<boolean> {
+  await using root = await openDirectory(path);
+  const budget = { entries: MAX_ENTRIES, isSmall: true, signal };
+  await empty(root, budget, MAX_DEPTH);
+  return budget.isSmall;
+}
+
+async function empty(here: fs.FileHandle, budget: Budget, depth: number): Promise<void> {
+  const names = await fs.opendir(openedAt(here), { bufferSize: MAX_ENTRIES + 1 });
+  for await (const entry of names) {
+    budget.signal.throwIfAborted();
+    budget.entries -= 1;
+    if (budget.entries < 0) budget.isSmall = false;
+    if (!budget.isSmall) return;
+    const place = nameIn(here, entry.name);
+    if (!(await isRemoved(place, entry.isDirectory()))) {
+      if (entry.isDirectory() && depth > 0 && (await emptyBelow(here, place, budget, depth - 1))) continue;
+      budget.isSmall = false;
+    }
+  }
+}
+
+/** Removes what is in a directory of the same mount, and the directory. */
+async function emptyBelow(above: fs.FileHandle, place: string, budget: Budget, depth: number): Promise<boolean> {
+  {
+    await using below = await openDirectory(place);
+    if ((await mountOf(below)) !== (await mountOf(above))) return false;
+    await empty(below, budget, depth);
+  }
+  return budget.isSmall && (await isRemoved(place, true));
+}
+
+/** Removes a name: whether it is gone now. */
+export async function isRemoved(place: string, isDirectory: boolean): Promise<boolean> {
+  try {
+    await (isDirectory ? fs.rmdir(place) : fs.unlink(place));
+    return true;
+  } catch (thrown) {
+    return errnoOf(thrown) === "ENOENT";
+  }
+}
+
+/** Id of the mount it was opened through: of two binds of one file system each has its own. */
+async function mountOf({ fd }: fs.FileHandle): Promise<string> {
+  const [, id = ""] = /^mnt_id:\s*(\d+)$/m.exec(await fs.readFile(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];
+  return id;
+}

@@ -1,0 +1,301 @@
+/**
+ * A place in a tree that others may write to, moved one name at a time. Each name is looked up in the directory that is
+ * open, so that no link swapped in leads outside, and other mounts are not entered, be it of the same file system.
+ *
+ *     root (open) -- closed -- closed -- open -- open -- current
+ *
+ * Bounds: of the directories above the current one a few stay open; the others are found again by `..` and must be the
+ * very directories that were left. A directory is read in batches. So neither depth nor width costs memory, but for 16
+ * bytes a level up to MAX_CLOSED. Blocks its thread.
+ */
+import * as fs from "node:fs";
+import { errnoOf } from "../../core/ioError.ts";
+import { DIRECTORY, openedAt } from "../../fileSystem/insideDirectory.ts";
+
+/** Names read ahead of one directory. */
+const BATCH = 128;
+/** Names passed over by one `read` of a directory that is read again. */
+const SKIPS = 64;
+/** Levels that are remembered while they are closed. */
+const MAX_CLOSED = 1 << 20;
+
+/** A name in the current directory, as bytes or as one character for each byte. */
+export interface TreeEntry {
+  readonly name: string | Buffer;
+  isDirectory(): boolean;
+}
+
+/** `skipped`: names that were read before; ask again. `end`: the directory has no more names. */
+export type TreeRead = TreeEntry | "skipped" | "end";
+
+/** `entered`, or why not. */
+export type TreeEntered = fs.Stats | "gone" | "mount";
+
+/**
+ * How the cursor came back to the directory above. `reopened`: that was closed meanwhile. `lost`: that was moved away or
+ * forgotten, and the cursor is at the root instead.
+ */
+export type TreeLeft = "back" | "reopened" | "lost";
+
+/** An open directory, with names in the encoding it was opened with. */
+interface Names {
+  readSync(): TreeEntry | null;
+  closeSync(): void;
+}
+
+interface Level {
+  readonly fd: number;
+  readonly ino: number;
+  /** In the directory above; undefined when it was forgotten. */
+  readonly name: string | Buffer | undefined;
+  names: Names | undefined;
+  encoding: "latin1" | "buffer";
+  /** Names handed out. */
+  read: number;
+  /** Of these, names that are still to be passed over because the directory is read anew. */
+  toSkip: number;
+}
+
+/** Makes a cursor at the root, a directory that is no link. Throws what open(2) does. The caller closes it. */
+export class TreeCursor {
+  /** Directories that may stay open beside the root, at least 1. */
+  maxOpen: number;
+  /** Of the root, when it was opened. */
+  readonly rootStats: fs.Stats;
+  readonly #root: Level;
+  readonly #mount: string;
+  /** Above the root, the current one last. */
+  readonly #open: Level[] = [];
+  /** Between the root and those. */
+  readonly #closed: ClosedLevels = new ClosedLevels();
+
+  constructor(path: string, maxOpen: number) {
+    this.maxOpen = maxOpen;
+    const fd = fs.openSync(path, DIRECTORY);
+    try {
+      this.#mount = mountOf(fd);
+      this.rootStats = fs.fstatSync(fd);
+      this.#root = levelOf(fd, this.rootStats.ino, undefined);
+    } catch (thrown) {
+      fs.closeSync(fd);
+      throw thrown;
+    }
+  }
+
+  get #current(): Level {
+    return this.#open.at(-1) ?? this.#root;
+  }
+
+  get isAtRoot(): boolean {
+    return this.#open.length === 0;
+  }
+
+  /** A path to the current directory. */
+  get place(): string {
+    return openedAt(this.#current);
+  }
+
+  /** The name of the current directory in the one above; undefined at the root, or when it was forgotten. */
+  get name(): string | Buffer | undefined {
+    return this.#current.name;
+  }
+
+  /** A path to a name in the current directory, which follows no link but one of that name. */
+  pathTo(name: string | Buffer): string | Buffer {
+    const inside = `${this.place}/`;
+    if (typeof name !== "string") return Buffer.concat([Buffer.from(inside), name]);
+    return ASCII.test(name) ? inside + name : Buffer.from(inside + name, "latin1");
+  }
+
+  /** The next name in the current directory. */
+  read(): TreeRead {
+    const level = this.#current;
+    if (level.toSkip > 0) {
+      for (let count = 0; count < SKIPS && level.toSkip > 0; count += 1) {
+        level.toSkip -= 1;
+        if (nextName(level) === null) level.toSkip = 0;
+      }
+      return "skipped";
+    }
+    const entry = nextName(level);
+    if (entry === null) return "end";
+    if (entry === "skipped") return entry;
+    level.read += 1;
+    return entry;
+  }
+
+  /** Reads the current directory from its beginning, as if nothing of it had been read. */
+  readAgain(): void {
+    const level = this.#current;
+    closeNames(level);
+    level.read = 0;
+    level.toSkip = 0;
+  }
+
+  /** Moves to a directory below; what is no directory any more is gone. */
+  enter(name: string | Buffer): TreeEntered {
+    const fd = openBelow(this.pathTo(name));
+    if (fd === undefined) return "gone";
+    try {
+      const stats = fs.fstatSync(fd);
+      if (mountOf(fd) !== this.#mount) {
+        fs.closeSync(fd);
+        return "mount";
+      }
+      this.#open.push(levelOf(fd, stats.ino, name));
+      this.#closeUpper();
+      return stats;
+    } catch (thrown) {
+      if (this.#current.fd !== fd) fs.closeSync(fd);
+      throw thrown;
+    }
+  }
+
+  /** Moves to the directory above. Not at the root. */
+  leave(): TreeLeft {
+    const left = this.#open.pop();
+    if (left === undefined) return "lost";
+    try {
+      closeNames(left);
+      if (this.#open.length > 0 || this.#closed.isNone) return "back";
+      return this.#reopenAbove(left) ? "reopened" : "lost";
+    } finally {
+      fs.closeSync(left.fd);
+    }
+  }
+
+  /** Closes everything. */
+  close(): void {
+    for (const level of [this.#root, ...this.#open.splice(0)]) {
+      closeNames(level);
+      fs.closeSync(level.fd);
+    }
+    this.#closed.clear();
+  }
+
+  #closeUpper(): void {
+    while (this.#open.length > Math.max(1, this.maxOpen)) {
+      const upper = this.#open.shift();
+      if (upper === undefined) return;
+      this.#closed.push(upper.ino, upper.read);
+      closeNames(upper);
+      fs.closeSync(upper.fd);
+    }
+  }
+
+  /** Whether the closed directory above is the current one now; if not, all that are closed are forgotten. */
+  #reopenAbove(below: Level): boolean {
+    const known = this.#closed.pop();
+    const fd = known === undefined ? undefined : openBelow(`${openedAt(below)}/..`);
+    if (known === undefined || fd === undefined) {
+      this.#closed.clear();
+      return false;
+    }
+    if (fs.fstatSync(fd).ino !== known.ino || mountOf(fd) !== this.#mount) {
+      fs.closeSync(fd);
+      this.#closed.clear();
+      return false;
+    }
+    this.#open.push({ ...levelOf(fd, known.ino, undefined), read: known.read, toSkip: known.read });
+    return true;
+  }
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+
+const levelOf = (fd: number, ino: number, name: string | Buffer | undefined): Level => ({
+  ...{ fd, ino, name, names: undefined, encoding: "latin1", read: 0, toSkip: 0 },
+});
+
+function nextName(level: Level): TreeEntry | "skipped" | null {
+  level.names ??= namesOf(level);
+  try {
+    return level.names.readSync();
+  } catch (thrown) {
+    // Where the file system does not tell kinds, Node looks each name up, in UTF-8.
+    if (level.encoding === "buffer" && errnoOf(thrown) !== "ENOENT") throw thrown;
+    if (level.encoding === "latin1") {
+      closeNames(level);
+      level.encoding = "buffer";
+      level.toSkip = level.read;
+    }
+    return "skipped";
+  }
+}
+
+/** The types of Node know names as text in UTF-8 only. */
+const namesOf = ({ fd, encoding }: Level): Names =>
+  fs.opendirSync(openedAt({ fd }), { encoding: encoding as BufferEncoding, bufferSize: BATCH });
+
+function closeNames(level: Level): void {
+  level.names?.closeSync();
+  level.names = undefined;
+}
+
+/** Opens a directory; undefined when it is gone, or replaced by something else. */
+function openBelow(path: string | Buffer): number | undefined {
+  try {
+    return fs.openSync(path, DIRECTORY);
+  } catch (thrown) {
+    if (isGone(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+/** What is at a path, links not followed; undefined when it is gone. */
+export function lookAt(path: string | Buffer): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(path, { throwIfNoEntry: false });
+  } catch (thrown) {
+    if (isGone(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+/** Whether a name that was there a moment ago is gone, or stands for something else. */
+const isGone = (thrown: unknown): boolean => ["ENOENT", "ENOTDIR", "ELOOP"].includes(errnoOf(thrown));
+
+const INFO = Buffer.alloc(512);
+
+/** Id of the mount it was opened through: of two binds of one file system each has its own. */
+function mountOf(fd: number): string {
+  const info = fs.openSync(`/proc/self/fdinfo/${fd}`, fs.constants.O_RDONLY);
+  try {
+    const text = INFO.toString("latin1", 0, fs.readSync(info, INFO));
+    return /^mnt_id:\s*(\d+)$/m.exec(text)?.[1] ?? "";
+  } finally {
+    fs.closeSync(info);
+  }
+}
+
+/** What is known of directories that were closed: the last one first. */
+class ClosedLevels {
+  #inodes: number[] = [];
+  #reads: number[] = [];
+  #hasForgotten = false;
+
+  /** Whether the directory above is the root. */
+  get isNone(): boolean {
+    return this.#inodes.length === 0 && !this.#hasForgotten;
+  }
+
+  push(ino: number, read: number): void {
+    if (this.#inodes.length === MAX_CLOSED) {
+      this.clear();
+      this.#hasForgotten = true;
+    }
+    this.#inodes.push(ino);
+    this.#reads.push(read);
+  }
+
+  pop(): { readonly ino: number; readonly read: number } | undefined {
+    const [ino, read] = [this.#inodes.pop(), this.#reads.pop()];
+    return ino === undefined || read === undefined ? undefined : { ino, read };
+  }
+
+  clear(): void {
+    this.#inodes = [];
+    this.#reads = [];
+    this.#hasForgotten = false;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * A thread that works on trees, many at a time in turns of a few entries. Started by treeWorker. Bounds: MAX_ACTIVE jobs,
+ * the others wait in their order; OPEN_DIRECTORIES, shared among the jobs.
+ */
+import { parentPort, receiveMessageOnPort } from "node:worker_threads";
+import { kubeletError } from "../../core/errors.ts";
+import { ioError } from "../../core/ioError.ts";
+import { err, ok } from "../../core/result.ts";
+import { createFairTurns } from "./fairTurns.ts";
+import { createOwnershipJob } from "./ownershipJob.ts";
+import { createRemovalJob } from "./removalJob.ts";
+import type { TreeJob } from "./treeJob.ts";
+import {
+  type TreeAnswer,
+  type TreeNews,
+  type TreeRequest,
+  type TreeTask,
+  type TreeValues,
+  withoutCause,
+} from "./treeTasks.ts";
+import { createUsageJob } from "./usageJob.ts";
+
+// Names that are gone, and directories that are not empty, are found by what the system throws: stacks cost most of it.
+Error.stackTraceLimit = 0;
+
+/** Entries of one turn: some tenths of a millisecond of work on files that are in memory. */
+const TURN = 64;
+/** Entries that a new job has before those that go on for longer. */
+const CREDIT = 4_096;
+const MAX_ACTIVE = 256;
+/** Each of them is two descriptors. */
+const OPEN_DIRECTORIES = 512;
+/** Deeper trees are rare, and reopening a directory is cheap. */
+const MOST_OPEN_OF_A_JOB = 64;
+/** Entries between two messages about a job. */
+const TELL_EVERY = 1_000;
+const ACTIONS = { usage: "measure", setOwnership: "give away", empty: "remove" } as const;
+
+interface Active {
+  readonly request: TreeRequest;
+  readonly isCancelled: Int32Array;
+  readonly job: TreeJob<TreeValues[TreeTask["kind"]]>;
+  told: number;
+}
+
+const waiting: TreeRequest[] = [];
+const turns = createFairTurns<Active>(CREDIT);
+
+function jobOf(task: TreeTask, maxOpen: number): Active["job"] {
+  switch (task.kind) {
+    case "usage":
+      return createUsageJob(task.dir, maxOpen);
+    case "setOwnership":
+      return createOwnershipJob(task.dir, task.ownership, maxOpen);
+    case "empty":
+      return createRemovalJob(task.dir, maxOpen);
+  }
+}
+
+const tell = (message: TreeAnswer | TreeNews): void => parentPort?.postMessage(message);
+
+const fail = ({ id, task }: TreeRequest, thrown: unknown): void =>
+  tell({ id, result: err(withoutCause(ioError(ACTIONS[task.kind], task.dir, thrown))) });
+
+const maxOpen = (): number => {
+  const shares = Math.floor(OPEN_DIRECTORIES / Math.max(1, turns.size)) - 1;
+  return Math.max(1, Math.min(MOST_OPEN_OF_A_JOB, shares));
+};
+
+function begin(request: TreeRequest): void {
+  const isCancelled = new Int32Array(request.cancelled);
+  if (Atomics.load(isCancelled, 0) !== 0)
+    return fail(request, kubeletError("Cancelled", "nobody waits for it any more"));
+  try {
+    turns.add({ request, isCancelled, job: jobOf(request.task, maxOpen()), told: 0 });
+  } catch (thrown) {
+    fail(request, thrown);
+  }
+}
+
+/** Starts what there is room for. */
+function admit(): void {
+  if (parentPort === null) return;
+  for (let got = receiveMessageOnPort(parentPort); got !== undefined; got = receiveMessageOnPort(parentPort)) {
+    waiting.push(got.message as TreeRequest);
+  }
+  while (turns.size < MAX_ACTIVE) {
+    const request = waiting.shift();
+    if (request === undefined) return;
+    begin(request);
+  }
+}
+
+/** Works for one turn: whether the job is over. */
+function take({ request, isCancelled, job }: Active): boolean {
+  if (Atomics.load(isCancelled, 0) !== 0) throw kubeletError("Cancelled", "nobody waits for it any more");
+  for (let count = 0; count < TURN; count += 1) {
+    if (!job.step()) continue;
+    const { value } = job;
+    const failure = value !== undefined && "failure" in value ? { failure: withoutCause(value.failure) } : {};
+    tell({ id: request.id, result: ok(value && { ...value, ...failure }) });
+    return true;
+  }
+  return false;
+}
+
+function tellProgress(active: Active): void {
+  const { progress } = active.job;
+  if (progress.entries - active.told < TELL_EVERY) return;
+  active.told = progress.entries;
+  tell({ id: active.request.id, progress });
+}
+
+function workThrough(): void {
+  for (;;) {
+    admit();
+    const active = turns.next();
+    if (active === undefined) return;
+    let isOver = true;
+    try {
+      active.job.setMaxOpen(maxOpen());
+      isOver = take(active);
+      if (!isOver) tellProgress(active);
+    } catch (thrown) {
+      fail(active.request, thrown);
+    }
+    turns.charge(active, TURN);
+    if (!isOver) continue;
+    turns.remove(active);
+    active.job.close();
+  }
+}
+
+parentPort?.on("message", (request: TreeRequest) => {
+  waiting.push(request);
+  workThrough();
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { createFairTurns } from "../../../../src/sinks/trees/fairTurns.ts";
+
+/** Plays turns until nobody is left; `needs` is how many each job takes, `arrivals` who comes after which turn. */
+function play(
+  credit: number,
+  needs: Readonly<Record<string, number>>,
+  arrivals: Readonly<Record<number, string>>,
+): string {
+  const turns = createFairTurns<string>(credit);
+  const left = new Map(Object.entries(needs));
+  let order = "";
+  for (let turn = 0; ; turn += 1) {
+    for (const name of arrivals[turn] ?? "") turns.add(name);
+    const job = turns.next();
+    if (job === undefined) return order;
+    order += job;
+    left.set(job, (left.get(job) ?? 0) - 1);
+    if (left.get(job) === 0) turns.remove(job);
+    else turns.charge(job, 1);
+  }
+}
+
+describe("turns", () => {
+  it("go round among jobs that came together", () => {
+    expect(play(0, { a: 3, b: 3, c: 3 }, { 0: "abc" })).toBe("abcabcabc");
+  });
+
+  it("are given to a small job that comes later before a large one goes on", () => {
+    expect(play(2, { a: 8, b: 2 }, { 0: "a", 4: "b" })).toBe("aaaabbaaaa");
+  });
+
+  it("are shared evenly by a large job that comes later, after its credit", () => {
+    expect(play(2, { a: 8, b: 6 }, { 0: "a", 4: "b" })).toBe("aaaabbbabababa");
+  });
+
+  it("leave nobody out: many large jobs, and small ones that come all the time", () => {
+    const needs = Object.fromEntries([..."ABCD"].map((name) => [name, 50]));
+    const small = "abcdefghijklmnopqrstuvwxyz";
+    const arrivals = Object.fromEntries([...small].map((name, index) => [1 + index * 4, name]));
+    const order = play(
+      1,
+      { ...needs, ...Object.fromEntries([...small].map((name) => [name, 2])) },
+      { 0: "ABCD", ...arrivals },
+    );
+    for (const name of small) {
+      const arrived = 1 + small.indexOf(name) * 4;
+      expect(order.lastIndexOf(name) - arrived).toBeLessThanOrEqual(10);
+    }
+    const largeTurns = [...order.slice(0, 100)].filter((name) => name < "a").length;
+    expect(largeTurns).toBeGreaterThan(40);
+  });
+});

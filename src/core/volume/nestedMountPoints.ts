@@ -2,7 +2,8 @@
  * Directories that have to be in a volume the kubelet fills, for what containers mount below it: nobody can make them
  * there later, as such a volume is read-only. Counterpart: nested_volumes.go of pkg/volume/util.
  */
-import type { Pod } from "../api.ts";
+import type { Container, Pod } from "../api.ts";
+import { perObject } from "../perObject.ts";
 
 /** `/a//b/../c` as `/a/c`; a relative path stays relative, with what of `..` leads out of it. */
 function cleaned(path: string): string {
@@ -16,19 +17,50 @@ function cleaned(path: string): string {
   return `${isAbsolute ? "/" : ""}${names.join("/")}`;
 }
 
-/** Paths relative to the volume; of two mounts below each other only the outer one. */
-export function nestedMountPoints({ spec }: Pod, volume: string): readonly string[] {
-  const { containers, initContainers = [], ephemeralContainers = [] } = spec;
-  const found = new Set<string>();
-  for (const { volumeMounts = [] } of [...initContainers, ...containers, ...ephemeralContainers]) {
-    const points = volumeMounts.map(({ mountPath }) => cleaned(mountPath)).sort();
-    for (const { name, mountPath } of volumeMounts) {
-      const own = cleaned(mountPath);
-      if (name !== volume || own.startsWith("..")) continue;
-      const below = points.filter((point) => point.startsWith(`${own}/`));
-      const outer = below.filter((point) => !below.some((other) => point.startsWith(`${other}/`)));
-      for (const point of outer) found.add(point.slice(own.length + 1));
-    }
-  }
-  return [...found];
+/** In the order of these keys whatever is below a path follows it at once. */
+const treeKey = (path: string): string => path.replaceAll("/", "\0");
+
+interface Point {
+  readonly path: string;
+  readonly key: string;
+  readonly volume: string;
 }
+
+/**
+ * Where a container mounts anything, the outer before the inner. A path may be written in several ways: the volume that
+ * is mounted last hides the others. Differs from upstream, which also makes directories in those nobody can see.
+ */
+function mountPoints({ volumeMounts = [] }: Pick<Container, "volumeMounts">): readonly Point[] {
+  const byPath = new Map(volumeMounts.map(({ name, mountPath }) => [cleaned(mountPath), name]));
+  const points = [...byPath].map(([path, volume]) => ({ path, key: treeKey(path), volume }));
+  return points.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** Whether a path is a directory that others can be mounted in. */
+const canHold = (path: string): boolean => path !== "" && path !== "/" && !path.startsWith("..");
+
+/** By volume; one pass over the sorted points of each container. */
+const pointsOfPod = perObject(
+  ({ containers, initContainers = [], ephemeralContainers = [] }: Pod["spec"]): ReadonlyMap<string, Set<string>> => {
+    const found = new Map<string, Set<string>>();
+    for (const container of [...initContainers, ...containers, ...ephemeralContainers]) {
+      /** Points that hold the current one, the innermost last. */
+      const holders: Point[] = [];
+      for (const point of mountPoints(container)) {
+        while (holders.length > 0 && !point.key.startsWith(`${holders.at(-1)?.key}\0`)) holders.pop();
+        const holder = holders.at(-1);
+        if (holder !== undefined) {
+          const below = found.get(holder.volume) ?? new Set();
+          found.set(holder.volume, below.add(point.path.slice(holder.path.length + 1)));
+        }
+        if (canHold(point.path)) holders.push(point);
+      }
+    }
+    return found;
+  },
+);
+
+/** Paths relative to the volume; of two mounts below each other only the outer one. */
+export const nestedMountPoints = ({ spec }: Pod, volume: string): readonly string[] => [
+  ...(pointsOfPod(spec).get(volume) ?? []),
+];

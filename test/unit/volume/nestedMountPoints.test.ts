@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nestedMountPoints } from "../../../src/core/volume/nestedMountPoints.ts";
+import { expectLinear } from "../../support/expectLinear.ts";
 import { containerOf, podOf } from "../../support/pods.ts";
 
 const mounting = (...mounts: readonly (readonly [name: string, mountPath: string])[]) =>
@@ -61,6 +62,34 @@ describe("nestedMountPoints", () => {
       ["x", "y"],
     ],
     [
+      "another is mounted over it, however its path is written",
+      [
+        ["v", "/a"],
+        ["w", "/a//"],
+        ["x", "/a/x"],
+      ],
+      [],
+    ],
+    [
+      "it is mounted over another, however its path is written",
+      [
+        ["w", "/a//"],
+        ["v", "/b/../a/"],
+        ["x", "/a/x"],
+        ["x", "/a/./x/"],
+      ],
+      ["x"],
+    ],
+    [
+      "it is the whole file system, or no place",
+      [
+        ["v", "/"],
+        ["v", "."],
+        ["w", "/a/x"],
+      ],
+      [],
+    ],
+    [
       "it would lead out of the container",
       [
         ["v", "../../a"],
@@ -79,5 +108,36 @@ describe("nestedMountPoints", () => {
       ephemeralContainers: [mounting(["v", "/a"], ["w", "/a/debug"])],
     };
     expect(nestedMountPoints(podOf({ spec }), "v")).toEqual(["init", "debug"]);
+  });
+
+  const mountsOf = (count: number, pathOf: (index: number) => string) =>
+    mounting(
+      ...Array.from({ length: count }, (_, index) => [index === 0 ? "v" : `w${index % 9}`, pathOf(index)] as const),
+    );
+
+  it.each<[string, (index: number) => string]>([
+    ["side by side", (index) => (index === 0 ? "/a" : `/a/${index}`)],
+    [
+      "at one place written in many ways",
+      (index) => `/a${index % 2 === 0 ? "" : `/${index}`}${"/".repeat(index % 100)}`,
+    ],
+    ["each in the one before", (index) => `/a${"/a".repeat(index % 50)}${index}`],
+  ])("takes linear time for mounts %s", (_how, pathOf) => {
+    expectLinear(
+      (size) => podOf({ spec: { containers: [mountsOf(size, pathOf)] } }).spec,
+      (spec) => nestedMountPoints(podOf({ spec: { ...spec } }), "v"),
+      16 * 1024,
+    );
+  });
+
+  it("takes linear time for many volumes", () => {
+    expectLinear(
+      (size) => Array.from({ length: size }, (_, index) => [`v${index}`, `/a${index}`] as const),
+      (mounts) => {
+        const pod = podOf({ spec: { containers: [mounting(...mounts)] } });
+        return mounts.map(([name]) => nestedMountPoints(pod, name));
+      },
+      16 * 1024,
+    );
   });
 });

@@ -2,6 +2,7 @@
  * Where things are on disk: every path the kubelet uses, as upstream lays them out, so that crictl, log shippers and
  * another kubelet taking over the node find them. Pure: names in, absolute paths out.
  */
+import { isPathSegment } from "./pathSegment.ts";
 
 /** The directories all paths hang off; absolute, without a trailing slash. */
 export interface PathRoots {
@@ -118,6 +119,6 @@ export const parseContainerLogLink = (name: string): string | undefined =>
 /** Whose log directory this name (not path) is; undefined when it is none. */
 export function parsePodLogDir(name: string): PodLogDirName | undefined {
   const [namespace, podName, uid, ...rest] = name.split("_");
-  if (rest.length > 0 || !namespace || !podName || !uid) return undefined;
+  if (rest.length > 0 || !namespace || !podName || !uid || !isPathSegment(uid)) return undefined;
   return { namespace, name: podName, uid };
 }

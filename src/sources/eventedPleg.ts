@@ -19,6 +19,7 @@ import {
 } from "rxjs";
 import { toKubeletError } from "../core/errors.ts";
 import { type ContainerId, type EpochMs, epochMs, podUid } from "../core/ids.ts";
+import { isPathSegment } from "../core/pathSegment.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { RuntimeSignal } from "../ports/kubeletPorts.ts";
@@ -111,7 +112,7 @@ function changesAndHints(signals$: Observable<RuntimeSignal>): Observable<Runtim
 
 const hint = (uid: string | undefined, containerId: string, sentAt: EpochMs, aheadOfStatus = false): RuntimeSignal => ({
   kind: "hint",
-  podUid: uid === undefined || uid === "" ? undefined : podUid(uid),
+  podUid: uid === undefined || !isPathSegment(uid) ? undefined : podUid(uid),
   containerId,
   aheadOfStatus,
   ...(sentAt > 0 && { sentAt }),

@@ -4,6 +4,7 @@
  */
 import type { Pod } from "../api.ts";
 import { type QosClass, podQosClass } from "../pod/qos.ts";
+import { isPathSegment } from "../pathSegment.ts";
 import { trimmedEnd } from "../trimmedEnd.ts";
 import { type CgroupDriver, driverCgroupPath } from "./cgroupDriver.ts";
 import { hugePageLimits } from "./hugePageLimits.ts";
@@ -80,7 +81,10 @@ export const podCgroupParent = (
 ): string => (config.cgroupsPerQos ? driverCgroupPath(config.cgroupDriver, podCgroupName(pod, config)) : "");
 
 /** Whose pod's cgroup this child of a QoS cgroup is; undefined when it is none. */
-export const parsePodCgroupName = (lastElement: string): string | undefined => /^pod([^/]+)$/.exec(lastElement)?.[1];
+export function parsePodCgroupName(lastElement: string): string | undefined {
+  const uid = lastElement.startsWith("pod") ? lastElement.slice("pod".length) : "";
+  return isPathSegment(uid) ? uid : undefined;
+}
 
 /** A limit on the pod only means something when every container has one, or the pod itself does. */
 function isLimited(pod: Pod, name: "cpu" | "memory"): boolean {

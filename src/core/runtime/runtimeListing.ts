@@ -1,5 +1,6 @@
 /** What one relist says: which pods have anything in the runtime, in a form cheap to compare with the next one. */
 import { POD_UID_LABEL } from "../container/labels.ts";
+import { isPathSegment } from "../pathSegment.ts";
 import { perObject } from "../perObject.ts";
 import { type PodUid, podUid } from "../ids.ts";
 import type { Container, PodSandbox } from "../../gen/cri.ts";
@@ -20,6 +21,8 @@ export interface RuntimeListing {
   readonly pods: ReadonlyMap<PodUid, ListedPod>;
   /** Which pod a container or sandbox ID belongs to. */
   readonly owners: ReadonlyMap<string, PodUid>;
+  /** IDs left out because no kubelet can have made their labels; absent when there are none. */
+  readonly ignored?: readonly string[];
 }
 
 export const emptyListing: RuntimeListing = { pods: new Map(), owners: new Map() };
@@ -33,18 +36,30 @@ const SANDBOX_READY = 0;
 const SANDBOX_NOTREADY = 1;
 const CONTAINER_RUNNING = 1;
 
+const NAME_LABEL = "io.kubernetes.pod.name";
+const NAMESPACE_LABEL = "io.kubernetes.pod.namespace";
+
+/** Whether the pod these labels name can have directories: each of its names becomes one. */
+const canHaveDirectories = (uid: string, labels: Readonly<Record<string, string>>): boolean =>
+  [uid, labels[NAME_LABEL] ?? "", labels[NAMESPACE_LABEL] ?? ""].every((text) => text === "" || isPathSegment(text));
+
 /** Groups a listing by pod. Sandboxes and containers without the kubelet's labels are somebody else's. */
 export function listingOf(sandboxes: readonly PodSandbox[], containers: readonly Container[]): RuntimeListing {
   const owners = new Map<string, PodUid>();
   const parts = new Map<PodUid, { name: string; namespace: string; running: boolean; prints: string[] }>();
+  const ignored: string[] = [];
   const note = (id: string, labels: Readonly<Record<string, string>>, state: number, running: boolean): void => {
     const uid = labels[POD_UID_LABEL];
     if (uid === undefined || uid === "") return;
+    if (!canHaveDirectories(uid, labels)) {
+      ignored.push(id);
+      return;
+    }
     const owner = podUid(uid);
     owners.set(id, owner);
     const part = parts.get(owner) ?? {
-      name: labels["io.kubernetes.pod.name"] ?? "",
-      namespace: labels["io.kubernetes.pod.namespace"] ?? "",
+      name: labels[NAME_LABEL] ?? "",
+      namespace: labels[NAMESPACE_LABEL] ?? "",
       running: false,
       prints: [],
     };
@@ -58,7 +73,7 @@ export function listingOf(sandboxes: readonly PodSandbox[], containers: readonly
   for (const [uid, { name, namespace, running, prints }] of parts) {
     pods.set(uid, { podUid: uid, name, namespace, running, print: prints.sort().join(" ") });
   }
-  return { pods, owners };
+  return { pods, owners, ...(ignored.length === 0 ? {} : { ignored }) };
 }
 
 const STATE_NUMBERS: Readonly<Record<RuntimeContainerState, number>> = {

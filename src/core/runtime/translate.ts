@@ -14,6 +14,7 @@ import {
 import { containerId, type EpochMs, epochMs, type MonotonicMs, monotonicMs, type PodUid, sandboxId } from "../ids.ts";
 import { isTerminationLog } from "../paths.ts";
 import { stopSignalName } from "../container/stopSignal.ts";
+import { isPathSegment } from "../pathSegment.ts";
 import { containerStateOf, newestFirst } from "./criOrder.ts";
 import type {
   PodRuntimeStatus,
@@ -189,6 +190,8 @@ const byAge = (a: RuntimeContainer, b: RuntimeContainer): number =>
 /** The pod's status as of one inspection: sandboxes and containers newest first. */
 export function translatePodStatus(answers: PodAnswers): PodRuntimeStatus {
   const { podUid, previous, sequence } = answers;
+  // A container's name becomes a directory.
+  const containers = answers.containers.map((answer) => toContainer(answer, answers));
   const labels = answers.sandboxes[0]?.listed.labels ?? answers.containers[0]?.listed.labels;
   return {
     podUid,
@@ -197,7 +200,7 @@ export function translatePodStatus(answers: PodAnswers): PodRuntimeStatus {
     sandboxes: answers.sandboxes
       .map((answer) => toSandbox(answer, previousSandbox(previous, answer.listed.id)))
       .sort(newestFirst),
-    containers: answers.containers.map((answer) => toContainer(answer, answers)).sort(byAge),
+    containers: containers.filter(({ name }) => name === "" || isPathSegment(name)).sort(byAge),
     sequence,
   };
 }

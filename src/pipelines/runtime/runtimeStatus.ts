@@ -168,6 +168,17 @@ function audits(signal: RuntimeSignal, ports: Ports, config: Config): Observable
     const paceMs = signal.kind === "streaming" ? config.auditPeriodMs : config.relistPeriodMs;
     let waitMs = paceMs;
     let lastAt: MonotonicMs | undefined;
+    let reported = "";
+    /** Logs the ignored IDs once for as long as they stay the same. */
+    const reportIgnored = ({ ignored = [] }: RuntimeListing): void => {
+      const ids = ignored.join(" ");
+      if (ids !== "" && ids !== reported) {
+        ports.telemetry.log.warn("Containers or sandboxes are ignored: their labels are no names of a pod", {
+          ignored,
+        });
+      }
+      reported = ids;
+    };
     const audit = (): Observable<RuntimeListing> =>
       relist(ports, config).pipe(
         tap({
@@ -179,6 +190,7 @@ function audits(signal: RuntimeSignal, ports: Ports, config: Config): Observable
             }
             lastAt = now;
           },
+          next: reportIgnored,
         }),
         catchError(() => {
           waitMs = config.relistPeriodMs;

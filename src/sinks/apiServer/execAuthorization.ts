@@ -2,7 +2,7 @@
  * Credentials of an exec plugin: run when there are none, when they are over, and after the server refused them. Owns
  * the last ones. Bound: one run at a time, for all who wait, of at most RUN_MS. Upstream: client-go's exec plugin.
  */
-import { execFile } from "node:child_process";
+import { execFile, type ExecFileException } from "node:child_process";
 import { defer, finalize, map, type Observable, of, share } from "rxjs";
 import type { ExecPlugin, TlsIdentity } from "../../core/api/clientConfig.ts";
 import { type ExecCredential, execInfo, readExecCredential } from "../../core/api/execCredential.ts";
@@ -62,6 +62,12 @@ export function execAuthorization(plugin: ExecPlugin, { clock, onIdentity }: Aut
   };
 }
 
+/** Never the message of Node: it repeats the arguments of a plugin that was killed, which may be secrets. */
+const exitText = ({ code, signal }: ExecFileException): string => {
+  if (typeof code === "number") return `it ended with code ${code}`;
+  return signal ? `it was ended by ${signal}` : `it could not be run: ${code ?? "unknown error"}`;
+};
+
 /** What the plugin prints. Rejects with its failure in a sentence. */
 function printedBy(plugin: ExecPlugin, signal: AbortSignal): Promise<string> {
   const { command, args, env, installHint } = plugin;
@@ -79,7 +85,7 @@ function printedBy(plugin: ExecPlugin, signal: AbortSignal): Promise<string> {
       }
       const hint = errnoOf(error) === "ENOENT" && installHint !== "" ? `\n${installHint}` : "";
       const words = complaints.trim().slice(-MAX_TOLD);
-      const why = typeof error.code === "number" ? `it ended with code ${error.code}` : error.message;
+      const why = exitText(error);
       const text = `exec plugin ${command}: ${why}${words === "" ? "" : `: ${words}`}${hint}`;
       reject(kubeletError("PermissionDenied", text));
     });

@@ -55,7 +55,12 @@ describe("pod cgroup names", () => {
   });
 
   it("reads the pod back from the last element", () => {
-    expect(["poduid-1", "burstable", "pod"].map(parsePodCgroupName)).toEqual(["uid-1", undefined, undefined]);
+    expect(["poduid-1", "burstable", "pod", "pod.."].map(parsePodCgroupName)).toEqual([
+      "uid-1",
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 

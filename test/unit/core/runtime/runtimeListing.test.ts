@@ -60,6 +60,19 @@ describe("listingOf", () => {
     expect(listingOf(foreign, [Container.create({ id: "z", state: CONTAINER_RUNNING })])).toEqual(emptyListing);
   });
 
+  it.each([
+    ["UID", { uid: ".." }],
+    ["UID", { uid: "." }],
+    ["UID", { uid: "a/../../b" }],
+    ["UID", { uid: "x".repeat(256) }],
+    ["name", { uid: "a", name: ".." }],
+    ["namespace", { uid: "a", namespace: "../demo" }],
+  ])("ignores what has a %s that is no path element, and names it: %j", (_what, parts) => {
+    const labels = Object.fromEntries(Object.entries(parts).map(([key, text]) => [`io.kubernetes.pod.${key}`, text]));
+    const listing = listingOf([PodSandbox.create({ id: "s", labels })], [Container.create({ id: "c", labels })]);
+    expect(listing).toEqual({ ...emptyListing, ignored: ["s", "c"] });
+  });
+
   it("knows a pod by its UID even when name and namespace are missing", () => {
     const bare = PodSandbox.create({ id: "s", labels: { "io.kubernetes.pod.uid": "a" } });
     expect([...listingOf([bare], []).pods.values()]).toEqual([

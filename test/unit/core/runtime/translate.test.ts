@@ -88,6 +88,15 @@ const RUNNING = {
 const EXIT = { state: ContainerState.CONTAINER_EXITED, finishedAt: nanos(90), exitCode: 3, reason: "Error" };
 
 describe("translatePodStatus", () => {
+  it.each(["..", "a/b", "x".repeat(256)])("ignores a container with the name %s, which can be no directory", (name) => {
+    const labels = { ...LABELS, "io.kubernetes.container.name": name };
+    const containers = [
+      { listed: listed(), status: containerStatus() },
+      { listed: listed({ id: "d", labels }), status: containerStatus({ id: "d", labels }) },
+    ];
+    expect(translate({ containers }).containers.map(({ id }) => id)).toEqual(["c"]);
+  });
+
   it("translates sandbox and container", () => {
     const status = PodSandboxStatus.fromPartial({
       id: "sb",

@@ -158,10 +158,13 @@ describe("an exec plugin", () => {
     proofs.push(await proofOf(silent.authorization));
     const missing = await start("", { command: "/nowhere/login" });
     proofs.push(await proofOf(missing.authorization));
+    const killed = await start("kill -9 $$", { args: ["--token=hunter2"] });
+    proofs.push(await proofOf(killed.authorization));
     expect(proofs).toEqual([
       `PermissionDenied: exec plugin ${failing.command}: it ended with code 3: no network`,
       `PermissionDenied: exec plugin ${silent.command}: what it printed is no JSON object`,
-      "PermissionDenied: exec plugin /nowhere/login: spawn /nowhere/login ENOENT\nget it there",
+      "PermissionDenied: exec plugin /nowhere/login: it could not be run: ENOENT\nget it there",
+      `PermissionDenied: exec plugin ${killed.command}: it was ended by SIGKILL`,
     ]);
   });
 });

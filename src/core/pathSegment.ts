@@ -1,0 +1,13 @@
+const MAX_SEGMENT_CHARS = 255;
+
+/**
+ * Whether a text may become one element of a path: no separator, not `.` or `..`, and no longer than a file name. Every
+ * identifier that comes from the runtime, a file name or a cgroup name passes this check before it becomes a path.
+ */
+export const isPathSegment = (text: string): boolean =>
+  text !== "" &&
+  text !== "." &&
+  text !== ".." &&
+  text.length <= MAX_SEGMENT_CHARS &&
+  !text.includes("/") &&
+  !text.includes("\0");

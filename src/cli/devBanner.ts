@@ -6,6 +6,8 @@ export interface DevBanner {
   readonly program: string;
   /** Directory of the manifests. */
   readonly manifests: string;
+  /** The directory had no manifests at the start. */
+  readonly isEmpty: boolean;
   /** File with which kubectl reaches this node. */
   readonly kubeconfig: string;
   /** Base URL of the read-only server; undefined when it is off. */
@@ -18,11 +20,11 @@ export interface DevBanner {
 
 /** The banner as lines; `pod` is an example of a pod's name. */
 export function bannerLines(banner: DevBanner, pod: string | undefined): readonly string[] {
-  const { program, manifests, kubeconfig, readOnly, portInUse, log } = banner;
+  const { program, manifests, isEmpty, kubeconfig, readOnly, portInUse, log } = banner;
   const inUse = portInUse === undefined ? "" : `  (port ${portInUse} is in use)`;
   const name = pod ?? "POD";
   return [
-    `Manifests  ${manifests}  (edit, add or remove files: pods follow)`,
+    `Manifests  ${manifests}  (${isEmpty ? "empty: add files, pods follow" : "edit, add or remove files: pods follow"})`,
     `Commands   ${program} explain ${name}  (also: retry, volumes)`,
     `kubectl    export KUBECONFIG=${kubeconfig}`,
     ...(readOnly === undefined ? [] : [`API        ${readOnly}/pods${inUse}`, `Metrics    ${readOnly}/metrics`]),

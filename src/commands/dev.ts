@@ -92,23 +92,32 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
         switchMap(([started, banner]) => showPods(started, banner, screen)),
       );
       const died$ = from(space.runtime.ended).pipe(
-        switchMap(() =>
-          throwError(() => kubeletError("Unavailable", `the embedded runtime ended; see ${space.logFile}`)),
-        ),
+        switchMap(() => throwError(() => kubeletError("Unavailable", "the built-in runtime ended"))),
       );
-      const close$ = defer(() => from(space.close())).pipe(ignoreElements());
+      const close$ = (hasFailed: boolean): Observable<never> =>
+        defer(async () => {
+          const errors = await space.lastErrors(hasFailed);
+          if (errors.length > 0)
+            screen.write(`Last ${hasFailed ? "warnings and " : ""}errors of the log:\n${indented(errors)}`);
+          await space.close();
+        }).pipe(ignoreElements());
       const untilStopped$ = merge(node$, died$).pipe(takeUntil(merge(drained$, hurried$)));
-      return concat(untilStopped$, close$).pipe(
-        catchError((error: unknown) =>
-          concat(
-            close$,
-            throwError(() => error),
+      return concat(
+        untilStopped$.pipe(
+          catchError((error: unknown) =>
+            concat(
+              close$(true),
+              throwError(() => error),
+            ),
           ),
         ),
+        close$(false),
       );
     }),
   );
 }
+
+const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}\n`).join("");
 
 const startedKubelet = (output$: Observable<NodeOutput>): Observable<Kubelet> =>
   output$.pipe(

@@ -1,6 +1,6 @@
 /** What `rxlet dev` opens before its node runs: state directory, log, credentials, embedded runtime, configuration. */
 import { createWriteStream, type WriteStream } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,11 +9,14 @@ import type { DevBanner } from "../cli/devBanner.ts";
 import type { DevOptions } from "../cli/subCommands.ts";
 import { kubeconfigOf } from "../core/dev/devInstance.ts";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
+import { pathFault } from "../core/ioError.ts";
+import { isIgnoredName } from "../core/pod/manifest/manifestFiles.ts";
 import { formatInstant } from "../core/telemetry/civilTime.ts";
 import { systemClock } from "../sources/systemClock.ts";
 import { type ClientFiles, createDevCredentials, credentialPaths } from "./devCredentials.ts";
 import { type AnnouncedDev, announceDev, writePrivateFiles } from "./devInstances.ts";
 import { devKubeletOptions } from "./devOptions.ts";
+import { logTail } from "./logTail.ts";
 import { LOOPBACK, usablePort } from "./devPorts.ts";
 import { type DevRuntime, startDevRuntime } from "./devRuntime.ts";
 import { programWords } from "./programWords.ts";
@@ -32,17 +35,26 @@ export interface DevSpace {
   readonly writeHint: string;
   /** Tells other commands of this user about the authenticated server at this port; resolves with the banner. */
   announce(port: number): Promise<DevBanner>;
+  /** The last errors of the log; after a failure also warnings, and lines of the runtime. */
+  lastErrors(hasFailed: boolean): Promise<readonly string[]>;
   close(): Promise<void>;
 }
+
+const LAST_ERRORS = 5;
+const LAST_LINES = 10;
+const isInformation = (line: string): boolean => /^I\d{4} /.test(line);
+/** Error lines of klog's format. Problems of manifests were shown while they lasted. */
+const isError = (line: string): boolean => /^[EF]\d{4} /.test(line) && !line.includes('"Manifest problem"');
 
 /** Opens it. Rejects with a KubeletError naming what cannot be had. */
 export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
   const manifests = path.resolve(dev.dir ?? EXAMPLES);
-  const found = await stat(manifests).catch(() => undefined);
-  if (found === undefined) throw kubeletError("NotFound", `${manifests}: no such directory of manifests`);
+  const isEmpty = (await manifestNames(manifests)).length === 0;
   const isTemporary = dev.rootDir === undefined;
   const root = isTemporary ? await mkdtemp(path.join(os.tmpdir(), "rxlet-")) : path.resolve(dev.rootDir);
-  await mkdir(root, { recursive: true, mode: 0o700 });
+  await mkdir(root, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
+    throw kubeletError("Io", `--root-dir: ${root}: ${pathFault(thrown)}`, { cause: thrown });
+  });
   const logFile = path.join(root, "rxlet.log");
   const socket = path.join(root, "runtime.sock");
   const pki = path.join(root, "pki");
@@ -66,12 +78,15 @@ export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
       return {
         program: programWords(),
         manifests,
+        isEmpty,
         kubeconfig: kubeconfigOf(announced),
         readOnly: readOnlyPort === 0 ? undefined : `http://${LOOPBACK}:${readOnlyPort}`,
         portInUse: readOnlyPort === dev.readOnlyPort ? undefined : dev.readOnlyPort,
         log: logFile,
       };
     },
+    lastErrors: (hasFailed) =>
+      hasFailed ? logTail(logFile, LAST_LINES, (line) => !isInformation(line)) : logTail(logFile, LAST_ERRORS, isError),
     close: async () => {
       await announced?.withdraw();
       await runtime.stop();
@@ -81,6 +96,18 @@ export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
       if (isTemporary) await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+/** The manifests at a path: names in a directory, or the path of a single file. */
+async function manifestNames(place: string): Promise<readonly string[]> {
+  try {
+    const found = await stat(place);
+    if (found.isDirectory()) return (await readdir(place)).filter((name) => !isIgnoredName(name));
+    if (found.isFile()) return [place];
+  } catch (thrown) {
+    throw kubeletError("NotFound", `${place}: ${pathFault(thrown)}`, { cause: thrown });
+  }
+  throw kubeletError("InvalidArgument", `${place}: is neither a directory nor a file`);
 }
 
 /** Both were begun at once: without the credentials the runtime ends again. */

@@ -4,6 +4,7 @@ import { from, ignoreElements, map, type Observable, tap } from "rxjs";
 import { stringify } from "yaml";
 import type { TemplateOptions } from "../cli/subCommands.ts";
 import { kubeletError } from "../core/errors.ts";
+import { pathFault } from "../core/ioError.ts";
 import { podsOfTemplates } from "../core/pod/manifest/podsOfTemplates.ts";
 import { MAX_MANIFEST_BYTES } from "../sources/manifestDirectory.ts";
 import { parseManifest } from "../sources/parseManifest.ts";
@@ -41,16 +42,8 @@ async function read(path: string, name: string): Promise<Uint8Array> {
       if (length > MAX_MANIFEST_BYTES) break;
     }
   } catch (thrown) {
-    throw kubeletError("Io", `${name}: ${reasonOf(thrown)}`, { cause: thrown });
+    throw kubeletError("Io", `${name}: ${pathFault(thrown)}`, { cause: thrown });
   }
   if (length > MAX_MANIFEST_BYTES) throw kubeletError("ResourceExhausted", `${name}: is larger than 1 MiB`);
   return Buffer.concat(chunks, length);
-}
-
-function reasonOf(thrown: unknown): string {
-  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  if (code === "ENOENT") return "there is no such file";
-  if (code === "EISDIR") return "is a directory; name one of its files";
-  if (code === "EACCES") return "cannot be read: permission denied";
-  return `cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
 }

@@ -28,3 +28,20 @@ export function ioError(action: string, path: string, thrown: unknown): KubeletE
   const why = errno === "" ? (thrown instanceof Error ? thrown.message : String(thrown)) : errno;
   return kubeletError(CODES.get(errno) ?? "Io", `cannot ${action} ${path}: ${why}`, { cause: thrown });
 }
+
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "there is no such file or directory"],
+  ["ENOTDIR", "a part of its path is not a directory"],
+  ["EISDIR", "is a directory"],
+  ["EACCES", "permission denied"],
+  ["EPERM", "permission denied"],
+  ["ELOOP", "is a symbolic link that leads back to itself"],
+  ["EROFS", "the file system is read-only"],
+  ["ENOSPC", "the disk is full"],
+]);
+
+/** Why a path that the user named cannot be used, in words that follow its name. */
+export function pathFault(thrown: unknown): string {
+  const errno = errnoOf(thrown);
+  return WORDS.get(errno) ?? (errno === "" ? String(thrown) : errno);
+}

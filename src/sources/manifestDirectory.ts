@@ -9,6 +9,7 @@ import { basename, dirname, join, resolve, sep } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
 import { Observable } from "rxjs";
 import { isKubeletError, type KubeletError, kubeletError } from "../core/errors.ts";
+import { errnoOf, pathFault } from "../core/ioError.ts";
 import { isIgnoredName, type ManifestEntry, type ManifestListing } from "../core/pod/manifest/manifestFiles.ts";
 import { namesIn } from "../fileSystem/listDirectory.ts";
 import { openRegular, readUpTo } from "../fileSystem/regularFile.ts";
@@ -27,12 +28,9 @@ const MAX_ENTRIES = 10_000;
 /** Files examined at once. */
 const STATS_AT_ONCE = 16;
 
-const codeOf = (thrown: unknown): string => (thrown instanceof Error && "code" in thrown ? String(thrown.code) : "");
-const isMissing = (thrown: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(codeOf(thrown));
+const isMissing = (thrown: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(errnoOf(thrown));
 const ioError = (what: string, thrown: unknown): KubeletError =>
-  kubeletError(isMissing(thrown) ? "NotFound" : "Io", `${what}: ${codeOf(thrown) || String(thrown)}`, {
-    cause: thrown,
-  });
+  kubeletError(isMissing(thrown) ? "NotFound" : "Io", `${what}: ${pathFault(thrown)}`, { cause: thrown });
 
 /** Told by every listing which directory is at the place now; NO_DIRECTORY when none is. */
 type Sighting = (identity: string) => void;
@@ -89,7 +87,10 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
         if (!isDirectory && watcher === current?.watcher && directoryNow(target) !== watched.targetIdentity) start();
       });
       watcher.on("ready", () => subscriber.next("ready"));
-      watcher.on("error", failed);
+      watcher.on("error", (thrown) => {
+        if (isLoopingEntry(thrown, target)) subscriber.next("error");
+        else failed(thrown);
+      });
     };
     const sighted: Sighting = (identity) => {
       if (identity !== current?.identity) start();
@@ -102,6 +103,10 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
     };
   });
 }
+
+/** A link among the entries that leads back to itself is for the listing to report; the watch goes on. */
+const isLoopingEntry = (thrown: unknown, target: string): boolean =>
+  errnoOf(thrown) === "ELOOP" && (thrown as { readonly path?: string }).path !== target;
 
 /** Which watch tells. */
 const watchedOf = (details: unknown): string | undefined =>
@@ -169,7 +174,7 @@ async function list(place: string): Promise<Listed> {
     return { listing: { kind: "found", entries }, identity };
   } catch (thrown) {
     if (isMissing(thrown)) return { listing: { kind: "missing" }, identity: NO_DIRECTORY };
-    const reason = `cannot be read: ${codeOf(thrown) || String(thrown)}`;
+    const reason = `cannot be read: ${pathFault(thrown)}`;
     return { listing: { kind: "unreadable", reason }, identity };
   }
 }
@@ -183,8 +188,13 @@ async function examine(path: string): Promise<ManifestEntry | undefined> {
     return { path, version, kind: kindOf(Number(mode)) };
   } catch (thrown) {
     if (isMissing(thrown) && (await isGone(path))) return undefined;
-    return { path, version: "", kind: "unreadable" };
+    return { path, version: "", kind: "unreadable", reason: unreadableReason(thrown) };
   }
+}
+
+function unreadableReason(thrown: unknown): string {
+  if (isMissing(thrown)) return "is a symbolic link that leads nowhere";
+  return errnoOf(thrown) === "ELOOP" ? pathFault(thrown) : `cannot be examined: ${pathFault(thrown)}`;
 }
 
 /** True when not even a link that leads nowhere is there. */
@@ -197,13 +207,17 @@ function kindOf(mode: number): ManifestEntry["kind"] {
   return type === 0o040000 ? "directory" : "other";
 }
 
+const MEBIBYTE = 1024 * 1024;
+const sizeText = (bytes: number): string => (bytes % MEBIBYTE === 0 ? `${bytes / MEBIBYTE} MiB` : `${bytes} bytes`);
+
 async function read(path: string, maxBytes: number): Promise<Uint8Array> {
   try {
     // It was a regular file when the directory was listed.
     const refuse = (why: string) => kubeletError("InvalidArgument", `is ${why}`);
     await using file = await openRegular(path, { links: "followed", refuse });
     const content = await readUpTo(file, maxBytes + 1);
-    if (content.length > maxBytes) throw kubeletError("ResourceExhausted", `is larger than ${maxBytes} bytes`);
+    if (content.length > maxBytes)
+      throw kubeletError("ResourceExhausted", `is larger than ${sizeText(maxBytes)}, the most that is read`);
     return content;
   } catch (thrown) {
     throw isKubeletError(thrown) ? thrown : ioError("cannot be read", thrown);

@@ -93,7 +93,7 @@ function parseYaml(text: string): ManifestText {
   for (const document of parsed.documents.slice(0, MAX_DOCUMENTS)) {
     const { errors } = document;
     for (const { code, message, pos } of errors.slice(0, MAX_FAULTS_PER_DOCUMENT)) {
-      const reason = code === "RESOURCE_EXHAUSTION" ? "it is nested too deeply" : message;
+      const reason = code === "RESOURCE_EXHAUSTION" ? "it is nested too deeply" : withHint(message);
       faults.push({ line: parsed.counter.linePos(pos[0]).line, reason: `is not valid ${language}: ${reason}` });
     }
     if (errors.length > 0) continue;
@@ -120,6 +120,10 @@ function parseYaml(text: string): ManifestText {
   }
   return { documents, faults };
 }
+
+/** The most frequent mistake of YAML by hand shows as this error of the line after it. */
+const withHint = (message: string): string =>
+  message === "Sequence item without - indicator" ? `${message}; check the indentation of the line` : message;
 
 interface StructuralFaults {
   /** Too many aliases: resolving each takes time by the document's size. */

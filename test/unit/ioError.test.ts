@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../src/core/errors.ts";
-import { errnoOf, ioError } from "../../src/core/ioError.ts";
+import { errnoOf, ioError, pathFault } from "../../src/core/ioError.ts";
 
 const thrown = (code: string) => Object.assign(new Error(`${code}: no`), { code });
 
@@ -33,4 +33,13 @@ describe("ioError", () => {
   it("finds errno names only", () => {
     expect([errnoOf(thrown("EIO")), errnoOf({ code: 5 }), errnoOf(undefined)]).toEqual(["EIO", "", ""]);
   });
+});
+
+it.each([
+  [thrown("EACCES"), "permission denied"],
+  [thrown("ENOENT"), "there is no such file or directory"],
+  [thrown("EXDEV"), "EXDEV"],
+  ["text", "text"],
+])("pathFault says why a path cannot be used: %s", (failure, words) => {
+  expect(pathFault(failure)).toBe(words);
 });

@@ -25,13 +25,16 @@ function editDistance(a: string, b: string): number {
 
 const MAX_LENGTH = 100;
 
-/** The known name closest to `name`; undefined when none is close. Letter case counts for nothing. */
-export function closestName(name: string, known: Iterable<string>): string | undefined {
+/** The known name closest to `name`; undefined when none is within `maxEdits`. Letter case counts for nothing. */
+export function closestName(
+  name: string,
+  known: Iterable<string>,
+  maxEdits = Math.max(1, Math.floor(name.length / 3)),
+): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const wanted = name.toLowerCase();
-  const allowed = Math.max(1, Math.floor(name.length / 3));
   let closest: string | undefined;
-  let closestDistance = allowed + 1;
+  let closestDistance = maxEdits + 1;
   for (const candidate of known) {
     const distance = editDistance(wanted, candidate.toLowerCase());
     if (distance < closestDistance) {

@@ -10,6 +10,7 @@ import { screenAfter } from "../../support/virtualTerminal.ts";
 const header: DevBanner = {
   program: "rxlet",
   manifests: "examples/first-pods",
+  isEmpty: false,
   kubeconfig: "/run/kubeconfig",
   readOnly: "http://127.0.0.1:10255",
   portInUse: undefined,

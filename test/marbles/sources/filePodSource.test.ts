@@ -187,7 +187,7 @@ describe("filePodSource", () => {
       {
         x: "/m/sub: warning is a directory; only the files directly in the manifest directory are read",
         y: "/m/pipe: warning is neither a file nor a directory; it is ignored | /m/sub: warning is a directory; only the files directly in the manifest directory are read",
-        z: "/m/link: warning cannot be examined; is it a link that leads nowhere? | /m/pipe: warning is neither a file nor a directory; it is ignored | /m/sub: warning is a directory; only the files directly in the manifest directory are read",
+        z: "/m/link: warning cannot be examined | /m/pipe: warning is neither a file nor a directory; it is ignored | /m/sub: warning is a directory; only the files directly in the manifest directory are read",
       },
       { before: (m) => m.place("sub", "directory") },
     ),

@@ -4,6 +4,7 @@ import { bannerLines, type DevBanner } from "../../../src/cli/devBanner.ts";
 const BANNER: DevBanner = {
   program: "npx node src/main.ts",
   manifests: "/pods",
+  isEmpty: false,
   kubeconfig: "/run/user/1/rxlet/pods-1/kubeconfig",
   readOnly: "http://127.0.0.1:10255",
   portInUse: undefined,
@@ -20,6 +21,12 @@ it("names the commands and addresses that work, with a pod that exists", () => {
     "Log        /tmp/rxlet.log",
     "Ctrl-C     stops the pods and leaves nothing behind",
   ]);
+});
+
+it("says what to do with an empty directory", () => {
+  expect(bannerLines({ ...BANNER, isEmpty: true }, undefined)[0]).toBe(
+    "Manifests  /pods  (empty: add files, pods follow)",
+  );
 });
 
 it("says why a port is another one", () => {

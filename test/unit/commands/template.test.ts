@@ -42,8 +42,8 @@ describe("rxlet template", () => {
   });
 
   it.each([
-    ["no file", "nowhere.yaml", "nowhere.yaml: there is no such file"],
-    ["a directory", "directory", "directory: is a directory; name one of its files"],
+    ["no file", "nowhere.yaml", "nowhere.yaml: there is no such file or directory"],
+    ["a directory", "directory", "directory: is a directory"],
     ["a large file", "large.yaml", "large.yaml: is larger than 1 MiB"],
     ["no workload", "pod.yaml", "pod.yaml: has no workload with a pod template"],
   ])("refuses %s", async (_title, name, error) => {

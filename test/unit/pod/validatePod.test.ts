@@ -397,7 +397,7 @@ describe("containers", () => {
       "an init container's restart policy",
       { initContainers: [{ name: "i", image: "a:1", restartPolicy: "never" }] },
       [
-        'spec.initContainers[0].restartPolicy: Unsupported value: "never": supported values: "Always", "Never", "OnFailure"',
+        'spec.initContainers[0].restartPolicy: Unsupported value: "never": supported values: "Always", "Never", "OnFailure"; did you mean "Never"?',
       ],
     ],
     [
@@ -495,7 +495,7 @@ describe("containers", () => {
     [
       "a protocol",
       { ports: [{ containerPort: 1, protocol: "tcp" }] },
-      ['ports[0].protocol: Unsupported value: "tcp": supported values: "SCTP", "TCP", "UDP"'],
+      ['ports[0].protocol: Unsupported value: "tcp": supported values: "SCTP", "TCP", "UDP"; did you mean "TCP"?'],
     ],
     [
       "a port's name",

@@ -175,9 +175,20 @@ describe("manifests on a real file system", () => {
       reason,
     ]);
     expect(problems).toEqual([
-      ["warning", "link", "cannot be examined; is it a link that leads nowhere?"],
+      ["error", "huge", "is larger than 1 MiB, the most that is read"],
+      ["warning", "link", "is a symbolic link that leads nowhere"],
       ["warning", "sub", "is a directory; only the files directly in the manifest directory are read"],
-      ["error", "huge", "is larger than 1048576 bytes"],
+    ]);
+  });
+  it("goes on watching beside a link that leads back to itself", async () => {
+    await mkdir(place);
+    await symlink("loop", join(place, "loop"));
+    watching();
+    await pods("");
+    await moveIn("a.yaml", podYaml("a", "app:1"));
+    await pods("a-n@app:1");
+    expect(snapshots.at(-1)?.problems.map(({ origin, reason }) => [origin, reason])).toEqual([
+      [join(place, "loop"), "is a symbolic link that leads back to itself"],
     ]);
   });
 });

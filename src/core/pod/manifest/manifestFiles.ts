@@ -21,6 +21,8 @@ export interface ManifestEntry {
   readonly path: string;
   /** `other`: neither file nor directory; `unreadable`: cannot even be examined, a dangling link for example. */
   readonly kind: "file" | "directory" | "other" | "unreadable";
+  /** Why it is unreadable. */
+  readonly reason?: string;
   /** Changes whenever the content may have: device, inode, size and times of the file. */
   readonly version: string;
   /** Since the last listing it was removed and made anew, as far as that was noticed. */
@@ -234,7 +236,7 @@ export const isKnownContent = (files: ManifestFiles, path: string, content: stri
 function listingNotes(place: string, listing: ManifestListing): readonly ManifestProblem[] {
   if (listing.kind === "missing") return [manifestNote(place, "does not exist; no pods come from it")];
   if (listing.kind === "unreadable") return [{ ...manifestNote(place, listing.reason), severity: "error" }];
-  return listing.entries.flatMap(({ kind, path }): readonly ManifestProblem[] => {
+  return listing.entries.flatMap(({ kind, path, reason = "cannot be examined" }): readonly ManifestProblem[] => {
     switch (kind) {
       case "file":
         return [];
@@ -243,7 +245,7 @@ function listingNotes(place: string, listing: ManifestListing): readonly Manifes
       case "other":
         return [manifestNote(path, "is neither a file nor a directory; it is ignored")];
       case "unreadable":
-        return [manifestNote(path, "cannot be examined; is it a link that leads nowhere?")];
+        return [manifestNote(path, reason)];
     }
   });
 }

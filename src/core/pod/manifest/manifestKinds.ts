@@ -1,6 +1,5 @@
 /** The kinds of objects a manifest may hold, and what is wrong with a document of another kind. Pure. */
 import type { ManifestObject } from "../../configObjects.ts";
-import { closestName } from "../../config/closestName.ts";
 import { type FieldProblem, invalid, required, unsupported } from "../fieldProblem.ts";
 
 /** Objects that manifests define beside pods. */
@@ -71,6 +70,5 @@ function unknownKind(path: string, kind: unknown, shown: readonly string[]): Fie
   if (isWorkload(kind)) {
     return invalid(path, kind, 'rxlet runs pods only; "rxlet template FILE" prints the pod of its template');
   }
-  const meant = typeof kind === "string" ? closestName(kind, shown) : undefined;
-  return unsupported(path, kind, meant === undefined ? shown : [meant]);
+  return unsupported(path, kind, shown);
 }

@@ -54,7 +54,9 @@ describe("problems of a manifest", () => {
     [
       "a misspelt kind",
       podYaml("a").replace("kind: Pod", "kind: Pdo"),
-      ['2 kind: Unsupported value: "Pdo": supported values: "Pod"'],
+      [
+        '2 kind: Unsupported value: "Pdo": supported values: "Pod", "ConfigMap", "Secret", "RuntimeClass", "List"; did you mean "Pod"?',
+      ],
     ],
     [
       "a workload, whatever its API version",

@@ -179,7 +179,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
       merge(up$, runtime$, recorded$, config$).pipe(ignoreElements()),
       swept$,
       logRotation(state, ports, config.logRotation),
-      nodeGauges(state, ports),
+      merge(nodeGauges(state, ports), stats.counting$),
       nodePressure(state.pressures, ports, config),
       hostAddresses(state.addresses, ports, config),
       podCidr(state.node, ports, config),

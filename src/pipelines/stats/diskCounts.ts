@@ -8,13 +8,17 @@ import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { claimSamples, logSamples } from "../../core/stats/diskSamples.ts";
 import type { LogMeasurement, VolumeMeasurement } from "../../core/stats/podStorage.ts";
 import { keptFor } from "../../operators/keptFor.ts";
+import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createDiskGauges } from "./diskGauges.ts";
 import { type DiskPorts, type DiskState, measureClaims, measureLogs, measureVolumes } from "./podDisks.ts";
+import { createTreeCounts } from "./treeCounts.ts";
 
 /** Each is counted when it is subscribed to, and never errors. */
 export interface DiskCounts {
   readonly logs$: Observable<LogMeasurement>;
   readonly volumes$: Observable<VolumeMeasurement>;
+  /** Owns the counts that go on when nobody waits for them. */
+  readonly counting$: Observable<never>;
   /** Brings the gauges of logs and of claims up to date. */
   readonly gauge$: Observable<void>;
 }
@@ -22,10 +26,12 @@ export interface DiskCounts {
 /** With a period of 0 nothing is counted. */
 export function createDiskCounts(
   state: DiskState,
-  ports: DiskPorts,
+  given: Omit<DiskPorts, "counts"> & Pick<KubeletPorts, "volumeFiles">,
   config: Pick<KubeletConfig, "directories" | "diskStatsPeriodMs">,
 ): DiskCounts {
-  const { clock, telemetry } = ports;
+  const { clock, telemetry } = given;
+  const counts = createTreeCounts(given);
+  const ports: DiskPorts = { ...given, counts };
   const periodMs = config.diskStatsPeriodMs;
   const counted = <T>(measure: () => Observable<T>, nothing: T): Observable<T> =>
     periodMs > 0 ? keptFor(periodMs, clock, measure) : of(nothing);
@@ -46,5 +52,5 @@ export function createDiskCounts(
       gauge([...ofLogs, ...claims.flatMap(claimSamples)]);
     }),
   );
-  return { logs$, volumes$, gauge$ };
+  return { counting$: counts.run$, logs$, volumes$, gauge$ };
 }

@@ -41,8 +41,13 @@ type State = Pick<NodeView, "statuses" | "volumes" | "registry">;
 const FIGURES_KEPT_MS = 1_000;
 const DEADLINE = { deadlineMs: FIGURE_DEADLINE_MS };
 
+/** Stats, and the counts of disks that go on when nobody waits for them: owned by `counting$`, which never emits. */
+export interface MeasuringStats extends NodeStats {
+  readonly counting$: Observable<never>;
+}
+
 /** Nothing is measured before somebody asks. */
-export function createNodeStats(state: State, ports: Ports, config: Config): NodeStats {
+export function createNodeStats(state: State, ports: Ports, config: Config): MeasuringStats {
   const { statuses } = state;
   const { clock, machine } = ports;
   const bootedAt = epochMs(clock.wallTime() - machine.uptimeMs);
@@ -76,6 +81,7 @@ export function createNodeStats(state: State, ports: Ports, config: Config): Nod
         tap((found) => (hasImageFs = found)),
       ),
     gaugeDisks: () => disks.gauge$,
+    counting$: disks.counting$,
   };
 }
 

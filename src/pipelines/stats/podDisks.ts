@@ -1,6 +1,7 @@
 /**
- * Counts what pods keep on disks: logs of their containers and volumes, each by itself, in a thread that walks. Keeps
- * nothing. Bounds: one pod, and one directory of it, at a time; 10 s each. Counterpart: volume_stat_calculator.go.
+ * Measures what pods keep on disks: logs of their containers and volumes, each by itself. Keeps nothing. Bounds: one
+ * directory of a pod at a time, PODS_AT_ONCE; 10 s in all for directories, whose counts go on. Counterpart:
+ * volume_stat_calculator.go.
  */
 import { defer, finalize, forkJoin, from, map, type Observable, of, switchMap, toArray } from "rxjs";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
@@ -14,10 +15,16 @@ import { mountedLayouts, NO_VOLUMES } from "../../core/volume/podVolumes.ts";
 import { boundedMergeMap } from "../../operators/boundedMergeMap.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { NodeView } from "../../state/nodeState.ts";
-import { orUndefined } from "./measuredFigure.ts";
+import { FIGURE_DEADLINE_MS, orUndefined } from "./measuredFigure.ts";
+import type { TreeCounts } from "./treeCounts.ts";
 
-/** What counting needs. */
-export type DiskPorts = Pick<KubeletPorts, "clock" | "hostUsage" | "volumeFiles" | "quotas" | "telemetry">;
+/** They share the thread that counts evenly. */
+const PODS_AT_ONCE = 256;
+
+/** What measuring needs. */
+export interface DiskPorts extends Pick<KubeletPorts, "clock" | "hostUsage" | "quotas" | "telemetry"> {
+  readonly counts: TreeCounts;
+}
 /** Whose disks are counted. */
 export type DiskState = Pick<NodeView, "statuses" | "volumes" | "registry">;
 type Config = Pick<KubeletConfig, "directories">;
@@ -26,26 +33,43 @@ const running = ({ statuses }: DiskState): readonly PodRuntimeStatus[] =>
   statuses.values().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
 
 /** Of all pods with a sandbox that is up. Never errors. */
-export function measureLogs(state: DiskState, ports: DiskPorts, { directories }: Config): Observable<LogMeasurement> {
+export const measureLogs = (state: DiskState, ports: DiskPorts, config: Config): Observable<LogMeasurement> =>
+  defer(() => logsWithin(roundOf(ports), state, config));
+
+function logsWithin(count: CountTree, state: DiskState, { directories }: Config): Observable<LogMeasurement> {
   const logsOf = ({ name, namespace, podUid: uid, containers }: PodRuntimeStatus) => {
     const names = [...new Set(containers.map((container) => container.name))];
     const counted$ = oneByOne(names, (container) => {
       const dir = containerLogDir(directories, { name, namespace, uid }, container);
-      return orUndefined(ports.volumeFiles.usage(dir), ports).pipe(map((used) => used && ([container, used] as const)));
+      return count(dir).pipe(map((used) => used && ([container, used] as const)));
     });
     return counted$.pipe(map((found): readonly [string, ReadonlyMap<string, DiskFigures>] => [uid, new Map(found)]));
   };
-  return oneByOne(running(state), logsOf).pipe(map((found) => new Map(found)));
+  return sideBySide(running(state), logsOf).pipe(map((found) => new Map(found)));
+}
+
+/** Counts one directory, within the time that is left. */
+type CountTree = (path: string) => Observable<DiskFigures | undefined>;
+
+/** All directories of one round share its time. */
+function roundOf({ counts, clock }: DiskPorts): CountTree {
+  counts.prune();
+  const endsAt = clock.monotonicMs() + FIGURE_DEADLINE_MS;
+  return (path) => defer(() => counts.usage(path, endsAt - clock.monotonicMs()));
 }
 
 /** Likewise. */
-export function measureVolumes(
+export const measureVolumes = (state: DiskState, ports: DiskPorts, config: Config): Observable<VolumeMeasurement> =>
+  defer(() => volumesWithin(roundOf(ports), state, ports, config));
+
+function volumesWithin(
+  count: CountTree,
   state: DiskState,
   ports: DiskPorts,
   { directories }: Config,
 ): Observable<VolumeMeasurement> {
-  const pods$ = oneByOne(running(state), ({ podUid: uid }) =>
-    oneByOne(volumesOf(uid, state), (volume) => measureVolume(volume, ports)).pipe(
+  const pods$ = sideBySide(running(state), ({ podUid: uid }) =>
+    oneByOne(volumesOf(uid, state), (volume) => measureVolume(volume, count, ports)).pipe(
       map((volumes) => [uid, volumes] as const),
     ),
   );
@@ -56,11 +80,14 @@ export function measureVolumes(
 }
 
 /** Volumes behind claims alone, which are few and cheap: their file systems know how full they are. Never errors. */
-export function measureClaims(state: DiskState, ports: DiskPorts): Observable<readonly VolumeUse[]> {
+export const measureClaims = (state: DiskState, ports: DiskPorts): Observable<readonly VolumeUse[]> =>
+  defer(() => claimsWithin(roundOf(ports), state, ports));
+
+function claimsWithin(count: CountTree, state: DiskState, ports: DiskPorts): Observable<readonly VolumeUse[]> {
   const claimed = [...state.registry.value.records.keys()].flatMap((uid) =>
     volumesOf(uid, state).filter(({ pvcRef }) => pvcRef !== undefined),
   );
-  return oneByOne(claimed, (volume) => measureVolume(volume, ports));
+  return oneByOne(claimed, (volume) => measureVolume(volume, count, ports));
 }
 
 function volumesOf(uid: PodUid, { registry, volumes }: DiskState): readonly MeasuredVolume[] {
@@ -68,13 +95,13 @@ function volumesOf(uid: PodUid, { registry, volumes }: DiskState): readonly Meas
   return pod === undefined ? [] : measuredVolumes(pod, mountedLayouts(volumes.get(uid) ?? NO_VOLUMES));
 }
 
-function measureVolume(volume: MeasuredVolume, ports: DiskPorts): Observable<VolumeUse | undefined> {
+function measureVolume(volume: MeasuredVolume, count: CountTree, ports: DiskPorts): Observable<VolumeUse | undefined> {
   const { path, by, hasOwnFs, isRemote } = volume;
-  const { clock, telemetry, hostUsage, volumeFiles, quotas } = ports;
+  const { clock, telemetry, hostUsage, quotas } = ports;
   const asked$ = isRemote ? hostUsage.remoteFileSystem(path) : hostUsage.fileSystem(path);
   const space$ = hasOwnFs ? orUndefined(asked$, ports) : of(undefined);
   let source: string = by;
-  const walked$ = orUndefined(volumeFiles.usage(path), ports);
+  const walked$ = count(path);
   const toldByQuota$ = defer(() => (quotas === undefined ? of(undefined) : orUndefined(quotas.usage(path), ports)));
   const counted$ = toldByQuota$.pipe(
     switchMap((told) => {
@@ -100,11 +127,24 @@ function measureVolume(volume: MeasuredVolume, ports: DiskPorts): Observable<Vol
   });
 }
 
-/** What came of each, but of those that gave nothing. */
+/** Results of looking at each, one after the other, without those that gave nothing. */
 const oneByOne = <T, R>(items: readonly T[], look: (item: T) => Observable<R | undefined>): Observable<readonly R[]> =>
+  results(items, look, 1);
+
+/** Likewise of pods: none waits for the disks of another one. */
+const sideBySide = <T, R>(
+  items: readonly T[],
+  look: (item: T) => Observable<R | undefined>,
+): Observable<readonly R[]> => results(items, look, PODS_AT_ONCE);
+
+const results = <T, R>(
+  items: readonly T[],
+  look: (item: T) => Observable<R | undefined>,
+  limit: number,
+): Observable<readonly R[]> =>
   from(items).pipe(
     // All wait for their turn: they are as many as there are pods, or volumes of a pod.
-    boundedMergeMap(look, { limit: 1, queueLimit: Number.POSITIVE_INFINITY }),
+    boundedMergeMap(look, { limit, queueLimit: Number.POSITIVE_INFINITY }),
     toArray(),
     map((found) => found.filter((each) => each !== undefined)),
   );

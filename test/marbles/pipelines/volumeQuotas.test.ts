@@ -5,6 +5,8 @@ import { kubeletError } from "../../../src/core/errors.ts";
 import { podUid, type PodUid } from "../../../src/core/ids.ts";
 import { layoutOf } from "../../../src/core/volume/volumeLayout.ts";
 import { type DiskPorts, type DiskState, measureVolumes } from "../../../src/pipelines/stats/podDisks.ts";
+import { createTreeCounts } from "../../../src/pipelines/stats/treeCounts.ts";
+import type { VolumeFiles } from "../../../src/ports/volumeFiles.ts";
 import { setUpVolume, tearDownVolume } from "../../../src/pipelines/volumes/volumeEffects.ts";
 import type { Quotas } from "../../../src/ports/quotas.ts";
 import { createSemaphore } from "../../../src/operators/semaphore.ts";
@@ -98,11 +100,12 @@ describe("a volume with a quota", () => {
         registry: { value: { records: new Map<PodUid, object>([[uid, { pod }]]) } },
         volumes: { get: () => known },
       } as unknown as DiskState;
+      const volumeFiles = { usage: () => of({ bytes: 4n, inodes: 1n }) } as unknown as VolumeFiles;
       const ports = {
         clock,
         telemetry,
         hostUsage: { fileSystem: () => of(undefined) },
-        volumeFiles: { usage: () => of({ bytes: 4n, inodes: 1n }) },
+        counts: createTreeCounts({ clock, telemetry, volumeFiles }),
         quotas: { usage },
       } as unknown as DiskPorts;
       const directories = { rootDir: "/var/lib/kubelet", podLogsDir: "/l", containerLogsDir: "/c" };

@@ -175,7 +175,7 @@ it("rxlet dev says what is wrong with a directory that is not there, and ends", 
   let told = "";
   wrong.stderr.on("data", (text: Buffer) => (told += text.toString()));
   expect(await once(wrong, "close")).toEqual([1, null]);
-  expect(told).toBe("rxlet: /nowhere/at/all: no such directory of manifests\n");
+  expect(told).toBe("rxlet: /nowhere/at/all: there is no such file or directory\n");
 });
 
 /** Runs `rxlet explain` to its end. */

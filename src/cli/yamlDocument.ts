@@ -4,6 +4,7 @@
  * Refused: duplicate keys, more than one document, empty files, aliases that multiply beyond 100.
  */
 import { type Document, isCollection, isMap, isPair, isScalar, LineCounter, parseDocument, type Tags } from "yaml";
+import { aliasesTooMuch, MAX_ALIASED_NODES } from "../core/yamlAliases.ts";
 import type { FieldPath } from "../core/config/configProblem.ts";
 
 /** A file that was read, whether or not it is any good. */
@@ -72,6 +73,9 @@ export function readYamlDocument(file: string, text: string): YamlDocument {
   if (document.errors.some(({ code }) => code !== DUPLICATE_KEY)) return failed(...syntaxErrors);
   if (document.contents === null) return failed(`${file}: the file is empty`);
   try {
+    if (aliasesTooMuch(document.contents)) {
+      return failed(`${file}: its aliases stand for more than ${MAX_ALIASED_NODES} values`);
+    }
     return { file, wire: document.toJS() as unknown, syntaxErrors, locate };
   } catch (error) {
     return failed(`${file}: ${error instanceof Error ? error.message : String(error)}`);

@@ -2,13 +2,18 @@
  * Manifest bytes to plain documents: YAML as upstream reads it (1.1: `yes` is true, 0644 is octal, `<<` merges; but
  * no dates and no base-60 numbers), JSON, several documents. Line numbers are worked out only when asked for.
  * Differs from upstream: duplicate keys in YAML are refused instead of the last one winning.
- * Bounds: MAX_DOCUMENTS documents, MAX_ALIASES aliases; the caller bounds the size.
+ * Bounds: MAX_DOCUMENTS documents, MAX_ALIASES aliases and what they stand for, MAX_JSON_DEPTH levels; the caller bounds
+ * the size.
  */
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags, visit } from "yaml";
+import { isTooDeep, MAX_JSON_DEPTH } from "../core/json.ts";
+import { aliasesTooMuch, MAX_ALIASED_NODES } from "../core/yamlAliases.ts";
 import type { ManifestDocument, ManifestText, TextFault } from "../core/pod/manifest/readManifest.ts";
 
 const MAX_DOCUMENTS = 1000;
 const MAX_ALIASES = 1000;
+const TOO_DEEP = `it is nested more than ${MAX_JSON_DEPTH} levels deep`;
+const TOO_MUCH_ALIASED = `its aliases stand for more than ${MAX_ALIASED_NODES} values`;
 /** Syntax errors after the first ones are mostly their consequences. */
 const MAX_FAULTS_PER_DOCUMENT = 3;
 const MAX_DUPLICATES_PER_DOCUMENT = 20;
@@ -42,6 +47,7 @@ function parseJson(text: string): ManifestText | undefined {
   if (!looksLikeJson(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
+    if (isTooDeep(value)) return unreadable(`cannot be read: ${TOO_DEEP}`);
     const lineOf = lineFinder(() => {
       const { documents, counter } = parseDocuments(text);
       return { document: documents[0], counter };
@@ -103,7 +109,9 @@ function parseYaml(text: string): ManifestText {
       continue;
     }
     try {
+      if (aliasesTooMuch(document.contents)) throw new Error(TOO_MUCH_ALIASED);
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+      if (isTooDeep(value)) throw new Error(TOO_DEEP);
       const lineOf = lineFinder(() => ({ document, counter: parsed.counter }));
       documents.push({ value, lineOf, faults: structure.duplicates });
     } catch (thrown) {

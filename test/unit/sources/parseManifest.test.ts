@@ -54,7 +54,7 @@ describe("what cannot be read", () => {
     const text = ["l0: &l0 [x,x]", ...levels, ""].join("\n");
     expect([valuesOf(text), faultsOf(text)]).toEqual([
       [],
-      [{ line: 1, reason: "cannot be read: Excessive alias count indicates a resource exhaustion attack" }],
+      [{ line: 1, reason: "cannot be read: its aliases stand for more than 100000 values" }],
     ]);
   });
   it("survives what is nested too deeply", () => {

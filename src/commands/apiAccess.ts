@@ -128,10 +128,11 @@ const onceIdentified = (inner: ApiAuthorization, hasIdentity: ReadonlyCell<boole
 function openConnection(
   {
     config,
+    log,
     metrics,
     userAgent,
     onCertificate,
-  }: Pick<ApiAccessSetup, "config" | "metrics" | "userAgent"> & Pick<OpenAccess, "onCertificate">,
+  }: Pick<ApiAccessSetup, "config" | "log" | "metrics" | "userAgent"> & Pick<OpenAccess, "onCertificate">,
   client: ClientConfig,
   gate: (authorization: ApiAuthorization) => ApiAuthorization = (authorization) => authorization,
 ): ApiConnection {
@@ -150,7 +151,7 @@ function openConnection(
     heartbeatDeadlineMs: Math.min(config.nodeStatusUpdateFrequency, config.nodeLeaseDurationSeconds * MS_PER_SECOND),
     userAgent,
     clock: systemClock,
-    observer: countApiRequests(metrics),
+    observer: countApiRequests({ metrics, log }),
   });
   return connection;
 }

@@ -1,10 +1,13 @@
-/** Each request to the API server as client-go's metrics. */
-import type { Metrics } from "../ports/telemetry.ts";
+/** Each request to the API server as client-go's metrics, and as a line of the log for who wants it. */
+import { VERBOSITY } from "../core/telemetry/verbosity.ts";
+import type { Telemetry } from "../ports/telemetry.ts";
 import type { ApiObserver } from "../sinks/apiServer/createApiServer.ts";
 
-/** The observer of the lanes that counts into `metrics`. */
-export const countApiRequests = (metrics: Metrics): ApiObserver => ({
-  onRequest({ method, host, code, call }) {
+/** The observer of the lanes that counts and logs. */
+export const countApiRequests = ({ metrics, log }: Telemetry): ApiObserver => ({
+  onRequest({ method, host, path, code, call }) {
+    const { durationMs } = call ?? {};
+    log.verbose(VERBOSITY.apiRequests, "API server asked", () => ({ method, path, code, durationMs }));
     metrics.count("rest_client_requests_total", { code: code === undefined ? "<error>" : String(code), host, method });
     if (call === undefined) return;
     const labels = { host, verb: method };

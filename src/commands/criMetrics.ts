@@ -1,13 +1,15 @@
-/** Each CRI call as upstream's runtime operation metrics. */
-import type { Metrics } from "../ports/telemetry.ts";
+/** Each CRI call as upstream's runtime operation metrics, and as a line of the log for who wants it. */
+import { VERBOSITY } from "../core/telemetry/verbosity.ts";
+import type { Telemetry } from "../ports/telemetry.ts";
 import type { CriCallRecord } from "../sinks/cri.ts";
 
-/** The hook of the CRI client that counts into `metrics`. */
+/** The hook of the CRI client that counts and logs. */
 export const countCriCalls =
-  (metrics: Metrics) =>
-  ({ operationType, durationMs, code }: CriCallRecord): void => {
+  ({ metrics, log }: Telemetry) =>
+  ({ method, operationType, durationMs, code }: CriCallRecord): void => {
     const labels = { operation_type: operationType };
     metrics.count("kubelet_runtime_operations_total", labels);
     metrics.observe("kubelet_runtime_operations_duration_seconds", durationMs / 1000, labels);
     if (code !== "Ok") metrics.count("kubelet_runtime_operations_errors_total", labels);
+    log.verbose(VERBOSITY.runtimeCalls, "Runtime called", () => ({ method, code, durationMs }));
   };

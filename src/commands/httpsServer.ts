@@ -6,8 +6,6 @@ import path from "node:path";
 import { combineLatest, EMPTY, map, type Observable, of, take } from "rxjs";
 import type { KubeletOptions } from "../cli/kubeletOptions.ts";
 import { shownFlags } from "../cli/shownFlags.ts";
-import { encodeConfiguration } from "../core/config/encodeConfiguration.ts";
-import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
 import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
@@ -24,6 +22,7 @@ import { createContainerLogs } from "../sources/containerLogs/containerLogs.ts";
 import { authorityFile } from "../sources/authorityFile.ts";
 import { createNodeLogs } from "../sources/nodeLogs.ts";
 import { servingIdentities, type ServingIdentitySetup } from "./servingIdentities.ts";
+import { shownConfiguration } from "./shownConfiguration.ts";
 
 /** What `/logs/` shows. */
 const NODE_LOG_DIRECTORY = "/var/log";
@@ -158,18 +157,4 @@ function tlsMaterial(setup: HttpsServerSetup): Observable<TlsMaterial> {
   return combineLatest([identity$, clientAuthorities$]).pipe(
     map(([identity, clientAuthorities]) => ({ identity, clientAuthorities })),
   );
-}
-
-/** Without what the manifest URL is asked with. */
-function shownConfiguration(
-  config: KubeletConfiguration,
-  isOn: (gate: string) => boolean,
-): Readonly<Record<string, unknown>> {
-  const headers = Object.keys(config.staticPodURLHeader).map((name) => [name, ["<masked>"]] as const);
-  return encodeConfiguration({
-    ...config,
-    // Its default depends on the gate.
-    ...(isOn("NodeLogQuery") && { enableSystemLogQuery: config.enableSystemLogQuery === true }),
-    staticPodURLHeader: Object.fromEntries(headers),
-  });
 }

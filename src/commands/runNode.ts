@@ -210,14 +210,14 @@ interface OpenResources {
   unsubscribe(): void;
 }
 
-function openResources({ options: { config } }: NodeSetup): OpenResources {
+function openResources({ options: { config }, log }: NodeSetup): OpenResources {
   const metrics = createMetrics();
   const client = createCriClient({
     endpoint: config.containerRuntimeEndpoint,
     ...(config.imageServiceEndpoint === "" ? {} : { imageEndpoint: config.imageServiceEndpoint }),
     defaultDeadlineMs: config.runtimeRequestTimeout,
     clock: systemClock,
-    onCall: countCriCalls(metrics),
+    onCall: countCriCalls({ metrics, log }),
   });
   return {
     metrics,

@@ -1,6 +1,7 @@
 /** What makes the kubelet look at pods: events of the runtime, unless the gate EventedPLEG is turned off by name. */
-import { concat, NEVER, of } from "rxjs";
-import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import { concat, NEVER, of, tap } from "rxjs";
+import { VERBOSITY } from "../core/telemetry/verbosity.ts";
+import type { KubeletPorts, RuntimeSignal } from "../ports/kubeletPorts.ts";
 import type { CriClient } from "../sinks/cri.ts";
 import { containerdEvents } from "../sources/containerdEvents.ts";
 import { eventedPleg } from "../sources/eventedPleg.ts";
@@ -16,10 +17,9 @@ export function runtimeSignals(
   ports: Pick<KubeletPorts, "clock" | "rng" | "telemetry">,
 ): KubeletPorts["runtimeSignals$"] {
   if (featureGates["EventedPLEG"] === false) return concat(of({ kind: "unsupported" } as const), NEVER);
-  const { clock } = ports;
-  return supervised(
-    "runtimeEvents",
-    eventedPleg({ runtime, containerdHints$: containerdEvents(events), clock }),
-    ports,
-  );
+  const { clock, telemetry } = ports;
+  const tell = (signal: RuntimeSignal): void =>
+    telemetry.log.verbose(VERBOSITY.runtimeEvents, "Runtime event", () => ({ ...signal }));
+  const signals$ = eventedPleg({ runtime, containerdHints$: containerdEvents(events), clock }).pipe(tap(tell));
+  return supervised("runtimeEvents", signals$, ports);
 }

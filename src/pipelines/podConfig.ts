@@ -10,6 +10,7 @@ import { problemText } from "../core/pod/manifest/problemText.ts";
 import type { PodUpdate } from "../core/pod/podUpdate.ts";
 import type { ManifestProblem, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import { sameValue } from "../core/sameValue.ts";
+import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import { eachOf } from "../operators/eachOf.ts";
 import { type MergedConfig, mergePodConfig } from "../operators/mergePodConfig.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -48,6 +49,10 @@ function outputsOf(
   state.problems.set(new Map(state.problems.value).set(source, problems));
   state.configObjects.set(configObjects);
   if (snapshot.told !== undefined) state.toldPods.set(snapshot.told);
+  for (const { op, pods } of updates) {
+    const named = () => ({ source, pods: pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`) });
+    telemetry.log.verbose(VERBOSITY.podUpdates, `SyncLoop ${op}`, named);
+  }
   const isNew = seen.has(source) && !state.sourcesSeen.value.has(source);
   if (isNew) state.sourcesSeen.set(seen);
   return [

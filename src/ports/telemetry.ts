@@ -1,11 +1,14 @@
 /** Logs and metrics. Synchronous, never throwing, cheap when disabled. */
 import type { MetricPage } from "../core/telemetry/metricRow.ts";
 import type { MetricName } from "../core/telemetry/metricTable.ts";
+import type { Verbosity } from "../core/telemetry/verbosity.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
+  /** A line from this verbosity on; its fields are asked for only when it is written. */
+  verbose(level: Verbosity, message: string, fields: () => LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;

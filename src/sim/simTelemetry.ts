@@ -78,6 +78,8 @@ export function createSimTelemetry(clock: Clock, maxLines = 100_000): SimTelemet
       };
     return {
       debug: write("debug"),
+      // The trace has all of it.
+      verbose: () => {},
       info: write("info"),
       warn: write("warn"),
       error: write("error"),

@@ -5,13 +5,8 @@
  */
 import { pino } from "pino";
 import type { EpochMs } from "../core/ids.ts";
-import {
-  DEBUG_VERBOSITY,
-  formatJsonLine,
-  formatTextLine,
-  type LogEntry,
-  type LogLevel,
-} from "../core/telemetry/logLine.ts";
+import { formatJsonLine, formatTextLine, type LogEntry, type LogLevel } from "../core/telemetry/logLine.ts";
+import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import type { LeveledLogger, LogFields, Logger } from "../ports/telemetry.ts";
 
 /** Takes one finished line, line break included. */
@@ -21,7 +16,7 @@ export interface LogDestination {
 
 export interface LoggerOptions {
   readonly format: "text" | "json";
-  /** `-v`: debug lines are written from 4 on. */
+  /** `-v`: see `VERBOSITY`. */
   readonly verbosity: number;
   readonly wallTime: () => EpochMs;
   /** Standard error when absent. */
@@ -41,37 +36,41 @@ export function createLogger(options: LoggerOptions): LeveledLogger {
   const { format, verbosity, wallTime, destination = standardError(), processId = process.pid } = options;
   const render = (entry: LogEntry): string =>
     format === "json" ? formatJsonLine(entry) : formatTextLine(entry, processId);
-  const write = (level: LogLevel, message: string, fields: LogFields): void => {
+  const write: Write = (level, message, fields, needs) => {
     try {
-      destination.write(render({ at: wallTime(), level, message, fields }));
+      destination.write(
+        render({ at: wallTime(), level, message, fields, ...(needs === undefined ? {} : { verbosity: needs }) }),
+      );
     } catch {
       // A full disk or a closed pipe is no reason to stop running pods.
     }
   };
   let current = verbosity;
-  const showsDebug = (): boolean => current >= DEBUG_VERBOSITY;
   return {
-    ...loggerWith(write, showsDebug, {}),
+    ...loggerWith(write, (needed) => current >= needed, {}),
     setVerbosity: (wanted) => {
       current = wanted;
     },
   };
 }
 
-type Write = (level: LogLevel, message: string, fields: LogFields) => void;
+type Write = (level: LogLevel, message: string, fields: LogFields, verbosity?: number) => void;
 
-function loggerWith(write: Write, showsDebug: () => boolean, own: LogFields): Logger {
+function loggerWith(write: Write, shows: (verbosity: number) => boolean, own: LogFields): Logger {
   const log =
-    (level: LogLevel) =>
+    (level: LogLevel, verbosity?: number) =>
     (message: string, fields?: LogFields): void =>
-      write(level, message, fields === undefined ? own : { ...own, ...fields });
+      write(level, message, fields === undefined ? own : { ...own, ...fields }, verbosity);
   return {
     debug: (message, fields) => {
-      if (showsDebug()) log("debug")(message, fields);
+      if (shows(VERBOSITY.debug)) log("debug")(message, fields);
+    },
+    verbose: (level, message, fields) => {
+      if (shows(level)) log("info", level)(message, fields());
     },
     info: log("info"),
     warn: log("warn"),
     error: log("error"),
-    with: (fields) => loggerWith(write, showsDebug, { ...own, ...fields }),
+    with: (fields) => loggerWith(write, shows, { ...own, ...fields }),
   };
 }

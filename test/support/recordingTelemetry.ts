@@ -26,6 +26,7 @@ export function recordingTelemetry(): Telemetry & {
         void lines.push({ level, message, fields: { ...own, ...fields } });
     return {
       debug: log("debug"),
+      verbose: () => {},
       info: log("info"),
       warn: log("warn"),
       error: log("error"),

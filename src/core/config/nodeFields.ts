@@ -97,7 +97,7 @@ export const NODE_FIELDS = {
   "logging.flushFrequency": field("duration", seconds(5), "Longest time between log flushes", {
     flag: "log-flush-frequency",
   }),
-  "logging.verbosity": field("uint32", undefined, "Log level; higher says more", {
+  "logging.verbosity": field("uint32", undefined, "Log verbosity, 0 to 10; higher says more", {
     flag: "v",
     rule: range(0, 2 ** 31 - 1),
     effective: true,

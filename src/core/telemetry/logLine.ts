@@ -5,15 +5,15 @@
 import type { EpochMs } from "../ids.ts";
 import { civilTime, padded } from "./civilTime.ts";
 import { type PlainValue, plainFields, safeText } from "./plainValue.ts";
+import { VERBOSITY } from "./verbosity.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
-
-/** Verbosity from which debug lines are written: upstream's level of debug details. */
-export const DEBUG_VERBOSITY = 4;
 
 export interface LogEntry {
   readonly at: EpochMs;
   readonly level: LogLevel;
+  /** The verbosity it needs; absent: that of its level. */
+  readonly verbosity?: number;
   readonly message: string;
   /** `logger` names the part of the kubelet that speaks. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -34,7 +34,8 @@ function stackOf(entry: LogEntry): string | undefined {
  * verbosity (none on errors). A field named like one of these gets a trailing underscore.
  */
 export function formatJsonLine(entry: LogEntry): string {
-  const verbosity = entry.level === "error" ? {} : { v: entry.level === "debug" ? DEBUG_VERBOSITY : 0 };
+  const verbosity =
+    entry.level === "error" ? {} : { v: entry.verbosity ?? (entry.level === "debug" ? VERBOSITY.debug : 0) };
   const stack = stackOf(entry);
   const fields = plainFields(entry.fields).map(([key, value]) => [RESERVED.has(key) ? `${key}_` : key, value] as const);
   return `${JSON.stringify({

@@ -14,10 +14,11 @@ import { sameValue } from "../../core/sameValue.ts";
 import { hasRecursiveReadOnlyMounts, runtimeHandlerOf } from "../../core/runtime/runtimeHandler.ts";
 import { isRunning } from "../../core/runtime/isRunning.ts";
 import { withHooksRunning } from "../../core/probe/probeVerdict.ts";
+import { VERBOSITY } from "../../core/telemetry/verbosity.ts";
 import { eachOf } from "../../operators/eachOf.ts";
 import { whenever } from "../../operators/whenever.ts";
 import { activeDeadline } from "./activeDeadline.ts";
-import { type PodContext, seesOwnEffects } from "../podContext.ts";
+import { podFields, type PodContext, seesOwnEffects } from "../podContext.ts";
 import { failuresAt } from "../podMemory.ts";
 import { countExits } from "./podMetrics.ts";
 import type { PodOutput } from "../podOutputs.ts";
@@ -104,6 +105,11 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   if (memory.status === undefined || !sameValue(memory.status, status)) {
     context.starts.observe(memory, command.pod, memory.status, status);
     memory.status = status;
+    ports.telemetry.log.verbose(VERBOSITY.podStatuses, "Pod status changed", () => ({
+      ...podFields(context),
+      phase: status.phase,
+      conditions: (status.conditions ?? []).filter(({ status: is }) => is === "True").map(({ type }) => type),
+    }));
     memory.toldAt ??= ports.clock.monotonicMs();
     outputs.push({ kind: "status", uid: identity.uid, status });
   }

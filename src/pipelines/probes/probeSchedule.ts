@@ -14,6 +14,7 @@ import { attemptEvent, erroredEvent } from "../../core/probe/probeEvents.ts";
 import { nextOnGrid, probeGrid } from "../../core/probe/probeSchedule.ts";
 import { observeAttempt, type ProbeState } from "../../core/probe/probeState.ts";
 import { type ProbeKind, probeOf, type ProbeOutcome } from "../../core/probe/probeTypes.ts";
+import { VERBOSITY } from "../../core/telemetry/verbosity.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import { eventOutput, type PodContext, podFields } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
@@ -85,6 +86,16 @@ function attemptOnce(context: PodContext, scheduled: ScheduledProbe, isEarly: bo
     const beganAt = clock.monotonicMs();
     return attemptProbe({ probe, container, containerId: id, podIp }, probers).pipe(
       map((outcome): AttemptStep => {
+        const { log } = context.ports.telemetry;
+        log.verbose(VERBOSITY.probes, "Probed", () => ({
+          ...podFields(context),
+          ...{
+            container: container.name,
+            probe: kind,
+            result: outcome.result,
+            durationMs: clock.monotonicMs() - beganAt,
+          },
+        }));
         countAttempt(context, container.name, kind, outcome, clock.monotonicMs() - beganAt);
         return isEarly && outcome.result === "failure" ? NOTHING : counted(context, scheduled, outcome);
       }),

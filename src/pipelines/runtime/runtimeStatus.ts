@@ -23,6 +23,7 @@ import type { MonotonicMs, PodUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { changedPods, inspectedPrints, listingOf, type RuntimeListing } from "../../core/runtime/runtimeListing.ts";
+import { VERBOSITY } from "../../core/telemetry/verbosity.ts";
 import { conflateByKey } from "../../operators/conflateByKey.ts";
 import { deadline } from "../../operators/deadline.ts";
 import { eachOf } from "../../operators/eachOf.ts";
@@ -236,6 +237,10 @@ function inspect(uid: PodUid, ports: Ports, config: Config, cells: RuntimeStatus
       map((status): Inspection => {
         telemetry.metrics.observe("kubelet_pleg_pod_relist_duration_seconds", (clock.monotonicMs() - startedAt) / 1000);
         telemetry.metrics.count("rxlet_inspections_total", { result: "ok" });
+        telemetry.log.verbose(VERBOSITY.inspections, "Pod inspected", () => ({
+          podUid: uid,
+          containers: status.containers.map(({ name, state }) => `${name}: ${state}`),
+        }));
         if (isEmpty(status)) unlist(uid, listing);
         if (isEmpty(status) && !hasRecord(uid)) statuses.delete(uid);
         else statuses.set(uid, status);

@@ -35,10 +35,12 @@ export interface ApiAuthorization {
   rejected(): void;
 }
 
-/** One request that ended, for metrics. */
+/** One request that ended, for metrics and the log. */
 export interface ApiRequestRecord {
   /** HTTP method. */
   readonly method: string;
+  /** With its query. */
+  readonly path: string;
   /** `host:port` of the server. */
   readonly host: string;
   /** Of the answer; undefined: there was none. */
@@ -102,7 +104,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         const request = watchRequest(resource, given);
         const onCode = (code: number | undefined) => {
           if (code === 401) options.authorization.rejected();
-          observer.onRequest({ method: request.method, host: transport.host, code });
+          observer.onRequest({ method: request.method, path: request.path, host: transport.host, code });
         };
         return authorized(options, request).pipe(
           switchMap((headers) => watchEvents(transport, request, headers, clock, onCode)),
@@ -160,6 +162,7 @@ function answered(
     const record = (code: number | undefined, responseBytes: number): void =>
       observer.onRequest({
         method,
+        path: request.path,
         host: transport.host,
         code,
         call: { durationMs: clock.monotonicMs() - startedAt, requestBytes: Buffer.byteLength(body), responseBytes },

@@ -25,6 +25,32 @@ describe("createLogger", () => {
     expect(lines.length).toBe(count);
   });
 
+  it("writes a line from its verbosity on, and does not ask for its fields below", () => {
+    const asked: number[] = [];
+    const written = [4, 5, 6].map((verbosity) => {
+      const { lines, log } = collected(verbosity);
+      log.with({ a: 1 }).verbose(5, "Runtime called", () => {
+        asked.push(verbosity);
+        return { b: 2 };
+      });
+      return lines.length;
+    });
+    expect([written, asked]).toEqual([
+      [0, 1, 1],
+      [5, 6],
+    ]);
+  });
+
+  it("follows a verbosity that is set later", () => {
+    const { lines, log } = collected(0);
+    const own = log.with({ a: 1 });
+    log.setVerbosity(9);
+    own.verbose(9, "Pod inspected", () => ({}));
+    log.setVerbosity(8);
+    own.verbose(9, "Pod inspected", () => ({}));
+    expect(lines.length).toBe(1);
+  });
+
   it("adds the fields of `with` to every line, the line's own winning", () => {
     const { lines, log } = collected(0);
     log.with({ logger: "pleg", a: 1 }).with({ b: 2 }).info("Relisted", { a: 3 });

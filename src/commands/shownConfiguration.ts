@@ -1,0 +1,17 @@
+/** The configuration as people may see it: in `/configz` and in the log. */
+import { encodeConfiguration } from "../core/config/encodeConfiguration.ts";
+import type { KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
+
+/** Without what the manifest URL is asked with. */
+export function shownConfiguration(
+  config: KubeletConfiguration,
+  isOn: (gate: string) => boolean,
+): Readonly<Record<string, unknown>> {
+  const headers = Object.keys(config.staticPodURLHeader).map((name) => [name, ["<masked>"]] as const);
+  return encodeConfiguration({
+    ...config,
+    // Its default depends on the gate.
+    ...(isOn("NodeLogQuery") && { enableSystemLogQuery: config.enableSystemLogQuery === true }),
+    staticPodURLHeader: Object.fromEntries(headers),
+  });
+}

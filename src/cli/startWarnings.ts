@@ -5,6 +5,7 @@ import { CONFIG_FIELDS, CONFIG_PATHS } from "../core/config/configFields.ts";
 import { isMap } from "../core/config/configProblem.ts";
 import { zeroOf } from "../core/config/defaultConfiguration.ts";
 import type { ConfigPath, KubeletConfiguration } from "../core/config/kubeletConfiguration.ts";
+import { EVICTION_SIGNALS, isWatched } from "../core/eviction/thresholds.ts";
 import type { ConfigDocument } from "./configDocument.ts";
 import { propertyOfFlag } from "./flags.ts";
 import type { KubeletFlags } from "./kubeletFlags.ts";
@@ -53,6 +54,16 @@ function flagsWithoutEffect(flags: KubeletFlags, given: readonly GivenFlag[]): r
     .map(({ spec }) => `--${spec.name}`);
 }
 
+/** Signals that are taken and do not count, by field. */
+function ignoredSignals(config: KubeletConfiguration): readonly string[] {
+  const fields = ["evictionHard", "evictionSoft", "evictionSoftGracePeriod", "evictionMinimumReclaim"] as const;
+  return fields.flatMap((field) =>
+    Object.keys(config[field])
+      .filter((signal) => EVICTION_SIGNALS.includes(signal) && !isWatched(signal))
+      .map((signal) => `${field}.${signal}`),
+  );
+}
+
 /** The notes for one start. */
 export function startWarnings(
   config: KubeletConfiguration,
@@ -64,8 +75,11 @@ export function startWarnings(
   const old = given
     .filter(({ spec }) => spec.deprecated !== undefined)
     .map(({ spec }) => `--${spec.name} (${spec.deprecated})`);
+  const signals = ignoredSignals(config);
+  const instead = "the thresholds of nodefs or imagefs count for the file system of containers, as upstream";
   return [
     ...(idle.length === 0 ? [] : [`accepted but not yet effective: ${idle.join(", ")}`]),
+    ...(signals.length === 0 ? [] : [`ignored: ${signals.join(", ")}; ${instead}`]),
     ...(old.length === 0 ? [] : [`deprecated flags in use: ${old.join(", ")}`]),
     ...(ignored.length === 0 ? [] : [`flags of older kubelets are ignored: ${ignored.join(", ")}`]),
   ];

@@ -81,7 +81,8 @@ export function evictionThresholds(settings: EvictionSettings): readonly Thresho
   return [...hard, ...of(evictionSoft, (signal) => parseDuration(grace[signal] ?? "") ?? 0), ...ofPods];
 }
 
-const isWatched = (signal: string): signal is Signal =>
+/** Whether a threshold for it counts. */
+export const isWatched = (signal: string): signal is Signal =>
   EVICTION_SIGNALS.includes(signal) && !signal.startsWith("containerfs.");
 
 function parseAmount(text: string | undefined): ThresholdAmount | undefined {

@@ -9,6 +9,7 @@ const ON = [
   "GracefulNodeShutdownBasedOnPodPriority",
   "KubeletCrashLoopBackOffMax",
   "KubeletEnsureSecretPulledImages",
+  "LoggingBetaOptions",
   "RotateKubeletServerCertificate",
 ];
 
@@ -340,6 +341,9 @@ describe("rules across fields", () => {
       "logging.options.json.infoBufferSize: needs the feature gate LoggingAlphaOptions",
     ]);
     expect(faults({ logging: { options } }, [], ["LoggingAlphaOptions"])).toEqual([]);
+    expect(faults({ logging: { format: "json" } }, ["LoggingBetaOptions"])).toEqual([
+      "logging.format: json needs the feature gate LoggingBetaOptions",
+    ]);
   });
 
   it("reports everything at once, single fields first", () => {

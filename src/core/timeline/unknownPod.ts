@@ -17,7 +17,9 @@ export function unknownPodMessage(
   problems: readonly ManifestProblem[],
 ): string {
   const errors = problems.filter(({ severity }) => severity === "error");
-  const refused = refusedName(namespace, name, errors);
+  // A pod that is known runs another version of its manifest, or one of the same name: it was not refused.
+  const unknown = errors.filter(({ pod }) => pod !== undefined && !known.includes(`${pod.namespace}/${pod.name}`));
+  const refused = refusedName(namespace, name, unknown);
   if (refused !== undefined) {
     const own = errors.filter(({ pod }) => pod?.namespace === namespace && pod.name === refused);
     return listed(`pod ${JSON.stringify(`${namespace}/${refused}`)} was refused`, own);

@@ -155,6 +155,11 @@ describe("unknownPodMessage", () => {
     const many = Array.from({ length: 12 }, (_, index) => problem("typo-laptop", index));
     expect(unknownPodMessage("default", "typo", known, many)).toMatch(/:9: .*\n {2}\.\.\. and 2 more$/);
   });
+  it("does not call a pod refused that runs its last good version", () => {
+    expect(unknownPodMessage("default", "web", known, [problem("web-laptop", 9)])).toBe(
+      'no pod "default/web" on this node; did you mean default/web-laptop?',
+    );
+  });
   it("takes neither warnings nor problems of other pods and namespaces for a refusal", () => {
     const others: readonly ManifestProblem[] = [
       { ...problem("typo-laptop", 1), severity: "warning" },

@@ -9,8 +9,10 @@ import type { FlagSpec } from "../src/cli/flagSpec.ts";
 import { GATE_EFFECTS } from "../src/cli/gateEffects.ts";
 import { FEATURE_GATES } from "../src/cli/gateTable.ts";
 import { OWN_FLAGS } from "../src/cli/ownFlags.ts";
+import { EXEC_FLAGS, GET_FLAGS, LOGS_FLAGS, PORT_FORWARD_FLAGS } from "../src/cli/podCommandFlags.ts";
 import { RETRY_FLAGS } from "../src/cli/retryFlags.ts";
 import { EXPLAIN_FLAGS } from "../src/cli/showFlags.ts";
+import { TARGET_FLAGS } from "../src/cli/targetFlags.ts";
 import { DEV_FLAGS, RUNTIME_FLAGS } from "../src/cli/subCommands.ts";
 import type { ConfigField, FieldDefault } from "../src/core/config/configField.ts";
 import { CONFIG_FIELDS } from "../src/core/config/configFields.ts";
@@ -76,6 +78,10 @@ const flags = (specs: readonly FlagSpec[]): string =>
     specs.map(({ name, default: value, about }) => [code(`--${name}`), code(value), about]),
   );
 
+/** Without those that say which kubelet to ask. */
+const beyondTarget = (specs: readonly FlagSpec[]): readonly FlagSpec[] =>
+  specs.filter((spec) => !TARGET_FLAGS.includes(spec));
+
 const commands = (): string =>
   table(
     ["command", "meaning"],
@@ -111,6 +117,10 @@ const TABLES: ReadonlyMap<string, () => string> = new Map([
   ["dev flags", () => flags(DEV_FLAGS)],
   ["explain flags", () => flags(EXPLAIN_FLAGS)],
   ["retry flags", () => flags(RETRY_FLAGS)],
+  ["get flags", () => flags(beyondTarget(GET_FLAGS))],
+  ["logs flags", () => flags(beyondTarget(LOGS_FLAGS))],
+  ["exec flags", () => flags(beyondTarget(EXEC_FLAGS))],
+  ["port-forward flags", () => flags(beyondTarget(PORT_FORWARD_FLAGS))],
   ["runtime flags", () => flags(RUNTIME_FLAGS)],
 ]);
 

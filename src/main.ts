@@ -1,24 +1,30 @@
 #!/usr/bin/env node
 /** Composition root: what the command line asks for is subscribed once here, and its end becomes the exit code. */
 import "./commands/threadPoolSize.ts";
-import { fromEvent, map, merge, type Observable, take, takeUntil } from "rxjs";
+import { fromEvent, map, merge, type Observable, race, take, takeUntil, tap } from "rxjs";
 import type { Invocation } from "./cli/invocation.ts";
 import { runProgram } from "./cli/program.ts";
 import { endNow, endProcess, watchThreads } from "./commands/endProcess.ts";
 import { KUBERNETES_VERSION } from "./commands/version.ts";
+import { readerGone } from "./sources/readerGone.ts";
+import { systemClock } from "./sources/systemClock.ts";
 import { InvariantError } from "./core/invariant.ts";
 import { toKubeletError } from "./core/errors.ts";
 
 const EXIT_FAILURE = 1;
 /** A bug of ours: worth its own code, so that whoever restarts us can tell. */
 const EXIT_INVARIANT = 70;
+/** A shell's for SIGINT. */
+const EXIT_SIGNALLED = 130;
 
 const signal = (name: NodeJS.Signals): Observable<NodeJS.Signals> => fromEvent(process, name).pipe(map(() => name));
 const signals$ = merge(signal("SIGINT"), signal("SIGTERM"), signal("SIGHUP"));
 
-/** Whoever read our output is gone (`rxlet dev | head`): the same as a hangup. */
-const outputGone$ = fromEvent(process.stdout, "error").pipe(take(1));
+/** Nobody reads our output any more (`rxlet dev | head`): the same as a hangup. */
+const outputGone$ = merge(fromEvent(process.stdout, "error"), readerGone(process.stdout.fd, systemClock)).pipe(take(1));
 process.stdout.on("error", () => undefined);
+
+const ended$ = merge(signals$, outputGone$);
 
 /** Each command loads its own modules alone: a daemon on a node carries neither the runtime nor the table of `dev`. */
 async function main(invocation: Invocation): Promise<void> {
@@ -56,6 +62,31 @@ async function main(invocation: Invocation): Promise<void> {
       run(retryPod(invocation, process.stdout));
       break;
     }
+    case "get": {
+      const { getPods } = await import("./commands/getPods.ts");
+      run(getPods(invocation, process.stdout, process.stderr).pipe(takeUntil(ended$)));
+      break;
+    }
+    case "logs": {
+      const { logs } = await import("./commands/logs.ts");
+      run(logs(invocation, process.stdout, process.stderr).pipe(takeUntil(ended$)));
+      break;
+    }
+    case "exec": {
+      const { exec } = await import("./commands/exec.ts");
+      runCommand(exec(invocation, process));
+      break;
+    }
+    case "attach": {
+      const { attach } = await import("./commands/exec.ts");
+      runCommand(attach(invocation, process));
+      break;
+    }
+    case "port-forward": {
+      const { portForward } = await import("./commands/portForward.ts");
+      run(portForward(invocation, process.stdout, process.stderr).pipe(takeUntil(ended$)));
+      break;
+    }
     case "template": {
       const { template } = await import("./commands/template.ts");
       run(template(invocation, process.stdout, process.stderr));
@@ -72,6 +103,12 @@ async function main(invocation: Invocation): Promise<void> {
       break;
     }
   }
+}
+
+/** Ends with the exit code of a command in a container, or as the signal that ended this one. */
+function runCommand(exitCode$: Observable<number>): void {
+  const signalled$ = ended$.pipe(map(() => EXIT_SIGNALLED));
+  run(race(exitCode$, signalled$).pipe(tap((code) => (process.exitCode = code))));
 }
 
 function run(command$: Observable<unknown>): void {

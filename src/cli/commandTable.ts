@@ -2,6 +2,18 @@
 import type { FlagSpec } from "./flagSpec.ts";
 import type { SubInvocation, WrongInvocation } from "./invocation.ts";
 import type { ParsedFlags } from "./parseKubeletFlags.ts";
+import {
+  ATTACH_FLAGS,
+  EXEC_FLAGS,
+  GET_FLAGS,
+  LOGS_FLAGS,
+  PORT_FORWARD_FLAGS,
+  readAttachFlags,
+  readExecFlags,
+  readGetFlags,
+  readLogsFlags,
+  readPortForwardFlags,
+} from "./podCommandFlags.ts";
 import { readRetryFlags, RETRY_FLAGS } from "./retryFlags.ts";
 import { EXPLAIN_FLAGS, readExplainFlags, readVolumesFlags } from "./showFlags.ts";
 import { readSimulateFlags, SIMULATE_FLAGS } from "./simulateFlags.ts";
@@ -70,6 +82,66 @@ export const SUB_COMMANDS: readonly SubCommand[] = [
       flags: EXPLAIN_FLAGS,
     },
     readExplainFlags,
+  ),
+  row(
+    "get",
+    {
+      args: "pods [POD]",
+      maxArgs: 2,
+      about: "List the pods of the node, or watch them",
+      examples: ["rxlet get pods -w", "rxlet get pods -A -o wide", "rxlet get pods web-laptop -o yaml"],
+      flags: GET_FLAGS,
+    },
+    readGetFlags,
+  ),
+  row(
+    "logs",
+    {
+      args: "POD [CONTAINER]",
+      maxArgs: 2,
+      about: "Print the output of a container",
+      examples: [
+        "rxlet logs web-laptop -f",
+        "rxlet logs app-laptop -c log-shipper --tail=20",
+        "rxlet logs crasher-laptop -p",
+      ],
+      flags: LOGS_FLAGS,
+    },
+    readLogsFlags,
+  ),
+  row(
+    "exec",
+    {
+      args: "POD -- COMMAND [ARGS...]",
+      maxArgs: Number.POSITIVE_INFINITY,
+      about: "Run a command in a container",
+      details: "The exit code is that of the command.",
+      examples: ["rxlet exec web-laptop -- env", "rxlet exec -it web-laptop -- sh"],
+      flags: EXEC_FLAGS,
+    },
+    readExecFlags,
+  ),
+  row(
+    "attach",
+    {
+      args: "POD",
+      maxArgs: 1,
+      about: "Print what a container writes from now on, and pass it input",
+      examples: ["rxlet attach web-laptop"],
+      flags: ATTACH_FLAGS,
+    },
+    readAttachFlags,
+  ),
+  row(
+    "port-forward",
+    {
+      args: "POD [LOCAL:]REMOTE...",
+      maxArgs: Number.POSITIVE_INFINITY,
+      about: "Forward local ports to ports of a pod",
+      examples: ["rxlet port-forward web-laptop 8080", "rxlet port-forward web-laptop 9000:8080 :9090"],
+      flags: PORT_FORWARD_FLAGS,
+    },
+    readPortForwardFlags,
   ),
   row(
     "volumes",

@@ -25,7 +25,8 @@ export function bannerLines(banner: DevBanner, pod: string | undefined): readonl
   const name = pod ?? "POD";
   return [
     `Manifests  ${manifests}  (${isEmpty ? "empty: add files, pods follow" : "edit, add or remove files: pods follow"})`,
-    `Commands   ${program} explain ${name}  (also: retry, volumes)`,
+    `Logs       ${program} logs ${name} -f`,
+    "Commands   get pods, exec, attach, port-forward, explain, retry, volumes: the same way",
     `kubectl    export KUBECONFIG=${kubeconfig}`,
     ...(readOnly === undefined ? [] : [`API        ${readOnly}/pods${inUse}`, `Metrics    ${readOnly}/metrics`]),
     `Log        ${log}`,

@@ -1,5 +1,6 @@
 /** What a command line asks for, as a value. */
 import type { KubeletOptions } from "./kubeletOptions.ts";
+import type { AttachOptions, ExecOptions, GetOptions, LogsOptions, PortForwardOptions } from "./podCommandFlags.ts";
 import type { RetryOptions } from "./retryFlags.ts";
 import type { ExplainOptions, VolumesOptions } from "./showFlags.ts";
 import type { SimulateFlags } from "./simulateFlags.ts";
@@ -11,6 +12,11 @@ export type SubInvocation =
   | ({ readonly command: "explain" } & ExplainOptions)
   | ({ readonly command: "volumes" } & VolumesOptions)
   | ({ readonly command: "retry" } & RetryOptions)
+  | ({ readonly command: "get" } & GetOptions)
+  | ({ readonly command: "logs" } & LogsOptions)
+  | ({ readonly command: "exec" } & ExecOptions)
+  | ({ readonly command: "attach" } & AttachOptions)
+  | ({ readonly command: "port-forward" } & PortForwardOptions)
   | ({ readonly command: "template" } & TemplateOptions)
   | ({ readonly command: "runtime" } & RuntimeOptions)
   | ({ readonly command: "simulate" } & SimulateFlags);

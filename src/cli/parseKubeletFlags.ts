@@ -15,6 +15,8 @@ export interface GivenFlag {
 export interface ParsedFlags {
   readonly given: readonly GivenFlag[];
   readonly positional: readonly string[];
+  /** The arguments after `--`; undefined without it. They are positional, too. */
+  readonly afterDashes: readonly string[] | undefined;
   readonly help: boolean;
   /** Flags of older kubelets that have no effect. */
   readonly ignored: readonly string[];
@@ -38,7 +40,8 @@ export function parseFlags(
     if (parsed.ok) given.push({ spec, value: parsed.value });
     else errors.push(...parsed.faults.map((fault) => `--${spec.name}: ${fault}`));
   }
-  return { given, positional: line.positional, help: line.help, ignored: line.ignored, errors };
+  const { positional, afterDashes, help, ignored } = line;
+  return { given, positional, afterDashes, help, ignored, errors };
 }
 
 /** The value a flag has when it is not given, read from its printed default. */

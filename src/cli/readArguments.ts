@@ -11,6 +11,8 @@ export interface ReadArguments {
   /** Known flags only, each as `--name=value`. */
   readonly canonical: readonly string[];
   readonly positional: readonly string[];
+  /** The arguments after `--`; undefined without it. They are positional, too. */
+  readonly afterDashes: readonly string[] | undefined;
   readonly help: boolean;
   /** Flags of older kubelets, as written: known, and without effect. */
   readonly ignored: readonly string[];
@@ -49,6 +51,14 @@ function shortFlag(argument: string, specs: readonly FlagSpec[]): Token {
   return { name: spec?.name ?? "", written, value };
 }
 
+/** `-it` as `-i` and `-t`: of switches one after the other, of which the last may have a value. */
+function separated(argument: string, specs: readonly FlagSpec[]): readonly string[] {
+  if (!/^-[^-]/.test(argument)) return [argument];
+  const spec = specs.find(({ short }) => short === argument[1]);
+  const isGroup = spec !== undefined && isSwitch(spec) && argument.length > 2 && argument[2] !== "=";
+  return isGroup ? [argument.slice(0, 2), ...separated(`-${argument.slice(2)}`, specs)] : [argument];
+}
+
 function unknownFlag(token: Token, specs: readonly FlagSpec[], listedBy: string): string {
   const names = specs.map(({ name }) => name);
   const guess = token.name === "" ? undefined : closestName(token.name, names);
@@ -63,10 +73,14 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
   const ignored: string[] = [];
   const errors: string[] = [];
   let help = false;
-  for (let index = 0; index < argv.length; index += 1) {
-    const argument = argv[index] ?? "";
+  let afterDashes: readonly string[] | undefined;
+  const line = [...argv];
+  for (let index = 0; index < line.length; index += 1) {
+    line.splice(index, 1, ...separated(line[index] ?? "", specs));
+    const argument = line[index] ?? "";
     if (argument === "--") {
-      positional.push(...argv.slice(index + 1));
+      afterDashes = line.slice(index + 1);
+      positional.push(...afterDashes);
       break;
     }
     if (!argument.startsWith("-") || argument === "-") {
@@ -79,7 +93,7 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
       continue;
     }
     const spec = byName.get(token.name);
-    const next = argv[index + 1];
+    const next = line[index + 1];
     if (spec === undefined) {
       if (REMOVED_FLAGS.has(token.name)) ignored.push(token.written);
       else errors.push(unknownFlag(token, specs, listedBy));
@@ -96,5 +110,5 @@ export function readArguments(argv: readonly string[], specs: readonly FlagSpec[
       index += 1;
     }
   }
-  return { canonical, positional, help, ignored, errors };
+  return { canonical, positional, afterDashes, help, ignored, errors };
 }

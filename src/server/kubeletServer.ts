@@ -23,7 +23,7 @@ import { addDisabledRoute, addDisabledRoutes } from "./disabledRoutes.ts";
 import { addHealthzRoutes } from "./healthzRoutes.ts";
 import { addMetricsRoute } from "./metricsRoute.ts";
 import { addProfileRoutes } from "./profileRoutes.ts";
-import { addPodsRoute, addRunningPodsRoute } from "./podRoutes.ts";
+import { addPodsRoute, addRunningPodsRoute, addShownPodsRoute } from "./podRoutes.ts";
 import { addLocalApi, type LocalApiOptions, refuseWrites } from "./localApi/localApi.ts";
 import { isPodStreamUrl } from "./localApi/podSubresources.ts";
 import type { SecureListener } from "./secureListener.ts";
@@ -111,6 +111,7 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   addPodsRoute(app, queries);
   addMetricsRoute(app, options.metricsPage, options.stats, clock);
   addStatsRoutes(app, options.stats, log, clock);
+  addShownPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
   addRetryRoute(app, options.commands, queries);

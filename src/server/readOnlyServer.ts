@@ -14,7 +14,7 @@ import { countRequests } from "./countRequests.ts";
 import { addDisabledRoutes } from "./disabledRoutes.ts";
 import { addHealthzRoutes } from "./healthzRoutes.ts";
 import { addMetricsRoute } from "./metricsRoute.ts";
-import { addPodsRoute, addRunningPodsRoute } from "./podRoutes.ts";
+import { addPodsRoute, addRunningPodsRoute, addShownPodsRoute } from "./podRoutes.ts";
 import { addStatsRoutes } from "./statsRoutes.ts";
 import { addTimelineRoute } from "./timelineRoute.ts";
 import { addVolumesRoutes } from "./volumesRoute.ts";
@@ -57,6 +57,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addRunningPodsRoute(app, queries);
+  addShownPodsRoute(app, queries);
   addTimelineRoute(app, queries);
   addVolumesRoutes(app, queries);
   addMetricsRoute(app, metricsPage, options.stats, clock);

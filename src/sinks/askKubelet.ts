@@ -1,12 +1,11 @@
 /** One request without body to a kubelet's server, with the credentials of files. Bounds: 10 s, 16 MiB of answer. */
-import { readFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
 import { kubeletError } from "../core/errors.ts";
-import { ioError } from "../core/ioError.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
+import { connectionOptions } from "./kubeletConnection.ts";
 
 const ANSWER_WITHIN_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -21,26 +20,11 @@ export interface TextAnswer {
 export const askKubelet = (method: "GET" | "POST", url: string, access: KubeletAccess): Call<TextAnswer> =>
   fromCall((signal) => ask(method, url, access, signal));
 
-const contentOf = async (path: string): Promise<string | undefined> => {
-  if (path === "") return undefined;
-  return readFile(path, "utf8").catch((thrown: unknown) => {
-    throw ioError("read", path, thrown);
-  });
-};
-
-async function ask(
-  method: string,
-  url: string,
-  { certificateAuthority, insecure, clientCertificate, clientKey, tokenFile }: KubeletAccess,
-  signal: AbortSignal,
-): Promise<TextAnswer> {
-  const token = (await contentOf(tokenFile))?.trim();
+async function ask(method: string, url: string, access: KubeletAccess, signal: AbortSignal): Promise<TextAnswer> {
+  const { headers, ...connection } = await connectionOptions(access);
   const options = {
-    ...{ method, signal, timeout: ANSWER_WITHIN_MS, rejectUnauthorized: !insecure },
-    ca: await contentOf(certificateAuthority),
-    cert: await contentOf(clientCertificate),
-    key: await contentOf(clientKey === "" ? clientCertificate : clientKey),
-    headers: { "content-length": "0", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+    ...{ ...connection, method, signal, timeout: ANSWER_WITHIN_MS },
+    headers: { ...headers, "content-length": "0" },
   };
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {

@@ -26,6 +26,10 @@ export interface CommandRun {
 /** One user's machine: several `rxlet dev` share its directories for temporary files. */
 export interface DevUser {
   readonly folder: string;
+  /** What its processes find their directories by. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Arguments of Node for the program. */
+  readonly main: readonly string[];
   /** Starts `rxlet dev` on a new directory of this name. */
   start(name: string, manifests: Readonly<Record<string, unknown>>): Promise<DevNode>;
   /** Starts `rxlet ARGS`. */
@@ -71,6 +75,8 @@ export async function createDevUser(): Promise<DevUser> {
   const rxlet = (args: readonly string[], cwd = folder) => started(process.execPath, [MAIN, ...args], cwd);
   return {
     folder,
+    env,
+    main: [MAIN],
     start: async (name, manifests) => {
       const directory = join(folder, name);
       await mkdir(directory);

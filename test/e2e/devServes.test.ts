@@ -1,10 +1,11 @@
 /** What a running `rxlet dev` serves to other commands of its user. */
-import { readFile, stat } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { request } from "node:https";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
-import { createDevUser, type DevNode, type DevUser } from "./devNode.ts";
+import { createDevUser, type DevNode, type DevUser, finished } from "./devNode.ts";
 import { manifest, script, UNTIL_TERM } from "./manifests.ts";
 
 const HOST = { image: "rxlet.dev/host" };
@@ -55,6 +56,16 @@ describe("rxlet dev and the commands beside it", () => {
         .end();
     });
     expect(status).toBe(401);
+  });
+
+  it("ends when nobody reads its output any more, though it has nothing to write", async () => {
+    const empty = join(user.folder, "empty");
+    await mkdir(empty);
+    const shell = spawn("sh", ["-c", '"$@" | head -1', "sh", process.execPath, ...user.main, "dev", empty], {
+      env: { ...user.env, TMPDIR: user.folder },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    expect(await finished(shell)).toEqual({ out: expect.stringMatching(/^Manifests .*\n$/), err: "", code: 0 });
   });
 
   describe("with a second one", () => {

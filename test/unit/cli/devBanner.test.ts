@@ -14,7 +14,8 @@ const BANNER: DevBanner = {
 it("names the commands and addresses that work, with a pod that exists", () => {
   expect(bannerLines(BANNER, "web-laptop")).toEqual([
     "Manifests  /pods  (edit, add or remove files: pods follow)",
-    "Commands   npx node src/main.ts explain web-laptop  (also: retry, volumes)",
+    "Logs       npx node src/main.ts logs web-laptop -f",
+    "Commands   get pods, exec, attach, port-forward, explain, retry, volumes: the same way",
     "kubectl    export KUBECONFIG=/run/user/1/rxlet/pods-1/kubeconfig",
     "API        http://127.0.0.1:10255/pods",
     "Metrics    http://127.0.0.1:10255/metrics",
@@ -31,10 +32,17 @@ it("says what to do with an empty directory", () => {
 
 it("says why a port is another one", () => {
   const lines = bannerLines({ ...BANNER, readOnly: "http://127.0.0.1:42975", portInUse: 10255 }, undefined);
-  expect(lines[3]).toBe("API        http://127.0.0.1:42975/pods  (port 10255 is in use)");
+  expect(lines[4]).toBe("API        http://127.0.0.1:42975/pods  (port 10255 is in use)");
 });
 
 it("leaves out addresses of a server that is off", () => {
   const lines = bannerLines({ ...BANNER, readOnly: undefined }, undefined);
-  expect(lines.map((line) => line.split(" ")[0])).toEqual(["Manifests", "Commands", "kubectl", "Log", "Ctrl-C"]);
+  expect(lines.map((line) => line.split(" ")[0])).toEqual([
+    "Manifests",
+    "Logs",
+    "Commands",
+    "kubectl",
+    "Log",
+    "Ctrl-C",
+  ]);
 });

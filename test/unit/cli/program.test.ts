@@ -68,7 +68,9 @@ describe("runProgram", () => {
     [["deb"], ['unknown command "deb"; did you mean dev?']],
     [
       ["serve"],
-      ['unknown command "serve"; the commands are dev, explain, volumes, retry, template, simulate, runtime'],
+      [
+        'unknown command "serve"; the commands are dev, explain, get, logs, exec, attach, port-forward, volumes, retry, template, simulate, runtime',
+      ],
     ],
     [["help", "explian"], ['unknown command "explian"; did you mean explain?']],
     [["help", "dev", "me"], ['unexpected argument "me"; usage: rxlet help [TOPIC]']],

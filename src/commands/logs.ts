@@ -1,0 +1,45 @@
+/** `rxlet logs POD`: the output of a container, as the kubelet has it. */
+import type { IncomingMessage } from "node:http";
+import type { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { ignoreElements, type Observable, switchMap } from "rxjs";
+import type { LogsOptions } from "../cli/podCommandFlags.ts";
+import { chosenContainer } from "../core/dev/defaultContainer.ts";
+import { kubeletError } from "../core/errors.ts";
+import { errnoOf } from "../core/ioError.ts";
+import { valueOf } from "../core/result.ts";
+import { fromCall } from "../operators/fromCall.ts";
+import { openBody, type Refusal } from "../sinks/kubeletStreams.ts";
+import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
+import { podOfKubelet } from "./podOfKubelet.ts";
+import type { Screen } from "./showPage.ts";
+
+/** Prints it to `out`, and which container was taken to `notes`; completes at its end. */
+export const logs = (options: LogsOptions, out: Writable, notes: Screen): Observable<never> =>
+  kubeletServer(options.target).pipe(
+    switchMap((server) =>
+      podOfKubelet(server, options.namespace, options.pod).pipe(
+        switchMap((pod) => {
+          const { name, notice } = valueOf(chosenContainer(pod, options.container));
+          if (notice !== undefined) notes.write(`${notice}\n`);
+          const path = [options.namespace, options.pod, name].map(encodeURIComponent).join("/");
+          const url = `${server.url}/containerLogs/${path}?${new URLSearchParams(options.query)}`;
+          return openBody(url, server.access).pipe(unanswered(server));
+        }),
+        switchMap((answer) => {
+          if (!("status" in answer)) return printed(answer, out);
+          const { status, text } = answer;
+          throw refusalOf(server, status, text) ?? kubeletError("Unknown", text);
+        }),
+      ),
+    ),
+    ignoreElements(),
+  );
+
+/** Whoever no longer reads the output has seen enough. */
+const printed = (log: Exclude<IncomingMessage | Refusal, Refusal>, out: Writable): Observable<unknown> =>
+  fromCall(async (signal) => {
+    await pipeline(log, out, { signal, end: false }).catch((thrown: unknown) => {
+      if (errnoOf(thrown) !== "EPIPE") throw kubeletError("Unavailable", "the connection broke off", { cause: thrown });
+    });
+  });

@@ -1,0 +1,41 @@
+/** The pods of the kubelet that a command asks. */
+import { map, type Observable, of, switchMap, throwError } from "rxjs";
+import type { Pod } from "../core/api.ts";
+import { kubeletError } from "../core/errors.ts";
+import { askKubelet, type TextAnswer } from "../sinks/askKubelet.ts";
+import { type KubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
+import { podPage } from "./showPage.ts";
+
+/** All pods. Errors: what is wrong with the server. */
+export const podsOfKubelet = (server: KubeletServer): Observable<readonly Pod[]> =>
+  asked(server, "/debug/rxlet/pods").pipe(
+    // Upstream's kubelet, and older versions of this one, list pods elsewhere.
+    switchMap((answer) => (answer.status === 404 ? asked(server, "/pods") : of(answer))),
+    map(({ status, text }) => {
+      if (status === 200) return (JSON.parse(text) as { readonly items: readonly Pod[] }).items;
+      const said = text.trim().slice(0, 1_000);
+      throw refusalOf(server, status, said) ?? kubeletError("Unknown", `${server.url} answered ${status}: ${said}`);
+    }),
+  );
+
+/** One pod. Errors: NotFound with the reason why it is not there. */
+export const podOfKubelet = (server: KubeletServer, namespace: string, name: string): Observable<Pod> =>
+  podsOfKubelet(server).pipe(
+    switchMap((pods) => {
+      const found = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+      return found === undefined ? missing(server, namespace, name) : of(found);
+    }),
+  );
+
+/** The kubelet knows which pod may be meant, or why a manifest was refused. */
+const missing = (server: KubeletServer, namespace: string, name: string): Observable<never> =>
+  asked(server, `${podPage(namespace, name, "timeline")}?format=text`).pipe(
+    switchMap(({ status, text }) => {
+      const isSaid = status === 404 && /^(no )?pod /.test(text);
+      const message = isSaid ? text.trim() : `no pod "${namespace}/${name}" on this node`;
+      return throwError(() => kubeletError("NotFound", message));
+    }),
+  );
+
+const asked = (server: KubeletServer, path: string): Observable<TextAnswer> =>
+  askKubelet("GET", `${server.url}${path}`, server.access).pipe(unanswered(server));

@@ -1,0 +1,47 @@
+/** Whether anybody still reads a pipe, on pipes that a shell makes. */
+import { spawn } from "node:child_process";
+import { buffer } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const source = (path: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
+
+/** Writes one line after a second; says on standard error when nobody reads any more, or when it is told to give up. */
+const PROGRAM = `
+  import { readerGone } from ${source("sources/readerGone.ts")};
+  import { systemClock } from ${source("sources/systemClock.ts")};
+  process.on("SIGUSR1", () => { process.stderr.write("waiting "); process.exit(); });
+  readerGone(1, systemClock).subscribe(() => { process.stderr.write("gone "); process.exit(); });
+  setTimeout(() => process.stdout.write("one\\n"), 1000);
+  setInterval(() => {}, 1000);
+`;
+
+/** What a shell script says on standard error; \`$PROGRAM\` is the program above. */
+async function said(script: string): Promise<string> {
+  const env = { ...process.env, NODE: process.execPath, TEXT: PROGRAM };
+  const program = 'program() { exec "$NODE" --input-type=module -e "$TEXT"; }';
+  const shell = spawn("sh", ["-c", `${program}; ${script}`], { env, stdio: ["ignore", "ignore", "pipe"] });
+  return String(await buffer(shell.stderr));
+}
+
+describe("readerGone", () => {
+  it("emits when the reader has ended, without a write", async () => {
+    expect(await said("program | head -1")).toBe("gone ");
+  });
+
+  it("waits for whoever got the pipe from the first reader", async () => {
+    const handsOver = "{ read line; exec 3<&0; { sleep 2; printf 'child ' >&2; } & }";
+    expect(await said(`program | ${handsOver}`)).toBe("child gone ");
+  });
+
+  it("does not emit while somebody reads, however little", async () => {
+    const keeps = "{ read line; sleep 2; kill -USR1 $(cat $$.pid); rm -f $$.pid; cat; }";
+    const script = `cd "$(mktemp -d)"; { sh -c 'echo $$ > '$$'.pid; exec "$NODE" --input-type=module -e "$TEXT"'; } | ${keeps}`;
+    expect(await said(script)).toBe("waiting ");
+  });
+
+  it("never emits for what is no pipe", async () => {
+    const script = `cd "$(mktemp -d)"; program > out & until [ -s out ]; do sleep 0.1; done; sleep 2; kill -USR1 $!; wait`;
+    expect(await said(script)).toBe("waiting ");
+  });
+});

@@ -34,7 +34,7 @@ export interface Files {
   readInside(root: string, path: string, maxBytes: number): Call<string>;
   /** Names in the directory, sorted. Missing directory: empty; more than 65,536 names: ResourceExhausted. */
   list(path: string): Call<readonly string[]>;
-  /** undefined when nothing is there. */
+  /** undefined when nothing is there. A file system that does not answer: DeadlineExceeded after 10 s, later Unavailable. */
   kindOf(path: string): Call<FileKind | undefined>;
   /** Removes file or tree; a missing one is fine. Never follows symlinks, never crosses into another mount. */
   remove(path: string): Call<void>;

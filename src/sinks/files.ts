@@ -15,6 +15,7 @@ import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { FileKind, Files, Outlives } from "../ports/files.ts";
 import { readMountTable } from "./mounts/mountTable.ts";
+import { createRemoteKind } from "./remoteKind.ts";
 import { emptySmallTree, isRemoved } from "./trees/removeSmallTree.ts";
 import type { Trees } from "./trees/trees.ts";
 import type { TreeWorker } from "./trees/treeWorker.ts";
@@ -114,14 +115,20 @@ async function list(path: string): Promise<readonly string[]> {
   }
 }
 
-async function kindOf(path: string): Promise<FileKind | undefined> {
+/** By the type bits of a mode. */
+const KINDS: ReadonlyMap<number, FileKind> = new Map([
+  [constants.S_IFDIR, "Directory"],
+  [constants.S_IFREG, "File"],
+  [constants.S_IFSOCK, "Socket"],
+  [constants.S_IFCHR, "CharDevice"],
+  [constants.S_IFBLK, "BlockDevice"],
+]);
+
+async function kindOf(path: string, remoteKind: ReturnType<typeof createRemoteKind>): Promise<FileKind | undefined> {
   try {
-    const stats = await fs.stat(path);
-    if (stats.isDirectory()) return "Directory";
-    if (stats.isFile()) return "File";
-    if (stats.isSocket()) return "Socket";
-    if (stats.isCharacterDevice()) return "CharDevice";
-    return stats.isBlockDevice() ? "BlockDevice" : "unknown";
+    const found = await remoteKind(path);
+    const mode = found === "local" ? (await fs.stat(path)).mode : found;
+    return mode === undefined ? undefined : (KINDS.get(mode & constants.S_IFMT) ?? "unknown");
   } catch (thrown) {
     if (errnoOf(thrown) === "ENOENT") return undefined;
     throw thrown;
@@ -173,7 +180,10 @@ async function symlink(target: string, path: string): Promise<void> {
 }
 
 /** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
-export const createFiles = ({ changes }: Pick<Trees, "changes">): Files => ({
+export const createFiles = (
+  { changes }: Pick<Trees, "changes">,
+  remoteKind: ReturnType<typeof createRemoteKind> = createRemoteKind(),
+): Files => ({
   makeDirectory: (path, mode = DIRECTORY_MODE) => fileCall("make directory", path, () => makeDirectory(path, mode)),
   replaceFile: (path, content, mode = FILE_MODE, outlives = "machine") =>
     fileCall("write", path, () => replaceFile(path, content, mode, outlives)),
@@ -182,7 +192,7 @@ export const createFiles = ({ changes }: Pick<Trees, "changes">): Files => ({
   readTail: (path, maxBytes, links = "refused") => fileCall("read", path, () => readTail(path, maxBytes, { links })),
   readInside: (root, path, maxBytes) => fileCall("read", join(root, path), () => readInside(root, path, maxBytes)),
   list: (path) => fileCall("list", path, () => list(path)),
-  kindOf: (path) => fileCall("examine", path, () => kindOf(path)),
+  kindOf: (path) => fileCall("examine", path, () => kindOf(path, remoteKind)),
   remove: (path) => fileCall("remove", path, (signal) => remove(path, changes, signal)),
   symlink: (target, path) => fileCall("link", path, () => symlink(target, path)),
 });

@@ -113,6 +113,8 @@ const REMOTE_TYPES: ReadonlySet<string> = new Set([
   "afs",
   "lustre",
   "glusterfs",
+  "autofs",
+  "fuseblk",
 ]);
 
 /** Whether somebody else answers for what is there: a server or a process, which may do so late or never. */

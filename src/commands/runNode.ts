@@ -344,7 +344,7 @@ function servers(
     );
   const { healthzBindAddress, healthzPort, readOnlyPort } = config;
   const readOnlyAddress = flags.readOnlyBindAddress || config.address;
-  const healthz$ = () => healthzServer({ address: healthzBindAddress, port: healthzPort, queries, telemetry });
+  const healthz$ = () => healthzServer({ address: healthzBindAddress, port: healthzPort, queries, telemetry, clock });
   const readOnly$ = () =>
     readOnlyServer({
       address: readOnlyAddress,

@@ -2,12 +2,12 @@
  * What every server of the kubelet has in common: no request bodies where none is wanted, plain 404, and an answer to
  * a handler that fails. Routes are added by the server that owns the app.
  */
-import { Http2ServerRequest } from "node:http2";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { toKubeletError } from "../core/errors.ts";
 import { escapedHtml } from "../core/server/html.ts";
 import { movedTo, notFoundText } from "../core/server/muxPath.ts";
 import type { Logger } from "../ports/telemetry.ts";
+import { http2Of } from "./lastAnswer.ts";
 import type { ServerBindings } from "./serverBindings.ts";
 
 /** What a server has before its routes. */
@@ -34,15 +34,6 @@ const refuseBodies =
     if (!hasBody || isSmall) return next();
     return context.text("413: Request Entity Too Large", 413, http2Of(context) ? {} : { connection: "close" });
   };
-
-/** The request, if it came by HTTP/2, where there is no connection of its own to end. */
-function http2Of(context: Context): Http2ServerRequest | undefined {
-  const { incoming } = (context.env ?? {}) as Partial<ServerBindings>;
-  return incoming instanceof Http2ServerRequest ? incoming : undefined;
-}
-
-/** Whether a request came by HTTP/2. */
-export const isHttp2 = (context: Context): boolean => http2Of(context) !== undefined;
 
 /** HTTP/2 needs no word for it: what goes on behind the headers is a body. */
 const hasUnknownLength = (context: Context): boolean =>

@@ -1,5 +1,6 @@
 /** The health server on healthzBindAddress:healthzPort: `/healthz` and its checks, nothing else, no authentication. */
 import type { Observable } from "rxjs";
+import type { Clock } from "../ports/clock.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 import { baseApp } from "./baseApp.ts";
@@ -11,6 +12,7 @@ export interface HealthzServerOptions {
   readonly port: number;
   readonly queries: KubeletQueries;
   readonly telemetry: Telemetry;
+  readonly clock: Clock;
   readonly limits?: ServerLimits;
 }
 
@@ -20,9 +22,10 @@ export function healthzServer({
   port,
   queries,
   telemetry,
+  clock,
   limits,
 }: HealthzServerOptions): Observable<ListeningAddress> {
   const app = baseApp(telemetry.log);
   addHealthzRoutes(app, queries, telemetry);
-  return serve({ app, telemetry, address, port, ...(limits === undefined ? {} : { limits }) });
+  return serve({ app, telemetry, clock, address, port, ...(limits === undefined ? {} : { limits }) });
 }

@@ -19,6 +19,11 @@ export const PROTOCOLS = ["h2", "http/1.1"];
 
 /** Streams of one connection at a time; upstream's 250 are many for a client that may be anybody. */
 const MAX_STREAMS = 100;
+/**
+ * Streams that a client may cancel at once, and per second; one that cancels more is told to go away. The library's own
+ * 1000 at once keep the event loop busy for a second.
+ */
+const STREAM_RESETS = { streamResetBurst: 100, streamResetRate: 33 };
 
 /** Those of `ServerLimits` that count here. */
 export interface Http2Limits {
@@ -45,7 +50,10 @@ export function serveHttp2(
   const open = new Map<ServerHttp2Session, { streams: number }>();
   let isClosed = false;
   const http2 = createServer(
-    { settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: limits.maxHeaderBytes } },
+    {
+      settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: limits.maxHeaderBytes },
+      ...STREAM_RESETS,
+    },
     listener,
   );
   http2.on("session", (session) => {

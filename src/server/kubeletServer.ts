@@ -89,7 +89,10 @@ export interface KubeletServerOptions extends KubeletAppOptions {
 }
 
 /** Streams are connections that stay: more of them than a server of short answers has. */
-export const KUBELET_SERVER_LIMITS: ServerLimits = { ...SERVER_LIMITS, maxConnections: 1_024 };
+export const KUBELET_SERVER_LIMITS: ServerLimits = {
+  ...SERVER_LIMITS,
+  rooms: { strangers: 512, tokens: 512, certificates: 1_024 },
+};
 
 /** Path labels of this server in `kubelet_http_*`. */
 const KUBELET_PATHS: ReadonlySet<string> = new Set([
@@ -143,10 +146,10 @@ function addDebuggingRoutes(app: Hono, options: KubeletAppOptions): void {
 
 /** Serves while subscribed; see `serve`. */
 export function kubeletServer(options: KubeletServerOptions): Observable<ListeningAddress> {
-  const { address, port, secure, telemetry, streamIdleTimeoutMs, limits = KUBELET_SERVER_LIMITS } = options;
+  const { address, port, secure, telemetry, clock, streamIdleTimeoutMs, limits = KUBELET_SERVER_LIMITS } = options;
   const app = kubeletApp(options);
   const isStream = (path: string): boolean =>
     isStreamPath(path) || (options.localApi !== undefined && isPodStreamUrl(path));
   const upgrades = createUpgrades(app, streamIdleTimeoutMs, telemetry, isStream);
-  return serve({ app, telemetry, address, port, secure, limits, upgrades });
+  return serve({ app, telemetry, clock, address, port, secure, limits, upgrades });
 }

@@ -68,6 +68,13 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
 
 /** Serves while subscribed; see `serve`. */
 export function readOnlyServer(options: ReadOnlyServerOptions): Observable<ListeningAddress> {
-  const { address, port, telemetry, limits } = options;
-  return serve({ app: readOnlyApp(options), telemetry, address, port, ...(limits === undefined ? {} : { limits }) });
+  const { address, port, telemetry, clock, limits } = options;
+  return serve({
+    app: readOnlyApp(options),
+    telemetry,
+    clock,
+    address,
+    port,
+    ...(limits === undefined ? {} : { limits }),
+  });
 }

@@ -4,6 +4,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Telemetry } from "../ports/telemetry.ts";
+import type { Connections } from "./connections.ts";
 import { failedTask } from "./failedTask.ts";
 
 /** Hears of each request. */
@@ -13,10 +14,22 @@ export type RequestListener = (
 ) => void;
 
 /** Makes it. */
-export function requestListener(app: Pick<Hono, "fetch">, telemetry: Telemetry): RequestListener {
-  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+export function requestListener(
+  app: Pick<Hono, "fetch">,
+  connections: Connections,
+  telemetry: Telemetry,
+): RequestListener {
+  const answer = getRequestListener(
+    (request, bindings) => {
+      const connection = connections.of(bindings.incoming.socket);
+      return app.fetch(request, { ...bindings, connection });
+    },
+    { overrideGlobalObjects: false },
+  );
   const failed = failedTask(telemetry, "answer");
   return (incoming, outgoing) => {
+    const done = connections.of(incoming.socket)?.work();
+    if (done !== undefined) outgoing.once("close", done);
     answer(incoming, outgoing).catch((thrown: unknown) => {
       failed(thrown);
       outgoing.destroy();

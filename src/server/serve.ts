@@ -10,9 +10,12 @@ import type { SecureContextOptions } from "node:tls";
 import type { Hono } from "hono";
 import { Observable, of } from "rxjs";
 import { type ErrorCode, type KubeletError, kubeletError } from "../core/errors.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
+import { type Connections, type RoomSizes, watchConnections } from "./connections.ts";
+import { paceHandshakes } from "./handshakePace.ts";
 import { type Http2Sessions, PROTOCOLS, serveHttp2 } from "./http2Sessions.ts";
-import { type RequestListener, requestListener } from "./requestListener.ts";
+import { requestListener } from "./requestListener.ts";
 import type { SecureListener } from "./secureListener.ts";
 import type { Upgrades } from "./upgrades.ts";
 
@@ -32,7 +35,7 @@ export interface ServerLimits {
   /** Between two requests on one connection. */
   readonly keepAliveTimeoutMs: number;
   readonly maxHeaderBytes: number;
-  readonly maxConnections: number;
+  readonly rooms: RoomSizes;
 }
 
 /**
@@ -45,12 +48,13 @@ export const SERVER_LIMITS: ServerLimits = {
   idleTimeoutMs: 60_000,
   keepAliveTimeoutMs: 90_000,
   maxHeaderBytes: 16_384,
-  maxConnections: 256,
+  rooms: { strangers: 256, tokens: 256, certificates: 256 },
 };
 
 export interface ServeOptions {
   readonly app: Hono;
   readonly telemetry: Telemetry;
+  readonly clock: Clock;
   readonly address: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -63,7 +67,8 @@ export interface ServeOptions {
 
 /**
  * Listens while subscribed: emits the address once, then stays open. With TLS it listens from the first certificate
- * on; a new one counts for new connections.
+ * on; a new one counts for new connections. Once the authorities of clients change, no certificate counts that older ones
+ * accepted: its client has to show it again on another connection.
  *
  *     subscribe     --L-----...
  *     port in use   --#
@@ -74,13 +79,10 @@ export interface ServeOptions {
 export function serve(options: ServeOptions): Observable<ListeningAddress> {
   const { address, port, secure, upgrades } = options;
   return new Observable((subscriber) => {
-    let server: Server | SecureServer | undefined;
-    let http2: Http2Sessions | undefined;
+    let server: BoundedServer | undefined;
     const listen = (): void => {
-      const answer = requestListener(options.app, options.telemetry);
-      const opened = boundedServer(options, answer);
-      server = opened;
-      http2 = http2Of(opened, options, answer);
+      server = boundedServer(options);
+      const opened = server.server;
       opened.on("error", (error: NodeJS.ErrnoException) => subscriber.error(listenError(address, port, error)));
       opened.listen({ host: address, port, exclusive: true }, () => {
         const bound = opened.address();
@@ -89,21 +91,25 @@ export function serve(options: ServeOptions): Observable<ListeningAddress> {
       });
     };
     subscriber.add(() => {
-      server?.close();
-      server?.closeAllConnections();
-      http2?.close();
+      server?.server.close();
+      server?.server.closeAllConnections();
+      server?.http2?.close();
       upgrades?.close();
     });
     const contexts$: Observable<SecureContextOptions | undefined> = secure?.contexts$ ?? of(undefined);
+    let authorities: SecureContextOptions["ca"];
     subscriber.add(
       contexts$.subscribe({
         next: (context) => {
+          const isFirst = server === undefined;
           if (server === undefined) listen();
-          if (context === undefined || !(server !== undefined && "setSecureContext" in server)) return;
-          server.setSecureContext(context);
-          // Who was known by an older authority shows his certificate again.
-          server.closeIdleConnections();
-          http2?.retire();
+          if (context === undefined || server === undefined || !("setSecureContext" in server.server)) return;
+          server.server.setSecureContext(context);
+          if (!isFirst && context.ca !== authorities) {
+            server.connections.distrust();
+            server.http2?.retire();
+          }
+          authorities = context.ca;
         },
         error: (thrown: unknown) => subscriber.error(thrown),
       }),
@@ -111,10 +117,15 @@ export function serve(options: ServeOptions): Observable<ListeningAddress> {
   });
 }
 
-function boundedServer(
-  { limits = SERVER_LIMITS, secure, upgrades }: ServeOptions,
-  answer: RequestListener,
-): Server | SecureServer {
+interface BoundedServer {
+  readonly server: Server | SecureServer;
+  readonly connections: Connections;
+  /** Absent: clients of plain HTTP cannot agree on it. */
+  readonly http2: Http2Sessions | undefined;
+}
+
+function boundedServer(options: ServeOptions): BoundedServer {
+  const { app, telemetry, clock, limits = SERVER_LIMITS, secure, upgrades } = options;
   const { headersTimeoutMs, requestTimeoutMs } = limits;
   const bounds = {
     maxHeaderSize: limits.maxHeaderBytes,
@@ -127,23 +138,20 @@ function boundedServer(
   const secureBounds = { ALPNProtocols: PROTOCOLS, handshakeTimeout: headersTimeoutMs, allowHalfOpen: true };
   const server =
     secure === undefined
-      ? createServer(bounds, answer)
-      : secure.createServer({ ...bounds, ...secure.options, ...secureBounds }, answer);
-  server.maxConnections = limits.maxConnections;
+      ? createServer(bounds)
+      : secure.createServer({ ...bounds, ...secure.options, ...secureBounds });
+  if (secure !== undefined) paceHandshakes(server as SecureServer, clock);
+  const connections = watchConnections(server, limits.rooms, telemetry.metrics);
+  const answer = requestListener(app, connections, telemetry);
+  server.on("request", answer);
   server.setTimeout(limits.idleTimeoutMs);
   if (upgrades !== undefined) {
-    server.on("upgrade", (incoming, socket, head) => upgrades.listener(incoming, socket as Socket, head));
+    server.on("upgrade", (incoming, socket, head) =>
+      upgrades.listener(incoming, socket as Socket, head, connections.of(socket as Socket)),
+    );
   }
-  return server;
-}
-
-/** undefined: clients of plain HTTP cannot agree on it. */
-function http2Of(
-  server: Server | SecureServer,
-  { secure, limits = SERVER_LIMITS }: ServeOptions,
-  answer: RequestListener,
-): Http2Sessions | undefined {
-  return secure === undefined ? undefined : serveHttp2(server as SecureServer, answer, limits);
+  const http2 = secure === undefined ? undefined : serveHttp2(server as SecureServer, answer, limits);
+  return { server, connections, http2 };
 }
 
 const LISTEN_FAILURES: ReadonlyMap<string, readonly [code: ErrorCode, why: string]> = new Map([

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ProcessStreams } from "../core/server/streamOptions.ts";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Connection } from "./connections.ts";
 
 /** A request that asks for another protocol on its connection. */
 export interface UpgradeRequest {
@@ -19,4 +20,6 @@ export interface ServerBindings {
   /** Absent for an upgrade. */
   readonly outgoing?: ServerResponse | Http2ServerResponse;
   readonly upgrade?: UpgradeRequest;
+  /** Absent once it is closed. */
+  readonly connection?: Connection | undefined;
 }

@@ -8,6 +8,7 @@ import type { Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { isStreamPath } from "../core/server/streamOptions.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
+import type { Connection } from "./connections.ts";
 import { failedTask } from "./failedTask.ts";
 import { proxyUpgrade } from "./proxyUpgrade.ts";
 import { answerRaw, answerResponse } from "./rawAnswer.ts";
@@ -19,7 +20,7 @@ import { tunnelUpgrade } from "./tunnelUpgrade.ts";
 export interface Upgrades {
   /** Whether a request is one of these; others are answered as if they had not asked. */
   isWanted(incoming: IncomingMessage): boolean;
-  listener(incoming: IncomingMessage, socket: Socket, head: Buffer): void;
+  listener(incoming: IncomingMessage, socket: Socket, head: Buffer, connection: Connection | undefined): void;
   close(): void;
 }
 
@@ -38,14 +39,18 @@ export function createUpgrades(
   };
   return {
     isWanted,
-    listener: (incoming, socket, head) => {
+    listener: (incoming, socket, head, connection) => {
+      const done = connection?.work();
       open.add(socket);
-      socket.once("close", () => open.delete(socket));
+      socket.once("close", () => {
+        open.delete(socket);
+        done?.();
+      });
       socket.on("error", () => socket.destroy());
       // Older versions of Node ask nobody whether to upgrade.
       if (!isWanted(incoming)) answerRaw(socket, 400, "400: Bad Request");
       else {
-        answer(app, { incoming, socket, head, idleTimeoutMs }).catch((thrown: unknown) => {
+        answer(app, { incoming, socket, head, connection, idleTimeoutMs }).catch((thrown: unknown) => {
           failedTask(telemetry, "upgrade")(thrown);
           answerRaw(socket, 500, "500: Internal Server Error");
         });
@@ -61,11 +66,12 @@ interface Upgrade {
   readonly incoming: IncomingMessage;
   readonly socket: Socket;
   readonly head: Buffer;
+  readonly connection: Connection | undefined;
   readonly idleTimeoutMs: number;
 }
 
 async function answer(app: Pick<Hono, "fetch">, upgrade: Upgrade): Promise<void> {
-  const { incoming, socket } = upgrade;
+  const { incoming, socket, connection } = upgrade;
   const request = requestOf(incoming);
   if (request === undefined) return answerRaw(socket, 400, "400: Bad Request");
   let isHandedOn = false;
@@ -75,6 +81,7 @@ async function answer(app: Pick<Hono, "fetch">, upgrade: Upgrade): Promise<void>
   };
   const bindings: ServerBindings = {
     incoming,
+    connection,
     upgrade: {
       proxyTo: (url) => handOn(proxyUpgrade({ ...upgrade, url })),
       translateTo: (url, streams) => handOn(translateUpgrade({ ...upgrade, url }, streams)),

@@ -3,6 +3,11 @@ import { LOOP_LAG_BUCKETS, type MetricRow } from "./metricRow.ts";
 
 /** Metrics that only this kubelet has. */
 export const rxletMetrics = {
+  rxlet_connections_closed_for_room_total: {
+    type: "counter",
+    help: "Connections to the kubelet's servers closed because there were too many, by how their peer was known.",
+    labels: ["room"],
+  },
   rxlet_dropped_total: {
     type: "counter",
     help: "Items dropped because a bounded queue was full or a rate was exceeded, by queue.",

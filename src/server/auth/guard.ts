@@ -10,10 +10,11 @@ import {
   forbiddenText,
   requestAttributes,
 } from "../../core/auth/requestAttributes.ts";
-import type { RequestUser } from "../../core/auth/requestUser.ts";
+import { ANONYMOUS, type RequestUser } from "../../core/auth/requestUser.ts";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import { lastAnswer } from "../lastAnswer.ts";
 import type { ServerBindings } from "../serverBindings.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { Authorize } from "./authorize.ts";
@@ -44,10 +45,10 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
       if (answer.value) return undefined;
     }
     log.debug("Forbidden", { logger: "server", user: user.name, verb, subresources });
-    return context.body(forbiddenText(user.name, attributes), 403);
+    return context.body(forbiddenText(user.name, attributes), 403, user === ANONYMOUS ? lastAnswer(context) : {});
   };
   return async (context, next) => {
-    const { incoming } = context.env as ServerBindings;
+    const { incoming, connection } = context.env as ServerBindings;
     const now = clock.wallTime();
     const peer = peerOf(incoming.socket);
     if (peer.certificate !== undefined) {
@@ -60,7 +61,7 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
             authorization: context.req.header("authorization"),
             webSocketProtocols: context.req.header("sec-websocket-protocol"),
           },
-          certificate: peer.notAfter < now ? "unknown" : peer.certificate,
+          certificate: peer.notAfter < now || connection?.isStale === true ? "unknown" : peer.certificate,
         }),
       ),
     );
@@ -68,9 +69,13 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
       log.error("Unable to authenticate the request due to an error", { logger: "server", error: answer.error });
     }
     const user = "error" in answer ? undefined : answer.value;
-    if (user === undefined) return context.body("Unauthorized", 401);
+    if (user === undefined) return context.body("Unauthorized", 401, lastAnswer(context));
     const refusal = await mayGoOn(context, user);
-    return refusal ?? next();
+    if (refusal !== undefined) return refusal;
+    if (user !== ANONYMOUS && connection?.admit("tokens") === false) {
+      return context.body("too many connections\n", 503, { ...lastAnswer(context), "retry-after": "1" });
+    }
+    return next();
   };
 }
 

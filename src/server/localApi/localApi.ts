@@ -21,7 +21,7 @@ import { tableOf, type TableWish, tableWish } from "../../core/apiObjects/tables
 import type { ApiWatchEvent } from "../../ports/apiServer.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ObjectReader } from "../../ports/objectReader.ts";
-import { isHttp2 } from "../baseApp.ts";
+import { isHttp2 } from "../lastAnswer.ts";
 import { addPodSubresources, isPodStreamUrl } from "./podSubresources.ts";
 import { failureAnswer, failureStatus, statusAnswer } from "./statusAnswer.ts";
 import { watchAnswer } from "./watchAnswer.ts";

@@ -155,7 +155,13 @@ describe("/containerLogs", () => {
       of(new ReadableStream({ pull: () => new Promise(() => {}), cancel: cancelled })),
     );
     const listening = Promise.withResolvers<string>();
-    const server = serve({ app, telemetry: recordingTelemetry(), address: "127.0.0.1", port: 0 }).subscribe({
+    const server = serve({
+      app,
+      telemetry: recordingTelemetry(),
+      clock: realClock,
+      address: "127.0.0.1",
+      port: 0,
+    }).subscribe({
       next: ({ address, port }) => listening.resolve(`http://${address}:${port}`),
       error: listening.reject,
     });

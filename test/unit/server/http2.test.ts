@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { ExecSyncResponse } from "../../../src/gen/cri.ts";
 import { createAuthenticate } from "../../../src/server/auth/authenticate.ts";
 import { KUBELET_SERVER_LIMITS } from "../../../src/server/kubeletServer.ts";
+import { createTestAuthority } from "../../support/apiServer/certificates.ts";
 import { IDLE_RUNTIME, NO_PODS } from "../../support/kubeletApp.ts";
 import { type KubeletListener, startKubeletListener } from "../../support/kubeletListener.ts";
 import { realClock } from "../../support/realClock.ts";
@@ -126,13 +127,14 @@ describe("a client that speaks HTTP/2", () => {
     await waitFor("the call to be cancelled", () => !answer$.observed);
   });
 
-  it("is told to come again when the certificate changes, after what is under way", async () => {
+  it("is told to come again when the authorities of clients change, after what is under way", async () => {
     const { answer$, done, options } = slowCommand();
     const server = await start(options);
     const [busy, idle] = [await sessionTo(server), await sessionTo(server)];
     const answer = ask(busy, RUN);
     await waitFor("the command to run", () => answer$.observed);
-    server.material$.next({ ...server.material$.value, identity: await server.authority.server() });
+    const { certificate: clientAuthorities } = await createTestAuthority();
+    server.material$.next({ ...server.material$.value, clientAuthorities });
     await once(idle, "close");
     done();
     expect(await answer).toEqual([200, "done\n"]);

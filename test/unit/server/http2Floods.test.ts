@@ -1,0 +1,30 @@
+/** Clients of HTTP/2 that flood: each is told to go away, or cut off, and others are answered. */
+import { once } from "node:events";
+import { afterEach, expect, it } from "vitest";
+import { type KubeletListener, startKubeletListener } from "../../support/kubeletListener.ts";
+import { HTTP2_FLOODS, http2Preface } from "../../support/http2Frames.ts";
+
+let server: KubeletListener | undefined;
+afterEach(() => server?.close());
+
+/** Rounds of a thousand frames that nobody may send. */
+const ROUNDS = 100;
+
+it.each(Object.entries(HTTP2_FLOODS))("a flood of %s ends its connection, and no other", async (_what, flood) => {
+  server = await startKubeletListener();
+  const socket = await server.connect({ ALPNProtocols: ["h2"] });
+  let isClosed = false;
+  socket.on("error", () => {});
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  void closed.then(() => (isClosed = true));
+  socket.write(http2Preface());
+  await once(socket, "data");
+  socket.pause();
+  let rounds = 0;
+  for (; rounds < ROUNDS && !isClosed; rounds += 1) {
+    if (!socket.write(flood(rounds)))
+      await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), closed]);
+  }
+  expect(rounds).toBeLessThan(ROUNDS);
+  expect((await server.request("/healthz")).status).toBe(200);
+});

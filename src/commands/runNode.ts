@@ -321,8 +321,8 @@ const storeIn = (
 function makeDirectories({ directories }: KubeletConfig, { files }: KubeletPorts): Observable<never> {
   const { rootDir, podLogsDir, containerLogsDir } = directories;
   return concat(
-    inSequence([rootDir, `${rootDir}/pods`], (path) => files.makeDirectory(path, 0o750)),
-    inSequence([podLogsDir, containerLogsDir], (path) => files.makeDirectory(path, 0o755)),
+    inSequence([rootDir, `${rootDir}/pods`, podLogsDir], (path) => files.makeDirectory(path, 0o750)),
+    files.makeDirectory(containerLogsDir, 0o755),
   ).pipe(ignoreElements());
 }
 

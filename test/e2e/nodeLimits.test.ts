@@ -1,5 +1,5 @@
 /** The daemon's limits on real cgroups and a real file system: all pods together, the system, and Kubernetes itself. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EmbeddedRuntime, runEmbeddedRuntime } from "../../src/embeddedRuntime/runEmbeddedRuntime.ts";
@@ -86,6 +86,11 @@ describe.skipIf(mustSkip(TITLE, missingForMounts()))(TITLE, () => {
     );
     const pod = await daemon?.until("large", ({ status }) => status?.phase === "Failed", "Failed");
     expect(pod?.status?.message).toContain(`ephemeral-storage, q: ${1 * MI})`);
+  });
+
+  it("keeps logs of pods from others on the machine, as upstream", () => {
+    const modeOf = (path: string) => statSync(join(disk?.place ?? "", path)).mode & 0o777;
+    expect([modeOf("logs/pods"), modeOf("logs/containers"), modeOf("kubelet")]).toEqual([0o750, 0o755, 0o750]);
   });
 
   it("does not start when a cgroup it is to limit is missing, and does not make it", async () => {

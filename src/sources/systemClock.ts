@@ -1,7 +1,7 @@
 /**
  * The real clock: the one place where the platform's time enters. Its scheduler keeps monotonic time, so that a step of
  * the wall clock moves no timer, runs what is due at once with setImmediate (in order, after pending I/O), and waits
- * longer than the platform's 24.8 days in hops.
+ * longer than the platform's 24.8 days in hops. No timer fires before it is due, as in virtual time.
  */
 import { type SchedulerAction, type SchedulerLike, Subscription } from "rxjs";
 import { epochMs, monotonicMs } from "../core/ids.ts";
@@ -32,10 +32,19 @@ class SystemAction<T> extends Subscription implements SchedulerAction<T> {
     if (!(delayMs > 0)) {
       const immediate = setImmediate(() => this.run(state));
       this.cancelPending = () => clearImmediate(immediate);
-      return;
-    }
-    const later = delayMs > MAX_TIMEOUT_MS ? () => this.arm(state, delayMs - MAX_TIMEOUT_MS) : () => this.run(state);
-    const timeout = setTimeout(later, Math.min(delayMs, MAX_TIMEOUT_MS));
+    } else this.waitUntil(performance.now() + delayMs, state);
+  }
+
+  /** A timeout of the platform knows whole milliseconds alone and comes up to two too early: then it waits again. */
+  private waitUntil(dueAtMs: number, state: T | undefined): void {
+    const leftMs = dueAtMs - performance.now();
+    const timeout = setTimeout(
+      () => {
+        if (performance.now() < dueAtMs) this.waitUntil(dueAtMs, state);
+        else this.run(state);
+      },
+      Math.min(leftMs, MAX_TIMEOUT_MS),
+    );
     this.cancelPending = () => clearTimeout(timeout);
   }
 

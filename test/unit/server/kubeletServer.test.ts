@@ -139,7 +139,7 @@ describe("the certificate of the server", () => {
 });
 
 describe("a command that takes its time", () => {
-  const limits = { ...KUBELET_SERVER_LIMITS, headersTimeoutMs: 100, requestTimeoutMs: 100, idleTimeoutMs: 200 };
+  const limits = { ...KUBELET_SERVER_LIMITS, headersTimeoutMs: 1_000, requestTimeoutMs: 1_000, idleTimeoutMs: 1_000 };
   const setUp = async () => {
     const answer$ = new Subject<ExecSyncResponse>();
     const queries = { ...NO_PODS, pods: () => [WEB], runtimePods: () => [RUNNING_WEB] };
@@ -151,7 +151,7 @@ describe("a command that takes its time", () => {
     const { server, answer$ } = await setUp();
     const asked = server.request("/run/demo/web/main?cmd=ls", { method: "POST" });
     await waitFor("the command to run", () => answer$.observed);
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const idle = await server.connect();
       await new Promise((resolve) =>
         idle
@@ -177,9 +177,10 @@ describe("a command that takes its time", () => {
 describe("hostile clients", () => {
   const limits = {
     ...KUBELET_SERVER_LIMITS,
-    headersTimeoutMs: 200,
-    requestTimeoutMs: 300,
-    idleTimeoutMs: 400,
+    // A busy machine may stop this process, client and server at once, for some hundred milliseconds.
+    headersTimeoutMs: 2_000,
+    requestTimeoutMs: 2_000,
+    idleTimeoutMs: 3_000,
     keepAliveTimeoutMs: 200,
   };
   /** All it was told until the connection was closed, or reset. */

@@ -313,9 +313,14 @@ describe("reconnecting", () => {
     await waitFor("calls to fail", async () => (await failure(version())).code === "Unavailable");
     rmSync(socket, { force: true });
     await serve(answersVersion);
-    const backAt = performance.now();
-    expect(await waitFor("calls to succeed", () => firstValueFrom(version()))).toEqual(VERSION);
-    expect(performance.now() - backAt).toBeLessThan(2_000);
+    // 150 tries, at least 10 ms apart, outlast the longest pause of a second; a busy machine makes fewer in that time.
+    let tries = 0;
+    const attempt = () => {
+      tries += 1;
+      return firstValueFrom(version());
+    };
+    expect(await waitFor("calls to succeed", attempt)).toEqual(VERSION);
+    expect(tries).toBeLessThan(150);
   });
 
   it("needs no server when the client is made", async () => {

@@ -20,7 +20,19 @@ describe("systemClock", () => {
   it("waits, repeats, and keeps monotonic time", async () => {
     const startedAt = systemClock.monotonicMs();
     expect(await firstValueFrom(interval(2, scheduler).pipe(take(3), toArray()))).toEqual([0, 1, 2]);
-    expect(systemClock.monotonicMs() - startedAt).toBeGreaterThanOrEqual(5);
+    expect(systemClock.monotonicMs() - startedAt).toBeGreaterThanOrEqual(6);
+  });
+
+  it("fires no timer before it is due", async () => {
+    const delays = Array.from({ length: 200 }, (_, index) => 0.1 + index / 20);
+    const early = await Promise.all(
+      delays.map(async (delayMs) => {
+        const dueAt = systemClock.monotonicMs() + delayMs;
+        await firstValueFrom(timer(delayMs, scheduler));
+        return systemClock.monotonicMs() < dueAt;
+      }),
+    );
+    expect(early.filter(Boolean)).toEqual([]);
   });
 
   it("does not fire a cancelled action, nor one beyond the platform's longest timer", async () => {

@@ -33,6 +33,10 @@ const numericRetry = {
   selector: "CallExpression[callee.name=/^(retry|repeat)$/] > Literal",
   message: "The numeric form ignores the scheduler: pass a notifier function.",
 };
+const handledFailure = {
+  selector: "CallExpression[callee.name='catchError'] > ArrowFunctionExpression[params.length=0]",
+  message: "A broken invariant may not be swallowed: use orElse, or look at the error with toKubeletError.",
+};
 const shareReplayForm = {
   selector: "CallExpression[callee.name='shareReplay']:not([arguments.0.type='ObjectExpression'])",
   message: "shareReplay only as { bufferSize: 1, refCount: true }.",
@@ -90,7 +94,7 @@ export default tseslint.config(
   {
     files: ["src/**/*.ts"],
     rules: {
-      // A rejection that nobody hears ends the daemon: each promise is awaited or has a handler, `void` is none.
+      // A rejection that nobody hears is a bug: each promise is awaited or has a handler, `void` is none.
       "@typescript-eslint/no-floating-promises": ["error", { ignoreVoid: false }],
       "@typescript-eslint/no-misused-promises": "error",
       "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
@@ -110,6 +114,7 @@ export default tseslint.config(
         schedulerRule,
         numericRetry,
         shareReplayForm,
+        handledFailure,
         madeExpression,
         { selector: "ExportDefaultDeclaration", message: "No default exports." },
       ],
@@ -127,7 +132,7 @@ export default tseslint.config(
     ],
     rules: {
       "no-restricted-imports": restrictedImports(),
-      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm, madeExpression],
+      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm, handledFailure, madeExpression],
     },
   },
   {
@@ -150,7 +155,7 @@ export default tseslint.config(
     rules: {
       "regexp/no-super-linear-backtracking": "off",
       "regexp/no-super-linear-move": "off",
-      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm],
+      "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm, handledFailure],
       "max-lines-per-function": ["error", { max: 110, skipBlankLines: true, skipComments: true }],
     },
   },

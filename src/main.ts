@@ -4,16 +4,13 @@ import "./commands/threadPoolSize.ts";
 import { fromEvent, map, merge, type Observable, race, take, takeUntil, tap } from "rxjs";
 import type { Invocation } from "./cli/invocation.ts";
 import { runProgram } from "./cli/program.ts";
-import { endNow, endProcess, watchThreads } from "./commands/endProcess.ts";
+import { endProcess, watchThreads } from "./commands/endProcess.ts";
+import { fail, failOnBrokenInvariants } from "./commands/fail.ts";
 import { KUBERNETES_VERSION } from "./commands/version.ts";
 import { readerGone } from "./sources/readerGone.ts";
 import { systemClock } from "./sources/systemClock.ts";
-import { InvariantError } from "./core/invariant.ts";
-import { toKubeletError } from "./core/errors.ts";
 
 const EXIT_FAILURE = 1;
-/** A bug of ours: worth its own code, so that whoever restarts us can tell. */
-const EXIT_INVARIANT = 70;
 /** A shell's for SIGINT. */
 const EXIT_SIGNALLED = 130;
 
@@ -118,12 +115,6 @@ function run(command$: Observable<unknown>): void {
   });
 }
 
-function fail(error: unknown): void {
-  const text = error instanceof InvariantError ? (error.stack ?? error.message) : toKubeletError(error).message;
-  process.stderr.write(`rxlet: ${text}\n`);
-  if (error instanceof InvariantError) endNow(EXIT_INVARIANT);
-  else endProcess(EXIT_FAILURE);
-}
-
 watchThreads();
+failOnBrokenInvariants();
 await main(await runProgram(process.argv.slice(2), { version: KUBERNETES_VERSION })).catch(fail);

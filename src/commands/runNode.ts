@@ -65,6 +65,7 @@ import { createLocalApi, type LocalApi } from "./localApi.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { podSources, usesStreams } from "./podSources.ts";
 import { runtimeSignals } from "./runtimeSignals.ts";
+import { surviveUnhandled } from "./surviveUnhandled.ts";
 import { tellHealth } from "./tellHealth.ts";
 
 /** What a running node tells whoever started it. */
@@ -106,7 +107,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
             clock: systemClock,
             telemetry: { log, metrics },
           };
-          return combineLatest([
+          const node$ = combineLatest([
             apiLanes(setup, configured.nodeName, machine, metrics),
             podCgroups(configured, machine, ports),
           ]).pipe(
@@ -122,6 +123,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
               }),
             ),
           );
+          return merge(surviveUnhandled(ports.telemetry, systemClock), node$);
         },
       ),
     ),

@@ -2,6 +2,7 @@
  * The one error type of the kubelet. `reason` is what the API shows (CamelCase), `code` is what code branches on;
  * nobody matches on error text.
  */
+import { InvariantError, rethrowInvariant } from "./invariant.ts";
 
 /** What kind of failure this is; the whole vocabulary on which code may branch. */
 export type ErrorCode =
@@ -76,12 +77,20 @@ export function isKubeletError(value: unknown): value is KubeletError {
   return typeof value === "object" && value !== null && "code" in value && "reason" in value && "retryable" in value;
 }
 
-/** Whatever was thrown, as a KubeletError: ours pass through, the rest become `Unknown`. */
+/**
+ * Whatever was thrown, as a KubeletError: ours pass through, the rest become `Unknown`. A broken invariant is thrown
+ * again, so that no `catchError` turns a bug into a value.
+ */
 export function toKubeletError(thrown: unknown): KubeletError {
+  rethrowInvariant(thrown);
   if (isKubeletError(thrown)) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return kubeletError("Unknown", message, { cause: thrown });
 }
+
+/** What an error channel may carry: a KubeletError, or a broken invariant as it is. */
+export const asFailure = (thrown: unknown): KubeletError | InvariantError =>
+  thrown instanceof InvariantError ? thrown : toKubeletError(thrown);
 
 /** The same failure under another API-visible reason. */
 export const withReason = (error: KubeletError, reason: string): KubeletError => ({ ...error, reason });

@@ -1,5 +1,6 @@
 /** Failures of the file system as KubeletErrors: the one table of errno names. */
 import { type ErrorCode, type KubeletError, isKubeletError, kubeletError } from "./errors.ts";
+import { rethrowInvariant } from "./invariant.ts";
 
 const CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ["ENOENT", "NotFound"],
@@ -21,8 +22,9 @@ export function errnoOf(thrown: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** What went wrong while doing `action` to `path`; KubeletErrors pass through. */
+/** What went wrong while doing `action` to `path`; KubeletErrors pass through. Throws a broken invariant again. */
 export function ioError(action: string, path: string, thrown: unknown): KubeletError {
+  rethrowInvariant(thrown);
   if (isKubeletError(thrown)) return thrown;
   const errno = errnoOf(thrown);
   const why = errno === "" ? (thrown instanceof Error ? thrown.message : String(thrown)) : errno;

@@ -2,7 +2,7 @@
  * Wraps a Promise API as a Call, in sources and sinks only: no Promise stands between a source and a sink.
  */
 import { Observable } from "rxjs";
-import { toKubeletError } from "../core/errors.ts";
+import { asFailure } from "../core/errors.ts";
 import type { Call } from "../ports/call.ts";
 
 /**
@@ -12,7 +12,7 @@ import type { Call } from "../ports/call.ts";
  *     run rejects       --#
  *
  * Cancels: aborts the signal of a call that is not settled on unsubscribe; a later settlement is ignored. Errors: rejections and throws, mapped by
- * toKubeletError. Bound: one request per subscription.
+ * asFailure. Bound: one request per subscription.
  */
 export function fromCall<T>(run: (signal: AbortSignal) => Promise<T>): Call<T> {
   return new Observable<T>((subscriber) => {
@@ -28,7 +28,7 @@ export function fromCall<T>(run: (signal: AbortSignal) => Promise<T>): Call<T> {
       },
       (thrown: unknown) => {
         isSettled = true;
-        subscriber.error(toKubeletError(thrown));
+        subscriber.error(asFailure(thrown));
       },
     );
     return () => {

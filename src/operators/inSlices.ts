@@ -1,6 +1,6 @@
 /** Long synchronous work beside everything else the event loop has to do. */
 import { Observable } from "rxjs";
-import { toKubeletError } from "../core/errors.ts";
+import { asFailure } from "../core/errors.ts";
 import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 
@@ -11,7 +11,7 @@ import type { Clock } from "../ports/clock.ts";
  *     work        |yyy     |yyy     |y return v
  *     inSlices    ---------------------(v|)
  *
- * Cancels: the work, which is told by `return()`. Errors: what the work throws, by toKubeletError. Bound: one slice at a time.
+ * Cancels: the work, which is told by `return()`. Errors: what the work throws, by asFailure. Bound: one slice at a time.
  */
 export function inSlices<T>(work: () => Generator<unknown, T>, sliceMs: number, clock: Clock): Call<T> {
   return new Observable<T>((subscriber) => {
@@ -28,7 +28,7 @@ export function inSlices<T>(work: () => Generator<unknown, T>, sliceMs: number, 
         }
         this.schedule();
       } catch (thrown) {
-        subscriber.error(toKubeletError(thrown));
+        subscriber.error(asFailure(thrown));
       }
     };
     subscriber.add(() => void running.return(undefined as T));

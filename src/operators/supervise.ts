@@ -4,7 +4,6 @@
  */
 import { Observable } from "rxjs";
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
-import { InvariantError } from "../core/invariant.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Rng } from "../ports/random.ts";
 import { type BackoffCurve, backoffDelay } from "./backoffDelay.ts";
@@ -79,10 +78,7 @@ export function supervise<T>(name: string, factory: () => Observable<T>, options
           destination.next(value);
         },
         ended: () => goneBecause(kubeletError("Unavailable", `source ${name} ended`)),
-        failed: (thrown) => {
-          if (thrown instanceof InvariantError) destination.error(thrown);
-          else goneBecause(toKubeletError(thrown));
-        },
+        failed: (thrown) => goneBecause(toKubeletError(thrown)),
       });
     };
     run();

@@ -10,6 +10,7 @@ import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import { parseContainerLogLink, parsePodLogDir, podDir, podsDir } from "../core/paths.ts";
 import { parsePodCgroupName, qosCgroupName } from "../core/resources/podCgroup.ts";
 import { inSequence } from "../operators/inSequence.ts";
+import { orElse } from "../operators/orElse.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -120,7 +121,7 @@ function sweepLogLinks({ files, telemetry }: Ports, { directories }: Config, { s
     const path = `${directories.containerLogsDir}/${name}`;
     return files.kindOf(path).pipe(
       switchMap((kind) => (kind === undefined ? removal(path, files.remove(path), telemetry) : EMPTY)),
-      catchError(() => EMPTY),
+      orElse(() => EMPTY),
     );
   };
   return sweepEach(files.list(directories.containerLogsDir), look, removeDangling);
@@ -156,7 +157,7 @@ const sweepEach = (
 ): Observable<never> =>
   names.pipe(
     // What cannot be listed is left to the next sweep.
-    catchError(() => of([])),
+    orElse(() => of([])),
     switchMap((found) => inSequence(found.filter(look()), (name) => (look()(name) ? remove(name) : EMPTY))),
   );
 

@@ -27,6 +27,7 @@ import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
 import { conflateMap } from "../operators/conflateMap.ts";
 import { eachOf } from "../operators/eachOf.ts";
 import { inSequence } from "../operators/inSequence.ts";
+import { orElse } from "../operators/orElse.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Call } from "../ports/call.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
@@ -137,7 +138,7 @@ function rotate({ id, logPath }: RuntimeContainer, ports: Ports, maxFiles: numbe
       const reopened$ = runtime.reopenContainerLog({ containerId: id }).pipe(
         // The runtime still writes to the file that was moved. If it opened a new one all the same, this one stays.
         catchError((thrown: unknown) => {
-          const back$ = logFiles.move(moved, logPath).pipe(catchError(() => EMPTY));
+          const back$ = logFiles.move(moved, logPath).pipe(orElse(() => EMPTY));
           return concat(
             back$.pipe(ignoreElements()),
             throwError(() => thrown),

@@ -2,7 +2,7 @@
  * The life of one simulated node under faults: a time of faults with every rule checked at every step, then all is
  * healed and what is wanted has to come about, then nothing is wanted and nothing may be left. Owns node and faults.
  */
-import { InvariantError } from "../core/invariant.ts";
+import { InvariantError, witnessBrokenInvariants } from "../core/invariant.ts";
 import { createSimApiServer, type SimApiServer } from "./apiServer/simApiServer.ts";
 import { createApiFaults } from "./faults/apiFaults.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
@@ -78,6 +78,8 @@ export function createSimRun(options: SimRunOptions): SimRun {
   const found: SimViolation[] = [];
   let outcome: SimOutcome = "ok";
   let events = 0;
+  /** A broken invariant, whoever caught it. */
+  let bug: InvariantError | undefined;
   const world = createWorld(options, dice);
   const { node } = world;
   const pace = noBusyLoop(options.pods.length);
@@ -89,6 +91,7 @@ export function createSimRun(options: SimRunOptions): SimRun {
   const stepsUntil = (endMs: number): boolean => {
     while (node.step(endMs)) {
       events += 1;
+      if (bug !== undefined) throw bug;
       const spin = pace(node.clock.monotonicMs());
       if (spin !== undefined) found.push({ atMs: node.clock.monotonicMs(), checker: "noBusyLoop", message: spin });
       if (spin !== undefined || node.violations.length > 0) return !broken();
@@ -115,6 +118,9 @@ export function createSimRun(options: SimRunOptions): SimRun {
     },
     advance() {
       if (outcome !== "ok") return false;
+      const restoreWitness = witnessBrokenInvariants((error) => {
+        bug ??= error;
+      });
       try {
         return phases.next().done !== true && outcome === "ok";
       } catch (thrown) {
@@ -122,6 +128,8 @@ export function createSimRun(options: SimRunOptions): SimRun {
         const message = thrown instanceof InvariantError ? thrown.message : textOf(thrown);
         found.push({ atMs: node.clock.monotonicMs(), checker: "kubelet", message });
         return false;
+      } finally {
+        restoreWitness();
       }
     },
   };

@@ -16,7 +16,6 @@ import {
 } from "rxjs";
 import { apiEvent, type CountedEvent, eventPatch, eventRef, isExpectedRefusal, isRefused } from "../core/apiEvent.ts";
 import { type KubeletError, toKubeletError } from "../core/errors.ts";
-import { InvariantError } from "../core/invariant.ts";
 import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { ApiServer } from "../ports/apiServer.ts";
@@ -61,7 +60,6 @@ export const storeEvents = (events$: Observable<CountedEvent>, options: ApiEvent
 function attempt(event: CountedEvent, tries: number, options: ApiEventsOptions): Observable<never> {
   return write(event, options).pipe(
     catchError((thrown: unknown) => {
-      if (thrown instanceof InvariantError) return throwError(() => thrown);
       const error = toKubeletError(thrown);
       if (isRefused(error) || tries >= MAX_TRIES) return giveUp(event, error, options);
       const { clock, rng, returns$ = NEVER } = options;

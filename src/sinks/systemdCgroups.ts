@@ -25,6 +25,7 @@ import {
   type UnitProperty,
 } from "../core/resources/systemdProperties.ts";
 import { longTimer } from "../operators/longTimer.ts";
+import { orElse } from "../operators/orElse.ts";
 import type { Call } from "../ports/call.ts";
 import type { Cgroups } from "../ports/cgroup.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -53,7 +54,7 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
     systemd.resetFailedUnit(unit).pipe(
       ignoreElements(),
       // Only what failed can be forgotten.
-      catchError(() => EMPTY),
+      orElse(() => EMPTY),
     );
 
   /** Completes once `isDone`; `verb` is what systemd is to do. */
@@ -79,7 +80,7 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
       switchMap((state) => {
         if (runs(state)) return EMPTY;
         return concat(
-          systemd.startUnit(unit).pipe(catchError(() => throwError(() => refused))),
+          systemd.startUnit(unit).pipe(orElse(() => throwError(() => refused))),
           settled(unit, "start", runs),
         );
       }),

@@ -35,7 +35,6 @@ import {
   stepReflection,
 } from "../core/api/reflection.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
-import { InvariantError } from "../core/invariant.ts";
 import { type BackoffCurve, backoffDelay } from "../operators/backoffDelay.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import { newsOf } from "../operators/newsOf.ts";
@@ -152,11 +151,7 @@ function answers<R extends ApiResourceName>(
 ): Observable<ReflectorInput<ApiObjects[R]>> {
   const inputs$ = request.kind === "list" ? page(options, request) : lines(options, request, isComplete);
   return inputs$.pipe(
-    catchError((thrown: unknown) =>
-      thrown instanceof InvariantError
-        ? throwError(() => thrown)
-        : of({ kind: "failed", error: toKubeletError(thrown) } as const),
-    ),
+    catchError((thrown: unknown) => of({ kind: "failed", error: toKubeletError(thrown) } as const)),
     takeWhile(({ kind }) => kind !== "failed" && kind !== "closed", true),
   );
 }

@@ -4,7 +4,7 @@ import type { CreateKubelet } from "../../src/sim/simKubelet.ts";
 import { readReplay, replayedPods, replayText, type SimReplay } from "../../src/sim/simReplay.ts";
 import { simulateSeed, type SimulateOptions, type SimulateResult } from "../../src/sim/simulateSeed.ts";
 import { traceLine } from "../../src/sim/simTrace.ts";
-import { fragileKubelet, hastyKubelet, untidyKubelet } from "../support/brokenKubelets.ts";
+import { fragileKubelet, hastyKubelet, swallowingKubelet, untidyKubelet } from "../support/brokenKubelets.ts";
 
 const MINUTE_MS = 60_000;
 const RATES = { ...noFaults(), criReplyLost: 0.1, criSlow: 0.2, eventLost: 0.3, containerExits: 20, podReplaced: 4 };
@@ -89,6 +89,7 @@ describe("simulateSeed", () => {
   it.each([
     ["what is left over as liveness", untidyKubelet, "liveness"],
     ["a broken invariant as a crash", fragileKubelet, "crash"],
+    ["a broken invariant that somebody caught as a crash", swallowingKubelet, "crash"],
   ] as const)("tells %s", (_, createKubelet, outcome) => {
     const result = simulateSeed({ seed: 1, pods: 2, durationMs: 5 * MINUTE_MS, faults: "none", createKubelet });
     expect(result.outcome).toBe(outcome);

@@ -49,6 +49,19 @@ const breaking =
     return { ...kubelet, run$: merge(kubelet.run$, end$) };
   };
 
+/** Breaks an invariant at each write of a log line, and swallows the error. */
+export const swallowingKubelet: CreateKubelet = (config, ports) => {
+  const { log } = ports.telemetry;
+  const swallowing = (message: string): void => {
+    try {
+      throw new InvariantError(message);
+    } catch {
+      // The bug.
+    }
+  };
+  return createKubelet(config, { ...ports, telemetry: { ...ports.telemetry, log: { ...log, info: swallowing } } });
+};
+
 /** Breaks an invariant after a minute. */
 export const fragileKubelet = breaking(() => 60_000);
 

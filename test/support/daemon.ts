@@ -52,6 +52,8 @@ export interface Daemon {
   readonly manifests: string;
   readonly nodeName: string;
   readonly pid: number;
+  /** Of the process that ran last; undefined while it runs. */
+  readonly exitCode: number | undefined;
   readonly readOnlyUrl: string;
   readonly healthzUrl: string;
   /** Writes a manifest beside and renames it into place. */
@@ -128,6 +130,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     nodeName: NODE_NAME,
     get pid() {
       return child.pid ?? 0;
+    },
+    get exitCode() {
+      return child.exitCode ?? undefined;
     },
     readOnlyUrl,
     healthzUrl: `http://127.0.0.1:${healthzPort}`,

@@ -77,4 +77,9 @@ export const rxletMetrics = {
     help: "Times a source was reopened after it failed or ended.",
     labels: ["source"],
   },
+  rxlet_unhandled_errors_total: {
+    type: "counter",
+    help: "Errors that no code handled, by kind: exception of a callback, or rejection of a promise. Each one is a bug.",
+    labels: ["kind"],
+  },
 } as const satisfies Readonly<Record<string, MetricRow>>;

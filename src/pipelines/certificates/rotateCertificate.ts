@@ -30,6 +30,7 @@ import { sameValue } from "../../core/sameValue.ts";
 import { formatInstant } from "../../core/telemetry/civilTime.ts";
 import { backoffDelay } from "../../operators/backoffDelay.ts";
 import { longTimer } from "../../operators/longTimer.ts";
+import { orElse } from "../../operators/orElse.ts";
 import { untilWallTime } from "../../operators/untilWallTime.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { Certificates } from "../../ports/certificates.ts";
@@ -133,7 +134,7 @@ function createRotation(options: RotationOptions, { certificates, clock, rng, lo
   const obtain = (template: CertificateTemplate): Observable<HeldCertificate> => {
     if (isValid(held)) return issue(template);
     return store.current().pipe(
-      catchError(() => of(undefined)),
+      orElse(() => of(undefined)),
       switchMap((found) => (isValid(found) ? of(found) : issue(template))),
     );
   };
@@ -154,7 +155,7 @@ function createRotation(options: RotationOptions, { certificates, clock, rng, lo
   /** What cannot be removed is no reason to do without a certificate. */
   const forgetKey = () =>
     store.dropPendingKey().pipe(
-      catchError(() => EMPTY),
+      orElse(() => EMPTY),
       ignoreElements(),
     );
 

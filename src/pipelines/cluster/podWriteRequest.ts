@@ -4,7 +4,6 @@ import { nextPodWrite, type PodWrite, type SyncedStatus } from "../../core/api/p
 import type { ApiPod } from "../../core/api/toldPods.ts";
 import type { Node, Pod } from "../../core/api.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../../core/errors.ts";
-import { InvariantError } from "../../core/invariant.ts";
 import { mirrorPod } from "../../core/pod/mirrorPod.ts";
 import type { WorkOutcome } from "../../operators/byPriority.ts";
 import type { ApiLanes, ObjectRef } from "../../ports/apiServer.ts";
@@ -142,7 +141,6 @@ function attempt(
 ): Observable<WorkOutcome> {
   return request$.pipe(
     catchError((thrown: unknown): Observable<WorkOutcome> => {
-      if (thrown instanceof InvariantError) throw thrown;
       const error = toKubeletError(thrown);
       if (error.code === "NotFound") {
         memory.isInDoubt = false;

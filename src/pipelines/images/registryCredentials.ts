@@ -2,7 +2,7 @@
  * The credentials an image is pulled with: those of the pod's pull secrets, then those of the node's docker files, then
  * those that plugins have. Owns what was read of these files, for five minutes. Counterparts: getPullSecretsForPod, pkg/credentialprovider.
  */
-import { catchError, combineLatest, defer, map, type Observable, of, tap } from "rxjs";
+import { combineLatest, defer, map, type Observable, of, tap } from "rxjs";
 import type { Container, Pod } from "../../core/api.ts";
 import type { ConfigObjects } from "../../core/configObjects.ts";
 import {
@@ -17,6 +17,7 @@ import { allCredentialsOf } from "../../core/image/pullSecrets.ts";
 import { pullSecretReferences } from "../../core/pod/podReferences.ts";
 import type { MonotonicMs } from "../../core/ids.ts";
 import { ok, type Result } from "../../core/result.ts";
+import { orElse } from "../../operators/orElse.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { AskPlugins } from "./credentialPlugins.ts";
 import type { PodObjects } from "../podObjects.ts";
@@ -115,5 +116,5 @@ const readFile = (
       telemetry.log.error("Cannot use a file of registry credentials", { path, error: read.error });
       return undefined;
     }),
-    catchError(() => of(undefined)),
+    orElse(() => of(undefined)),
   );

@@ -7,7 +7,6 @@ import { catchError, defer, EMPTY, type Observable, tap } from "rxjs";
 import { syncErrorDelayMs } from "../../core/backoff.ts";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import { monotonicMs } from "../../core/ids.ts";
-import { InvariantError } from "../../core/invariant.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { lookFirst, type PodContext, podFields, seesOwnEffects } from "../podContext.ts";
@@ -48,7 +47,6 @@ export function podRound<P>(
     const errors: KubeletError[] = [];
     const acted$ = defer(() => act(planned, runtime, errors)).pipe(
       catchError((thrown: unknown) => {
-        if (thrown instanceof InvariantError) throw thrown;
         errors.push(toKubeletError(thrown));
         ports.telemetry.log.error("A step of a pod failed unexpectedly", { ...podFields(context), error: thrown });
         return EMPTY;

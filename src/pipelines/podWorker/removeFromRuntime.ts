@@ -1,9 +1,10 @@
 /** Removes dead containers, with their logs or without, and sandboxes. Idempotent: what is gone already is fine. */
-import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap } from "rxjs";
+import { concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap } from "rxjs";
 import { type KubeletError, withReason } from "../../core/errors.ts";
 import { containerLogLinkPath } from "../../core/paths.ts";
 import type { RuntimeContainer, RuntimeSandbox } from "../../core/runtime/podRuntimeStatus.ts";
 import { inParallel } from "../../operators/inParallel.ts";
+import { orElse } from "../../operators/orElse.ts";
 import { effect, inspect, type PodContext } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
 
@@ -51,6 +52,6 @@ function removeLogs({ ports, config, identity }: PodContext, container: RuntimeC
   const link = containerLogLinkPath(config.directories.containerLogsDir, named);
   return concat(files.remove(link), files.remove(container.logPath), logFiles.removeRotated(container.logPath)).pipe(
     ignoreElements(),
-    catchError(() => EMPTY),
+    orElse(() => EMPTY),
   );
 }

@@ -35,6 +35,7 @@ import { err } from "../../core/result.ts";
 import { hasRecursiveReadOnlyMounts } from "../../core/runtime/runtimeHandler.ts";
 import type { ContainerConfig, Image } from "../../gen/cri.ts";
 import { aborted } from "../../operators/aborted.ts";
+import { orElse } from "../../operators/orElse.ts";
 import { prepareContainerFiles } from "./containerFiles.ts";
 import { readEnvFiles } from "./envFiles.ts";
 import { eventOutput, inspect, lastingEffect, type PodContext, podFields, volumesOf } from "../podContext.ts";
@@ -145,7 +146,7 @@ function restartCountOf({ context, pod, container, start }: StartTask): Observab
   const { ports, config } = context;
   return ports.files.list(containerLogDir(config.directories, pod.metadata, container.name)).pipe(
     map(restartCountByLogs),
-    catchError(() => of(0)),
+    orElse(() => of(0)),
   );
 }
 

@@ -1,5 +1,5 @@
 /** The authorities volumes ask for, out of the bundles that are followed for them. Keeps nothing. */
-import { catchError, distinctUntilChanged, map, type Observable, of, take } from "rxjs";
+import { distinctUntilChanged, map, type Observable, of, take } from "rxjs";
 import {
   type AnchorsWish,
   BUNDLES_NOT_SYNCED,
@@ -9,6 +9,7 @@ import {
 } from "../../core/cert/trustAnchors.ts";
 import type { Result } from "../../core/result.ts";
 import { deadline } from "../../operators/deadline.ts";
+import { orElse } from "../../operators/orElse.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Followed } from "../../ports/projections.ts";
 
@@ -31,7 +32,7 @@ export function createTrustBundles(bundles$: Observable<Followed<TrustBundle>>, 
         take(1),
         map((bundles) => (bundles === "not served" ? NO_TRUST_BUNDLES : trustAnchors(wish, bundles))),
         deadline(SYNC_MS, clock),
-        catchError(() => of(BUNDLES_NOT_SYNCED)),
+        orElse(() => of(BUNDLES_NOT_SYNCED)),
       ),
   };
 }

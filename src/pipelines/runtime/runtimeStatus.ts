@@ -27,6 +27,7 @@ import { VERBOSITY } from "../../core/telemetry/verbosity.ts";
 import { conflateByKey } from "../../operators/conflateByKey.ts";
 import { deadline } from "../../operators/deadline.ts";
 import { eachOf } from "../../operators/eachOf.ts";
+import { orElse } from "../../operators/orElse.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import type { KubeletPorts, RuntimeSignal } from "../../ports/kubeletPorts.ts";
 import type { Cell } from "../../state/cell.ts";
@@ -193,7 +194,7 @@ function audits(signal: RuntimeSignal, ports: Ports, config: Config): Observable
           },
           next: reportIgnored,
         }),
-        catchError(() => {
+        orElse(() => {
           waitMs = config.relistPeriodMs;
           return EMPTY;
         }),

@@ -1,5 +1,6 @@
 /** What went wrong between us and the API server, as KubeletErrors. */
 import { isKubeletError, type KubeletError, kubeletError } from "../../core/errors.ts";
+import { rethrowInvariant } from "../../core/invariant.ts";
 import { errnoOf } from "../../core/ioError.ts";
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -18,6 +19,7 @@ const firstOf = (thrown: unknown): unknown => (thrown instanceof AggregateError 
 
 /** The failure of a request, named by `what`; its cause has the errno. */
 export function transportError(what: string, thrown: unknown): KubeletError {
+  rethrowInvariant(thrown);
   if (isKubeletError(thrown)) return thrown;
   const first = firstOf(thrown);
   const errno = errnoOf(first);

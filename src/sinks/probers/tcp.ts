@@ -1,10 +1,11 @@
 /** TCP probes: connect, close. Bound: the timeout. Upstream: pkg/probe/tcp. */
 import { connect } from "node:net";
-import { catchError, of } from "rxjs";
+import { of } from "rxjs";
 import type { ProbeOutcome } from "../../core/probe/probeTypes.ts";
 import { joinHostPort } from "../../core/probe/probeTarget.ts";
 import { deadline } from "../../operators/deadline.ts";
 import { fromCall } from "../../operators/fromCall.ts";
+import { orElse } from "../../operators/orElse.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { TcpProbeRequest } from "../../ports/probers.ts";
@@ -15,7 +16,7 @@ export function tcpProbe({ host, port, timeoutMs }: TcpProbeRequest, clock: Cloc
   const address = joinHostPort(host, port);
   return fromCall((signal) => attempt(host, port, address, signal)).pipe(
     deadline(timeoutMs, clock),
-    catchError(() => of<ProbeOutcome>({ result: "failure", output: dialTimeout(address) })),
+    orElse(() => of<ProbeOutcome>({ result: "failure", output: dialTimeout(address) })),
   );
 }
 

@@ -5,6 +5,7 @@
 import type { Subscription } from "rxjs";
 import { Worker } from "node:worker_threads";
 import { kubeletError } from "../../core/errors.ts";
+import { invariant, InvariantError } from "../../core/invariant.ts";
 import { err, type Result } from "../../core/result.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { TreeAnswer, TreeNews, TreeProgress, TreeRequest, TreeTask, TreeValues } from "./treeTasks.ts";
@@ -58,6 +59,8 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
     });
     made.on("error", (thrown: unknown) => {
       why = String(thrown);
+      // An error of another thread has lost its class.
+      invariant(!(thrown instanceof Error && thrown.name === InvariantError.name), why);
     });
     made.on("exit", () => {
       if (thread !== made) return;

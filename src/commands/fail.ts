@@ -1,0 +1,23 @@
+/** The end of a process that cannot start or go on: what went wrong on standard error, and the exit code. */
+import { toKubeletError } from "../core/errors.ts";
+import { InvariantError, witnessBrokenInvariants } from "../core/invariant.ts";
+import { endNow, endProcess } from "./endProcess.ts";
+
+const EXIT_FAILURE = 1;
+/** A bug of ours has a code of its own, so that a supervisor can tell. */
+const EXIT_INVARIANT = 70;
+
+/** Says why and ends the process: at once for a broken invariant, since nothing it knows can be trusted any more. */
+export function fail(error: unknown): void {
+  if (error instanceof InvariantError) {
+    process.stderr.write(`rxlet: ${error.stack ?? error.message}\n`);
+    endNow(EXIT_INVARIANT);
+  }
+  process.stderr.write(`rxlet: ${toKubeletError(error).message}\n`);
+  endProcess(EXIT_FAILURE);
+}
+
+/** From now on a broken invariant ends the process wherever it is thrown, whoever would catch it. */
+export function failOnBrokenInvariants(): void {
+  witnessBrokenInvariants(fail);
+}

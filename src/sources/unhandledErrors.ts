@@ -1,0 +1,36 @@
+/**
+ * Exceptions and rejections of this process that no code handles. While somebody listens they no longer end the process,
+ * which is Node's default. Bound: none of its own; whoever listens paces what it says.
+ */
+import { Observable } from "rxjs";
+import { InvariantError } from "../core/invariant.ts";
+
+export interface UnhandledError {
+  readonly kind: "exception" | "rejection";
+  readonly error: unknown;
+}
+
+/**
+ * Emits each of them.
+ *
+ *     callback throws     --e-----
+ *     promise rejects     -----e--
+ *
+ * Cancels: Node's default is back. Errors: a broken invariant, which nothing survives.
+ */
+export const unhandledErrors = (): Observable<UnhandledError> =>
+  new Observable((subscriber) => {
+    const tell =
+      (kind: UnhandledError["kind"]) =>
+      (error: unknown): void => {
+        if (error instanceof InvariantError) subscriber.error(error);
+        else subscriber.next({ kind, error });
+      };
+    const [exception, rejection] = [tell("exception"), tell("rejection")];
+    process.on("uncaughtException", exception);
+    process.on("unhandledRejection", rejection);
+    return () => {
+      process.off("uncaughtException", exception);
+      process.off("unhandledRejection", rejection);
+    };
+  });

@@ -1,13 +1,13 @@
 /** Changes of pods as lines for a pipe: one per pod that looks different than before, one per pod that left. Pure. */
 import type { Pod } from "../core/api.ts";
 import type { EpochMs } from "../core/ids.ts";
-import { type PodRow, podRow } from "../core/pod/podRow.ts";
+import type { PodRow } from "../core/pod/podRow.ts";
 import { formatInstant } from "../core/telemetry/civilTime.ts";
-import { printable, shownName } from "./tableLines.ts";
+import { devRow, printable, shownName } from "./tableLines.ts";
 
 /** What was last said of each pod, by UID, and the lines that said what is new. */
 export interface PodLines {
-  readonly said: ReadonlyMap<string, { readonly name: string; readonly words: string }>;
+  readonly said: ReadonlyMap<string, { readonly name: string; readonly key: string }>;
   readonly text: readonly string[];
 }
 
@@ -17,10 +17,21 @@ export const NO_LINES: PodLines = { said: new Map(), text: [] };
 /** Names are padded to this width, so that most columns line up without knowing what comes. */
 const NAME_WIDTH = 24;
 
+/** The longest usual status, CreateContainerConfigError. */
+const STATUS_WIDTH = 26;
+/** Before anything of a pod runs. */
+const STARTING = /^(Pending|ContainerCreating|Init:0\/\d+)$/;
+
+/** A pod that starts, or is removed, gets one line for all of that. */
+function keyOf(row: PodRow): string {
+  if (row.status === "Terminating") return row.status;
+  return row.restartCount === 0 && STARTING.test(row.status) ? "starting" : words(row);
+}
+
 /** What matters of a row; ages are left out, they change by themselves. */
 function words({ ready, status, restartCount, ip }: PodRow): string {
   const restarts = restartCount === 1 ? "1 restart" : `${restartCount} restarts`;
-  return `${ready.padEnd(5)}  ${printable(status).padEnd(18)}  ${restarts.padEnd(11)}  ${printable(ip)}`;
+  return `${ready.padEnd(5)}  ${printable(status).padEnd(STATUS_WIDTH)}  ${restarts.padEnd(11)}  ${printable(ip)}`;
 }
 
 /** The lines for these pods after what was said before. */
@@ -28,13 +39,13 @@ export function changedLines({ said }: PodLines, pods: readonly Pod[], now: Epoc
   const at = formatInstant(now);
   const current = new Map(
     pods.map((pod) => {
-      const row = podRow(pod, now);
-      return [pod.metadata.uid, { name: shownName(row), words: words(row) }] as const;
+      const row = devRow(pod, now);
+      return [pod.metadata.uid, { name: shownName(row), key: keyOf(row), words: words(row) }] as const;
     }),
   );
   const line = (name: string, rest: string): string => `${at}  ${name.padEnd(NAME_WIDTH)}  ${rest}`.trimEnd();
   const changed = [...current]
-    .filter(([uid, { words }]) => said.get(uid)?.words !== words)
+    .filter(([uid, { key }]) => said.get(uid)?.key !== key)
     .map(([, { name, words }]) => line(name, words));
   const gone = [...said].filter(([uid]) => !current.has(uid)).map(([, { name }]) => line(name, "removed"));
   return { said: current, text: [...changed, ...gone] };

@@ -18,14 +18,13 @@ import {
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import type { EpochMs } from "../core/ids.ts";
-import { podRow } from "../core/pod/podRow.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import { bannerLines, type DevBanner } from "./devBanner.ts";
 import { type DrawnBlock, drawBlock, EMPTY_BLOCK, type TerminalSize } from "./drawBlock.ts";
 import { changedLines, NO_LINES } from "./podLines.ts";
 import { changedProblems, NO_PROBLEM_LINES } from "./problemLines.ts";
 import { screenLines } from "./screenLines.ts";
-import { byName, shownName, tableLines } from "./tableLines.ts";
+import { byName, devRow, shownName, tableLines } from "./tableLines.ts";
 
 export interface PodTableOptions {
   readonly changes$: Observable<readonly Pod[]>;
@@ -35,6 +34,8 @@ export interface PodTableOptions {
   readonly header: DevBanner;
   /** The size of the terminal, now and after each resize; undefined in a pipe or a file. */
   readonly terminal$: Observable<TerminalSize> | undefined;
+  /** What a terminal shows under the table, asked at each redraw; undefined: nothing. */
+  readonly note?: () => string | undefined;
 }
 
 /** At most ten redraws a second; ages move once a second. */
@@ -71,7 +72,7 @@ function pipedTable({ changes$, problems$, clock, header }: PodTableOptions): Ob
 }
 
 function redrawnTable(
-  { changes$, problems$, clock, header }: PodTableOptions,
+  { changes$, problems$, clock, header, note }: PodTableOptions,
   terminal$: Observable<TerminalSize>,
 ): Observable<string> {
   const { manifests } = header;
@@ -79,12 +80,22 @@ function redrawnTable(
     throttleTime(REDRAW_MS, clock.scheduler, { leading: true, trailing: true }),
     map(([pods, problems, size]) => {
       const now = clock.wallTime();
-      const rows = pods.map((pod) => podRow(pod, now)).sort(byName);
+      const rows = pods.map((pod) => devRow(pod, now)).sort(byName);
       const banner = bannerLines(header, rows[0] && shownName(rows[0]));
-      return { lines: screenLines(banner, tableLines(rows), { problems, manifests }, size), size };
+      return {
+        lines: screenLines(
+          banner,
+          [...tableLines(rows, size.columns), ...noteLines(note?.())],
+          { problems, manifests },
+          size,
+        ),
+        size,
+      };
     }),
     scan((block: DrawnBlock, { lines, size }) => drawBlock(block, lines, size), EMPTY_BLOCK),
     distinctUntilChanged(),
     map(({ output }) => output),
   );
 }
+
+const noteLines = (note: string | undefined): readonly string[] => (note === undefined ? [] : ["", note]);

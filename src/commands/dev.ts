@@ -28,7 +28,9 @@ import {
 import type { DevBanner } from "../cli/devBanner.ts";
 import { podTable } from "../cli/podTable.ts";
 import type { DevOptions } from "../cli/subCommands.ts";
+import { stoppingNote } from "../core/dev/stoppingNote.ts";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
+import type { TimelineView } from "../core/timeline/timelineView.ts";
 import type { Kubelet } from "../kubelet.ts";
 import { createLogger } from "../sinks/logger.ts";
 import { systemClock } from "../sources/systemClock.ts";
@@ -63,6 +65,8 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
   return defer(() => from(openDevSpace(options))).pipe(
     switchMap((space) => {
       let kubelet: Kubelet | undefined;
+      let isStopping = false;
+      const note = (): string | undefined => (isStopping && kubelet ? stoppingNote(leaving(kubelet)) : undefined);
       const log = createLogger({
         format: "text",
         verbosity: options.logLevel,
@@ -72,6 +76,7 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
       const drained$ = signals$.pipe(
         take(1),
         switchMap(() => {
+          isStopping = true;
           // On a terminal the table itself shows it, and a line in between would break it.
           if (screen.isTTY !== true) screen.write("\nStopping pods...\n");
           return kubelet === undefined ? of(undefined) : kubelet.drain(DRAIN_MS);
@@ -89,7 +94,7 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
             httpsPort(output$).pipe(switchMap((port) => from(space.announce(port)))),
           ]),
         ),
-        switchMap(([started, banner]) => showPods(started, banner, screen)),
+        switchMap(([started, banner]) => showPods(started, banner, screen, note)),
       );
       const died$ = from(space.runtime.ended).pipe(
         switchMap(() => throwError(() => kubeletError("Unavailable", "the built-in runtime ended"))),
@@ -117,6 +122,9 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
   );
 }
 
+const leaving = ({ queries }: Kubelet): readonly TimelineView[] =>
+  queries.shownPods().flatMap(({ metadata }) => queries.timeline(metadata.namespace, metadata.name) ?? []);
+
 const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}\n`).join("");
 
 const startedKubelet = (output$: Observable<NodeOutput>): Observable<Kubelet> =>
@@ -132,16 +140,22 @@ const httpsPort = (output$: Observable<NodeOutput>): Observable<number> =>
     map(({ at }) => at.port),
   );
 
-function showPods(kubelet: Kubelet, header: DevBanner, screen: Screen): Observable<never> {
+function showPods(
+  kubelet: Kubelet,
+  header: DevBanner,
+  screen: Screen,
+  note: () => string | undefined,
+): Observable<never> {
   const resized$ = fromEvent(screen as unknown as NodeJS.EventEmitter, "resize").pipe(
     startWith(undefined),
     map(() => ({ columns: screen.columns ?? 80, rows: screen.rows ?? 24 })),
   );
   return podTable({
-    changes$: kubelet.podsChanged$.pipe(map(() => kubelet.queries.pods())),
+    changes$: kubelet.podsChanged$.pipe(map(() => kubelet.queries.shownPods())),
     problems$: kubelet.problemsChanged$.pipe(map(() => kubelet.queries.manifestProblems())),
     clock: systemClock,
     header,
+    note,
     terminal$: screen.isTTY === true ? resized$ : undefined,
   }).pipe(
     tap((text) => screen.write(text)),

@@ -69,9 +69,9 @@ describe("podTable in a pipe", () => {
       const output$ = podTable({ changes$, problems$: of([]), clock, header, terminal$: undefined });
       expectObservable(output$).toBe("(hp) 996ms r 1999ms b 999ms j 4999ms |", {
         h: `${HEAD.join("\n")}\n`,
-        p: line(0, "web                       0/1    Pending             0 restarts   <none>"),
-        r: line(1, "web                       1/1    Running             1 restart    10.0.0.2"),
-        b: line(3, "batch/job                 0/1    Completed           0 restarts   <none>"),
+        p: line(0, "web                       0/1    Pending                     0 restarts   <none>"),
+        r: line(1, "web                       1/1    Running                     1 restart    10.0.0.2"),
+        b: line(3, "batch/job                 0/1    Completed                   0 restarts   <none>"),
         j: line(4, "web                       removed"),
       });
     }),
@@ -103,7 +103,7 @@ describe("podTable in a pipe", () => {
       });
       expectObservable(output$).toBe("(ha)|", {
         h: `${HEAD.join("\n")}\n`,
-        a: line(0, "web                       0/1    ?[2Jx?y             0 restarts   <none>"),
+        a: line(0, "web                       0/1    ?[2Jx?y                     0 restarts   <none>"),
       });
     }),
   );

@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { stoppingNote } from "../../../../src/core/dev/stoppingNote.ts";
+import type { TimelineView } from "../../../../src/core/timeline/timelineView.ts";
+
+const view = (name: string, ...waits: TimelineView["waits"]): TimelineView =>
+  ({ pod: { namespace: "default", name, uid: name }, waits }) as unknown as TimelineView;
+
+it("says what is waited for and how long", () => {
+  const hook = { what: "PreStop", next: { what: "its end", at: "T", inSeconds: 23.4 } };
+  expect(stoppingNote([view("web", hook), view("job")])).toBe(
+    "Stopping pods... waiting for web (PreStop, 24s left), job; Ctrl-C again to stop now",
+  );
+});
+
+it("names a few of many pods", () => {
+  expect(stoppingNote(["a", "b", "c", "d", "e"].map((name) => view(name)))).toBe(
+    "Stopping pods... waiting for a, b, c and 2 more; Ctrl-C again to stop now",
+  );
+});

@@ -1,16 +1,14 @@
 /** Processes that are asked to end while one of their threads hangs in the system: a pipe nobody writes to stands for it. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kill } from "../support/kernelState.ts";
 import { waitFor } from "../support/waitFor.ts";
 
-const { O_NONBLOCK, O_WRONLY } = constants;
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const PROGRAM = fileURLToPath(new URL("../support/endingProgram.ts", import.meta.url));
 /** The bound is 2 s; the rest is room for a busy machine. */
 const END_MS = 30_000;
@@ -38,7 +36,6 @@ describe("a process that is asked to end", () => {
     const ended = once(child, "close");
     return {
       said: () => said,
-      signal: () => child.kill("SIGTERM"),
       ended: () =>
         waitFor("the process to end", () => child.exitCode !== null || child.signalCode !== null, END_MS).then(
           async () => (await ended) as [number | null, string | null],
@@ -57,15 +54,5 @@ describe("a process that is asked to end", () => {
   it("ends at once when nothing is open", async () => {
     const { ended, said } = start(PROGRAM, "nothing", pipe, "3");
     expect([await ended(), said()]).toEqual([[3, null], ""]);
-  });
-
-  it("ends on SIGTERM though the daemon waits for a file for ever", async () => {
-    const { ended, said, signal } = start(MAIN, "--root-dir", folder, "--resolv-conf", pipe, "--fail-swap-on=false");
-    // It succeeds once somebody reads, who then waits for the end of this writer.
-    const writer = await waitFor("the daemon to read the pipe", () => openSync(pipe, O_WRONLY | O_NONBLOCK));
-    onTestFinished(() => closeSync(writer));
-    signal();
-    expect(await ended()).toEqual([0, null]);
-    expect(said()).toMatch(/^rxlet: exiting with 1 file system call still open$/m);
   });
 });

@@ -128,4 +128,30 @@ describe.skipIf(isSkipped).each(cgroupVersionsHere())("slices of a real systemd,
     await done(cgroups.destroy(POD));
     expect(await properties(UNIT, "ActiveState")).toEqual(["ActiveState=inactive"]);
   });
+
+  it("of others get limits where they are there, and are not made", async () => {
+    await expect(done(cgroups.update("/absent", { cpuShares: 2 }))).rejects.toMatchObject({
+      code: "NotFound",
+      message: expect.stringContaining("absent.slice"),
+    });
+    expect(await properties("absent.slice", "ActiveState")).toEqual(["ActiveState=inactive"]);
+    await done(cgroups.ensure("/reserved", {}));
+    await done(
+      cgroups.update("/reserved", { cpuShares: 1024, memoryLimitBytes: 1 << 27, pidsLimit: 50, hugePages: {} }),
+    );
+    const names = [LIMITS[0], LIMITS[2], LIMITS[3]].map((name) => name ?? "");
+    const values = [cgroupVersion === 1 ? "1024" : "39", String(1 << 27), "50"];
+    expect(await properties("reserved.slice", ...names)).toEqual(
+      names.map((name, index) => `${name}=${values[index]}`).sort(),
+    );
+    if (!hasFiles) return;
+    const file = (hierarchy: string, name: string): string =>
+      readFileSync(join(systemd.cgroupDir, hierarchy, "reserved.slice", name), "utf8").trim();
+    expect([file("cpu", "cpu.shares"), file("memory", "memory.limit_in_bytes"), file("pids", "pids.max")]).toEqual([
+      "1024",
+      String(1 << 27),
+      "50",
+    ]);
+    await done(cgroups.destroy("/reserved"));
+  });
 });

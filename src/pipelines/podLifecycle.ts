@@ -16,6 +16,7 @@ import {
 } from "../core/pod/podRegistry.ts";
 import { podEventObject } from "../core/pod/podEvents.ts";
 import { rejectedStatus } from "../core/pod/rejectedStatus.ts";
+import type { PodStatusInput } from "../core/pod/status.ts";
 import { eachOf } from "../operators/eachOf.ts";
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
@@ -25,6 +26,7 @@ import type { PodOutput } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
 import { type PodWorkerDeps, podWorker } from "./podWorker/podWorker.ts";
 import { preemption } from "./preemption.ts";
+import { roomWaits } from "./roomWaits.ts";
 
 export interface PodLifecycleDeps extends Omit<PodWorkerDeps, "state"> {
   readonly state: NodeView;
@@ -50,6 +52,7 @@ export function podLifecycle(
       ...admission,
       sourcesReady: allSourcesSeen(),
       runtimePods,
+      now: ports.clock.monotonicMs(),
     });
     registry.set(step.registry);
     count(input, step, ports.telemetry.metrics);
@@ -61,6 +64,7 @@ export function podLifecycle(
       merge(
         steps$.pipe(eachOf((step) => [...refusals(step, deps), ...resizeEvents(step, ports.telemetry)])),
         preemption(steps$, state, ports),
+        roomWaits(steps$, state, ports, () => statusNode(deps)),
         steps$.pipe(
           eachOf(({ commands }) => commands),
           tap((command) => report(command, ports.telemetry.log)),
@@ -75,6 +79,12 @@ export function podLifecycle(
     ),
   );
 }
+
+/** The node, in the status of a pod of which nothing runs. */
+const statusNode = ({ node, state }: PodLifecycleDeps): PodStatusInput["node"] => ({
+  hostIPs: node.nodeIps,
+  runtimeName: state.runtimeState.value.runtimeName,
+});
 
 /** One line per turn in a pod's life; an update of a running pod is no turn. */
 function report(command: PodCommand, log: Logger): void {

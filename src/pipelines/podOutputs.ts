@@ -1,4 +1,5 @@
 /** What a pod worker says to the rest of the node. */
+import type { OverdueFor } from "../core/admission/leavingPods.ts";
 import type { Pod, PodStatus } from "../core/api.ts";
 import type { KubeletEvent } from "../core/events.ts";
 import type { PodUid } from "../core/ids.ts";
@@ -23,8 +24,8 @@ export type PodOutput =
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
   /** Nothing of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
-  /** A pod that makes room for another one has not stopped in time. */
-  | { readonly kind: "overdue"; readonly uid: PodUid }
+  /** As the registry takes it: a pod whose room others wait for has not stopped in time. */
+  | { readonly kind: "overdue"; readonly uid: PodUid | undefined; readonly for: OverdueFor }
   /** A stopped pod holds nothing any more that another one may need. */
   | { readonly kind: "reclaimed"; readonly uid: PodUid }
   /** Nothing of the pod is left on the node; the worker ends. */

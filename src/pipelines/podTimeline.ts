@@ -10,8 +10,9 @@ import { filter, ignoreElements, map, merge, type Observable, scan, tap } from "
 import { type MonotonicMs, type PodUid, podFullName, podUid } from "../core/ids.ts";
 import type { PodRecord, Registry } from "../core/pod/podRegistry.ts";
 import { emptyRegistry } from "../core/pod/podRegistry.ts";
+import { isCriticalPod } from "../core/pod/criticalPod.ts";
 import { advanceTimeline, emptyTimeline } from "../core/timeline/advanceTimeline.ts";
-import type { Instant, PodTimeline, TimelineInput } from "../core/timeline/timelineTypes.ts";
+import type { Instant, PodTimeline, RoomAhead, TimelineInput } from "../core/timeline/timelineTypes.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { KeyedCell } from "../state/keyedCell.ts";
 import type { PodOutput } from "./podOutputs.ts";
@@ -68,14 +69,21 @@ function changedRecords(before: Registry, after: Registry): readonly PodRecord[]
   return [...after.records].filter(([uid, record]) => before.records.get(uid) !== record).map(([, record]) => record);
 }
 
-function recordInput(record: PodRecord, { holders, records }: Registry): TimelineInput {
+function recordInput(record: PodRecord, { holders }: Registry): TimelineInput {
   const { identity, pod, state, graceSeconds } = record;
   const holder = state === "waiting" ? holders.get(podFullName(identity.name, identity.namespace)) : undefined;
-  const victims = (state === "waiting" ? record.victims : []).flatMap((uid) => {
-    const victim = records.get(uid)?.identity;
-    return victim === undefined ? [] : [`${victim.namespace}/${victim.name}`];
-  });
-  return { kind: "record", pod, state, graceSeconds, behind: holder, victims };
+  const room = state === "waiting" && holder === undefined ? roomAhead(record) : undefined;
+  return { kind: "record", pod, state, graceSeconds, behind: holder, room };
+}
+
+function roomAhead({ pod, behind, victims }: PodRecord): RoomAhead {
+  const until = behind.map((awaited) => awaited.until).toSorted((a, b) => b - a)[0];
+  const what = pod !== undefined && isCriticalPod(pod) ? "started beside them" : "rejected";
+  return {
+    pods: behind.map(({ name }) => name),
+    isPreempted: behind.some(({ uid }) => victims.includes(uid)),
+    due: until === undefined ? undefined : { what, at: until },
+  };
 }
 
 function saidOf(output: PodOutput): { readonly uid: PodUid; readonly input: TimelineInput } | undefined {

@@ -8,6 +8,7 @@ import type { CountedEvent } from "../core/apiEvent.ts";
 import { isKubeletError, type KubeletError } from "../core/errors.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import { isTerminalPhase } from "../core/pod/phase.ts";
 import type { PodSource, SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { Rng } from "../ports/random.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
@@ -239,8 +240,8 @@ function tellChanges(seen: Map<string, Seen>, pods: readonly Pod[], see: (sight:
     if (before?.status === status) continue;
     const subject = `${namespace}/${name}`;
     seen.set(podUid, { subject, status });
-    // A static pod has a status of its own from the start: Pending, and nothing more.
-    if (status?.containerStatuses === undefined) continue;
+    // A static pod has a status of its own from the start: Pending, and nothing more. One that was rejected is Failed.
+    if (status?.containerStatuses === undefined && !isTerminalPhase(status?.phase)) continue;
     see({ kind: "status", podUid, subject, before: before?.status, after: status });
   }
   if (known === seen.size) return;

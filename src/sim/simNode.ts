@@ -6,6 +6,7 @@ import { merge, type Subscription } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { invariant } from "../core/invariant.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { ResourceAmounts } from "../core/resources/resourceList.ts";
 import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
 import type { CriRpc } from "../core/criOperations.ts";
 import type { Kubelet } from "../kubelet.ts";
@@ -79,6 +80,8 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly scheduler?: HeapScheduler;
   readonly config?: Partial<KubeletConfig>;
   readonly machine?: Partial<Machine>;
+  /** Extended resources of the node, as device plugins would tell of them; default: none. */
+  readonly devices?: ResourceAmounts;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string;
   /** Feature gates ClusterTrustBundleProjection and PodCertificateRequest; default: off. */
@@ -282,7 +285,8 @@ function createWorld(options: SimNodeOptions): World {
     mountGoesOn,
     volumeFault,
   });
-  const config = simKubeletConfig(host.machine, options.config);
+  const defaults = simKubeletConfig(host.machine, options.config);
+  const config = { ...defaults, allocatable: { ...defaults.allocatable, ...options.devices } };
   const subjects = createSimSubjects();
   let watcher: (sight: SimSight) => void = () => {};
   const see = (sight: SimSight): void => {

@@ -29,6 +29,7 @@ import { createSimNode, type SimNode } from "./simNode.ts";
 import type { SimObservation } from "./simObservation.ts";
 import { usualRegistry } from "./runtime/simRuntime.ts";
 import { readsPage, type SimPodPlan, type Workload, workloadPrograms } from "./workload/workload.ts";
+import { SIM_DEVICES } from "./workload/workloadTenants.ts";
 import { workloadAnswers } from "./workload/workloadAnswers.ts";
 import { createWorkloadOwners, type WorkloadOwners } from "./workload/workloadOwners.ts";
 
@@ -221,6 +222,7 @@ function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {
     scheduler,
     api: server,
     modern: kind.modern,
+    devices: SIM_DEVICES,
     objectStrategy: createPrng(`${seed}/objects`).pick(["Watch", "Watch", "Watch", "Cache", "Get"]),
     programs: withProgramFaults(workloadPrograms, dice),
     registry: withPullFaults(usualRegistry(draws.fork("registry")), dice),

@@ -339,10 +339,39 @@ describe("the timeline of a pod", () => {
     node.putPod(podOf({ name: "critical", uid: "uid-2", spec: { priority: 2_000_000_000, dnsPolicy: "Default" } }));
     node.runFor(5_000);
     expect(explained(node, "critical").slice(0, 4)).toEqual([
-      "demo/critical  no status yet, waiting since 00:05.00  (UID uid-2)",
+      "demo/critical  Pending, waiting since 00:05.00  (UID uid-2)",
       "Now, at 00:10.00",
-      "  Preemption for 5s",
+      "  Preemption for 5s; started beside them at 00:50.00, in 40s",
       "    demo/plain is stopped to make room",
+    ]);
+  });
+
+  it("says for which pods that leave the node a pod waits, and until when", () => {
+    const containers = [containerOf({ resources: { requests: { cpu: "8" } } })];
+    const sized = (uid: string) => plainPod({ uid, name: uid, spec: { terminationGracePeriodSeconds: 1, containers } });
+    const { node } = podNode({
+      pods: [sized("old")],
+      programs: () => ({ onTerm: "ignored", onKill: { afterMs: 600_000, code: 137 } }),
+    });
+    node.runFor(5_000);
+    node.dropPod("old");
+    node.putPod(sized("new"));
+    node.runFor(5_000);
+    const waiting = [
+      "demo/new  Pending, waiting since 00:05.00  (UID new)",
+      "Now, at 00:10.00",
+      "  Room, for 5s; rejected at 01:06.00, in 56s",
+      "    demo/old is leaving the node and will make room",
+      "So far",
+      "  00:05.00    Waiting  for room of demo/old",
+      "  00:05.00    Phase    Pending",
+    ];
+    expect(explained(node, "new")).toEqual(waiting);
+    node.runFor(60_000);
+    expect(explained(node, "new").slice(0, 3)).toEqual([
+      "demo/new  Failed, rejected since 01:06.00  (UID new)",
+      "Now, at 01:10.00",
+      "  was refused and does not run",
     ]);
   });
 

@@ -11,14 +11,7 @@ export const PREEMPTED: StatusOverride = {
   message: "Preempted in order to admit critical pod",
 };
 
-/** A stop takes seconds of talking to the runtime, whatever the grace. */
-const MINIMUM_STOP_SECONDS = 10;
-
-/** For how long, in milliseconds, the critical pod waits for the stop of a pod with this grace: half as much again. */
-export const preemptionWaitMs = (graceSeconds: number): number =>
-  1000 * Math.max(MINIMUM_STOP_SECONDS, graceSeconds + Math.floor(graceSeconds / 2));
-
-/** Said of a pod that has not stopped by then. */
+/** Said of a pod that has not stopped in time: nobody waits for its room any more, and critical pods start beside it. */
 export const overdueEvent = (pod: Pod): KubeletEvent => ({
   type: "Warning",
   reason: "ExceededGracePeriod",

@@ -2,13 +2,15 @@
  * Which of the wanted resizes are granted now: those that ask for no more first, then by priority, QoS class and time
  * of waiting. What one gives back, another may take once the smaller size is on disk. Counterpart: allocation_manager.go.
  */
-import type { AdmissionResult } from "../admission/admit.ts";
+import type { AwaitedPod } from "../admission/leavingPods.ts";
+import { type Admit, decideRoom, type Rooms, shortageMessage } from "../admission/roomDecision.ts";
 import type { Pod } from "../api.ts";
 import type { PodUid } from "../ids.ts";
+import { unreachable } from "../invariant.ts";
 import { podQosClass } from "../pod/qos.ts";
 import { podRequests } from "../resources/podResources.ts";
 import { resourceMilli, resourceValue } from "../resources/resourceList.ts";
-import { admitBeside, regranted, type TakenRoom, takenRoom } from "./heldRoom.ts";
+import { regranted, takenRoom } from "./heldRoom.ts";
 import type { Infeasible } from "./infeasibleResize.ts";
 import type { ResizableParts } from "./podAllocation.ts";
 
@@ -54,12 +56,14 @@ export interface ResizeOutcome {
   readonly preempt: readonly PodUid[];
   /** Resource there is too little of as long as they run. */
   readonly shortOf: string | undefined;
+  /** Leaving pods it waits for: it is promised what they leave. */
+  readonly behind: readonly AwaitedPod[];
 }
 
 /** How sizes are judged on this node. */
 export interface ResizeRules {
   readonly parts: ResizableParts;
-  readonly admit: (pod: Pod, others: readonly Pod[]) => AdmissionResult;
+  readonly admit: Admit;
   readonly infeasible: (desired: Pod, allocated: Pod) => Infeasible | undefined;
 }
 
@@ -86,44 +90,76 @@ export function inResizeOrder(waiting: readonly WantedResize[]): readonly Wanted
 }
 
 /**
- * Judges all that wait, given what the active pods take (those that wait among them). Who needs room that is still held
- * has no outcome yet.
+ * Judges all that wait, given what the pods of the node take (those that wait among them) and which leaving pods others
+ * wait for already. Who needs room that is still held has no outcome yet.
  */
 export function judgeResizes(
   waiting: readonly WantedResize[],
-  taken: ReadonlyMap<PodUid, TakenRoom>,
+  taken: Rooms,
+  reserved: ReadonlySet<PodUid>,
   rules: ResizeRules,
 ): readonly ResizeOutcome[] {
   const rooms = new Map(taken);
+  const awaited = new Set(reserved);
   return inResizeOrder(waiting).flatMap((wanted) => {
-    const outcome = judge(wanted, rooms, rules);
+    const outcome = judge(wanted, rooms, awaited, rules);
     if (outcome === undefined) return [];
     const { uid, allocated, desired } = wanted;
-    const before = rooms.get(uid) ?? takenRoom(allocated, undefined);
-    if (outcome.refused === undefined) rooms.set(uid, regranted(before, desired));
+    const { promised: _promised, ...before } = rooms.get(uid) ?? takenRoom(allocated, undefined);
+    const isGranted = outcome.refused === undefined;
+    const isPromised = outcome.behind.length > 0;
+    rooms.set(uid, isGranted ? regranted(before, desired) : isPromised ? { ...before, promised: desired } : before);
+    for (const { uid: leaver } of outcome.behind) awaited.add(leaver);
     return [outcome];
   });
 }
 
 function judge(
   wanted: WantedResize,
-  rooms: ReadonlyMap<PodUid, TakenRoom>,
+  rooms: Rooms,
+  reserved: ReadonlySet<PodUid>,
   rules: ResizeRules,
 ): ResizeOutcome | undefined {
   const { uid, desired, allocated, refused } = wanted;
   const { generation } = desired.metadata;
-  const outcome = { uid, pod: desired, refused: undefined, detail: undefined, wasDeferred: false };
-  const notGranted = { ...outcome, preempt: [], shortOf: undefined };
-  const refusal = (reason: RefusedResize["reason"], message: string): RefusedResize =>
-    generation === undefined ? { reason, message } : { reason, message, generation };
+  const granted: ResizeOutcome = {
+    uid,
+    pod: desired,
+    refused: undefined,
+    detail: undefined,
+    wasDeferred: refused?.reason === "Deferred",
+    preempt: [],
+    shortOf: undefined,
+    behind: [],
+  };
+  const refusal = (reason: RefusedResize["reason"], message: string): ResizeOutcome => ({
+    ...granted,
+    wasDeferred: false,
+    refused: generation === undefined ? { reason, message } : { reason, message, generation },
+  });
   const infeasible = rules.infeasible(desired, allocated);
-  if (infeasible !== undefined) {
-    return { ...notGranted, refused: refusal("Infeasible", infeasible.message), detail: infeasible.detail };
+  if (infeasible !== undefined) return { ...refusal("Infeasible", infeasible.message), detail: infeasible.detail };
+  const others = new Map(rooms);
+  others.delete(uid);
+  const decision = decideRoom(desired, others, reserved, rules.admit);
+  switch (decision.kind) {
+    case "start":
+      return granted;
+    case "reject":
+      return refusal("Deferred", decision.message);
+    case "preempt": {
+      const { pods: preempt, shortOf } = decision;
+      return { ...refusal("Deferred", MAKING_ROOM), preempt, shortOf };
+    }
+    case "wait": {
+      const { behind } = decision;
+      if (behind.length === 0) return undefined;
+      return { ...refusal("Deferred", shortageMessage(desired, others, rules.admit) ?? MAKING_ROOM), behind };
+    }
+    default:
+      return unreachable(decision);
   }
-  const others = [...rooms].flatMap(([other, room]) => (other === uid ? [] : [room]));
-  const verdict = admitBeside(desired, others, rules.admit);
-  if (verdict === undefined) return undefined;
-  if (!verdict.admitted) return { ...notGranted, refused: refusal("Deferred", verdict.message) };
-  const { preempt, shortOf } = verdict;
-  return { ...outcome, wasDeferred: refused?.reason === "Deferred", preempt, shortOf };
 }
+
+/** Of a critical pod: no resource is short but for those that are stopped for it. */
+const MAKING_ROOM = "Waiting for pods that are stopped to make room";

@@ -1,5 +1,6 @@
 /** What the registry reads off one pod's record. */
-import { heldRequests, type TakenRoom, takenRoom } from "../allocation/heldRoom.ts";
+import type { TakenRoom } from "../admission/roomDecision.ts";
+import { heldRequests, takenRoom } from "../allocation/heldRoom.ts";
 import type { Pod } from "../api.ts";
 import { type PodFullName, podFullName, podUid } from "../ids.ts";
 import { isTerminalPhase } from "./phase.ts";
@@ -8,18 +9,24 @@ import type { PodIdentity, PodRecord } from "./podRegistryTypes.ts";
 /** The pod at its allocated size, or as its spec has it before admission. */
 export const sizeOf = ({ allocated, pod }: Pick<PodRecord, "allocated" | "pod">): Pod | undefined => allocated ?? pod;
 
-/** What the pod takes of the node; undefined when it takes nothing, or nobody knows what. */
+/** What the pod takes of the node, or is promised; undefined when that is nothing, or nobody knows what. */
 export function roomOf(record: PodRecord): TakenRoom | undefined {
-  const size = sizeOf(record);
-  const isActive = record.state === "syncing" || record.state === "terminating";
-  const isOver = isTerminalPhase(record.pod?.status?.phase);
-  return size === undefined || !isActive || isOver ? undefined : takenRoom(size, record.held);
+  const { pod, allocated, held, state, successor, leaving } = record;
+  const promised = state === "syncing" && record.behind.length > 0 ? pod : successor;
+  const promise = promised === undefined ? {} : { promised };
+  const isActive = state === "syncing" || state === "terminating";
+  if (allocated === undefined || !isActive || isTerminalPhase(pod?.status?.phase)) {
+    return successor === undefined ? undefined : promise;
+  }
+  const room = takenRoom(allocated, held);
+  return leaving === undefined ? { ...room, ...promise } : { held: room.held, leaving, ...promise };
 }
 
 /** The record once the pod is granted this size: until that is on disk, it holds what it took before. */
 export const withGrant = (record: PodRecord, pod: Pod): PodRecord => ({
   ...record,
   allocated: pod,
+  behind: [],
   held: heldRequests(roomOf(record)?.held ?? pod, pod),
 });
 
@@ -45,7 +52,9 @@ export const freshRecord = (identity: PodIdentity): PodRecord => ({
   wanted: true,
   graceSeconds: undefined,
   reclaimed: false,
+  leaving: undefined,
+  behind: [],
+  waitsSince: undefined,
   victims: [],
-  overdue: false,
   successor: undefined,
 });

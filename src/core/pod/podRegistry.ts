@@ -8,10 +8,13 @@
  *                        +-> rejected                          (same uid wanted again: starts over)
  */
 import { evictedStatus, IMMEDIATE_EVICTION_GRACE_SECONDS } from "../eviction/evicted.ts";
+import type { Pod } from "../api.ts";
 import { podUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
+import { parseInstant } from "../telemetry/civilTime.ts";
 import { DEADLINE_EXCEEDED } from "./activeDeadline.ts";
 import {
+  type PodRecord,
   type Registry,
   type RegistryContext,
   type RegistryInput,
@@ -31,7 +34,8 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
   const registry = isSettled === before.isSettled ? before : { ...before, isSettled };
   // The usual audit finds nothing, and wakes nobody.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
-  if (input.kind === "audit" && isKnown && registry.resizing.length === 0) return unchangedStep(registry);
+  const isAnyWaiting = registry.resizing.length > 0 || [...registry.records.values()].some(waitsForRoom);
+  if (input.kind === "audit" && isKnown && !isAnyWaiting) return unchangedStep(registry);
   const draft = new RegistryDraft(registry, context);
   switch (input.kind) {
     case "restored":
@@ -61,7 +65,7 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
       draft.stopped(input.uid);
       break;
     case "overdue":
-      draft.overdue(input.uid);
+      draft.overdue(input.uid, input.for);
       break;
     case "reclaimed":
       draft.reclaimed(input.uid);
@@ -81,8 +85,17 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
   return draft.finish(resizeTrigger(input));
 }
 
+/** What it waits for may have gone without a word. */
+const waitsForRoom = ({ state, behind }: PodRecord): boolean => state === "waiting" && behind.length > 0;
+
+/** The oldest first, as upstream: pods of manifests do not say, and come before the others. */
+function byAge(pods: readonly Pod[]): readonly Pod[] {
+  const madeAt = ({ metadata }: Pod): number => parseInstant(metadata.creationTimestamp) ?? -Infinity;
+  return pods.toSorted((a, b) => madeAt(a) - madeAt(b) || 0);
+}
+
 function applyUpdate(draft: RegistryDraft, update: PodUpdate): void {
-  for (const pod of update.pods) {
+  for (const pod of update.op === "ADD" ? byAge(update.pods) : update.pods) {
     const uid = podUid(pod.metadata.uid);
     switch (update.op) {
       case "SET":

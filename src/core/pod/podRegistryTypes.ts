@@ -1,9 +1,10 @@
 /** What goes in and out of the registry of pods: records, inputs, commands to workers. */
+import type { AwaitedPod, Leaving, OverdueFor } from "../admission/leavingPods.ts";
 import type { AllocationRecord } from "../allocation/allocationFile.ts";
 import type { RefusedResize, ResizeOutcome, ResizeRules, ResizeTrigger } from "../allocation/pendingResizes.ts";
 import type { PodAllocation } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
-import type { PodFullName, PodUid } from "../ids.ts";
+import type { MonotonicMs, PodFullName, PodUid } from "../ids.ts";
 import type { ResourceList } from "../resources/resourceList.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import type { PodUpdate } from "./podUpdate.ts";
@@ -34,10 +35,14 @@ export interface PodRecord {
   readonly graceSeconds: number | undefined;
   /** Stopped, and nothing is held any more that another pod may need: its object may go. */
   readonly reclaimed: boolean;
-  /** Pods that were stopped to make room for this one: it waits until all of them have. */
+  /** Of a pod that terminates: how long others wait for its room. */
+  readonly leaving: Leaving | undefined;
+  /** Leaving pods whose room this one waits for, to start or to grow: it is promised what they leave. */
+  readonly behind: readonly AwaitedPod[];
+  /** Since when it waits for room in order to start. */
+  readonly waitsSince: MonotonicMs | undefined;
+  /** Pods that were stopped to make room for this one. */
   readonly victims: readonly PodUid[];
-  /** Its stop is stuck: who waits for its room waits no longer. */
-  readonly overdue: boolean;
   /** The same UID wanted again while its worker still ends. */
   readonly successor: Pod | undefined;
 }
@@ -92,8 +97,8 @@ export type RegistryInput =
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
   /** Nothing of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
-  /** A pod that makes room for another one has not stopped in time. */
-  | { readonly kind: "overdue"; readonly uid: PodUid }
+  /** A pod whose room others wait for has not stopped in time; without a UID: sources have not told in time what they want. */
+  | { readonly kind: "overdue"; readonly uid: PodUid | undefined; readonly for: OverdueFor }
   /** A stopped pod holds nothing any more that another one may need. */
   | { readonly kind: "reclaimed"; readonly uid: PodUid }
   /** The worker has removed everything and ended. */
@@ -104,6 +109,7 @@ export type RegistryInput =
   | { readonly kind: "drain" };
 
 export interface RegistryContext extends ResizeRules {
+  readonly now: MonotonicMs;
   /** Every source has reported: before, nobody knows what else needs room, and no resize is judged. */
   readonly sourcesReady: boolean;
   /** Pods with anything in the runtime, as last seen. */
@@ -120,6 +126,8 @@ export interface Registry {
   readonly isSettled: boolean;
   /** Allocations of an earlier kubelet whose pods have not come yet. */
   readonly restored: ReadonlyMap<PodUid, AllocationRecord>;
+  /** For how long others wait to learn whether those of them that run are still wanted. */
+  readonly unclaimed: Leaving | undefined;
 }
 
 /** A pod that is stopped to make room for a critical one. */
@@ -131,11 +139,18 @@ export interface PreemptedPod {
   readonly shortOf: string;
 }
 
+/** A pod that waits for room others are about to free, in order to start. */
+export type RoomWait =
+  | { readonly kind: "began"; readonly pod: Pod; readonly behind: readonly AwaitedPod[] }
+  | { readonly kind: "ended"; readonly outcome: "started" | "rejected" | "removed"; readonly waitedMs: number };
+
 export interface RegistryStep {
   readonly registry: Registry;
   readonly commands: readonly PodCommand[];
   readonly rejections: readonly PodRejection[];
   readonly preempted: readonly PreemptedPod[];
+  /** Pods that have begun to wait for room, or do so no longer. */
+  readonly roomWaits: readonly RoomWait[];
   /** Resizes that were granted or refused, as far as that is news. */
   readonly resizes: readonly ResizeOutcome[];
   readonly resizeTrigger: ResizeTrigger | undefined;
@@ -153,6 +168,7 @@ export const unchangedStep = (registry: Registry): RegistryStep => ({
   commands: [],
   rejections: [],
   preempted: [],
+  roomWaits: [],
   resizes: [],
   resizeTrigger: undefined,
   dropped: [],
@@ -167,4 +183,5 @@ export const emptyRegistry: Registry = {
   resizing: [],
   isSettled: false,
   restored: new Map(),
+  unclaimed: undefined,
 };

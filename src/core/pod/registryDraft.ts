@@ -2,17 +2,16 @@
  * One step of the registry of pods while it is taken: what each input means for the records, and what workers are told of
  * it. Made and finished by podRegistry.ts, in one turn.
  */
-import type { AdmissionResult } from "../admission/admit.ts";
+import { type AwaitedPod, earlierDue, leavingDue, type OverdueFor } from "../admission/leavingPods.ts";
 import { PREEMPTED } from "../admission/preempted.ts";
+import type { TakenRoom } from "../admission/roomDecision.ts";
 import { type AllocationRecord, restoredSize } from "../allocation/allocationFile.ts";
-import { admitBeside, type TakenRoom, takenRoom } from "../allocation/heldRoom.ts";
 import type { ResizeOutcome, ResizeTrigger } from "../allocation/pendingResizes.ts";
 import {
   allocationOf,
   followingSpec,
   type PodAllocation,
   sameAllocation,
-  unclaimedPod,
   withAllocation,
 } from "../allocation/podAllocation.ts";
 import type { Pod } from "../api.ts";
@@ -22,7 +21,7 @@ import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { isStaticPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
-import { freshRecord, fullNameOf, identityOf, roomOf, sizeOf, withGrant } from "./podRecord.ts";
+import { freshRecord, fullNameOf, identityOf, sizeOf, withGrant } from "./podRecord.ts";
 import {
   type PodCommand,
   type PodIdentity,
@@ -32,25 +31,29 @@ import {
   type Registry,
   type RegistryContext,
   type RegistryStep,
+  type RoomWait,
 } from "./podRegistryTypes.ts";
-import { judgeRecords, withRequest } from "./registryResizes.ts";
+import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
+import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
+import { roomsOf } from "./registryRooms.ts";
+import { sameValue } from "../sameValue.ts";
 import type { StatusOverride } from "./status.ts";
 
-const ADMITTED: AdmissionResult = { admitted: true, preempt: [] };
-
 /** A private copy of the registry that becomes the next one. Upstream: the methods of podWorkers. */
-export class RegistryDraft {
+export class RegistryDraft implements AdmissionSteps {
   readonly records: Map<PodUid, PodRecord>;
   readonly #holders: Map<PodFullName, PodUid>;
   readonly #context: RegistryContext;
   readonly #commands: PodCommand[] = [];
   readonly #rejections: PodRejection[] = [];
   readonly #preempted: PreemptedPod[] = [];
+  readonly #roomWaits: RoomWait[] = [];
   readonly #dropped: PodUid[] = [];
   readonly #orphans: PodUid[] = [];
   readonly #restarted: PodUid[] = [];
   #resizing: readonly PodUid[];
   #restored: ReadonlyMap<PodUid, AllocationRecord>;
+  #unclaimed: Registry["unclaimed"];
   readonly #isSettled: boolean;
 
   constructor(registry: Registry, context: RegistryContext) {
@@ -58,12 +61,14 @@ export class RegistryDraft {
     this.#holders = new Map(registry.holders);
     this.#resizing = registry.resizing;
     this.#restored = registry.restored;
+    this.#unclaimed = registry.unclaimed;
     this.#isSettled = registry.isSettled;
     this.#context = context;
   }
 
   restore(allocations: ReadonlyMap<PodUid, AllocationRecord>): void {
     this.#restored = allocations;
+    this.#unclaimed = { due: leavingDue(0, this.#context.now), overdueFor: undefined };
   }
 
   add(pod: Pod): void {
@@ -74,8 +79,7 @@ export class RegistryDraft {
       return;
     }
     this.records.set(identity.uid, { ...(known ?? freshRecord(identity)), pod });
-    if (known === undefined) this.#tryStart(identity.uid);
-    else this.update(identity.uid, pod);
+    if (known !== undefined) this.update(identity.uid, pod);
   }
 
   update(uid: PodUid, pod: Pod): void {
@@ -89,6 +93,10 @@ export class RegistryDraft {
     const refused = allocated === pod ? undefined : record.refused;
     this.records.set(uid, { ...record, pod, allocated, refused });
     if (record.state !== "syncing") return;
+    // What it was promised was for another size.
+    if (record.behind.length > 0 && !sameAllocation(allocationOf(pod), allocationOf(record.pod ?? pod))) {
+      this.records.set(uid, { ...record, pod, allocated, refused, behind: [] });
+    }
     this.#resizing = withRequest(this.#resizing, uid, this.records);
     this.#sync(uid);
   }
@@ -121,21 +129,27 @@ export class RegistryDraft {
     const isNewest = record?.allocated && sameAllocation(allocationOf(record.allocated), allocationOf(pod));
     if (isNewest !== true) return;
     this.records.set(uid, { ...record, held: undefined });
-    this.#startWaiting();
   }
 
-  /** Judges the resizes that wait. The outcomes that are news. */
-  #judgeResizes(): readonly ResizeOutcome[] {
-    const { outcomes, resizing } = judgeRecords(this.#resizing, this.records, this.#taken(), this.#context);
-    this.#resizing = resizing;
-    for (const { uid, pod, refused, preempt, shortOf } of outcomes) {
+  /** Judges the resizes that wait, once more when pods were told to make room for one. The outcomes that are news. */
+  #judgeResizes(promises: Promises): readonly ResizeOutcome[] {
+    const first = this.#judgeOnce(promises);
+    for (const { preempt, shortOf } of first.outcomes) this.#preempt(preempt, shortOf);
+    const judged = first.outcomes.some(({ preempt }) => preempt.length > 0) ? this.#judgeOnce(promises) : first;
+    this.#resizing = judged.resizing;
+    for (const { uid, behind } of judged.outcomes) this.#setBehind(uid, behind);
+    for (const { uid, pod, refused } of judged.news) {
       const record = this.records.get(uid);
       if (record === undefined) continue;
       this.records.set(uid, { ...(refused === undefined ? withGrant(record, pod) : record), refused });
-      this.#preempt(preempt, shortOf);
       this.#sync(uid);
     }
-    return outcomes;
+    return judged.news;
+  }
+
+  #judgeOnce({ rooms, reserved }: Promises): JudgedResizes {
+    const taken = { rooms: new Map([...this.rooms(), ...rooms]), reserved };
+    return judgeRecords(this.#resizing, this.records, taken, this.#context);
   }
 
   /** The source no longer has the pod. */
@@ -147,6 +161,7 @@ export class RegistryDraft {
       case "waiting":
       case "rejected":
         this.#dropped.push(uid);
+        this.#endWait(record, "removed");
         this.#forget(record.identity, undefined);
         break;
       case "syncing":
@@ -171,7 +186,9 @@ export class RegistryDraft {
     const inForce = containerGraceSeconds(record.pod, undefined, "PodShouldStop", record.graceSeconds);
     const graceSeconds = Math.max(MINIMUM_POD_GRACE_SECONDS, Math.min(inForce, how.graceSeconds ?? inForce));
     if (record.state === "terminating" && graceSeconds === inForce) return;
-    this.records.set(uid, { ...record, state: "terminating", graceSeconds });
+    const due = earlierDue(record.leaving?.due, leavingDue(graceSeconds, this.#context.now));
+    const leaving = { overdueFor: undefined, ...record.leaving, due };
+    this.records.set(uid, { ...record, state: "terminating", graceSeconds, leaving, behind: [] });
     const { identity } = record;
     const pod = sizeOf(record);
     this.#commands.push({ phase: "terminating", identity, pod, graceSeconds, override: how.override });
@@ -183,7 +200,6 @@ export class RegistryDraft {
     this.records.set(uid, { ...record, state: "terminated" });
     const { identity, wanted } = record;
     this.#commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
-    this.#startWaiting();
   }
 
   /** Stops pods for the sake of a critical one. */
@@ -196,11 +212,24 @@ export class RegistryDraft {
     }
   }
 
-  overdue(uid: PodUid): void {
+  /** The stop of a pod takes too long, or a source too long to tell what it wants. */
+  overdue(uid: PodUid | undefined, overdueFor: OverdueFor): void {
+    if (uid === undefined) {
+      this.#unclaimed &&= { ...this.#unclaimed, overdueFor };
+      return;
+    }
     const record = this.records.get(uid);
-    if (record?.state !== "terminating") return;
-    this.records.set(uid, { ...record, overdue: true });
-    this.#startWaiting();
+    if (record?.state !== "terminating" || record.leaving === undefined) return;
+    this.records.set(uid, { ...record, leaving: { ...record.leaving, overdueFor } });
+    // What others were promised of its room will not come: pods that wait are decided first.
+    if (overdueFor === "everyone") this.#breakPromises(uid);
+  }
+
+  #breakPromises(leaver: PodUid): void {
+    for (const [uid, record] of this.records) {
+      const isPromised = record.state === "syncing" && record.behind.some((awaited) => awaited.uid === leaver);
+      if (isPromised) this.#setBehind(uid, []);
+    }
   }
 
   reclaimed(uid: PodUid): void {
@@ -215,20 +244,21 @@ export class RegistryDraft {
     this.#forget(record.identity, record.successor);
   }
 
-  /** The record goes; its successor, then whoever waits for its full name, may start. */
+  /** The record goes. Its successor takes the name over; else whoever waits for it may. */
   #forget({ uid, name, namespace }: PodIdentity, successor: Pod | undefined): void {
     this.records.delete(uid);
+    this.#claim(uid);
     const fullName = podFullName(name, namespace);
     if (this.#holders.get(fullName) === uid) this.#passNameOn(fullName);
-    if (successor !== undefined) {
-      this.#restarted.push(uid);
-      this.add(successor);
-    }
-    for (const [waitingUid, waiting] of this.records) {
-      if (this.#holders.has(fullName)) break;
-      // One that is refused does not keep the name from the next.
-      if (waiting.state === "waiting" && fullNameOf(waiting) === fullName) this.#tryStart(waitingUid);
-    }
+    if (successor === undefined) return;
+    this.#restarted.push(uid);
+    if (!this.#holders.has(fullName)) this.#holders.set(fullName, uid);
+    this.add(successor);
+  }
+
+  /** What an earlier kubelet granted it is known no more, or counts elsewhere. */
+  #claim(uid: PodUid): void {
+    if (this.#restored.has(uid)) this.#restored = new Map([...this.#restored].filter(([known]) => known !== uid));
   }
 
   /** To another orphan of that name, if there is one: nobody else starts before all of them are gone. */
@@ -244,7 +274,9 @@ export class RegistryDraft {
   adoptOrphan(orphan: ListedPod): void {
     const identity = { uid: orphan.podUid, name: orphan.name, namespace: orphan.namespace };
     const graceSeconds = MINIMUM_POD_GRACE_SECONDS;
-    this.records.set(identity.uid, { ...freshRecord(identity), state: "terminating", wanted: false, graceSeconds });
+    const leaving = { due: leavingDue(graceSeconds, this.#context.now), overdueFor: undefined };
+    const fresh = { ...freshRecord(identity), wanted: false };
+    this.records.set(identity.uid, { ...fresh, state: "terminating", graceSeconds, leaving });
     const name = podFullName(identity.name, identity.namespace);
     if (!this.#holders.has(name)) this.#holders.set(name, identity.uid);
     this.#orphans.push(identity.uid);
@@ -252,44 +284,51 @@ export class RegistryDraft {
     this.#commands.push({ phase: "terminating", identity, ...command });
   }
 
-  #startWaiting(): void {
-    for (const [uid, { state }] of this.records) if (state === "waiting") this.#tryStart(uid);
+  get admit(): RegistryContext["admit"] {
+    return this.#context.admit;
   }
 
-  #tryStart(uid: PodUid): void {
-    const record = this.records.get(uid);
-    if (record?.pod === undefined) return;
-    const { pod, identity } = record;
-    const name = fullNameOf(record);
-    if (!this.#holders.has(name)) this.#endOlderIncarnation(identity);
-    if (this.#holders.has(name) && this.#holders.get(name) !== uid) return;
-    if (this.#anyEnds(record.victims)) return;
-    const running = this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
-    // Differs from upstream: a pod that already runs was admitted before; a restart of the kubelet does not judge it again.
+  rooms(): Map<PodUid, TakenRoom> {
+    const [records, restored, unclaimed] = [this.records, this.#restored, this.#unclaimed];
+    return roomsOf(
+      { records, restored, unclaimed: this.#isSettled ? undefined : unclaimed },
+      this.#context.runtimePods,
+    );
+  }
+
+  holderOf(name: PodFullName): PodUid | undefined {
+    return this.#holders.get(name);
+  }
+
+  /**
+   * Differs from upstream: a pod that already runs was admitted before; a restart of the kubelet does not judge it again.
+   * One that is over takes nothing, and stays what it became.
+   */
+  isGranted({ identity: { uid }, pod }: PodRecord): boolean {
+    return this.#isRunning(uid) || isTerminalPhase(pod?.status?.phase);
+  }
+
+  #isRunning(uid: PodUid): boolean {
+    return this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
+  }
+
+  startSize({ identity: { uid } }: PodRecord, pod: Pod): Pod {
     const restored = this.#restored.get(uid);
     // A static pod has the size of its manifest, once nothing of it runs.
-    const hasSize = restored !== undefined && (running || !isStaticPod(pod));
-    const allocated = hasSize ? this.#atSize(pod, restored.allocation) : pod;
-    // As upstream, a critical pod waits for room only so long: what a stuck stop still holds counts for all others.
-    const stuck = record.victims.filter((victim) => this.records.get(victim)?.overdue === true);
-    const others = (): readonly TakenRoom[] => [...this.#taken([uid, ...stuck]).values()];
-    // One that is over takes nothing, and stays what it became.
-    const isGranted = running || isTerminalPhase(pod.status?.phase);
-    const verdict = isGranted ? ADMITTED : admitBeside(allocated, others(), this.#context.admit);
-    if (verdict === undefined) return;
-    if (restored !== undefined) this.#restored = new Map([...this.#restored].filter(([known]) => known !== uid));
-    if (!verdict.admitted) {
-      this.records.set(uid, { ...record, state: "rejected" });
-      this.#rejections.push({ pod, reason: verdict.reason, message: verdict.message });
-      return;
-    }
-    this.#preempt(verdict.preempt, verdict.shortOf);
-    if (this.#anyEnds(verdict.preempt)) {
-      this.records.set(uid, { ...record, victims: [...stuck, ...verdict.preempt] });
-      return;
-    }
-    this.#holders.set(name, uid);
-    this.records.set(uid, { ...record, allocated, state: "syncing" });
+    const hasSize = restored !== undefined && (this.#isRunning(uid) || !isStaticPod(pod));
+    return hasSize ? this.#atSize(pod, restored.allocation) : pod;
+  }
+
+  start(uid: PodUid): void {
+    const record = this.records.get(uid);
+    if (record?.pod === undefined) return;
+    const { pod } = record;
+    const restored = this.#restored.get(uid);
+    this.#endWait(record, "started");
+    this.#holders.set(fullNameOf(record), uid);
+    const started = { ...record, behind: [], waitsSince: undefined };
+    this.records.set(uid, { ...started, allocated: this.startSize(record, pod), state: "syncing" });
+    this.#claim(uid);
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
     // Deleted while no kubelet was there to see it.
     if (deletionTimestamp !== undefined) this.end(uid, { graceSeconds: deletionGracePeriodSeconds });
@@ -299,45 +338,68 @@ export class RegistryDraft {
     }
   }
 
-  #anyEnds(uids: readonly PodUid[]): boolean {
-    return uids.some((uid) => {
-      const record = this.records.get(uid);
-      return record?.state === "terminating" && !record.overdue;
-    });
+  endUnstarted(uid: PodUid): void {
+    const record = this.records.get(uid);
+    if (record?.pod === undefined) return;
+    this.#endWait(record, "removed");
+    this.#claim(uid);
+    this.records.set(uid, { ...record, behind: [], waitsSince: undefined, state: "syncing" });
+    this.end(uid, { graceSeconds: record.pod.metadata.deletionGracePeriodSeconds });
+  }
+
+  reject(uid: PodUid, reason: string, message: string): void {
+    const record = this.records.get(uid);
+    if (record?.pod === undefined) return;
+    this.#endWait(record, "rejected");
+    this.#claim(uid);
+    this.records.set(uid, { ...record, behind: [], waitsSince: undefined, state: "rejected" });
+    this.#rejections.push({ pod: record.pod, reason, message });
+    const name = fullNameOf(record);
+    if (this.#holders.get(name) === uid) this.#passNameOn(name);
+  }
+
+  wait(uid: PodUid, behind: readonly AwaitedPod[]): void {
+    this.#setBehind(uid, behind);
+    const record = this.records.get(uid);
+    if (record?.pod === undefined || behind.length === 0 || record.waitsSince !== undefined) return;
+    this.records.set(uid, { ...record, waitsSince: this.#context.now });
+    this.#roomWaits.push({ kind: "began", pod: record.pod, behind });
+  }
+
+  #setBehind(uid: PodUid, behind: readonly AwaitedPod[]): void {
+    const record = this.records.get(uid);
+    if (record !== undefined && !sameValue(record.behind, behind)) this.records.set(uid, { ...record, behind });
+  }
+
+  #endWait({ waitsSince }: PodRecord, outcome: "started" | "rejected" | "removed"): void {
+    if (waitsSince === undefined) return;
+    this.#roomWaits.push({ kind: "ended", outcome, waitedMs: this.#context.now - waitsSince });
+  }
+
+  preempt(uid: PodUid, victims: readonly PodUid[], shortOf: string): void {
+    this.#preempt(victims, shortOf);
+    const record = this.records.get(uid);
+    if (record !== undefined) this.records.set(uid, { ...record, victims: [...record.victims, ...victims] });
   }
 
   /** An earlier incarnation may still run from before a restart of the kubelet: it ends first. */
-  #endOlderIncarnation(identity: PodIdentity): void {
+  endOlderIncarnations(identity: PodIdentity): void {
     for (const known of this.#context.runtimePods) {
       const sameName = known.name === identity.name && known.namespace === identity.namespace;
       if (sameName && known.podUid !== identity.uid && !this.records.has(known.podUid)) this.adoptOrphan(known);
     }
   }
 
-  /** What other pods take of the node. */
-  #taken(except: readonly PodUid[] = []): ReadonlyMap<PodUid, TakenRoom> {
-    const taken = new Map<PodUid, TakenRoom>();
-    for (const [uid, record] of this.records) {
-      const room = except.includes(uid) ? undefined : roomOf(record);
-      if (room !== undefined) taken.set(uid, room);
-    }
-    // Runs since before a restart of the kubelet, and its source, even one that has reported, has not told of it yet.
-    for (const known of this.#context.runtimePods) {
-      const restored = this.#restored.get(known.podUid);
-      if (restored === undefined || !known.running) continue;
-      taken.set(known.podUid, takenRoom(unclaimedPod(known, restored.allocation), undefined));
-    }
-    return taken;
-  }
-
   finish(trigger: ResizeTrigger | undefined): RegistryStep {
-    const resizes = trigger === undefined ? [] : this.#judgeResizes();
+    const promises = admitWaiting(this);
+    const resizes = trigger === undefined ? [] : this.#judgeResizes(promises);
     return {
       registry: {
         records: this.records,
         holders: this.#holders,
         resizing: this.#resizing,
         restored: this.#restored,
+        unclaimed: this.#isSettled ? undefined : this.#unclaimed,
         isSettled: this.#isSettled,
       },
       commands: this.#commands,
@@ -345,6 +407,7 @@ export class RegistryDraft {
       resizeTrigger: trigger,
       rejections: this.#rejections,
       preempted: this.#preempted,
+      roomWaits: this.#roomWaits,
       dropped: this.#dropped,
       orphans: this.#orphans,
       restarted: this.#restarted,

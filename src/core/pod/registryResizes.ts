@@ -2,7 +2,7 @@
  * The part of the registry that is about resizes: who asks for another size, when that is judged, and what came of it.
  * Counterpart: the queue podsWithPendingResizes of allocation_manager.go.
  */
-import type { TakenRoom } from "../allocation/heldRoom.ts";
+import type { Rooms } from "../admission/roomDecision.ts";
 import { judgeResizes, type ResizeOutcome, type ResizeTrigger } from "../allocation/pendingResizes.ts";
 import type { PodUid } from "../ids.ts";
 import { unreachable } from "../invariant.ts";
@@ -47,23 +47,32 @@ export function withRequest(resizing: readonly PodUid[], uid: PodUid, records: R
   return asks ? [...resizing, uid] : resizing.filter((each) => each !== uid);
 }
 
-/** The outcomes that are news, and who still waits. Nobody is judged before every source has reported. */
+/** What comes of judging the resizes that wait. */
+export interface JudgedResizes {
+  readonly outcomes: readonly ResizeOutcome[];
+  /** Those that say something else than before. */
+  readonly news: readonly ResizeOutcome[];
+  /** Who still waits. */
+  readonly resizing: readonly PodUid[];
+}
+
+/** Judges beside what everybody takes and the pods that wait to start. Nobody is judged before every source has reported. */
 export function judgeRecords(
   resizing: readonly PodUid[],
   records: Records,
-  taken: ReadonlyMap<PodUid, TakenRoom>,
+  { rooms, reserved }: { readonly rooms: Rooms; readonly reserved: ReadonlySet<PodUid> },
   context: RegistryContext,
-): { readonly outcomes: readonly ResizeOutcome[]; readonly resizing: readonly PodUid[] } {
+): JudgedResizes {
   const waiting = resizing.flatMap((uid) => {
     const { state, pod, allocated, refused } = records.get(uid) ?? {};
     if (state !== "syncing" || pod === undefined || allocated === undefined) return [];
     return [{ uid, desired: pod, allocated, refused }];
   });
   const queue = waiting.map(({ uid }) => uid);
-  if (queue.length === 0 || !context.sourcesReady) return { outcomes: [], resizing: queue };
-  const outcomes = judgeResizes(waiting, taken, context);
+  if (queue.length === 0 || !context.sourcesReady) return { outcomes: [], news: [], resizing: queue };
+  const outcomes = judgeResizes(waiting, rooms, reserved, context);
   const settled = new Set(outcomes.filter(({ refused }) => refused?.reason !== "Deferred").map(({ uid }) => uid));
   const isNews = ({ uid, refused }: ResizeOutcome): boolean =>
     refused === undefined || !sameValue(records.get(uid)?.refused, refused);
-  return { outcomes: outcomes.filter(isNews), resizing: queue.filter((uid) => !settled.has(uid)) };
+  return { outcomes, news: outcomes.filter(isNews), resizing: queue.filter((uid) => !settled.has(uid)) };
 }

@@ -1,5 +1,5 @@
 /** The pipeline's own metrics: bounds, queues, drops, restarts of sources, inspections. Upstream has none of these. */
-import { LOOP_LAG_BUCKETS, type MetricRow } from "./metricRow.ts";
+import { LOOP_LAG_BUCKETS, type MetricRow, ROOM_WAIT_BUCKETS } from "./metricRow.ts";
 
 /** Metrics that only this kubelet has. */
 export const rxletMetrics = {
@@ -60,6 +60,11 @@ export const rxletMetrics = {
     help: "Samples ignored because labels or value did not fit the metric: a bug, by metric.",
     labels: ["metric"],
   },
+  rxlet_pods_waiting_for_room: {
+    type: "gauge",
+    help: "Pods that start once others, which are being stopped, have made room.",
+    labels: [],
+  },
   rxlet_probe_lateness_seconds: {
     type: "histogram",
     help: "How long after its due time a probe was begun.",
@@ -67,6 +72,12 @@ export const rxletMetrics = {
     buckets: LOOP_LAG_BUCKETS,
   },
   rxlet_queue_depth: { type: "gauge", help: "Items waiting in a bounded queue.", labels: ["queue"] },
+  rxlet_room_wait_duration_seconds: {
+    type: "histogram",
+    help: "How long pods waited for room that others were about to free, by outcome: started, rejected or removed.",
+    labels: ["outcome"],
+    buckets: ROOM_WAIT_BUCKETS,
+  },
   rxlet_source_up: {
     type: "gauge",
     help: "1 while a source delivers, 0 while it is being reopened.",

@@ -1,4 +1,5 @@
 /** The reducer of a pod's timeline: one input in, the next timeline out; the same one when nothing is worth keeping. */
+import { namesText, WAITING_FOR_ROOM } from "../admission/leavingPods.ts";
 import type { KubeletEvent } from "../events.ts";
 import { unreachable } from "../invariant.ts";
 import type { PodIdentity } from "../pod/podRegistry.ts";
@@ -9,6 +10,7 @@ import {
   MAX_MESSAGE,
   type Outcome,
   type PodTimeline,
+  type RoomAhead,
   type Stage,
   type StageUnderWay,
   type TimelineEntry,
@@ -22,7 +24,7 @@ export const emptyTimeline = (identity: PodIdentity, now: Instant): PodTimeline 
   state: "waiting",
   since: now,
   behind: undefined,
-  victims: [],
+  room: undefined,
   status: undefined,
   underWay: new Map(),
   failures: new Map(),
@@ -108,7 +110,14 @@ function datedFailures(
 }
 
 /** Events that say what stages and statuses say already. */
-const SAID_ELSEWHERE: ReadonlySet<string> = new Set(["Created", "Started", "Pulled", "Failed", "BackOff"]);
+const SAID_ELSEWHERE: ReadonlySet<string> = new Set([
+  "Created",
+  "Started",
+  "Pulled",
+  "Failed",
+  "BackOff",
+  WAITING_FOR_ROOM,
+]);
 
 /** The name in a field path such as `spec.containers{web}`. */
 function containerIn(fieldPath: string): string | undefined {
@@ -149,21 +158,24 @@ const STATE_TITLES = {
 
 function takeRecord(
   timeline: PodTimeline,
-  { pod, state, graceSeconds, behind, victims }: TimelineInput & { readonly kind: "record" },
+  { pod, state, graceSeconds, behind, room }: TimelineInput & { readonly kind: "record" },
   now: Instant,
 ): PodTimeline {
-  const known = { ...timeline, pod: pod ?? timeline.pod, behind, victims };
+  const known = { ...timeline, pod: pod ?? timeline.pod, behind, room };
   const isUnmoved = state === timeline.state && timeline.entries.length > 0;
   if (isUnmoved) {
     if (state === "syncing" && pod !== timeline.pod) return append(known, { at: now.wall, what: "Updated" });
     return known;
   }
   const message = {
-    waiting: behind === undefined ? undefined : `for the pod of the same name with UID ${behind}`,
+    waiting: behind === undefined ? roomText(room) : `for the pod of the same name with UID ${behind}`,
     terminating: graceSeconds === undefined ? undefined : `within ${graceSeconds} s`,
   }[state as string];
   return leaveState(known, state, now, STATE_TITLES[state], message);
 }
+
+const roomText = (room: RoomAhead | undefined): string | undefined =>
+  room === undefined || room.pods.length === 0 ? undefined : `for room of ${namesText(room.pods)}`;
 
 /** A pull is given up when the pod's phase changes; whatever else is under way says itself how it ends. */
 function leaveState(

@@ -1,4 +1,5 @@
 /** What a pod waits for now, and what ends each wait: from its timeline and what the node as a whole is busy with. */
+import { namesText } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import { parseImageRef } from "../image/imageRef.ts";
 import type { MonotonicMs } from "../ids.ts";
@@ -30,7 +31,7 @@ export interface NodeBusiness {
 export function podWaits(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
   if (timeline.state === "gone" || timeline.state === "rejected") return [];
   return [
-    ...nameWait(timeline, node),
+    ...startWait(timeline, node),
     ...runtimeWait(timeline, node),
     ...volumeWaits(timeline, node.volumes),
     ...[...timeline.underWay.values()].map((underWay) => stageWait(timeline, underWay, node)),
@@ -43,15 +44,22 @@ export function podWaits(timeline: PodTimeline, node: NodeBusiness): readonly Po
 
 const lasting = ({ now }: NodeBusiness, since: Instant): number => now.mono - since.mono;
 
-function nameWait(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
+function startWait(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
   if (timeline.state !== "waiting") return [];
-  const { behind, victims, since } = timeline;
-  if (victims.length > 0) {
-    const cause = `${victims.join(", ")} ${victims.length === 1 ? "is" : "are"} stopped to make room`;
-    return [{ what: "Preemption", cause, ahead: victims, forMs: lasting(node, since) }];
+  const { behind, room, since } = timeline;
+  const forMs = lasting(node, since);
+  if (behind !== undefined) {
+    return [{ what: "PodName", cause: `the pod of the same name with UID ${behind} has not ended`, forMs }];
   }
-  const cause = behind === undefined ? "not accepted yet" : `the pod of the same name with UID ${behind} has not ended`;
-  return [{ what: "PodName", cause, forMs: lasting(node, since) }];
+  if (room === undefined) return [{ what: "PodName", cause: "not accepted yet", forMs }];
+  const { pods, isPreempted, due } = room;
+  if (pods.length === 0) {
+    return [{ what: "Room", cause: "another pod gives back a part of its size, which is not on disk yet", forMs }];
+  }
+  const are = `${namesText(pods)} ${pods.length === 1 ? "is" : "are"}`;
+  const cause = isPreempted ? `${are} stopped to make room` : `${are} leaving the node and will make room`;
+  const what = isPreempted ? "Preemption" : "Room";
+  return [{ what, cause, ahead: pods, forMs, ...(due === undefined ? {} : { next: due }) }];
 }
 
 function runtimeWait({ state }: PodTimeline, node: NodeBusiness): readonly PodWait[] {

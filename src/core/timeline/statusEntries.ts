@@ -1,4 +1,5 @@
 /** What became of a pod and its containers between two of its statuses, as entries without their instant. */
+import { WAITING_FOR_ROOM } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, PodStatus } from "../api.ts";
 import { parseInstant } from "../telemetry/civilTime.ts";
 import type { TimelineEntry } from "./timelineTypes.ts";
@@ -7,7 +8,7 @@ type Entry = Omit<TimelineEntry, "at">;
 type Terminated = NonNullable<NonNullable<ApiContainerStatus["state"]>["terminated"]>;
 
 /** Waiting reasons that say no more than that the pod is on its way. */
-const ON_ITS_WAY: ReadonlySet<string> = new Set(["", "ContainerCreating", "PodInitializing"]);
+const ON_ITS_WAY: ReadonlySet<string> = new Set([WAITING_FOR_ROOM, "", "ContainerCreating", "PodInitializing"]);
 
 /** The differences that matter; none when the status says the same. */
 export function statusEntries(before: PodStatus | undefined, after: PodStatus): readonly Entry[] {

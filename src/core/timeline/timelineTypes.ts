@@ -44,17 +44,26 @@ export type TimelineInput =
   | PodFact
   | { readonly kind: "event"; readonly event: KubeletEvent }
   | { readonly kind: "status"; readonly status: PodStatus }
-  /** The pod's record changed; `behind` holds its name meanwhile, `victims` are stopped to make room for it. */
+  /** The pod's record changed; `behind` holds its name meanwhile. */
   | {
       readonly kind: "record";
       readonly pod: Pod | undefined;
       readonly state: PodRecordState;
       readonly graceSeconds: number | undefined;
       readonly behind: PodUid | undefined;
-      /** As `namespace/name`. */
-      readonly victims: readonly string[];
+      readonly room: RoomAhead | undefined;
     }
   | { readonly kind: "gone" };
+
+/** Room that others are about to free for a pod that waits to start. */
+export interface RoomAhead {
+  /** Whose room it is, as `namespace/name`; empty: of a pod whose smaller size is not on disk yet. */
+  readonly pods: readonly string[];
+  /** Some of them are stopped for this pod. */
+  readonly isPreempted: boolean;
+  /** What happens to the pod when they have not stopped by then. */
+  readonly due: Due | undefined;
+}
 
 /** One instant on both clocks. */
 export interface Instant {
@@ -97,8 +106,8 @@ export interface PodTimeline {
   readonly since: Instant;
   /** UID of the pod that holds this one's name while `state` is waiting. */
   readonly behind: PodUid | undefined;
-  /** Pods that are stopped to make room for this one while `state` is waiting, as `namespace/name`. */
-  readonly victims: readonly string[];
+  /** The room it waits for while `state` is waiting. */
+  readonly room: RoomAhead | undefined;
   readonly status: PodStatus | undefined;
   readonly underWay: ReadonlyMap<number | string, StageUnderWay>;
   readonly failures: ReadonlyMap<string, ContainerFailure & { readonly since: Instant }>;
@@ -115,7 +124,7 @@ export interface PodTimeline {
 export interface PodWait {
   /**
    * The stage under way, or what holds the pod back: `Backoff`, `Retry`, `InitContainer`, `SidecarStop`, `PodName`,
-   * `Preemption`, `Volume`, `Runtime`.
+   * `Room`, `Preemption`, `Volume`, `Runtime`.
    */
   readonly what: string;
   readonly container?: string;

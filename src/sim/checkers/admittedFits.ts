@@ -13,32 +13,29 @@ import {
   resourceMilli,
   resourceValue,
 } from "../../core/resources/resourceList.ts";
+import { type HostPorts, hostPortsOf, nodeMisfit } from "./nodeMisfit.ts";
+import { createPodSandboxes } from "./podSandboxes.ts";
 import type { SimChecker } from "../simChecker.ts";
 import type { SimObservation } from "../simObservation.ts";
 
 export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {
-  const room = parseResourceList(config.allocatable);
+  const fault = nodeMisfit(config);
   /** When this life of the kubelet was told of a pod: a number that grows. */
   const toldAt = new Map<string, number>();
   const granted = createGrants();
-  const sandboxes = createSandboxes();
+  const sandboxes = createPodSandboxes();
+  const ports = new Map<string, HostPorts>();
   const ended = new Set<string>();
   /** Pods whose stop is stuck: the critical pod they were to make room for waits no longer. */
   const overdue = new Set<string>();
   let snapshots = 0;
   /** What those take that were known by then; undefined when it fits. */
   const misfit = (knownBy: number): string | undefined => {
-    let [cpuMilli, memoryBytes, pods] = [0n, 0n, 0];
-    for (const [uid, since] of toldAt) {
-      if (since > knownBy || !sandboxes.has(uid) || ended.has(uid) || overdue.has(uid)) continue;
-      const size = granted.of(uid);
-      cpuMilli += resourceMilli(size, "cpu");
-      memoryBytes += resourceValue(size, "memory");
-      pods += 1;
-    }
-    if (cpuMilli > resourceMilli(room, "cpu")) return `running pods request ${cpuMilli}m of cpu`;
-    if (memoryBytes > resourceValue(room, "memory")) return `running pods request ${memoryBytes} bytes of memory`;
-    return pods > config.maxPods ? `${pods} pods run` : undefined;
+    const running = [...toldAt].flatMap(([uid, since]) => {
+      if (since > knownBy || !sandboxes.has(uid) || ended.has(uid) || overdue.has(uid)) return [];
+      return [{ size: granted.of(uid), ports: ports.get(uid) ?? [] }];
+    });
+    return fault(running);
   };
   const afterwards = (found: string | undefined, name: string, done: string): string | undefined =>
     found === undefined ? undefined : `${found} after ${name} was ${done}`;
@@ -60,6 +57,7 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
         for (const pod of observation.news) {
           const { uid } = pod.metadata;
           granted.wants(uid, podRequests(pod));
+          ports.set(uid, hostPortsOf(pod));
           toldAt.set(uid, toldAt.get(uid) ?? snapshots);
         }
         return undefined;
@@ -118,25 +116,6 @@ function createGrants() {
       const hasGrown = isMore(size, told.get(podUid) ?? NONE);
       told.set(podUid, size);
       return hasGrown;
-    },
-  };
-}
-
-/** Sandboxes that were not stopped, by pod UID. */
-function createSandboxes() {
-  const ready = new Map<string, Set<string>>();
-  return {
-    has: (uid: string): boolean => ready.has(uid),
-    /** Whether it is a new one. */
-    note({ kind, id, podUid }: (SimObservation & { readonly kind: "change" })["change"]): boolean {
-      const ofPod = ready.get(podUid) ?? new Set<string>();
-      if (kind === "sandbox stopped" || kind === "sandbox removed") {
-        ofPod.delete(id);
-        if (ofPod.size === 0) ready.delete(podUid);
-      }
-      if (kind !== "sandbox created") return false;
-      ready.set(podUid, ofPod.add(id));
-      return true;
     },
   };
 }

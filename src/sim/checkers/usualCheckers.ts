@@ -18,6 +18,7 @@ import { oneMirror } from "./oneMirror.ts";
 import { oneSandbox } from "./oneSandbox.ts";
 import { preStopOnce } from "./preStopOnce.ts";
 import { readyFollowsVerdict } from "./readyFollowsVerdict.ts";
+import { roomIsWaitedFor } from "./roomIsWaitedFor.ts";
 import { restartCountsGrow } from "./restartCountsGrow.ts";
 import { restartsKeepTheCurve } from "./restartsKeepTheCurve.ts";
 import { serverStatusGrows } from "./serverStatusGrows.ts";
@@ -47,6 +48,7 @@ export function usualCheckers(config: CheckedConfig): readonly SimChecker[] {
     diskOutlivesContainers(),
     disjointUserIds(),
     admittedFits(config),
+    roomIsWaitedFor(config),
     serverStatusGrows(),
     deletedOnceStopped(live),
     oneMirror(),

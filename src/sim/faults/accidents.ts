@@ -33,7 +33,7 @@ export interface Accidents {
 
 /** What can break around a node; faults of what is not there do not happen. */
 export interface Surroundings {
-  readonly owners?: Pick<WorkloadOwners, "spoilManifest" | "replacePod" | "annotatePod">;
+  readonly owners?: Pick<WorkloadOwners, "spoilManifest" | "replacePod" | "takeRoom" | "annotatePod">;
   readonly page?: PageFaults;
   readonly api?: { readonly server: SimApiServer; readonly faults: ApiFaults };
 }
@@ -153,4 +153,5 @@ const ownerAccidents = (owners: NonNullable<Surroundings["owners"]>): AccidentTa
   manifestHalfWritten: (prng) => void owners.spoilManifest("cut", prng.int(10, MINUTE_MS), prng),
   manifestVanishes: (prng) => void owners.spoilManifest("away", prng.int(10, 2 * MINUTE_MS), prng),
   podReplaced: (prng) => void owners.replacePod(prng),
+  roomTaken: (prng) => void owners.takeRoom(prng),
 });

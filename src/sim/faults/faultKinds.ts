@@ -70,6 +70,11 @@ export const FAULT_KINDS = {
   unmountStuck: { per: "unmount", highest: 0.2, about: "a mount answers no unmount until it is detached" },
   unmountFails: { per: "unmount", highest: 0.3, about: "a mount is in use and cannot be unmounted" },
   volumeWriteFails: { per: "write", highest: 0.3, about: "the files or the owner of a volume cannot be changed" },
+  roomTaken: {
+    per: "hour",
+    highest: 12,
+    about: "pods are deleted by force, and others bound that need their room",
+  },
 } as const satisfies Readonly<Record<string, FaultKindInfo>>;
 
 /** Name of a kind. */

@@ -14,6 +14,7 @@ const NOT_HERE = [
   "manifestHalfWritten",
   "manifestVanishes",
   "podReplaced",
+  "roomTaken",
   "apiOutage",
   "apiWatchGap",
   "apiGone",

@@ -10,6 +10,7 @@ import type { Prng } from "../prng.ts";
 import type { SimNode } from "../simNode.ts";
 import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
 import { SIM_ACCOUNT } from "./workloadVolumes.ts";
+import { drawTenants, freeRoom, isTenant, tenantName } from "./workloadTenants.ts";
 import { configNameOf, configObjects } from "./workloadConfig.ts";
 import { resizedSpec, resizeText, type SimResizeStep } from "./workloadSizes.ts";
 
@@ -22,6 +23,7 @@ interface Made {
   readonly successor: number | undefined;
 }
 
+const LONGEST_TENANCY_MS = 10 * 60_000;
 const NO_SPEC: PodSpec = { containers: [] };
 
 const manifestOf = (plan: SimPodPlan, revision: number): ApiPod => podManifest(plan, revision);
@@ -77,6 +79,11 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
     const names = [...made.keys()].sort();
     return names.length === 0 ? undefined : made.get(prng.pick(names));
   };
+  const removeForGood = (known: Made, graceSeconds: number): void => {
+    made.set(known.plan.name, { ...known, successor: undefined });
+    remove(known.plan.name, graceSeconds);
+  };
+  let tenants = 0;
   return {
     take(plan: SimPodPlan, step: SimPodStep): void {
       const known = made.get(plan.name);
@@ -99,9 +106,7 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
           remove(plan.name, step.graceSeconds);
           break;
         case "forceDelete":
-          if (known === undefined) break;
-          made.set(plan.name, { ...known, successor: undefined });
-          remove(plan.name, 0);
+          if (known !== undefined) removeForGood(known, 0);
           break;
       }
     },
@@ -110,6 +115,41 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
       if (known === undefined) return false;
       made.set(known.plan.name, { ...known, successor: known.revision });
       remove(known.plan.name, 0);
+      return true;
+    },
+    /** Those who had the room of others last leave it, and one more pod, to new ones. */
+    takeRoom(prng: Prng): boolean {
+      const before = [...made.values()].filter(({ plan }) => isTenant(plan.name) && prng.chance(0.8));
+      const other = before.length === 0 || prng.chance(0.5) ? pick(prng) : undefined;
+      const leaving = new Set(other === undefined ? before : [...before, other]);
+      if (leaving.size === 0) return false;
+      for (const known of leaving) removeForGood(known, prng.chance(0.7) ? 0 : prng.int(1, 30));
+      const staying = server.objects("pods").filter((pod) => pod.spec?.nodeName === nodeName && !isDeleting(pod));
+      const free = freeRoom(
+        node.config.allocatable,
+        staying.map(({ spec = NO_SPEC, status }) => ({ spec, status })),
+      );
+      for (const tenancy of drawTenants(prng, free)) {
+        tenants += 1;
+        const plan: SimPodPlan = {
+          name: tenantName(tenants),
+          kind: prng.pick(["steady", "leaving", "deaf"]),
+          source: "api",
+          graceSeconds: prng.pick([0, 5, 30]),
+          image: "registry.example/app-1:1",
+          tenancy,
+          steps: [],
+        };
+        create(plan, 0);
+        // Not for ever: they leave no room to anybody else.
+        node.scheduler.schedule(
+          () => {
+            const known = made.get(plan.name);
+            if (known !== undefined) removeForGood(known, 0);
+          },
+          prng.int(5_000, LONGEST_TENANCY_MS),
+        );
+      }
       return true;
     },
     annotate(prng: Prng): boolean {

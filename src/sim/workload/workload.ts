@@ -22,6 +22,7 @@ import {
   type SimConfigStep,
 } from "./workloadConfig.ts";
 import { MOODY_PATH, NEVER_PATH, SICKLY_PATH } from "./workloadAnswers.ts";
+import { type SimTenancy, tenantSpec } from "./workloadTenants.ts";
 import { drawMounting, mountedSpec, type SimMounting } from "./workloadVolumes.ts";
 import { drawResizes, drawSizing, type SimResizeStep, type SimSizing, sizedSpec } from "./workloadSizes.ts";
 
@@ -230,6 +231,8 @@ export const POD_KINDS: Readonly<Record<string, PodKind>> = {
     spec: (image) => ({ containers: [container("steady", "registry.invalid/none:1"), container("proxy", image)] }),
   },
   broken: { weight: 1, goal: "trying", spec: (image) => ({ containers: [container("broken", image)] }) },
+  // Never drawn: pods that take the room of others.
+  deaf: { weight: 0, goal: "running", spec: (image) => ({ containers: [container("stubborn", image)] }) },
   host: {
     weight: 1,
     goal: "running",
@@ -269,6 +272,8 @@ export interface SimPodPlan {
   readonly configuring?: SimConfiguring;
   /** Of API pods: what their containers mount. */
   readonly mounting?: SimMounting;
+  /** Of API pods that take the room of others. */
+  readonly tenancy?: SimTenancy;
   readonly steps: readonly SimPodStep[];
 }
 
@@ -389,19 +394,20 @@ function drawStep(
 
 /** The manifest of a pod as its owner writes it. Revisions differ in their environment, those of API pods in their image. */
 export function podManifest(plan: SimPodPlan, revision: number): Fields {
-  const { name, kind, source, graceSeconds, image, sizing, configuring, mounting } = plan;
+  const { name, kind, source, graceSeconds, image, sizing, configuring, mounting, tenancy } = plan;
   const tagged = source === "api" ? `${image}.${revision}` : image;
   const { containers, ...spec } = (POD_KINDS[kind] ?? POD_KINDS["steady"])?.spec(tagged) ?? {};
   const env = source === "api" ? {} : { env: [{ name: "REVISION", value: String(revision) }] };
   const revised = (containers as readonly Container[]).map((each) =>
     configured({ ...each, ...env }, configuring, name),
   );
+  const made = { terminationGracePeriodSeconds: graceSeconds, ...spec, containers: revised };
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: SIM_NAMESPACE },
     spec: mountedSpec(
-      sizedSpec({ terminationGracePeriodSeconds: graceSeconds, ...spec, containers: revised }, sizing),
+      tenantSpec(sizedSpec(made, sizing), tenancy),
       mounting,
       configuring && { name: configNameOf(configuring, name), hasSecret: configuring.hasSecret },
     ),

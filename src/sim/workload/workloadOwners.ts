@@ -14,6 +14,8 @@ export interface WorkloadOwners {
   spoilManifest(how: "cut" | "away", forMs: number, prng: Prng): boolean;
   /** Deletes an API pod by force and makes it again; false when there is none. */
   replacePod(prng: Prng): boolean;
+  /** API pods are deleted, most of them by force, and others that need their room are bound at once; false when there is none. */
+  takeRoom(prng: Prng): boolean;
   /** Somebody else writes to an API pod; false when there is none. */
   annotatePod(prng: Prng): boolean;
   /** Every manifest is as its owner wants it. */
@@ -40,6 +42,7 @@ export function createWorkloadOwners(
   return {
     spoilManifest: (how, forMs, prng) => !hasLeft && files.spoil(how, forMs, prng),
     replacePod: (prng) => !hasLeft && api.replace(prng),
+    takeRoom: (prng) => !hasLeft && api.takeRoom(prng),
     annotatePod: (prng) => !hasLeft && api.annotate(prng),
     heal() {
       files.heal();

@@ -1,6 +1,7 @@
 import { map } from "rxjs";
 import { describe, expect, it } from "vitest";
-import { podUid } from "../../../src/core/ids.ts";
+import { leavingDue, type OverdueFor } from "../../../src/core/admission/leavingPods.ts";
+import { monotonicMs, podUid } from "../../../src/core/ids.ts";
 import { freshRecord } from "../../../src/core/pod/podRecord.ts";
 import {
   emptyRegistry,
@@ -23,15 +24,16 @@ const victim = (graceSeconds: number): PreemptedPod => ({
   graceSeconds,
   shortOf: "memory",
 });
-/** `Preempting`, `ExceededGracePeriod`, `overdue`. */
+/** `Preempting`. */
 const short = (output: PodOutput): string => (output.kind === "event" ? output.event.reason : output.kind);
-const SAID = { P: "Preempting", E: "ExceededGracePeriod", o: "overdue" };
+const SAID = { P: "Preempting" };
 
 /** The pipeline fed with victims by a diagram, on a node where pod `a` is being stopped. */
-function follow({ hot, clock }: Marbles, diagram: string, values: Readonly<Record<string, PreemptedPod>>) {
+function follow({ hot }: Marbles, diagram: string, values: Readonly<Record<string, PreemptedPod>>) {
   const [state, telemetry] = [createNodeState(), recordingTelemetry()];
-  const enter = (is: PodRecordState): void => {
-    const record = { ...freshRecord({ uid, name: "a", namespace: "demo" }), state: is };
+  const enter = (is: PodRecordState, overdueFor?: OverdueFor): void => {
+    const leaving = { due: leavingDue(30, monotonicMs(0)), overdueFor };
+    const record = { ...freshRecord({ uid, name: "a", namespace: "demo" }), state: is, leaving };
     state.registry.set({ ...emptyRegistry, records: new Map([[uid, record]]) });
   };
   enter("terminating");
@@ -40,7 +42,7 @@ function follow({ hot, clock }: Marbles, diagram: string, values: Readonly<Recor
     { ...unchangedStep(emptyRegistry), preempted: [each] },
   ]);
   const steps$ = hot<RegistryStep>(diagram, Object.fromEntries(steps));
-  const output$ = preemption(steps$, state, { clock, telemetry }).pipe(map(short));
+  const output$ = preemption(steps$, state, { telemetry }).pipe(map(short));
   const counted = () => telemetry.samples.get('kubelet_preemptions{preemption_signal="memory"}');
   return { enter, output$, counted };
 }
@@ -61,21 +63,14 @@ describe("preemption", () => {
   );
 
   it(
-    "gives up waiting after half as much again as the grace, says so, and counts nothing",
+    "counts nothing when the stop is overdue",
     marbles((test) => {
       const { enter, output$, counted } = follow(test, "a", { a: victim(30) });
+      test.at(45_000, () => enter("terminating", "criticalPods"));
       test.at(50_000, () => enter("terminated"));
-      test.expectObservable(output$, "60s !").toBe("P 44999ms (Eo)", SAID);
+      test.expectObservable(output$, "60s !").toBe("P", SAID);
       test.flush();
       expect(counted()).toBeUndefined();
-    }),
-  );
-
-  it(
-    "waits ten seconds at least, whatever the grace",
-    marbles((test) => {
-      const { output$ } = follow(test, "a", { a: victim(1) });
-      test.expectObservable(output$, "60s !").toBe("P 9999ms (Eo)", SAID);
     }),
   );
 });

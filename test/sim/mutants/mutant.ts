@@ -9,6 +9,7 @@ import type { ApiServer } from "../../../src/ports/apiServer.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { RuntimeService } from "../../../src/ports/cri.ts";
 import type { KubeletPorts } from "../../../src/ports/kubeletPorts.ts";
+import type { FaultRates } from "../../../src/sim/faults/faultKinds.ts";
 import type { CreateKubelet } from "../../../src/sim/simKubelet.ts";
 
 /** One bug and the rule it breaks. */
@@ -20,6 +21,8 @@ export interface Mutant {
   readonly createKubelet: CreateKubelet;
   /** Pods of a run, where the usual few do not show the bug. */
   readonly pods?: number;
+  /** What happens in a run, where the faults of a seed rarely show the bug. */
+  readonly faults?: FaultRates;
 }
 
 /** A kubelet some of whose ports are others. */

@@ -12,7 +12,9 @@ import { forgottenRestarts } from "./forgottenRestarts.ts";
 import { growingGrace } from "./growingGrace.ts";
 import { hastyDeletion } from "./hastyDeletion.ts";
 import { hastySuccessor } from "./hastySuccessor.ts";
+import { hastyTenants } from "./hastyTenants.ts";
 import { impatientWriter } from "./impatientWriter.ts";
+import { lateFarewells } from "./lateFarewells.ts";
 import { lazyRenewals } from "./lazyRenewals.ts";
 import { leakedCgroups } from "./leakedCgroups.ts";
 import { leakedLogs } from "./leakedLogs.ts";
@@ -50,6 +52,8 @@ const MUTANTS: readonly Mutant[] = [
   restartedWhileStopping,
   believedOrders,
   hastySuccessor,
+  hastyTenants,
+  lateFarewells,
   revivedPods,
   openDoors,
   leakedCgroups,
@@ -72,9 +76,15 @@ const MUTANTS: readonly Mutant[] = [
 ];
 
 /** The first seed at which the checker speaks; undefined when it does not within the limit. */
-function firstSeed({ createKubelet, caughtBy, pods = PODS }: Mutant): number | undefined {
+function firstSeed({ createKubelet, caughtBy, pods = PODS, faults }: Mutant): number | undefined {
   for (let seed = 1; seed <= MAX_SEEDS; seed += 1) {
-    const { violations } = simulateSeed({ seed, pods, durationMs: DURATION_MS, createKubelet });
+    const { violations } = simulateSeed({
+      seed,
+      pods,
+      durationMs: DURATION_MS,
+      faults: faults ?? "default",
+      createKubelet,
+    });
     if (violations.some(({ checker }) => checker === caughtBy)) return seed;
   }
   return undefined;

@@ -5,6 +5,7 @@
  *
  *     absent -> read, good ------------------------------> taken at once
  *            -> read, bad or with pods missing -> held ---> settled or read again -> taken with its problems
+ *            -> read while others are gone -----> held ---> taken when those are forgotten
  *     listed -> gone ----------------------------> held ---> still gone -> forgotten
  */
 import type { MonotonicMs } from "../../ids.ts";
@@ -173,12 +174,15 @@ function recordsAfter(files: ManifestFiles, look: ManifestLook, settle: SettleTi
   const reads = new Map(look.reads.map((read) => [read.path, read]));
   const entries = look.listing.kind === "found" ? look.listing.entries : [];
   const records = new Map<string, FileRecord>();
+  const isFirst = !files.isListed;
+  const isAnyGoing = isAnyGone(files, entries, look.now);
   for (const entry of entries) {
     if (entry.kind !== "file") continue;
     const known = files.records.get(entry.path);
     const read = reads.get(entry.path);
     if (read !== undefined && "gone" in read) continue;
-    const record = read === undefined ? known : afterRead(known, entry, read, look.now, settle, !files.isListed);
+    const record =
+      read === undefined ? known : afterRead(known, entry, read, look.now, settle, { isFirst, isAnyGoing });
     if (record !== undefined) records.set(entry.path, { ...record, goneUntil: undefined });
   }
   for (const [path, known] of files.records) {
@@ -188,6 +192,15 @@ function recordsAfter(files: ManifestFiles, look: ManifestLook, settle: SettleTi
       records.set(path, { ...known, goneUntil });
   }
   return new Map([...records].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Whether a file is gone that is still believed in: its pods go before those of a new file come, and make room for them. */
+function isAnyGone({ records }: ManifestFiles, entries: readonly ManifestEntry[], now: MonotonicMs): boolean {
+  const listed = new Set(entries.map(({ path }) => path));
+  return [...records].some(
+    ([path, { pods, goneUntil }]) =>
+      !listed.has(path) && pods.length > 0 && (goneUntil === undefined || now < goneUntil),
+  );
 }
 
 const later = (now: MonotonicMs, ms: number): MonotonicMs => (now + ms) as MonotonicMs;
@@ -205,7 +218,7 @@ function afterRead(
   read: Extract<FileRead, { readonly content: string }>,
   now: MonotonicMs,
   settle: SettleTimes,
-  isFirst: boolean,
+  { isFirst, isAnyGoing }: { readonly isFirst: boolean; readonly isAnyGoing: boolean },
 ): FileRecord {
   const isNewVersion = known?.version !== entry.version;
   const base: FileRecord = {
@@ -221,10 +234,13 @@ function afterRead(
   };
   if (read.content === base.content) return base;
   const taken: FileRecord = { ...base, content: read.content, ...takeOver(base, read.reading, entry.path) };
-  if (isFirst || !isDoubtful(base, read.reading)) return taken;
+  const isBad = isDoubtful(base, read.reading);
+  const isNew = base.content === undefined;
+  if (isFirst || !(isBad || (isNew && isAnyGoing))) return taken;
   const before = known?.held;
   const since = before?.since ?? now;
-  const until = before?.content === read.content ? before.until : later(now, settle.contentMs);
+  const holdMs = isBad ? settle.contentMs : settle.removalMs;
+  const until = before?.content === read.content ? before.until : later(now, holdMs);
   if (now >= until || now >= since + settle.longestMs) return taken;
   return { ...base, held: { content: read.content, since, until } };
 }

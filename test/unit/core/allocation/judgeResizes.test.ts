@@ -65,7 +65,11 @@ describe("judging resizes", () => {
   const outcomes = (...waiting: readonly WantedResize[]) => {
     const taken = new Map(waiting.map(({ uid, allocated }) => [uid, takenRoom(allocated, undefined)]));
     taken.set(podUid("rest"), takenRoom(sized("rest", "1"), undefined));
-    return judgeResizes(waiting, taken, rules).map(({ uid, refused }) => [uid, refused?.reason, refused?.message]);
+    return judgeResizes(waiting, taken, new Set(), rules).map(({ uid, refused }) => [
+      uid,
+      refused?.reason,
+      refused?.message,
+    ]);
   };
 
   it("counts the others at what they are granted", () => {
@@ -79,7 +83,7 @@ describe("judging resizes", () => {
     expect(outcomes(wanted("a", "1", "3500m"))).toEqual([["a", "Infeasible", "too large"]]);
     const { desired, ...rest } = wanted("a", "1", "3500m");
     const newer = { ...rest, desired: { ...desired, metadata: { ...desired.metadata, generation: 4 } } };
-    expect(judgeResizes([newer], new Map(), rules)[0]?.refused?.generation).toBe(4);
+    expect(judgeResizes([newer], new Map(), new Set(), rules)[0]?.refused?.generation).toBe(4);
   });
 
   it("has no word for who needs what another gives back, before that is on disk", () => {
@@ -95,7 +99,9 @@ describe("judging resizes", () => {
 
   it("remembers who had to wait", () => {
     const waited: WantedResize = { ...wanted("a", "1", "2"), refused: { reason: "Deferred", message: "full" } };
-    const [first, second] = [waited, wanted("b", "1", "1")].map((each) => judgeResizes([each], new Map(), rules)[0]);
+    const [first, second] = [waited, wanted("b", "1", "1")].map(
+      (each) => judgeResizes([each], new Map(), new Set(), rules)[0],
+    );
     expect([first?.wasDeferred, second?.wasDeferred]).toEqual([true, false]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { epochMs, podUid } from "../../../../src/core/ids.ts";
+import { epochMs, monotonicMs, podUid } from "../../../../src/core/ids.ts";
 import { type ActiveDeadlineInput, activeDeadlineLeftMs } from "../../../../src/core/pod/activeDeadline.ts";
 import { advanceRegistry, emptyRegistry, type RegistryInput } from "../../../../src/core/pod/podRegistry.ts";
 import { emptyRuntimeStatus } from "../../../../src/core/runtime/podRuntimeStatus.ts";
@@ -52,7 +52,14 @@ describe("activeDeadlineLeftMs", () => {
 describe("registry", () => {
   it("stops a pod whose deadline has passed, and says why", () => {
     const admit = () => ({ admitted: true, preempt: [] }) as const;
-    const context = { parts: ALL_RESIZABLE, admit, infeasible: () => undefined, sourcesReady: true, runtimePods: [] };
+    const context = {
+      now: monotonicMs(0),
+      parts: ALL_RESIZABLE,
+      admit,
+      infeasible: () => undefined,
+      sourcesReady: true,
+      runtimePods: [],
+    };
     const added: RegistryInput = { kind: "update", update: { op: "ADD", source: "api", pods: [pod] } };
     const { registry } = advanceRegistry(emptyRegistry, added, context);
     const step = advanceRegistry(registry, { kind: "deadlineExceeded", uid: podUid("uid-1") }, context);

@@ -41,7 +41,7 @@ const record = (
   state,
   graceSeconds: undefined,
   behind: undefined,
-  victims: [],
+  room: undefined,
   ...more,
 });
 

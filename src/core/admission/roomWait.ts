@@ -1,0 +1,45 @@
+/** What is said of a pod that waits for room others are about to free. Ours; upstream has no such wait. */
+import type { Pod, PodStatus } from "../api.ts";
+import { kubeletError } from "../errors.ts";
+import type { KubeletEvent } from "../events.ts";
+import { type EpochMs, podUid } from "../ids.ts";
+import { isCriticalPod } from "../pod/criticalPod.ts";
+import { podEventObject } from "../pod/podEvents.ts";
+import { generatePodStatus, type PodStatusInput } from "../pod/status.ts";
+import { emptyRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
+import { formatInstant } from "../telemetry/civilTime.ts";
+import { type AwaitedPod, namesText, WAITING_FOR_ROOM } from "./leavingPods.ts";
+
+/** For whom the pod waits, and until when: `until` is the last of their deadlines on the wall clock. */
+export function roomWaitMessage(pod: Pod, behind: readonly AwaitedPod[], until: EpochMs): string {
+  const outcome = isCriticalPod(pod) ? "started beside them" : "rejected";
+  const names = namesText(behind.map(({ name }) => name));
+  return `Waiting until pods that leave the node have stopped: ${names}; ${outcome} at ${formatInstant(until)} at the latest`;
+}
+
+/** Said once, when the wait begins. */
+export const roomWaitEvent = (pod: Pod, message: string): KubeletEvent => ({
+  type: "Normal",
+  reason: WAITING_FOR_ROOM,
+  message,
+  object: podEventObject(pod),
+});
+
+/** Pending: nothing of the pod runs, and its containers wait for room. */
+export function roomWaitStatus(pod: Pod, message: string, now: EpochMs, node: PodStatusInput["node"]): PodStatus {
+  const { uid, name, namespace } = pod.metadata;
+  const [init] = pod.spec.initContainers ?? [];
+  const held = init === undefined ? pod.spec.containers : [init];
+  const failure = kubeletError("ResourceExhausted", message, { reason: WAITING_FOR_ROOM });
+  return generatePodStatus({
+    pod,
+    runtime: emptyRuntimeStatus(podUid(uid), name, namespace, 0),
+    failures: new Map(held.map((container) => [container.name, failure])),
+    verdicts: new Map(),
+    previous: undefined,
+    now,
+    node,
+    // Nothing is granted yet.
+    tellsPodResources: false,
+  });
+}

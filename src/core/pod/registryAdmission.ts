@@ -1,0 +1,172 @@
+/**
+ * The part of the registry that starts pods: which of those that wait may start now, which wait on, and which are
+ * rejected. Critical pods are decided first, all others in the order in which they came; what one is promised, later ones
+ * do not get. Counterpart: HandlePodAdditions, canAdmitPod, allowPodStart.
+ */
+import { type AwaitedPod, namesText } from "../admission/leavingPods.ts";
+import { decideRoom, type RoomDecision, type Rooms, type TakenRoom } from "../admission/roomDecision.ts";
+import type { Pod } from "../api.ts";
+import type { PodFullName, PodUid } from "../ids.ts";
+import { unreachable } from "../invariant.ts";
+import { isCriticalPod } from "./criticalPod.ts";
+import { fullNameOf, roomOf } from "./podRecord.ts";
+import type { PodIdentity, PodRecord, RegistryContext } from "./podRegistryTypes.ts";
+
+/** The registry as admission reads and changes it. */
+export interface AdmissionSteps {
+  readonly records: ReadonlyMap<PodUid, PodRecord>;
+  readonly admit: RegistryContext["admit"];
+  /** What everybody takes, without the pods that wait to start. */
+  rooms(): Map<PodUid, TakenRoom>;
+  /** Who has the full name. */
+  holderOf(name: PodFullName): PodUid | undefined;
+  /** Stops what runs under the full name since an earlier kubelet. */
+  endOlderIncarnations(identity: PodIdentity): void;
+  /** Whether it was admitted before: admission is not asked again. */
+  isGranted(record: PodRecord): boolean;
+  /** The pod at the size it starts with. */
+  startSize(record: PodRecord, pod: Pod): Pod;
+  start(uid: PodUid): void;
+  /** Ends one that was deleted before it started. */
+  endUnstarted(uid: PodUid): void;
+  reject(uid: PodUid, reason: string, message: string): void;
+  wait(uid: PodUid, behind: readonly AwaitedPod[]): void;
+  preempt(uid: PodUid, victims: readonly PodUid[], shortOf: string): void;
+}
+
+/** What is promised to pods that wait to start. */
+export interface Promises {
+  readonly rooms: Rooms;
+  /** Leaving pods they wait for: what comes free there is theirs first. */
+  readonly reserved: ReadonlySet<PodUid>;
+}
+
+const NO_PROMISES: Promises = { rooms: new Map(), reserved: new Set() };
+
+/** Decides for all pods that wait, as far as something can be decided now. */
+export function admitWaiting(steps: AdmissionSteps): Promises {
+  const { records } = steps;
+  const waiting = [...records.values()].filter(({ state }) => state === "waiting").map(({ identity }) => identity);
+  if (waiting.length === 0) return NO_PROMISES;
+  for (const { uid } of waiting) if (isDeletedUnstarted(records.get(uid), steps)) steps.endUnstarted(uid);
+  for (const identity of waiting) {
+    const record = stillWaiting(records.get(identity.uid));
+    if (record === undefined) continue;
+    if (steps.holderOf(fullNameOf(record)) === undefined) steps.endOlderIncarnations(identity);
+    // What runs already takes its room before others are given any.
+    if (isNameFree(record, steps) && steps.isGranted(record)) steps.start(identity.uid);
+  }
+  const left = waiting.flatMap(({ uid }) => stillWaiting(records.get(uid)) ?? []);
+  return left.length === 0 ? NO_PROMISES : decideInOrder(left, steps);
+}
+
+const stillWaiting = (record: PodRecord | undefined): (PodRecord & { readonly pod: Pod }) | undefined =>
+  record?.pod === undefined || record.state !== "waiting" ? undefined : { ...record, pod: record.pod };
+
+const isDeletedUnstarted = (record: PodRecord | undefined, steps: AdmissionSteps): boolean =>
+  record?.pod?.metadata.deletionTimestamp !== undefined && !steps.isGranted(record);
+
+function isNameFree(record: PodRecord, steps: AdmissionSteps): boolean {
+  const holder = steps.holderOf(fullNameOf(record));
+  return holder === undefined || holder === record.identity.uid;
+}
+
+function decideInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], steps: AdmissionSteps): Promises {
+  const rooms = steps.rooms();
+  const promised = new Map<PodUid, TakenRoom>();
+  const reserved = new Set<PodUid>();
+  /** Full names for which an earlier pod waits. */
+  const names = new Set<PodFullName>();
+  for (const record of byRank(waiting)) {
+    const { uid } = record.identity;
+    const name = fullNameOf(record);
+    const pod = steps.startSize(record, record.pod);
+    const promise = (behind: readonly AwaitedPod[]): void => {
+      for (const awaited of behind) reserved.add(awaited.uid);
+      rooms.set(uid, { promised: pod });
+      promised.set(uid, { promised: pod });
+    };
+    if (names.has(name) || !isNameFree(record, steps)) {
+      const mayBePromised = !names.has(name) && !rooms.has(uid) && isNameAboutToBeFree(record, steps);
+      if (mayBePromised && isRoomToCome(pod, rooms, steps)) promise([]);
+      steps.wait(uid, []);
+      names.add(name);
+      continue;
+    }
+    const decision = decidePreempting(uid, pod, rooms, reserved, steps);
+    switch (decision.kind) {
+      case "start":
+        steps.start(uid);
+        rooms.set(uid, { granted: pod, held: pod });
+        break;
+      case "reject":
+        steps.reject(uid, decision.reason, decision.message + stuckText(pod, rooms, steps));
+        break;
+      case "preempt":
+      case "wait": {
+        const behind = decision.kind === "wait" ? decision.behind : [];
+        steps.wait(uid, behind);
+        promise(behind);
+        names.add(name);
+        break;
+      }
+      default:
+        unreachable(decision);
+    }
+  }
+  return { rooms: promised, reserved };
+}
+
+/**
+ * Critical pods, the most important first, then all others as they came. Differs from upstream: there a critical pod
+ * stops those that came before it, which have not started here.
+ */
+function byRank<T extends { readonly pod: Pod }>(waiting: readonly T[]): readonly T[] {
+  const rank = ({ pod }: T): number => (isCriticalPod(pod) ? (pod.spec.priority ?? 0) : -Infinity);
+  return waiting.toSorted((a, b) => Math.sign(rank(b) - rank(a)) || 0);
+}
+
+/** The decision once everybody who has to make room for the pod has been told to. */
+function decidePreempting(
+  uid: PodUid,
+  pod: Pod,
+  rooms: Map<PodUid, TakenRoom>,
+  reserved: ReadonlySet<PodUid>,
+  steps: AdmissionSteps,
+): RoomDecision {
+  const decision = decideRoom(pod, rooms, reserved, steps.admit);
+  if (decision.kind !== "preempt") return decision;
+  steps.preempt(uid, decision.pods, decision.shortOf);
+  for (const victim of decision.pods) {
+    const record = steps.records.get(victim);
+    const room = record && roomOf(record);
+    if (room !== undefined) rooms.set(victim, room);
+  }
+  return decideRoom(pod, rooms, reserved, steps.admit);
+}
+
+/** A pod that waits for its name alone is promised its room, so that nobody who comes later takes it. */
+const isRoomToCome = (pod: Pod, rooms: Map<PodUid, TakenRoom>, { admit }: AdmissionSteps): boolean => {
+  const { kind } = decideRoom(pod, rooms, new Set(), admit);
+  return kind === "start" || kind === "wait";
+};
+
+function isNameAboutToBeFree(record: PodRecord, steps: AdmissionSteps): boolean {
+  const holder = steps.holderOf(fullNameOf(record));
+  const { state, wanted, pod } = (holder === undefined ? undefined : steps.records.get(holder)) ?? {};
+  const isGoing = state === "terminating" || state === "terminated";
+  return isGoing && (wanted === false || pod?.metadata.deletionTimestamp !== undefined);
+}
+
+/** Names those without which there would be room, had they stopped in time. */
+function stuckText(pod: Pod, rooms: Rooms, { admit }: AdmissionSteps): string {
+  const isStuck = ({ leaving }: TakenRoom): boolean => leaving?.overdueFor === "everyone";
+  const stuck = [...rooms.values()].filter(isStuck);
+  if (stuck.length === 0) return "";
+  const others = new Map([...rooms].filter(([, room]) => !isStuck(room)));
+  if (decideRoom(pod, others, new Set(), admit).kind === "reject") return "";
+  const names = stuck.flatMap(({ held }) =>
+    held === undefined ? [] : [`${held.metadata.namespace}/${held.metadata.name}`],
+  );
+  return ` (pods that have not stopped in time: ${namesText(names)})`;
+}

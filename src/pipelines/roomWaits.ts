@@ -1,0 +1,83 @@
+/**
+ * Pods that wait for room others are about to free: each is told so, counted when it waits no longer, and decided without
+ * that room once the stop of a leaving pod is overdue. Bound: one timer for the node. Ours; upstream has no such wait.
+ */
+import { type Observable, EMPTY, from, map, merge, switchMap } from "rxjs";
+import { overdueEvent } from "../core/admission/preempted.ts";
+import { roomWaitEvent, roomWaitMessage, roomWaitStatus } from "../core/admission/roomWait.ts";
+import { epochMs, podUid } from "../core/ids.ts";
+import type { Registry, RegistryStep, RoomWait } from "../core/pod/podRegistry.ts";
+import { nextOverdue, type NextOverdue } from "../core/pod/registryOverdue.ts";
+import type { PodStatusInput } from "../core/pod/status.ts";
+import { sameValue } from "../core/sameValue.ts";
+import { distinctBy } from "../operators/distinctBy.ts";
+import { eachOf } from "../operators/eachOf.ts";
+import { longTimer } from "../operators/longTimer.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { NodeView } from "../state/nodeState.ts";
+import type { PodOutput } from "./podOutputs.ts";
+
+type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
+
+/**
+ * Events, statuses and the end of the wait.
+ *
+ *     steps$      --(b waits for a)---(b started)------(d waits for c)--------------------
+ *     c stops     ------------------------------------------------------------------x
+ *     output      --event,status--------------------------event,status--overdue(c)------
+ */
+export function roomWaits(
+  steps$: Observable<RegistryStep>,
+  { registry }: Pick<NodeView, "registry">,
+  ports: Ports,
+  node: () => PodStatusInput["node"],
+): Observable<PodOutput> {
+  const overdue$ = registry.changes$.pipe(
+    map(nextOverdue),
+    distinctBy<NextOverdue | undefined>(sameValue),
+    switchMap((next) => {
+      if (next === undefined) return EMPTY;
+      const ring$ = longTimer(ports.clock, next.at - ports.clock.monotonicMs());
+      return ring$.pipe(switchMap(() => from(overdueOutputs(next, registry.value, ports))));
+    }),
+  );
+  const told$ = steps$.pipe(eachOf((step) => step.roomWaits.flatMap((wait) => told(wait, ports, node))));
+  return merge(told$, overdue$);
+}
+
+function told(wait: RoomWait, { clock, telemetry }: Ports, node: () => PodStatusInput["node"]): readonly PodOutput[] {
+  if (wait.kind === "ended") {
+    telemetry.metrics.observe("rxlet_room_wait_duration_seconds", wait.waitedMs / 1000, { outcome: wait.outcome });
+    return [];
+  }
+  const { pod, behind } = wait;
+  const { namespace, name, uid } = pod.metadata;
+  const now = clock.wallTime();
+  const lastAt = Math.max(...behind.map(({ until }) => until));
+  const message = roomWaitMessage(pod, behind, epochMs(now + lastAt - clock.monotonicMs()));
+  telemetry.log.info("Pod waits for room", { pod: `${namespace}/${name}`, podUid: uid, why: message });
+  return [
+    { kind: "event", event: roomWaitEvent(pod, message) },
+    { kind: "status", uid: podUid(uid), status: roomWaitStatus(pod, message, now, node()) },
+  ];
+}
+
+/** Nobody is told of a wait for sources: no pod is to blame. */
+function overdueOutputs(next: NextOverdue, { records }: Registry, { telemetry }: Ports): readonly PodOutput[] {
+  const word: PodOutput = { kind: "overdue", uid: next.uid, for: next.for };
+  const record = next.uid === undefined ? undefined : records.get(next.uid);
+  if (record === undefined) {
+    telemetry.log.warn(
+      "Sources have not told in time which pods they want: pods wait no longer for what they may leave",
+    );
+    return [word];
+  }
+  const { namespace, name, uid } = record.identity;
+  telemetry.log.warn("Pod does not stop: others wait no longer for its room", {
+    pod: `${namespace}/${name}`,
+    podUid: uid,
+    waiting: next.for,
+  });
+  const isFirst = record.leaving?.overdueFor === undefined;
+  return record.pod !== undefined && isFirst ? [{ kind: "event", event: overdueEvent(record.pod) }, word] : [word];
+}

@@ -1,0 +1,129 @@
+import { map, type Observable } from "rxjs";
+import { describe, expect, it } from "vitest";
+import { advanceRegistry } from "../../../src/core/pod/podRegistry.ts";
+import type { RegistryInput, RegistryStep } from "../../../src/core/pod/podRegistry.ts";
+import type { PodOutput } from "../../../src/pipelines/podOutputs.ts";
+import { roomWaits } from "../../../src/pipelines/roomWaits.ts";
+import { createNodeState } from "../../../src/state/nodeState.ts";
+import { type Marbles, marbles } from "../../support/marbles.ts";
+import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
+import { CRITICAL, registryNode, said, sizedPod, told } from "../../support/registryNode.ts";
+
+const GRACE = { terminationGracePeriodSeconds: 30 };
+const old = sizedPod("old", "4", GRACE);
+const add = (uid: string, priority = 0): RegistryInput => told("ADD", sizedPod(uid, "4", { priority }));
+
+/** `old all`: nobody waits for it any more; `WaitingForRoom new`; `Pending new`. */
+function short(output: PodOutput): string {
+  switch (output.kind) {
+    case "overdue":
+      return `${output.uid} ${output.for}`;
+    case "event":
+      return `${output.event.reason} ${output.event.object.name}`;
+    case "status":
+      return `${output.status.phase} ${output.uid}`;
+    default:
+      return output.kind;
+  }
+}
+
+/** The pipeline of a node of 4 CPUs, all of them of `old`, that is told these inputs by a diagram. */
+function run({ hot, clock }: Marbles, diagram: string, inputs: Readonly<Record<string, RegistryInput>>) {
+  const [state, telemetry] = [createNodeState(), recordingTelemetry()];
+  const { context, registry } = registryNode().tell(told("ADD", old));
+  state.registry.set(registry);
+  const advance = (input: RegistryInput): RegistryStep => {
+    const step = advanceRegistry(state.registry.value, input, { ...context, now: clock.monotonicMs() });
+    state.registry.set(step.registry);
+    return step;
+  };
+  const steps$ = hot<RegistryInput>(diagram, inputs).pipe(map(advance));
+  const node = () => ({ hostIPs: ["10.0.0.1"] });
+  const outputs$ = roomWaits(steps$, state, { clock, telemetry }, node);
+  const output$: Observable<string> = outputs$.pipe(map(short));
+  return { outputs$, output$, telemetry };
+}
+
+const INPUTS = {
+  g: told("REMOVE", old),
+  n: add("new"),
+  m: add("more"),
+  c: add("critical", CRITICAL),
+  s: said("stopped", "old"),
+  x: told("REMOVE", sizedPod("new", "4")),
+};
+const SAID = {
+  e: "WaitingForRoom new",
+  p: "Pending new",
+  k: "WaitingForRoom critical",
+  q: "Pending critical",
+  E: "ExceededGracePeriod old",
+  c: "old criticalPods",
+  a: "old everyone",
+};
+
+describe("waits for room", () => {
+  it(
+    "are told once, in an event and in the status, with the pods waited for and the end of the wait",
+    marbles((test) => {
+      const { outputs$ } = run(test, "(gn)-(m)", INPUTS);
+      const told$ = outputs$.pipe(
+        map((output) => {
+          if (output.kind === "event") return output.event.message;
+          if (output.kind !== "status") return output.kind;
+          const { phase, reason, allocatedResources, containerStatuses } = output.status;
+          return {
+            phase,
+            reason,
+            allocatedResources,
+            states: containerStatuses?.map(({ name, state }) => ({ name, state })),
+          };
+        }),
+      );
+      const message =
+        "Waiting until pods that leave the node have stopped: demo/old; rejected at 2026-01-01T00:01:30Z at the latest";
+      const state = { waiting: { reason: "WaitingForRoom", message } };
+      const status = {
+        phase: "Pending",
+        reason: undefined,
+        allocatedResources: undefined,
+        states: [{ name: "main", state }],
+      };
+      test.expectObservable(told$, "1s !").toBe("(ep)", { e: message, p: status });
+    }),
+  );
+
+  it(
+    "end with the grace and a minute for the stop",
+    marbles((test) => {
+      const { output$ } = run(test, "(gn)", INPUTS);
+      test.expectObservable(output$, "200s !").toBe("(ep) 89996ms (Ea)", SAID);
+    }),
+  );
+
+  it(
+    "end when the pod has stopped, and are counted",
+    marbles((test) => {
+      const { output$, telemetry } = run(test, "(gn) 2996ms s", INPUTS);
+      test.expectObservable(output$, "200s !").toBe("(ep)", SAID);
+      test.flush();
+      expect(telemetry.samples.get('rxlet_room_wait_duration_seconds{outcome="started"} observed')).toBe(1);
+    }),
+  );
+
+  it(
+    "end when nobody waits any more, and begin anew with what is left of the time",
+    marbles((test) => {
+      const { output$ } = run(test, "(gn) 996ms x 58999ms n", INPUTS);
+      test.expectObservable(output$, "200s !").toBe("(ep) 59996ms (ep) 29996ms (Ea)", SAID);
+    }),
+  );
+
+  it(
+    "of critical pods end after half as much again as the grace, with upstream's event",
+    marbles((test) => {
+      const { output$ } = run(test, "(gc)", INPUTS);
+      test.expectObservable(output$, "200s !").toBe("(kq) 44996ms (Ec)", SAID);
+    }),
+  );
+});

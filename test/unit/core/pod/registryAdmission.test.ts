@@ -1,0 +1,352 @@
+import { describe, expect, it } from "vitest";
+import { podUid } from "../../../../src/core/ids.ts";
+import type { RegistryInput } from "../../../../src/core/pod/podRegistry.ts";
+import { CRITICAL, registryNode, restored, said, sizedPod, type SizeOf, told } from "../../../support/registryNode.ts";
+
+const overdue = (uid: string | undefined, isFor: "criticalPods" | "everyone" = "everyone"): RegistryInput => ({
+  kind: "overdue",
+  uid: uid === undefined ? undefined : podUid(uid),
+  for: isFor,
+});
+const AUDIT: RegistryInput = { kind: "audit" };
+const add = (uid: string, cpu: string, more: SizeOf = {}) => told("ADD", sizedPod(uid, cpu, more));
+/** Deleted by force: the object is gone. */
+const gone = (uid: string, cpu = "1") => told("REMOVE", sizedPod(uid, cpu));
+
+describe("a pod that comes to a full node", () => {
+  it("waits for a pod that was deleted by force, and starts when that has stopped", () => {
+    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
+    expect([node.states(), node.behind("new"), node.rejections()]).toEqual([
+      "old:terminating new:waiting",
+      ["old"],
+      [],
+    ]);
+    expect(node.step().roomWaits.map(({ kind }) => kind)).toEqual(["began"]);
+    node.at(1_500).tell(said("stopped", "old"));
+    expect(node.states()).toBe("old:terminated new:syncing");
+    expect(node.step().roomWaits).toEqual([{ kind: "ended", outcome: "started", waitedMs: 1_500 }]);
+  });
+
+  it("waits whoever is being stopped, and why ever", () => {
+    const deleted = { ...sizedPod("old", "4").metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
+    const ways: Readonly<Record<string, RegistryInput>> = {
+      "deleted with grace": told("DELETE", { ...sizedPod("old", "4"), metadata: deleted }),
+      finished: said("finished", "old"),
+      evicted: { kind: "evicted", uid: podUid("old"), message: "too large" },
+      "out of time": { kind: "deadlineExceeded", uid: podUid("old") },
+      removed: gone("old"),
+    };
+    for (const [why, way] of Object.entries(ways)) {
+      const node = registryNode().tell(add("old", "4"), way, add("new", "4"));
+      expect([why, node.states()]).toEqual([why, "old:terminating new:waiting"]);
+    }
+  });
+
+  it("is rejected at once, in upstream's words, when those who leave do not leave enough", () => {
+    const node = registryNode().tell(add("stays", "2"), add("old", "2"), gone("old"), add("new", "3"));
+    expect([node.states(), node.rejections()]).toEqual([
+      "stays:syncing old:terminating new:rejected",
+      ["OutOfcpu: Node didn't have enough resource: cpu, requested: 3000, used: 2000, capacity: 4000"],
+    ]);
+  });
+
+  it("waits only for those whose room it needs", () => {
+    const node = registryNode().tell(
+      ...[add("a", "1"), add("b", "1"), add("c", "2"), add("tiny", "0")],
+      ...[gone("a"), gone("c"), gone("tiny"), add("new", "2")],
+    );
+    expect(node.behind("new")).toEqual(["c"]);
+    expect(node.tell(said("stopped", "a"), said("stopped", "tiny")).states()).toMatch(/new:waiting/);
+    expect(node.tell(said("stopped", "c")).states()).toMatch(/new:syncing/);
+  });
+
+  it("starts with the first room that comes free, whoever leaves it", () => {
+    const node = registryNode().tell(add("a", "2"), add("b", "2"), gone("a"), gone("b"), add("new", "2"));
+    expect(node.behind("new")).toEqual(["a"]);
+    expect(node.tell(said("stopped", "b")).states()).toMatch(/new:syncing/);
+  });
+
+  it("waits for the pod whose grace ends first", () => {
+    const slow = { terminationGracePeriodSeconds: 600 };
+    const node = registryNode().tell(
+      ...[add("slow", "2", slow), add("fast", "2"), told("REMOVE", sizedPod("slow", "2", slow)), gone("fast")],
+      add("new", "2"),
+    );
+    expect(node.behind("new")).toEqual(["fast"]);
+    expect(node.record("new")?.behind[0]?.until).toBe(30_000 + 60_000);
+  });
+
+  it.each<[string, Parameters<typeof registryNode>[0], SizeOf]>([
+    ["devices", { allocatable: { cpu: "4", "example.com/gpu": "1" } }, { requests: { "example.com/gpu": "1" } }],
+    ["memory", { allocatable: { cpu: "4", memory: "1Gi" } }, { requests: { memory: "1Gi" } }],
+    ["pods", { maxPods: 1 }, {}],
+    ["a host port", {}, { hostPort: 80 }],
+  ])("waits for %s", (_what, options, size) => {
+    const node = registryNode(options).tell(add("old", "1", size));
+    const early = registryNode(options).tell(add("old", "1", size), add("new", "1", size));
+    expect(early.states()).toBe("old:syncing new:rejected");
+    node.tell(gone("old"), add("new", "1", size));
+    expect([node.states(), node.behind("new")]).toEqual(["old:terminating new:waiting", ["old"]]);
+    expect(node.tell(said("stopped", "old")).states()).toBe("old:terminated new:syncing");
+  });
+
+  it("does not wait when the node is the wrong one", () => {
+    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4", { nodeSelector: { disk: "ssd" } }));
+    expect(node.rejections()).toEqual([
+      "NodeAffinity: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+    ]);
+  });
+
+  it("is decided at its newest size, and forgotten when its source takes it back", () => {
+    const node = registryNode().tell(add("stays", "2"), add("old", "2"), gone("old"), add("new", "2"));
+    node.tell(told("UPDATE", sizedPod("new", "3")));
+    expect(node.states()).toBe("stays:syncing old:terminating new:rejected");
+    const other = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
+    other.at(700).tell(told("REMOVE", sizedPod("new", "4")));
+    expect([other.states(), other.step().dropped, other.step().roomWaits]).toEqual([
+      "old:terminating",
+      ["new"],
+      [{ kind: "ended", outcome: "removed", waitedMs: 700 }],
+    ]);
+  });
+
+  it("ends at once when it is deleted before it started, and takes no room for that", () => {
+    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
+    const pod = sizedPod("new", "4");
+    const metadata = { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
+    node.tell(told("DELETE", { ...pod, metadata }));
+    expect([node.states(), node.step().commands.map(({ phase }) => phase)]).toEqual([
+      "old:terminating new:terminating",
+      ["terminating"],
+    ]);
+    expect(node.tell(said("stopped", "old"), add("next", "4")).states()).toMatch(/next:syncing/);
+  });
+});
+
+describe("several pods that wait", () => {
+  it("are promised room in the order in which they came: nobody later gets it, however small", () => {
+    const node = registryNode().tell(
+      add("old", "4"),
+      gone("old"),
+      add("first", "3"),
+      add("second", "1"),
+      add("third", "1"),
+    );
+    expect(node.states()).toBe("old:terminating first:waiting second:waiting third:rejected");
+    expect(node.rejections()).toEqual([
+      "OutOfcpu: Node didn't have enough resource: cpu, requested: 1000, used: 4000, capacity: 4000",
+    ]);
+    expect(node.tell(said("stopped", "old")).states()).toBe(
+      "old:terminated first:syncing second:syncing third:rejected",
+    );
+  });
+
+  it("do not hold back a later one that fits beside them", () => {
+    const node = registryNode().tell(add("old", "3"), gone("old"), add("large", "3"), add("small", "1"));
+    expect(node.states()).toBe("old:terminating large:waiting small:syncing");
+  });
+
+  it("hold back a later one that would delay them, although it fits now", () => {
+    // 4 CPUs: 1 is free, `a` leaves 1, `b` leaves 2. The first needs what is free and `a`; the second would take that.
+    const slow = { terminationGracePeriodSeconds: 600 };
+    const node = registryNode().tell(
+      ...[add("a", "1"), add("b", "2", slow), gone("a"), told("REMOVE", sizedPod("b", "2", slow))],
+      ...[add("first", "2"), add("second", "1")],
+    );
+    expect([node.states(), node.behind("first"), node.behind("second")]).toEqual([
+      "a:terminating b:terminating first:waiting second:waiting",
+      ["a"],
+      ["b"],
+    ]);
+    expect(node.tell(said("stopped", "a")).states()).toMatch(/first:syncing second:waiting/);
+    expect(node.tell(said("stopped", "b")).states()).toMatch(/second:syncing/);
+  });
+
+  it("are decided the oldest first when all are told at once, as after a restart of the kubelet", () => {
+    const pods = ["09:00:02", "09:00:01"].map((time, index) =>
+      sizedPod(`p${index}`, "3", { createdAt: `2026-01-01T${time}Z` }),
+    );
+    expect(
+      registryNode()
+        .tell(told("ADD", ...pods))
+        .states(),
+    ).toBe("p1:syncing p0:rejected");
+  });
+
+  it("give way to a critical pod, before pods that run have to", () => {
+    const node = registryNode().tell(add("runs", "1"), add("old", "3"), gone("old"), add("first", "3"));
+    node.tell(add("critical", "3", { priority: CRITICAL }));
+    expect([node.states(), node.behind("critical"), node.step().preempted]).toEqual([
+      "runs:syncing old:terminating first:rejected critical:waiting",
+      ["old"],
+      [],
+    ]);
+  });
+
+  it("wait behind a pod of their own name, which was promised its room", () => {
+    const named = (uid: string, cpu: string) => {
+      const pod = sizedPod(uid, cpu);
+      return { ...pod, metadata: { ...pod.metadata, name: "web-0" } };
+    };
+    const node = registryNode().tell(told("ADD", named("old", "4")), told("REMOVE", named("old", "4")));
+    node.tell(told("ADD", named("new", "4")), add("other", "1"));
+    expect(node.states()).toBe("old:terminating new:waiting other:rejected");
+    node.tell(said("stopped", "old"));
+    expect(node.states()).toBe("old:terminated new:waiting other:rejected");
+    expect(node.tell(said("removed", "old")).states()).toBe("new:syncing other:rejected");
+  });
+
+  it("leave room to a pod that starts over under its UID", () => {
+    const node = registryNode().tell(add("old", "4"), gone("old"), add("old", "3"), add("other", "2"));
+    expect(node.states()).toBe("old:terminating other:rejected");
+    expect(node.tell(said("stopped", "old"), said("removed", "old")).states()).toBe("other:rejected old:syncing");
+  });
+});
+
+describe("a leaving pod that is overdue", () => {
+  it("stays, so that who waits for it is rejected, with its name", () => {
+    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
+    node.at(90_000).tell(overdue("old"));
+    expect([node.states(), node.rejections()]).toEqual([
+      "old:terminating new:rejected",
+      [
+        "OutOfcpu: Node didn't have enough resource: cpu, requested: 4000, used: 4000, capacity: 4000 " +
+          "(pods that have not stopped in time: demo/old)",
+      ],
+    ]);
+    expect(node.step().roomWaits).toEqual([{ kind: "ended", outcome: "rejected", waitedMs: 90_000 }]);
+    // Nor does anybody who comes later wait for it.
+    expect(node.tell(add("later", "1")).states()).toMatch(/later:rejected/);
+  });
+
+  it("is waited for in place of another only where that leaves the room, too", () => {
+    const node = registryNode().tell(add("a", "2"), add("b", "2"), gone("a"), gone("b"), add("new", "2"));
+    node.tell(overdue("a"));
+    expect([node.states(), node.behind("new")]).toEqual(["a:terminating b:terminating new:waiting", ["b"]]);
+  });
+
+  it("is no reason to reject who still waits when it stops after all", () => {
+    const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"), overdue("old", "criticalPods"));
+    expect(node.states()).toBe("old:terminating new:waiting");
+    expect(node.tell(said("stopped", "old")).states()).toBe("old:terminated new:syncing");
+  });
+
+  it("lets a critical pod start beside it, and nobody else", () => {
+    const node = registryNode().tell(add("old", "4"), gone("old"), add("critical", "4", { priority: CRITICAL }));
+    expect([node.states(), node.behind("critical")]).toEqual(["old:terminating critical:waiting", ["old"]]);
+    node.tell(overdue("old", "criticalPods"));
+    expect(node.states()).toBe("old:terminating critical:syncing");
+    expect(node.tell(add("other", "1")).states()).toMatch(/other:rejected/);
+    // Who comes later does not wait for a pod known to be stuck.
+    const late = registryNode().tell(add("old", "4"), gone("old"), add("first", "1", { priority: CRITICAL }));
+    late.tell(overdue("old", "criticalPods"), add("second", "3", { priority: CRITICAL }));
+    expect(late.states()).toBe("old:terminating first:syncing second:syncing");
+  });
+
+  it("is due when the grace is over and the stop had its time, and not later for being deleted twice", () => {
+    const due = (grace: number, ...more: readonly RegistryInput[]) => {
+      const spec = { terminationGracePeriodSeconds: grace };
+      const node = registryNode().tell(add("old", "4", spec), told("REMOVE", sizedPod("old", "4", spec)), ...more);
+      return node.record("old")?.leaving?.due;
+    };
+    expect([due(0), due(30), due(600)]).toEqual([
+      { criticalPods: 10_000, everyone: 61_000 },
+      { criticalPods: 45_000, everyone: 90_000 },
+      { criticalPods: 900_000, everyone: 900_000 },
+    ]);
+    const pod = sizedPod("old", "4", { terminationGracePeriodSeconds: 600 });
+    const sooner = told("DELETE", { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 5 } });
+    expect(due(600, sooner)).toEqual({ criticalPods: 10_000, everyone: 65_000 });
+  });
+});
+
+describe("room after a restart of the kubelet", () => {
+  const old = sizedPod("old", "4");
+
+  it("is decided once it is known whether what runs is still wanted: it is", () => {
+    const node = registryNode().runs(old).tell(restored(old), add("new", "4"));
+    expect([node.states(), node.behind("new")]).toEqual(["new:waiting", ["old"]]);
+    node.tell(told("ADD", old));
+    expect([node.states(), node.rejections()]).toEqual([
+      "new:rejected old:syncing",
+      ["OutOfcpu: Node didn't have enough resource: cpu, requested: 4000, used: 4000, capacity: 4000"],
+    ]);
+  });
+
+  it("is decided once it is known whether what runs is still wanted: it is not", () => {
+    const node = registryNode().runs(old).tell(restored(old), add("new", "4"), AUDIT);
+    expect([node.states(), node.behind("new")]).toEqual(["new:waiting old:terminating", ["old"]]);
+    expect(node.tell(said("stopped", "old")).states()).toBe("new:syncing old:terminated");
+  });
+
+  it("is free when what ran is gone without a word", () => {
+    const node = registryNode().runs(old).tell(restored(old), add("new", "4")).runs();
+    expect(node.tell(AUDIT).states()).toBe("new:syncing");
+  });
+
+  it("is that of what runs when no source has claimed it in time; critical pods start all the same", () => {
+    const node = registryNode().runs(old).tell(restored(old), add("new", "4"));
+    node.tell(add("critical", "4", { priority: CRITICAL }));
+    expect(node.states()).toBe("new:rejected critical:waiting");
+    const late = registryNode().runs(old).tell(restored(old), add("new", "4"), overdue(undefined));
+    expect(late.states()).toBe("new:rejected");
+    expect(node.tell(overdue(undefined, "criticalPods")).states()).toBe("new:rejected critical:syncing");
+  });
+
+  it("of pods told at once is first that of those that run", () => {
+    const node = registryNode()
+      .runs(old)
+      .tell(told("ADD", sizedPod("new", "4"), old));
+    expect(node.states()).toBe("new:rejected old:syncing");
+  });
+});
+
+describe("resizes beside pods that wait", () => {
+  const resized = (uid: string, cpu: string) => told("UPDATE", sizedPod(uid, cpu, { generation: 2 }));
+  const refused = (node: ReturnType<typeof registryNode>, uid: string) => node.record(uid)?.refused?.reason;
+
+  it("do not take what a pod was promised before", () => {
+    const node = registryNode().tell(add("a", "1"), add("old", "3"), gone("old"), add("new", "3"), resized("a", "2"));
+    expect([node.states(), refused(node, "a")]).toEqual(["a:syncing old:terminating new:waiting", "Deferred"]);
+    node.tell(said("stopped", "old"));
+    expect([node.states(), refused(node, "a")]).toEqual(["a:syncing old:terminated new:syncing", "Deferred"]);
+  });
+
+  it("are promised what leaves before a pod that comes later, as upstream grants them at once", () => {
+    const node = registryNode().tell(add("a", "1"), add("old", "3"), resized("a", "4"), gone("old"));
+    expect([refused(node, "a"), node.behind("a")]).toEqual(["Deferred", ["old"]]);
+    expect(node.record("a")?.refused?.message).toBe(
+      "Node didn't have enough resource: cpu, requested: 4000, used: 3000, capacity: 4000",
+    );
+    expect(node.tell(add("new", "1")).states()).toBe("a:syncing old:terminating new:rejected");
+    node.tell(said("stopped", "old"));
+    expect([refused(node, "a"), node.behind("a")]).toEqual([undefined, []]);
+  });
+
+  it("lose a promise that cannot be kept, and one for another size", () => {
+    const node = registryNode().tell(add("a", "1"), add("old", "3"), resized("a", "4"), gone("old"), overdue("old"));
+    expect([refused(node, "a"), node.behind("a")]).toEqual(["Deferred", []]);
+    const other = registryNode().tell(
+      add("a", "1"),
+      add("old", "3"),
+      resized("a", "4"),
+      gone("old"),
+      resized("a", "1"),
+    );
+    expect([refused(other, "a"), other.behind("a")]).toEqual([undefined, []]);
+    expect(other.tell(add("new", "3")).states()).toBe("a:syncing old:terminating new:waiting");
+  });
+
+  it("of a critical pod are granted once those it preempts have stopped", () => {
+    const node = registryNode().tell(add("critical", "1", { priority: CRITICAL }), add("victim", "3"));
+    node.tell(told("UPDATE", sizedPod("critical", "4", { priority: CRITICAL })));
+    expect([node.states(), refused(node, "critical"), node.behind("critical")]).toEqual([
+      "critical:syncing victim:terminating",
+      "Deferred",
+      ["victim"],
+    ]);
+    expect(node.step().preempted.map(({ uid }) => uid)).toEqual(["victim"]);
+    node.tell(said("stopped", "victim"));
+    expect(refused(node, "critical")).toBeUndefined();
+  });
+});

@@ -78,7 +78,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
         anonymous: config.authentication.anonymous.enabled,
         reviewer:
           ports.api && config.authentication.webhook.enabled
-            ? { api: ports.api.objects, cacheTtlMs: config.authentication.webhook.cacheTTL }
+            ? { api: ports.api.tokenReviews, cacheTtlMs: config.authentication.webhook.cacheTTL }
             : undefined,
         clock: ports.clock,
         metrics,
@@ -123,7 +123,7 @@ function authorizeOf({
   return (
     api &&
     createWebhookAuthorize({
-      api: api.objects,
+      api: api.accessReviews,
       nodeName,
       allowedTtlMs: webhook.cacheAuthorizedTTL,
       deniedTtlMs: webhook.cacheUnauthorizedTTL,

@@ -41,13 +41,15 @@ export function noticeReturns(lanes: Omit<ApiLanes, "returns$">): ApiLanes {
     delete: (resource, ref, options) => noticed(api.delete(resource, ref, options)),
     createSubresource: (name, ref, body, options) => noticed(api.createSubresource(name, ref, body, options)),
   });
-  const { heartbeats, pods, events, objects } = lanes;
+  const { heartbeats, pods, events, objects, tokenReviews, accessReviews } = lanes;
   return {
     ...lanes,
     heartbeats: lane(heartbeats),
     pods: lane(pods),
     events: lane(events),
     objects: lane(objects),
+    tokenReviews: lane(tokenReviews),
+    accessReviews: lane(accessReviews),
     returns$,
   };
 }

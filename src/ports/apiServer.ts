@@ -79,7 +79,7 @@ export interface ApiServer {
 
 /**
  * One server, reached over lanes: what is sent on one never waits for the connections or the rate of another. Together
- * they keep within `kubeAPIQPS`, but for heartbeats and events, which have bounds of their own.
+ * they keep within `kubeAPIQPS`, but for heartbeats, events and reviews, which have bounds of their own.
  */
 export interface ApiLanes {
   /** Leases and the status of the node. */
@@ -91,6 +91,10 @@ export interface ApiLanes {
   readonly events: ApiServer;
   /** Everything it reads, and tokens. */
   readonly objects: ApiServer;
+  /** Whose a token is that somebody shows to this node: whoever reaches its port makes these requests. */
+  readonly tokenReviews: ApiServer;
+  /** What a user may do on this node; these wait for no token of a stranger. */
+  readonly accessReviews: ApiServer;
   /** Emits when the server, on whatever lane, is found to be there again. */
   readonly returns$: Observable<void>;
 }

@@ -389,6 +389,8 @@ function lanesTo(server: SimApiServer, nodeName: string, clock: Clock, see: (sig
     podTurn: () => turns.acquire(),
     events: lane,
     objects: lane,
+    tokenReviews: lane,
+    accessReviews: lane,
   });
 }
 

@@ -2,7 +2,13 @@ import { expect, it } from "vitest";
 import { answerCache } from "../../src/server/auth/answerCache.ts";
 import { marbles } from "../support/marbles.ts";
 
-const options = { maxEntries: 2, keyOf: (question: string) => question };
+const options = {
+  maxEntries: 2,
+  keyOf: (question: string) => question,
+  isRefusal: (answer: unknown) => answer === "n",
+  clientOf: (question: string) => question.slice(0, 1),
+  waiting: { max: 9, maxOfClient: 9 },
+};
 
 it(
   "asks once for all who want to know at the same time, and cancels when the last has gone",
@@ -67,5 +73,54 @@ it(
     for (const key of ["c", "a"]) ask(key).subscribe();
     flush();
     expect(asked).toEqual(["a", "b", "c", "a"]);
+  }),
+);
+
+it(
+  "forgets no answer that lets somebody in for a refusal",
+  marbles(({ cold, clock, flush }) => {
+    const asked: string[] = [];
+    const ask = answerCache<string, string>({
+      ...options,
+      clock,
+      ask: (key) => {
+        asked.push(key);
+        return cold(key === "good" ? "(y|)" : "(n|)");
+      },
+      lifeMs: () => 1_000,
+    });
+    for (const key of ["good", "1", "2", "3", "4", "good", "4", "1"]) {
+      ask(key).subscribe();
+      flush();
+    }
+    expect(asked).toEqual(["good", "1", "2", "3", "4", "1"]);
+  }),
+);
+
+it(
+  "lets so many wait, of one client and of all, and answers what it knows meanwhile",
+  marbles(({ cold, clock, expectObservable, at }) => {
+    const isFull = { code: "ResourceExhausted" };
+    const ask = answerCache<string, string>({
+      ...options,
+      waiting: { max: 3, maxOfClient: 2 },
+      clock,
+      ask: (key) => cold(key === "a0" ? "(y|)" : "-----(y|)"),
+      lifeMs: () => 1_000,
+    });
+    const refused = (key: string): string => {
+      let code = "";
+      ask(key)
+        .subscribe({ error: (error: typeof isFull) => (code = error.code) })
+        .unsubscribe();
+      return code;
+    };
+    at(0, () => ask("a0").subscribe());
+    at(1, () => expectObservable(ask("a1"), "-----!").toBe("------"));
+    at(1, () => expectObservable(ask("a2")).toBe("------(y|)"));
+    at(2, () => expect([refused("a3"), refused("a1"), refused("b1")]).toEqual([isFull.code, isFull.code, ""]));
+    at(2, () => expectObservable(ask("b1")).toBe("-------(y|)"));
+    at(3, () => expect([refused("c1"), refused("a0")]).toEqual([isFull.code, ""]));
+    at(8, () => expect(refused("c1")).toBe(""));
   }),
 );

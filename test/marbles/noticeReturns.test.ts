@@ -8,7 +8,7 @@ import { type Marbles, marbles } from "../support/marbles.ts";
 /** Lanes whose calls all are answered by the stream of the name they ask for. */
 function lanesOf(answers: Readonly<Record<string, Observable<unknown>>>): ApiLanes {
   const api = { get: (_: string, { name }: { name: string }) => answers[name] } as unknown as ApiServer;
-  const lanes = { heartbeats: api, pods: api, events: api, objects: api };
+  const lanes = { heartbeats: api, pods: api, events: api, objects: api, tokenReviews: api, accessReviews: api };
   return noticeReturns({ ...lanes, podTurn: () => throwError(() => new Error("nobody takes turns")) });
 }
 

@@ -1,15 +1,21 @@
 /**
- * Answers of the API server, each kept for as long as its kind may be, the oldest dropped at the bound. One request per
- * question at a time. Owns its entries; they are keyed by what was asked, never by a secret itself.
+ * Answers of the API server, each kept for as long as its kind may be, the oldest of its kind dropped at the bound: no
+ * number of refusals drops an answer that lets somebody in. One request per question at a time. Owns its entries; they are keyed by what was asked, never by a secret itself.
  */
 import { defer, finalize, of, shareReplay, tap } from "rxjs";
 import type { MonotonicMs } from "../../core/ids.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { parkedCalls, type ParkingBounds } from "./parkedCalls.ts";
 
 export interface AnswerCacheOptions<Q, A> {
   readonly clock: Pick<Clock, "monotonicMs">;
+  /** Of answers that let somebody in, and of refusals. */
   readonly maxEntries: number;
+  isRefusal(answer: A): boolean;
+  /** For whom a question is asked that nobody has an answer to yet. */
+  clientOf(question: Q): string;
+  readonly waiting: ParkingBounds;
   keyOf(question: Q): string;
   ask(question: Q): Call<A>;
   readonly observer?: CacheObserver<A>;
@@ -30,15 +36,19 @@ interface Entry<A> {
   readonly until: number;
 }
 
-/** Makes a cache: the function answers from it, or asks. Failures are not kept. */
+/** Makes a cache: the function answers from it, or asks. Failures are not kept. Errors: also ResourceExhausted, when too many wait. */
 export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question: Q) => Call<A> {
-  const { clock, maxEntries, keyOf, ask, lifeMs, observer = UNOBSERVED } = options;
-  const known = new Map<string, Entry<A>>();
+  const { clock, maxEntries, keyOf, ask, lifeMs, isRefusal, clientOf, observer = UNOBSERVED } = options;
+  const park = parkedCalls(options.waiting);
+  const granted = new Map<string, Entry<A>>();
+  const refused = new Map<string, Entry<A>>();
   const underWay = new Map<string, Call<A>>();
   const keep = (key: string, answer: A): void => {
     const now: MonotonicMs = clock.monotonicMs();
-    known.delete(key);
+    granted.delete(key);
+    refused.delete(key);
     if (lifeMs(answer) <= 0) return;
+    const known = isRefusal(answer) ? refused : granted;
     known.set(key, { answer, until: now + lifeMs(answer) });
     const [oldest] = known.keys();
     if (known.size > maxEntries && oldest !== undefined) known.delete(oldest);
@@ -55,9 +65,14 @@ export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question:
   return (question) =>
     defer(() => {
       const key = keyOf(question);
-      const entry = known.get(key);
+      const entry = granted.get(key) ?? refused.get(key);
       const isKnown = entry !== undefined && entry.until > clock.monotonicMs();
-      const answer$ = isKnown ? of(entry.answer) : (underWay.get(key) ?? asked(key, question));
+      const answer$ = isKnown
+        ? of(entry.answer)
+        : park(
+            clientOf(question),
+            defer(() => underWay.get(key) ?? asked(key, question)),
+          );
       return observer.answered(isKnown, answer$);
     });
 }

@@ -26,6 +26,8 @@ export interface Credentials {
   readonly headers: TokenHeaders;
   /** "unknown": no authority of ours has signed it. */
   readonly certificate: CertificateSubject | "unknown" | undefined;
+  /** Where it comes from; see `peerGroup`. */
+  readonly peer: string;
 }
 
 export interface AuthenticateOptions {
@@ -38,8 +40,20 @@ export interface AuthenticateOptions {
 
 /** Tokens remembered at most. */
 const MAX_TOKENS = 4_096;
-/** A longer one is no token of a cluster, and not worth a request. */
+/** What is longer, or not of visible characters, is no token of a cluster, and not worth a request. */
 const MAX_TOKEN_LENGTH = 16_384;
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+/**
+ * Requests of one peer, and of all, that wait for an answer at a time: at the default rate of 50 a second no peer delays
+ * another by more than two thirds of a second.
+ */
+const MAX_WAITING = { max: 1_024, maxOfClient: 32 };
+
+interface ShownToken {
+  readonly token: string;
+  readonly peer: string;
+}
 
 /** Emits the user, or undefined for somebody to be turned away. Errors: the API server could not be asked. */
 export type Authenticate = (credentials: Credentials) => Call<RequestUser | undefined>;
@@ -47,12 +61,12 @@ export type Authenticate = (credentials: Credentials) => Call<RequestUser | unde
 /** Makes it. */
 export function createAuthenticate({ anonymous, reviewer, clock, metrics }: AuthenticateOptions): Authenticate {
   const reviewed = reviewer && tokenReviews(reviewer, clock, metrics);
-  return ({ headers, certificate }) =>
+  return ({ headers, certificate, peer }) =>
     defer(() => {
       const user = typeof certificate === "object" ? certificateUser(certificate) : undefined;
       if (user !== undefined) return of(user);
       const token = reviewed && bearerToken(headers);
-      if (token !== undefined && reviewed !== undefined) return reviewed(token);
+      if (token !== undefined && reviewed !== undefined) return reviewed({ token, peer });
       return of(anonymous && certificate === undefined ? ANONYMOUS : undefined);
     });
 }
@@ -62,19 +76,24 @@ const tokenReviews = (
   clock: Clock,
   metrics: Metrics,
 ) => {
-  const review = answerCache<string, RequestUser | undefined>({
+  const review = answerCache<ShownToken, RequestUser | undefined>({
     clock,
     maxEntries: MAX_TOKENS,
-    keyOf: (token) => createHash("sha256").update(token).digest("base64"),
-    ask: (token) =>
+    clientOf: ({ peer }) => peer,
+    waiting: MAX_WAITING,
+    keyOf: ({ token }) => createHash("sha256").update(token).digest("base64"),
+    ask: ({ token }) =>
       delegatedReview(() => api.create("tokenreviews", { spec: { token } }, { deadlineMs: REVIEW_DEADLINE_MS }), {
         kind: "authn",
         clock,
         metrics,
       }).pipe(map(({ status }) => reviewedUser(status))),
     observer: tokenCacheMetrics(metrics, clock),
+    isRefusal: (user) => user === undefined,
     lifeMs: () => cacheTtlMs,
   });
-  return (token: string): Call<RequestUser | undefined> =>
-    token.length > MAX_TOKEN_LENGTH ? of(undefined) : review(token);
+  return (shown: ShownToken): Call<RequestUser | undefined> => {
+    const { token } = shown;
+    return token.length > MAX_TOKEN_LENGTH || !VISIBLE.test(token) ? of(undefined) : review(shown);
+  };
 };

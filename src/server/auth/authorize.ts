@@ -26,6 +26,9 @@ export interface WebhookOptions {
 /** Upstream's bound. */
 const MAX_ANSWERS = 8_192;
 
+/** Requests of one user, and of all, that wait for an answer at a time. */
+const MAX_WAITING = { max: 1_024, maxOfClient: 64 };
+
 /** The mode Webhook: the API server decides. */
 export const createWebhookAuthorize = ({
   api,
@@ -44,5 +47,8 @@ export const createWebhookAuthorize = ({
         () => api.create("subjectaccessreviews", accessReview(question, nodeName), { deadlineMs: REVIEW_DEADLINE_MS }),
         { kind: "authz", clock, metrics },
       ).pipe(map(({ status }) => isAllowed(status))),
+    isRefusal: (allowed) => !allowed,
+    clientOf: ({ user }) => user.name,
+    waiting: MAX_WAITING,
     lifeMs: (allowed) => (allowed ? allowedTtlMs : deniedTtlMs),
   });

@@ -4,7 +4,8 @@
  */
 import { defer, type Observable, retry, tap, throwError, timer } from "rxjs";
 import { answeredStatus, isPassingFailure } from "../../core/auth/reviewFailure.ts";
-import { toKubeletError } from "../../core/errors.ts";
+import { kubeletError, toKubeletError } from "../../core/errors.ts";
+import { deadline } from "../../operators/deadline.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
@@ -28,7 +29,7 @@ const METRICS = {
   },
 } as const;
 
-/** Of one request, in milliseconds. */
+/** Of one request, and of all tries together, in milliseconds. */
 export const REVIEW_DEADLINE_MS = 10_000;
 
 const FIRST_WAIT_MS = 500;
@@ -36,7 +37,7 @@ const GROWTH = 1.5;
 const MAX_RETRIES = 4;
 const CREATED = "201";
 
-/** Asks up to five times, 0.5 s, 0.75 s, 1.1 s and 1.7 s apart. Differs from upstream: without jitter, one node asks. */
+/** Asks up to five times within REVIEW_DEADLINE_MS, 0.5 s, 0.75 s, 1.1 s and 1.7 s apart. Differs from upstream: without jitter, one node asks. */
 export function delegatedReview<T>(ask: () => Call<T>, { kind, clock, metrics }: DelegatedReviewOptions): Call<T> {
   return defer((): Observable<T> => {
     const startedAt = clock.monotonicMs();
@@ -58,5 +59,8 @@ export function delegatedReview<T>(ask: () => Call<T>, { kind, clock, metrics }:
           ? timer(Math.round(FIRST_WAIT_MS * GROWTH ** (count - 1)), clock.scheduler)
           : throwError(() => thrown),
     }),
+    deadline(REVIEW_DEADLINE_MS, clock, () =>
+      kubeletError("DeadlineExceeded", `no ${kind} review within ${REVIEW_DEADLINE_MS} ms`),
+    ),
   );
 }

@@ -14,7 +14,9 @@ import { ANONYMOUS, type RequestUser } from "../../core/auth/requestUser.ts";
 import { type KubeletError, toKubeletError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import { peerGroup } from "../../core/server/connectionRoom.ts";
 import { lastAnswer } from "../lastAnswer.ts";
+import { whileWanted } from "../longAnswer.ts";
 import type { ServerBindings } from "../serverBindings.ts";
 import type { Authenticate } from "./authenticate.ts";
 import type { Authorize } from "./authorize.ts";
@@ -37,8 +39,11 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
     const attributes = requestAttributes(context.req, rules);
     const { verb, subresources } = attributes;
     for (const subresource of subresources) {
-      const answer = await settled(firstValueFrom(authorize({ user, verb, subresource })));
+      const answer = await settled(
+        firstValueFrom(authorize({ user, verb, subresource }).pipe(whileWanted(context)), { defaultValue: false }),
+      );
       if ("error" in answer) {
+        if (isTooMany(answer.error)) return tooManyRequests(context);
         log.error("Authorization error", { logger: "server", user: user.name, verb, subresource, error: answer.error });
         return context.body(authorizationErrorText(user.name, verb, subresource), 500);
       }
@@ -62,10 +67,13 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
             webSocketProtocols: context.req.header("sec-websocket-protocol"),
           },
           certificate: peer.notAfter < now || connection?.isStale === true ? "unknown" : peer.certificate,
-        }),
+          peer: peerGroup(incoming.socket.remoteAddress),
+        }).pipe(whileWanted(context)),
+        { defaultValue: undefined },
       ),
     );
     if ("error" in answer) {
+      if (isTooMany(answer.error)) return tooManyRequests(context);
       log.error("Unable to authenticate the request due to an error", { logger: "server", error: answer.error });
     }
     const user = "error" in answer ? undefined : answer.value;
@@ -78,6 +86,12 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
     return next();
   };
 }
+
+const isTooMany = ({ code }: KubeletError): boolean => code === "ResourceExhausted";
+
+/** As an API server says it. */
+const tooManyRequests = (context: Context): Response =>
+  context.body("Too many requests, please try again later.\n", 429, { ...lastAnswer(context), "retry-after": "1" });
 
 const settled = <T>(answer: Promise<T>): Promise<Outcome<T>> =>
   answer.then(

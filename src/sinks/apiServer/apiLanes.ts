@@ -23,7 +23,10 @@ export interface ApiLanesOptions {
   /** The client certificate to begin with. */
   readonly identity: TlsIdentity | undefined;
   readonly authorization: ApiAuthorization;
-  /** Of pods and objects together: `kubeAPIQPS` and `kubeAPIBurst`. */
+  /**
+   * Of pods and objects together: `kubeAPIQPS` and `kubeAPIBurst`. Differs from upstream: reviews of tokens and those of
+   * access have this rate each for themselves, so that strangers with tokens delay no pod.
+   */
   readonly rate: ApiRate;
   /** `eventRecordQPS` and `eventBurst`. */
   readonly eventRate: ApiRate;
@@ -56,6 +59,8 @@ export function createApiLanes(options: ApiLanesOptions): ApiConnection {
     pods: createTransport({ endpoint, identity, clock }),
     events: createTransport({ endpoint, identity, clock }),
     objects: createTransport({ endpoint, identity, clock }),
+    tokenReviews: createTransport({ endpoint, identity, clock }),
+    accessReviews: createTransport({ endpoint, identity, clock }),
   };
   const unlimited = tokenBucket({ ...NO_LIMIT, clock });
   const lane = (name: keyof typeof transports, bucket = unlimited, observedBy = observer) =>
@@ -83,6 +88,8 @@ export function createApiLanes(options: ApiLanesOptions): ApiConnection {
         }),
       events: lane("events", tokenBucket({ ...options.eventRate, clock })),
       objects: lane("objects", ofObjects),
+      tokenReviews: lane("tokenReviews", tokenBucket({ ...options.rate, clock })),
+      accessReviews: lane("accessReviews", tokenBucket({ ...options.rate, clock })),
     }),
     useIdentity: (next) => all.forEach((transport) => transport.useIdentity(next)),
     useAuthority: (next) => all.forEach((transport) => transport.useAuthority(next)),

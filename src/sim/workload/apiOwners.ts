@@ -83,7 +83,6 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
     made.set(known.plan.name, { ...known, successor: undefined });
     remove(known.plan.name, graceSeconds);
   };
-  let tenants = 0;
   return {
     take(plan: SimPodPlan, step: SimPodStep): void {
       const known = made.get(plan.name);
@@ -117,41 +116,7 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
       remove(known.plan.name, 0);
       return true;
     },
-    /** Those who had the room of others last leave it, and one more pod, to new ones. */
-    takeRoom(prng: Prng): boolean {
-      const before = [...made.values()].filter(({ plan }) => isTenant(plan.name) && prng.chance(0.8));
-      const other = before.length === 0 || prng.chance(0.5) ? pick(prng) : undefined;
-      const leaving = new Set(other === undefined ? before : [...before, other]);
-      if (leaving.size === 0) return false;
-      for (const known of leaving) removeForGood(known, prng.chance(0.7) ? 0 : prng.int(1, 30));
-      const staying = server.objects("pods").filter((pod) => pod.spec?.nodeName === nodeName && !isDeleting(pod));
-      const free = freeRoom(
-        node.config.allocatable,
-        staying.map(({ spec = NO_SPEC, status }) => ({ spec, status })),
-      );
-      for (const tenancy of drawTenants(prng, free)) {
-        tenants += 1;
-        const plan: SimPodPlan = {
-          name: tenantName(tenants),
-          kind: prng.pick(["steady", "leaving", "deaf"]),
-          source: "api",
-          graceSeconds: prng.pick([0, 5, 30]),
-          image: "registry.example/app-1:1",
-          tenancy,
-          steps: [],
-        };
-        create(plan, 0);
-        // Not for ever: they leave no room to anybody else.
-        node.scheduler.schedule(
-          () => {
-            const known = made.get(plan.name);
-            if (known !== undefined) removeForGood(known, 0);
-          },
-          prng.int(5_000, LONGEST_TENANCY_MS),
-        );
-      }
-      return true;
-    },
+    takeRoom: createTenants({ node, server, made, pick, create, removeForGood }),
     annotate(prng: Prng): boolean {
       const known = pick(prng);
       if (known === undefined) return false;
@@ -173,6 +138,56 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
         invariant(pod !== undefined, `pod ${plan.name} is gone and its owner does not know`);
         return isDeleting(pod) ? [] : [{ plan, name: plan.name, uid: pod.metadata?.uid }];
       }),
+  };
+}
+
+/** What the owners of short-lived pods need of the others. */
+interface TenantDeps {
+  readonly node: SimNode;
+  readonly server: SimApiServer;
+  readonly made: ReadonlyMap<string, Made>;
+  pick(prng: Prng): Made | undefined;
+  create(plan: SimPodPlan, revision: number): void;
+  removeForGood(known: Made, graceSeconds: number): void;
+}
+
+/** Deletes most of the pods that took the room of others last, and one more pod, and gives their room to new ones. */
+function createTenants({ node, server, made, pick, create, removeForGood }: TenantDeps): (prng: Prng) => boolean {
+  const { nodeName } = node.config;
+  let tenants = 0;
+  return (prng) => {
+    const before = [...made.values()].filter(({ plan }) => isTenant(plan.name) && prng.chance(0.8));
+    const other = before.length === 0 || prng.chance(0.5) ? pick(prng) : undefined;
+    const leaving = new Set(other === undefined ? before : [...before, other]);
+    if (leaving.size === 0) return false;
+    for (const known of leaving) removeForGood(known, prng.chance(0.7) ? 0 : prng.int(1, 30));
+    const staying = server.objects("pods").filter((pod) => pod.spec?.nodeName === nodeName && !isDeleting(pod));
+    const free = freeRoom(
+      node.config.allocatable,
+      staying.map(({ spec = NO_SPEC, status }) => ({ spec, status })),
+    );
+    for (const tenancy of drawTenants(prng, free)) {
+      tenants += 1;
+      const plan: SimPodPlan = {
+        name: tenantName(tenants),
+        kind: prng.pick(["steady", "leaving", "deaf"]),
+        source: "api",
+        graceSeconds: prng.pick([0, 5, 30]),
+        image: "registry.example/app-1:1",
+        tenancy,
+        steps: [],
+      };
+      create(plan, 0);
+      // Not for ever: they leave no room to anybody else.
+      node.scheduler.schedule(
+        () => {
+          const known = made.get(plan.name);
+          if (known !== undefined) removeForGood(known, 0);
+        },
+        prng.int(5_000, LONGEST_TENANCY_MS),
+      );
+    }
+    return true;
   };
 }
 

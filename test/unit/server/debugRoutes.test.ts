@@ -195,7 +195,7 @@ describe("/debug/rxlet/pods/{namespace}/{name}/retry", () => {
     ];
     expect(answers.map(({ status, body }) => [status, body])).toEqual([
       [200, "demo/web: backoffs are reset\n"],
-      [404, 'no pod "demo/no" on this node; there are demo/web\n'],
+      [404, 'no pod "demo/no" on this node; its pods are demo/web\n'],
       [405, "405: Method Not Allowed"],
     ]);
     expect(asked).toEqual(["demo/web", "demo/no"]);

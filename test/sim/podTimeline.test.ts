@@ -360,7 +360,7 @@ describe("the timeline of a pod", () => {
     const waiting = [
       "demo/new  Pending, waiting since 00:05.00  (UID new)",
       "Now, at 00:10.00",
-      "  Room, for 5s; rejected at 01:06.00, in 56s",
+      "  Room for 5s; rejected at 01:06.00, in 56s",
       "    demo/old is leaving the node and will make room",
       "So far",
       "  00:05.00    Waiting  for room of demo/old",
@@ -371,7 +371,7 @@ describe("the timeline of a pod", () => {
     expect(explained(node, "new").slice(0, 3)).toEqual([
       "demo/new  Failed, rejected since 01:06.00  (UID new)",
       "Now, at 01:10.00",
-      "  was refused and does not run",
+      "  refused; it does not run",
     ]);
   });
 

@@ -22,53 +22,35 @@ import { isStaticPod } from "./criticalPod.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { containerGraceSeconds, MINIMUM_POD_GRACE_SECONDS } from "./gracePeriod.ts";
 import { freshRecord, fullNameOf, identityOf, sizeOf, withGrant } from "./podRecord.ts";
-import {
-  type PodCommand,
-  type PodIdentity,
-  type PodRecord,
-  type PodRejection,
-  type PreemptedPod,
-  type Registry,
-  type RegistryContext,
-  type RegistryStep,
-  type RoomWait,
-} from "./podRegistryTypes.ts";
+import type { PodIdentity, PodRecord, Registry, RegistryContext, RegistryStep } from "./podRegistryTypes.ts";
 import { type AdmissionSteps, admitWaiting, type Promises } from "./registryAdmission.ts";
 import { type JudgedResizes, judgeRecords, withRequest } from "./registryResizes.ts";
-import { roomsOf } from "./registryRooms.ts";
+import { RestoredPods, roomsOf } from "./registryRooms.ts";
 import { sameValue } from "../sameValue.ts";
 import type { StatusOverride } from "./status.ts";
+import { StepWords } from "./stepWords.ts";
 
 /** A private copy of the registry that becomes the next one. Upstream: the methods of podWorkers. */
 export class RegistryDraft implements AdmissionSteps {
   readonly records: Map<PodUid, PodRecord>;
   readonly #holders: Map<PodFullName, PodUid>;
   readonly #context: RegistryContext;
-  readonly #commands: PodCommand[] = [];
-  readonly #rejections: PodRejection[] = [];
-  readonly #preempted: PreemptedPod[] = [];
-  readonly #roomWaits: RoomWait[] = [];
-  readonly #dropped: PodUid[] = [];
-  readonly #orphans: PodUid[] = [];
-  readonly #restarted: PodUid[] = [];
+  readonly #said = new StepWords();
   #resizing: readonly PodUid[];
-  #restored: ReadonlyMap<PodUid, AllocationRecord>;
-  #unclaimed: Registry["unclaimed"];
+  readonly #restored: RestoredPods;
   readonly #isSettled: boolean;
 
   constructor(registry: Registry, context: RegistryContext) {
     this.records = new Map(registry.records);
     this.#holders = new Map(registry.holders);
     this.#resizing = registry.resizing;
-    this.#restored = registry.restored;
-    this.#unclaimed = registry.unclaimed;
+    this.#restored = new RestoredPods(registry, context);
     this.#isSettled = registry.isSettled;
     this.#context = context;
   }
 
   restore(allocations: ReadonlyMap<PodUid, AllocationRecord>): void {
-    this.#restored = allocations;
-    this.#unclaimed = { due: leavingDue(0, this.#context.now), overdueFor: undefined };
+    this.#restored.take(allocations);
   }
 
   add(pod: Pod): void {
@@ -106,20 +88,17 @@ export class RegistryDraft implements AdmissionSteps {
     return withAllocation(pod, followingSpec(granted, pod, this.#context.parts));
   }
 
-  /** Tells the worker of a syncing pod how things stand; in place of what this step told it before. */
+  /** Tells the worker of a syncing pod how things stand. */
   #sync(uid: PodUid, restored?: PodAllocation): void {
     const record = this.records.get(uid);
     if (record?.allocated === undefined) return;
     const { identity, allocated: pod, refused } = record;
-    const told = this.#commands.findIndex((each) => each.phase === "sync" && each.identity.uid === uid);
-    const [before] = told < 0 ? [] : this.#commands.splice(told, 1);
-    const from = restored ?? (before?.phase === "sync" ? before.restoredSize : undefined);
-    this.#commands.push({
+    this.#said.sync({
       phase: "sync",
       identity,
       pod,
       ...(refused === undefined ? {} : { refused }),
-      ...(from === undefined ? {} : { restoredSize: from }),
+      ...(restored === undefined ? {} : { restoredSize: restored }),
     });
   }
 
@@ -160,7 +139,7 @@ export class RegistryDraft implements AdmissionSteps {
     switch (record.state) {
       case "waiting":
       case "rejected":
-        this.#dropped.push(uid);
+        this.#said.dropped.push(uid);
         this.#endWait(record, "removed");
         this.#forget(record.identity, undefined);
         break;
@@ -172,7 +151,7 @@ export class RegistryDraft implements AdmissionSteps {
       case "terminated":
         // Told once: a worker that has removed everything is gone, and a second one must not begin.
         if (!record.wanted) break;
-        this.#commands.push({ phase: "terminated", identity: record.identity, pod: sizeOf(record), remove: true });
+        this.#said.commands.push({ phase: "terminated", identity: record.identity, pod: sizeOf(record), remove: true });
         break;
       default:
         unreachable(record.state);
@@ -191,7 +170,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.records.set(uid, { ...record, state: "terminating", graceSeconds, leaving, behind: [] });
     const { identity } = record;
     const pod = sizeOf(record);
-    this.#commands.push({ phase: "terminating", identity, pod, graceSeconds, override: how.override });
+    this.#said.commands.push({ phase: "terminating", identity, pod, graceSeconds, override: how.override });
   }
 
   stopped(uid: PodUid): void {
@@ -199,7 +178,7 @@ export class RegistryDraft implements AdmissionSteps {
     if (record === undefined || record.state !== "terminating") return;
     this.records.set(uid, { ...record, state: "terminated" });
     const { identity, wanted } = record;
-    this.#commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
+    this.#said.commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
   }
 
   /** Stops pods for the sake of a critical one. */
@@ -208,14 +187,14 @@ export class RegistryDraft implements AdmissionSteps {
       this.end(uid, { override: PREEMPTED });
       const { pod, state, graceSeconds } = this.records.get(uid) ?? {};
       if (pod === undefined || state !== "terminating" || graceSeconds === undefined) continue;
-      this.#preempted.push({ uid, pod, graceSeconds, shortOf });
+      this.#said.preempted.push({ uid, pod, graceSeconds, shortOf });
     }
   }
 
   /** The stop of a pod takes too long, or a source too long to tell what it wants. */
   overdue(uid: PodUid | undefined, overdueFor: OverdueFor): void {
     if (uid === undefined) {
-      this.#unclaimed &&= { ...this.#unclaimed, overdueFor };
+      this.#restored.overdue(overdueFor);
       return;
     }
     const record = this.records.get(uid);
@@ -247,18 +226,13 @@ export class RegistryDraft implements AdmissionSteps {
   /** The record goes. Its successor takes the name over; else whoever waits for it may. */
   #forget({ uid, name, namespace }: PodIdentity, successor: Pod | undefined): void {
     this.records.delete(uid);
-    this.#claim(uid);
+    this.#restored.claim(uid);
     const fullName = podFullName(name, namespace);
     if (this.#holders.get(fullName) === uid) this.#passNameOn(fullName);
     if (successor === undefined) return;
-    this.#restarted.push(uid);
+    this.#said.restarted.push(uid);
     if (!this.#holders.has(fullName)) this.#holders.set(fullName, uid);
     this.add(successor);
-  }
-
-  /** What an earlier kubelet granted it is known no more, or counts elsewhere. */
-  #claim(uid: PodUid): void {
-    if (this.#restored.has(uid)) this.#restored = new Map([...this.#restored].filter(([known]) => known !== uid));
   }
 
   /** To another orphan of that name, if there is one: nobody else starts before all of them are gone. */
@@ -279,9 +253,9 @@ export class RegistryDraft implements AdmissionSteps {
     this.records.set(identity.uid, { ...fresh, state: "terminating", graceSeconds, leaving });
     const name = podFullName(identity.name, identity.namespace);
     if (!this.#holders.has(name)) this.#holders.set(name, identity.uid);
-    this.#orphans.push(identity.uid);
+    this.#said.orphans.push(identity.uid);
     const command = { pod: undefined, graceSeconds, override: undefined };
-    this.#commands.push({ phase: "terminating", identity, ...command });
+    this.#said.commands.push({ phase: "terminating", identity, ...command });
   }
 
   get admit(): RegistryContext["admit"] {
@@ -289,11 +263,7 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   rooms(): Map<PodUid, TakenRoom> {
-    const [records, restored, unclaimed] = [this.records, this.#restored, this.#unclaimed];
-    return roomsOf(
-      { records, restored, unclaimed: this.#isSettled ? undefined : unclaimed },
-      this.#context.runtimePods,
-    );
+    return new Map([...roomsOf(this.records), ...this.#restored.rooms(this.records)]);
   }
 
   holderOf(name: PodFullName): PodUid | undefined {
@@ -305,17 +275,13 @@ export class RegistryDraft implements AdmissionSteps {
    * One that is over takes nothing, and stays what it became.
    */
   isGranted({ identity: { uid }, pod }: PodRecord): boolean {
-    return this.#isRunning(uid) || isTerminalPhase(pod?.status?.phase);
-  }
-
-  #isRunning(uid: PodUid): boolean {
-    return this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
+    return this.#restored.isRunning(uid) || isTerminalPhase(pod?.status?.phase);
   }
 
   startSize({ identity: { uid } }: PodRecord, pod: Pod): Pod {
-    const restored = this.#restored.get(uid);
+    const restored = this.#restored.of(uid);
     // A static pod has the size of its manifest, once nothing of it runs.
-    const hasSize = restored !== undefined && (this.#isRunning(uid) || !isStaticPod(pod));
+    const hasSize = restored !== undefined && (this.#restored.isRunning(uid) || !isStaticPod(pod));
     return hasSize ? this.#atSize(pod, restored.allocation) : pod;
   }
 
@@ -323,12 +289,12 @@ export class RegistryDraft implements AdmissionSteps {
     const record = this.records.get(uid);
     if (record?.pod === undefined) return;
     const { pod } = record;
-    const restored = this.#restored.get(uid);
+    const restored = this.#restored.of(uid);
     this.#endWait(record, "started");
     this.#holders.set(fullNameOf(record), uid);
     const started = { ...record, behind: [], waitsSince: undefined };
     this.records.set(uid, { ...started, allocated: this.startSize(record, pod), state: "syncing" });
-    this.#claim(uid);
+    this.#restored.claim(uid);
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
     // Deleted while no kubelet was there to see it.
     if (deletionTimestamp !== undefined) this.end(uid, { graceSeconds: deletionGracePeriodSeconds });
@@ -342,7 +308,7 @@ export class RegistryDraft implements AdmissionSteps {
     const record = this.records.get(uid);
     if (record?.pod === undefined) return;
     this.#endWait(record, "removed");
-    this.#claim(uid);
+    this.#restored.claim(uid);
     this.records.set(uid, { ...record, behind: [], waitsSince: undefined, state: "syncing" });
     this.end(uid, { graceSeconds: record.pod.metadata.deletionGracePeriodSeconds });
   }
@@ -351,9 +317,9 @@ export class RegistryDraft implements AdmissionSteps {
     const record = this.records.get(uid);
     if (record?.pod === undefined) return;
     this.#endWait(record, "rejected");
-    this.#claim(uid);
+    this.#restored.claim(uid);
     this.records.set(uid, { ...record, behind: [], waitsSince: undefined, state: "rejected" });
-    this.#rejections.push({ pod: record.pod, reason, message });
+    this.#said.rejections.push({ pod: record.pod, reason, message });
     const name = fullNameOf(record);
     if (this.#holders.get(name) === uid) this.#passNameOn(name);
   }
@@ -363,7 +329,7 @@ export class RegistryDraft implements AdmissionSteps {
     const record = this.records.get(uid);
     if (record?.pod === undefined || behind.length === 0 || record.waitsSince !== undefined) return;
     this.records.set(uid, { ...record, waitsSince: this.#context.now });
-    this.#roomWaits.push({ kind: "began", pod: record.pod, behind });
+    this.#said.roomWaits.push({ kind: "began", pod: record.pod, behind });
   }
 
   #setBehind(uid: PodUid, behind: readonly AwaitedPod[]): void {
@@ -373,7 +339,7 @@ export class RegistryDraft implements AdmissionSteps {
 
   #endWait({ waitsSince }: PodRecord, outcome: "started" | "rejected" | "removed"): void {
     if (waitsSince === undefined) return;
-    this.#roomWaits.push({ kind: "ended", outcome, waitedMs: this.#context.now - waitsSince });
+    this.#said.roomWaits.push({ kind: "ended", outcome, waitedMs: this.#context.now - waitsSince });
   }
 
   preempt(uid: PodUid, victims: readonly PodUid[], shortOf: string): void {
@@ -398,19 +364,12 @@ export class RegistryDraft implements AdmissionSteps {
         records: this.records,
         holders: this.#holders,
         resizing: this.#resizing,
-        restored: this.#restored,
-        unclaimed: this.#isSettled ? undefined : this.#unclaimed,
+        ...this.#restored.left(),
         isSettled: this.#isSettled,
       },
-      commands: this.#commands,
+      ...this.#said,
       resizes,
       resizeTrigger: trigger,
-      rejections: this.#rejections,
-      preempted: this.#preempted,
-      roomWaits: this.#roomWaits,
-      dropped: this.#dropped,
-      orphans: this.#orphans,
-      restarted: this.#restarted,
     };
   }
 }

@@ -1,50 +1,97 @@
 /** What everybody takes of the node: the pods of the registry, and what runs since an earlier kubelet. */
-import type { Leaving } from "../admission/leavingPods.ts";
+import { type Leaving, leavingDue, type OverdueFor } from "../admission/leavingPods.ts";
 import type { TakenRoom } from "../admission/roomDecision.ts";
+import type { AllocationRecord } from "../allocation/allocationFile.ts";
 import { takenRoom } from "../allocation/heldRoom.ts";
 import { unclaimedPod } from "../allocation/podAllocation.ts";
 import type { PodUid } from "../ids.ts";
 import type { ListedPod } from "../runtime/runtimeListing.ts";
 import { roomOf } from "./podRecord.ts";
-import type { PodRecord, Registry } from "./podRegistryTypes.ts";
+import type { PodRecord, Registry, RegistryContext } from "./podRegistryTypes.ts";
 
-/** The part of the registry that says so. */
-type RoomRegistry = Pick<Registry, "records" | "restored" | "unclaimed">;
+type Records = ReadonlyMap<PodUid, PodRecord>;
 
 /** Rooms by UID, without those of pods that wait to start. */
-export function roomsOf(registry: RoomRegistry, runtimePods: readonly ListedPod[]): Map<PodUid, TakenRoom> {
-  const rooms = new Map<PodUid, TakenRoom>();
-  for (const [uid, record] of registry.records) {
-    const room = roomOf(record);
-    if (room !== undefined) rooms.set(uid, room);
+export const roomsOf = (records: Records): ReadonlyMap<PodUid, TakenRoom> =>
+  new Map(
+    [...records].flatMap(([uid, record]) => {
+      const room = roomOf(record);
+      return room === undefined ? [] : [[uid, room] as const];
+    }),
+  );
+
+/** What an earlier kubelet granted, until the pod is claimed by its source or gone: a part of RegistryDraft. */
+export class RestoredPods {
+  readonly #context: RegistryContext;
+  readonly #isSettled: boolean;
+  #allocations: ReadonlyMap<PodUid, AllocationRecord>;
+  /** For how long others wait to learn whether a pod that runs is still wanted. */
+  #unclaimed: Leaving | undefined;
+
+  constructor({ restored, unclaimed, isSettled }: Registry, context: RegistryContext) {
+    this.#context = context;
+    this.#allocations = restored;
+    this.#isSettled = isSettled;
+    this.#unclaimed = unclaimed;
   }
-  for (const pod of runtimePods) {
-    const room = unclaimedRoom(pod, registry);
-    if (room !== undefined) rooms.set(pod.podUid, room);
+
+  take(allocations: ReadonlyMap<PodUid, AllocationRecord>): void {
+    this.#allocations = allocations;
+    this.#unclaimed = { due: leavingDue(0, this.#context.now), overdueFor: undefined };
   }
-  return rooms;
+
+  overdue(overdueFor: OverdueFor): void {
+    this.#unclaimed &&= { ...this.#unclaimed, overdueFor };
+  }
+
+  of(uid: PodUid): AllocationRecord | undefined {
+    return this.#allocations.get(uid);
+  }
+
+  isRunning(uid: PodUid): boolean {
+    return this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
+  }
+
+  /** The record of the pod says from now on what it takes. */
+  claim(uid: PodUid): void {
+    if (!this.#allocations.has(uid)) return;
+    this.#allocations = new Map([...this.#allocations].filter(([known]) => known !== uid));
+  }
+
+  /** What those take that run. */
+  rooms(records: Records): ReadonlyMap<PodUid, TakenRoom> {
+    return new Map(
+      this.#context.runtimePods.flatMap((known) => {
+        const room = this.#room(known, records.get(known.podUid));
+        return room === undefined ? [] : [[known.podUid, room] as const];
+      }),
+    );
+  }
+
+  #room(known: ListedPod, record: PodRecord | undefined): TakenRoom | undefined {
+    const allocation = this.#allocations.get(known.podUid)?.allocation;
+    if (allocation === undefined || !known.running) return undefined;
+    const room = takenRoom(unclaimedPod(known, allocation), undefined);
+    switch (record?.state) {
+      case undefined:
+        // Its source, even one that has reported, may yet tell of it.
+        return leavingRoom(room, this.#isSettled ? undefined : this.#unclaimed);
+      case "waiting":
+        return room;
+      case "terminating":
+        return leavingRoom(room, record.leaving);
+      case "rejected":
+      case "syncing":
+      case "terminated":
+        return undefined;
+    }
+  }
+
+  /** The part of the next registry. */
+  left(): Pick<Registry, "restored" | "unclaimed"> {
+    return { restored: this.#allocations, unclaimed: this.#isSettled ? undefined : this.#unclaimed };
+  }
 }
 
-/** What a pod takes that runs since before a restart of the kubelet, and that no source has claimed. */
-function unclaimedRoom(known: ListedPod, { records, restored, unclaimed }: RoomRegistry): TakenRoom | undefined {
-  const allocation = restored.get(known.podUid)?.allocation;
-  if (allocation === undefined || !known.running) return undefined;
-  const record = records.get(known.podUid);
-  const room = takenRoom(unclaimedPod(known, allocation), undefined);
-  switch (record?.state) {
-    case undefined:
-      // Its source, even one that has reported, may yet tell of it.
-      return unclaimed === undefined ? room : { held: room.held, leaving: unclaimed };
-    case "waiting":
-      return room;
-    case "terminating":
-      return { held: room.held, ...leavingOf(record) };
-    case "rejected":
-    case "syncing":
-    case "terminated":
-      return undefined;
-  }
-}
-
-const leavingOf = ({ leaving }: PodRecord): { readonly leaving?: Leaving } =>
-  leaving === undefined ? {} : { leaving };
+const leavingRoom = (room: TakenRoom, leaving: Leaving | undefined): TakenRoom =>
+  leaving === undefined || room.held === undefined ? room : { held: room.held, leaving };

@@ -16,9 +16,11 @@ import { createPodSandboxes } from "./podSandboxes.ts";
 /** The shortest time a pod has to stop while others wait for its room. */
 const SHORTEST_WAIT_MS = 60_000;
 
-/** Reasons of rejections for want of room. */
+/** Reasons of rejections for want of room. The Node says how much of an extended resource there is, which is not seen here. */
 const isForRoom = (reason: string | undefined): boolean =>
-  reason?.startsWith("OutOf") === true || reason === "UnexpectedAdmissionError" || reason === "NodePorts";
+  (reason?.startsWith("OutOf") === true && !reason.includes("/")) ||
+  reason === "UnexpectedAdmissionError" ||
+  reason === "NodePorts";
 
 export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {
   const fault = nodeMisfit(config);

@@ -10,7 +10,7 @@ import type { Prng } from "../prng.ts";
 import type { SimNode } from "../simNode.ts";
 import { podManifest, SIM_NAMESPACE, type SimPodPlan, type SimPodStep, type WantedPod } from "./workload.ts";
 import { SIM_ACCOUNT } from "./workloadVolumes.ts";
-import { drawTenants, freeRoom, isTenant, tenantName } from "./workloadTenants.ts";
+import { drawTenants, freeRoom, isTenant, type SimTenancy, tenantName } from "./workloadTenants.ts";
 import { configNameOf, configObjects } from "./workloadConfig.ts";
 import { resizedSpec, resizeText, type SimResizeStep } from "./workloadSizes.ts";
 
@@ -83,6 +83,7 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
     made.set(known.plan.name, { ...known, successor: undefined });
     remove(known.plan.name, graceSeconds);
   };
+  const takeRoom = createTenancies(node, server, { made, pick, create, removeForGood });
   return {
     take(plan: SimPodPlan, step: SimPodStep): void {
       const known = made.get(plan.name);
@@ -116,7 +117,7 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
       remove(known.plan.name, 0);
       return true;
     },
-    takeRoom: createTenants({ node, server, made, pick, create, removeForGood }),
+    takeRoom,
     annotate(prng: Prng): boolean {
       const known = pick(prng);
       if (known === undefined) return false;
@@ -141,52 +142,48 @@ export function createApiOwners(node: SimNode, server: SimApiServer) {
   };
 }
 
-/** What the owners of short-lived pods need of the others. */
-interface TenantDeps {
-  readonly node: SimNode;
-  readonly server: SimApiServer;
+/** What the owners of tenants use of those of pods. */
+interface PodHands {
   readonly made: ReadonlyMap<string, Made>;
   pick(prng: Prng): Made | undefined;
   create(plan: SimPodPlan, revision: number): void;
   removeForGood(known: Made, graceSeconds: number): void;
 }
 
-/** Deletes most of the pods that took the room of others last, and one more pod, and gives their room to new ones. */
-function createTenants({ node, server, made, pick, create, removeForGood }: TenantDeps): (prng: Prng) => boolean {
-  const { nodeName } = node.config;
+/** Lets those who had the room of others last, and maybe one more pod, leave it to new ones; false when there is none. */
+function createTenancies(node: SimNode, server: SimApiServer, { made, pick, create, removeForGood }: PodHands) {
+  const { nodeName, allocatable } = node.config;
   let tenants = 0;
-  return (prng) => {
+  const move = (tenancy: SimTenancy, prng: Prng): void => {
+    tenants += 1;
+    const plan: SimPodPlan = {
+      name: tenantName(tenants),
+      kind: prng.pick(["steady", "leaving", "deaf"]),
+      source: "api",
+      graceSeconds: prng.pick([0, 5, 30]),
+      image: "registry.example/app-1:1",
+      tenancy,
+      steps: [],
+    };
+    create(plan, 0);
+    // Not for ever: they leave no room to anybody else.
+    node.scheduler.schedule(
+      () => {
+        const known = made.get(plan.name);
+        if (known !== undefined) removeForGood(known, 0);
+      },
+      prng.int(5_000, LONGEST_TENANCY_MS),
+    );
+  };
+  return (prng: Prng): boolean => {
     const before = [...made.values()].filter(({ plan }) => isTenant(plan.name) && prng.chance(0.8));
     const other = before.length === 0 || prng.chance(0.5) ? pick(prng) : undefined;
     const leaving = new Set(other === undefined ? before : [...before, other]);
     if (leaving.size === 0) return false;
     for (const known of leaving) removeForGood(known, prng.chance(0.7) ? 0 : prng.int(1, 30));
     const staying = server.objects("pods").filter((pod) => pod.spec?.nodeName === nodeName && !isDeleting(pod));
-    const free = freeRoom(
-      node.config.allocatable,
-      staying.map(({ spec = NO_SPEC, status }) => ({ spec, status })),
-    );
-    for (const tenancy of drawTenants(prng, free)) {
-      tenants += 1;
-      const plan: SimPodPlan = {
-        name: tenantName(tenants),
-        kind: prng.pick(["steady", "leaving", "deaf"]),
-        source: "api",
-        graceSeconds: prng.pick([0, 5, 30]),
-        image: "registry.example/app-1:1",
-        tenancy,
-        steps: [],
-      };
-      create(plan, 0);
-      // Not for ever: they leave no room to anybody else.
-      node.scheduler.schedule(
-        () => {
-          const known = made.get(plan.name);
-          if (known !== undefined) removeForGood(known, 0);
-        },
-        prng.int(5_000, LONGEST_TENANCY_MS),
-      );
-    }
+    const pods = staying.map(({ spec = NO_SPEC, status }) => ({ spec, status }));
+    for (const tenancy of drawTenants(prng, freeRoom(allocatable, pods))) move(tenancy, prng);
     return true;
   };
 }

@@ -24,7 +24,7 @@ describe("the trigger that pending resizes are judged with", () => {
     [{ kind: "audit" }, "periodic_retry"],
     [{ kind: "drain" }, undefined],
     [{ kind: "finished", uid }, undefined],
-    [{ kind: "overdue", uid, for: "criticalPods" }, undefined],
+    [{ kind: "overdue", uid, for: "everyone" }, undefined],
     [{ kind: "reclaimed", uid }, undefined],
     [{ kind: "restored", allocations: new Map<ReturnType<typeof podUid>, AllocationRecord>() }, undefined],
   ])("is of the input: %o", (input, trigger) => {

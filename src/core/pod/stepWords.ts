@@ -1,0 +1,23 @@
+/** What one step of the registry says beside the registry that comes of it: a part of RegistryDraft. */
+import type { PodUid } from "../ids.ts";
+import type { PodCommand, PodRejection, PreemptedPod, RegistryStep, RoomWait } from "./podRegistryTypes.ts";
+
+/** Lists that grow while the step is taken. */
+export class StepWords implements Omit<RegistryStep, "registry" | "resizes" | "resizeTrigger"> {
+  readonly commands: PodCommand[] = [];
+  readonly rejections: PodRejection[] = [];
+  readonly preempted: PreemptedPod[] = [];
+  readonly roomWaits: RoomWait[] = [];
+  readonly dropped: PodUid[] = [];
+  readonly orphans: PodUid[] = [];
+  readonly restarted: PodUid[] = [];
+
+  /** Tells the worker of a syncing pod how things stand, in place of what this step told it before. */
+  sync({ restoredSize, ...command }: PodCommand & { readonly phase: "sync" }): void {
+    const { uid } = command.identity;
+    const told = this.commands.findIndex((each) => each.phase === "sync" && each.identity.uid === uid);
+    const [before] = told < 0 ? [] : this.commands.splice(told, 1);
+    const from = restoredSize ?? (before?.phase === "sync" ? before.restoredSize : undefined);
+    this.commands.push({ ...command, ...(from === undefined ? {} : { restoredSize: from }) });
+  }
+}

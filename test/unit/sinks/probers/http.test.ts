@@ -146,7 +146,7 @@ describe("httpProbe", () => {
 
   it("fails when no answer begins in time", async () => {
     const port = await servers.http(() => {});
-    expect(await probe(target(port), 50)).toEqual({
+    expect(await probe(target(port), 1_000)).toEqual({
       result: "failure",
       output: `Get "http://${LOOPBACK}:${port}/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
     });

@@ -52,7 +52,7 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
       expect.arrayContaining([
         "Warning Unhealthy: Liveness probe failed: ill\n",
         "Normal Killing: Container dead failed liveness probe, will be restarted",
-        "Warning Unhealthy: Startup probe failed: ",
+        "Warning Unhealthy: Startup probe failed: command exited with code 1 and printed nothing",
         "Normal Killing: Container late failed startup probe, will be restarted",
       ]),
     );

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ContainerState } from "../../src/gen/cri.ts";
 import { startDaemon } from "../support/daemon.ts";
+import { temporaryDirectory } from "../support/temporaryDirectory.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { startRuntime } from "./embeddedRuntimeSetup.ts";
 
@@ -60,8 +61,12 @@ describe("a broken invariant ends the daemon with 70, and its containers run on,
 });
 
 describe("a process", () => {
+  const folder = temporaryDirectory();
   const run = async (what: string) => {
-    const child = spawn(process.execPath, [PROGRAM, what], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [PROGRAM, what], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, TMPDIR: folder() },
+    });
     onTestFinished(() => void child.kill("SIGKILL"));
     let out = "";
     let said = "";

@@ -62,6 +62,28 @@ describeOnContainerd("pods of a cluster on containerd", (installation) => {
     expect(cpuQuotaUs(`${cgroup}/${container?.id}`)).toBe((half + 200) * 100);
   });
 
+  it("wait for the room of a pod that is deleted by force, and start when it has stopped", async () => {
+    const all = milli((await allocatable())["cpu"]);
+    const sized = { resources: { requests: { cpu: `${all - 100}m` } } };
+    const deaf = { ...script("main", "trap '' TERM; while :; do sleep 0.1; done"), ...sized };
+    cluster.bind("leaving", { terminationGracePeriodSeconds: 3, containers: [deaf] });
+    const leaving = await cluster.untilTold("leaving", isReady, "Ready");
+
+    cluster.server.sim.delete("pods", refOf("leaving"), { gracePeriodSeconds: 0 });
+    cluster.bind("coming", { containers: [server("main", ":", sized)] });
+    const waiting = await cluster.untilTold("coming", (pod) => mainOf(pod)?.state?.waiting !== undefined, "waiting");
+    const { reason, message } = mainOf(waiting)?.state?.waiting ?? {};
+    expect([waiting.status?.phase, reason, message]).toEqual([
+      "Pending",
+      "WaitingForRoom",
+      expect.stringMatching(/^Waiting until pods that leave the node have stopped: default\/leaving; rejected at /),
+    ]);
+    await cluster.untilTold("coming", isReady, "Ready");
+    await cluster.until("the other to be removed", async () => {
+      return (await cluster.node.containers(leaving.metadata.uid)).length === 0;
+    });
+  });
+
   it("start a container anew for a size of the kind it says, and leave it running for the others", async () => {
     const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
     const main = server("main", ":", { resizePolicy, resources: sizeOf("100m") });

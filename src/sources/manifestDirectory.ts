@@ -84,9 +84,13 @@ function changesAt(place: string, watches: Set<Sighting>, remakes: Remakes): Obs
         // The watch of a file itself also tells when it is replaced, which is one change of its name.
         if (event === "rename" && watchedOf(details) === parent) remakes.told(join(parent, name));
         if (isDirectory || name === basename(place)) subscriber.next(event);
-        if (!isDirectory && watcher === current?.watcher && directoryNow(target) !== watched.targetIdentity) start();
+        if (!isDirectory && watcher === current?.watcher && isStale(place, watched)) start();
       });
-      watcher.on("ready", () => subscriber.next("ready"));
+      watcher.on("ready", () => {
+        subscriber.next("ready");
+        // Chokidar reports nothing of what appeared before it was ready.
+        if (!isDirectory && watcher === current?.watcher && isStale(place, watched)) start();
+      });
       watcher.on("error", (thrown) => {
         if (isLoopingEntry(thrown, target)) subscriber.next("error");
         else failed(thrown);
@@ -124,8 +128,7 @@ interface PlaceWatch {
 function watchPlace(place: string): PlaceWatch {
   const identity = directoryNow(place);
   const isDirectory = identity !== NO_DIRECTORY;
-  let target = isDirectory ? place : dirname(place);
-  while (directoryNow(target) === NO_DIRECTORY && target !== dirname(target)) target = dirname(target);
+  const target = isDirectory ? place : closestAbove(place);
   const targetIdentity = directoryNow(target);
   const leadsThere = (path: string): boolean => place === path || place.startsWith(path === sep ? sep : path + sep);
   const watcher = watch(target, {
@@ -137,6 +140,17 @@ function watchPlace(place: string): PlaceWatch {
   });
   return { watcher, target, identity, targetIdentity };
 }
+
+/** The closest directory above a path that exists. */
+function closestAbove(path: string): string {
+  let above = dirname(path);
+  while (directoryNow(above) === NO_DIRECTORY && above !== dirname(above)) above = dirname(above);
+  return above;
+}
+
+/** Whether a watch of a directory above the place is not, or no longer, that of the closest one. */
+const isStale = (place: string, { target, targetIdentity }: PlaceWatch): boolean =>
+  closestAbove(place) !== target || directoryNow(target) !== targetIdentity;
 
 /** Inode numbers are reused at once, so the moment of birth belongs to an identity. */
 const identityOf = (stats: BigIntStats): string =>

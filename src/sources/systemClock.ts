@@ -1,56 +1,118 @@
 /**
  * The real clock: the one place where the platform's time enters. Its scheduler keeps monotonic time, so that a step of
- * the wall clock moves no timer, runs what is due at once with setImmediate (in order, after pending I/O), and waits
- * longer than the platform's 24.8 days in hops. No timer fires before it is due, as in virtual time.
+ * the wall clock moves no timer. Work with a delay runs in the order in which it is due, never early; work without one
+ * runs with setImmediate, in order and after pending I/O. One platform timer serves all delays: separate ones know whole
+ * milliseconds only and may change the order of two that are due within the same millisecond.
  */
 import { type SchedulerAction, type SchedulerLike, Subscription } from "rxjs";
 import { epochMs, monotonicMs } from "../core/ids.ts";
+import { NOT_PENDING, TimedHeap, type TimedItem } from "../core/timedHeap.ts";
 import type { Clock } from "../ports/clock.ts";
 
+/** The platform's longest timeout, 24.8 days. A longer wait takes several. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+/** Due work runs for this long in one turn of the event loop; the rest lets I/O pass first. */
+const MAX_TURN_MS = 10;
 
 type Work<T> = (this: SchedulerAction<T>, state?: T) => void;
 
+interface RunnableItem extends TimedItem {
+  run(): void;
+}
+
+/** Work that waits for its time, and the one timer that wakes it. Bound: one entry per pending action. */
+class Waiting {
+  private readonly heap = new TimedHeap<RunnableItem>();
+  private wakesAtMs = Infinity;
+  private cancelWake: () => void = () => {};
+
+  add(item: RunnableItem, dueMs: number): void {
+    this.heap.push(item, dueMs);
+    if (dueMs < this.wakesAtMs) this.wakeForFirst();
+  }
+
+  /** An empty heap keeps no timer, so that the process can end. */
+  remove(item: RunnableItem): void {
+    if (item.place === NOT_PENDING) return;
+    this.heap.remove(item);
+    if (this.heap.size === 0) this.wakeForFirst();
+  }
+
+  private wakeForFirst(): void {
+    this.cancelWake();
+    const dueMs = this.heap.first()?.dueMs ?? Infinity;
+    this.wakesAtMs = dueMs;
+    if (dueMs === Infinity) {
+      this.cancelWake = () => {};
+      return;
+    }
+    const leftMs = dueMs - performance.now();
+    if (leftMs > 0) {
+      const timeout = setTimeout(() => this.runDue(), Math.min(leftMs, MAX_TIMEOUT_MS));
+      this.cancelWake = () => clearTimeout(timeout);
+    } else {
+      const immediate = setImmediate(() => this.runDue());
+      this.cancelWake = () => clearImmediate(immediate);
+    }
+  }
+
+  /** A throw ends this turn; the other actions run in the next one. */
+  private runDue(): void {
+    const startedAtMs = performance.now();
+    // No timer is set for what the work of this turn adds.
+    this.wakesAtMs = -Infinity;
+    try {
+      for (let nowMs = startedAtMs; nowMs - startedAtMs < MAX_TURN_MS; nowMs = performance.now()) {
+        const item = this.heap.first();
+        if (item === undefined || item.dueMs > nowMs) return;
+        this.heap.remove(item);
+        item.run();
+      }
+    } finally {
+      this.wakeForFirst();
+    }
+  }
+}
+
+const waiting = new Waiting();
+
 /** A piece of scheduled work; scheduling it again while it is pending moves it. */
-class SystemAction<T> extends Subscription implements SchedulerAction<T> {
+class SystemAction<T> extends Subscription implements SchedulerAction<T>, RunnableItem {
+  dueMs = 0;
+  order = 0;
+  place = NOT_PENDING;
   private readonly work: Work<T>;
-  private cancelPending: () => void = () => {};
+  private state: T | undefined = undefined;
+  private immediate: NodeJS.Immediate | undefined = undefined;
 
   constructor(work: Work<T>) {
-    super(() => this.cancelPending());
+    super();
     this.work = work;
   }
 
   schedule(state?: T, delay = 0): Subscription {
     if (this.closed) return this;
-    this.cancelPending();
-    this.arm(state, delay);
+    this.cancel();
+    this.state = state;
+    if (delay > 0) waiting.add(this, performance.now() + delay);
+    else this.immediate = setImmediate(() => this.run());
     return this;
   }
 
-  private arm(state: T | undefined, delayMs: number): void {
-    if (!(delayMs > 0)) {
-      const immediate = setImmediate(() => this.run(state));
-      this.cancelPending = () => clearImmediate(immediate);
-    } else this.waitUntil(performance.now() + delayMs, state);
+  override unsubscribe(): void {
+    this.cancel();
+    super.unsubscribe();
   }
 
-  /** A timeout of the platform knows whole milliseconds alone and comes up to two too early: then it waits again. */
-  private waitUntil(dueAtMs: number, state: T | undefined): void {
-    const leftMs = dueAtMs - performance.now();
-    const timeout = setTimeout(
-      () => {
-        if (performance.now() < dueAtMs) this.waitUntil(dueAtMs, state);
-        else this.run(state);
-      },
-      Math.min(leftMs, MAX_TIMEOUT_MS),
-    );
-    this.cancelPending = () => clearTimeout(timeout);
+  run(): void {
+    this.immediate = undefined;
+    this.work.call(this, this.state);
   }
 
-  private run(state: T | undefined): void {
-    this.cancelPending = () => {};
-    this.work.call(this, state);
+  private cancel(): void {
+    waiting.remove(this);
+    if (this.immediate !== undefined) clearImmediate(this.immediate);
+    this.immediate = undefined;
   }
 }
 

@@ -32,7 +32,7 @@ export function admittedFits(config: Pick<KubeletConfig, "allocatable" | "maxPod
   /** What those take that were known by then; undefined when it fits. */
   const misfit = (knownBy: number): string | undefined => {
     const running = [...toldAt].flatMap(([uid, since]) => {
-      if (since > knownBy || !sandboxes.has(uid) || ended.has(uid) || overdue.has(uid)) return [];
+      if (since > knownBy || !sandboxes.hasReady(uid) || ended.has(uid) || overdue.has(uid)) return [];
       return [{ size: granted.of(uid), ports: ports.get(uid) ?? [] }];
     });
     return fault(running);

@@ -1,21 +1,26 @@
-/** Which pods have a sandbox that was not stopped. Bound: sandboxes of the runtime. */
+/** Which pods have a sandbox: one that was not stopped, or any that was not removed. Bound: sandboxes of the runtime. */
 import type { SimObservation } from "../simObservation.ts";
 
 /** Makes the table. */
 export function createPodSandboxes() {
   const ready = new Map<string, Set<string>>();
+  const left = new Map<string, Set<string>>();
+  const remove = (from: Map<string, Set<string>>, podUid: string, id: string): void => {
+    const ofPod = from.get(podUid);
+    ofPod?.delete(id);
+    if (ofPod?.size === 0) from.delete(podUid);
+  };
   return {
-    has: (uid: string): boolean => ready.has(uid),
-    uids: (): readonly string[] => [...ready.keys()],
+    hasReady: (uid: string): boolean => ready.has(uid),
+    hasAny: (uid: string): boolean => left.has(uid),
+    /** Pods with any. */
+    uids: (): readonly string[] => [...left.keys()],
     /** Whether it is a new one. */
     note({ kind, id, podUid }: (SimObservation & { readonly kind: "change" })["change"]): boolean {
-      const ofPod = ready.get(podUid) ?? new Set<string>();
-      if (kind === "sandbox stopped" || kind === "sandbox removed") {
-        ofPod.delete(id);
-        if (ofPod.size === 0) ready.delete(podUid);
-      }
+      if (kind === "sandbox stopped" || kind === "sandbox removed") remove(ready, podUid, id);
+      if (kind === "sandbox removed") remove(left, podUid, id);
       if (kind !== "sandbox created") return false;
-      ready.set(podUid, ofPod.add(id));
+      for (const table of [ready, left]) table.set(podUid, (table.get(podUid) ?? new Set<string>()).add(id));
       return true;
     },
   };

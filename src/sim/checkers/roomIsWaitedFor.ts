@@ -16,11 +16,16 @@ import { createPodSandboxes } from "./podSandboxes.ts";
 /** The shortest time a pod has to stop while others wait for its room. */
 const SHORTEST_WAIT_MS = 60_000;
 
-/** Reasons of rejections for want of room. The Node says how much of an extended resource there is, which is not seen here. */
-const isForRoom = (reason: string | undefined): boolean =>
-  (reason?.startsWith("OutOf") === true && !reason.includes("/")) ||
-  reason === "UnexpectedAdmissionError" ||
-  reason === "NodePorts";
+/**
+ * Reasons of rejections for want of room. The checker knows only the resources of the configuration: the amount of any
+ * other extended resource is in the Node, which no observation shows.
+ */
+const isForRoom = (reason: string, resources: KubeletConfig["allocatable"]): boolean => {
+  if (reason === "UnexpectedAdmissionError" || reason === "NodePorts") return true;
+  if (!reason.startsWith("OutOf")) return false;
+  const resource = reason.slice("OutOf".length);
+  return !resource.includes("/") || Object.hasOwn(resources, resource);
+};
 
 export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "maxPods">): SimChecker {
   const fault = nodeMisfit(config);
@@ -30,6 +35,8 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
   const wanted = new Map<PodSource, ReadonlySet<string>>();
   /** Since when a pod is to go, or is over, and how many snapshots had come by then. */
   const going = new Map<string, { readonly atMs: number; readonly snapshots: number }>();
+  /** Those of them that a source wants again: they start over. */
+  const returned = new Set<string>();
   /** How many snapshots had come when a pod was told of. */
   const toldOf = new Map<string, number>();
   let snapshots = 0;
@@ -45,7 +52,11 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
   const told = ({ atMs, source, podUids, news }: SimObservation & { readonly kind: "wanted" }): void => {
     snapshots += 1;
     const before = wanted.get(source) ?? new Set();
-    for (const uid of before) if (!podUids.has(uid)) goes(uid, atMs);
+    for (const uid of before) {
+      if (podUids.has(uid)) continue;
+      goes(uid, atMs);
+      returned.delete(uid);
+    }
     wanted.set(source, podUids);
     for (const pod of news) {
       const { uid, deletionTimestamp } = pod.metadata;
@@ -54,7 +65,7 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
       const isOver = isTerminalPhase(pod.status?.phase);
       if (isOver) over.add(uid);
       if (isOver || deletionTimestamp !== undefined) goes(uid, atMs);
-      else if (!before.has(uid)) going.delete(uid);
+      else if (!before.has(uid) && going.has(uid)) returned.add(uid);
     }
   };
   const stays = (uid: string, isWanted: boolean, rejected: string, atMs: number): boolean => {
@@ -63,7 +74,10 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
     if (since?.atMs === atMs && since.snapshots > (toldOf.get(rejected) ?? 0)) return true;
     const isSlow = atMs - (since?.atMs ?? startedAtMs) >= SHORTEST_WAIT_MS;
     // A kubelet whose runtime is down does not see that a pod has stopped.
-    return (isWanted && since === undefined) || (isSlow && (since !== undefined || sandboxes.has(uid)));
+    return (
+      (isWanted && (since === undefined || returned.has(uid))) ||
+      (isSlow && (since !== undefined || sandboxes.hasAny(uid)))
+    );
   };
   /** Whether the pod fits beside those who stay. */
   const fits = (uid: string, atMs: number): boolean => {
@@ -83,6 +97,7 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
         case "kubelet":
           wanted.clear();
           going.clear();
+          returned.clear();
           toldOf.clear();
           over.clear();
           startedAtMs = atMs;
@@ -97,6 +112,7 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
           const { podUid, subject, after, before } = observation;
           if (after === undefined) {
             going.delete(podUid);
+            returned.delete(podUid);
             toldOf.delete(podUid);
             over.delete(podUid);
             return undefined;
@@ -108,7 +124,7 @@ export function roomIsWaitedFor(config: Pick<KubeletConfig, "allocatable" | "max
           }
           if (!isTerminalPhase(phase)) return undefined;
           const isNews = !isTerminalPhase(before?.phase) && !over.has(podUid);
-          const isRejection = phase === "Failed" && isForRoom(reason) && isNews;
+          const isRejection = phase === "Failed" && isForRoom(reason ?? "", config.allocatable) && isNews;
           if (!isRejection) {
             goes(podUid, atMs);
             return undefined;

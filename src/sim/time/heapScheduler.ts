@@ -5,7 +5,7 @@
  */
 import { type SchedulerAction, type SchedulerLike, Subscription } from "rxjs";
 import { InvariantError } from "../../core/invariant.ts";
-import { NOT_PENDING, TimedHeap, type TimedItem } from "./timedHeap.ts";
+import { NOT_PENDING, TimedHeap, type TimedItem } from "../../core/timedHeap.ts";
 
 type Work<T> = (this: SchedulerAction<T>, state?: T) => void;
 

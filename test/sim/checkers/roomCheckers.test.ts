@@ -37,7 +37,7 @@ const wanted = (...pods: readonly Pod[]): SimSight => ({
   news: pods,
 });
 const runs = (uid: string): SimSight => change("sandbox created", "s0", uid, `demo/${uid}`);
-const stopped = (uid: string): Step => change("sandbox stopped", "s0", uid, `demo/${uid}`);
+const stopped = (uid: string): Step => change("sandbox removed", "s0", uid, `demo/${uid}`);
 const rejects = (uid: string, reason = "OutOfcpu") => status(undefined, { phase: "Failed", reason }, uid);
 const WRONG = (reason = "OutOfcpu") => [`demo/plain was rejected (${reason}) and fits beside those who stay`];
 

@@ -35,6 +35,31 @@ describe("systemClock", () => {
     expect(early.filter(Boolean)).toEqual([]);
   });
 
+  it("runs work with equal delays in the order in which it was scheduled", async () => {
+    const order = Array.from({ length: 2_000 }, (_, index) => index);
+    const fired: number[] = [];
+    for (const index of order) scheduler.schedule(() => fired.push(index), 3);
+    await firstValueFrom(timer(20, scheduler));
+    expect(fired).toEqual(order);
+  });
+
+  it("lets I/O pass between pieces of due work that take long", async () => {
+    const seen: string[] = [];
+    const spin = (): void => {
+      const until = performance.now() + 12;
+      while (performance.now() < until);
+    };
+    const dueMs = 2;
+    scheduler.schedule(() => {
+      setImmediate(() => seen.push("others"));
+      seen.push("first");
+      spin();
+    }, dueMs);
+    scheduler.schedule(() => seen.push("second"), dueMs);
+    await firstValueFrom(timer(5, scheduler));
+    expect(seen).toEqual(["first", "others", "second"]);
+  });
+
   it("does not fire a cancelled action, nor one beyond the platform's longest timer", async () => {
     const fired: string[] = [];
     scheduler.schedule(() => fired.push("cancelled now"), 0).unsubscribe();

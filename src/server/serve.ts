@@ -15,6 +15,7 @@ import type { Telemetry } from "../ports/telemetry.ts";
 import { type Connections, type RoomSizes, watchConnections } from "./connections.ts";
 import { paceHandshakes } from "./handshakePace.ts";
 import { type Http2Sessions, PROTOCOLS, serveHttp2 } from "./http2Sessions.ts";
+import { pipelining } from "./pipelining.ts";
 import { requestListener } from "./requestListener.ts";
 import type { SecureListener } from "./secureListener.ts";
 import type { Upgrades } from "./upgrades.ts";
@@ -127,13 +128,16 @@ interface BoundedServer {
 function boundedServer(options: ServeOptions): BoundedServer {
   const { app, telemetry, clock, limits = SERVER_LIMITS, secure, upgrades } = options;
   const { headersTimeoutMs, requestTimeoutMs } = limits;
+  // A connection that still owes an answer is not handed on.
+  const mayUpgrade = (asked: IncomingMessage): boolean =>
+    upgrades?.isWanted(asked) === true && !requests.isBusy(asked.socket);
   const bounds = {
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.max(50, Math.min(headersTimeoutMs, requestTimeoutMs) / 4),
-    ...(upgrades === undefined ? {} : { shouldUpgradeCallback: (asked: IncomingMessage) => upgrades.isWanted(asked) }),
+    ...(upgrades === undefined ? {} : { shouldUpgradeCallback: mayUpgrade }),
   };
   const secureBounds = { ALPNProtocols: PROTOCOLS, handshakeTimeout: headersTimeoutMs, allowHalfOpen: true };
   const server =
@@ -142,15 +146,15 @@ function boundedServer(options: ServeOptions): BoundedServer {
       : secure.createServer({ ...bounds, ...secure.options, ...secureBounds });
   if (secure !== undefined) paceHandshakes(server as SecureServer, clock);
   const connections = watchConnections(server, limits.rooms, telemetry.metrics);
-  const answer = requestListener(app, connections, telemetry);
-  server.on("request", answer);
+  const requests = pipelining(requestListener(app, connections, telemetry));
+  server.on("request", requests.listener);
   server.setTimeout(limits.idleTimeoutMs);
   if (upgrades !== undefined) {
     server.on("upgrade", (incoming, socket, head) =>
       upgrades.listener(incoming, socket as Socket, head, connections.of(socket as Socket)),
     );
   }
-  const http2 = secure === undefined ? undefined : serveHttp2(server as SecureServer, answer, limits);
+  const http2 = secure === undefined ? undefined : serveHttp2(server as SecureServer, requests.listener, limits);
   return { server, connections, http2 };
 }
 

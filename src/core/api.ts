@@ -1,6 +1,6 @@
 /**
- * Kubernetes API objects in their wire form: deeply readonly, instants as RFC 3339 strings. The generated client
- * types carry `Date`, which no JSON document has; nothing here needs the client at run time.
+ * Kubernetes API objects in their wire form: deeply readonly, timestamps as RFC 3339 strings. The generated client's
+ * types use `Date`, which JSON does not have; this module needs the client for its types only.
  */
 import type {
   V1Container,
@@ -13,7 +13,7 @@ import type {
   V1PodStatus,
 } from "@kubernetes/client-node";
 
-/** A generated API type as its JSON document. */
+/** A generated API type in its JSON form. */
 export type Wire<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
@@ -30,10 +30,10 @@ export type ApiContainerStatus = Wire<V1ContainerStatus>;
 export type ObjectMeta = Wire<V1ObjectMeta>;
 export type Node = Wire<V1Node>;
 
-/** Metadata of a pod that passed a source: identity is complete. */
+/** Metadata of a pod that a source has validated: identity is complete. */
 export type PodMeta = ObjectMeta & { readonly name: string; readonly namespace: string; readonly uid: string };
 
-/** A pod that passed a source: identity and spec are present, defaults applied, spec validated. */
+/** A pod that a source has validated: identity and spec are present, defaults are applied. */
 export interface Pod extends Omit<Wire<V1Pod>, "metadata" | "spec"> {
   readonly metadata: PodMeta;
   readonly spec: PodSpec;

@@ -1,16 +1,19 @@
-/** Kubernetes events as core/v1 objects of the API server. Counterpart: makeEvent and eventLogger of tools/record. */
+/**
+ * Kubernetes events as core/v1 objects of the API server. Upstream: makeEvent and eventLogger of client-go's
+ * tools/record.
+ */
 import type { ApiObjects } from "./api/apiResources.ts";
 import type { KubeletError } from "./errors.ts";
 import type { KubeletEvent } from "./events.ts";
 import { epochMs, type EpochMs } from "./ids.ts";
 import { formatInstant } from "./telemetry/civilTime.ts";
 
-/** An event to be written: the first of its kind, or the next of a series. */
+/** An event to write: the first of its series, or a repetition. */
 export interface CountedEvent {
   readonly event: KubeletEvent;
-  /** How many times it was seen, this one included. */
+  /** Number of occurrences, this one included. */
   readonly count: number;
-  /** Names the series: when it began in nanoseconds of the wall clock, no two of one recorder alike. */
+  /** Identifies the series: its start in nanoseconds of the wall clock, unique per recorder. */
   readonly beganNs: bigint;
   readonly lastAt: EpochMs;
 }
@@ -19,16 +22,16 @@ export type ApiEvent = ApiObjects["events"];
 
 const NS_PER_MS = 1_000_000n;
 const COMPONENT = "kubelet";
-/** Events of objects without a namespace, as nodes. */
+/** Namespace for events of cluster-scoped objects, such as nodes. */
 const NAMESPACE = "default";
 
-/** The object an event is stored in. */
+/** Returns the namespace and name of the event object. */
 export const eventRef = ({ event, beganNs }: CountedEvent): { readonly namespace: string; readonly name: string } => ({
   namespace: event.object.namespace === "" ? NAMESPACE : event.object.namespace,
   name: `${event.object.name}.${beganNs.toString(16)}`,
 });
 
-/** The whole object, as the node `host` creates it. */
+/** Builds the whole event object, reported by the node `host`. */
 export function apiEvent(counted: CountedEvent, host: string): ApiEvent {
   const { event, count, beganNs, lastAt } = counted;
   const { kind, namespace, name, uid, resourceVersion, fieldPath } = event.object;
@@ -55,7 +58,7 @@ export function apiEvent(counted: CountedEvent, host: string): ApiEvent {
   };
 }
 
-/** What makes the stored object tell of one more, as a strategic merge patch. */
+/** Builds the strategic merge patch that records a repetition. */
 export const eventPatch = ({ event, count, lastAt }: CountedEvent): Readonly<Record<string, unknown>> => ({
   count,
   lastTimestamp: formatInstant(lastAt),
@@ -71,10 +74,10 @@ const FINAL: ReadonlySet<KubeletError["code"]> = new Set([
   "Unimplemented",
 ]);
 
-/** Whether the server will not take the event, however often it is sent. */
+/** Whether the server rejects the event for good, so that a retry is useless. */
 export const isRefused = ({ code }: KubeletError): boolean => FINAL.has(code);
 
-/** Whether that was to be expected: it is there already, or its namespace, and all in it, is about to go or gone. */
+/** Whether the rejection is expected: the event exists already, or its namespace is terminating or gone. */
 export function isExpectedRefusal({ code, cause }: KubeletError): boolean {
   const { details } = (cause ?? {}) as { details?: { causes?: readonly { readonly reason?: string }[] } };
   const isTerminating = (details?.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");

@@ -45,22 +45,22 @@ export function crashLoopPolicy(ownMaxMs: number | undefined, isReduced = false)
   return { ...usual, initialMs: Math.min(usual.initialMs, maxMs), maxMs };
 }
 
-/** Key of a container in the crash-loop table: a changed definition starts afresh. */
+/** Key of a container in the crash-loop table. A changed definition gets a new key and so starts without a backoff. */
 export const containerBackoffKey = (name: string, specHash: string): string => `${name}/${specHash}`;
 
 const isForgotten = (entry: BackoffEntry, eventAt: MonotonicMs, policy: BackoffPolicy): boolean =>
   eventAt - entry.updatedAt > policy.resetAfterMs;
 
 /**
- * Delay in milliseconds that the key carries after one more event at `eventAt` (an exit, a failed pull): the first
- * delay for a new or forgotten key, else twice the last one up to the maximum.
+ * Returns the delay in milliseconds after an event at `eventAt` (an exit, a failed pull): the first delay for a new or
+ * forgotten key, else twice the last one up to the maximum.
  */
 export function nextDelay(entry: BackoffEntry | undefined, eventAt: MonotonicMs, policy: BackoffPolicy): number {
   if (entry === undefined || isForgotten(entry, eventAt, policy)) return Math.min(policy.initialMs, policy.maxMs);
   return Math.min(entry.delayMs * 2, policy.maxMs);
 }
 
-/** Entry of the key after one more event at `eventAt`, let through (or failed) at `now`. */
+/** Returns the entry after an event at `eventAt` that was let through (or failed) at `now`. */
 export const nextBackoff = (
   entry: BackoffEntry | undefined,
   eventAt: MonotonicMs,
@@ -69,9 +69,9 @@ export const nextBackoff = (
 ): BackoffEntry => ({ delayMs: nextDelay(entry, eventAt, policy), updatedAt: now });
 
 /**
- * Until when a container that exited at `exitedAt` may not start again: `exitedAt` plus the delay in force. undefined
- * when nothing holds it back: it never restarted before, or ran long enough to be forgotten. The instant may lie in
- * the past, then it may start.
+ * Returns the earliest restart time of a container that exited at `exitedAt`: `exitedAt` plus the current delay. It may
+ * lie in the past. undefined when no backoff applies: the container never restarted, or ran long enough for its backoff
+ * to be forgotten.
  */
 export function backoffUntil(
   backoffs: ContainerBackoffs,
@@ -84,7 +84,7 @@ export function backoffUntil(
   return monotonicMs(exitedAt + entry.delayMs);
 }
 
-/** The table after the key was let through at `now`, following an exit at `exitedAt`: its next wait is longer. */
+/** Returns the table after a restart at `now` that followed an exit at `exitedAt`: the key's next delay is longer. */
 export function registerRestart(
   backoffs: ContainerBackoffs,
   key: string,
@@ -95,7 +95,9 @@ export function registerRestart(
   return new Map(backoffs).set(key, nextBackoff(backoffs.get(key), exitedAt, policy, now));
 }
 
-/** The table after a failed try at `now` (image pulls: the wait counts from the failure itself). */
+/**
+ * Returns the table after a failed attempt at `now`. For image pulls, where the delay counts from the failure itself.
+ */
 export const registerFailure = (
   backoffs: ContainerBackoffs,
   key: string,
@@ -103,7 +105,7 @@ export const registerFailure = (
   policy: BackoffPolicy,
 ): ContainerBackoffs => registerRestart(backoffs, key, now, now, policy);
 
-/** Until when a key whose last try failed may not be tried again; undefined when it may be tried at `now`. */
+/** Returns the earliest retry time of a key whose last attempt failed; undefined when it may be retried at `now`. */
 export function retryAt(
   backoffs: ContainerBackoffs,
   key: string,
@@ -117,8 +119,8 @@ export function retryAt(
 }
 
 /**
- * The table without keys that no event can use any more: not in `liveKeys` (when given), or quiet for so long that
- * even a delay in force is over. The same table when there is nothing to drop.
+ * Returns the table without unusable keys: not in `liveKeys` (when given), or quiet for so long that the backoff is
+ * forgotten. Returns the same table when nothing is dropped.
  */
 export function pruneBackoffs(
   backoffs: ContainerBackoffs,
@@ -136,12 +138,12 @@ const TRANSIENT_RETRY_MS = 1_000;
 const SYNC_RETRY_MS = 10_000;
 const RETRY_JITTER = 0.5;
 
-/** Reason of the error that says the runtime's network is not up yet: tried again soon. */
+/** Reason of the error for a runtime whose network is not up yet; such a sync is retried soon. */
 const NETWORK_NOT_READY = "NetworkNotReady";
 
 /**
- * Delay in milliseconds before a pod whose sync ended with `errors` is synced again: 1 s when each of them says that
- * the network is not ready yet, else 10 s; both stretched by up to half, by `random01` in [0, 1).
+ * Returns the delay in milliseconds before a pod whose sync failed with `errors` is synced again: 1 s when all errors
+ * say that the network is not ready, else 10 s. `random01` in [0, 1) extends it by up to half.
  */
 export function syncErrorDelayMs(errors: readonly KubeletError[], random01: number): number {
   const isTransient = errors.length > 0 && errors.every((error) => error.reason === NETWORK_NOT_READY);

@@ -1,8 +1,7 @@
 /**
-/**
- * What pods need beside themselves: ConfigMaps, Secrets, services and RuntimeClasses, as the node knows them now. Pods of
- * manifests find the ConfigMaps and Secrets of manifests, pods of an API server those of the server. Counterparts: the
- * kubelet's configMapManager, secretManager, serviceLister and runtimeClassManager.
+ * Objects that pods reference: ConfigMaps, Secrets, services and RuntimeClasses, as the node knows them now. Static
+ * pods use the ConfigMaps and Secrets of manifests, API pods those of the API server.
+ * Upstream: the kubelet's configMapManager, secretManager, serviceLister and runtimeClassManager.
  */
 import type { V1ConfigMap, V1RuntimeClass, V1Secret } from "@kubernetes/client-node";
 import type { ObjectMeta, Pod, Wire } from "./api.ts";
@@ -13,52 +12,52 @@ import { type RuntimeClasses, runtimeHandlerOf } from "./runtime/runtimeHandler.
 
 type Identified = { readonly metadata: ObjectMeta & { readonly name: string; readonly namespace: string } };
 
-/** A ConfigMap that passed a source: its identity is complete, its keys are valid. */
+/** A ConfigMap that a source has validated: its identity is complete, its keys are valid. */
 export type ConfigMap = Wire<V1ConfigMap> & Identified & { readonly kind: "ConfigMap" };
 
-/** A Secret that passed a source: as a ConfigMap, with `stringData` taken into `data`. Its values are told nowhere. */
+/** A Secret that a source has validated, with `stringData` merged into `data`. Its values appear in no message. */
 export type Secret = Wire<Omit<V1Secret, "stringData">> & Identified & { readonly kind: "Secret" };
 
 export type ConfigObject = ConfigMap | Secret;
 
-/** A RuntimeClass that passed a source; it belongs to no namespace. */
+/** A RuntimeClass that a source has validated; it is cluster-scoped. */
 export type RuntimeClass = Wire<V1RuntimeClass> & {
   readonly kind: "RuntimeClass";
   readonly metadata: ObjectMeta & { readonly name: string };
 };
 
-/** What a manifest may hold beside pods. */
+/** Objects that a manifest may contain, beside pods. */
 export type ManifestObject = ConfigObject | RuntimeClass;
 
-/** Names an object among all, and in messages: `Secret default/web`, `RuntimeClass kata`. */
+/** Identifies an object, also in messages: `Secret default/web`, `RuntimeClass kata`. */
 export type ManifestObjectKey = `${ConfigObject["kind"]} ${string}/${string}` | `RuntimeClass ${string}`;
 
-/** One moment's knowledge; it does not change, a later moment is another value. */
+/** An immutable snapshot of the objects known at one time. */
 export interface ConfigObjects {
   readonly configMap: (namespace: string, name: string) => ConfigMap | undefined;
   readonly secret: (namespace: string, name: string) => Secret | undefined;
-  /** Why nobody knows whether the object is there. */
+  /** The error that prevented the lookup; undefined when the object was found or is known to be missing. */
   readonly problem: (kind: ConfigObject["kind"], namespace: string, name: string) => KubeletError | undefined;
-  /** Empty without an API server. */
+  /** Empty on a standalone node. */
   readonly services: readonly ServiceForEnv[];
   readonly runtimeClasses: RuntimeClasses;
 }
 
-/** Key of an object by what identifies it; a RuntimeClass has no namespace. */
+/** Returns the key of an object by its identity; a RuntimeClass has no namespace. */
 export const objectKey = (kind: ManifestObject["kind"], namespace: string, name: string): ManifestObjectKey =>
   kind === "RuntimeClass" ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 
-/** Key of an object. */
+/** Returns the key of an object. */
 export const keyOf = ({ kind, metadata }: ManifestObject): ManifestObjectKey =>
   objectKey(kind, metadata.namespace ?? "", metadata.name);
 
-/** What came of looking for one object. */
+/** Outcome of looking up one object. */
 export type ConfigLookup =
   | { readonly kind: "found"; readonly object: ConfigObject }
   | { readonly kind: "missing" }
   | { readonly kind: "unknown"; readonly error: KubeletError };
 
-/** What these lookups found. */
+/** Returns the objects that these lookups found, with the errors of the lookups that failed. */
 export function lookedUp(lookups: ReadonlyMap<ManifestObjectKey, ConfigLookup>): ConfigObjects {
   const outcomes = [...lookups];
   return configObjectsOf(
@@ -68,7 +67,7 @@ export function lookedUp(lookups: ReadonlyMap<ManifestObjectKey, ConfigLookup>):
   );
 }
 
-/** These objects; of two of one kind and name the first. */
+/** Builds a snapshot of these objects. When two have the same kind and name, the first wins. */
 export function configObjectsOf(
   objects: readonly ManifestObject[],
   services: readonly ServiceForEnv[] = [],
@@ -92,7 +91,10 @@ export function configObjectsOf(
 
 export const NO_CONFIG_OBJECTS: ConfigObjects = configObjectsOf([]);
 
-/** What a pod refers to: the handler of its class, and what its containers read, in the order of the spec; undefined is what is not there. */
+/**
+ * Returns the objects a pod references: the handler of its RuntimeClass, then the ConfigMaps and Secrets of its
+ * containers in spec order; undefined for each missing one.
+ */
 export function objectsReadBy(pod: Pod, objects: ConfigObjects, classes: RuntimeClasses): readonly unknown[] {
   const { metadata, spec } = pod;
   const { namespace } = metadata;

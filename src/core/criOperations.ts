@@ -1,5 +1,5 @@
 /**
- * What the kubelet knows about CRI rpcs beside their messages: the metric label of each and the deadline it deserves.
+ * Metric label and deadline of each CRI rpc.
  * Upstream: kuberuntime's instrumented services and the remote runtime's timeouts.
  */
 import type { ImageServiceDefinition, RuntimeServiceDefinition } from "../gen/cri.ts";
@@ -9,7 +9,7 @@ type RpcOf<Methods extends Readonly<Record<string, { readonly name: string }>>> 
 /** Name of a CRI v1 rpc as the protocol spells it, for example `RunPodSandbox`. */
 export type CriRpc = RpcOf<RuntimeServiceDefinition["methods"]> | RpcOf<ImageServiceDefinition["methods"]>;
 
-/** Streaming lists count as the list they replace, as they do upstream. */
+/** Streaming lists count as the list they replace, as upstream. */
 const OPERATION_TYPE: Readonly<Record<CriRpc, string>> = {
   Version: "version",
   Status: "status",
@@ -54,22 +54,22 @@ const OPERATION_TYPE: Readonly<Record<CriRpc, string>> = {
   ImageFsInfo: "image_fs_info",
 };
 
-/** Value of the label `operation_type` of `kubelet_runtime_operations_*`. */
+/** Returns the value of the label `operation_type` of `kubelet_runtime_operations_*`. */
 export const operationType = (rpc: CriRpc): string => OPERATION_TYPE[rpc];
 
 /**
- * Bound of calls whose length is the user's business: image pulls and commands without a timeout, in milliseconds.
- * Differs from upstream: there is none there, so a runtime that loses such a call blocks its pod until a restart.
+ * Deadline in milliseconds of calls whose duration depends on the user: image pulls, and commands without a timeout.
+ * Differs from upstream: upstream has none, so a runtime that loses such a call blocks its pod until a restart.
  */
 export const LONG_CALL_DEADLINE_MS = 6 * 60 * 60 * 1000;
 
-/** gRPC on Node counts deadlines in 32-bit timers. */
+/** gRPC on Node measures deadlines with 32-bit timers. */
 const LONGEST_DEADLINE_MS = 2 ** 31 - 1;
 
 /**
- * Deadline of one call in milliseconds, from its request. A call that waits for a given time on purpose gets that
- * time and then the default; starting a sandbox gets the default twice, since it includes network setup.
- * `undefined`: an endless stream, bounded by its subscription.
+ * Returns the deadline of a call in milliseconds. A call whose request has a timeout gets that timeout plus the
+ * default; starting a sandbox gets twice the default, since it includes network setup. undefined: an endless stream,
+ * bounded by its subscription.
  */
 export function criDeadlineMs(rpc: CriRpc, request: unknown, defaultMs: number): number | undefined {
   switch (rpc) {
@@ -93,7 +93,7 @@ export function criDeadlineMs(rpc: CriRpc, request: unknown, defaultMs: number):
 
 const waitThen = (timeoutMs: number, defaultMs: number): number => Math.min(timeoutMs + defaultMs, LONGEST_DEADLINE_MS);
 
-/** The request's `timeout` (seconds on the wire) in milliseconds; negative counts as zero. */
+/** Returns the request's `timeout` (seconds on the wire) in milliseconds; negative counts as zero. */
 function requestedTimeoutMs(request: unknown): number {
   const seconds = (request as { readonly timeout?: bigint }).timeout ?? 0n;
   return Math.max(0, Number(seconds) * 1000);

@@ -1,26 +1,26 @@
 /**
- * The one error type of the kubelet. `reason` is what the API shows (CamelCase), `code` is what code branches on;
- * nobody matches on error text.
+ * The only error type of the kubelet. `reason` is the API-visible CamelCase reason, `code` is for branching; no code
+ * matches error text.
  */
 import { InvariantError, rethrowInvariant } from "./invariant.ts";
 
-/** What kind of failure this is; the whole vocabulary on which code may branch. */
+/** The kind of failure; code branches on nothing else. */
 export type ErrorCode =
-  | "Unavailable" // the other side is away: runtime down, connection refused
-  | "DeadlineExceeded" // no answer in time; the effect may have happened
-  | "Cancelled" // we gave up ourselves
+  | "Unavailable" // the peer is unreachable: runtime down, connection refused
+  | "DeadlineExceeded" // no answer in time; the operation may have taken effect
+  | "Cancelled" // the kubelet cancelled the operation
   | "NotFound"
   | "AlreadyExists"
-  | "Conflict" // the object changed since it was read, or is not the one that was meant
-  | "Expired" // that version of the state is no longer known: start from a fresh list
-  | "TooManyRequests" // the other side asks for a pause: see `retryAfterMs`
-  | "Unimplemented" // the other side does not know this call
-  | "InvalidArgument" // we, or the user, asked for something impossible
+  | "Conflict" // the object changed since it was read, or is another one than expected
+  | "Expired" // the requested version is no longer available: start from a fresh list
+  | "TooManyRequests" // the peer asks for a pause: see `retryAfterMs`
+  | "Unimplemented" // the peer does not implement this call
+  | "InvalidArgument" // the kubelet or the user asked for something impossible
   | "ResourceExhausted"
   | "PermissionDenied"
-  | "Backoff" // too early to try again
-  | "Rejected" // policy says no: image pull policy, admission
-  | "Io" // file system or network trouble on this node
+  | "Backoff" // too early for a retry
+  | "Rejected" // denied by policy: image pull policy, admission
+  | "Io" // file system or network failure on this node
   | "Unknown";
 
 /** A failure as a value. */
@@ -28,11 +28,11 @@ export interface KubeletError {
   readonly code: ErrorCode;
   /** API-visible CamelCase reason, for example `CrashLoopBackOff`, `ErrImagePull`, `CreateContainerError`. */
   readonly reason: string;
-  /** One sentence for people, naming the object and what went wrong. */
+  /** One human-readable sentence that names the object and the failure. */
   readonly message: string;
-  /** Whether the same step may succeed later without anyone changing its input. */
+  /** Whether the same operation may succeed later with unchanged input. */
   readonly retryable: boolean;
-  /** The pause the other side asked for, in milliseconds. */
+  /** The pause that the peer asked for, in milliseconds. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
@@ -72,14 +72,14 @@ export function kubeletError(
   };
 }
 
-/** True for values made by `kubeletError`. */
+/** Returns true for values made by `kubeletError`. */
 export function isKubeletError(value: unknown): value is KubeletError {
   return typeof value === "object" && value !== null && "code" in value && "reason" in value && "retryable" in value;
 }
 
 /**
- * Whatever was thrown, as a KubeletError: ours pass through, the rest become `Unknown`. A broken invariant is thrown
- * again, so that no `catchError` turns a bug into a value.
+ * Converts a thrown value to a KubeletError: KubeletErrors pass through, others become `Unknown`. Rethrows a broken
+ * invariant, so that no `catchError` turns a bug into a value.
  */
 export function toKubeletError(thrown: unknown): KubeletError {
   rethrowInvariant(thrown);
@@ -88,9 +88,9 @@ export function toKubeletError(thrown: unknown): KubeletError {
   return kubeletError("Unknown", message, { cause: thrown });
 }
 
-/** What an error channel may carry: a KubeletError, or a broken invariant as it is. */
+/** Converts a thrown value for an error channel: a broken invariant is kept, all else becomes a KubeletError. */
 export const asFailure = (thrown: unknown): KubeletError | InvariantError =>
   thrown instanceof InvariantError ? thrown : toKubeletError(thrown);
 
-/** The same failure under another API-visible reason. */
+/** Returns the same failure with another API-visible reason. */
 export const withReason = (error: KubeletError, reason: string): KubeletError => ({ ...error, reason });

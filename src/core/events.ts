@@ -11,7 +11,7 @@ export interface EventObject {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Of the object that was told of; absent where the API server has none. */
+  /** Resource version of the involved object; absent when the object is not in the API server. */
   readonly resourceVersion?: string;
   /** `spec.containers{name}` for events of one container; empty for the whole object. */
   readonly fieldPath: string;

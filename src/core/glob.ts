@@ -6,7 +6,7 @@
 
 /** File systems allow 255 bytes for a path element, DNS allows 63 for a label. */
 export const MAX_NAME_CHARS = 255;
-/** Leaves room for classes such as `[a-z0-9]` in place of single characters. */
+/** Allows for classes such as `[a-z0-9]` in place of single characters. */
 export const MAX_PATTERN_CHARS = 1024;
 
 type Range = readonly [low: string, high: string];
@@ -18,14 +18,14 @@ type Element =
 
 const SEPARATOR = "/";
 
-/** Whether the whole name matches the pattern. A malformed pattern matches nothing. */
+/** Returns whether the whole name matches the pattern. A malformed pattern matches nothing. */
 export function matchesGlob(pattern: string, name: string): boolean {
   if (pattern.length > MAX_PATTERN_CHARS || name.length > MAX_NAME_CHARS) return false;
   const elements = parse(pattern);
   return elements !== undefined && matches(elements, [...name]);
 }
 
-/** Only the last `*` is ever retried: an earlier one cannot do better by taking more. */
+/** Retries only the last `*`: letting an earlier one match more characters cannot help. */
 function matches(elements: readonly Element[], name: readonly string[]): boolean {
   let element = 0;
   let at = 0;
@@ -62,7 +62,7 @@ const codeOf = (char: string): number => char.codePointAt(0) ?? 0;
 const isWithin = (char: string, low: string, high: string): boolean =>
   codeOf(low) <= codeOf(char) && codeOf(char) <= codeOf(high);
 
-/** The elements of a pattern; undefined when it is malformed. */
+/** Parses a pattern; undefined when it is malformed. */
 function parse(pattern: string): readonly Element[] | undefined {
   const chars = [...pattern];
   const elements: Element[] = [];
@@ -87,7 +87,7 @@ function parse(pattern: string): readonly Element[] | undefined {
   return elements;
 }
 
-/** A class from behind its `[`, and where its `]` stands. */
+/** Parses a class from the character after its `[`; `closing` is the index of its `]`. */
 function parseClass(
   chars: readonly string[],
   start: number,
@@ -112,7 +112,7 @@ interface ClassChar {
   readonly next: number;
 }
 
-/** One end of a range; `-` and `]` have to be escaped. */
+/** Reads one end of a range; `-` and `]` have to be escaped. */
 function classChar(chars: readonly string[], at: number): ClassChar | undefined {
   if (chars[at] === "-" || chars[at] === "]") return undefined;
   const place = chars[at] === "\\" ? at + 1 : at;

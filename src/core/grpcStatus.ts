@@ -1,7 +1,7 @@
-/** gRPC status codes, the kubelet's error codes for them, and the words upstream has for a failed call. */
+/** gRPC status codes, the kubelet's error codes for them, and upstream's text for a failed call. */
 import type { ErrorCode, KubeletError } from "./errors.ts";
 
-/** Status codes as numbered by gRPC. */
+/** Status codes by their gRPC number. */
 export const GrpcStatus = {
   ok: 0,
   cancelled: 1,
@@ -22,7 +22,7 @@ export const GrpcStatus = {
   unauthenticated: 16,
 } as const;
 
-/** What runtimes mean by the rest (failedPrecondition, aborted, internal) differs too much to branch on. */
+/** Runtimes use the other codes (failedPrecondition, aborted, internal) too differently to branch on. */
 const ERROR_CODE: ReadonlyMap<number, ErrorCode> = new Map([
   [GrpcStatus.cancelled, "Cancelled"],
   [GrpcStatus.invalidArgument, "InvalidArgument"],
@@ -38,10 +38,10 @@ const ERROR_CODE: ReadonlyMap<number, ErrorCode> = new Map([
   [GrpcStatus.unauthenticated, "PermissionDenied"],
 ]);
 
-/** The kubelet's code of a gRPC status that is not OK. */
+/** Returns the error code for a gRPC status that is not OK. */
 export const errorCodeOfStatus = (status: number): ErrorCode => ERROR_CODE.get(status) ?? "Unknown";
 
-/** `cause` of the KubeletError of a failed gRPC call: the status as the server, or gRPC itself, gave it. */
+/** `cause` of the KubeletError of a failed gRPC call: the status as the server or gRPC itself reported it. */
 export interface GrpcFailure {
   readonly endpoint: string;
   readonly method: string;
@@ -49,25 +49,25 @@ export interface GrpcFailure {
   readonly details: string;
 }
 
-/** `Unknown`, `NotFound`: a status code as Go spells it. */
+/** Returns a status code in Go's spelling: `Unknown`, `NotFound`. */
 function nameOfStatus(status: number): string {
   const [name] = Object.entries(GrpcStatus).find(([, code]) => code === status) ?? [];
   if (name === undefined) return `Code(${status})`;
   return name === "cancelled" ? "Canceled" : `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
-/** A failed call in the words of gRPC's Go library, which upstream's messages and events consist of. */
+/** Returns a failed call in the format of gRPC's Go library, which upstream's messages and events contain. */
 export const grpcFailureText = ({ status, details }: Pick<GrpcFailure, "status" | "details">): string =>
   `rpc error: code = ${nameOfStatus(status)} desc = ${details}`;
 
 const isGrpcFailure = (cause: unknown): cause is GrpcFailure =>
   typeof cause === "object" && cause !== null && "status" in cause && "details" in cause;
 
-/** What the server itself said of a failure; the whole message where it was no call that failed. */
+/** Returns the server's own message of a failed call, or the error's whole message for any other failure. */
 export const wordsOfServer = ({ message, cause }: KubeletError): string =>
   isGrpcFailure(cause) ? cause.details : message;
 
-/** The failure without the code Unknown, which adds nothing. */
+/** Returns the failure without its gRPC prefix when the code is Unknown, since that code adds nothing. */
 export const withoutUnknownCode = (error: KubeletError): KubeletError =>
   isGrpcFailure(error.cause) && error.cause.status === GrpcStatus.unknown
     ? { ...error, message: error.cause.details }

@@ -1,16 +1,16 @@
-/** Branded identifiers and instants: a value of one kind cannot be passed where another is meant. */
+/** Branded identifiers and times: a value of one kind cannot be passed as another. */
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
-/** `metadata.uid` of a pod. For static pods the hash of manifest and source. */
+/** `metadata.uid` of a pod. For static pods, the hash of manifest and source. */
 export type PodUid = Brand<string, "PodUid">;
-/** Container ID as the runtime gave it (no `containerd://` prefix). */
+/** Container ID as the runtime reports it (no `containerd://` prefix). */
 export type ContainerId = Brand<string, "ContainerId">;
-/** Pod sandbox ID as the runtime gave it. */
+/** Pod sandbox ID as the runtime reports it. */
 export type SandboxId = Brand<string, "SandboxId">;
-/** `name_namespace`: one incarnation of a static pod's full name runs at a time. */
+/** `name_namespace`: at most one pod per full name of a static pod runs at a time. */
 export type PodFullName = Brand<string, "PodFullName">;
-/** Milliseconds on a clock that only moves forward; the origin has no meaning. */
+/** Milliseconds on a clock that only moves forward; its origin is arbitrary. */
 export type MonotonicMs = Brand<number, "MonotonicMs">;
 /** Milliseconds since the Unix epoch on the wall clock, which may step. */
 export type EpochMs = Brand<number, "EpochMs">;

@@ -1,7 +1,7 @@
 /**
- * A broken invariant is a bug of ours: it ends the process (containers keep running) and is never handled. `witness` is
- * the one variable of core: a promise that nobody awaits or a library that catches everything would swallow the error,
- * so the process hears of it before anything can catch it.
+ * Assertions. A broken invariant is a bug: it ends the process (containers keep running) and is never handled.
+ * `witness` is the only mutable variable of core: an unawaited promise, or a library that catches all errors, would
+ * swallow the error, so the witness is called before any code can catch it.
  */
 type Witness = (error: InvariantError) => void;
 
@@ -17,7 +17,10 @@ export class InvariantError extends Error {
   }
 }
 
-/** Calls `see` with every InvariantError as it is made, instead of the witness before it; the result undoes that. */
+/**
+ * Registers `see` to be called with every new InvariantError, in place of the previous witness. Returns a function that
+ * restores the previous one.
+ */
 export function witnessBrokenInvariants(see: Witness): () => void {
   const before = witness;
   witness = see;
@@ -36,12 +39,12 @@ export function unreachable(value: never): never {
   throw new InvariantError(`unreachable: ${textOf(value)}`);
 }
 
-/** For code that turns whatever was thrown into a value: a broken invariant stays an exception. */
+/** Rethrows a broken invariant. For code that turns thrown values into errors. */
 export function rethrowInvariant(thrown: unknown): void {
   if (thrown instanceof InvariantError) throw thrown;
 }
 
-/** Some values have no JSON: large integers, cycles. */
+/** Some values have no JSON form: large integers, cycles. */
 function textOf(value: unknown): string {
   try {
     return JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** Failures of the file system as KubeletErrors: the one table of errno names. */
+/** File system failures as KubeletErrors, and the table of errno names. */
 import { type ErrorCode, type KubeletError, isKubeletError, kubeletError } from "./errors.ts";
 import { rethrowInvariant } from "./invariant.ts";
 
@@ -16,13 +16,15 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ["ABORT_ERR", "Cancelled"],
 ]);
 
-/** The errno name of what Node threw (`ENOENT`), or an empty text. */
+/** Returns the errno name of an error that Node threw (`ENOENT`), or an empty string. */
 export function errnoOf(thrown: unknown): string {
   const code = typeof thrown === "object" && thrown !== null && "code" in thrown ? thrown.code : undefined;
   return typeof code === "string" ? code : "";
 }
 
-/** What went wrong while doing `action` to `path`; KubeletErrors pass through. Throws a broken invariant again. */
+/**
+ * Converts a failure of `action` on `path` to a KubeletError; KubeletErrors pass through. Rethrows a broken invariant.
+ */
 export function ioError(action: string, path: string, thrown: unknown): KubeletError {
   rethrowInvariant(thrown);
   if (isKubeletError(thrown)) return thrown;
@@ -42,7 +44,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["ENOSPC", "the disk is full"],
 ]);
 
-/** Why a path that the user named cannot be used, in words that follow its name. */
+/** Explains why a path that the user named cannot be used; the text follows the path in messages. */
 export function pathFault(thrown: unknown): string {
   const errno = errnoOf(thrown);
   return WORDS.get(errno) ?? (errno === "" ? String(thrown) : errno);

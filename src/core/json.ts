@@ -1,6 +1,6 @@
-/** Reading JSON that somebody else, or an earlier version of us, has written. */
+/** Reads JSON from other programs or from an earlier version of rxlet. */
 
-/** The value; undefined when there is no text, or it is not JSON. */
+/** Parses the text; undefined when there is no text or it is not JSON. */
 export function parseJson(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
@@ -10,12 +10,12 @@ export function parseJson(text: string | undefined): unknown {
   }
 }
 
-/** No object of the API nests deeper. */
+/** Nesting limit; no API object nests deeper. */
 export const MAX_JSON_DEPTH = 500;
 
 const isCollection = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/** Whether a value nests deeper than MAX_JSON_DEPTH, which functions that call themselves may not survive. */
+/** Returns whether a value nests deeper than MAX_JSON_DEPTH; recursive functions could overflow the stack on it. */
 export function isTooDeep(value: unknown): boolean {
   let level = [value].filter(isCollection);
   for (let depth = 1; level.length > 0; depth += 1) {
@@ -25,6 +25,6 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-/** Whether it is a JSON object: neither null nor a list. */
+/** Returns whether the value is a JSON object: neither null nor an array. */
 export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

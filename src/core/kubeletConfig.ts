@@ -1,4 +1,4 @@
-/** What the kubelet proper needs to know of its configuration; `cli` makes it from flags and KubeletConfiguration. */
+/** Configuration of the kubelet's pipelines; `cli` derives it from flags and KubeletConfiguration. */
 import type { ResizeGates } from "./allocation/infeasibleResize.ts";
 import type { ResizableParts } from "./allocation/podAllocation.ts";
 import type { Threshold } from "./eviction/thresholds.ts";
@@ -17,7 +17,7 @@ import type { PodSource } from "./pod/sourceSnapshot.ts";
 import type { Result } from "./result.ts";
 import type { IdPool } from "./userns/idRanges.ts";
 
-/** Where the kubelet keeps things; all absolute. */
+/** Directories of the kubelet; all paths are absolute. */
 export interface KubeletDirectories {
   /** `/var/lib/kubelet` upstream. */
   readonly rootDir: string;
@@ -27,22 +27,22 @@ export interface KubeletDirectories {
   readonly containerLogsDir: string;
 }
 
-/** How large logs of containers may grow. */
+/** Limits of container log files. */
 export interface LogRotation {
-  /** Of the file being written. */
+  /** Size limit of the current file. */
   readonly maxBytes: number;
-  /** Of one log, at least 2. */
+  /** Files per log, at least 2. */
   readonly maxFiles: number;
-  /** Logs rotated at once. */
+  /** Logs rotated in parallel. */
   readonly workers: number;
   readonly periodMs: number;
 }
 
-/** How image pulls are paced. */
+/** Limits of image pulls. */
 export interface ImagePullConfig {
-  /** Pulls at once: 1 when serialized. */
+  /** Parallel pulls: 1 when serialized. */
   readonly maxParallel: number;
-  /** Registry requests per second over all pulls; 0 for no limit. */
+  /** Registry requests per second over all pulls; 0 means no limit. */
   readonly qps: number;
   readonly burst: number;
   readonly backoff: BackoffPolicy;
@@ -50,25 +50,25 @@ export interface ImagePullConfig {
 
 export interface KubeletConfig {
   readonly nodeName: string;
-  /** The node as an object of the API server. */
+  /** Settings of the Node object. */
   readonly node: NodeSettings;
   readonly nodeLabels: Readonly<Record<string, string>>;
-  /** Addresses pods see as host IPs; primary first. */
+  /** Host IPs that pods see; primary first. */
   readonly nodeIps: readonly string[];
   readonly directories: KubeletDirectories;
-  /** Sources that must report before anything unwanted is removed. */
+  /** Sources that must report before any pod is removed for being unwanted. */
   readonly sources: readonly PodSource[];
-  /** Every pod is looked at again at least this often. */
+  /** Every pod is synced at least this often. */
   readonly syncPeriodMs: number;
-  /** Relist period while no event stream tells of changes. */
+  /** Relist period while the runtime has no open event stream. */
   readonly relistPeriodMs: number;
-  /** Audit period while an event stream does. */
+  /** Relist period while an event stream is open. */
   readonly auditPeriodMs: number;
-  /** Bound of one inspection of one pod. */
+  /** Deadline of inspecting one pod. */
   readonly inspectionDeadlineMs: number;
   readonly inspectionsAtOnce: number;
   readonly runtimeStatusPeriodMs: number;
-  /** How long a phase switch waits for the running work to end before it is counted as leaked. */
+  /** How long a phase switch of a pod worker waits for running work to end before it counts as leaked. */
   readonly joinDeadlineMs: number;
   readonly maxPods: number;
   readonly podsPerCore: number;
@@ -76,30 +76,30 @@ export interface KubeletConfig {
   readonly imagePull: ImagePullConfig;
   /** undefined: logs are never rotated. */
   readonly logRotation: LogRotation | undefined;
-  /** Whether pods are held to their limits of local storage. */
+  /** Whether local storage limits of pods are enforced. */
   readonly limitsLocalStorage: boolean;
-  /** Empty: nobody looks what the node runs short of. */
+  /** Empty: the eviction manager is off. */
   readonly evictionThresholds: readonly Threshold[];
-  /** How long a pressure is told of after it was seen last. */
+  /** How long a pressure condition stays true after the pressure was last seen. */
   readonly pressureTransitionMs: number;
-  /** Disks of pods are counted this seldom, when somebody asks; 0: never. */
+  /** Minimum interval between disk measurements of pods; 0: never measured. */
   readonly diskStatsPeriodMs: number;
-  /** The gate PodAndContainerStatsFromCRI: all that pods use is asked of the runtime. */
+  /** The gate PodAndContainerStatsFromCRI: pod stats come from the runtime only. */
   readonly podStatsFromRuntime: boolean;
-  /** Where credentials of registries may be found on the node. */
+  /** Places on the node that may hold registry credentials. */
   readonly dockerFiles: DockerFilePlaces;
-  /** undefined: nobody is checked, and nothing recorded. */
+  /** undefined: image credentials are neither verified nor recorded. */
   readonly imageVerification: ImageVerification | undefined;
   readonly credentialProviders: readonly CredentialProvider[];
   readonly cgroupsPerQos: boolean;
   readonly cgroupRoot: string;
-  /** As configured, or what the runtime says it uses. */
+  /** As configured, or as reported by the runtime. */
   readonly cgroupDriver: CgroupDriver;
-  /** For stats alone. */
+  /** Used for stats only. */
   readonly nodeCgroups: NodeCgroups;
-  /** Limits of the cgroup around all pods; the machine's capacity when allocatable is not enforced. */
+  /** Limits of the cgroup of all pods; the machine's capacity when allocatable is not enforced. */
   readonly kubepodsLimits: CgroupLimits;
-  /** Cgroups outside of pods that are limited to what is reserved for them. */
+  /** Cgroups of system daemons that are limited to their reservation. */
   readonly reservedCgroups: readonly ReservedCgroup[];
   readonly podPidsLimit: number;
   readonly resizeGates: ResizeGates;
@@ -113,22 +113,22 @@ export interface KubeletConfig {
   readonly cpuCfsQuota: boolean;
   readonly cpuCfsPeriodUs: number;
   readonly seccompDefault: boolean;
-  /** Kernel settings pods may ask for beside the safe ones; a trailing `*` matches the rest. */
+  /** Unsafe sysctls that pods may set beside the safe ones; a trailing `*` matches any suffix. */
   readonly allowedUnsafeSysctls: readonly string[];
-  /** User ids for pods that do not have those of the node; or why there are none. */
+  /** User IDs for pods in their own user namespace, or the reason there are none. */
   readonly idPool: Result<IdPool>;
   readonly podFieldGates: PodFieldGates;
-  /** The gate PodLevelResources: without it pods that state resources of their own are refused. */
+  /** The gate PodLevelResources: when off, pods with pod-level resources are rejected. */
   readonly allowsPodLevelResources: boolean;
   /** The gate PodReadyToStartContainersCondition. */
   readonly tellsReadyToStart: boolean;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** The node's resolver file; empty: pods get none of its settings. */
+  /** The node's resolver file; empty: pods inherit no resolver settings. */
   readonly resolvConfPath: string;
-  /** Address ranges of pods on a node without an API server, separated by commas; empty: the runtime has its own. */
+  /** Pod CIDRs of a standalone node, separated by commas; empty: the runtime has its own. */
   readonly podCidr: string;
-  /** Resources pods may use together, as Kubernetes quantities by resource name. */
+  /** Total resources of pods, as Kubernetes quantities by resource name. */
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-/** Label selectors of the API. Counterpart: LabelSelectorAsSelector of apimachinery. */
+/** Label selectors of the API. Upstream: LabelSelectorAsSelector of apimachinery. */
 import type { V1LabelSelector } from "@kubernetes/client-node";
 import type { Wire } from "./api.ts";
 import { goQuote } from "./container/goJson.ts";
@@ -31,7 +31,10 @@ function holds({ key, operator, values = [] }: Requirement, labels: Labels): Res
   }
 }
 
-/** Whether these labels are selected: by no selector none are, by an empty one all. Error: InvalidArgument. */
+/**
+ * Returns whether the selector matches these labels; a missing selector matches nothing, an empty one everything.
+ * Errors: InvalidArgument.
+ */
 export function matchesLabels(selector: LabelSelector | undefined, labels: Labels): Result<boolean> {
   if (selector === undefined) return ok(false);
   const { matchLabels = {}, matchExpressions = [] } = selector;

@@ -1,8 +1,8 @@
 const MAX_SEGMENT_CHARS = 255;
 
 /**
- * Whether a text may become one element of a path: no separator, not `.` or `..`, and no longer than a file name. Every
- * identifier that comes from the runtime, a file name or a cgroup name passes this check before it becomes a path.
+ * Returns whether a text may become one element of a path: no separator, not `.` or `..`, and no longer than a file
+ * name. Every identifier from the runtime, a file name or a cgroup name passes this check before it is used in a path.
  */
 export const isPathSegment = (text: string): boolean =>
   text !== "" &&

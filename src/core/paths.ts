@@ -1,10 +1,10 @@
 /**
- * Where things are on disk: every path the kubelet uses, as upstream lays them out, so that crictl, log shippers and
- * another kubelet taking over the node find them. Pure: names in, absolute paths out.
+ * Paths on disk: all paths of the kubelet in upstream's layout, so that crictl, log shippers and another kubelet that
+ * takes over the node find them. Pure: names in, absolute paths out.
  */
 import { isPathSegment } from "./pathSegment.ts";
 
-/** The directories all paths hang off; absolute, without a trailing slash. */
+/** Root directories of all paths; absolute, without a trailing slash. */
 export interface PathRoots {
   /** `/var/lib/kubelet` upstream. */
   readonly rootDir: string;
@@ -15,7 +15,7 @@ export interface PathRoots {
 type RootDir = Pick<PathRoots, "rootDir">;
 type PodLogsDir = Pick<PathRoots, "podLogsDir">;
 
-/** Who a pod is, as its log directory tells. */
+/** Identity of a pod as encoded in its log directory's name. */
 export interface PodLogDirName {
   readonly namespace: string;
   readonly name: string;
@@ -25,10 +25,10 @@ export interface PodLogDirName {
 const MAX_FILE_NAME_LENGTH = 255;
 const LOG_SUFFIX = ".log";
 
-/** A volume plugin's name as a directory name: `kubernetes.io/empty-dir` is `kubernetes.io~empty-dir`. */
+/** Returns a volume plugin's name as a directory name: `kubernetes.io/empty-dir` is `kubernetes.io~empty-dir`. */
 export const escapePluginName = (plugin: string): string => plugin.replaceAll("/", "~");
 
-/** A directory name as the plugin's name. */
+/** Returns the plugin's name for its directory name. */
 export const unescapePluginName = (escaped: string): string => escaped.replaceAll("~", "/");
 
 export const podsDir = ({ rootDir }: RootDir): string => `${rootDir}/pods`;
@@ -41,12 +41,12 @@ export const podVolumeDir = (roots: RootDir, uid: string, plugin: string, volume
 
 export const podVolumeSubpathsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volume-subpaths`;
 
-/** Block devices of local volumes, each mounted once for all pods of the node at the name of its volume. */
+/** Mount points of block devices of local volumes; each device is mounted once per node, under its volume's name. */
 export const localDeviceMounts = ({ rootDir }: RootDir): string =>
   `${rootDir}/plugins/kubernetes.io/local-volume/mounts`;
 export const localDeviceMount = (roots: RootDir, volume: string): string => `${localDeviceMounts(roots)}/${volume}`;
 
-/** Where plugins keep per-pod state. */
+/** Directory for the per-pod state of plugins. */
 export const podPluginsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/plugins`;
 /** Directory of the termination message files of one container of a pod. */
 export const podContainerDir = (roots: RootDir, uid: string, container: string): string =>
@@ -57,7 +57,7 @@ export const terminationLogPath = (roots: RootDir, uid: string, container: strin
   `${podContainerDir(roots, uid, container)}/${id}`;
 
 /**
- * Whether a path is that of a termination message file of this container. The root directory is not compared: an earlier
+ * Returns whether a path is a termination message file of this container. Ignores the root directory, since an earlier
  * kubelet may have reached it by another path.
  */
 export function isTerminationLog(path: string, uid: string, container: string): boolean {
@@ -67,16 +67,16 @@ export function isTerminationLog(path: string, uid: string, container: string): 
   );
 }
 
-/** What was granted to the pod, for the next kubelet. */
+/** Checkpoint of the pod's allocated resources. */
 export const podAllocationPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/allocation.json`;
 
 /** The file mounted as /etc/hosts. */
 export const etcHostsPath = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/etc-hosts`;
 
-/** Held open and locked by tools for mounts while they work. */
+/** Lock file that mount tools hold locked while they run. */
 export const mountToolsLockPath = ({ rootDir }: RootDir): string => `${rootDir}/mount-tools.lock`;
 
-/** Where `localhostProfile` of a seccomp profile is looked up. */
+/** Directory of the profiles that `localhostProfile` of a seccomp profile names. */
 export const seccompProfilesDir = ({ rootDir }: RootDir): string => `${rootDir}/seccomp`;
 
 /** Log directory of a pod. */
@@ -94,7 +94,7 @@ export const containerLogName = (container: string, attempt: number): string => 
 export const containerLogPath = (roots: PodLogsDir, pod: PodLogDirName, container: string, attempt: number): string =>
   `${podLogDir(roots, pod)}/${containerLogName(container, attempt)}`;
 
-/** What a log link is named after. */
+/** Identity of a log link, encoded in its name. */
 export interface ContainerLogLink {
   readonly podName: string;
   readonly namespace: string;
@@ -102,21 +102,21 @@ export interface ContainerLogLink {
   readonly containerId: string;
 }
 
-/** Link to a container's log for log shippers; the name is cut to what file systems allow. */
+/** Returns the path of a container's log link for log shippers; the name is cut to the limit of file systems. */
 export function containerLogLinkPath(containerLogsDir: string, link: ContainerLogLink): string {
   const name = `${link.podName}_${link.namespace}_${link.container}-${link.containerId}`;
   return `${containerLogsDir}/${name.slice(0, MAX_FILE_NAME_LENGTH - LOG_SUFFIX.length)}${LOG_SUFFIX}`;
 }
 
-/** Whether this name (not path) is that of a link to a log of the pod. */
+/** Returns whether this name (not path) is a log link of the pod. */
 export const isLogLinkOf = (pod: { readonly name: string; readonly namespace: string }, name: string): boolean =>
   name.startsWith(`${pod.name}_${pod.namespace}_`);
 
-/** Id of the container whose log this name (not path) of a link stands for; undefined when it is none. */
+/** Returns the container ID in a log link's name (not path); undefined for any other name. */
 export const parseContainerLogLink = (name: string): string | undefined =>
   /^[^_]+_[^_]+_[^_]+-([0-9a-f]+)\.log(?:\.rxlet-\d+)?$/.exec(name)?.[1];
 
-/** Whose log directory this name (not path) is; undefined when it is none. */
+/** Parses the name (not path) of a pod's log directory; undefined for any other name. */
 export function parsePodLogDir(name: string): PodLogDirName | undefined {
   const [namespace, podName, uid, ...rest] = name.split("_");
   if (rest.length > 0 || !namespace || !podName || !uid || !isPathSegment(uid)) return undefined;

@@ -1,8 +1,8 @@
-/** Results kept with the immutable object they were computed from. */
+/** Caches results by the immutable object they are computed from. */
 
 /**
- * A pure function of an object that never changes, computed once per object: a spec is replaced, never edited. The
- * result goes when the object goes.
+ * Memoizes a pure function of an immutable object: computed once per object, since a spec is replaced, never edited.
+ * The result is garbage-collected with its object.
  */
 export function perObject<K extends object, V>(compute: (of: K) => V): (of: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();

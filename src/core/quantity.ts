@@ -5,7 +5,7 @@
  * Upstream: apimachinery's resource.Quantity.
  */
 
-/** How a quantity was written, and will be written again. */
+/** Notation of a quantity, kept when it is formatted again. */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
 /** An exact amount. */
@@ -53,13 +53,13 @@ function scaleOf(suffix: string): Scale | undefined {
   return Number.isInteger(exponent) ? { base: 10, exponent, format: "DecimalExponent" } : undefined;
 }
 
-/** `numerator / denominator`, rounded away from zero; both are at least 0. */
+/** Returns `numerator / denominator`, rounded away from zero; both are at least 0. */
 function divideUp(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator;
   return quotient * denominator === numerator ? quotient : quotient + 1n;
 }
 
-/** The size of `digits` x 10^-fractionDigits x scale in nano units; undefined beyond the bound of this module. */
+/** Returns `digits` x 10^-fractionDigits x scale in nano units; undefined beyond the bound of this module. */
 function magnitude(digits: bigint, fractionDigits: number, scale: Scale): bigint | undefined {
   if (digits === 0n) return 0n;
   if (scale.base === 2) return divideUp(digits * 2n ** BigInt(scale.exponent) * NANO, 10n ** BigInt(fractionDigits));
@@ -69,8 +69,8 @@ function magnitude(digits: bigint, fractionDigits: number, scale: Scale): bigint
 }
 
 /**
- * The quantity a text (or a plain JSON number) means; undefined when it is not one. Binary amounts beyond 2^63-1 are
- * capped there, amounts finer than one nano are rounded away from zero.
+ * Parses a text (or a plain JSON number); undefined when it is not a quantity. Binary amounts beyond 2^63-1 are capped
+ * there, amounts finer than one nano are rounded away from zero.
  */
 export function parseQuantity(text: string | number): Quantity | undefined {
   const source = String(text);
@@ -78,7 +78,7 @@ export function parseQuantity(text: string | number): Quantity | undefined {
   const match = SHAPE.exec(source);
   if (match === null) return undefined;
   const [, sign = "", whole = "", fraction = "", suffix = ""] = match;
-  // Differs from upstream: a sign or a point without any digit is refused, as the published grammar says.
+  // Differs from upstream: a sign or a point without any digit is rejected, as the published grammar says.
   if (whole === "" && fraction === "") return undefined;
   const scale = scaleOf(suffix);
   if (scale === undefined) return undefined;
@@ -93,37 +93,37 @@ function roundAwayFromZero(nano: bigint, unit: bigint): bigint {
   return nano < 0n ? -divideUp(-nano, unit) : divideUp(nano, unit);
 }
 
-/** The amount in whole units, rounded up (away from zero). */
+/** Returns the amount in whole units, rounded up (away from zero). */
 export const quantityValue = (quantity: Quantity): bigint => roundAwayFromZero(quantity.nano, NANO);
 
-/** The amount in thousandths, rounded up (away from zero). */
+/** Returns the amount in thousandths, rounded up (away from zero). */
 export const quantityMilli = (quantity: Quantity): bigint => roundAwayFromZero(quantity.nano, NANO_PER_MILLI);
 
-/** A whole number of units as a quantity. */
+/** Returns a whole number of units as a quantity. */
 export const quantityOf = (units: bigint | number, format: QuantityFormat = "DecimalSI"): Quantity => ({
   nano: BigInt(units) * NANO,
   format,
 });
 
-/** A number of thousandths as a quantity. */
+/** Returns a number of thousandths as a quantity. */
 export const quantityOfMilli = (milli: bigint | number, format: QuantityFormat = "DecimalSI"): Quantity => ({
   nano: BigInt(milli) * NANO_PER_MILLI,
   format,
 });
 
-/** The sum; it keeps the first one's format unless that one is zero. */
+/** Returns the sum in the format of `a`, unless `a` is zero. */
 export const addQuantity = (a: Quantity, b: Quantity): Quantity => ({
   nano: a.nano + b.nano,
   format: a.nano === 0n ? b.format : a.format,
 });
 
-/** The difference; the format follows the rule of `addQuantity`. */
+/** Returns the difference; the format follows the rule of `addQuantity`. */
 export const subtractQuantity = (a: Quantity, b: Quantity): Quantity => ({
   nano: a.nano - b.nano,
   format: a.nano === 0n ? b.format : a.format,
 });
 
-/** -1, 0 or 1 as `a` is smaller than, equal to or larger than `b`; formats do not matter. */
+/** Returns -1, 0 or 1 when `a` is smaller than, equal to or larger than `b`; ignores formats. */
 export function compareQuantity(a: Quantity, b: Quantity): -1 | 0 | 1 {
   if (a.nano === b.nano) return 0;
   return a.nano < b.nano ? -1 : 1;
@@ -150,7 +150,7 @@ function formatDecimal(nano: bigint, format: "DecimalSI" | "DecimalExponent"): s
   return exponent === 0 ? `${mantissa}` : `${mantissa}e${exponent}`;
 }
 
-/** The canonical text: no fraction, the largest suffix that loses nothing; small or broken binary amounts as decimal. */
+/** Formats canonically: no fraction, the largest lossless suffix; small or fractional binary amounts in decimal. */
 export function formatQuantity(quantity: Quantity): string {
   const { nano, format } = quantity;
   if (nano === 0n) return "0";

@@ -1,4 +1,7 @@
-/** Outcome of a fallible step. Inside a pipeline errors are values; the error channel means "this source is gone". */
+/**
+ * Outcome of a fallible step. Inside a pipeline errors are values; the error channel means that the source itself
+ * failed.
+ */
 import type { KubeletError } from "./errors.ts";
 
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: KubeletError };
@@ -6,7 +9,7 @@ export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 export const err = (error: KubeletError): Result<never> => ({ ok: false, error });
 
-/** The value; throws the error, for code that answers for all errors in one place. */
+/** Returns the value or throws the error, for code that handles all errors in one place. */
 export function valueOf<T>(result: Result<T>): T {
   if (result.ok) return result.value;
   throw result.error;

@@ -1,4 +1,4 @@
-/** Deep equality of JSON-like values; key order does not matter, `undefined` members count as absent. */
+/** Compares JSON-like values deeply; key order does not matter, `undefined` members count as absent. */
 export function sameValue(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
@@ -22,6 +22,6 @@ export function sameValue(left: unknown, right: unknown): boolean {
   return unmatched === 0;
 }
 
-/** The very same items in the same order. */
+/** Returns whether both hold identical items in the same order. */
 export const sameItems = (left: readonly unknown[], right: readonly unknown[]): boolean =>
   left.length === right.length && left.every((item, index) => item === right[index]);

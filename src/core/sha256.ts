@@ -1,6 +1,6 @@
-/** SHA-256 (FIPS 180-4), for the few short texts whose digest upstream's files are named by. */
+/** SHA-256 (FIPS 180-4), for the few short texts whose digest names a file of upstream's layout. */
 
-/** The first 32 bits of the fractional parts of a root of the first 64 primes. */
+/** Returns the first 32 bits of the fractional parts of a root of the first primes. */
 const fractions = (root: (prime: number) => number, count: number): readonly number[] =>
   PRIMES.slice(0, count).map((prime) => ((root(prime) % 1) * 2 ** 32) | 0);
 
@@ -18,7 +18,7 @@ function hasDivisor(candidate: number): boolean {
 
 const rotated = (word: number, bits: number): number => (word >>> bits) | (word << (32 - bits));
 
-/** The digest of a text as UTF-8: 64 hex digits. */
+/** Returns the digest of a text in UTF-8, as 64 hex digits. */
 export function sha256(text: string): string {
   const message = padded(new TextEncoder().encode(text));
   let state = INITIAL;
@@ -28,7 +28,7 @@ export function sha256(text: string): string {
   return state.map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
 }
 
-/** Followed by a one bit, zeros, and its length in bits as the last 64 of a block. */
+/** Appends a one bit, zeros, and the length in bits as the last 64 bits of a block. */
 function padded(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const message = new Uint8Array(Math.ceil((bytes.length + 9) / BLOCK) * BLOCK);
   message.set(bytes);

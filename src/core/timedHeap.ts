@@ -1,12 +1,12 @@
 /**
- * A binary heap ordered by due time, then first in first. Each item knows its place, so that leaving takes O(log n) as
- * entering does and nothing cancelled stays behind.
+ * A binary heap ordered by due time, then by insertion. Each item stores its index, so that removal costs O(log n) like
+ * insertion and cancelled items leave at once.
  */
 
-/** The place of an item that is not in the heap. */
+/** The index of an item that is not in the heap. */
 export const NOT_PENDING = -1;
 
-/** What a heap holds; the heap alone writes these fields. */
+/** An item of a heap; only the heap writes these fields. */
 export interface TimedItem {
   dueMs: number;
   order: number;
@@ -16,22 +16,22 @@ export interface TimedItem {
 const isBefore = (a: TimedItem, b: TimedItem): boolean =>
   a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 
-/** Items waiting for their time. */
+/** Items ordered by their due time. */
 export class TimedHeap<T extends TimedItem> {
   private readonly items: T[] = [];
   private scheduled = 0;
 
-  /** Items in the heap. */
+  /** Number of items in the heap. */
   get size(): number {
     return this.items.length;
   }
 
-  /** The item due first; it stays. */
+  /** Returns the item due first without removing it. */
   first(): T | undefined {
     return this.items[0];
   }
 
-  /** Puts in an item that is not in the heap. */
+  /** Adds an item that is not in the heap. */
   push(item: T, dueMs: number): void {
     item.dueMs = dueMs;
     item.order = this.scheduled;
@@ -40,7 +40,7 @@ export class TimedHeap<T extends TimedItem> {
     this.rise(item, this.items.length - 1);
   }
 
-  /** Takes an item out; one that is not in the heap is left alone. */
+  /** Removes an item; does nothing for an item that is not in the heap. */
   remove(item: T): void {
     const { place } = item;
     if (place === NOT_PENDING) return;

@@ -1,6 +1,6 @@
 /**
- * `text` without the characters at its end that are in `chars`. A regular expression such as `/0+$/` takes time by the
- * square of a run that does not reach the end.
+ * Returns `text` without its trailing characters that are in `chars`. A regular expression such as `/0+$/` takes
+ * quadratic time on a run that does not reach the end.
  */
 export function trimmedEnd(text: string, chars: string): string {
   let end = text.length;

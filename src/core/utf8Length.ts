@@ -1,4 +1,4 @@
 const encoder = new TextEncoder();
 
-/** The bytes of a text in UTF-8. */
+/** Returns the length of a text in UTF-8, in bytes. */
 export const utf8Length = (text: string): number => encoder.encode(text).length;

@@ -1,9 +1,9 @@
 /**
- * How much the aliases of a YAML document stand for, counted before anything is copied: `*a` a thousand times, or merged
- * with `<<`, makes gigabytes of a few kilobytes. Works on the parsed nodes by their shape, in one pass.
+ * Counts the values that the aliases of a YAML document expand to, before any copy is made: `*a` a thousand times, or
+ * merged with `<<`, turns a few kilobytes into gigabytes. Visits the parsed nodes by their shape, in one pass.
  */
 
-/** The parts of a parsed node that matter here: collections have items, pairs a key and a value, aliases a source. */
+/** The relevant members of a parsed node: collections have items, pairs a key and a value, aliases a source. */
 interface YamlNode {
   readonly anchor?: string;
   readonly source?: unknown;
@@ -12,12 +12,15 @@ interface YamlNode {
   readonly value?: unknown;
 }
 
-/** Values that all aliases of one document may stand for. */
+/** Maximum number of values that all aliases of one document may expand to. */
 export const MAX_ALIASED_NODES = 100_000;
 
 const isNode = (value: unknown): value is YamlNode => typeof value === "object" && value !== null;
 
-/** Whether the aliases of a document stand for more than MAX_ALIASED_NODES values, or one is within its own anchor. */
+/**
+ * Returns whether the aliases of a document expand to more than MAX_ALIASED_NODES values, or an alias is inside its own
+ * anchor.
+ */
 export function aliasesTooMuch(contents: unknown): boolean {
   const sizes = new Map<string, number>();
   let aliased = 0;
@@ -30,7 +33,7 @@ export function aliasesTooMuch(contents: unknown): boolean {
       aliased += size;
       return size;
     }
-    // An alias of a node that is still open never ends.
+    // An alias inside its own anchor never ends.
     if (anchor !== undefined) sizes.set(anchor, Number.POSITIVE_INFINITY);
     let size = 1;
     for (const item of items ?? []) size += sizeOf(item);

@@ -1,6 +1,6 @@
 /**
- * The Kubernetes API server as a kubelet sees it: generic verbs over typed resources. Objects are in their wire form.
- * Refusals are KubeletErrors made from the server's Status, which is their cause: see `apiError`.
+ * The Kubernetes API server as a kubelet uses it: generic verbs over typed resources, with objects in their wire form.
+ * A rejected request is a KubeletError built from the server's Status, which is its cause: see `apiError`.
  */
 import type { Observable } from "rxjs";
 import type { ApiObjects, ApiResourceName, ApiSubresources } from "../core/api/apiResources.ts";
@@ -19,39 +19,41 @@ export type {
 } from "../core/api/apiRequests.ts";
 
 export interface ApiGetOptions extends CallOptions {
-  /** Absent: the newest state. "0": whatever the server has at hand. Else: not older than this. */
+  /** Absent: the newest state. "0": any state the server has in its cache. Otherwise: not older than this version. */
   readonly resourceVersion?: string;
 }
 
 export interface ApiListOptions extends ApiListQuery, CallOptions {}
 
 export interface ApiUpdateOptions extends CallOptions {
-  /** Absent: the object without its status. */
+  /** Absent: the object itself, without its status. */
   readonly subresource?: "status" | "resize" | "ephemeralcontainers" | "approval";
 }
 
-/** A patch by its content type. */
+/** A patch, discriminated by its content type. */
 export type ApiPatch =
   | { readonly type: "application/strategic-merge-patch+json"; readonly body: Readonly<Record<string, unknown>> }
   | { readonly type: "application/merge-patch+json"; readonly body: Readonly<Record<string, unknown>> }
   | { readonly type: "application/json-patch+json"; readonly body: readonly JsonPatchOperation[] };
 
 export interface ApiDeleteOptions extends CallOptions {
-  /** Absent: what the object asks for. */
+  /** Absent: the default of the object or its resource. */
   readonly gracePeriodSeconds?: number;
-  /** Conflict unless the object is this one. */
+  /** Fails with Conflict unless the object matches. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
 }
 
-/** The verbs. Writes answer the object as stored. */
+/** The verbs. Writes return the object as stored. */
 export interface ApiServer {
   get<R extends ApiResourceName>(resource: R, ref: ObjectRef, options?: ApiGetOptions): Call<ApiObjects[R]>;
   list<R extends ApiResourceName>(resource: R, options?: ApiListOptions): Call<ApiList<ApiObjects[R]>>;
-  /** Cold: one subscription is one request. Completes when the server ends it, errors when the connection breaks. */
+  /**
+   * Cold: one subscription is one request. Completes when the server ends the watch, errors when the connection breaks.
+   */
   watch<R extends ApiResourceName>(resource: R, options?: ApiWatchOptions): Observable<ApiWatchEvent<ApiObjects[R]>>;
   create<R extends ApiResourceName>(resource: R, object: ApiObjects[R], options?: CallOptions): Call<ApiObjects[R]>;
-  /** Replaces the object named by its metadata; Conflict when its `resourceVersion` is not the stored one. */
+  /** Replaces the object that its metadata names. Errors: Conflict when its `resourceVersion` is not the stored one. */
   update<R extends ApiResourceName>(
     resource: R,
     object: ApiObjects[R],
@@ -63,7 +65,7 @@ export interface ApiServer {
     patch: ApiPatch,
     options?: ApiUpdateOptions,
   ): Call<ApiObjects[R]>;
-  /** The object as it was last, or a Status of success. */
+  /** Returns the last state of the object, or a Status of success. */
   delete<R extends ApiResourceName>(
     resource: R,
     ref: ObjectRef,
@@ -78,23 +80,29 @@ export interface ApiServer {
 }
 
 /**
- * One server, reached over lanes: what is sent on one never waits for the connections or the rate of another. Together
- * they keep within `kubeAPIQPS`, but for heartbeats, events and reviews, which have bounds of their own.
+ * One server, reached over lanes. A request on one lane never waits for the connections or the rate limit of another.
+ * All lanes together keep within `kubeAPIQPS`, except heartbeats, events and reviews, which have their own bounds.
  */
 export interface ApiLanes {
-  /** Leases and the status of the node. */
+  /** Leases and the node's status. */
   readonly heartbeats: ApiServer;
-  /** What the kubelet says of pods: statuses, deletions, mirror pods. Each request takes a turn first. */
+  /** Pod statuses, pod deletions and mirror pods. Each request waits for a turn first (`podTurn`). */
   readonly pods: ApiServer;
-  /** Completes when the rate allows a request on the lane of pods: what it says may be decided then. */
+  /** Completes when the rate limit allows a request on the pods lane; the caller computes the request only then. */
   podTurn(): Call<void>;
   readonly events: ApiServer;
-  /** Everything it reads, and tokens. */
+  /** All reads, and service account tokens. */
   readonly objects: ApiServer;
-  /** Whose a token is that somebody shows to this node: whoever reaches its port makes these requests. */
+  /**
+   * TokenReviews for bearer tokens presented to this node's server. Separate, because any client that reaches the port
+   * can cause these requests.
+   */
   readonly tokenReviews: ApiServer;
-  /** What a user may do on this node; these wait for no token of a stranger. */
+  /**
+   * SubjectAccessReviews for users of this node's server. They never wait behind the TokenReviews of unauthenticated
+   * clients.
+   */
   readonly accessReviews: ApiServer;
-  /** Emits when the server, on whatever lane, is found to be there again. */
+  /** Emits when the server is reachable again, on any lane. */
   readonly returns$: Observable<void>;
 }

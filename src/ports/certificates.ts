@@ -1,25 +1,31 @@
-/** Keys, requests for certificates and certificates, all as PEM: what needs cryptography. */
+/** Cryptography for the kubelet's own certificates: keys, signing requests and certificates, all as PEM. */
 import type { TlsIdentity } from "../core/api/clientConfig.ts";
 import type { CertificateFacts } from "../core/cert/certificateFacts.ts";
 import type { CertificateTemplate } from "../core/cert/certificateTemplate.ts";
 import type { CertificateUse } from "../core/cert/signingRequest.ts";
 import type { Call } from "./call.ts";
 
-/** A request that can be sent. */
+/** A signing request that is ready to be sent. */
 export interface PreparedRequest {
   /** PKCS #10. */
   readonly pem: string;
-  /** The name of a request for this key, subject and use: the same ones have the same name. */
+  /** Name of the request, derived from its key, subject and use: equal inputs give equal names. */
   readonly name: string;
 }
 
 export interface Certificates {
-  /** A new private key: ECDSA on P-256, as `EC PRIVATE KEY`. */
+  /** Creates a private key: ECDSA on P-256, as `EC PRIVATE KEY`. */
   newKey(): Call<string>;
-  /** Errors: InvalidArgument for a key that is none. */
+  /** Creates a signing request. Errors: InvalidArgument when the key is not a private key. */
   request(key: string, template: CertificateTemplate, use: CertificateUse): Call<PreparedRequest>;
-  /** What the first certificate says. Errors: InvalidArgument when it cannot be read or does not fit its key. */
+  /**
+   * Returns the facts of the first certificate. Errors: InvalidArgument when it cannot be read or does not match its
+   * key.
+   */
   read(identity: TlsIdentity): Call<CertificateFacts>;
-  /** A certificate for a host, good for a year, signed by an authority of its own that follows in the text. */
+  /**
+   * Creates a certificate for a host, valid for a year, signed by its own CA, whose certificate follows in the PEM
+   * text.
+   */
   selfSigned(host: string): Call<TlsIdentity>;
 }

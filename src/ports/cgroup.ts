@@ -1,34 +1,37 @@
 /**
- * Pod cgroups on either cgroup version, by whatever driver. Names are the kubelet's own and absolute, as
- * `/kubepods/burstable/pod<uid>`; with systemd that is `kubepods-burstable-pod<uid>.slice`.
+ * Pod cgroups on cgroup v1 and v2, with either cgroup driver. Names are absolute and in the kubelet's own form,
+ * `/kubepods/burstable/pod<uid>`; the systemd driver maps that to `kubepods-burstable-pod<uid>.slice`.
  */
 import type { Call } from "./call.ts";
 
-/** Limits in cgroup v1 units; the adapter converts for v2. Absent means leave as is. */
+/** Limits in cgroup v1 units; the adapter converts them for v2. An absent limit is left unchanged. */
 export interface CgroupResources {
   readonly cpuShares?: number;
-  /** Microseconds of CPU per period; -1 for no limit. */
+  /** Microseconds of CPU per period; -1 means no limit. */
   readonly cpuQuotaUs?: number;
   readonly cpuPeriodUs?: number;
   readonly memoryLimitBytes?: number;
-  /** memory.min and memory.low; v1 has neither. */
+  /** memory.min and memory.low; v1 has neither file. */
   readonly memoryMinBytes?: number;
   readonly memoryLowBytes?: number;
   readonly pidsLimit?: number;
-  /** Bytes of huge pages by the size of a page as the kernel writes it, `2MB`; none of the sizes that are not named. */
+  /**
+   * Huge page limits in bytes, keyed by page size as the kernel writes it (`2MB`). A size that is not listed gets a
+   * limit of 0.
+   */
   readonly hugePages?: Readonly<Record<string, number>>;
 }
 
 export interface Cgroups {
-  /** Creates the cgroup in every mounted controller and writes the limits; existing is fine. */
+  /** Creates the cgroup in every mounted controller and writes the limits. Succeeds when it already exists. */
   ensure(name: string, resources: CgroupResources): Call<void>;
   /**
-   * Writes the limits of a cgroup that is there in every controller limits may be about, and makes none. Errors: NotFound
-   * with what is missing.
+   * Writes the limits of an existing cgroup in every controller that has limits. Creates no cgroup. Errors: NotFound
+   * naming the missing path.
    */
   update(name: string, resources: CgroupResources): Call<void>;
-  /** Removes the cgroup and its children, ending processes left in them; a missing one is fine. */
+  /** Kills the processes left in the cgroup and its children, then removes them. Succeeds when it does not exist. */
   destroy(name: string): Call<void>;
-  /** Child cgroup names (last path element), sorted. Missing: empty. */
+  /** Returns the names of child cgroups (last path element), sorted; empty when the cgroup does not exist. */
   list(name: string): Call<readonly string[]>;
 }

@@ -1,22 +1,22 @@
-/** The logs of containers, as bytes that whoever reads them takes at his own pace. */
+/** Container logs as byte streams with back-pressure. */
 import type { LogStream, PodLogOptions } from "../core/logs/podLogOptions.ts";
 import type { Call } from "./call.ts";
 
-/** One reading of one log. */
+/** Options of one read of one log. */
 export interface LogReading extends Pick<PodLogOptions, "timestamps" | "since" | "tailLines" | "limitBytes"> {
-  /** The file being written, as the runtime has it. */
+  /** The current log file, as the runtime reports it. */
   readonly path: string;
-  /** undefined: both. */
+  /** undefined means both streams. */
   readonly stream: LogStream | undefined;
-  /** Goes on with what is written from now on, until this says that the container has ended; undefined: does not. */
+  /** Follows the log until this signal reports that the container has ended; undefined: does not follow. */
   readonly untilEnded: AbortSignal | undefined;
 }
 
 export interface ContainerLogs {
   /**
-   * Opens the log, rotated files included. Its bytes are read as they are taken and never further: whoever takes none
-   * costs none. Cancelling the stream closes everything. NotFound without a log, PermissionDenied for a file that is
-   * not the runtime's.
+   * Opens the log, rotated files included. Reads bytes only as the reader takes them, so an idle reader costs nothing.
+   * Cancelling the stream closes all files. Errors: NotFound when there is no log, PermissionDenied for a file outside
+   * the runtime's log directory.
    */
   open(reading: LogReading): Call<ReadableStream<Uint8Array>>;
 }

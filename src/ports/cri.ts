@@ -1,6 +1,6 @@
 /**
- * CRI v1 as seen from the kubelet: every unary rpc is a cold Call, every server stream an Observable. Method names and
- * messages come from the generated service definitions, so the port is exactly as wide as the protocol.
+ * CRI v1 as the kubelet uses it: every unary rpc is a cold Call, every server stream an Observable. Method names and
+ * messages come from the generated service definitions, so the port covers exactly the protocol.
  */
 import type { Observable } from "rxjs";
 import type { ImageServiceDefinition, RuntimeServiceDefinition } from "../gen/cri.ts";
@@ -16,7 +16,7 @@ interface MethodShape {
 }
 type MessageOf<T> = T extends MessageType<infer Message> ? Message : never;
 
-/** The port of a generated service definition. */
+/** The port type of a generated service definition. */
 export type ServicePort<Methods extends Readonly<Record<string, MethodShape>>> = {
   readonly [Name in keyof Methods]: Methods[Name]["responseStream"] extends true
     ? (request: MessageOf<Methods[Name]["requestType"]>) => Observable<MessageOf<Methods[Name]["responseType"]>>

@@ -1,43 +1,56 @@
-/** The few file operations the kubelet needs on its own directories. Paths are absolute. */
+/** File operations on the kubelet's own directories. Paths are absolute. */
 import type { Call } from "./call.ts";
 
-/** What is at a path, links followed, by the name of the hostPath type that asks for it. */
+/** Type of the file at a path, links followed, named after the hostPath type that requires it. */
 export type FileKind = "Directory" | "File" | "Socket" | "CharDevice" | "BlockDevice" | "unknown";
 
-/** What a file is for: after a crash of the machine, or only after one of the kubelet. */
+/** Which crash the content must survive: one of the machine, or only one of the kubelet. */
 export type Outlives = "machine" | "kubelet";
 
 export interface Files {
-  /** Creates the directory and its parents; an existing one is fine. `mode` in octal, default 0o750. */
+  /** Creates the directory and its parents; succeeds when it exists. `mode` in octal, default 0o750. */
   makeDirectory(path: string, mode?: number): Call<void>;
   /**
-   * Replaces the whole content in place (same inode when it exists: it may be bind-mounted). Default mode 0o644. A path
-   * that ends in a link, or in what is no regular file: InvalidArgument.
+   * Replaces the whole content in place (same inode when the file exists, since it may be bind-mounted). Default mode
+   * 0o644. Errors: InvalidArgument when the path ends in a link or is not a regular file.
    */
   writeFile(path: string, content: string, mode?: number): Call<void>;
-  /** Makes an empty file where nothing is, a link at the end followed. What is there stays as it is. Default mode 0o644. */
+  /**
+   * Creates an empty file when the path does not exist; a final link is followed. An existing file is left unchanged.
+   * Default mode 0o644.
+   */
   createFile(path: string, mode?: number): Call<void>;
   /**
-   * Replaces the file: whoever reads it, also after a crash, finds the whole old or the whole new content. `outlives`,
-   * by default the machine, says of what; that of the kubelet alone does not wait for the disk.
+   * Replaces the file atomically: a reader finds the whole old or the whole new content, also after a crash. `outlives`
+   * says after which crash (default: of the machine); "kubelet" does not wait for the disk.
    */
   replaceFile(path: string, content: string, mode?: number, outlives?: Outlives): Call<void>;
   /**
-   * At most the last `maxBytes` of a regular file, as UTF-8. Missing file: NotFound; any other kind: InvalidArgument. A
-   * path that ends in a link is refused unless `links` says otherwise.
+   * Returns at most the last `maxBytes` of a regular file, as UTF-8. Errors: NotFound for a missing file,
+   * InvalidArgument for any other file type, or for a final link unless `links` is "followed".
    */
   readTail(path: string, maxBytes: number, links?: "refused" | "followed"): Call<string>;
   /**
-   * Content of a regular file below a directory that others write to, as UTF-8: links lead nowhere outside of it.
-   * Missing file: NotFound; any other kind, or more than `maxBytes`: InvalidArgument.
+   * Returns the content of a regular file below a directory that others write to, as UTF-8. Links cannot lead outside
+   * the directory. Errors: NotFound for a missing file; InvalidArgument for any other file type, or for more than
+   * `maxBytes`.
    */
   readInside(root: string, path: string, maxBytes: number): Call<string>;
-  /** Names in the directory, sorted. Missing directory: empty; more than 65,536 names: ResourceExhausted. */
+  /**
+   * Returns the names in the directory, sorted; empty when it does not exist. Errors: ResourceExhausted above 65,536
+   * names.
+   */
   list(path: string): Call<readonly string[]>;
-  /** undefined when nothing is there. A file system that does not answer: DeadlineExceeded after 10 s, later Unavailable. */
+  /**
+   * Returns undefined when the path does not exist. Errors: DeadlineExceeded after 10 s when the file system does not
+   * respond, then Unavailable.
+   */
   kindOf(path: string): Call<FileKind | undefined>;
-  /** Removes file or tree; a missing one is fine. Never follows symlinks, never crosses into another mount. */
+  /**
+   * Removes a file or a tree; succeeds when it does not exist. Never follows symlinks, never crosses into another
+   * mount.
+   */
   remove(path: string): Call<void>;
-  /** Makes or replaces a symbolic link. */
+  /** Creates or replaces a symbolic link. */
   symlink(target: string, path: string): Call<void>;
 }

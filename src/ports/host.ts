@@ -1,4 +1,4 @@
-/** What the machine is, facts read once at start; and how full it is, read again and again. */
+/** The machine: facts read once at startup, and its usage, read repeatedly. */
 import type { Observable } from "rxjs";
 import type { MachineAddresses } from "../core/node/nodeFacts.ts";
 import type { HostPressure } from "../core/stats/nodeStats.ts";
@@ -10,11 +10,11 @@ import type { Call } from "./call.ts";
 export interface HugepageSize {
   /** Bytes of one page. */
   readonly bytes: bigint;
-  /** As cgroups name it: `2MB`, `1GB`. */
+  /** As cgroup files name it: `2MB`, `1GB`. */
   readonly unit: string;
-  /** As resources name it: `hugepages-2Mi`. */
+  /** As Kubernetes resources name it: `hugepages-2Mi`. */
   readonly resource: string;
-  /** Pages set aside. */
+  /** Number of reserved pages. */
   readonly count: bigint;
 }
 
@@ -22,39 +22,42 @@ export interface Machine extends MachineAddresses {
   /** Lower case, not empty. */
   readonly hostname: string;
   readonly cpuCount: number;
-  /** Distinct cores and sockets; undefined where the system does not tell. */
+  /** Distinct cores and sockets; undefined when the system does not report them. */
   readonly cpuTopology: { readonly cores: number; readonly sockets: number } | undefined;
   readonly memoryBytes: bigint;
   readonly swapBytes: bigint;
   /** Whether the kernel lists a swap area. */
   readonly isSwapOn: boolean;
-  /** Most process ids at once, threads counted; undefined where the system does not tell. */
+  /** Maximum number of process IDs, threads included; undefined when the system does not report it. */
   readonly maxPids: bigint | undefined;
-  /** Of one page of memory. */
+  /** Size of a memory page. */
   readonly pageBytes: number;
-  /** Size of the file system of the kubelet's root directory; undefined where it cannot be told. */
+  /** Size of the file system of the kubelet's root directory; undefined when it cannot be read. */
   readonly rootFsBytes: bigint | undefined;
-  /** Smallest first; empty without huge pages. */
+  /** Smallest first; empty when there are no huge pages. */
   readonly hugepages: readonly HugepageSize[];
-  /** Milliseconds the machine had been up when this was read. */
+  /** Milliseconds since boot, when this was read. */
   readonly uptimeMs: number;
-  /** Empty where the system has none. */
+  /** Empty when the system has none. */
   readonly bootId: string;
   readonly machineId: string;
   readonly systemUuid: string;
   readonly kernelVersion: string;
-  /** For people: `Debian GNU/Linux 12 (bookworm)`. */
+  /** Human-readable name: `Debian GNU/Linux 12 (bookworm)`. */
   readonly osImage: string;
-  /** As Kubernetes writes them: `linux`, `darwin`; `amd64`, `arm64`. */
+  /** In Kubernetes' form: `linux`, `darwin`; `amd64`, `arm64`. */
   readonly operatingSystem: string;
   readonly architecture: string;
-  /** undefined on systems without cgroups. */
+  /** undefined when the system has no cgroups. */
   readonly cgroupVersion: 1 | 2 | undefined;
-  /** Whether swap of cgroups can be limited. */
+  /** Whether cgroups can limit swap. */
   readonly swapControllerAvailable: boolean;
-  /** Ids the system has set aside for the user `kubelet`, to give to pods; undefined when it has not. */
+  /**
+   * Subordinate IDs that the system reserves for the user `kubelet`, to assign to pods; undefined when it reserves
+   * none.
+   */
   readonly subordinateIds: IdRange | undefined;
-  /** Directories that tell of the heat of each CPU, which no container is to see. */
+  /** Thermal throttle directories of each CPU in sysfs, which containers must not see. */
   readonly thermalThrottlePaths: readonly string[];
   /** Whether the kernel enforces AppArmor profiles. */
   readonly appArmorEnabled: boolean;
@@ -62,10 +65,10 @@ export interface Machine extends MachineAddresses {
   readonly selinuxEnabled: boolean;
 }
 
-/** Reads the machine. Errors: KubeletError naming the file that should be there. */
+/** Reads the machine's facts. Errors: KubeletError naming the missing file. */
 export type ReadMachine = () => Call<Machine>;
 
-/** Space of one file system, as its users may have it. */
+/** Space of one file system, as available to unprivileged users. */
 export interface FileSystemUsage {
   readonly capacityBytes: bigint;
   readonly availableBytes: bigint;
@@ -79,9 +82,9 @@ export interface MemoryUsage {
   readonly capacityBytes: bigint;
   readonly availableBytes: bigint;
   readonly workingSetBytes: bigint;
-  /** All but what is free: caches too. */
+  /** All memory but free memory, so caches count. */
   readonly usageBytes: bigint;
-  /** Of processes, without files in memory. */
+  /** Memory of processes, without the page cache. */
   readonly rssBytes: bigint;
   /** Since boot. */
   readonly pageFaults: bigint;
@@ -90,44 +93,44 @@ export interface MemoryUsage {
   readonly swapFreeBytes: bigint;
 }
 
-/** Process ids of the whole machine; threads have one each. */
+/** Process IDs of the whole machine; each thread has one. */
 export interface PidUsage {
   readonly max: bigint;
   readonly running: bigint;
 }
 
-/** How full the machine is now, and what else of it changes. Errors: KubeletError naming what could not be read. */
+/** Current usage and addresses of the machine. Errors: KubeletError naming the file that could not be read. */
 export interface HostUsage {
-  /** Of the file system the path is on. */
+  /** Returns the usage of the file system that holds the path. */
   fileSystem(path: string): Call<FileSystemUsage>;
-  /** Likewise, where a server may not answer: waiting for it takes nothing from anybody else. */
+  /** Likewise for a file system on a server that may not respond: waiting for it blocks no other call. */
   remoteFileSystem(path: string): Call<FileSystemUsage>;
-  /** Which file system the path is on: equal for all paths of one. */
+  /** Returns the device number of the file system that holds the path: equal for all paths of one file system. */
   device(path: string): Call<bigint>;
   memory(): Call<MemoryUsage>;
   pids(): Call<PidUsage>;
-  /** CPU time all processes have had, in nanoseconds. */
+  /** CPU time of all processes since boot, in nanoseconds. */
   cpuNs(): Call<bigint>;
-  /** How long tasks waited for CPU, memory and disks. */
+  /** Pressure stall information: how long tasks waited for CPU, memory and disks. */
   pressure(): Call<HostPressure>;
-  /** Interfaces that are the node's own. */
+  /** Network interfaces of the node itself. */
   interfaces(): Call<readonly InterfaceCounters[]>;
   /** Milliseconds since the machine booted. */
   uptimeMs(): Call<number>;
-  /** Which addresses it has; `ips` is empty while no interface but loopback is up. */
+  /** The machine's addresses; `ips` is empty while only the loopback interface is up. */
   addresses(): Call<MachineAddresses>;
 }
 
-/** One record of the kernel's log. */
+/** One record of the kernel log. */
 export interface KernelMessage {
   /** 0 (emergency) to 7 (debug). */
   readonly level: number;
-  /** Grows by one from boot. */
+  /** Increases by one per record from boot. */
   readonly sequence: number;
   /** Microseconds since boot. */
   readonly uptimeUs: number;
   readonly text: string;
 }
 
-/** The kernel's log from its oldest record on. Never completes; errors with a KubeletError when it cannot be read. */
+/** The kernel log from its oldest record on. Never completes; errors with a KubeletError when it cannot be read. */
 export type KernelLog = Observable<KernelMessage>;

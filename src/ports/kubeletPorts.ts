@@ -1,4 +1,6 @@
-/** Everything the kubelet touches, in one record: the real world in main.ts, another one in tests and simulation. */
+/**
+ * All side effects of the kubelet in one record: the real world in main.ts, a replacement in tests and the simulation.
+ */
 import type { Observable } from "rxjs";
 import type { KubeletEvent } from "../core/events.ts";
 import type { EpochMs, PodUid } from "../core/ids.ts";
@@ -23,13 +25,16 @@ import type { Rng } from "./random.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { VolumeFiles } from "./volumeFiles.ts";
 
-/** What the runtime's event stream says: a reason to look, never a state. */
+/** An item of the runtime's event stream: a reason to inspect the runtime, never a state. */
 export type RuntimeSignal =
-  /** A stream is being opened for the first time: relist meanwhile. */
+  /** The event stream is being opened for the first time: relist until it is open. */
   | { readonly kind: "opening" }
-  /** A stream has proved to be open: audit now, then seldom. */
+  /** The event stream is open: relist now, then rarely. */
   | { readonly kind: "streaming"; readonly via: "cri" | "containerd" }
-  /** The stream broke and is being reopened: relist meanwhile. Told once, however many tries that takes. */
+  /**
+   * The event stream broke and is being reopened: relist meanwhile. Emitted once per break, however many attempts
+   * follow.
+   */
   | { readonly kind: "lost"; readonly reason: string }
   /** The runtime has no event stream: relist often. */
   | { readonly kind: "unsupported" }
@@ -37,9 +42,9 @@ export type RuntimeSignal =
       readonly kind: "hint";
       readonly podUid: PodUid | undefined;
       readonly containerId: string | undefined;
-      /** An exit was announced before the runtime's own answers show it: one look may not be enough. */
+      /** The event announced an exit that the runtime's status may not show yet: one inspection may not be enough. */
       readonly aheadOfStatus: boolean;
-      /** By the runtime's clock: to measure delays, never to order. */
+      /** Time by the runtime's clock: used to measure delays, never to order events. */
       readonly sentAt?: EpochMs;
     };
 
@@ -47,38 +52,38 @@ export interface KubeletPorts {
   readonly clock: Clock;
   readonly rng: Rng;
   readonly telemetry: Telemetry;
-  /** Absent on a node of no cluster. */
+  /** undefined on a standalone node. */
   readonly api: ApiLanes | undefined;
-  /** ConfigMaps and Secrets for the pods of the API server; absent on a node of no cluster. */
+  /** ConfigMaps and Secrets of API pods; undefined on a standalone node. */
   readonly objects: ObjectCache | undefined;
-  /** What projected volumes are made of beside those; absent on a node of no cluster. */
+  /** Other API objects that projected volumes use; undefined on a standalone node. */
   readonly projections?: Projections | undefined;
-  /** What the same server says beside pods. */
+  /** API objects other than pods; undefined on a standalone node. */
   readonly cluster: ClusterObjects | undefined;
   readonly runtime: RuntimeService;
   readonly images: ImageService;
-  /** Absent where none is configured. */
+  /** undefined when no credential provider is configured. */
   readonly credentialPlugins: CredentialPlugins | undefined;
   readonly probers: Probers;
   readonly files: Files;
   readonly logFiles: LogFiles;
   readonly volumeFiles: VolumeFiles;
-  /** Absent unless file systems are to count what is in volumes. */
+  /** undefined unless file systems measure volumes by quota. */
   readonly quotas?: Quotas | undefined;
-  /** Absent where the kubelet may not mount: no root, no Linux. */
+  /** undefined when the kubelet cannot mount: not root, or not Linux. */
   readonly mounts: Mounts | undefined;
-  /** Absent where the kubelet may not write cgroups. */
+  /** undefined when the kubelet cannot write cgroups. */
   readonly cgroups: Cgroups | undefined;
   readonly machine: Machine;
   readonly hostUsage: HostUsage;
-  /** Absent on systems without cgroups. */
+  /** undefined on systems without cgroups. */
   readonly cgroupUsage: CgroupUsage | undefined;
   /** Supervised: neither errors nor completes. */
   readonly snapshots$: Observable<SourceSnapshot>;
   /** Supervised: neither errors nor completes. */
   readonly runtimeSignals$: Observable<RuntimeSignal>;
-  /** All RuntimeClasses, again whenever they change. Never errors. */
+  /** All RuntimeClasses. Emits again on every change, never errors. */
   readonly runtimeClasses$: Observable<RuntimeClasses>;
-  /** Where events go; never emits, never errors. */
+  /** Records events. The returned stream never emits and never errors. */
   readonly recordEvents: (events$: Observable<KubeletEvent>) => Observable<never>;
 }

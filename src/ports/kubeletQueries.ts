@@ -1,4 +1,4 @@
-/** What the servers may read of the kubelet: snapshots, never a stream, never a pipeline. */
+/** The kubelet's state as its servers may read it: snapshots, never a stream or a pipeline. */
 import type { Node, Pod } from "../core/api.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
@@ -7,28 +7,30 @@ import type { VolumesView } from "../core/volume/volumesView.ts";
 
 export interface HealthCheck {
   readonly name: string;
-  /** undefined when well, else the reason why not. */
+  /** undefined when healthy, else the reason. */
   readonly problem: string | undefined;
 }
 
 export interface KubeletQueries {
-  /** Pods bound to this node with their latest status, in the order they were accepted. */
+  /** Pods bound to this node with their latest status, in admission order. */
   pods(): readonly Pod[];
-  /** What is wrong with the manifests now: of each source in order of files and lines. */
+  /** Current problems of the manifests: per source, ordered by file and line. */
   manifestProblems(): readonly ManifestProblem[];
-  /** The same pods as an API server would show them: static pods with the times of their creation and deletion. */
+  /** The same pods in the form an API server shows: static pods carry their creation and deletion timestamps. */
   shownPods(): readonly Pod[];
-  /** This node as the API server has it, or would have it. */
+  /** This node as the API server has it or, on a standalone node, would have it. */
   node(): Node;
-  /** Pods with something in the runtime, as last inspected. */
+  /** Pods that have sandboxes or containers in the runtime, as last inspected. */
   runtimePods(): readonly PodRuntimeStatus[];
-  /** What happened to a pod and what it waits for now; undefined when no such pod is, or lately was, here. */
+  /**
+   * A pod's history and the conditions it waits for now; undefined when no such pod is, or was recently, on this node.
+   */
   timeline(namespace: string, name: string): TimelineView | undefined;
-  /** The pods that have a timeline, as `namespace/name`. */
+  /** Names of the pods that have a timeline, as `namespace/name`. */
   timelineNames(): readonly string[];
-  /** All volumes of the node: what pods want, what is there, what is left over. */
+  /** All volumes of the node: desired, actual and left over. */
   volumes(): VolumesView;
-  /** Those of the pods of one name; undefined when there is none. */
+  /** Volumes of the pods with one name; undefined when there is no such pod. */
   podVolumes(namespace: string, name: string): VolumesView | undefined;
   /** Checks in upstream's order: ping, log, syncloop. */
   health(): readonly HealthCheck[];

@@ -1,23 +1,31 @@
-/** What the logs of containers need of the file system, beside `Files`. Paths are absolute. */
+/** File operations on container logs, in addition to `Files`. Paths are absolute. */
 import type { RotatedFiles } from "../core/logs/logFileNames.ts";
 import type { Call } from "./call.ts";
 
 export interface LogFiles {
-  /** Bytes of the file; undefined when nothing is there. InvalidArgument for a link, or what is no regular file. */
+  /**
+   * Returns the size of the file in bytes; undefined when it does not exist. Errors: InvalidArgument for a link or any
+   * other file type.
+   */
   sizeOf(path: string): Call<number | undefined>;
   /**
-   * At most the last `maxBytes` of the log, as UTF-8. Missing: NotFound. PermissionDenied for a path outside of the log
-   * directory, with a link in it, or of what is no regular file.
+   * Returns at most the last `maxBytes` of the log, as UTF-8. Errors: NotFound for a missing file; PermissionDenied for
+   * a path outside the log directory, a path with a link, or any file that is not regular.
    */
   tail(path: string, maxBytes: number): Call<string>;
-  /** Those of the paths where there is no regular file smaller than that: a larger one, nothing, or what cannot be told. */
+  /**
+   * Returns the paths whose regular file is not known to be smaller than `bytes`: larger, missing or unreadable files.
+   */
   notSmaller(paths: readonly string[], bytes: number): Call<readonly string[]>;
-  /** Gives a file another name in its file system. AlreadyExists when that is taken, NotFound without the file. */
+  /**
+   * Renames a file within its file system. Errors: AlreadyExists when the new name is taken, NotFound when the file is
+   * missing.
+   */
   move(from: string, to: string): Call<void>;
-  /** Replaces the file by `<path>.gz`; until that is whole it is `<path>.tmp`. */
+  /** Replaces the file with `<path>.gz`, written as `<path>.tmp` until complete. */
   compress(path: string): Call<void>;
-  /** Names of what was rotated of the log at the path. Missing directory: none. */
+  /** Returns the names of the rotated files of the log at the path; none when the directory does not exist. */
   rotatedOf(path: string): Call<RotatedFiles>;
-  /** Removes what was rotated of the log at the path, or left behind by that. */
+  /** Removes the rotated files of the log at the path and leftovers of an interrupted rotation. */
   removeRotated(path: string): Call<void>;
 }

@@ -1,16 +1,19 @@
-/** The place file manifests are in: a directory (not its subdirectories), or one file. */
+/** The location of manifest files: a directory (without its subdirectories), or one file. */
 import type { Observable } from "rxjs";
 import type { ManifestListing } from "../core/pod/manifest/manifestFiles.ts";
 import type { Call } from "./call.ts";
 
 export interface ManifestDirectory {
   /**
-   * Hints that something may have changed; which thing is not said. Errors with a KubeletError when watching broke,
-   * and may be subscribed again. Never replaces looking now and then.
+   * Hints that some file may have changed, without naming it. Errors with a KubeletError when the watch breaks; callers
+   * may resubscribe. Hints can be lost, so periodic listing is still required.
    */
   readonly changes$: Observable<unknown>;
-  /** What is there now, symbolic links followed. A missing path is an answer, not an error. */
+  /** Returns the current files, symbolic links followed. A missing path is a value, not an error. */
   list(): Call<ManifestListing>;
-  /** The whole file; fails with ResourceExhausted beyond the adapter's size limit, NotFound when it is gone. */
+  /**
+   * Returns the whole file. Errors: ResourceExhausted beyond the adapter's size limit, NotFound when it no longer
+   * exists.
+   */
   read(path: string): Call<Uint8Array>;
 }

@@ -1,7 +1,7 @@
-/** The web server that hands out pod manifests (`staticPodURL`). */
+/** The web server that serves pod manifests (`staticPodURL`). */
 import type { Call } from "./call.ts";
 
-/** What makes a request conditional: what the last answer said about itself. */
+/** Validators of the previous response, which make a request conditional. */
 export interface ManifestConditions {
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
@@ -9,11 +9,14 @@ export interface ManifestConditions {
 
 export interface ManifestResponse extends ManifestConditions {
   readonly status: number;
-  /** Empty for 304 and for bodies nobody wants (any status but 200). */
+  /** Empty for any status but 200. */
   readonly body: Uint8Array;
 }
 
 export interface ManifestServer {
-  /** One GET, redirects followed. Any status is an answer; fails when there is none, or with ResourceExhausted. */
+  /**
+   * Sends one GET and follows redirects. Any status is a value. Errors: a KubeletError when there is no response,
+   * ResourceExhausted when the body is too large.
+   */
   get(conditions: ManifestConditions): Call<ManifestResponse>;
 }

@@ -1,82 +1,87 @@
 /**
- * The mount table of the node, and what is done to it. Paths are absolute and the node's own, links in them followed but
- * where said otherwise. Counterpart: k8s.io/mount-utils and pkg/volume/util/subpath.
+ * The node's mount table and the operations on it. Paths are absolute paths of the node; links are followed unless
+ * stated otherwise.
+ * Upstream: k8s.io/mount-utils and pkg/volume/util/subpath.
  */
 import type { MountEntry } from "../core/mount/mountInfo.ts";
 import type { Call, CallOptions } from "./call.ts";
 
-/** A file system to mount, as mount(8) has it. */
+/** A file system to mount, in the terms of mount(8). */
 export interface MountRequest {
-  /** A device, a server's export, or a word such as `tmpfs`. */
+  /** A device, a server's export, or a keyword such as `tmpfs`. */
   readonly source: string;
-  /** Existing directory. */
+  /** An existing directory. */
   readonly target: string;
   readonly fsType: string;
-  /** Each one word of `-o`, for example `size=64Ki`; none has a comma but where it belongs to a value in quotes. */
+  /**
+   * Each entry is one option of `-o`, for example `size=64Ki`. No entry contains a comma, except inside a quoted value.
+   */
   readonly options: readonly string[];
 }
 
-/** Something there to be seen at a second place. */
+/** A bind mount: makes a file or directory visible at a second path. */
 export interface BindRequest {
   readonly source: string;
-  /** Existing, and of the same kind: directory or not. */
+  /** Exists and has the same type as the source: directory or not. */
   readonly target: string;
   /** Default false. */
   readonly readOnly?: boolean;
-  /** Of the new mount alone, as `noexec`; those of file systems mean nothing here. */
+  /** Options of the new mount alone, such as `noexec`; file system options have no effect. */
   readonly options?: readonly string[];
-  /** What is mounted below the source is seen too. Default false; with `readOnly` only the topmost is read-only. */
+  /** Includes the mounts below the source. Default false; with `readOnly` only the topmost mount is read-only. */
   readonly recursive?: boolean;
 }
 
-/** A place in a volume, whose content others write to at any time. */
+/** A path in a volume whose content others may change at any time. */
 export interface InsideVolume {
-  /** Directory the volume is at; links in this path are followed. */
+  /** Directory of the volume; links in this path are followed. */
   readonly volumeRoot: string;
-  /** Relative, without `..`; links on the way are followed as long as they stay in the volume. */
+  /** Relative, without `..`; links are followed as long as they stay in the volume. */
   readonly subPath: string;
 }
 
 export interface BindInsideRequest extends InsideVolume {
-  /** Made when missing, with its parents (0750): a directory or an empty file, as what is bound. */
+  /** Created with its parents (0750) when missing: a directory or an empty file, matching the source. */
   readonly target: string;
   /** Default false. */
   readonly readOnly?: boolean;
 }
 
 /**
- * Errors of all: PermissionDenied, NotFound, InvalidArgument for what can never work, DeadlineExceeded when the tool
- * did not end in time (the effect is open then: see `list`), else Io with what the tool said.
+ * Errors of all operations: PermissionDenied; NotFound; InvalidArgument for a request that can never succeed;
+ * DeadlineExceeded when the tool did not end in time (the effect is unknown: see `list`); otherwise Io with the tool's
+ * output.
  */
 export interface Mounts {
-  /** All mounts of this mount namespace in the order of the kernel: of two at one place the later one is on top. */
+  /** Returns all mounts of this mount namespace in kernel order: of two at one path, the later is on top. */
   list(): Call<readonly MountEntry[]>;
-  /** Mounts with the tools of the host: mount(8) and its helpers, such as mount.nfs. Default deadline 2 min. */
+  /** Mounts with the host's tools: mount(8) and its helpers, such as mount.nfs. Default deadline 2 min. */
   mount(request: MountRequest, options?: CallOptions): Call<void>;
   /**
-   * As `mount`, of a block device: a blank one is given a file system of that type first (never for `ro`: InvalidArgument),
-   * another one is checked and repaired. Whatever else is on it stays, and mount(8) says what it thinks of it. Default
-   * deadline 1 h. Nobody else mounts that device meanwhile.
+   * Mounts a block device. Formats a blank device with `fsType` first (InvalidArgument with `ro`); checks and repairs a
+   * device that has this file system. Any other content is left unchanged, and mount(8) reports the mismatch. Default
+   * deadline 1 h. Holds a lock on the device meanwhile.
    */
   formatAndMount(request: MountRequest, options?: CallOptions): Call<void>;
   /**
-   * One mount more, even where the same is mounted already. All or nothing: never writable when asked for read-only, but
-   * by a kubelet that dies on the way.
+   * Adds a bind mount, even when the same one exists already. All or nothing: a read-only mount is never left writable,
+   * unless the kubelet dies halfway.
    */
   bind(request: BindRequest, options?: CallOptions): Call<void>;
-  /** Makes read-only what is bound there; what it is bound from stays as it is. */
+  /** Makes the bind mount at the target read-only; its source is unchanged. */
   makeReadOnly(target: string, options?: CallOptions): Call<void>;
   /**
-   * Takes away the topmost mount at that very path (a link there is not followed). Nothing mounted: fine. In use: Io.
-   * `isLazy` detaches it from the tree at once, and from its users when the last has gone. Default deadline 30 s.
+   * Unmounts the topmost mount at exactly this path (a final link is not followed). Succeeds when nothing is mounted.
+   * Errors: Io when in use. `isLazy` detaches the mount from the tree at once, and from its users when the last one has
+   * closed it. Default deadline 30 s.
    */
   unmount(target: string, options?: CallOptions & { readonly isLazy?: boolean }): Call<void>;
   /**
-   * Binds what is inside a volume, for subPath: whatever is swapped meanwhile, nothing outside of it appears at the
-   * target. The same mounted there already: fine; anything else there is unmounted first. What leads outside:
-   * InvalidArgument; what was swapped on the way: Conflict.
+   * Bind-mounts a path inside a volume, for subPath. The mount never leads outside the volume, even when path elements
+   * are swapped meanwhile. Succeeds when the same is mounted already; another mount at the target is unmounted first.
+   * Errors: InvalidArgument when the path leads outside, Conflict when an element was swapped meanwhile.
    */
   bindInside(request: BindInsideRequest, options?: CallOptions): Call<void>;
-  /** Makes the directories of a subPath that are missing, each with this mode (default: the one of `volumeRoot`). */
+  /** Creates the missing directories of a subPath, each with this mode (default: the mode of `volumeRoot`). */
   makeInside(place: InsideVolume & { readonly mode?: number }): Call<void>;
 }

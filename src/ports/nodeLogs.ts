@@ -1,19 +1,19 @@
-/** Log files of the node, below one directory, and its journal. */
+/** Log files of the node below one directory, and its journal. */
 import type { EpochMs } from "../core/ids.ts";
 import type { NodeLogQuery } from "../core/server/nodeLogQuery.ts";
 
-/** Bytes as they are read; whoever takes them reads on or cancels. */
+/** A byte stream with back-pressure; the reader reads to the end or cancels. */
 export type LogBytes = ReadableStream<Uint8Array>;
 
-/** What a path below the directory is. */
+/** Content of a path below the directory. */
 export type NodeLogEntry = { readonly modifiedAt: EpochMs } & (
   | { readonly kind: "directory" /** Sorted; directories end with a slash. */; readonly names: readonly string[] }
   | { readonly kind: "file"; readonly bytes: LogBytes }
 );
 
 export interface NodeLogs {
-  /** Errors: NotFound, also for what lies outside the directory, whatever leads there. */
+  /** Opens a file or directory. Errors: NotFound, also for a path that leads outside the directory in any way. */
   open(path: string): Promise<NodeLogEntry>;
-  /** Output of the journal, or of the files of services that do not use it. Ends after 30 s. */
+  /** Returns the journal's output, or the log files of services that do not use the journal. Ends after 30 s. */
   services(query: Extract<NodeLogQuery, { readonly kind: "services" }>): Promise<LogBytes>;
 }

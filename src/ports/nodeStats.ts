@@ -1,20 +1,25 @@
-/** What the node and its pods use, measured when somebody asks. */
+/** Resource usage of the node and its pods, measured on demand. */
 import type { Summary } from "../core/stats/summary.ts";
 import type { Call } from "./call.ts";
 
 /**
- * Who asks while it is measured, or within a second after, gets the same measurement; disks are counted once in
- * `volumeStatsAggPeriod` at most. Errors: KubeletError when the runtime does not answer.
+ * Callers during a measurement, or within a second after it, share its result. Disks are measured at most once per
+ * `volumeStatsAggPeriod`. Errors: KubeletError when the runtime does not respond.
  */
 export interface NodeStats {
-  /** Everything that is known. */
+  /** Returns all statistics. */
   summary(): Call<Summary>;
-  /** CPU, memory and swap alone: no disk is counted for it. */
+  /** Returns CPU, memory and swap only, without measuring disks. */
   cpuAndMemory(): Call<Summary>;
-  /** The page `/metrics/cadvisor` in pieces, made as they are taken. Not an error when the runtime does not answer. */
+  /**
+   * Returns the page `/metrics/cadvisor` in chunks that are rendered as the reader takes them. Succeeds also when the
+   * runtime does not respond.
+   */
   containerMetrics(): Call<Iterable<string>>;
-  /** Whether images, and what containers write, are on another file system than the kubelet's directory. */
+  /**
+   * Whether images, or the writable layers of containers, are on another file system than the kubelet's root directory.
+   */
   hasImageFs(): Call<boolean>;
-  /** Brings gauges of claims (`kubelet_volume_stats_*`) and of logs up to date, for a scraper. Never errors. */
+  /** Updates the gauges of volume claims (`kubelet_volume_stats_*`) and of logs for a scrape. Never errors. */
   gaugeDisks(): Call<void>;
 }

@@ -1,20 +1,22 @@
-/** ConfigMaps and Secrets of the API server, one by one, kept for the pods that name them. */
+/** ConfigMaps and Secrets of the API server, read one by one and kept while pods reference them. */
 import type { Observable } from "rxjs";
 import type { ConfigLookup } from "../core/configObjects.ts";
 import type { ConfigReference } from "../core/pod/podReferences.ts";
 import type { Call } from "./call.ts";
 
-/** An object by what identifies it. */
+/** Identifies a ConfigMap or Secret. */
 export interface ConfigObjectRef extends ConfigReference {
   readonly namespace: string;
 }
 
 export interface ObjectCache {
   /**
-   * Keeps the object at hand while subscribed; all who follow one share it. Emits what is known of it, again whenever
-   * that changed. Never errors.
+   * Keeps the object cached while subscribed; all subscribers of one object share it. Emits the object as known, and
+   * again on every change. Never errors.
    */
   follow(ref: ConfigObjectRef): Observable<ConfigLookup>;
-  /** What the object is now; waits for it, within a bound. Only for objects somebody follows. Never errors. */
+  /**
+   * Returns the object's current state, waiting for it up to a bound. Requires a subscriber of `follow`. Never errors.
+   */
   get(ref: ConfigObjectRef): Call<ConfigLookup>;
 }

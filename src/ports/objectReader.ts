@@ -1,5 +1,5 @@
-/** The reading half of an API server: what a server that writes nothing needs. */
+/** The read-only part of an API server, for callers that never write. */
 import type { ApiServer } from "./apiServer.ts";
 
-/** Objects at versions, with their watches. */
+/** Get, list and watch. */
 export type ObjectReader = Pick<ApiServer, "get" | "list" | "watch">;

@@ -1,6 +1,6 @@
 /**
- * Probes and lifecycle hooks as seen from the kubelet: one Call per attempt. An answer, also a bad one, is a value; an
- * attempt that could not be made is a KubeletError.
+ * Probes and lifecycle hooks: one Call per attempt. Any response, also a failing one, is a value; an attempt that could
+ * not be made is a KubeletError.
  */
 import type { ContainerId } from "../core/ids.ts";
 import type { HttpTarget } from "../core/probe/probeTarget.ts";
@@ -9,7 +9,7 @@ import type { Call } from "./call.ts";
 
 export interface HttpProbeRequest {
   readonly target: HttpTarget;
-  /** Over the whole attempt: connecting, redirects, body. */
+  /** Bounds the whole attempt: connecting, redirects, body. */
   readonly timeoutMs: number;
 }
 
@@ -20,32 +20,32 @@ export interface TcpProbeRequest {
 }
 
 export interface GrpcProbeRequest extends TcpProbeRequest {
-  /** Empty asks for the server as a whole. */
+  /** Empty checks the server as a whole. */
   readonly service: string;
 }
 
 export interface ExecProbeRequest {
   readonly containerId: ContainerId;
   readonly command: readonly string[];
-  /** The command is killed after it. */
+  /** The command is killed after this time. */
   readonly timeoutMs: number;
 }
 
-/** How the GET of a hook ended: with any answer at all. */
+/** Outcome of a hook's GET; any response counts as delivered. */
 export interface HookAnswer {
-  /** The server spoke plain HTTP where HTTPS was wanted, and was asked again that way. */
+  /** The server spoke plain HTTP where HTTPS was expected, so the request was repeated over HTTP. */
   readonly fellBack: boolean;
 }
 
 export interface Probers {
-  /** One GET; 200 to 399 is a success, a redirect to another host one with a warning. */
+  /** Sends one GET; 200 to 399 is a success, a redirect to another host is a success with a warning. */
   http(request: HttpProbeRequest): Call<ProbeOutcome>;
-  /** Connects and closes. */
+  /** Opens a connection and closes it. */
   tcp(request: TcpProbeRequest): Call<ProbeOutcome>;
-  /** `grpc.health.v1.Health/Check`; SERVING is a success. */
+  /** Calls `grpc.health.v1.Health/Check`; SERVING is a success. */
   grpc(request: GrpcProbeRequest): Call<ProbeOutcome>;
-  /** Runs a command inside; exit code 0 is a success. Waits for its turn when too many run already. */
+  /** Runs a command in the container; exit code 0 is a success. Queues when too many commands run already. */
   exec(request: ExecProbeRequest): Call<ProbeOutcome>;
-  /** The GET of a lifecycle hook: whatever the answer's status, it was delivered. Without a timeout of its own. */
+  /** Sends the GET of a lifecycle hook; a response with any status counts as delivered. Has no timeout of its own. */
   httpHook(target: HttpTarget): Call<HookAnswer>;
 }

@@ -1,21 +1,24 @@
 /**
- * What projected volumes are made of beside the objects that pods name: followed by one watch each, while some volume on
- * the node asks for it.
+ * API objects that projected volumes use, beside the objects that pods name. One watch per resource, open while a
+ * volume on the node needs it.
  */
 import type { Observable } from "rxjs";
 import type { PodCertificateRequest } from "../core/cert/podCertificate.ts";
 import type { TrustBundle } from "../core/cert/trustAnchors.ts";
 import type { PodKeys } from "./podKeys.ts";
 
-/** All objects by key; "not served" by this server. */
+/** All objects by key; "not served" when this server does not have the resource. */
 export type Followed<T> = ReadonlyMap<string, T> | "not served";
 
 export interface Projections {
-  /** By name, at once for who comes later, again whenever that changed. Never errors. Absent: not to be used. */
+  /**
+   * ClusterTrustBundles by name. Emits the latest value on subscription and again on every change. Never errors. Absent
+   * when the feature is off.
+   */
   readonly trustBundles$?: Observable<Followed<TrustBundle>>;
-  /** Absent: not to be used. */
+  /** Absent when the feature is off. */
   readonly podCertificates?: {
-    /** Those of this node by `namespace/name`, likewise. */
+    /** PodCertificateRequests of this node by `namespace/name`; emits like `trustBundles$`. */
     readonly requests$: Observable<Followed<PodCertificateRequest>>;
     readonly keys: PodKeys;
   };

@@ -1,15 +1,15 @@
-/** Directories whose file system itself counts what is in them: project quotas. Counterpart: pkg/volume/util/fsquota. */
+/** Directories whose usage the file system itself measures, with project quotas. Upstream: pkg/volume/util/fsquota. */
 import type { Call } from "./call.ts";
 import type { VolumeUsage } from "./volumeFiles.ts";
 
 export interface Quotas {
   /**
-   * Has the file system count what is in the directory, which is empty or was given to this call before; false where it
-   * cannot, for whatever reason.
+   * Assigns a quota to a directory that is empty or was assigned before. Emits false when quotas are not possible, for
+   * any reason.
    */
   assign(directory: string): Call<boolean>;
-  /** What is in it; undefined of a directory that was not assigned since the kubelet started. Errors: Io. */
+  /** Returns the directory's usage; undefined when it was not assigned since the kubelet started. Errors: Io. */
   usage(directory: string): Call<VolumeUsage | undefined>;
-  /** Forgets a directory and those below; before they are removed. */
+  /** Forgets a directory and those below it. Call it before removing them. */
   clear(directory: string): Call<void>;
 }

@@ -1,7 +1,7 @@
-/** Randomness as an input, so that a seed repeats a run. */
+/** Randomness as an input, so that a seed reproduces a run. */
 export interface Rng {
-  /** Uniform in [0, 1). */
+  /** Returns a number uniform in [0, 1). */
   next(): number;
-  /** A random (version 4) UUID. */
+  /** Returns a random (version 4) UUID. */
   uuid(): string;
 }

@@ -1,20 +1,26 @@
-/** The part of systemd's manager that cgroups need: org.freedesktop.systemd1.Manager. */
+/** The methods of systemd's manager that cgroups need: org.freedesktop.systemd1.Manager. */
 import type { UnitProperty } from "../core/resources/systemdProperties.ts";
 import type { Call } from "./call.ts";
 
-/** Units by name, as `kubepods.slice`. Calls that begin a job end when it is queued, not when it is done. */
+/**
+ * Units by name, such as `kubepods.slice`. A call that starts a job completes when the job is queued, not when it has
+ * finished.
+ */
 export interface Systemd {
-  /** The major version, as 252. */
+  /** Returns the major version, such as 252. */
   version(): Call<number>;
-  /** ActiveState: `active`, `activating`, `deactivating`, `failed`, `inactive`; a unit nobody knows is `inactive`. */
+  /**
+   * Returns ActiveState: `active`, `activating`, `deactivating`, `failed` or `inactive`; `inactive` for an unknown
+   * unit.
+   */
   unitState(unit: string): Call<string>;
-  /** Makes a unit that lives until it is stopped. Fails when there is one of this name, running or not. */
+  /** Creates a unit that lives until it is stopped. Errors when a unit of this name exists, running or not. */
   startTransientUnit(unit: string, properties: readonly UnitProperty[]): Call<void>;
   startUnit(unit: string): Call<void>;
-  /** Until the unit or the machine stops. */
+  /** Sets properties until the unit or the machine stops. */
   setUnitProperties(unit: string, properties: readonly UnitProperty[]): Call<void>;
-  /** Fails for a unit that is not loaded. */
+  /** Stops a unit. Errors when the unit is not loaded. */
   stopUnit(unit: string): Call<void>;
-  /** Forgets that a unit failed. */
+  /** Clears the failed state of a unit. */
   resetFailedUnit(unit: string): Call<void>;
 }

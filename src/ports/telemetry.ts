@@ -1,4 +1,4 @@
-/** Logs and metrics. Synchronous, never throwing, cheap when disabled. */
+/** Logs and metrics. Calls are synchronous, never throw and are cheap when disabled. */
 import type { MetricPage } from "../core/telemetry/metricRow.ts";
 import type { MetricName } from "../core/telemetry/metricTable.ts";
 import type { Verbosity } from "../core/telemetry/verbosity.ts";
@@ -7,18 +7,18 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
-  /** A line from this verbosity on; its fields are asked for only when it is written. */
+  /** Writes a line at this verbosity or higher; `fields` is called only when the line is written. */
   verbose(level: Verbosity, message: string, fields: () => LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A logger whose lines carry these fields too. */
+  /** Returns a logger that adds these fields to every line. */
   with(fields: LogFields): Logger;
 }
 
-/** A logger that can be told to say more or less from now on, it and all made of it. */
+/** A logger whose verbosity can change at runtime; the change applies to all loggers derived from it. */
 export interface LeveledLogger extends Logger {
-  /** As `-v`: higher says more. */
+  /** Sets the verbosity, as `-v` does: higher writes more. */
   setVerbosity(verbosity: number): void;
 }
 
@@ -31,15 +31,18 @@ export interface Metrics {
   gauge(name: MetricName, value: number, labels?: MetricLabels): void;
   /** Drops one labelled series of a gauge. */
   dropGauge(name: MetricName, labels: MetricLabels): void;
-  /** Drops one labelled series, whatever its type; one that is not there is fine. */
+  /** Drops one labelled series of any type; succeeds when there is none. */
   drop(name: MetricName, labels: MetricLabels): void;
-  /** Observes into a histogram, in the unit of its name (seconds). */
+  /** Observes a value of a histogram, in the unit of the metric's name (seconds). */
   observe(name: MetricName, value: number, labels?: MetricLabels): void;
 }
 
-/** The metrics as a page for a scraper. */
+/** The metrics page for scrapers. */
 export interface MetricsPage {
-  /** Reads what is only read on demand, then prints every series of a page, by default the main one. Never rejects. */
+  /**
+   * Reads the metrics that are collected on demand, then renders all series of a page, by default the main one. Never
+   * rejects.
+   */
   render(page?: MetricPage): Promise<string>;
 }
 

@@ -1,54 +1,64 @@
 /**
- * What the kubelet writes and changes in volumes, and how full they are. Paths are absolute. None of it blocks the event
- * loop, however large the volume, and no volume waits for the end of another one. Counterpart: pkg/volume/util/atomic_writer.go, pkg/volume/volume_linux.go.
+ * Operations on the content, ownership and usage of volumes. Paths are absolute. No operation blocks the event loop,
+ * however large the volume, and volumes do not wait for each other.
+ * Upstream: pkg/volume/util/atomic_writer.go, pkg/volume/volume_linux.go.
  */
 import type { KubeletError } from "../core/errors.ts";
 import type { Call } from "./call.ts";
 
-/** One file of a volume that the kubelet fills. */
+/** A file of a volume that the kubelet fills. */
 export interface VolumeFile {
   readonly content: Uint8Array;
-  /** Permission bits, whatever the umask. */
+  /** Permission bits, independent of the umask. */
   readonly mode: number;
-  /** Owner; default: the kubelet's own user. */
+  /** Owner; default: the kubelet's user. */
   readonly uid?: number | undefined;
 }
 
-/** How a volume is given to the processes of a pod. */
+/** Ownership that a volume gets for the processes of a pod. */
 export interface VolumeOwnership {
-  /** `fsGroup`: everything gets this group, which may read and write what its owner may; directories keep it (setgid). */
+  /**
+   * `fsGroup`: all files get this group, with the permissions of their owner; directories get setgid, so new files
+   * inherit it.
+   */
   readonly fsGroup: number;
-  /** `fsGroupChangePolicy`; `OnRootMismatch` leaves a volume whose root looks right as it is. Default `Always`. */
+  /**
+   * `fsGroupChangePolicy`; `OnRootMismatch` skips a volume whose root already has the right owner and mode. Default
+   * `Always`.
+   */
   readonly changePolicy?: "Always" | "OnRootMismatch";
-  /** The group may only read. Default false. */
+  /** The group gets read access only. Default false. */
   readonly readOnly?: boolean;
 }
 
-/** What became of giving a volume away: what cannot be changed (a server that refuses) is left as it is, as upstream. */
+/**
+ * Outcome of an ownership change. As upstream, an entry that cannot be changed (a server denies it) is left as it is.
+ */
 export interface OwnershipResult {
-  /** Files and directories looked at. */
+  /** Files and directories visited. */
   readonly entries: number;
   readonly failures: number;
-  /** The first of them. */
+  /** The first failure. */
   readonly failure?: KubeletError;
 }
 
-/** What a volume takes of its file system; a file with several names counts once. */
+/** A volume's usage of its file system; a file with several hard links counts once. */
 export interface VolumeUsage {
-  /** Allocated on disk, not the length of files. */
+  /** Blocks allocated on disk, not the length of files. */
   readonly bytes: bigint;
   /** Files and directories, the root included. */
   readonly inodes: bigint;
-  /** Directories were moved while they were counted: there may be more. */
+  /** Directories moved during the measurement, so the usage may be larger. */
   readonly isPartial?: boolean;
 }
 
 export interface VolumeFiles {
   /**
-   * Makes the directory have these files and no others of earlier calls: all at once for whoever reads, also when the
-   * kubelet dies on the way (`..data` is a link to a directory of one generation, replaced by rename). Keys are relative
-   * paths: one with `..` as an element, an absolute one or a name longer than 255 bytes is InvalidArgument, and nothing
-   * is changed. `same` when all was as it should be. With `ownership` the whole volume is given away before it is seen.
+   * Makes the directory contain exactly these files, besides files that this call never wrote. Readers see the change
+   * at once, also when the kubelet dies halfway (`..data` is a link to the directory of one generation, replaced by
+   * rename). Keys are relative paths. Errors: InvalidArgument, with nothing changed, for an absolute path, a `..`
+   * element or a name longer than 255 bytes. Returns `same` when nothing had to change. With `ownership`, the volume's
+   * ownership is set before the new files become visible.
    */
   writeAtomic(
     dir: string,
@@ -56,15 +66,15 @@ export interface VolumeFiles {
     ownership?: VolumeOwnership,
   ): Call<"changed" | "same">;
   /**
-   * Gives a volume to a group; links are not followed, other mounts below are left alone. `seen` is told now and then how
-   * many files and directories were looked at.
+   * Sets the group of a volume. Links are not followed, other mounts below are skipped. `seen` is called periodically
+   * with the number of entries visited.
    */
   setOwnership(dir: string, ownership: VolumeOwnership, seen?: (entries: number) => void): Call<OwnershipResult>;
-  /** The group a directory belongs to, links followed. Missing: NotFound. */
+  /** Returns the group ID of a directory, links followed. Errors: NotFound for a missing directory. */
   groupOf(dir: string): Call<number>;
   /**
-   * Of the one file system the directory is on; what vanishes while counting is left out. `soFar` is given now and then
-   * what was counted until then, of a large volume. Missing: NotFound.
+   * Measures the directory within its file system; entries that vanish meanwhile are left out. For a large volume,
+   * `soFar` is called periodically with the count so far. Errors: NotFound for a missing directory.
    */
   usage(dir: string, soFar?: (counted: VolumeUsage) => void): Call<VolumeUsage>;
 }

@@ -1,9 +1,9 @@
-/** Refusals as they come over HTTP: the server's Status, or what somebody before it said instead. */
+/** Error responses over HTTP: the server's Status, or the page of a proxy in front of it. */
 import type { KubeletError } from "../errors.ts";
 import { isJsonObject, parseJson } from "../json.ts";
 import { type ApiStatus, apiError } from "./apiStatus.ts";
 
-/** An answer that is none of success. */
+/** A response with an error status. */
 export interface HttpRefusal {
   readonly status: number;
   /** Value of the header `Retry-After`. */
@@ -28,10 +28,10 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [503, "ServiceUnavailable"],
   [504, "Timeout"],
 ]);
-/** Of a page that somebody else made, this much is told. */
+/** Characters of another server's page that a message quotes. */
 const MAX_TOLD = 200;
 
-/** Seconds a server asks to wait; dates, which API servers do not send, count as none. As client-go reads them. */
+/** Returns the seconds a server asks to wait. As in client-go, dates are ignored; API servers do not send them. */
 const secondsOf = (retryAfter: string | undefined): number | undefined =>
   retryAfter !== undefined && /^\d{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : undefined;
 
@@ -50,7 +50,7 @@ function statusOf({ status, body }: HttpRefusal, request: string): ApiStatus {
   };
 }
 
-/** The error of a refused request; `request` names it where the answer does not say what it is about. */
+/** Returns the error of a rejected request; `request` names it when the response does not. */
 export function answerError(refusal: HttpRefusal, request: string): KubeletError {
   const status = statusOf(refusal, request);
   const retryAfterSeconds = status.details?.retryAfterSeconds ?? secondsOf(refusal.retryAfter);

@@ -1,13 +1,13 @@
-/** What reads of the Kubernetes API name and answer, on either side of it. */
+/** Parameters and responses of Kubernetes API reads, shared by client and server. */
 import type { ApiStatus } from "./apiStatus.ts";
 
-/** Which object; cluster-wide resources have no namespace. */
+/** Identifies an object; cluster-scoped resources have no namespace. */
 export interface ObjectRef {
   readonly namespace?: string;
   readonly name: string;
 }
 
-/** Which objects; selectors in the server's own syntax. */
+/** Selects objects; selectors are in the server's syntax. */
 export interface ApiSelection {
   /** Absent: every namespace. */
   readonly namespace?: string;
@@ -15,29 +15,31 @@ export interface ApiSelection {
   readonly labelSelector?: string;
 }
 
-/** A list: which objects, at which version, and how many at once. */
+/** Parameters of a list: selection, version and page size. */
 export interface ApiListQuery extends ApiSelection {
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
-  /** Objects per answer at most; the answer's `metadata.continue` leads to the next ones. */
+  /** Maximum number of objects per page; the response's `metadata.continue` requests the next page. */
   readonly limit?: number;
   readonly continue?: string;
 }
 
-/** Bounds of a watch: the server ends it after `timeoutSeconds` (its own choice of 30 to 60 minutes when absent). */
+/**
+ * Parameters of a watch: the server ends it after `timeoutSeconds` (when absent, after 30 to 60 minutes of its choice).
+ */
 export interface ApiWatchOptions extends ApiSelection {
-  /** Events after this version. Absent or "0": first an ADDED for each object there is. */
+  /** Starts after this version. Absent or "0": starts with an ADDED event for each existing object. */
   readonly resourceVersion?: string;
   readonly allowWatchBookmarks?: boolean;
-  /** The state first, its end marked by a bookmark with the annotation `k8s.io/initial-events-end`. */
+  /** Sends the state first; a bookmark with the annotation `k8s.io/initial-events-end` marks its end. */
   readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds?: number;
 }
 
-/** A list as it is answered. */
+/** The response to a list. */
 export interface ApiList<T> {
   readonly metadata: {
-    /** Where a watch goes on from. */
+    /** The version at which a watch continues. */
     readonly resourceVersion: string;
     readonly continue?: string;
     readonly remainingItemCount?: number;
@@ -45,7 +47,7 @@ export interface ApiList<T> {
   readonly items: readonly T[];
 }
 
-/** A bookmark carries a version and nothing else of an object. */
+/** The object of a bookmark: a version and annotations, nothing else. */
 export interface ApiBookmark {
   readonly metadata: {
     readonly resourceVersion: string;
@@ -53,7 +55,7 @@ export interface ApiBookmark {
   };
 }
 
-/** One line of a watch. ERROR is the last one; with code 410 the version asked for is no longer known. */
+/** One event of a watch. ERROR is the last one; code 410 means that the requested version is no longer available. */
 export type ApiWatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly type: "BOOKMARK"; readonly object: ApiBookmark }

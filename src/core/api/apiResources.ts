@@ -1,4 +1,4 @@
-/** The API resources a kubelet reads or writes: where each lives and what its objects are. */
+/** The API resources a kubelet reads or writes: their paths and object types. */
 import type {
   AuthenticationV1TokenRequest,
   CoreV1Event,
@@ -25,7 +25,7 @@ import type {
 } from "@kubernetes/client-node";
 import type { Node, Wire } from "../api.ts";
 
-/** Objects by the plural name of their resource. */
+/** Object types by the plural name of their resource. */
 export interface ApiObjects {
   readonly certificatesigningrequests: Wire<V1CertificateSigningRequest>;
   readonly clustertrustbundles: Wire<V1beta1ClusterTrustBundle>;
@@ -52,14 +52,14 @@ export interface ApiObjects {
 /** Plural name of a resource, as in its URL. */
 export type ApiResourceName = keyof ApiObjects;
 
-/** What is sent to, and answered by, a subresource that takes an object of its own. */
+/** Object types, sent and returned, of subresources that have their own type. */
 export interface ApiSubresources {
   readonly "pods/binding": Wire<V1Binding>;
   readonly "pods/eviction": Wire<V1Eviction>;
   readonly "serviceaccounts/token": Wire<AuthenticationV1TokenRequest>;
 }
 
-/** Where a resource lives. */
+/** Path of a resource. */
 export interface ApiResourceInfo {
   /** Empty for the core group. */
   readonly group: string;

@@ -1,9 +1,9 @@
-/** How the API server says no: its Status object, and the KubeletError it becomes. */
+/** The API server's Status object, and the KubeletError made from it. */
 import type { V1Status } from "@kubernetes/client-node";
 import type { Wire } from "../api.ts";
 import { type ErrorCode, type KubeletError, kubeletError } from "../errors.ts";
 
-/** The answer of a failed request; also of some that succeeded. */
+/** The response to a failed request, and to some successful ones. */
 export type ApiStatus = Wire<V1Status>;
 
 const MS_PER_SECOND = 1000;
@@ -31,8 +31,8 @@ function codeOf({ code = 0, reason }: ApiStatus): ErrorCode {
 }
 
 /**
- * A refusal as an error: `code` from the HTTP status, `reason` and text as the server gave them, the whole Status as
- * cause, and the pause it asked for.
+ * Converts a Status to an error: `code` from the HTTP status, `reason` and message from the server, the Status as
+ * cause, and the pause that the server asked for.
  */
 export function apiError(status: ApiStatus): KubeletError {
   const code = codeOf(status);
@@ -44,7 +44,10 @@ export function apiError(status: ApiStatus): KubeletError {
   });
 }
 
-/** 504 of a request at a version that the server asked has not reached yet; see client-go's isTooLargeResourceVersionError. */
+/**
+ * Returns whether this is a 504 for a version that the server has not reached yet. Upstream: client-go's
+ * isTooLargeResourceVersionError.
+ */
 export function isTooLargeResourceVersion({ cause }: KubeletError): boolean {
   const { details, message = "" } = (cause ?? {}) as ApiStatus;
   const causes = Array.isArray(details?.causes) ? details.causes : [];

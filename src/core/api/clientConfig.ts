@@ -1,52 +1,52 @@
-/** How to reach an API server and prove who we are: what a kubeconfig comes down to. */
+/** Address and credentials of an API server: the content of a kubeconfig, resolved. */
 
-/** A client certificate with its private key, as PEM; the certificate may bring its chain. */
+/** A client certificate, possibly with its chain, and its private key, as PEM. */
 export interface TlsIdentity {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Where the server is and why to trust it. */
+/** Address of the server and how to verify its identity. */
 export interface ApiEndpoint {
-  /** Base URL: `https://10.0.0.1:6443`, perhaps with a path all others begin with. */
+  /** Base URL: `https://10.0.0.1:6443`, optionally with a path prefix. */
   readonly server: string;
-  /** What signs the server's certificate, as PEM; undefined: what the system trusts. */
+  /** CA certificates that sign the server's certificate, as PEM; undefined: the system's trust store. */
   readonly certificateAuthority: string | undefined;
-  /** The name to check the certificate for, and to ask for; undefined: the host of the URL. */
+  /** Server name for SNI and for verifying the certificate; undefined: the host of the URL. */
   readonly tlsServerName: string | undefined;
-  /** Takes any certificate. */
+  /** Accepts any certificate. */
   readonly insecureSkipTlsVerify: boolean;
-  /** URL of the proxy in between: http, https or socks5. */
+  /** URL of the proxy: http, https or socks5. */
   readonly proxyUrl: string | undefined;
 }
 
-/** Text that is known, or a file that has it and may be replaced. */
+/** A text, or a file that contains it and may be replaced. */
 export type TextSource = { readonly text: string } | { readonly file: string };
 
-/** A client certificate and its key, wherever they are. */
+/** Where to find a client certificate and its key. */
 export interface CertificateSource {
   readonly certificate: TextSource;
   readonly key: TextSource;
 }
 
-/** A program that gives credentials: `exec` of a kubeconfig. */
+/** A program that supplies credentials: `exec` of a kubeconfig. */
 export interface ExecPlugin {
   readonly apiVersion: "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
-  /** A program of PATH, or an absolute path. */
+  /** A program in PATH, or an absolute path. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** How to get the program, for whoever misses it. */
+  /** Shown when the program is missing: how to install it. */
   readonly installHint: string;
-  /** The cluster as the program is told of it; undefined: it is not told. */
+  /** Cluster information passed to the program; undefined: none is passed. */
   readonly cluster: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** How requests prove who sends them, beside a certificate. */
+/** How requests authenticate, beside a client certificate. */
 export type ApiProof =
   | { readonly kind: "none" }
   | { readonly kind: "token"; readonly token: string }
-  /** Read again while it is used; whoever rotates it replaces the file. */
+  /** A file that is reread while in use, since rotation replaces it. */
   | { readonly kind: "tokenFile"; readonly file: string }
   | { readonly kind: "basic"; readonly username: string; readonly password: string }
   | { readonly kind: "exec"; readonly plugin: ExecPlugin };
@@ -54,11 +54,11 @@ export type ApiProof =
 /** Everything a client needs. */
 export interface ClientConfig {
   readonly endpoint: ApiEndpoint;
-  /** Where the endpoint's authority is from, for whoever writes a kubeconfig. */
+  /** Source of the endpoint's certificate authority, for writing a kubeconfig. */
   readonly authority: TextSource | undefined;
-  /** Where the client certificate is, for whoever follows its rotation. */
+  /** Source of the client certificate, for following its rotation. */
   readonly certificate: CertificateSource | undefined;
-  /** As it was when the configuration was read. */
+  /** The client certificate when the configuration was read. */
   readonly identity: TlsIdentity | undefined;
   readonly proof: ApiProof;
 }

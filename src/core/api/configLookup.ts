@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets as an API server hands them out. No message holds a value of a Secret. */
+/** ConfigMaps and Secrets as the API server returns them. No message contains a value of a Secret. */
 import type { ConfigLookup, ConfigObject } from "../configObjects.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
 import { decodeObject } from "../pod/manifest/decodeObject.ts";
@@ -6,7 +6,10 @@ import { decodeObject } from "../pod/manifest/decodeObject.ts";
 /** Plural names of the two resources. */
 export const CONFIG_RESOURCES = { ConfigMap: "configmaps", Secret: "secrets" } as const;
 
-/** What an object of the server is to a pod. The server has validated it: only the types of its fields are checked. */
+/**
+ * Converts an object of the server to a lookup. The server has validated it, so only the types of its fields are
+ * checked.
+ */
 export function configLookupOf(kind: ConfigObject["kind"], object: unknown): ConfigLookup {
   const { value, problems } = decodeObject<ConfigObject>(kind, object, "", { hidesValues: kind === "Secret" });
   const wrong = problems.find(({ severity }) => severity === "error");
@@ -17,14 +20,14 @@ export function configLookupOf(kind: ConfigObject["kind"], object: unknown): Con
   return { kind: "found", object: { ...value, kind } as ConfigObject };
 }
 
-/** Whether it will never be another one. */
+/** Returns whether the object can never change. */
 export const isImmutable = (lookup: ConfigLookup): boolean =>
   lookup.kind === "found" && lookup.object.immutable === true;
 
-/** The server did not tell of the object in time: upstream's words. */
+/** The error when the server did not return the object in time; upstream's text. */
 export const notSynced = (kind: ConfigObject["kind"]): KubeletError =>
   kubeletError("DeadlineExceeded", `failed to sync ${kind.toLowerCase()} cache: timed out waiting for the condition`);
 
-/** Nobody follows the object that is asked for: upstream's words. */
+/** The error when the requested object has no subscriber; upstream's text. */
 export const notRegistered = (namespace: string, name: string): KubeletError =>
   kubeletError("NotFound", `object "${namespace}"/"${name}" not registered`);

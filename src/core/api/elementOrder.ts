@@ -1,8 +1,11 @@
-/** The order of a merged list: what the patch names as the patch has it, what only the server has as it was. */
+/**
+ * Element order of a merged list: elements of the patch in the patch's order, elements only the server has in their old
+ * order.
+ */
 
 /**
- * `merged` in order: elements whose key is in `wanted` follow that order, the others that of `before`. The two rows are
- * interleaved: an element nobody named stays ahead of the first named one that it used to precede.
+ * Sorts `merged`: elements whose key is in `wanted` follow that order, the others follow `before`. An element that is
+ * not in `wanted` stays ahead of the first `wanted` element that it preceded.
  */
 export function mergeElementOrder<T>(
   merged: readonly T[],

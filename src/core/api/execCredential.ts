@@ -1,4 +1,4 @@
-/** What is told to, and answered by, an exec plugin: ExecCredential of client.authentication.k8s.io. */
+/** Input and output of an exec plugin: ExecCredential of client.authentication.k8s.io. */
 import { kubeletError } from "../errors.ts";
 import type { EpochMs } from "../ids.ts";
 import { isJsonObject, parseJson } from "../json.ts";
@@ -6,15 +6,15 @@ import { err, ok, type Result } from "../result.ts";
 import { parseInstant } from "../telemetry/civilTime.ts";
 import type { ExecPlugin, TlsIdentity } from "./clientConfig.ts";
 
-/** Credentials a plugin gave. */
+/** Credentials that a plugin returned. */
 export interface ExecCredential {
   readonly token: string | undefined;
   readonly identity: TlsIdentity | undefined;
-  /** When to ask again; undefined: when they are refused. */
+  /** When to run the plugin again; undefined: when the server rejects the credentials. */
   readonly expiresAt: EpochMs | undefined;
 }
 
-/** The value of KUBERNETES_EXEC_INFO. */
+/** Returns the value of KUBERNETES_EXEC_INFO. */
 export const execInfo = ({ apiVersion, cluster }: ExecPlugin): string =>
   JSON.stringify({
     apiVersion,
@@ -27,7 +27,7 @@ const bad = (plugin: ExecPlugin, why: string): Result<never> =>
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-/** Reads what a plugin printed. */
+/** Parses the output of a plugin. Errors: PermissionDenied with the reason. */
 export function readExecCredential(plugin: ExecPlugin, printed: string): Result<ExecCredential> {
   const credential = parseJson(printed);
   if (!isJsonObject(credential)) return bad(plugin, "what it printed is no JSON object");

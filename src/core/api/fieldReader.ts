@@ -1,9 +1,9 @@
-/** Reading the fields of a kubeconfig, with everything wrong noted where it is. */
+/** Reads the fields of a kubeconfig and collects every problem with its field path. */
 import { decodeBase64 } from "../base64.ts";
 import { type ConfigProblem, describeValue, type FieldPath, isMap } from "../config/configProblem.ts";
 import type { TextSource } from "./clientConfig.ts";
 
-/** A text in the kubeconfig or beside it, and the field that says so. */
+/** A text in the kubeconfig or in a file it names, and the field of either. */
 export interface FoundText {
   readonly source: TextSource;
   readonly path: FieldPath;
@@ -12,7 +12,7 @@ export interface FoundText {
 /** Makes a path of a kubeconfig absolute. */
 export type ResolvePath = (path: string) => string;
 
-/** One map of the document, whose fields are read with their problems noted. */
+/** Reads the fields of one map of the document and records their problems. */
 export class FieldReader {
   readonly path: FieldPath;
   readonly map: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export class FieldReader {
     this.problems.push({ path, reason });
   }
 
-  /** Notes what is wrong with a field, or with the map itself. */
+  /** Records a problem of a field, or of the map itself. */
   fault(field: string | undefined, reason: string): void {
     this.#report(field === undefined ? this.path : [...this.path, field], reason);
   }
@@ -39,7 +39,7 @@ export class FieldReader {
     return [...this.path, field];
   }
 
-  /** Empty when it is not there. */
+  /** Returns a string field; empty when absent. */
   text(field: string): string {
     const value = this.map[field] ?? "";
     if (typeof value === "string") return value;
@@ -54,7 +54,7 @@ export class FieldReader {
     return false;
   }
 
-  /** Readers of the members of a list of maps. */
+  /** Returns a reader for each element of a list of maps. */
   list(field: string): readonly FieldReader[] {
     const value = this.map[field] ?? [];
     if (Array.isArray(value))
@@ -63,12 +63,12 @@ export class FieldReader {
     return [];
   }
 
-  /** A member that is a map. */
+  /** Returns a reader for a field that is a map. */
   member(field: string): FieldReader {
     return new FieldReader(this.map[field], this.at(field), this.problems);
   }
 
-  /** A text in the field FIELD-data as base64, or in the file that FIELD names. */
+  /** Returns a text from FIELD-data (base64), or the file that FIELD names. */
   found(field: string, resolve: ResolvePath): FoundText | undefined {
     const [file, data] = [this.text(field), this.text(`${field}-data`)];
     if (file !== "" && data !== "") this.fault(field, `and ${field}-data are both there; one of them is to be`);

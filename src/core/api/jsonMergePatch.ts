@@ -1,14 +1,14 @@
-/** JSON merge patches (RFC 7396) of API objects: made and applied. */
+/** Creates and applies JSON merge patches (RFC 7396) of API objects. */
 import { isMap } from "../config/configProblem.ts";
 import { mergePatch } from "../config/mergePatch.ts";
 import { sameValue } from "../sameValue.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-/** `original` changed by `patch`: maps merge key by key, null removes a key, everything else replaces. */
+/** Applies `patch` to `original`: maps merge key by key, null removes a key, other values replace. */
 export const jsonMergePatch = (original: JsonMap, patch: JsonMap): JsonMap => mergePatch(original, patch) as JsonMap;
 
-/** The patch that makes `newer` of `older`; empty when they are the same. Undefined members count as absent. */
+/** Returns the patch that turns `older` into `newer`; empty when they are equal. Undefined members count as absent. */
 export function jsonMergeDiff(older: JsonMap, newer: JsonMap): JsonMap {
   const patch: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(newer)) {

@@ -1,4 +1,4 @@
-/** JSON patches (RFC 6902): a list of operations on places named by JSON pointers, all of them or none. */
+/** JSON patches (RFC 6902): operations on values addressed by JSON pointers, applied all or none. */
 import { isMap } from "../config/configProblem.ts";
 import type { Result } from "../result.ts";
 import { sameValue } from "../sameValue.ts";
@@ -12,7 +12,7 @@ export type JsonPatchOperation =
 
 const MAX_OPERATIONS = 10_000;
 
-/** `original` after every operation. Errors: InvalidArgument naming operation and place. */
+/** Applies all operations to `original`. Errors: InvalidArgument naming the operation and the pointer. */
 export function jsonPatch(original: unknown, operations: readonly JsonPatchOperation[]): Result<unknown> {
   return patchResult(() => {
     if (operations.length > MAX_OPERATIONS) throw new PatchFault(`more than ${MAX_OPERATIONS} operations`);
@@ -71,7 +71,7 @@ function valueAt(document: unknown, path: readonly string[], pointer: string): u
   return here;
 }
 
-/** A copy of the document in which the value at the end of the path is made by `change` in its parent. */
+/** Returns a copy of the document in which `change` replaces the parent of the value at the end of the path. */
 function changed(
   document: unknown,
   path: readonly string[],

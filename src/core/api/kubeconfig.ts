@@ -1,14 +1,14 @@
 /**
- * A kubeconfig decoded and checked: the cluster and user of its current context. Unknown fields are ignored, as client-go
- * does. Nothing is read here: files are named, relative to the kubeconfig's directory, and looked at by others.
- * Counterpart: clientcmd of client-go.
+ * Decodes and validates a kubeconfig: the cluster and user of its current context. Unknown fields are ignored, as in
+ * client-go. This module reads no files; it returns their paths, resolved against the kubeconfig's directory.
+ * Upstream: client-go's clientcmd.
  */
 import type { ConfigProblem, FieldPath } from "../config/configProblem.ts";
 import type { ApiProof } from "./clientConfig.ts";
 import { FieldReader, type FoundText, type ResolvePath } from "./fieldReader.ts";
 import { readExecPlugin } from "./kubeconfigExec.ts";
 
-/** What the current context means. */
+/** Cluster and user of the current context. */
 export interface Kubeconfig {
   readonly server: string;
   readonly certificateAuthority: FoundText | undefined;
@@ -17,16 +17,16 @@ export interface Kubeconfig {
   readonly proxyUrl: string | undefined;
   readonly certificate: { readonly certificate: FoundText; readonly key: FoundText } | undefined;
   readonly proof: ApiProof;
-  /** The field the proof is from. */
+  /** The field that the credentials come from. */
   readonly proofPath: FieldPath;
 }
 
-/** The kubeconfig, or everything wrong with it. */
+/** The kubeconfig, or all problems found in it. */
 export type DecodedKubeconfig =
   | { readonly ok: true; readonly value: Kubeconfig }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
-/** The member of a named list. */
+/** Returns the member of a named list entry. */
 function named(root: FieldReader, list: string, member: string, name: string): FieldReader | undefined {
   return root
     .list(list)
@@ -34,7 +34,7 @@ function named(root: FieldReader, list: string, member: string, name: string): F
     ?.member(member);
 }
 
-/** Decodes what the file holds. `resolve` makes paths absolute, from the file's directory. */
+/** Decodes the content of the file. `resolve` makes paths absolute, from the file's directory. */
 export function decodeKubeconfig(wire: unknown, resolve: ResolvePath): DecodedKubeconfig {
   const problems: ConfigProblem[] = [];
   const root = new FieldReader(wire, [], problems);
@@ -91,7 +91,7 @@ function clusterOf(cluster: FieldReader, resolve: ResolvePath) {
   };
 }
 
-/** The base URL; a server without a scheme is one of HTTP, as client-go takes it. */
+/** Returns the base URL; a server without a scheme uses HTTP, as in client-go. */
 function serverOf(cluster: FieldReader): string {
   const server = cluster.text("server");
   const url = server.includes("://") ? server : `http://${server}`;
@@ -121,7 +121,7 @@ function proofOf(user: FieldReader, cluster: FieldReader, resolve: ResolvePath) 
   const [token, tokenFile] = [user.text("token"), user.text("tokenFile")];
   const [username, password] = [user.text("username"), user.text("password")];
   const given: readonly (readonly [string, ApiProof])[] = [
-    // A file beside a token wins: it is the one that is rotated.
+    // A token file takes precedence over a token, since the file is rotated.
     ...(tokenFile === ""
       ? token === ""
         ? []

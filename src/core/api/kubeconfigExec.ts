@@ -1,4 +1,4 @@
-/** The exec plugin of a kubeconfig. Counterpart: ExecConfig of client-go and its validation. */
+/** The exec plugin of a kubeconfig. Upstream: ExecConfig of client-go and its validation. */
 import type { ExecPlugin } from "./clientConfig.ts";
 import type { FieldReader, ResolvePath } from "./fieldReader.ts";
 
@@ -7,7 +7,7 @@ const VERSIONS: readonly ExecPlugin["apiVersion"][] = [
   "client.authentication.k8s.io/v1beta1",
 ];
 const INTERACTIVE_MODES = ["Never", "IfAvailable", "Always"];
-/** Of a cluster, what plugins are told under its own name. */
+/** Cluster fields that plugins receive under the same name. */
 const CLUSTER_FIELDS = [
   "server",
   "tls-server-name",
@@ -17,7 +17,7 @@ const CLUSTER_FIELDS = [
 ];
 const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
 
-/** Reads it, with everything wrong noted by the readers. */
+/** Reads the exec plugin; the readers record its problems. */
 export function readExecPlugin(exec: FieldReader, cluster: FieldReader, resolve: ResolvePath): ExecPlugin {
   const apiVersion = exec.text("apiVersion") as ExecPlugin["apiVersion"];
   if (!VERSIONS.includes(apiVersion)) {

@@ -1,13 +1,13 @@
-/** A patch that cannot be applied; thrown inside the patch modules, a Result outside. */
+/** The error of a patch that cannot be applied: thrown inside the patch modules, a Result outside. */
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/** What is wrong with the patch, naming the field. */
+/** The problem of a patch, with its field. */
 export class PatchFault extends Error {
   override readonly name = "PatchFault";
 }
 
-/** Runs a patch; what it finds wrong becomes an InvalidArgument error. */
+/** Runs a patch; a PatchFault becomes an InvalidArgument error. */
 export function patchResult<T>(apply: () => T): Result<T> {
   try {
     return ok(apply());

@@ -1,21 +1,21 @@
 /**
- * How strategic merge patches treat the fields of API objects: which lists merge by key and which as a set. Lists that
- * are not named here are replaced. Counterpart: the patchStrategy and patchMergeKey tags of k8s.io/api.
+ * How strategic merge patches treat the fields of API objects: which lists merge by key and which as a set. All other
+ * lists are replaced. Upstream: the patchStrategy and patchMergeKey tags of k8s.io/api.
  */
 
-/** What merging has to know about one field; absent: maps merge key by key, everything else is replaced. */
+/** Merge rules of one field. Without a rule, maps merge key by key and other values are replaced. */
 export interface PatchSchema {
-  /** A list of maps whose elements are told apart by this key. */
+  /** Key that identifies the elements of a list of maps. */
   readonly mergeKey?: string;
   /** A list of scalars that merges as a set. */
   readonly isSet?: boolean;
-  /** Changed maps carry the list of the keys that stay. */
+  /** Changed maps carry the list of their retained keys. */
   readonly retainKeys?: boolean;
   /** Fields of the map, or of each element of the list. */
   readonly fields?: Readonly<Record<string, PatchSchema>>;
 }
 
-/** Nothing special below. */
+/** The schema without merge rules. */
 export const PLAIN: PatchSchema = {};
 
 const by = (mergeKey: string, fields: PatchSchema["fields"] = {}): PatchSchema => ({ mergeKey, fields });
@@ -70,5 +70,5 @@ const SCHEMAS: Readonly<Record<string, PatchSchema>> = {
 
 const DEFAULT_SCHEMA = record({ metadata: METADATA });
 
-/** The schema of a kind; kinds without merging lists of their own share one. */
+/** Returns the schema of a kind; kinds without merging lists share one. */
 export const patchSchemaOf = (kind: string): PatchSchema => SCHEMAS[kind] ?? DEFAULT_SCHEMA;

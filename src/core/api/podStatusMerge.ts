@@ -1,6 +1,6 @@
 /**
- * The status a pod object gets: ours, with what others wrote to it left alone. Counterpart: mergePodStatus and
- * isPodStatusByKubeletEqual of pkg/kubelet/status/status_manager.go.
+ * Merges the kubelet's pod status into the status of the API object and keeps what others wrote.
+ * Upstream: mergePodStatus and isPodStatusByKubeletEqual of pkg/kubelet/status/status_manager.go.
  */
 import type { PodCondition, PodStatus } from "../api.ts";
 import { isMap } from "../config/configProblem.ts";
@@ -9,13 +9,18 @@ import { isTerminalPhase } from "../pod/phase.ts";
 import { compareQuantity, parseQuantity } from "../quantity.ts";
 
 export interface StatusMergeOptions {
-  /** Something of the pod may still run: until it does not, the pod is not said to be over. */
+  /** Containers of the pod may still run; until none does, the pod is not reported as terminal. */
   readonly mayRun: boolean;
-  /** The first status of the pod that this kubelet told; what has not changed since has the times the server knows. */
+  /**
+   * The first status that this kubelet reported of the pod. Conditions unchanged since then keep the transition times
+   * that the server has.
+   */
   readonly first: PodStatus | undefined;
 }
 
-/** What a kubelet writes of a status; the rest is left as the server has it, also what only a newer server knows. */
+/**
+ * Status fields that a kubelet writes. The others keep the server's value, also fields that only a newer server has.
+ */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
   "observedGeneration",
   "phase",
@@ -36,14 +41,14 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   "resources",
 ] satisfies readonly (keyof PodStatus)[]);
 
-/** Others set it as well: it is written only with the end of the pod. */
+/** Other components set it as well: the kubelet writes it only together with the pod's terminal phase. */
 const SHARED_CONDITION = "DisruptionTarget";
 
 const conditionsOf = ({ conditions }: PodStatus): readonly PodCondition[] => conditions ?? [];
 const conditionOf = (status: PodStatus | undefined, type: string): PodCondition | undefined =>
   status?.conditions?.find((condition) => condition.type === type);
 
-/** What the server's status is to become. */
+/** Returns the status to write. */
 export function mergePodStatus(server: PodStatus, own: PodStatus, options: StatusMergeOptions): PodStatus {
   const endsNow = !isTerminalPhase(server.phase) && isTerminalPhase(own.phase);
   const isDelayed = endsNow && options.mayRun;
@@ -69,7 +74,7 @@ export function mergePodStatus(server: PodStatus, own: PodStatus, options: Statu
   };
 }
 
-/** A condition that is as it was when this kubelet started has the time of an earlier one's transition. */
+/** Returns the condition with the server's transition time when it is unchanged since this kubelet started. */
 function withKnownTime(own: PodCondition, server: PodStatus, first: PodStatus | undefined): PodCondition {
   const known = conditionOf(server, own.type);
   const before = conditionOf(first, own.type);
@@ -79,7 +84,7 @@ function withKnownTime(own: PodCondition, server: PodStatus, first: PodStatus | 
   return { ...own, lastTransitionTime };
 }
 
-/** Whether the server's status says what a merged one says; when something came about does not count. */
+/** Returns whether the server's status equals a merged one; timestamps of conditions do not count. */
 export function samePodStatus(server: PodStatus, merged: PodStatus): boolean {
   const wanted = new Set(conditionsOf(merged).map(({ type }) => type));
   const isStale = conditionsOf(server).some(({ type }) => OWNED_CONDITIONS.has(type) && !wanted.has(type));
@@ -98,10 +103,10 @@ function saysSame(server: PodCondition | undefined, own: PodCondition): boolean 
   );
 }
 
-/** Maps whose values are quantities: the server writes them in its own form. */
+/** Maps whose values are quantities, which the server writes in canonical form. */
 const QUANTITIES: ReadonlySet<string> = new Set(["allocatedResources", "requests", "limits"]);
 
-/** What the server leaves out of its answers: Go's zero values. */
+/** Values that the server omits from responses: Go's zero values. */
 const isEmpty = (value: unknown): boolean =>
   !value || (Array.isArray(value) ? value.length === 0 : isMap(value) && Object.values(value).every(isEmpty));
 

@@ -1,6 +1,7 @@
 /**
- * What the API server is to be told next of the pod objects of one name: a pure decision over what it has, what the node
- * has and what was written. Counterpart: syncPod of the status manager, tryReconcileMirrorPods, HandlePodCleanups.
+ * Decides the next write to the API server for the pod objects of one name. Pure: the decision depends on the API
+ * object, the node's records and the last write.
+ * Upstream: syncPod of the status manager, tryReconcileMirrorPods, HandlePodCleanups.
  */
 import type { PodStatus } from "../api.ts";
 import type { MonotonicMs, PodUid } from "../ids.ts";
@@ -16,43 +17,46 @@ import type { ApiPod } from "./toldPods.ts";
 /** A status as it was written to one object. */
 export interface SyncedStatus {
   readonly objectUid: string;
-  /** The very status told; a newer one is another object. */
+  /** The written status, compared by identity. */
   readonly status: PodStatus;
   readonly mayRun: boolean;
 }
 
 export interface PodWriteView {
-  /** The object of that name as last known; undefined when there is none. */
+  /** The API object of that name as last known; undefined when there is none. */
   readonly object: ApiPod | undefined;
-  /** The node's pods of that name, of any UID. */
+  /** The node's pods of that name, with any UID. */
   readonly records: readonly PodRecord[];
   readonly statusOf: (uid: PodUid) => PodStatus | undefined;
-  /** The first status of the pod that this kubelet told. */
+  /** The first status that this kubelet reported of the pod. */
   readonly firstStatusOf: (uid: PodUid) => PodStatus | undefined;
   readonly synced: (SyncedStatus & { readonly atMs: MonotonicMs }) | undefined;
-  /** The server has told its pods once. */
+  /** The API server has listed its pods at least once. */
   readonly isTold: boolean;
-  /** The node knows all its pods: what it does not know may go. */
+  /** The node knows all its pods, so API objects of unknown pods may be deleted. */
   readonly isSettled: boolean;
   readonly now: MonotonicMs;
 }
 
-/** The next thing to do. */
+/** The next action. */
 export type PodWrite =
   | { readonly kind: "none"; readonly synced: SyncedStatus | undefined }
-  /** Nothing before so many milliseconds have passed, unless something changes. */
+  /** No action before this time, unless the view changes. */
   | { readonly kind: "later"; readonly afterMs: number }
   | { readonly kind: "status"; readonly patch: Readonly<Record<string, unknown>>; readonly synced: SyncedStatus }
-  /** With grace 0, if it still has this UID. */
+  /** With grace period 0 and the UID as precondition. */
   | { readonly kind: "delete"; readonly uid: string; readonly isMirror: boolean }
   | { readonly kind: "createMirror"; readonly pod: Pod };
 
-/** A status that somebody else keeps changing is written again at most this often; upstream's syncPeriod. */
+/**
+ * Minimum interval in milliseconds between rewrites of a status that another client keeps changing; upstream's
+ * syncPeriod.
+ */
 const REWRITE_MS = 10_000;
 
 const NOTHING: PodWrite = { kind: "none", synced: undefined };
 
-/** Decides. */
+/** Returns the next action. */
 export function nextPodWrite(view: PodWriteView): PodWrite {
   const { object, records } = view;
   const mirrored = records.find(isToMirror);
@@ -67,7 +71,7 @@ export function nextPodWrite(view: PodWriteView): PodWrite {
     const isStray = isMirror && !isOnlyHeld(object) && (view.isSettled || mirrored !== undefined);
     return isStray ? { kind: "delete", uid, isMirror } : NOTHING;
   }
-  // A mirror cannot be deleted gracefully: it goes at once, and comes again.
+  // A mirror pod cannot be deleted gracefully: it is deleted at once and created again.
   if (isMirror && record.wanted && (isDeleting || isOutlived(view, object, record))) {
     return { kind: "delete", uid, isMirror };
   }
@@ -76,29 +80,32 @@ export function nextPodWrite(view: PodWriteView): PodWrite {
   return isTerminalPhase(object.status?.phase) && isFinished(record) ? { kind: "delete", uid, isMirror } : status;
 }
 
-/** Deleted for good, but for those who hold it back: to delete it once more changes nothing. */
+/** Deleted with grace period 0 but held by finalizers: another delete changes nothing. */
 const isOnlyHeld = ({ metadata }: ApiPod): boolean =>
   metadata?.deletionTimestamp !== undefined &&
   metadata.deletionGracePeriodSeconds === 0 &&
   (metadata.finalizers ?? []).length > 0;
 
-/** A static pod has a mirror once it was admitted, and until its manifest goes. */
+/** A static pod has a mirror pod from its admission until its manifest is removed. */
 const isToMirror = ({ pod, state, wanted }: PodRecord): boolean =>
   pod !== undefined && isStaticPod(pod) && wanted && state !== "waiting" && state !== "rejected";
 
-/** The pod that an object shows, or is. */
+/** Returns the record of the pod that the API object is, or mirrors. */
 function recordOf(records: readonly PodRecord[], object: ApiPod): PodRecord | undefined {
   const uid = isMirrorPod(object) ? mirrorHash(object) : object.metadata?.uid;
   return records.find(({ identity }) => identity.uid === uid);
 }
 
-/** A mirror that has not followed its pod into another life never will. */
+/**
+ * Whether the mirror pod still has the status of an earlier run of its static pod; the server would reject the new
+ * status.
+ */
 function isOutlived({ statusOf }: PodWriteView, { status = {} }: ApiPod, { identity, pod }: PodRecord): boolean {
   const own = statusOf(identity.uid);
   return own !== undefined && pod !== undefined && isOfEarlierLife(status, own, pod);
 }
 
-/** Nothing runs any more, and nothing is held; or nothing ever was. */
+/** The pod has no containers and no resources left, or never had any. */
 const isFinished = ({ state, reclaimed }: PodRecord): boolean =>
   state === "rejected" || (state === "terminated" && reclaimed);
 
@@ -125,10 +132,10 @@ function statusWrite(view: PodWriteView, object: ApiPod, record: PodRecord): Pod
 const isSynced = <T extends SyncedStatus>(before: T | undefined, now: SyncedStatus): before is T =>
   before?.objectUid === now.objectUid && before.status === now.status && before.mayRun === now.mayRun;
 
-/** What is written first when not everything can be written at once. */
+/** Order of writes when the rate limit delays them, most urgent first. */
 const POD_WRITE_PRIORITIES = ["terminal", "deletion", "ready", "rest"] as const;
 
-/** The lane of a name, from 0, the most urgent. */
+/** Returns the write priority of a name, from 0, the most urgent. */
 export function podWritePriority({ object, records, statusOf }: PodWriteView): number {
   const record = object && recordOf(records, object);
   const status = record && statusOf(record.identity.uid);

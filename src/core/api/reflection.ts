@@ -1,28 +1,28 @@
 /**
- * What a reflector knows of one resource, and what it asks next: a pure state machine over the answers of list and
- * watch. Counterpart: ListAndWatch of client-go's Reflector.
+ * State of a reflector of one resource and its next request: a pure state machine over the answers of list and watch.
+ * Upstream: ListAndWatch of client-go's Reflector.
  *
  *     stream --(initial events end)--------------------------> watch --(closed)--> watch
  *       |  ^                                                    |  ^
  *       |  +------------(Expired, too new, refused)-------------+  |
  *       +--(not understood)--> list --(last page)------------------+
  *
- * A stream is a watch that sends the state first; lists are for servers that cannot. Bound: the objects there are, and
- * while a new state is gathered as many again.
+ * A stream is a watch that sends the state first; lists are for servers that do not support it. Bound: the existing
+ * objects, and as many again while a new state is gathered.
  */
 import type { ObjectMeta } from "../api.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
 import { isTooLargeResourceVersion } from "./apiStatus.ts";
 
-/** An object as far as a reflector looks into it. */
+/** The part of an object that a reflector reads. */
 export interface Reflectable {
   readonly metadata?: ObjectMeta | undefined;
 }
 
-/** Objects by `namespace/name`, or name. */
+/** Objects by `namespace/name`, or by name when cluster-scoped. */
 export type ObjectsByKey<T> = ReadonlyMap<string, T>;
 
-/** A request to the server. Without `resourceVersion` the newest state is meant. */
+/** A request to the server. Without `resourceVersion` it asks for the newest state. */
 export type ReflectorRequest =
   | { readonly kind: "stream"; readonly resourceVersion: string | undefined }
   | {
@@ -33,46 +33,46 @@ export type ReflectorRequest =
     }
   | { readonly kind: "watch"; readonly resourceVersion: string };
 
-/** One answer to the request under way. `closed` and `failed` are its end, and so is a page. */
+/** One answer to the current request. `page`, `closed` and `failed` end the request. */
 export type ReflectorInput<T> =
   | { readonly kind: "page"; readonly items: readonly T[]; readonly version: string; readonly continue: string }
   | { readonly kind: "change"; readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly kind: "bookmark"; readonly version: string; readonly endsInitialEvents: boolean }
-  /** The server ended the watch. `isBrief`: within a second; `isEmpty`: without a single line. */
+  /** The server ended the watch. `isBrief`: within a second; `isEmpty`: without a single event. */
   | { readonly kind: "closed"; readonly isBrief: boolean; readonly isEmpty: boolean }
   | { readonly kind: "failed"; readonly error: KubeletError };
 
 /** The state of a reflector. */
 export interface Reflection<T> {
-  /** The newest state known; undefined before the first. A new map whenever something in it changed. */
+  /** The newest known state; undefined before the first. A new map on every change. */
   readonly objects: ObjectsByKey<T> | undefined;
-  /** Why the server cannot be followed at the moment. */
+  /** Why the server cannot be watched now; undefined when it can. */
   readonly problem: KubeletError | undefined;
-  /** What to ask when the request under way has ended. */
+  /** The request to send when the current one has ended. */
   readonly next: ReflectorRequest;
-  /** Whether to wait before that, longer each time. */
+  /** Whether to wait before that request, with increasing delay. */
   readonly pause: "none" | "backoff";
-  /** Of the last thing seen; empty before the first state. */
+  /** Resource version of the last received state or event; empty before the first state. */
   readonly version: string;
-  /** The server cannot list at `version`: the newest state has to be asked for. */
+  /** The server cannot list at `version`: the next request asks for the newest state. */
   readonly isVersionLost: boolean;
-  /** What came of a state that is not complete yet. */
+  /** Changes of a state that is not complete yet. */
   readonly gathered: Gathered<T> | undefined;
   readonly usesStreams: boolean;
 }
 
 type Change<T> = Extract<ReflectorInput<T>, { readonly kind: "change" }>;
 
-/** Changes, the last one first: adding one costs the same however many there are. */
+/** A linked list of changes, newest first, so that adding one costs constant time. */
 interface Gathered<T> {
   readonly last: Change<T>;
   readonly before: Gathered<T> | undefined;
 }
 
-/** Objects per page, as client-go's pager asks for. */
+/** Objects per page, as in client-go's pager. */
 const PAGE_SIZE = 500;
 
-/** Knows nothing yet. `usesStreams`: feature gate WatchListClient. */
+/** Returns the initial state. `usesStreams`: feature gate WatchListClient. */
 export function startReflection<T extends Reflectable>(usesStreams: boolean): Reflection<T> {
   const blank = {
     objects: undefined,
@@ -86,7 +86,7 @@ export function startReflection<T extends Reflectable>(usesStreams: boolean): Re
   return { ...blank, next: usesStreams ? streamFrom(blank) : listFrom(blank) };
 }
 
-/** The state after one more answer. */
+/** Returns the state after one more answer. */
 export function stepReflection<T extends Reflectable>(
   reflection: Reflection<T>,
   input: ReflectorInput<T>,
@@ -106,7 +106,7 @@ export function stepReflection<T extends Reflectable>(
   }
 }
 
-/** The key of an object; undefined for something that has no name. */
+/** Returns the key of an object; undefined for an object without a name. */
 export function objectKey({ metadata }: Reflectable): string | undefined {
   const { namespace = "", name = "" } = metadata ?? {};
   if (name === "") return undefined;
@@ -123,14 +123,17 @@ const streamFrom = (versions: Versions): ReflectorRequest => ({
   resourceVersion: knownVersion(versions),
 });
 
-/** The first list takes what the server has at hand. A list at a version comes whole, as the watch cache gives it. */
+/**
+ * The first list accepts any cached state of the server. A list at a version is not paged, since the watch cache
+ * returns it whole.
+ */
 function listFrom(versions: Versions): ReflectorRequest {
   const known = knownVersion(versions);
   const resourceVersion = versions.isVersionLost ? undefined : (known ?? "0");
   return { kind: "list", resourceVersion, limit: known === undefined ? PAGE_SIZE : undefined, continue: undefined };
 }
 
-/** Starts over with a new state, keeping what is known until it is there. */
+/** Starts over with a new state; keeps the known objects until it is complete. */
 function startOver<T>(
   reflection: Reflection<T>,
   how: Partial<Pick<Reflection<T>, "pause" | "problem" | "isVersionLost">>,
@@ -169,7 +172,7 @@ function apply<T extends Reflectable>(objects: Map<string, T>, { type, object }:
   else objects.set(key, object);
 }
 
-/** A whole new state: what is not in it has gone. */
+/** Replaces the state: objects that it does not contain are gone. */
 function complete<T extends Reflectable>(
   reflection: Reflection<T>,
   gathered: Gathered<T> | undefined,
@@ -182,7 +185,7 @@ function complete<T extends Reflectable>(
   return { ...followed(reflection, version), objects, gathered: undefined, isVersionLost: false };
 }
 
-/** The watch is alive, and has come to `version`; something that does not say its version leaves it. */
+/** Records that the watch is alive and has reached `version`; an empty version leaves the known one. */
 function followed<T>(reflection: Reflection<T>, version: string): Reflection<T> {
   const reached = version === "" ? reflection.version : version;
   const next = { kind: "watch", resourceVersion: reached } as const;
@@ -196,17 +199,18 @@ function afterEnd<T>(
   if (reflection.next.kind !== "watch") return startOver(reflection, {}, listFrom);
   if (!isBrief) return { ...reflection, pause: "none" };
   if (!isEmpty) return { ...reflection, pause: "backoff" };
-  // A server that always does this would never tell anything: a list makes progress.
+  // A server that always does this would never send an event; a list makes progress.
   const problem = kubeletError("Unavailable", "very short watch: the server ended it at once and sent nothing");
   return startOver(reflection, { pause: "backoff", problem });
 }
 
-/** The server is away or busy: asking the same again, later, costs it least. */
+/** The server is unreachable or overloaded: repeating the same request later costs it least. */
 const isPassing = ({ code }: KubeletError): boolean => code === "Unavailable" || code === "TooManyRequests";
 
 /**
- * Differs from upstream: a list answered with NotFound is a failure like others. Upstream takes it for an empty one, and
- * a proxy in trouble would have every pod of the node removed.
+ * Handles a failed request.
+ * Differs from upstream: a list that fails with NotFound is a failure like others. Upstream treats it as an empty list,
+ * so a misconfigured proxy would remove all pods of the node.
  */
 function afterFailure<T>(reflection: Reflection<T>, error: KubeletError): Reflection<T> {
   const { next } = reflection;
@@ -232,7 +236,7 @@ function afterFailure<T>(reflection: Reflection<T>, error: KubeletError): Reflec
   }
 }
 
-/** The pages were too slow for the server's memory: everything in one. */
+/** Lists without pages: the pages took longer than the server keeps a version. */
 function wholeList<T>(reflection: Reflection<T>): Reflection<T> {
   return startOver(reflection, {}, (versions) => ({ ...listFrom(versions), limit: undefined }) as ReflectorRequest);
 }

@@ -1,6 +1,9 @@
-/** Versions of objects of an API server: decimal numbers of any length. */
+/** Resource versions of API objects: decimal numbers of any length. */
 
-/** Whether an object of `version` is news to someone who has seen everything up to `seen`; what is no version is no news. */
+/**
+ * Returns whether `version` is newer than `seen`; an empty `seen` is older than all. A text that is not a version is
+ * never newer.
+ */
 export function isNewerVersion(version: string, seen: string): boolean {
   if (!/^\d+$/.test(version)) return false;
   if (seen === "") return true;

@@ -1,6 +1,7 @@
 /**
- * The patch of a status subresource: what changed of status, and of labels and annotations for nodes. Pods carry their
- * uid, so that a namesake is never written to. Counterpart: pkg/util/pod and component-helpers' node status patches.
+ * Patches of the status subresource: changes of status, and for nodes of labels and annotations. A pod's patch carries
+ * its uid, so that it never applies to another pod of the same name.
+ * Upstream: pkg/util/pod and component-helpers' node status patches.
  */
 import { sameValue } from "../sameValue.ts";
 import { patchSchemaOf } from "./patchSchema.ts";
@@ -9,7 +10,7 @@ import { strategicMergeDiff } from "./strategicMergeDiff.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-/** What a status patch is made from; everything else of the object is left alone. */
+/** The parts of an object that a status patch covers; others are left unchanged. */
 export interface StatusOwner {
   readonly metadata?:
     | {
@@ -21,7 +22,7 @@ export interface StatusOwner {
   readonly status?: object | undefined;
 }
 
-/** The strategic merge patch that makes `newer`'s status of `older`'s; undefined when there is nothing to write. */
+/** Returns the strategic merge patch that turns `older`'s status into `newer`'s; undefined when they are equal. */
 export function createStatusPatch(kind: "Pod" | "Node", older: StatusOwner, newer: StatusOwner): JsonMap | undefined {
   const schema = patchSchemaOf(kind);
   const patch = strategicMergeDiff(patched(kind, older), patched(kind, newer), schema);
@@ -36,7 +37,7 @@ function patched(kind: "Pod" | "Node", { metadata, status }: StatusOwner): JsonM
   return kind === "Node" ? { metadata: { labels, annotations }, status: status ?? {} } : { status: status ?? {} };
 }
 
-/** Addresses merge by type, of which a node may have several: the list is replaced, never merged. */
+/** Replaces the address list. Addresses would merge by type, of which a node may have several. */
 function withWholeAddresses(patch: JsonMap, older: StatusOwner, newer: StatusOwner): JsonMap {
   const addressesOf = ({ status }: StatusOwner) => (status as { readonly addresses?: readonly object[] })?.addresses;
   const addresses = addressesOf(newer);

@@ -1,6 +1,7 @@
 /**
- * Makes strategic merge patches from two versions of an object: only what differs, with the directives that make the
- * server arrive at the newer one whatever others added meanwhile. Counterpart: strategicpatch.CreateTwoWayMergePatch.
+ * Creates strategic merge patches from two versions of an object: only the differences, with the directives that make
+ * the server arrive at the newer version whatever other clients added meanwhile.
+ * Upstream: strategicpatch.CreateTwoWayMergePatch.
  */
 import { isMap } from "../config/configProblem.ts";
 import { sameValue } from "../sameValue.ts";
@@ -10,7 +11,10 @@ import { DELETE_FROM_LIST, PATCH_DIRECTIVE, RETAIN_KEYS, SET_ELEMENT_ORDER } fro
 type JsonMap = Readonly<Record<string, unknown>>;
 type JsonList = readonly unknown[];
 
-/** The patch that makes `newer` of `older`; empty when they are the same. Undefined and null members count as absent. */
+/**
+ * Returns the patch that turns `older` into `newer`; empty when they are equal. Undefined and null members count as
+ * absent.
+ */
 export function strategicMergeDiff(older: JsonMap, newer: JsonMap, schema: PatchSchema): JsonMap {
   const patch: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(newer)) {

@@ -1,7 +1,8 @@
 /**
- * Applies strategic merge patches: maps merge key by key, null removes, lists merge by key or as a set where the schema
- * says so, and directives do the rest: `$patch`, `$retainKeys`, `$setElementOrder/<list>`,
- * `$deleteFromPrimitiveList/<list>`. Inputs are left as they are. Counterpart: apimachinery's strategicpatch.
+ * Applies strategic merge patches: maps merge key by key, null removes a key, lists merge by key or as a set where the
+ * schema says so. Directives: `$patch`, `$retainKeys`, `$setElementOrder/<list>`, `$deleteFromPrimitiveList/<list>`.
+ * Inputs are not modified.
+ * Upstream: apimachinery's strategicpatch.
  */
 import { isMap } from "../config/configProblem.ts";
 import type { Result } from "../result.ts";
@@ -24,7 +25,7 @@ const isDirective = (key: string): boolean =>
   key.startsWith(SET_ELEMENT_ORDER) ||
   key.startsWith(DELETE_FROM_LIST);
 
-/** `original` changed by `patch`. Errors: InvalidArgument naming the field that is wrong. */
+/** Applies `patch` to `original`. Errors: InvalidArgument naming the invalid field. */
 export function strategicMergePatch(original: JsonMap, patch: JsonMap, schema: PatchSchema): Result<JsonMap> {
   return patchResult(() => mergeMap(original, patch, schema, ""));
 }
@@ -61,7 +62,7 @@ function mergeField(merged: Map<string, unknown>, key: string, change: unknown, 
   else merged.set(key, withoutDirectives(change));
 }
 
-/** The original without the keys that `$retainKeys` does not name. */
+/** Returns the original without the keys that `$retainKeys` does not list. */
 function retained(original: JsonMap, patch: JsonMap, path: string): JsonMap {
   const keys = patch[RETAIN_KEYS];
   if (keys === undefined) return original;
@@ -98,13 +99,13 @@ function mergeList(original: JsonList, patch: JsonList, schema: PatchSchema, pat
 
 interface KeyedMerge {
   readonly merged: JsonList;
-  /** What was there before and is still to be merged into. */
+  /** Existing elements that changes are merged into. */
   readonly kept: JsonList;
-  /** The patch's elements without directives. */
+  /** Elements of the patch that are not directives. */
   readonly changes: JsonList;
 }
 
-/** Merges elements into those of the same key; new ones come at the end. */
+/** Merges elements into those with the same key; appends new ones. */
 function mergeKeyed(
   original: JsonList,
   patch: JsonList,
@@ -145,7 +146,7 @@ function keyOf(item: unknown, mergeKey: string, path: string): unknown {
   return key;
 }
 
-/** A list with `$setElementOrder`: merged if there is something to merge, then put in that order. */
+/** Merges a list that has `$setElementOrder`, then sorts it in that order. */
 function mergeOrdered(current: unknown, change: unknown, order: unknown, schema: PatchSchema, path: string) {
   if (!Array.isArray(order)) throw new PatchFault(`${path}: $setElementOrder is not a list`);
   if (change === null) throw new PatchFault(`${path}: is removed and ordered at once`);
@@ -160,7 +161,7 @@ function mergeOrdered(current: unknown, change: unknown, order: unknown, schema:
   return mergeElementOrder(merged, orderKeys, original.map(keyed), keyed);
 }
 
-/** The elements of a patch have to be in the order they ask for. */
+/** Checks that the elements of a patch are in the order of its `$setElementOrder`. */
 function checkOrder(patch: JsonList, orderKeys: JsonList, keyed: (item: unknown) => unknown, path: string) {
   let from = 0;
   for (const item of patch) {
@@ -171,7 +172,7 @@ function checkOrder(patch: JsonList, orderKeys: JsonList, keyed: (item: unknown)
   }
 }
 
-/** What a patch means where nothing was before: its values, without directives, deletions and nulls. */
+/** Returns the value of a patch applied to nothing: without directives, deletions and nulls. */
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.filter((item) => !(isMap(item) && item[PATCH_DIRECTIVE] !== undefined)).map(withoutDirectives);

@@ -1,4 +1,4 @@
-/** The pods of this node as the API server last told them, mirror pods too. */
+/** The API pods of this node as last received from the API server, mirror pods included. */
 import type { V1Pod } from "@kubernetes/client-node";
 import type { Wire } from "../api.ts";
 import type { ObjectsByKey } from "./reflection.ts";
@@ -7,11 +7,11 @@ import type { ObjectsByKey } from "./reflection.ts";
 export type ApiPod = Wire<V1Pod>;
 
 export interface ToldPods {
-  /** By `namespace/name`. */
+  /** Pods by `namespace/name`. */
   readonly byName: ObjectsByKey<ApiPod>;
-  /** Everything up to this version is in it. */
+  /** All changes up to this resource version are included. */
   readonly version: string;
 }
 
-/** Nothing told yet. */
+/** The state before the first list. */
 export const NO_TOLD_PODS: ToldPods = { byName: new Map(), version: "" };

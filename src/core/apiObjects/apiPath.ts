@@ -1,11 +1,11 @@
-/** Reads URL paths of the API server. */
+/** Parses URL paths of the API server. */
 import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
 
-/** What a path means. */
+/** The object or collection that a path names. */
 export interface ApiPath {
   readonly resource: ApiResourceName;
   readonly namespace: string | undefined;
-  /** undefined: all objects. */
+  /** undefined: the whole collection. */
   readonly name: string | undefined;
   readonly subresource: string | undefined;
 }
@@ -22,7 +22,7 @@ function groupOf(
   return group === "" ? undefined : { group, version, rest };
 }
 
-/** undefined for what is no text in percent encoding. */
+/** Decodes the percent-encoding of each path element; undefined when it is malformed. */
 function decodedSteps(path: string): readonly string[] | undefined {
   try {
     return path.split("/").map(decodeURIComponent);
@@ -31,7 +31,7 @@ function decodedSteps(path: string): readonly string[] | undefined {
   }
 }
 
-/** The resource a path names; undefined where the server has none. */
+/** Parses a path; undefined when the server has no such resource. */
 export function parseApiPath(path: string): ApiPath | undefined {
   const found = groupOf(path);
   if (found === undefined) return undefined;
@@ -43,7 +43,7 @@ export function parseApiPath(path: string): ApiPath | undefined {
   if (!Object.hasOwn(API_RESOURCES, resource) || more.length > 0) return undefined;
   const info = API_RESOURCES[resource as ApiResourceName];
   if (info.group !== found.group || info.version !== found.version) return undefined;
-  // One object of a namespaced resource is only found below its namespace.
+  // A single object of a namespaced resource is only found below its namespace.
   if (info.namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) return undefined;
   return { resource: resource as ApiResourceName, namespace, name, subresource };
 }

@@ -1,10 +1,10 @@
-/** What an API server that only reads tells clients of itself: its versions and resources. */
+/** Discovery documents of a read-only API server: its versions and resources. */
 import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
 
 /** The versions of the core group. */
 export const API_VERSIONS = { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] } as const;
 
-/** There are no other groups. */
+/** The API groups beside the core group: none. */
 export const API_GROUPS = { kind: "APIGroupList", apiVersion: "v1", groups: [] } as const;
 
 const SHORT_NAMES: Readonly<Partial<Record<ApiResourceName, readonly string[]>>> = {
@@ -14,7 +14,7 @@ const SHORT_NAMES: Readonly<Partial<Record<ApiResourceName, readonly string[]>>>
   events: ["ev"],
 };
 const READ = ["get", "list", "watch"];
-/** Subresources of pods, by their verbs. */
+/** Subresources of pods with their verbs. */
 const POD_STREAMS = {
   attach: { kind: "PodAttachOptions", verbs: ["create", "get"] },
   exec: { kind: "PodExecOptions", verbs: ["create", "get"] },
@@ -22,7 +22,7 @@ const POD_STREAMS = {
   portforward: { kind: "PodPortForwardOptions", verbs: ["create", "get"] },
 } as const;
 
-/** The resources of the core group that can be read. */
+/** Returns the readable resources of the core group. */
 export function apiResourceList(resources: readonly ApiResourceName[]) {
   const readable = resources.map((name) => {
     const { kind, namespaced } = API_RESOURCES[name];
@@ -46,18 +46,19 @@ export function apiResourceList(resources: readonly ApiResourceName[]) {
   return { kind: "APIResourceList", apiVersion: "v1", groupVersion: "v1", resources: [...readable, ...streams] };
 }
 
-/** `/version`; `gitVersion` is `v` and a semantic version. */
+/** Returns the `/version` document; `gitVersion` is `v` and a semantic version. */
 export function versionInfo(gitVersion: string, platform: string) {
   const [, major = "", minor = ""] = /^v(\d+)\.(\d+)/.exec(gitVersion) ?? [];
   return { major, minor, gitVersion, platform };
 }
 
-/** Where the descriptions of `/openapi/v3` are. */
+/** Index of the `/openapi/v3` documents. */
 export const OPENAPI_INDEX = { paths: { "api/v1": { serverRelativeURL: "/openapi/v3/api/v1" } } } as const;
 
 /**
- * As much of a description as kubectl needs before it sends an object: that the server checks fields itself. Without it
- * `kubectl apply` fails over the missing description, and nobody reads why nothing can be applied.
+ * Returns the part of an OpenAPI document that kubectl needs before it sends an object: the server validates fields
+ * itself. Without it, `kubectl apply` fails for the missing document and hides the real reason why nothing can be
+ * applied.
  */
 export function openApiDocument(version: string) {
   const patch = {

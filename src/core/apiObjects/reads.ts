@@ -1,4 +1,4 @@
-/** Get and list at a version, page by page. */
+/** Get and list at a version, with paging. */
 import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
 import type { ApiList, ApiListQuery, ObjectRef } from "../api/apiRequests.ts";
 import { badRequest, expired, notFound, tooNew } from "./refusals.ts";
@@ -7,22 +7,22 @@ import type { Store } from "./store.ts";
 import { keyOf, refOf, type StoredObject } from "./storedObject.ts";
 import type { WatchCache } from "./watchCache.ts";
 
-/** The objects of a server, and their recent history. */
+/** The objects of a server and their recent history. */
 export interface ObjectWorld {
   readonly store: Store;
   cache(resource: ApiResourceName): WatchCache;
-  /** Pods bound to a node, in the order in which they came there. */
+  /** Pods bound to a node, in binding order. */
   podsOn(nodeName: string): readonly StoredObject[];
 }
 
-/** A version as a number; 0 for none. Errors: 400. */
+/** Parses a resource version; 0 when absent. Errors: 400. */
 export function parseRevision(text: string | undefined): number {
   if (text === undefined || text === "") return 0;
   if (!/^\d+$/.test(text)) throw badRequest(`invalid resource version "${text}"`);
   return Number(text);
 }
 
-/** A get. Errors: 404; 504 when the server has not reached the version. */
+/** Returns one object. Errors: 404; 504 when the server has not reached the version. */
 export function getObject(
   world: ObjectWorld,
   resource: ApiResourceName,
@@ -40,9 +40,9 @@ export function getObject(
 }
 
 interface PageStart {
-  /** At which the pages are consistent. */
+  /** The revision at which the pages are consistent. */
   readonly revision: number;
-  /** Key of the last object of the page before. */
+  /** Key of the last object of the previous page. */
   readonly after: string;
 }
 
@@ -61,7 +61,7 @@ const EXPIRED_CONTINUE =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
   "the continue parameter.";
 
-/** Where the list starts and at which version. */
+/** Returns the start of a list and its revision. */
 function startOf(world: ObjectWorld, { continue: token, ...options }: ApiListQuery): PageStart {
   if (token !== undefined && token !== "") {
     if (options.resourceVersion !== undefined && options.resourceVersion !== "") {
@@ -74,7 +74,7 @@ function startOf(world: ObjectWorld, { continue: token, ...options }: ApiListQue
   if (options.resourceVersionMatch !== undefined && options.resourceVersion === undefined) {
     throw badRequest("resourceVersionMatch is forbidden unless resourceVersion is provided");
   }
-  // A limited list at a version is one at exactly that version.
+  // A limited list at a version is a list at exactly that version.
   const isExact =
     options.resourceVersionMatch === "Exact" ||
     (options.resourceVersionMatch === undefined && wanted > 0 && (options.limit ?? 0) > 0);
@@ -87,7 +87,7 @@ function selected(objects: Iterable<StoredObject>, selection: Selection): readon
   return found.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** A list in the order of keys. Errors: 400; 410 for a version, or a page, the server no longer knows; 504. */
+/** Returns a list sorted by key. Errors: 400; 410 for a version or page that is no longer available; 504. */
 export function listObjects(
   world: ObjectWorld,
   resource: ApiResourceName,
@@ -103,7 +103,7 @@ export function listObjects(
   const all = selected(node === undefined ? then.values() : world.podsOn(node), selection).filter(
     ([key]) => key > after,
   );
-  // From the watch cache everything comes at once.
+  // The watch cache returns everything at once.
   const limit = options.resourceVersion === "0" ? 0 : (options.limit ?? 0);
   const page = limit > 0 ? all.slice(0, limit) : all;
   const items = page.map(([, object]) => object);

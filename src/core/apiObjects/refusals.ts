@@ -1,4 +1,4 @@
-/** Refusals of an API server: Status objects with the codes, reasons and texts of the real one. */
+/** Error responses of an API server: Status objects with the codes, reasons and texts of the real one. */
 import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
 import { type ApiStatus, apiError } from "../api/apiStatus.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
@@ -17,7 +17,7 @@ const about = (resource: ApiResourceName, name: string): Details => {
   return { name, kind: resource, ...(group === "" ? {} : { group }) };
 };
 
-/** What a deletion that leaves nothing behind answers. */
+/** The Status of a completed deletion. */
 export const deletedStatus = (resource: ApiResourceName, name: string, uid: string): ApiStatus => ({
   kind: "Status",
   apiVersion: "v1",
@@ -34,14 +34,14 @@ export const alreadyExists = (resource: ApiResourceName, name: string): KubeletE
     failure(409, "AlreadyExists", `${qualifiedResource(resource)} "${name}" already exists`, about(resource, name)),
   );
 
-/** 422 of a deletion that is to go on in a way there is none of. */
+/** 422: the propagation policy of a deletion is unknown. */
 export function invalidOptions(policy: string, known: readonly string[]): KubeletError {
   const supported = [...known, "nil"].map((each) => `"${each}"`).join(", ");
   const why = `propagationPolicy: Unsupported value: "${policy}": supported values: ${supported}`;
   return apiError(failure(422, "Invalid", `DeleteOptions.meta.k8s.io "" is invalid: ${why}`));
 }
 
-/** 409: the object is not as the request supposes it to be. */
+/** 409: the object is in another state than the request requires. */
 export const conflict = (resource: ApiResourceName, name: string, why: string): KubeletError =>
   apiError(
     failure(
@@ -52,7 +52,7 @@ export const conflict = (resource: ApiResourceName, name: string, why: string): 
     ),
   );
 
-/** 409 of a write that was made from an older version of the object. */
+/** 409: the write is based on an older version of the object. */
 export const staleVersion = (resource: ApiResourceName, name: string): KubeletError =>
   conflict(
     resource,
@@ -70,7 +70,7 @@ export const forbidden = (resource: ApiResourceName, name: string, why: string):
     ),
   );
 
-/** 422, with one cause per field. */
+/** 422: the object is invalid, with one cause per field. */
 export function invalidObject(
   resource: ApiResourceName,
   name: string,
@@ -104,13 +104,13 @@ export const notAllowed = (what: string): KubeletError =>
     failure(405, "MethodNotAllowed", `the server does not allow this method on the requested resource: ${what}`),
   );
 
-/** The Status of 410, as a watch carries it. */
+/** The Status of a 410, as sent by a watch. */
 export const expiredStatus = (message: string): ApiStatus => failure(410, "Expired", message);
 
-/** 410: that version is no longer known. */
+/** 410: the version is no longer available. */
 export const expired = (message: string): KubeletError => apiError(expiredStatus(message));
 
-/** 504 of a read at a version the server has not reached. */
+/** 504: a read at a version that the server has not reached. */
 export const tooNew = (wanted: number, current: number): KubeletError =>
   apiError(
     failure(504, "Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
@@ -119,20 +119,20 @@ export const tooNew = (wanted: number, current: number): KubeletError =>
     }),
   );
 
-/** 429: come back after so many seconds. */
+/** 429: retry after this many seconds. */
 export const tooManyRequests = (retryAfterSeconds = 1): KubeletError =>
   apiError(failure(429, "TooManyRequests", "Too many requests, please try again later.", { retryAfterSeconds }));
 
-/** 500, as of a storage in trouble. */
+/** 500: a storage failure. */
 export const internalError = (why = "etcdserver: request timed out"): KubeletError =>
   apiError(failure(500, "InternalError", `Internal error occurred: ${why}`));
 
-/** 503, as of a server that starts or ends. */
+/** 503: the server is starting or shutting down. */
 export const serviceUnavailable = (): KubeletError =>
   apiError(failure(503, "ServiceUnavailable", "the server is currently unable to handle the request"));
 
-/** No connection: there is no Status. */
+/** No connection, so there is no Status. */
 export const connectionRefused = (): KubeletError => kubeletError("Unavailable", "API server: connection refused");
 
-/** The connection ended in the middle of an answer. */
+/** The connection broke in the middle of a response. */
 export const connectionLost = (): KubeletError => kubeletError("Unavailable", "API server: connection lost");

@@ -1,4 +1,4 @@
-/** Field and label selectors: the server's syntax, and which objects they mean. */
+/** Field and label selectors in the server's syntax. */
 import type { ApiResourceName } from "../api/apiResources.ts";
 import type { ApiSelection } from "../api/apiRequests.ts";
 import { badRequest } from "./refusals.ts";
@@ -7,10 +7,10 @@ import { type ApiObject, fieldAt } from "./storedObject.ts";
 /** A parsed selection. */
 export interface Selection {
   readonly namespace: string;
-  /** No selector at all; a namespace does not count. */
+  /** There is no selector; a namespace does not count. */
   readonly isUnfiltered: boolean;
   matches(object: ApiObject): boolean;
-  /** The value a field has to have; undefined when it may have any. */
+  /** The value that a field must have; undefined when any value matches. */
   required(field: string): string | undefined;
 }
 
@@ -70,7 +70,7 @@ function parseFields(resource: ApiResourceName, text: string): readonly FieldTes
     });
 }
 
-/** A field as selectors see it: absent ones are empty, flags say false. */
+/** Returns a field as selectors compare it: absent fields are empty, absent flags are "false". */
 function fieldText(object: ApiObject, field: string): string {
   const value = field === "source" ? fieldAt(object, "source.component") : fieldAt(object, field);
   if (value === undefined || value === null) return /^spec\.(unschedulable|hostNetwork)$/.test(field) ? "false" : "";
@@ -103,7 +103,7 @@ function labelTest(term: string): Test {
   return (object) => (labelsOf(object)[key] === undefined) === (not === "!");
 }
 
-/** The terms of a label selector: commas within parentheses belong to the term. */
+/** Splits a label selector into terms; commas within parentheses belong to the term. */
 function termsOf(text: string): readonly string[] {
   const terms: string[] = [];
   let start = 0;
@@ -126,7 +126,7 @@ const labelTests = (text: string): readonly Test[] =>
     .filter((term) => term !== "")
     .map(labelTest);
 
-/** Parses a selection. Errors: 400 for a selector that cannot be understood, or a field that is not indexed. */
+/** Parses a selection. Errors: 400 for a malformed selector or an unsupported field. */
 export function parseSelection(resource: ApiResourceName, selection: ApiSelection): Selection {
   const { namespace = "", fieldSelector = "", labelSelector = "" } = selection;
   const fields = parseFields(resource, fieldSelector);

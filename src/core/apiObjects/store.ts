@@ -1,36 +1,39 @@
 /**
- * The state behind an API server: objects by resource and key under one revision that each write raises.
- * Owned by one server. Bound: what its clients create.
+ * The state of an API server: objects by resource and key, under one revision that each write increments. Owned by one
+ * server. Bound: the objects its clients create.
  */
 import type { ApiResourceName } from "../api/apiResources.ts";
 import { type ApiObject, keyOf, refOf, type StoredObject } from "./storedObject.ts";
 
-/** One write, as every watch of its resource may see it. */
+/** One write, as the watches of its resource see it. */
 export interface StoreChange {
   readonly revision: number;
   readonly resource: ApiResourceName;
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  /** As written; of a removed object its last state, with the revision of its removal. */
+  /** The object as written; for a deletion its last state, with the revision of the deletion. */
   readonly object: StoredObject;
   readonly previous: StoredObject | undefined;
 }
 
 export interface Store {
-  /** Of the newest write. */
+  /** Revision of the newest write. */
   readonly revision: number;
   get(resource: ApiResourceName, key: string): StoredObject | undefined;
-  /** In the order of their creation. */
+  /** All objects of a resource, in creation order. */
   all(resource: ApiResourceName): ReadonlyMap<string, StoredObject>;
   /** Writes an object under a new revision, which becomes its `resourceVersion`. */
   put(resource: ApiResourceName, object: StoredObject): StoredObject;
-  /** Removes an object; `lastState` when its last change and its removal are one. Answers it with the new revision. */
+  /**
+   * Removes an object and returns it with the new revision; `lastState` replaces its state when the last change and the
+   * removal are one write.
+   */
   remove(resource: ApiResourceName, object: StoredObject, lastState?: StoredObject): StoredObject;
 }
 
 const withRevision = (object: ApiObject, revision: number): StoredObject =>
   ({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }) as StoredObject;
 
-/** Makes an empty store; `onChange` is called within each write. */
+/** Creates an empty store; `onChange` is called during each write. */
 export function createStore(onChange: (change: StoreChange) => void): Store {
   const objects = new Map<ApiResourceName, Map<string, StoredObject>>();
   const of = (resource: ApiResourceName): Map<string, StoredObject> => {

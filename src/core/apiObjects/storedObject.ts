@@ -1,4 +1,4 @@
-/** Objects as an API server keeps them: plain JSON of any resource, replaced and never changed in place. */
+/** Objects of an API server: plain JSON of any resource, replaced and never changed in place. */
 import { API_RESOURCES, type ApiObjects, type ApiResourceName, apiVersionOf } from "../api/apiResources.ts";
 import type { ObjectMeta } from "../api.ts";
 import type { ObjectRef } from "../api/apiRequests.ts";
@@ -11,7 +11,7 @@ export interface ApiObject {
   readonly [field: string]: unknown;
 }
 
-/** An object with what the server gives to each. */
+/** An object with the metadata that the server sets. */
 export interface StoredObject extends ApiObject {
   readonly metadata: ObjectMeta & {
     readonly name: string;
@@ -21,24 +21,24 @@ export interface StoredObject extends ApiObject {
   };
 }
 
-/** Any object of the port, as the server sees it. */
+/** Returns any typed object as the server handles it. */
 export const untyped = (object: ApiObjects[ApiResourceName]): ApiObject => object;
 
-/** A stored object as the port's type of its resource. */
+/** Returns a stored object with the type of its resource. */
 export const typed = <R extends ApiResourceName>(object: ApiObject): ApiObjects[R] =>
   object as unknown as ApiObjects[R];
 
-/** The key of an object among those of its resource. */
+/** Returns the key of an object within its resource. */
 export const keyOf = ({ namespace = "", name }: ObjectRef): string =>
   namespace === "" ? name : `${namespace}/${name}`;
 
-/** The reference an object's metadata makes. */
+/** Returns the reference to an object, from its metadata. */
 export const refOf = ({ metadata }: ApiObject): ObjectRef => {
   const { namespace, name = "" } = metadata ?? {};
   return namespace === undefined ? { name } : { namespace, name };
 };
 
-/** A field by its path, such as `spec.nodeName`; undefined where there is none. */
+/** Returns a field by its path, such as `spec.nodeName`; undefined when absent. */
 export function fieldAt(object: unknown, path: string): unknown {
   let here = object;
   for (const step of path.split(".")) {
@@ -48,13 +48,13 @@ export function fieldAt(object: unknown, path: string): unknown {
   return here;
 }
 
-/** `name`, or `name.group` outside the core group: how messages name a resource. */
+/** Returns `name`, or `name.group` outside the core group: the name of a resource in messages. */
 export function qualifiedResource(resource: ApiResourceName): string {
   const { group } = API_RESOURCES[resource];
   return group === "" ? resource : `${resource}.${group}`;
 }
 
-/** Kind and version as every object of the resource carries them. */
+/** Returns the kind and version that every object of the resource carries. */
 export const typeOf = (resource: ApiResourceName): { readonly apiVersion: string; readonly kind: string } => ({
   apiVersion: apiVersionOf(API_RESOURCES[resource]),
   kind: API_RESOURCES[resource].kind,

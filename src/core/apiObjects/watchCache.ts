@@ -1,7 +1,7 @@
 /**
- * The recent history of one resource and who listens to it. Owned by the server. Bound: `windowSize` changes; what is
- * older is forgotten, and whoever asks for it is told so (410). Listeners are indexed by the one field they insist on,
- * so that a write costs the watches of one node and not those of all.
+ * The recent history of one resource and its listeners. Owned by the server. Bound: `windowSize` changes; older ones
+ * are dropped, and a client that asks for them gets 410. Listeners are indexed by the field that most selections
+ * require, so that a write costs the watches of one node, not of all.
  */
 import type { ApiResourceName } from "../api/apiResources.ts";
 import type { Selection } from "./selectors.ts";
@@ -12,17 +12,17 @@ type Listener = (change: StoreChange) => void;
 
 export interface WatchCache {
   record(change: StoreChange): void;
-  /** Changes after a revision, oldest first; undefined when they are no longer all known. */
+  /** Returns the changes after a revision, oldest first; undefined when some are no longer known. */
   since(revision: number): readonly StoreChange[] | undefined;
-  /** What was there at a revision; undefined when that is no longer known. */
+  /** Returns the objects at a revision; undefined when it is no longer known. */
   at(revision: number, now: ReadonlyMap<string, StoredObject>): ReadonlyMap<string, StoredObject> | undefined;
-  /** Calls the listener for each change that its selection may concern; returns how to end that. */
+  /** Calls the listener for each change that its selection may match; returns a function that removes it. */
   listen(selection: Selection, listener: Listener): () => void;
-  /** Forgets the history, up to and including `revision`. */
+  /** Drops the history up to and including `revision`. */
   forget(revision: number): void;
 }
 
-/** Makes the cache of a resource. */
+/** Creates the cache of a resource. */
 export function createWatchCache(resource: ApiResourceName, windowSize: number): WatchCache {
   const field = resource === "pods" ? "spec.nodeName" : "metadata.name";
   const toAll = new Set<Listener>();

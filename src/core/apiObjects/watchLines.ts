@@ -1,4 +1,4 @@
-/** The lines of a watch: those it begins with, and those that changes make. */
+/** The events of a watch: the initial ones, and those made from changes. */
 import type { ApiResourceName } from "../api/apiResources.ts";
 import type { ApiWatchEvent, ApiWatchOptions } from "../api/apiRequests.ts";
 import { type ObjectWorld, parseRevision } from "./reads.ts";
@@ -7,10 +7,10 @@ import type { Selection } from "./selectors.ts";
 import type { StoreChange } from "./store.ts";
 import { keyOf, refOf, type StoredObject } from "./storedObject.ts";
 
-/** A line of a watch, as the server makes it. */
+/** An event of a watch, as the server builds it. */
 export type WatchLine = ApiWatchEvent<StoredObject>;
 
-/** The line a change is for a selection; undefined when it is none of its business. */
+/** Returns the event of a change for a selection; undefined when the change does not concern it. */
 export function lineOf(selection: Selection, { type, object, previous, revision }: StoreChange): WatchLine | undefined {
   const isIn = type !== "DELETED" && selection.matches(object);
   const wasIn = previous !== undefined && selection.matches(previous);
@@ -21,7 +21,7 @@ export function lineOf(selection: Selection, { type, object, previous, revision 
   return { type: "DELETED", object: left };
 }
 
-/** The lines with which a watch begins; undefined when its version is too old. */
+/** Returns the initial events of a watch; undefined when its version is too old. */
 export function firstLines(
   world: ObjectWorld,
   resource: ApiResourceName,
@@ -44,7 +44,7 @@ export function firstLines(
   return lines;
 }
 
-/** The line of a watch whose version is no longer known. */
+/** Returns the error event of a watch whose version is no longer known. */
 export const tooOldLine = ({ store }: ObjectWorld, { resourceVersion }: ApiWatchOptions): WatchLine => ({
   type: "ERROR",
   object: expiredStatus(`too old resource version: ${parseRevision(resourceVersion)} (${store.revision})`),

@@ -5,10 +5,10 @@ import type { ApiObject } from "../storedObject.ts";
 import { tableShape } from "./tableShapes.ts";
 import type { Cell, TableColumn } from "./tableTypes.ts";
 
-/** What a row brings of its object. */
+/** The part of its object that a row contains. */
 export type IncludeObject = "None" | "Metadata" | "Object";
 
-/** The wish for a table. */
+/** The requested format of a table. */
 export interface TableWish {
   readonly apiVersion: "meta.k8s.io/v1" | "meta.k8s.io/v1beta1";
   readonly include: IncludeObject;
@@ -22,7 +22,7 @@ export interface Table {
   readonly rows: readonly { readonly cells: readonly Cell[]; readonly object?: unknown }[];
 }
 
-/** The table that an Accept header asks for before plain JSON; undefined when it asks for none. */
+/** Returns the table format that an Accept header prefers to plain JSON; undefined when it requests none. */
 export function tableWish(accept: string | undefined, includeObject: string | null): TableWish | undefined {
   for (const each of (accept ?? "").split(",")) {
     const [type = "", ...parameters] = each.split(";").map((part) => part.trim());
@@ -38,7 +38,7 @@ export function tableWish(accept: string | undefined, includeObject: string | nu
   return undefined;
 }
 
-/** The table of these objects as of `now`; `metadata` is that of their list. */
+/** Returns the table of these objects at `now`; `metadata` is that of their list. */
 export function tableOf(
   resource: ApiResourceName,
   objects: readonly ApiObject[],

@@ -1,4 +1,4 @@
-/** The columns of each resource, as kubectl users know them. Upstream: printersinternal's AddHandlers. */
+/** The columns of each resource, as kubectl shows them. Upstream: printersinternal's AddHandlers. */
 import type { Node, Pod } from "../../api.ts";
 import type { ApiObjects, ApiResourceName } from "../../api/apiResources.ts";
 import type { EpochMs } from "../../ids.ts";
@@ -145,5 +145,5 @@ const SHAPES: Readonly<Partial<Record<ApiResourceName, TableShape>>> = {
   secrets: SECRETS,
 };
 
-/** The shape of a resource; name and age for those without one of their own. */
+/** Returns the columns of a resource; name and age for a resource without its own. */
 export const tableShape = (resource: ApiResourceName): TableShape => SHAPES[resource] ?? OTHERS;

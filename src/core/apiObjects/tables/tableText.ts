@@ -1,18 +1,21 @@
-/** A Table as lines of text, as kubectl prints it. */
+/** Formats a Table as lines of text, as kubectl prints it. */
 import { isJsonObject } from "../../json.ts";
 import type { Table } from "./table.ts";
 
-/** What is printed beside the usual columns. */
+/** Columns beside the usual ones. */
 export interface TableTextOptions {
   readonly wide: boolean;
-  /** A first column with the namespaces; rows have to bring their objects. */
+  /** Adds a first column with the namespaces; rows must contain their objects. */
   readonly namespaces: boolean;
 }
 
 const GAP = 3;
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f]/g;
 
-/** The title line and one line per row. `widths` are those of lines printed before; new ones are at least as wide. */
+/**
+ * Returns the title line and one line per row. `widths` are the column widths of earlier lines; columns never get
+ * narrower.
+ */
 export function tableText(
   { columnDefinitions, rows }: Pick<Table, "columnDefinitions" | "rows">,
   { wide, namespaces }: TableTextOptions,

@@ -1,8 +1,8 @@
-/** Tables as an API server makes them for kubectl: meta.k8s.io/v1 Table. */
+/** Tables that an API server builds for kubectl: meta.k8s.io/v1 Table. */
 import type { EpochMs } from "../../ids.ts";
 import type { ApiObject } from "../storedObject.ts";
 
-/** A column as kubectl shows it; those of priority 1 with `-o wide` alone. */
+/** A column of kubectl's output; priority 1 means only with `-o wide`. */
 export interface TableColumn {
   readonly name: string;
   readonly type: "string" | "integer";
@@ -14,7 +14,7 @@ export interface TableColumn {
 /** A cell of a row. */
 export type Cell = string | number;
 
-/** How objects of one resource are shown. */
+/** Columns and cells of one resource's objects. */
 export interface TableShape {
   readonly columns: readonly TableColumn[];
   cells(object: ApiObject, now: EpochMs): readonly Cell[];
@@ -28,11 +28,11 @@ const column = (type: TableColumn["type"], priority: number) => (name: string, f
   priority,
 });
 
-/** A column of text. */
+/** Returns a text column. */
 export const text = (name: string): TableColumn => column("string", 0)(name, name === "Name" ? "name" : "");
-/** A column of text for `-o wide`. */
+/** Returns a text column for `-o wide`. */
 export const wideText = (name: string): TableColumn => column("string", 1)(name, "");
-/** A column of numbers. */
+/** Returns a number column. */
 export const integer = (name: string): TableColumn => column("integer", 0)(name, "");
-/** A column of numbers for `-o wide`. */
+/** Returns a number column for `-o wide`. */
 export const wideInteger = (name: string): TableColumn => column("integer", 1)(name, "");

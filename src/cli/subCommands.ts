@@ -22,6 +22,8 @@ export interface RuntimeOptions {
   readonly socket: string;
   /** Directory that outlives the process: what runs, and its logs. */
   readonly stateDir: string;
+  /** The end of standard input stops the containers and the runtime. */
+  readonly endWithStdin: boolean;
 }
 
 /** Options of `rxlet template FILE`. */
@@ -53,6 +55,7 @@ export const DEV_FLAGS: readonly FlagSpec[] = [
 export const RUNTIME_FLAGS: readonly FlagSpec[] = [
   flag("socket", "string", "", "Unix socket to serve CRI on (required)"),
   flag("state-dir", "string", "", "Directory of the runtime's state (required)"),
+  flag("end-with-stdin", "bool", "false", "Kill the containers and exit when standard input ends"),
 ];
 
 /** The options of `rxlet dev`, or everything that is wrong with them. */
@@ -86,7 +89,14 @@ export function readRuntimeFlags({ given, errors }: ParsedFlags): Read<RuntimeOp
   });
   const faults = [...errors, ...missing.map((name) => `--${name}: is required`)];
   if (faults.length > 0) return { ok: false, errors: faults };
-  return { ok: true, options: { socket: String(values["socket"]), stateDir: String(values["stateDir"]) } };
+  return {
+    ok: true,
+    options: {
+      socket: String(values["socket"]),
+      stateDir: String(values["stateDir"]),
+      endWithStdin: values["endWithStdin"] === true,
+    },
+  };
 }
 
 /** Likewise for `rxlet template`. */

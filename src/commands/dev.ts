@@ -62,11 +62,16 @@ export function dev(options: DevOptions, signals$: Observable<unknown>, screen: 
 }
 
 function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Screen): Observable<never> {
-  return defer(() => from(openDevSpace(options))).pipe(
+  let notice: string | undefined;
+  const onRestart = (how: string): void => {
+    notice = `The built-in runtime ended (${how}) and was started again; containers run on`;
+    if (screen.isTTY !== true) screen.write(`${notice}\n`);
+  };
+  return defer(() => from(openDevSpace(options, onRestart))).pipe(
     switchMap((space) => {
       let kubelet: Kubelet | undefined;
       let isStopping = false;
-      const note = (): string | undefined => (isStopping && kubelet ? stoppingNote(leaving(kubelet)) : undefined);
+      const note = (): string | undefined => (isStopping && kubelet ? stoppingNote(leaving(kubelet)) : notice);
       const log = createLogger({
         format: "text",
         verbosity: options.logLevel,
@@ -97,7 +102,7 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
         switchMap(([started, banner]) => showPods(started, banner, screen, note)),
       );
       const died$ = from(space.runtime.ended).pipe(
-        switchMap(() => throwError(() => kubeletError("Unavailable", "the built-in runtime ended"))),
+        switchMap((how) => throwError(() => kubeletError("Unavailable", `the built-in runtime ended: ${how}`))),
       );
       const close$ = (hasFailed: boolean): Observable<never> =>
         defer(async () => {

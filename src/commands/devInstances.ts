@@ -113,6 +113,9 @@ export async function runningDevs(): Promise<readonly DevInstance[]> {
   return alive.flat().sort((a, b) => (a.manifests < b.manifests ? -1 : 1));
 }
 
+/** The process whose record is in the directory; undefined when there is none. */
+export const devPidIn = async (directory: string): Promise<number | undefined> => (await readInstance(directory))?.pid;
+
 async function readInstance(directory: string): Promise<DevInstance | undefined> {
   const text = await readFile(path.join(directory, DEV_FILES.record), "utf8").catch(() => "");
   const record = parseDevRecord(text);

@@ -1,45 +1,125 @@
-/** The embedded runtime as a child in a session of its own: Ctrl-C at the terminal is for us, not for it. */
+/**
+ * The embedded runtime as a child in a session of its own: Ctrl-C at the terminal is for us, not for it. Its standard
+ * input ends with this process, however that ends. A runtime that dies is started again and takes its containers over.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { open } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { fileURLToPath } from "node:url";
-import { defer, firstValueFrom, from, type Observable, race, retry, timer } from "rxjs";
-import { kubeletError } from "../core/errors.ts";
+import { defer, firstValueFrom, from, map, type Observable, race, retry, timer } from "rxjs";
+import { kubeletError, toKubeletError } from "../core/errors.ts";
 import { deadline } from "../operators/deadline.ts";
 import { systemClock } from "../sources/systemClock.ts";
 
 const START_MS = 15_000;
 const AGAIN_MS = 20;
+/** More deaths within RESTART_WINDOW_MS, and one before it served, end it for good. */
+const MAX_RESTARTS = 5;
+const RESTART_WINDOW_MS = 60_000;
+/** Its containers get 2 s, and 10 s to be gone after their kill. */
+const STOP_MS = 15_000;
+/** Between a kill of the runtime and its end. */
+const KILL_MS = 5_000;
+
+/** Where the runtime listens, keeps its state and writes what it has to say. */
+export interface RuntimePlace {
+  readonly socket: string;
+  readonly stateDir: string;
+  readonly logFile: string;
+}
 
 /** A running child. */
 export interface DevRuntime {
-  /** Resolves when it has ended, however that came about. */
-  readonly ended: Promise<void>;
-  /** Stops its containers, then it. */
+  /** Resolves with the reason when it has ended and is not started again. */
+  readonly ended: Promise<string>;
+  /** Has it remove this path, should this process end without `stop`. */
+  inherit(path: string): void;
+  /** Stops its containers, then it; kills both when that takes too long. */
   stop(): Promise<void>;
+}
+
+interface Child {
+  readonly process: ChildProcess;
+  readonly hasServed: boolean;
+  /** Resolves with how it ended. */
+  readonly ended: Promise<string>;
 }
 
 const MAIN = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../main.ts" : "../main.js", import.meta.url));
 
-/** Starts it; resolves when it serves, or has ended. Its own words go to `logFile`. */
-export async function startDevRuntime(socket: string, stateDir: string, logFile: string): Promise<DevRuntime> {
-  const log = await open(logFile, "a");
-  const args = [MAIN, "runtime", "--socket", socket, "--state-dir", stateDir];
-  const child: ChildProcess = spawn(process.execPath, args, { detached: true, stdio: ["ignore", log.fd, log.fd] });
-  await log.close();
-  const ended = new Promise<void>((resolve) => {
-    child.once("exit", () => resolve());
-    child.once("error", () => resolve());
-  });
-  await firstValueFrom(race(serves(socket), from(ended)), { defaultValue: undefined });
+/**
+ * Starts it; resolves when it serves, or has ended. `onRestart` hears how one ended that is replaced by another.
+ * `inherited` are the first paths to be removed, see `inherit`.
+ */
+export async function startDevRuntime(
+  place: RuntimePlace,
+  inherited: readonly string[],
+  onRestart: (how: string) => void,
+): Promise<DevRuntime> {
+  const paths = [...inherited];
+  let isStopping = false;
+  let child = await launch(place, paths);
+  const keep = async (): Promise<string> => {
+    let restartsAt: readonly number[] = [];
+    for (;;) {
+      const how = await child.ended;
+      const now = systemClock.monotonicMs();
+      restartsAt = restartsAt.filter((at) => now - at < RESTART_WINDOW_MS);
+      if (isStopping || !child.hasServed || restartsAt.length === MAX_RESTARTS) return how;
+      restartsAt = [...restartsAt, now];
+      child = await launch(place, paths);
+      if (isStopping) child.process.kill("SIGTERM");
+      else if (child.hasServed) onRestart(how);
+    }
+  };
+  const ended = keep().catch((thrown: unknown) => toKubeletError(thrown).message);
   return {
     ended,
+    inherit: (path) => {
+      paths.push(path);
+      bequeath(child.process, [path]);
+    },
     stop: async () => {
-      child.kill("SIGTERM");
-      await ended;
+      isStopping = true;
+      child.process.kill("SIGTERM");
+      if (!(await endsWithin(STOP_MS, ended))) {
+        child.process.kill("SIGKILL");
+        await endsWithin(KILL_MS, ended);
+      }
+      const { killLeftContainers } = await import("../embeddedRuntime/killLeftContainers.ts");
+      await killLeftContainers(place.stateDir);
     },
   };
 }
+
+/** Starts a runtime and waits until it serves or has ended. */
+async function launch({ socket, stateDir, logFile }: RuntimePlace, paths: readonly string[]): Promise<Child> {
+  const log = await open(logFile, "a");
+  const args = [MAIN, "runtime", "--socket", socket, "--state-dir", stateDir, "--end-with-stdin"];
+  const child = spawn(process.execPath, args, { detached: true, stdio: ["pipe", log.fd, log.fd] });
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `killed by ${signal}`));
+    child.once("error", (error) => resolve(error.message));
+  });
+  await log.close();
+  child.stdin?.on("error", () => {}); // it has ended, which `ended` says
+  bequeath(child, paths);
+  try {
+    const served$ = serves(socket).pipe(map(() => true));
+    const hasServed = await firstValueFrom(race(served$, from(ended).pipe(map(() => false))));
+    return { process: child, hasServed, ended };
+  } catch (thrown) {
+    child.kill("SIGKILL");
+    throw thrown;
+  }
+}
+
+/** See `parentEnd.ts`, which reads it. */
+const bequeath = ({ stdin }: ChildProcess, paths: readonly string[]): void =>
+  void stdin?.write(paths.map((path) => `${path}\0`).join(""));
+
+const endsWithin = (ms: number, ended: Promise<unknown>): Promise<boolean> =>
+  firstValueFrom(race(from(ended).pipe(map(() => true)), timer(ms, systemClock.scheduler).pipe(map(() => false))));
 
 /** Emits once the socket takes a connection; asked again until then, within START_MS. */
 function serves(socket: string): Observable<void> {

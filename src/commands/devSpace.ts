@@ -20,6 +20,7 @@ import { logTail } from "./logTail.ts";
 import { LOOPBACK, usablePort } from "./devPorts.ts";
 import { type DevRuntime, startDevRuntime } from "./devRuntime.ts";
 import { programWords } from "./programWords.ts";
+import { removeOwnTree } from "./removeOwnTree.ts";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples/first-pods", import.meta.url));
 /** Names the authenticated server can be reached by. */
@@ -46,15 +47,39 @@ const isInformation = (line: string): boolean => /^I\d{4} /.test(line);
 /** Error lines of klog's format. Problems of manifests were shown while they lasted. */
 const isError = (line: string): boolean => /^[EF]\d{4} /.test(line) && !line.includes('"Manifest problem"');
 
-/** Opens it. Rejects with a KubeletError naming what cannot be had. */
-export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
+/**
+ * Opens it. Rejects with a KubeletError naming what cannot be had. `onRestart` hears how a built-in runtime ended that
+ * is replaced by another.
+ */
+export async function openDevSpace(dev: DevOptions, onRestart: (how: string) => void): Promise<DevSpace> {
   const manifests = path.resolve(dev.dir ?? EXAMPLES);
   const isEmpty = (await manifestNames(manifests)).length === 0;
-  const isTemporary = dev.rootDir === undefined;
-  const root = isTemporary ? await mkdtemp(path.join(os.tmpdir(), "rxlet-")) : path.resolve(dev.rootDir);
+  if (dev.rootDir === undefined) {
+    const root = await mkdtemp(path.join(os.tmpdir(), "rxlet-"));
+    return openSpaceIn({ dev, manifests, isEmpty, root, isTemporary: true, onRestart }).catch(
+      async (thrown: unknown) => {
+        await removeOwnTree(root);
+        throw thrown;
+      },
+    );
+  }
+  const root = path.resolve(dev.rootDir);
   await mkdir(root, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
     throw kubeletError("Io", `--root-dir: ${root}: ${pathFault(thrown)}`, { cause: thrown });
   });
+  return openSpaceIn({ dev, manifests, isEmpty, root, isTemporary: false, onRestart });
+}
+
+interface SpaceSetup {
+  readonly dev: DevOptions;
+  readonly manifests: string;
+  readonly isEmpty: boolean;
+  readonly root: string;
+  readonly isTemporary: boolean;
+  readonly onRestart: (how: string) => void;
+}
+
+async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onRestart }: SpaceSetup): Promise<DevSpace> {
   const logFile = path.join(root, "rxlet.log");
   const socket = path.join(root, "runtime.sock");
   const pki = path.join(root, "pki");
@@ -63,7 +88,7 @@ export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
   const options = await devKubeletOptions({ ...dev, readOnlyPort }, places);
   const [clientFiles, runtime] = await bothOpen(
     createDevCredentials(pki, SERVER_HOSTS),
-    startDevRuntime(socket, path.join(root, "runtime"), logFile),
+    startDevRuntime({ socket, stateDir: path.join(root, "runtime"), logFile }, isTemporary ? [root] : [], onRestart),
   );
   const log = createWriteStream(logFile, { flags: "a" });
   let announced: AnnouncedDev | undefined;
@@ -75,6 +100,7 @@ export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
     writeHint: `this node runs the manifests of ${manifests}: add, edit or remove files there`,
     announce: async (port) => {
       announced = await announceAt(`https://${LOOPBACK}:${port}`, { root, manifests, clientFiles, log });
+      runtime.inherit(announced.directory);
       return {
         program: programWords(),
         manifests,
@@ -93,7 +119,7 @@ export async function openDevSpace(dev: DevOptions): Promise<DevSpace> {
       await new Promise<void>((resolve) => {
         log.end(() => resolve());
       });
-      if (isTemporary) await rm(root, { recursive: true, force: true });
+      if (isTemporary) await removeOwnTree(root);
     },
   };
 }

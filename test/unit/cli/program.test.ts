@@ -57,10 +57,11 @@ describe("runProgram", () => {
   });
 
   it("reads the options of runtime", async () => {
-    expect(await run("runtime", "--socket", "/s.sock", "--state-dir=/s")).toEqual({
-      command: "runtime",
-      socket: "/s.sock",
-      stateDir: "/s",
+    const read = { command: "runtime", socket: "/s.sock", stateDir: "/s", endWithStdin: false };
+    expect(await run("runtime", "--socket", "/s.sock", "--state-dir=/s")).toEqual(read);
+    expect(await run("runtime", "--socket", "/s.sock", "--state-dir=/s", "--end-with-stdin")).toEqual({
+      ...read,
+      endWithStdin: true,
     });
   });
 

@@ -1,5 +1,6 @@
 /** Ports pods take on the node, and whether two want the same. Counterpart: the scheduler's nodeports plugin. */
 import type { Pod } from "../api.ts";
+import { perObject } from "../perObject.ts";
 import { isSidecar } from "../resources/podResources.ts";
 
 interface HostPort {
@@ -11,23 +12,30 @@ interface HostPort {
 const ANY_ADDRESS = "0.0.0.0";
 
 /** Host ports of everything that keeps running; on the node's network every container port is one. */
-function hostPorts(pod: Pod): readonly HostPort[] {
+const hostPorts = perObject((pod: Pod): readonly HostPort[] => {
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   const ports = [...pod.spec.containers, ...sidecars].flatMap((container) => container.ports ?? []);
   return ports.flatMap(({ hostPort, containerPort, hostIP, protocol }) => {
     const port = hostPort ?? (pod.spec.hostNetwork ? containerPort : 0);
     return port > 0 ? [{ ip: hostIP || ANY_ADDRESS, protocol: protocol ?? "TCP", port }] : [];
   });
-}
+});
 
-function clash(a: HostPort, b: HostPort): boolean {
-  if (a.port !== b.port || a.protocol !== b.protocol) return false;
-  return a.ip === b.ip || a.ip === ANY_ADDRESS || b.ip === ANY_ADDRESS;
-}
+const numberOf = ({ protocol, port }: HostPort): string => `${protocol}/${port}`;
 
 /** True when the pod wants a host port one of the others has. */
 export function hostPortsConflict(pod: Pod, others: readonly Pod[]): boolean {
   const wanted = hostPorts(pod);
   if (wanted.length === 0) return false;
-  return others.flatMap(hostPorts).some((taken) => wanted.some((port) => clash(port, taken)));
+  const addresses = new Map<string, Set<string>>();
+  for (const port of wanted) {
+    const known = addresses.get(numberOf(port));
+    if (known === undefined) addresses.set(numberOf(port), new Set([port.ip]));
+    else known.add(port.ip);
+  }
+  const isTaken = (taken: HostPort): boolean => {
+    const ips = addresses.get(numberOf(taken));
+    return ips !== undefined && (taken.ip === ANY_ADDRESS || ips.has(taken.ip) || ips.has(ANY_ADDRESS));
+  };
+  return others.some((other) => hostPorts(other).some(isTaken));
 }

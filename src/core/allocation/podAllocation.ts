@@ -6,6 +6,7 @@ import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
 import { isSidecar } from "../pod/restartRules.ts";
 import { compareQuantity, type Quantity, parseQuantity } from "../quantity.ts";
+import { allNamed } from "../findNamed.ts";
 
 /** `resources` of a container, or of the pod. */
 export type Requirements = NonNullable<Container["resources"]>;
@@ -28,7 +29,7 @@ export interface ResizableParts {
 
 /** Whether a container of the pod can be resized in place. */
 export const isResizableContainer = ({ spec }: Pick<Pod, "spec">, name: string, parts: ResizableParts): boolean =>
-  parts.initContainers || !(spec.initContainers ?? []).some((each) => each.name === name && !isSidecar(each));
+  parts.initContainers || allNamed(spec.initContainers ?? [], name).every(isSidecar);
 
 /** The allocation, with what cannot be resized in place as the pod's spec has it. */
 export function followingSpec(allocation: PodAllocation, pod: Pick<Pod, "spec">, parts: ResizableParts): PodAllocation {

@@ -28,6 +28,7 @@ import {
   sameRequirements,
   withAllocation,
 } from "./podAllocation.ts";
+import { findNamed } from "../findNamed.ts";
 
 type Resource = "memory" | "cpu";
 
@@ -77,7 +78,8 @@ export function planResize(input: ResizePlanInput): ResizePlan | undefined {
   );
   if (!isResizing(pod, running, sizes, resizableParts)) return undefined;
   const restarts = running.filter((each) => needsRestart(pod, each)).map(({ spec }) => spec.name);
-  const updated = running.filter(({ spec }) => !restarts.includes(spec.name));
+  const restarting = new Set(restarts);
+  const updated = running.filter(({ spec }) => !restarting.has(spec.name));
   const limits = {
     from: podCgroupResources(withAllocation(pod, sizes.cgroup), config),
     to: podCgroupResources(pod, config),
@@ -193,8 +195,7 @@ function containerSteps(
 }
 
 function containerOf({ spec }: Pod, name: string): Container {
-  const found = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
-  return found ?? { name };
+  return findNamed(spec.initContainers, name) ?? findNamed(spec.containers, name) ?? { name };
 }
 
 /** The pod of `base` with the memory of `pod`. */
@@ -226,7 +227,7 @@ function memoryFrom(own: Requirements["limits"], other: Requirements["limits"]):
 
 /** Whether a resource that changes has the policy RestartContainer. Init containers that end by themselves never do. */
 function needsRestart(pod: Pod, { spec, actual }: SizedContainer): boolean {
-  const isInit = (pod.spec.initContainers ?? []).some(({ name }) => name === spec.name);
+  const isInit = findNamed(pod.spec.initContainers, spec.name) !== undefined;
   if (isInit && !isSidecar(spec)) return false;
   return (["cpu", "memory"] as const).some(
     (resource) =>

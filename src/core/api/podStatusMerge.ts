@@ -7,6 +7,7 @@ import { isMap } from "../config/configProblem.ts";
 import { OWNED_CONDITIONS } from "../pod/conditions.ts";
 import { isTerminalPhase } from "../pod/phase.ts";
 import { compareQuantity, parseQuantity } from "../quantity.ts";
+import { findTyped } from "../findNamed.ts";
 
 export interface StatusMergeOptions {
   /** Containers of the pod may still run; until none does, the pod is not reported as terminal. */
@@ -46,7 +47,7 @@ const SHARED_CONDITION = "DisruptionTarget";
 
 const conditionsOf = ({ conditions }: PodStatus): readonly PodCondition[] => conditions ?? [];
 const conditionOf = (status: PodStatus | undefined, type: string): PodCondition | undefined =>
-  status?.conditions?.find((condition) => condition.type === type);
+  findTyped(status?.conditions, type);
 
 /** Returns the status to write. */
 export function mergePodStatus(server: PodStatus, own: PodStatus, options: StatusMergeOptions): PodStatus {

@@ -10,6 +10,7 @@ import { compareQuantity, formatQuantity, parseQuantity, type Quantity, quantity
 import { parseResourceList, type ResourceList } from "../resources/resourceList.ts";
 import { podLimits } from "../resources/podResources.ts";
 import type { FsStats, PodStats } from "../stats/summary.ts";
+import { findNamed } from "../findNamed.ts";
 
 /** What of a pod is too large. */
 export interface StorageViolation {
@@ -62,7 +63,7 @@ export function storageViolation(pod: Pod, stats: PodStats, hasImageFs: boolean)
   const limits = limitsOf(pod.spec);
   if (limits === undefined) return undefined;
   for (const [name, limit] of limits.emptyDirs) {
-    const volume = stats.volume?.find((each) => each.name === name);
+    const volume = findNamed(stats.volume, name);
     if (!exceeds(bytesOf(volume), limit)) continue;
     const text = `Usage of EmptyDir volume ${goQuote(name)} exceeds the limit ${goQuote(formatQuantity(limit))}. `;
     return { signal: "emptydirfs.limit", message: text };

@@ -12,6 +12,7 @@ import { hasAnyRegularContainerStarted, type PodPhase } from "./phase.ts";
 import { isRestartingAllContainers, mayRestartAllContainers } from "./restartAllContainers.ts";
 import { isSidecar } from "./restartRules.ts";
 import { sandboxChange } from "./sandboxChange.ts";
+import { findNamed, findTyped } from "../findNamed.ts";
 
 export interface ConditionsInput {
   readonly pod: Pod;
@@ -74,9 +75,9 @@ function namesMessage(kinds: readonly (readonly [string, readonly string[]])[]):
 
 /** All containers that count for readiness are ready: regular ones and sidecars. */
 function containersReady({ pod, phase, initStatuses, regularStatuses }: ConditionsInput): Verdict {
-  const statuses = [...initStatuses, ...regularStatuses];
   const names = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers].map(({ name }) => name);
-  const statusOf = (name: string): ApiContainerStatus | undefined => statuses.find((each) => each.name === name);
+  const statusOf = (name: string): ApiContainerStatus | undefined =>
+    findNamed(initStatuses, name) ?? findNamed(regularStatuses, name);
   const unknown = names.filter((name) => statusOf(name) === undefined);
   const unready = names.filter((name) => statusOf(name)?.ready === false);
   if (phase === "Succeeded" && unknown.length === 0) return { status: "False", reason: "PodCompleted" };
@@ -93,7 +94,7 @@ function podReady(input: ConditionsInput, others: readonly PodCondition[]): Verd
   const containers = containersReady(input);
   if (containers.status !== "True") return containers;
   const messages = (input.pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
-    const condition = others.find(({ type }) => type === conditionType);
+    const condition = findTyped(others, conditionType);
     if (condition === undefined) {
       return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
     }
@@ -107,7 +108,7 @@ function podReady(input: ConditionsInput, others: readonly PodCondition[]): Verd
 /** Every init container has done its work, or every sidecar has started; once true it stays true. */
 function initialized({ pod, phase, initStatuses, regularStatuses, previous }: ConditionsInput): Verdict {
   const specs = pod.spec.initContainers ?? [];
-  const statusOf = (name: string): ApiContainerStatus | undefined => initStatuses.find((each) => each.name === name);
+  const statusOf = (name: string): ApiContainerStatus | undefined => findNamed(initStatuses, name);
   const unknown = specs.filter(({ name }) => statusOf(name) === undefined);
   const incomplete = specs.filter((spec) => {
     const status = statusOf(spec.name);
@@ -135,7 +136,7 @@ function allContainersRestarting({ pod, runtime, phase }: ConditionsInput): Verd
 
 function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodCondition {
   const { pod, previous, now } = input;
-  const before = previous?.conditions?.find((condition) => condition.type === type);
+  const before = findTyped(previous?.conditions, type);
   const kept = before?.status === verdict.status ? before.lastTransitionTime : undefined;
   const { generation } = pod.metadata;
   return {
@@ -154,7 +155,7 @@ function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodC
 function foreignConditions({ pod, previous }: ConditionsInput): readonly PodCondition[] {
   const carried = (previous?.conditions ?? []).filter(({ type }) => CARRIED.has(type));
   const ofOthers = (pod.status?.conditions ?? []).filter(
-    ({ type }) => !OWNED_CONDITIONS.has(type) && !carried.some((condition) => condition.type === type),
+    ({ type }) => !OWNED_CONDITIONS.has(type) && findTyped(carried, type) === undefined,
   );
   return [...ofOthers, ...carried];
 }
@@ -165,7 +166,7 @@ function resizeCondition(
   said: Pick<PodCondition, "reason" | "message" | "observedGeneration">,
   { previous, now }: ConditionsInput,
 ): PodCondition {
-  const before = previous?.conditions?.find((condition) => condition.type === type);
+  const before = findTyped(previous?.conditions, type);
   const { reason, message, observedGeneration } = before ?? {};
   const isSaid = before !== undefined && sameValue({ reason, message, observedGeneration }, said);
   const changedAt = before !== undefined && reason === said.reason ? before.lastTransitionTime : undefined;

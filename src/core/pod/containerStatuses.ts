@@ -19,6 +19,7 @@ import { messageBytesPerContainer, withLimitedMessages } from "./messageLimit.ts
 import type { ContainerKind, ProbeVerdict } from "./podActionsTypes.ts";
 import { withReportedSize } from "./reportedSize.ts";
 import { isSidecar, newestContainer, shouldContainerBeRestarted } from "./restartRules.ts";
+import { allNamed, findNamed } from "../findNamed.ts";
 
 export interface ContainerStatusesInput {
   readonly pod: Pod;
@@ -86,11 +87,6 @@ function withForgottenEnd(
   return isForgotten ? { ...status, state: { terminated: FORGOTTEN_INIT } } : status;
 }
 
-const isNamed =
-  (wanted: string) =>
-  ({ name }: Container): boolean =>
-    name === wanted;
-
 /** The last end as it was told: all there is of it once the instance was removed, as for a restart of the whole pod. */
 function lastStateTold(before: ApiContainerStatus | undefined, { containerID }: ApiContainerStatus): ContainerState {
   const { terminated } = before?.state ?? {};
@@ -104,8 +100,9 @@ function statusFromInstances(
 ): ApiContainerStatus {
   const newest = newestContainer(input.runtime, spec.name);
   if (newest === undefined) return statusWithoutInstance(input, spec, before);
-  const { initContainers = [], containers } = input.actual.spec;
-  const sized = newest.state === "running" ? [...initContainers, ...containers].find(isNamed(spec.name)) : undefined;
+  const { initContainers, containers } = input.actual.spec;
+  const sized =
+    newest.state === "running" ? (findNamed(initContainers, spec.name) ?? findNamed(containers, spec.name)) : undefined;
   const actual = sized && withReportedSize(sized, newest.resources);
   const present = presentStatus(spec, newest, before, input.context, actual);
   // A look may miss the newest instance when one was made, and an older one removed, between its two questions.
@@ -114,8 +111,8 @@ function statusFromInstances(
   const waiting = newest.state === "created" ? { state: { waiting: { reason: awaited(input) } } } : {};
   const status = { ...present, ...waiting, restartCount, lastState: lastStateTold(before, present) };
   // One that never ran has no end to tell of.
-  const older = input.runtime.containers.find(
-    (each) => each.name === spec.name && each !== newest && each.state !== "created",
+  const older = allNamed(input.runtime.containers, spec.name).find(
+    (each) => each !== newest && each.state !== "created",
   );
   if (older === undefined) return status;
   const lastState = presentStatus(spec, older, before, input.context).state ?? {};
@@ -186,7 +183,7 @@ export function containerStatuses(
 ): readonly ApiContainerStatus[] {
   const maxMessageBytes = messageBytesPerContainer(input.pod.spec);
   return specs.map((spec) => {
-    const before = previous.find(({ name }) => name === spec.name);
+    const before = findNamed(previous, spec.name);
     const found = withForgottenEnd(input, spec, kind, statusFromInstances(input, spec, before));
     const known = withLimitedMessages(found, maxMessageBytes);
     const status = withFailure(input, spec, kind, withStartAgain(input, spec, known));

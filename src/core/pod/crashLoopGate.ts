@@ -11,6 +11,7 @@ import { epochMs, type MonotonicMs } from "../ids.ts";
 import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
 import type { ContainerKind, ContainerStart, ContainerWait, PodActionsInput } from "./podActionsTypes.ts";
+import { allNamed } from "../findNamed.ts";
 
 /** A pod as messages name it: `name_namespace(uid)`. */
 export const describePod = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
@@ -22,13 +23,13 @@ export type GateResult =
 
 // Counts over every sandbox the pod has had: restart counts only grow.
 function nextRestartCount(input: PodActionsInput, name: string): number {
-  const counts = input.runtime.containers.filter((each) => each.name === name).map((each) => each.restartCount);
+  const counts = allNamed(input.runtime.containers, name).map((each) => each.restartCount);
   return counts.length === 0 ? 0 : Math.max(...counts) + 1;
 }
 
 // Differs from upstream: there an instance whose start seemed to fail stays beside the next one, and may come to life.
 function replacedBy(input: PodActionsInput, name: string): Pick<ContainerStart, "replaces"> {
-  const made = input.runtime.containers.filter((each) => each.name === name && each.state === "created");
+  const made = allNamed(input.runtime.containers, name).filter((each) => each.state === "created");
   return made.length === 0 ? {} : { replaces: made };
 }
 
@@ -56,7 +57,7 @@ export function crashLoopGate(
 ): GateResult {
   const { name } = spec;
   const restartCount = nextRestartCount(input, name);
-  const last = history.find((each) => each.name === name && each.state === "exited");
+  const last = allNamed(history, name).find((each) => each.state === "exited");
   const plain: ContainerStart = { name, kind, restartCount, ...replacedBy(input, name) };
   if (last?.exitedAt === undefined) return { kind: "start", start: plain };
   const { exitedAt } = last;

@@ -7,6 +7,7 @@ import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
 import { isTerminalPhase } from "./phase.ts";
 import { mayRestartAllContainers } from "./restartAllContainers.ts";
 import { restartsAfterExit } from "./restartRules.ts";
+import { findNamed } from "../findNamed.ts";
 
 const MIRROR = "kubernetes.io/config.mirror";
 const HASH = "kubernetes.io/config.hash";
@@ -45,8 +46,8 @@ export function isOfEarlierLife(mirrored: PodStatus, own: PodStatus, { spec }: P
   if (mayRestartAllContainers(spec)) return false;
   const statuses = statusesOf(own);
   return statusesOf(mirrored).some(({ name, state }) => {
-    const container = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
-    const now = statuses.find((each) => each.name === name);
+    const container = findNamed(spec.initContainers, name) ?? findNamed(spec.containers, name);
+    const now = findNamed(statuses, name);
     if (container === undefined || now === undefined || state?.terminated === undefined) return false;
     return now.state?.terminated === undefined && !restartsAfterExit(container, spec, state.terminated.exitCode);
   });

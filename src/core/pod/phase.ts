@@ -6,6 +6,7 @@ import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { isStaticPod } from "./criticalPod.ts";
 import { RESTARTING_ALL } from "./restartAllContainers.ts";
 import { isSidecar, restartsAfterExit } from "./restartRules.ts";
+import { findNamed } from "../findNamed.ts";
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed";
 
@@ -35,7 +36,7 @@ export function hasRegularContainerInSandbox({ containers }: PodSpec, runtime: P
 /** Whether some regular container has run in this pod: then its initialization was complete once. */
 export function hasAnyRegularContainerStarted(spec: PodSpec, statuses: readonly ApiContainerStatus[]): boolean {
   return spec.containers.some(({ name }) => {
-    const status = statuses.find((each) => each.name === name);
+    const status = findNamed(statuses, name);
     return status?.state?.running !== undefined || status?.state?.terminated !== undefined;
   });
 }
@@ -105,13 +106,13 @@ function countRegular(spec: Container, pod: Pod, status: ApiContainerStatus | un
 export function podPhase({ pod, initStatuses, regularStatuses, terminal, initialized }: PhaseInput): PodPhase {
   const init: InitCounts = { pending: 0, pendingSidecars: 0, dead: 0, running: 0, waiting: 0, unknown: 0 };
   for (const spec of pod.spec.initContainers ?? []) {
-    const status = initStatuses.find(({ name }) => name === spec.name);
+    const status = findNamed(initStatuses, spec.name);
     if (isSidecar(spec)) countSidecar(status, init);
     else countInit(spec, pod, status, init);
   }
   const regular: RegularCounts = { running: 0, waiting: 0, stopped: 0, succeeded: 0, unknown: 0, restarting: 0 };
   for (const spec of pod.spec.containers) {
-    const status = regularStatuses.find(({ name }) => name === spec.name);
+    const status = findNamed(regularStatuses, spec.name);
     countRegular(spec, pod, status, regular);
   }
   const unknown = init.unknown + regular.unknown;

@@ -10,6 +10,7 @@ import { killOf } from "./killOf.ts";
 import type { ContainerKill } from "./podActionsTypes.ts";
 import { stoppingMessage } from "./podEvents.ts";
 import { isSidecar } from "./restartRules.ts";
+import { allNamed, findNamed } from "../findNamed.ts";
 
 /** One container to stop and how long it gets. */
 export interface ContainerStop extends ContainerKill {
@@ -31,17 +32,17 @@ const mayRun = ({ state }: RuntimeContainer): boolean => state === "running" || 
 /** Plans the stop. */
 export function planPodKill(pod: Pod, runtime: PodRuntimeStatus, graceSeconds: number | undefined): PodKillPlan {
   const initSpecs = pod.spec.initContainers ?? [];
-  const specs = [...initSpecs, ...pod.spec.containers];
   const stopOf = (container: RuntimeContainer): ContainerStop => {
-    const spec = specs.find(({ name }) => name === container.name);
+    const spec = findNamed(initSpecs, container.name) ?? findNamed(pod.spec.containers, container.name);
     const grace = containerGraceSeconds(pod, spec, "PodShouldStop", graceSeconds);
     const kill = killOf(container, stoppingMessage(container.name), "PodShouldStop");
     return { ...kill, graceSeconds: remainingGraceSeconds(grace, 0) };
   };
   const sidecarNames = initSpecs.filter(isSidecar).map(({ name }) => name);
   const candidates = runtime.containers.filter(mayRun);
-  const first = candidates.filter(({ name }) => !sidecarNames.includes(name));
-  const sidecars = sidecarNames.reverse().map((wanted) => candidates.filter(({ name }) => name === wanted));
+  const areSidecars = new Set(sidecarNames);
+  const first = candidates.filter(({ name }) => !areSidecars.has(name));
+  const sidecars = sidecarNames.reverse().map((wanted) => allNamed(candidates, wanted));
   return {
     stages: [first, ...sidecars].filter((stage) => stage.length > 0).map((stage) => stage.map(stopOf)),
     sandboxes: runtime.sandboxes.map(({ id }) => id),

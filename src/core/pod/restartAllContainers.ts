@@ -7,6 +7,7 @@
 import type { Container, Pod, PodSpec } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { matchingRule, newestContainer } from "./restartRules.ts";
+import { allNamed } from "../findNamed.ts";
 
 /** One container on the way to a fresh start. */
 export interface ContainerReset {
@@ -45,7 +46,7 @@ export const isRestartingAllContainers = ({ spec }: Pod, runtime: PodRuntimeStat
 export function containersToReset(pod: Pod, runtime: PodRuntimeStatus): readonly ContainerReset[] {
   if (!isRestartingAllContainers(pod, runtime)) return [];
   const instancesOf = ({ name }: { readonly name: string }): readonly RuntimeContainer[] =>
-    runtime.containers.filter((container) => container.name === name);
+    allNamed(runtime.containers, name);
   const resets = containersOf(pod.spec).flatMap((spec) =>
     instancesOf(spec).map((container) => ({
       container,

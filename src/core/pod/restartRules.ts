@@ -4,6 +4,7 @@
  */
 import type { Container, Pod, PodSpec } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
+import { allNamed } from "../findNamed.ts";
 
 /** True for a restartable init container, a sidecar: it keeps running beside the regular containers. */
 export const isSidecar = (container: Container): boolean => container.restartPolicy === "Always";
@@ -13,7 +14,7 @@ export const isSidecar = (container: Container): boolean => container.restartPol
  * runs, or may run. undefined when the runtime knows none.
  */
 export function newestContainer(runtime: PodRuntimeStatus, name: string): RuntimeContainer | undefined {
-  const instances = runtime.containers.filter((container) => container.name === name);
+  const instances = allNamed(runtime.containers, name);
   const [newest] = instances;
   if (newest?.state !== "created") return newest;
   return instances.find(({ state }) => state === "running" || state === "unknown") ?? newest;

@@ -6,6 +6,7 @@ import type { Container, Pod } from "../api.ts";
 import { parseContainerAnnotations } from "../container/labels.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import type { PodIdentity } from "./podRegistry.ts";
+import { findNamed } from "../findNamed.ts";
 
 function restoredContainer({ name, annotations }: RuntimeContainer): Container {
   const { ports, preStopHandler } = parseContainerAnnotations(annotations);
@@ -14,6 +15,6 @@ function restoredContainer({ name, annotations }: RuntimeContainer): Container {
 
 /** The pod, its containers named once each with ports and preStop hooks. Which of them are sidecars is forgotten. */
 export function restoredPod({ uid, name, namespace }: PodIdentity, { containers }: PodRuntimeStatus): Pod {
-  const newest = containers.filter((each, index) => containers.findIndex((one) => one.name === each.name) === index);
+  const newest = containers.filter((each) => findNamed(containers, each.name) === each);
   return { metadata: { uid, name, namespace }, spec: { containers: newest.map(restoredContainer) } };
 }

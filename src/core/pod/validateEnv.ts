@@ -11,6 +11,7 @@ import {
 } from "./fieldProblem.ts";
 import { compareQuantity, parseQuantity, quantityOf, quantityOfMilli } from "../quantity.ts";
 import { configKey, dnsSubdomain, envName, projectedPath, qualifiedName } from "./validateFormats.ts";
+import { findNamed } from "../findNamed.ts";
 
 type Env = NonNullable<Container["env"]>[number];
 type ValueFrom = NonNullable<Env["valueFrom"]>;
@@ -94,7 +95,7 @@ function* validateFileRef(
   volumes: Volumes,
   path: string,
 ): FieldProblems {
-  const volume = volumes.find(({ name }) => name === volumeName);
+  const volume = findNamed(volumes, volumeName);
   if (volumeName === "") yield required(`${path}.volumeName`);
   else if (volume === undefined) yield notFound(`${path}.volumeName`, volumeName, NO_VOLUME);
   else if (volume.emptyDir === undefined) {

@@ -12,6 +12,7 @@ import {
   unsupported,
 } from "./fieldProblem.ts";
 import { noBacksteps, relativePath } from "./validateFormats.ts";
+import { findNamed } from "../findNamed.ts";
 
 type Mount = NonNullable<Container["volumeMounts"]>[number];
 type Volume = NonNullable<PodSpec["volumes"]>[number];
@@ -24,19 +25,20 @@ const RECURSIVE_READ_ONLY = ["Disabled", "Enabled", "IfPossible"];
 export function* validateMounts(container: Mounting, volumes: readonly Volume[], path: string): FieldProblems {
   const paths = new Set<string>();
   const devices = container.volumeDevices ?? [];
+  const devicePaths = new Set(devices.map(({ devicePath }) => devicePath));
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const at = `${path}[${index}]`;
     const { name = "", mountPath = "" } = mount;
-    const volume = volumes.find((candidate) => candidate.name === name);
+    const volume = findNamed(volumes, name);
     if (name === "") yield required(`${at}.name`);
     else if (volume === undefined) yield notFound(`${at}.name`, name, NO_VOLUME);
     if (mountPath === "") yield required(`${at}.mountPath`);
     else if (paths.has(mountPath)) yield invalid(`${at}.mountPath`, mountPath, "must be unique");
     paths.add(mountPath);
-    if (name !== "" && devices.some((device) => device.name === name)) {
+    if (name !== "" && findNamed(devices, name) !== undefined) {
       yield invalid(`${at}.name`, name, "must not already exist in volumeDevices");
     }
-    if (mountPath !== "" && devices.some((device) => device.devicePath === mountPath)) {
+    if (mountPath !== "" && devicePaths.has(mountPath)) {
       yield invalid(`${at}.mountPath`, mountPath, "must not already exist as a path in volumeDevices");
     }
     yield* validateSubPath(mount, at);
@@ -89,7 +91,7 @@ export function* validateDevices(container: Mounting, volumes: readonly Volume[]
   for (const [index, device] of (container.volumeDevices ?? []).entries()) {
     const at = `${path}[${index}]`;
     const { name = "", devicePath = "" } = device;
-    const volume = volumes.find((candidate) => candidate.name === name);
+    const volume = findNamed(volumes, name);
     if (name === "") yield required(`${at}.name`);
     else if (volume === undefined) yield notFound(`${at}.name`, name, NO_VOLUME);
     else if (volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined) {

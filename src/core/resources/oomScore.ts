@@ -7,6 +7,8 @@ import { isNodeCriticalPod } from "../pod/criticalPod.ts";
 import { podQosClass } from "../pod/qos.ts";
 import { aggregateContainerRequests, containerRequests, isSidecar, podLevelRequests } from "./podResources.ts";
 import { resourceValue } from "./resourceList.ts";
+import { perObject } from "../perObject.ts";
+import { findNamed } from "../findNamed.ts";
 
 const GUARANTEED = -997;
 const BEST_EFFORT = 1000;
@@ -37,10 +39,11 @@ export function oomScoreAdjust(pod: Pod, container: Container, memoryBytes: bigi
 }
 
 const isSidecarOf = (pod: Pod, container: Container): boolean =>
-  isSidecar(container) && (pod.spec.initContainers ?? []).some(({ name }) => name === container.name);
+  isSidecar(container) && findNamed(pod.spec.initContainers, container.name) !== undefined;
 
 /** A sidecar is never killed before the containers it serves: the smallest of them sets its score. */
-function leastRegularRequest(pod: Pod): bigint {
-  const requests = pod.spec.containers.map(memoryRequest);
+const leastRegularRequest = (pod: Pod): bigint => leastRequest(pod.spec.containers);
+const leastRequest = perObject((containers: Pod["spec"]["containers"]): bigint => {
+  const requests = containers.map(memoryRequest);
   return requests.reduce((least, request) => (request < least ? request : least), requests[0] ?? 0n);
-}
+});

@@ -23,6 +23,7 @@ import type {
   RuntimeSandbox,
   RuntimeUser,
 } from "./podRuntimeStatus.ts";
+import { findIdentified } from "../findNamed.ts";
 
 /** One listed sandbox and its status; undefined when it was not asked for. */
 export interface SandboxAnswer {
@@ -56,10 +57,10 @@ const SPEC_HASH = "io.kubernetes.container.hash";
 const TERMINATION_MESSAGE_PATH = "io.kubernetes.container.terminationMessagePath";
 
 const previousSandbox = (previous: PodRuntimeStatus | undefined, id: string): RuntimeSandbox | undefined =>
-  previous?.sandboxes.find((known) => known.id === id);
+  findIdentified(previous?.sandboxes, id);
 
 const previousContainer = (previous: PodRuntimeStatus | undefined, id: string): RuntimeContainer | undefined =>
-  previous?.containers.find((known) => known.id === id);
+  findIdentified(previous?.containers, id);
 
 /**
  * False when all there is to say of the sandbox is known: it has stopped, or it is as ready as before and has its

@@ -12,6 +12,7 @@ import { labelText } from "./exposition.ts";
 import type { SpaceFigures } from "./nodeStats.ts";
 import type { InterfaceCounters } from "./procText.ts";
 import type { ContainerStats, CpuStats, MemoryStats, PodStats, Summary } from "./summary.ts";
+import { allNamed } from "../findNamed.ts";
 
 /** A figure and when it was measured. */
 export interface Told {
@@ -115,7 +116,8 @@ const startOf = (owner: CgroupOwner | undefined): EpochMs | undefined =>
   owner?.container?.startedAt ?? owner?.sandbox?.createdAt;
 
 const containerStats = (stats: PodStats | undefined, { container }: CgroupOwner): ContainerStats | undefined =>
-  stats?.containers.find(({ name, startTime }) => name === container?.name && startTime === container.createdAt);
+  container &&
+  allNamed(stats?.containers ?? [], container.name).find(({ startTime }) => startTime === container.createdAt);
 
 /** What the runtime measured. */
 function toldBy(stats: {
@@ -206,7 +208,7 @@ function withoutCgroup(
       ];
     };
     const containers = stats.containers.flatMap((of) => {
-      const container = pod.containers.find(({ name, createdAt }) => name === of.name && createdAt === of.startTime);
+      const container = allNamed(pod.containers, of.name).find(({ createdAt }) => createdAt === of.startTime);
       return container === undefined ? [] : subject({ pod, container }, of);
     });
     return [...subject({ pod }, stats), ...containers];

@@ -8,6 +8,7 @@ import { IMAGE_PULL } from "./advanceTimeline.ts";
 import type { PodVolumes } from "../volume/podVolumes.ts";
 import type { Instant, PodTimeline, PodWait, StageUnderWay } from "./timelineTypes.ts";
 import { volumeWaits } from "./volumeWaits.ts";
+import { findNamed } from "../findNamed.ts";
 
 /** One image in the line of pulls, in order of their turns. */
 export interface PullInLine {
@@ -79,7 +80,7 @@ function stageWait({ pod }: PodTimeline, { stage, since }: StageUnderWay, node: 
 }
 
 function pullCause(pod: Pod | undefined, container: string | undefined, node: NodeBusiness): Partial<PodWait> {
-  const image = specsOf(pod).find(({ name }) => name === container)?.image;
+  const image = findNamed(specsOf(pod), container)?.image;
   const at = node.pulls.findIndex((pull) => isImage(pull.image, image));
   const own = node.pulls[at];
   if (own === undefined) return image === undefined ? {} : { cause: image };

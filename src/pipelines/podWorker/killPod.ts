@@ -3,19 +3,7 @@
  * reverse, then sandboxes. Every stop is bounded by its grace period, in which hook and turn are counted, plus the
  * runtime's own deadline. Counterpart: kuberuntime killPod, termination_order.go.
  */
-import {
-  concat,
-  defer,
-  EMPTY,
-  filter,
-  ignoreElements,
-  NEVER,
-  type Observable,
-  of,
-  switchMap,
-  take,
-  takeUntil,
-} from "rxjs";
+import { concat, defer, EMPTY, ignoreElements, NEVER, type Observable, of, switchMap, take, takeUntil } from "rxjs";
 import type { Pod } from "../../core/api.ts";
 import type { KubeletError } from "../../core/errors.ts";
 import { containerId as idOf, monotonicMs, type MonotonicMs } from "../../core/ids.ts";
@@ -34,10 +22,11 @@ import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { aborted } from "../../operators/aborted.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { longTimer } from "../../operators/longTimer.ts";
-import { createCell } from "../../state/cell.ts";
+import { createKeyedCell } from "../../state/keyedCell.ts";
 import { effect, inspect, type PodContext, podEvent, podFields } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { preStop } from "./preStop.ts";
+import { findNamed } from "../../core/findNamed.ts";
 
 /** What a stop may have to heed. */
 export interface KillOptions {
@@ -118,19 +107,20 @@ export function killRunningPod(
     const plan = planPodKill(pod, runtime, graceSeconds);
     const specs = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
     /** How many containers of each stage have not ended. */
-    const left = createCell<readonly number[]>(plan.stages.map(({ length }) => length));
-    const endOne = (stage: number): void =>
-      left.set(left.value.map((count, index) => (index === stage ? count - 1 : count)));
-    const turnOf = (stage: number): Observable<never> =>
-      left.changes$.pipe(
-        filter((counts) => counts.slice(0, stage).every((count) => count === 0)),
-        take(1),
-        ignoreElements(),
-      );
+    const left = plan.stages.map(({ length }) => length);
+    /** Stages that may begin: a cell of its own for each, since every sidecar is a stage. */
+    const begun = createKeyedCell<number, true>();
+    let last = 0;
+    begun.set(last, true);
+    const endOne = (stage: number): void => {
+      left[stage] = (left[stage] ?? 0) - 1;
+      for (; left[last] === 0; begun.set(last, true)) last += 1;
+    };
+    const turnOf = (stage: number): Observable<never> => begun.changes$(stage).pipe(take(1), ignoreElements());
     const stops = plan.stages.flatMap((kills, stage) => kills.map((kill) => ({ kill, stage })));
     return concat(
       inParallel(stops, ({ kill, stage }) => {
-        const spec = specs.find(({ name }) => name === kill.name);
+        const spec = findNamed(specs, kill.name);
         const whole = containerGraceSeconds(pod, spec, kill.reason, graceSeconds);
         const seconds = keepsDeadlines ? secondsLeft(context, kill.containerId, whole) : whole;
         const options = { turn$: turnOf(stage), ...(stop === undefined ? {} : { stop }) };

@@ -36,6 +36,7 @@ import { pruneContainers } from "./pruneContainers.ts";
 import { resetContainers } from "./resetContainers.ts";
 import { createSandbox, existingSandbox, type Sandbox } from "./sandbox.ts";
 import { startContainer } from "./startContainer.ts";
+import { findNamed } from "../../core/findNamed.ts";
 
 /** A sync under way: what its steps hand to the next. */
 interface SyncRun {
@@ -213,7 +214,7 @@ function killUnwantedContainers(run: SyncRun): Observable<PodOutput> {
   const { context, pod, actions, errors, stop } = run;
   if (actions.killPod || actions.containersToKill.length === 0) return EMPTY;
   return inSequence(actions.containersToKill, (kill) => {
-    const spec = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].find(({ name }) => name === kill.name);
+    const spec = findNamed(pod.spec.initContainers, kill.name) ?? findNamed(pod.spec.containers, kill.name);
     const graceSeconds = containerGraceSeconds(pod, spec, kill.reason, undefined);
     return killContainer(context, pod, kill, graceSeconds, errors, { stop });
   }).pipe(
@@ -325,8 +326,11 @@ function startEach(run: SyncRun, starts: readonly ContainerStart[]): Observable<
 function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observable<PodOutput> {
   const { context, pod, stop } = run;
   const { memory, ports } = context;
-  const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
-  const container = [...initContainers, ...containers, ...ephemeralContainers].find(({ name }) => name === start.name);
+  const { initContainers, containers, ephemeralContainers } = pod.spec;
+  const container =
+    findNamed(initContainers, start.name) ??
+    findNamed(containers, start.name) ??
+    findNamed(ephemeralContainers, start.name);
   if (container === undefined) return EMPTY;
   if (start.backoff !== undefined) {
     const { key, exitedAt } = start.backoff;

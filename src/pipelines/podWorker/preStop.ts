@@ -13,6 +13,7 @@ import { longTimer } from "../../operators/longTimer.ts";
 import { type HookDone, runHook } from "./lifecycleHooks.ts";
 import { eventOutput, type PodContext, podFields } from "../podContext.ts";
 import type { PodOutput } from "../podOutputs.ts";
+import { findNamed } from "../../core/findNamed.ts";
 
 /**
  * Runs the hook, if there is one, time for it, and it has not run on this instance, and then `stop$`. A hook that is late
@@ -28,8 +29,7 @@ export function preStop(
 ): Observable<PodOutput> {
   return defer(() => {
     const { memory, ports } = context;
-    const specs = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
-    const container = specs.find(({ name }) => name === kill.name);
+    const container = findNamed(pod.spec.initContainers, kill.name) ?? findNamed(pod.spec.containers, kill.name);
     const handler = container?.lifecycle?.preStop;
     const id = containerId(kill.containerId);
     if (container === undefined || handler === undefined) return stop$;

@@ -14,6 +14,7 @@ import type { RuntimeSignal } from "../../ports/kubeletPorts.ts";
 import type { ReadonlyCell } from "../../state/cell.ts";
 import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
 import type { MissedHints } from "./missedHints.ts";
+import { findIdentified } from "../../core/findNamed.ts";
 
 /** Pauses between looks for an exit that was announced but does not show yet. */
 const EXIT_LOOKS_MS = [20, 10, 10, 20, 40, 100, 200];
@@ -68,7 +69,7 @@ function looksUntilExitShows(
 ): Observable<PodUid> {
   const isEnded = (): boolean | undefined => {
     const pod = uid === undefined ? undefined : statuses.get(uid);
-    const container = pod?.containers.find((c) => c.id === id);
+    const container = id === undefined ? undefined : findIdentified(pod?.containers, id);
     if (container !== undefined) return container.state === "exited";
     const sandbox = pod?.sandboxes.find((s) => s.id === id);
     return sandbox === undefined ? undefined : !sandbox.ready;

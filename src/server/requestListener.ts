@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
+import { peerGroup } from "../core/server/connectionRoom.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
+import type { AnswerRoom } from "./answerRoom.ts";
 import type { Connections } from "./connections.ts";
 import { failedTask } from "./failedTask.ts";
 
@@ -17,12 +19,16 @@ export type RequestListener = (
 export function requestListener(
   app: Pick<Hono, "fetch">,
   connections: Connections,
+  answers: AnswerRoom,
   telemetry: Telemetry,
 ): RequestListener {
   const answer = getRequestListener(
-    (request, bindings) => {
-      const connection = connections.of(bindings.incoming.socket);
-      return app.fetch(request, { ...bindings, connection });
+    async (request, bindings) => {
+      const { incoming, outgoing } = bindings;
+      const { socket } = incoming;
+      const peer = peerGroup(socket.remoteAddress);
+      const answered = await app.fetch(request, { ...bindings, connection: connections.of(socket) });
+      return answers.guard(answered, peer, outgoing);
     },
     { overrideGlobalObjects: false },
   );

@@ -12,6 +12,7 @@ import { Observable, of } from "rxjs";
 import { type ErrorCode, type KubeletError, kubeletError } from "../core/errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
+import { createAnswerRoom } from "./answerRoom.ts";
 import { type Connections, type RoomSizes, watchConnections } from "./connections.ts";
 import { paceHandshakes } from "./handshakePace.ts";
 import { type Http2Sessions, PROTOCOLS, serveHttp2 } from "./http2Sessions.ts";
@@ -146,7 +147,9 @@ function boundedServer(options: ServeOptions): BoundedServer {
       : secure.createServer({ ...bounds, ...secure.options, ...secureBounds });
   if (secure !== undefined) paceHandshakes(server as SecureServer, clock);
   const connections = watchConnections(server, limits.rooms, telemetry.metrics);
-  const requests = pipelining(requestListener(app, connections, telemetry));
+  const requests = pipelining(
+    requestListener(app, connections, createAnswerRoom({ clock, metrics: telemetry.metrics }), telemetry),
+  );
   server.on("request", requests.listener);
   server.setTimeout(limits.idleTimeoutMs);
   if (upgrades !== undefined) {

@@ -3,6 +3,11 @@ import { LOOP_LAG_BUCKETS, type MetricRow, ROOM_WAIT_BUCKETS } from "./metricRow
 
 /** Metrics that only this kubelet has. */
 export const rxletMetrics = {
+  rxlet_answers_cut_off_total: {
+    type: "counter",
+    help: "Answers of the kubelet's servers cut off: stall when a client took nothing for a minute, room when too many answers waited for their clients.",
+    labels: ["reason"],
+  },
   rxlet_connections_closed_for_room_total: {
     type: "counter",
     help: "Connections to the kubelet's servers closed because there were too many, by how their peer was known.",

@@ -1,0 +1,20 @@
+/** Which answer makes room for another one: the peer that holds most bytes gives first. */
+
+/** An answer whose client has not taken it yet. */
+export interface WaitingAnswer {
+  /** The client it is for: see `peerGroup`. */
+  readonly peer: string;
+  readonly bytes: number;
+}
+
+/** Among the answers of the peer that holds most bytes of `waiting`, the first; undefined when nothing waits. */
+export function answerToCut<A extends WaitingAnswer>(waiting: Iterable<A>): A | undefined {
+  const firsts = new Map<string, A>();
+  const totals = new Map<string, number>();
+  for (const answer of waiting) {
+    if (!firsts.has(answer.peer)) firsts.set(answer.peer, answer);
+    totals.set(answer.peer, (totals.get(answer.peer) ?? 0) + answer.bytes);
+  }
+  const most = Math.max(...totals.values());
+  return [...firsts.values()].find(({ peer }) => totals.get(peer) === most);
+}

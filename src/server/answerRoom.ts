@@ -1,0 +1,113 @@
+/**
+ * The bodies of a server's answers, handed on in pieces, each when the client took the one before. Bounds: STALL_MS for a
+ * client to take a piece; MAX_WAITING_BYTES of bodies that wait for all clients. Beyond it, an answer of the peer that holds
+ * most is cut off: the one whose client took its last piece longest ago. Owns the answers that wait.
+ * Differs from upstream: Go's server keeps an answer for as long as its client keeps the connection.
+ */
+import type { ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
+import { Subscription } from "rxjs";
+import { answerToCut, type WaitingAnswer } from "../core/server/answerToCut.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Metrics } from "../ports/telemetry.ts";
+
+/** Longest time for a client to take a piece. */
+const STALL_MS = 60_000;
+const PIECE_BYTES = 65_536;
+/** The pods or the metrics of a node take a few MiB. */
+const MAX_WAITING_BYTES = 128 * 1_024 * 1_024;
+/** A short answer counts for this much, since it is one more to look through. */
+const MIN_BYTES = 4_096;
+
+export interface AnswerRoomOptions {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly maxWaitingBytes?: number;
+}
+
+/** The connection or stream of an answer. */
+type Outgoing = Pick<ServerResponse | Http2ServerResponse, "once" | "destroy">;
+
+/** See the file header. */
+export interface AnswerRoom {
+  /** The same answer in pieces; `peer` is the client it is for: see `peerGroup`. */
+  guard(answer: Response, peer: string, outgoing: Outgoing): Response;
+}
+
+/** What a body tells of its way to the client. */
+interface Progress {
+  /** A piece of so many bytes in memory waits for the client. */
+  waits(bytes: number): void;
+  /** The client took the piece, or never will. */
+  isTaken(): void;
+}
+
+/** Makes it, empty. */
+export function createAnswerRoom({ clock, metrics, maxWaitingBytes }: AnswerRoomOptions): AnswerRoom {
+  const max = maxWaitingBytes ?? MAX_WAITING_BYTES;
+  const waiting = new Set<WaitingAnswer & { readonly cutOff: () => void }>();
+  let allBytes = 0;
+  const progressOf = (peer: string, outgoing: Outgoing): Progress => {
+    let waits = new Subscription();
+    let isClosed = false;
+    const cutOff = (reason: "room" | "stall"): void => {
+      waits.unsubscribe();
+      metrics.count("rxlet_answers_cut_off_total", { reason });
+      outgoing.destroy();
+    };
+    outgoing.once("close", () => {
+      isClosed = true;
+      waits.unsubscribe();
+    });
+    return {
+      waits: (bytes) => {
+        if (isClosed) return;
+        const answer = { peer, bytes: Math.max(bytes, MIN_BYTES), cutOff: () => cutOff("room") };
+        for (allBytes += answer.bytes; allBytes > max; ) {
+          const cut = answerToCut(waiting);
+          if (cut === undefined) break;
+          cut.cutOff();
+        }
+        waiting.add(answer);
+        waits = clock.scheduler.schedule(() => cutOff("stall"), STALL_MS);
+        waits.add(() => {
+          waiting.delete(answer);
+          allBytes -= answer.bytes;
+        });
+      },
+      isTaken: () => waits.unsubscribe(),
+    };
+  };
+  return {
+    guard: (answer, peer, outgoing) =>
+      answer.body === null ? answer : new Response(inPieces(answer.body, progressOf(peer, outgoing)), answer),
+  };
+}
+
+function inPieces(source: ReadableStream<Uint8Array>, { waits, isTaken }: Progress): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  let left: Uint8Array = new Uint8Array();
+  let bytes = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        isTaken();
+        if (left.byteLength === 0) {
+          const { value, done } = await reader.read();
+          if (done) return controller.close();
+          left = value;
+          bytes = value.byteLength;
+        }
+        waits(bytes);
+        controller.enqueue(left.subarray(0, PIECE_BYTES));
+        left = left.subarray(PIECE_BYTES);
+      },
+      async cancel(reason) {
+        isTaken();
+        left = new Uint8Array();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

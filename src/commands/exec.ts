@@ -7,6 +7,7 @@ import { kubeletError } from "../core/errors.ts";
 import { valueOf } from "../core/result.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import { openStreams } from "../sinks/kubeletStreams.ts";
+import { systemClock } from "../sources/systemClock.ts";
 import type { SpdyConnection } from "../streaming/spdyConnection.ts";
 import { type Joined, joinStreams, type Standard, terminalOf } from "./commandStreams.ts";
 import { type KubeletServer, kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
@@ -56,7 +57,7 @@ function streamed(
           if (chosen.notice !== undefined) standard.stderr.write(`${chosen.notice}\n`);
           const joined = joinedOf(chosen);
           const url = streamUrl(server, verb, pod, chosen.name, joined, words);
-          return openStreams(url, PROTOCOL, server.access).pipe(
+          return openStreams(url, PROTOCOL, server.access, systemClock).pipe(
             unanswered(server),
             switchMap((answer) => {
               if (!("status" in answer)) return joining(answer, joined, standard);

@@ -10,6 +10,7 @@ import { errnoOf } from "../core/ioError.ts";
 import { valueOf } from "../core/result.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import { openBody, type Refusal } from "../sinks/kubeletStreams.ts";
+import { systemClock } from "../sources/systemClock.ts";
 import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
 import { podOfKubelet } from "./podOfKubelet.ts";
 import type { Screen } from "./showPage.ts";
@@ -24,7 +25,7 @@ export const logs = (options: LogsOptions, out: Writable, notes: Screen): Observ
           if (notice !== undefined) notes.write(`${notice}\n`);
           const path = [options.namespace, options.pod, name].map(encodeURIComponent).join("/");
           const url = `${server.url}/containerLogs/${path}?${new URLSearchParams(options.query)}`;
-          return openBody(url, server.access).pipe(unanswered(server));
+          return openBody(url, server.access, systemClock).pipe(unanswered(server));
         }),
         switchMap((answer) => {
           if (!("status" in answer)) return printed(answer, out);

@@ -3,6 +3,7 @@ import { map, type Observable, of, switchMap, throwError } from "rxjs";
 import type { Pod } from "../core/api.ts";
 import { kubeletError } from "../core/errors.ts";
 import { askKubelet, type TextAnswer } from "../sinks/askKubelet.ts";
+import { systemClock } from "../sources/systemClock.ts";
 import { type KubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
 import { podPage } from "./showPage.ts";
 
@@ -38,4 +39,4 @@ const missing = (server: KubeletServer, namespace: string, name: string): Observ
   );
 
 const asked = (server: KubeletServer, path: string): Observable<TextAnswer> =>
-  askKubelet("GET", `${server.url}${path}`, server.access).pipe(unanswered(server));
+  askKubelet("GET", `${server.url}${path}`, server.access, systemClock).pipe(unanswered(server));

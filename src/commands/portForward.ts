@@ -11,6 +11,7 @@ import { kubeletError } from "../core/errors.ts";
 import { errnoOf } from "../core/ioError.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import { openStreams } from "../sinks/kubeletStreams.ts";
+import { systemClock } from "../sources/systemClock.ts";
 import type { SpdyConnection } from "../streaming/spdyConnection.ts";
 import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
 import { podOfKubelet } from "./podOfKubelet.ts";
@@ -26,7 +27,9 @@ export const portForward = (options: PortForwardOptions, out: Screen, notes: Scr
       podOfKubelet(server, options.namespace, options.pod).pipe(
         switchMap(({ metadata }) => {
           const path = [metadata.namespace, metadata.name].map(encodeURIComponent).join("/");
-          return openStreams(`${server.url}/portForward/${path}`, PROTOCOL, server.access).pipe(unanswered(server));
+          return openStreams(`${server.url}/portForward/${path}`, PROTOCOL, server.access, systemClock).pipe(
+            unanswered(server),
+          );
         }),
         switchMap((answer) => {
           if (!("status" in answer)) return forwarding(answer, options, out, notes);

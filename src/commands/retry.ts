@@ -3,6 +3,7 @@ import { ignoreElements, type Observable, switchMap, tap } from "rxjs";
 import type { RetryOptions } from "../cli/retryFlags.ts";
 import { kubeletError } from "../core/errors.ts";
 import { askKubelet } from "../sinks/askKubelet.ts";
+import { systemClock } from "../sources/systemClock.ts";
 import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
 import { podPage, type Screen } from "./showPage.ts";
 
@@ -10,7 +11,7 @@ import { podPage, type Screen } from "./showPage.ts";
 export const retryPod = ({ namespace, pod, target }: RetryOptions, screen: Screen): Observable<never> =>
   kubeletServer(target).pipe(
     switchMap((server) =>
-      askKubelet("POST", `${server.url}${podPage(namespace, pod, "retry")}`, server.access).pipe(
+      askKubelet("POST", `${server.url}${podPage(namespace, pod, "retry")}`, server.access, systemClock).pipe(
         unanswered(server),
         tap(({ status, text }) => {
           const said = text.trim().slice(0, 1_000);

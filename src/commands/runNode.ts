@@ -2,6 +2,7 @@
  * A node on the real world: ports, kubelet and servers, alive while subscribed. Everything it opens is closed when it
  * is unsubscribed; containers keep running.
  */
+import os from "node:os";
 import path from "node:path";
 import {
   combineLatest,
@@ -346,7 +347,9 @@ function servers(
     );
   const { healthzBindAddress, healthzPort, readOnlyPort } = config;
   const readOnlyAddress = flags.readOnlyBindAddress || config.address;
-  const healthz$ = () => healthzServer({ address: healthzBindAddress, port: healthzPort, queries, telemetry, clock });
+  const names = new Set([nodeName, os.hostname().trim().toLowerCase()]);
+  const healthz$ = () =>
+    healthzServer({ address: healthzBindAddress, port: healthzPort, queries, telemetry, clock, names });
   const readOnly$ = () =>
     readOnlyServer({
       address: readOnlyAddress,
@@ -355,6 +358,7 @@ function servers(
       stats,
       telemetry,
       clock,
+      names,
       metricsPage: metrics,
     });
   const addresses$ = node.changes$.pipe(map((found) => found?.status?.addresses ?? []));

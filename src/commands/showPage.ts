@@ -3,6 +3,7 @@ import { ignoreElements, type Observable, switchMap, tap } from "rxjs";
 import type { ShowOptions } from "../cli/showFlags.ts";
 import { kubeletError } from "../core/errors.ts";
 import { askKubelet } from "../sinks/askKubelet.ts";
+import { systemClock } from "../sources/systemClock.ts";
 import { kubeletServer, refusalOf, unanswered } from "./kubeletServer.ts";
 
 /** Where text goes. */
@@ -22,7 +23,7 @@ export const showPage = (
 ): Observable<never> =>
   kubeletServer(target).pipe(
     switchMap((server) =>
-      askKubelet("GET", `${server.url}${path}?format=${format}`, server.access).pipe(
+      askKubelet("GET", `${server.url}${path}?format=${format}`, server.access, systemClock).pipe(
         unanswered(server, "its read-only server is off unless readOnlyPort is set"),
         tap(({ status, text }) => {
           const said = text.trim().slice(0, MAX_ANSWER);

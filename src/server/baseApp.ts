@@ -4,6 +4,7 @@
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { toKubeletError } from "../core/errors.ts";
+import { foreignName } from "../core/server/foreignPage.ts";
 import { escapedHtml } from "../core/server/html.ts";
 import { movedTo, notFoundText } from "../core/server/muxPath.ts";
 import type { Logger } from "../ports/telemetry.ts";
@@ -16,10 +17,22 @@ export interface BaseAppOptions {
   readonly count?: MiddlewareHandler;
   /** Absent: everybody may come in. */
   readonly guard?: MiddlewareHandler;
+  /** Names of this server beside localhost and addresses; a browser that uses another one is refused. Absent: any name. */
+  readonly names?: ReadonlySet<string>;
   /** Answers requests, once they are let in, before anything looks at their bodies. */
   readonly first?: MiddlewareHandler | undefined;
   readonly takesBody?: readonly string[];
 }
+
+/** Differs from upstream: a page whose own name leads here reads nothing from a server without authentication. */
+const refuseForeignPages =
+  (names: ReadonlySet<string>): MiddlewareHandler =>
+  async (context, next) => {
+    const name = foreignName((header) => context.req.header(header), names);
+    if (name === undefined) return next();
+    const why = `the host ${JSON.stringify(name)} is not this node: a browser needs its name or address`;
+    return context.text(`403: Forbidden\n\n${why}\n`, 403);
+  };
 
 /** A body of a route that takes one, in bytes. */
 const MAX_BODY_BYTES = 1_024;
@@ -69,11 +82,12 @@ const throwErrors: MiddlewareHandler = async (_context, next) => {
 };
 
 /** An app without routes. `guard` lets requests in; small bodies are taken on the paths of `takesBody`. */
-export function baseApp(log: Logger, { count, guard, first, takesBody = [] }: BaseAppOptions = {}): Hono {
+export function baseApp(log: Logger, { count, names, guard, first, takesBody = [] }: BaseAppOptions = {}): Hono {
   const app = new Hono();
   app.use(plainHeaders);
   app.use(throwErrors);
   if (count !== undefined) app.use(count);
+  if (names !== undefined) app.use(refuseForeignPages(names));
   if (guard !== undefined) app.use(guard);
   if (first !== undefined) app.use(first);
   app.use(sendOn);

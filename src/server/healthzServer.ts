@@ -13,6 +13,8 @@ export interface HealthzServerOptions {
   readonly queries: KubeletQueries;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  /** Of this node; see `BaseAppOptions`. */
+  readonly names: ReadonlySet<string>;
   readonly limits?: ServerLimits;
 }
 
@@ -23,9 +25,10 @@ export function healthzServer({
   queries,
   telemetry,
   clock,
+  names,
   limits,
 }: HealthzServerOptions): Observable<ListeningAddress> {
-  const app = baseApp(telemetry.log);
+  const app = baseApp(telemetry.log, { names });
   addHealthzRoutes(app, queries, telemetry);
   return serve({ app, telemetry, clock, address, port, ...(limits === undefined ? {} : { limits }) });
 }

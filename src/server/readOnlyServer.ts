@@ -28,6 +28,8 @@ export interface ReadOnlyServerOptions {
   readonly metricsPage: MetricsPage;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  /** Of this node; see `BaseAppOptions`. */
+  readonly names: ReadonlySet<string>;
   readonly limits?: ServerLimits;
 }
 
@@ -53,7 +55,7 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
     serverType: "readonly",
     paths: READ_ONLY_PATHS,
   });
-  const app = baseApp(telemetry.log, { count });
+  const app = baseApp(telemetry.log, { count, names: options.names });
   addHealthzRoutes(app, queries, telemetry);
   addPodsRoute(app, queries);
   addRunningPodsRoute(app, queries);

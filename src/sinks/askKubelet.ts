@@ -1,13 +1,19 @@
-/** One request without body to a kubelet's server, with the credentials of files. Bounds: 10 s, 16 MiB of answer. */
+/**
+ * One request without body to a kubelet's server, with the credentials of files. Bounds: 10 s without a byte, a minute in all,
+ * 16 MiB of answer.
+ */
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
-import { kubeletError } from "../core/errors.ts";
+import { type KubeletError, kubeletError } from "../core/errors.ts";
+import { deadline } from "../operators/deadline.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
+import type { Clock } from "../ports/clock.ts";
 import { connectionOptions } from "./kubeletConnection.ts";
 
-const ANSWER_WITHIN_MS = 10_000;
+const SILENCE_MS = 10_000;
+const WHOLE_ANSWER_MS = 60_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** What a server answered. */
@@ -16,14 +22,21 @@ export interface TextAnswer {
   readonly text: string;
 }
 
-/** Asks; errors with Unavailable when nobody answers, and with Io for a file that cannot be read. */
-export const askKubelet = (method: "GET" | "POST", url: string, access: KubeletAccess): Call<TextAnswer> =>
-  fromCall((signal) => ask(method, url, access, signal));
+/** Asks; errors with Unavailable when there is no answer in time, and with Io for a file that cannot be read. */
+export const askKubelet = (
+  method: "GET" | "POST",
+  url: string,
+  access: KubeletAccess,
+  clock: Clock,
+): Call<TextAnswer> =>
+  fromCall((signal) => ask(method, url, access, signal)).pipe(deadline(WHOLE_ANSWER_MS, clock, isLate));
+
+const isLate = (): KubeletError => kubeletError("Unavailable", `no whole answer within ${WHOLE_ANSWER_MS} ms`);
 
 async function ask(method: string, url: string, access: KubeletAccess, signal: AbortSignal): Promise<TextAnswer> {
   const { headers, ...connection } = await connectionOptions(access);
   const options = {
-    ...{ ...connection, method, signal, timeout: ANSWER_WITHIN_MS },
+    ...{ ...connection, method, signal, timeout: SILENCE_MS },
     headers: { ...headers, "content-length": "0" },
   };
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;
@@ -40,7 +53,7 @@ async function ask(method: string, url: string, access: KubeletAccess, signal: A
       answer.on("error", failed);
       answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
     });
-    asked.on("timeout", () => asked.destroy(new Error(`nothing for ${ANSWER_WITHIN_MS} ms`)));
+    asked.on("timeout", () => asked.destroy(new Error(`nothing for ${SILENCE_MS} ms`)));
     asked.on("error", failed);
     asked.end();
   });

@@ -8,14 +8,16 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
-import { kubeletError } from "../core/errors.ts";
+import { type KubeletError, kubeletError } from "../core/errors.ts";
+import { deadline } from "../operators/deadline.ts";
 import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
+import type { Clock } from "../ports/clock.ts";
 import { openSpdy, type SpdyConnection } from "../streaming/spdyConnection.ts";
 import { STREAM_PROTOCOL_HEADER } from "../streaming/subprotocols.ts";
 import { connectionOptions } from "./kubeletConnection.ts";
 
-/** Until the server has answered, in milliseconds. */
+/** Until the server has answered, its refusal included, in milliseconds. */
 const ANSWER_WITHIN_MS = 30_000;
 /** Of a refusal, in bytes. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -27,17 +29,22 @@ export interface Refusal {
 }
 
 /** Opens the body of an answer. Errors: Unavailable when nobody answers. */
-export const openBody = (url: string, access: KubeletAccess): Call<IncomingMessage | Refusal> =>
+export const openBody = (url: string, access: KubeletAccess, clock: Clock): Call<IncomingMessage | Refusal> =>
   fromCall(async (signal) => {
     const request = start(url, { ...(await connectionOptions(access)), method: "GET", signal });
     const answer = await answered(request, "response");
     request.setTimeout(0);
     const [message] = answer as [IncomingMessage];
     return message.statusCode === 200 ? message : refusalOf(message);
-  });
+  }).pipe(deadline(ANSWER_WITHIN_MS, clock, isLate));
 
 /** Opens streams over SPDY in this protocol. Errors: Unavailable when nobody answers. */
-export const openStreams = (url: string, protocol: string, access: KubeletAccess): Call<SpdyConnection | Refusal> =>
+export const openStreams = (
+  url: string,
+  protocol: string,
+  access: KubeletAccess,
+  clock: Clock,
+): Call<SpdyConnection | Refusal> =>
   fromCall(async (signal) => {
     const { headers, ...options } = await connectionOptions(access);
     const asked = { connection: "Upgrade", upgrade: "SPDY/3.1", [STREAM_PROTOCOL_HEADER]: protocol };
@@ -51,7 +58,9 @@ export const openStreams = (url: string, protocol: string, access: KubeletAccess
     });
     const refused = answered(request, "response").then(([message]) => refusalOf(message as IncomingMessage));
     return Promise.race([upgraded, refused]);
-  });
+  }).pipe(deadline(ANSWER_WITHIN_MS, clock, isLate));
+
+const isLate = (): KubeletError => kubeletError("Unavailable", `no answer within ${ANSWER_WITHIN_MS} ms`);
 
 type Options = Parameters<typeof httpsRequest>[1];
 

@@ -49,7 +49,17 @@ function appWith(more: Partial<KubeletQueries> = {}) {
   const metricsPage = {
     render: (page = "main") => Promise.resolve(page === "main" ? "up 1\n" : `${page} 1\n`),
   };
-  return { telemetry, app: readOnlyApp({ queries, stats: measuredStats(), metricsPage, telemetry, clock: realClock }) };
+  return {
+    telemetry,
+    app: readOnlyApp({
+      queries,
+      stats: measuredStats(),
+      metricsPage,
+      telemetry,
+      clock: realClock,
+      names: new Set(["node-1"]),
+    }),
+  };
 }
 
 async function answer(path: string, init: RequestInit = {}, more: Partial<KubeletQueries> = {}) {
@@ -268,5 +278,42 @@ describe("labels of requests", () => {
       (path) => requestLabels("GET", path, READ_ONLY_PATHS, "readwrite").long_running,
     );
     expect(long).toEqual(["true", "true", "false", "false"]);
+  });
+});
+
+describe("a page in a browser", () => {
+  const BROWSER = { "accept-language": "en" };
+  const statusFor = async (host: string, headers: Readonly<Record<string, string>>): Promise<number> =>
+    (await answer("/pods", { headers: { host, ...headers } })).status;
+
+  it.each(["127.0.0.1:10255", "[::1]:10255", "10.0.0.7", "localhost:10255", "a.localhost", "node-1:10255", "NODE-1."])(
+    "is answered at %s",
+    async (host) => {
+      expect(await statusFor(host, BROWSER)).toBe(200);
+    },
+  );
+
+  it.each(["evil.example:10255", "node-1.evil.example", "10.0.0.7.evil.example", "localhost.evil.example", ""])(
+    "is refused at %s",
+    async (host) => {
+      expect(await statusFor(host, BROWSER)).toBe(403);
+    },
+  );
+
+  it.each(["accept-language", "origin", "sec-fetch-site", "sec-fetch-mode"])("is known by %s", async (header) => {
+    expect(await statusFor("evil.example", { [header]: "x" })).toBe(403);
+  });
+
+  it("is refused with the reason, on every path", async () => {
+    const headers = { host: "evil.example:80", ...BROWSER };
+    const body = '403: Forbidden\n\nthe host "evil.example" is not this node: a browser needs its name or address\n';
+    for (const path of ["/pods", "/metrics", "/healthz", "/nothing"]) {
+      expect(await answer(path, { headers })).toEqual({ status: 403, type: TEXT, body });
+    }
+  });
+
+  it("is all this is about: a scraper uses any name", async () => {
+    const headers = { host: "metrics.cluster.example:10255", "user-agent": "Prometheus/3.5.0", accept: "text/plain" };
+    expect((await answer("/metrics", { headers })).status).toBe(200);
   });
 });

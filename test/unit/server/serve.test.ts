@@ -20,6 +20,7 @@ import { recordingTelemetry } from "../../support/recordingTelemetry.ts";
 const queries = { ...NO_PODS, health: () => [{ name: "ping", problem: undefined }] };
 const address = "127.0.0.1";
 const telemetry = recordingTelemetry();
+const names = new Set(["node"]);
 const metricsPage = { render: () => Promise.resolve("up 1\n") };
 
 const running: Subscription[] = [];
@@ -46,6 +47,7 @@ const readOnly = (limits: Partial<ServerLimits> = {}) =>
       queries,
       stats: measuredStats(),
       metricsPage,
+      names,
       telemetry,
       clock: realClock,
       limits: { ...SERVER_LIMITS, ...limits },
@@ -137,7 +139,7 @@ describe("serve", () => {
 
 describe("healthzServer", () => {
   it("has health and nothing else", async () => {
-    const { port } = await started(healthzServer({ address, port: 0, queries, telemetry, clock: realClock }));
+    const { port } = await started(healthzServer({ address, port: 0, queries, names, telemetry, clock: realClock }));
     const get = async (path: string) => (await fetch(`http://${address}:${port}${path}`)).status;
     expect(await Promise.all(["/healthz", "/healthz/ping", "/pods", "/metrics", "/"].map(get))).toEqual([
       200, 200, 404, 404, 404,
@@ -194,6 +196,7 @@ describe("hostile clients", () => {
       queries,
       stats: measuredStats(),
       metricsPage: page,
+      names,
       telemetry,
       clock: realClock,
       limits,

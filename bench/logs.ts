@@ -58,7 +58,6 @@ async function measure(): Promise<void> {
   const startedAt = performance.now();
   const cpuBefore = { all: cpuMs(process.pid), thread: process.threadCpuUsage() };
   const rotating = logRotation(
-    { statuses: { values: () => [statusOf(logPath)] } as unknown as NodeState["statuses"] },
     {
       clock: realClock,
       files: realFiles(),
@@ -69,6 +68,7 @@ async function measure(): Promise<void> {
       } as unknown as RuntimeService,
     },
     { maxBytes: MAX_BYTES, maxFiles: 5, workers: 1, periodMs: PERIOD_MS },
+    { statuses: { values: () => [statusOf(logPath)] } as unknown as NodeState["statuses"] },
   ).subscribe({ error: (thrown: unknown) => log.cancel(thrown) });
 
   const lags: number[] = [];

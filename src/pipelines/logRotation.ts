@@ -37,9 +37,9 @@ type Ports = Pick<KubeletPorts, "clock" | "files" | "logFiles" | "runtime" | "te
 
 /** Looks at all logs every `periodMs`; never emits, never errors. Without a configuration logs grow as they will. */
 export function logRotation(
-  { statuses }: Pick<NodeView, "statuses">,
   ports: Ports,
   config: LogRotation | undefined,
+  { statuses }: Pick<NodeView, "statuses">,
 ): Observable<never> {
   if (config === undefined) return EMPTY;
   // Nobody writes to the log of a container that has ended.

@@ -19,9 +19,9 @@ type Cells = Pick<
 /** The queries; `pods` is the one they are derived from. */
 export function objectQueries(
   { pods }: Pick<KubeletQueries, "pods">,
-  state: Cells,
   ports: Pick<KubeletPorts, "clock" | "machine">,
   config: KubeletConfig,
+  state: Cells,
 ): Pick<KubeletQueries, "shownPods" | "node"> {
   const { clock } = ports;
   const facts = createNodeFacts(state, ports, config);

@@ -1,59 +1,30 @@
 /** What every phase of a pod worker works with, and the one way it lets an effect loose on the runtime. */
 import { catchError, defer, EMPTY, finalize, map, type Observable, of, share, takeUntil, tap } from "rxjs";
-import type { NodeContext } from "../core/container/nodeContext.ts";
-import type { ServiceForEnv } from "../core/container/serviceEnv.ts";
 import { toKubeletError } from "../core/errors.ts";
-import type { PodUid } from "../core/ids.ts";
-import { mountedLayouts, NO_VOLUMES, type PodVolumes } from "../core/volume/podVolumes.ts";
+import { mountedLayouts, NO_VOLUMES } from "../core/volume/podVolumes.ts";
 import type { VolumeLayout } from "../core/volume/volumeLayout.ts";
 import type { KubeletEvent } from "../core/events.ts";
-import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { PodIdentity } from "../core/pod/podRegistry.ts";
 import type { Result } from "../core/result.ts";
 import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { Stage } from "../core/timeline/timelineTypes.ts";
-import type { RuntimeClasses } from "../core/runtime/runtimeHandler.ts";
-import type { RuntimeState } from "../core/runtime/runtimeState.ts";
 import { aborted } from "../operators/aborted.ts";
 import type { Call } from "../ports/call.ts";
-import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import type { ReadonlyCell } from "../state/cell.ts";
-import type { ReadonlyKeyedCell } from "../state/keyedCell.ts";
-import type { Sequence } from "../state/sequence.ts";
-import type { ImagePulls } from "./images/imagePull.ts";
 import type { PodMemory } from "./podMemory.ts";
-import type { PodObjects } from "./podObjects.ts";
-import type { FindCredentials } from "./images/registryCredentials.ts";
-import type { PodStarts } from "./podStarts.ts";
+import type { PodServices } from "./podServices.ts";
 import { stage } from "./podStage.ts";
-import type { PodOutput } from "./podOutputs.ts";
-import type { UserNamespaces } from "./node/userNamespaces.ts";
+import { eventOutput, type PodOutput } from "./podOutputs.ts";
 
-export interface PodContext {
+/** One pod in the hands of its worker: the services of all workers, the pod's identity, memory and runtime status. */
+export interface PodContext extends PodServices {
   readonly identity: PodIdentity;
   readonly memory: PodMemory;
-  readonly config: KubeletConfig;
-  readonly ports: KubeletPorts;
-  /** What CRI configs need of the node. */
-  readonly node: NodeContext;
-  /** Emits when the addresses above have become others. */
-  readonly readdressed$: Observable<unknown>;
-  readonly images: ImagePulls;
-  readonly starts: PodStarts;
-  readonly userNamespaces: UserNamespaces;
-  readonly volumes: ReadonlyKeyedCell<PodUid, PodVolumes>;
-  readonly runtimeClasses: ReadonlyCell<RuntimeClasses>;
-  readonly objects: PodObjects;
-  readonly credentials: FindCredentials;
-  readonly services: ReadonlyCell<readonly ServiceForEnv[] | undefined>;
-  readonly runtimeState: ReadonlyCell<RuntimeState>;
-  readonly sequence: Sequence;
   /** undefined while the runtime has something of the pod that was not inspected yet. */
   readonly runtimeStatus: () => PodRuntimeStatus | undefined;
 }
 
 /** The volumes of the pod that containers may use, by name. */
-export const volumesOf = ({ volumes, identity }: PodContext): ReadonlyMap<string, VolumeLayout> =>
+export const volumesOf = ({ state: { volumes }, identity }: PodContext): ReadonlyMap<string, VolumeLayout> =>
   mountedLayouts(volumes.get(identity.uid) ?? NO_VOLUMES);
 
 /** True when the pod was inspected after the last effect on it. */
@@ -72,7 +43,7 @@ export function effect<T>(context: PodContext, about: Stage, call: () => Call<T>
     const settle = (): void => {
       if (isSettled) return;
       isSettled = true;
-      context.memory.requiredSequence = context.sequence.next();
+      context.memory.requiredSequence = context.state.sequence.next();
     };
     return defer(call).pipe(
       map((value): Result<T> => ({ ok: true, value })),
@@ -114,9 +85,6 @@ export function lookFirst(context: PodContext): Observable<PodOutput> {
   const isAsked = context.memory.askedSequence === context.memory.requiredSequence;
   return isAsked && context.runtimeStatus() !== undefined ? EMPTY : of(inspect(context));
 }
-
-/** An event on its way out. */
-export const eventOutput = (event: KubeletEvent): PodOutput => ({ kind: "event", event });
 
 /** An event about the whole pod, also of one known from the runtime alone. */
 export function podEvent(

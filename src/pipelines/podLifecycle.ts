@@ -3,7 +3,7 @@
  * Owner of the registry cell. Bound: one worker per pod. Counterpart: pod_workers.go, HandlePodAdditions and friends.
  */
 import { connect, map, merge, type Observable, tap } from "rxjs";
-import type { ResizeRules } from "../core/allocation/pendingResizes.ts";
+import type { NodeContext } from "../core/container/nodeContext.ts";
 import { type PodUid, podUid } from "../core/ids.ts";
 import { unreachable } from "../core/invariant.ts";
 import {
@@ -19,22 +19,23 @@ import { rejectedStatus } from "../core/pod/rejectedStatus.ts";
 import type { PodStatusInput } from "../core/pod/status.ts";
 import { eachOf } from "../operators/eachOf.ts";
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Cell } from "../state/cell.ts";
+import { areSourcesSeen } from "../state/milestones.ts";
 import type { NodeView } from "../state/nodeState.ts";
+import { nodeAdmission } from "./node/nodeContext.ts";
 import type { PodOutput } from "./podOutputs.ts";
 import { countRequestedResizes, resizeEvents } from "./resizeOutputs.ts";
-import { type PodWorkerDeps, podWorker } from "./podWorker/podWorker.ts";
+import type { PodServices } from "./podServices.ts";
+import { podWorker } from "./podWorker/podWorker.ts";
 import { preemption } from "./preemption.ts";
 import { roomWaits } from "./roomWaits.ts";
 
-export interface PodLifecycleDeps extends Omit<PodWorkerDeps, "state"> {
-  readonly state: NodeView;
+type State = Pick<NodeView, "listing" | "runtimeState" | "node" | "pressures" | "sourcesSeen"> & {
   /** Its own cell. */
   readonly registry: Cell<Registry>;
-  readonly admission: ResizeRules;
-  readonly allSourcesSeen: () => boolean;
-}
+};
 
 /**
  * Runs all pods for as long as it is subscribed. `registry$` carries the sources' differences, the workers'
@@ -42,15 +43,18 @@ export interface PodLifecycleDeps extends Omit<PodWorkerDeps, "state"> {
  */
 export function podLifecycle(
   inputs: { readonly registry$: Observable<RegistryInput> },
-  deps: PodLifecycleDeps,
+  services: PodServices,
+  state: State,
 ): Observable<PodOutput> {
-  const { state, registry, ports, admission, allSourcesSeen } = deps;
+  const { ports, config, node } = services;
+  const { registry } = state;
+  const admission = nodeAdmission(config, ports.machine, state);
   const advance = (input: RegistryInput): RegistryStep => {
     countRequestedResizes(input, registry.value, admission.parts, ports.telemetry.metrics);
     const runtimePods = [...(state.listing.value?.pods.values() ?? [])];
     const step = advanceRegistry(registry.value, input, {
       ...admission,
-      sourcesReady: allSourcesSeen(),
+      sourcesReady: areSourcesSeen(config, state),
       runtimePods,
       now: ports.clock.monotonicMs(),
     });
@@ -62,15 +66,15 @@ export function podLifecycle(
     map(advance),
     connect((steps$) =>
       merge(
-        steps$.pipe(eachOf((step) => [...refusals(step, deps), ...resizeEvents(step, ports.telemetry)])),
-        preemption(steps$, state, ports),
-        roomWaits(steps$, state, ports, () => statusNode(deps)),
+        steps$.pipe(eachOf((step) => [...refusals(step, ports), ...resizeEvents(step, ports.telemetry)])),
+        preemption(steps$, ports, state),
+        roomWaits(steps$, ports, state, () => statusNode(node, state)),
         steps$.pipe(
           eachOf(({ commands }) => commands),
           tap((command) => report(command, ports.telemetry.log)),
           keyedWorkers<PodCommand, PodUid, PodOutput>({
             key: (command) => command.identity.uid,
-            worker: (uid, commands$) => podWorker(uid, commands$, deps),
+            worker: (uid, commands$) => podWorker(uid, commands$, services),
             onDrop: () => ports.telemetry.metrics.count("rxlet_dropped_total", { queue: "podCommands" }),
             onLive: (live) => ports.telemetry.metrics.gauge("rxlet_live_keys", live, { worker: "pod" }),
           }),
@@ -81,9 +85,9 @@ export function podLifecycle(
 }
 
 /** The node, in the status of a pod of which nothing runs. */
-const statusNode = ({ node, state }: PodLifecycleDeps): PodStatusInput["node"] => ({
-  hostIPs: node.nodeIps,
-  runtimeName: state.runtimeState.value.runtimeName,
+const statusNode = ({ nodeIps }: NodeContext, { runtimeState }: State): PodStatusInput["node"] => ({
+  hostIPs: nodeIps,
+  runtimeName: runtimeState.value.runtimeName,
 });
 
 /** One line per turn in a pod's life; an update of a running pod is no turn. */
@@ -112,7 +116,7 @@ function count(input: RegistryInput, { orphans, restarted }: RegistryStep, metri
 }
 
 /** What is said of pods that never get a worker. */
-function refusals({ rejections, dropped }: RegistryStep, { ports }: PodLifecycleDeps): readonly PodOutput[] {
+function refusals({ rejections, dropped }: RegistryStep, ports: KubeletPorts): readonly PodOutput[] {
   const told = ({ pod, reason, message }: PodRejection): readonly PodOutput[] => {
     const { name, namespace, uid } = pod.metadata;
     ports.telemetry.log.warn("Pod was rejected", { pod: `${namespace}/${name}`, podUid: uid, reason, why: message });

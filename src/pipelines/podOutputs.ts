@@ -30,3 +30,6 @@ export type PodOutput =
   | { readonly kind: "reclaimed"; readonly uid: PodUid }
   /** Nothing of the pod is left on the node; the worker ends. */
   | { readonly kind: "removed"; readonly uid: PodUid };
+
+/** Wraps an event as an output. */
+export const eventOutput = (event: KubeletEvent): PodOutput => ({ kind: "event", event });

@@ -21,8 +21,8 @@ import type { PodOutput } from "./podOutputs.ts";
  */
 export function preemption(
   steps$: Observable<RegistryStep>,
-  { registry }: Pick<NodeView, "registry">,
   { telemetry }: Pick<KubeletPorts, "telemetry">,
+  { registry }: Pick<NodeView, "registry">,
 ): Observable<PodOutput> {
   const follow = ({ uid, pod, shortOf }: PreemptedPod): Observable<PodOutput> => {
     const over$ = registry.changes$.pipe(

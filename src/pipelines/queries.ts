@@ -4,17 +4,37 @@ import type { MonotonicMs } from "../core/ids.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { HealthCheck, KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeView } from "../state/nodeState.ts";
+import type { ImagePulls } from "./images/imagePull.ts";
+import { objectQueries } from "./objectQueries.ts";
+import { timelineQueries } from "./timelineQueries.ts";
+import { volumeQueries } from "./volumes/volumeQueries.ts";
 
 /** The pod loop counts as stalled when no audit has succeeded for this long beyond its period. */
 const STALLED_AFTER_MS = 180_000;
 
-/** Queries over the node's state. */
+/** All queries over the node's state. */
 export function createQueries(
+  ports: Pick<KubeletPorts, "clock" | "machine">,
+  config: KubeletConfig,
   state: NodeView,
+  images: Pick<ImagePulls, "line">,
+): KubeletQueries {
+  const basic = basicQueries(ports.clock, config, state);
+  return {
+    ...basic,
+    ...objectQueries(basic, ports, config, state),
+    ...timelineQueries(ports.clock, state, images),
+    ...volumeQueries(ports.clock, config, state),
+  };
+}
+
+function basicQueries(
   clock: Clock,
   config: Pick<KubeletConfig, "auditPeriodMs">,
+  state: NodeView,
 ): Pick<KubeletQueries, "pods" | "health" | "manifestProblems" | "runtimePods"> {
   const startedAt = clock.monotonicMs();
   const pods = (): readonly Pod[] => {

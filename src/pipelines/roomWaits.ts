@@ -28,8 +28,8 @@ type Ports = Pick<KubeletPorts, "clock" | "telemetry">;
  */
 export function roomWaits(
   steps$: Observable<RegistryStep>,
-  { registry }: Pick<NodeView, "registry">,
   ports: Ports,
+  { registry }: Pick<NodeView, "registry">,
   node: () => PodStatusInput["node"],
 ): Observable<PodOutput> {
   const overdue$ = registry.changes$.pipe(

@@ -10,8 +10,8 @@ import { KEPT_MS } from "./podTimeline.ts";
 
 /** The queries about timelines. Of several pods with one name the one that is there comes first, then the latest. */
 export function timelineQueries(
-  state: Pick<NodeView, "timelines" | "runtimeState" | "volumes" | "problems">,
   clock: Clock,
+  state: Pick<NodeView, "timelines" | "runtimeState" | "volumes" | "problems">,
   images: Pick<ImagePulls, "line">,
 ): Pick<KubeletQueries, "timeline" | "timelineNames"> {
   const known = (): readonly PodTimeline[] => {

@@ -74,7 +74,8 @@ export interface NodeState {
   readonly sequence: Sequence;
 }
 
-type ReadFace<C> =
+/** The face of a cell without its setters. */
+export type ReadFace<C> =
   C extends KeyedCell<infer K, infer V> ? ReadonlyKeyedCell<K, V> : C extends Cell<infer T> ? ReadonlyCell<T> : C;
 
 /** The state as all readers see it: no cell of it can be written. The writer of a cell receives that cell separately. */

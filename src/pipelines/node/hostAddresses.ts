@@ -14,9 +14,9 @@ import type { Cell } from "../../state/cell.ts";
 
 /** Runs while it is subscribed. Never emits, never errors. */
 export function hostAddresses(
-  addresses: Cell<MachineAddresses | undefined>,
   { clock, hostUsage, machine, telemetry }: Pick<KubeletPorts, "clock" | "hostUsage" | "machine" | "telemetry">,
   { node }: Pick<KubeletConfig, "node">,
+  addresses: Cell<MachineAddresses | undefined>,
 ): Observable<never> {
   const compare = (found: MachineAddresses): void => {
     const { ips, interfaceIps, nameIps } = addresses.value ?? machine;

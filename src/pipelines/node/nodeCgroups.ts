@@ -48,9 +48,9 @@ const ENFORCE_AGAIN_MS = 60_000;
  * reservation cannot be enforced.
  */
 export function nodeCgroups(
-  state: Pick<NodeView, "registry">,
   ports: Pick<KubeletPorts, "cgroups" | "clock" | "machine" | "telemetry">,
   config: KubeletConfig,
+  state: Pick<NodeView, "registry">,
 ): Observable<KubeletEvent> {
   const { cgroups, clock } = ports;
   if (cgroups === undefined || !config.cgroupsPerQos) return EMPTY;

@@ -27,7 +27,7 @@ type Config = Pick<
 const LOOK_EVERY_MS = 10_000;
 
 /** Runs while it is subscribed. Never emits, never errors: what cannot be measured is no pressure. */
-export function nodePressure(pressures: Cell<NodePressures>, ports: Ports, config: Config): Observable<never> {
+export function nodePressure(ports: Ports, config: Config, pressures: Cell<NodePressures>): Observable<never> {
   const { clock, telemetry } = ports;
   const { evictionThresholds: thresholds, pressureTransitionMs } = config;
   if (thresholds.length === 0) return EMPTY;

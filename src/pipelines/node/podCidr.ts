@@ -18,9 +18,9 @@ const BACKOFF: BackoffCurve = { initialMs: 1_000, maxMs: 10_000 };
 
 /** Sends each change until the runtime takes it; a newer one replaces one that is still on its way. */
 export function podCidr(
-  node: ReadonlyCell<Node | undefined>,
   { runtime, clock, rng, telemetry, cluster }: Ports,
   config: Pick<KubeletConfig, "podCidr">,
+  node: ReadonlyCell<Node | undefined>,
 ): Observable<never> {
   const assigned$ = node.changes$.pipe(newsOf((known) => (known?.spec?.podCIDRs ?? []).join(",")));
   return (cluster === undefined ? of(config.podCidr) : assigned$).pipe(

@@ -20,8 +20,8 @@ import { activeDeadlineLeftMs, deadlineEvent } from "../../core/pod/activeDeadli
 import type { PodCommand } from "../../core/pod/podRegistry.ts";
 import type { Pod } from "../../core/api.ts";
 import { longTimer } from "../../operators/longTimer.ts";
-import { eventOutput, type PodContext } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import type { PodContext } from "../podContext.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
 /** A step of the wall clock is noticed within this time. */
 const WALL_LOOK_MS = 10_000;

@@ -12,7 +12,7 @@ import { type PodContext, seesOwnEffects } from "../podContext.ts";
  * and the node's addresses are not among it: they matter to what is to be started, and whoever starts is not idle.
  */
 export function syncBasis(
-  { memory, runtimeState, runtimeClasses, runtimeStatus }: PodContext,
+  { memory, state: { runtimeState, runtimeClasses }, runtimeStatus }: PodContext,
   command: PodCommand,
 ): readonly unknown[] {
   const { verdicts, objects, backoffs, sizes, resizing, allocated, checkpoint, allocationFile, reportAwaited } = memory;

@@ -8,8 +8,8 @@ import type { KubeletError } from "../../core/errors.ts";
 import type { MonotonicMs } from "../../core/ids.ts";
 import { podEventObject } from "../../core/pod/podEvents.ts";
 import { aborted } from "../../operators/aborted.ts";
-import { eventOutput, type PodContext, volumesOf } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { type PodContext, volumesOf } from "../podContext.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 /** Whose images, and what follows. */

@@ -89,7 +89,7 @@ export function reclaimPod(
 }
 
 /** What containers wrote is taken away before the cgroup that pays for it, and before the directory it is in. */
-const areVolumesGone = ({ volumes, identity }: PodContext): boolean =>
+const areVolumesGone = ({ state: { volumes }, identity }: PodContext): boolean =>
   isAllUnmounted(volumes.get(identity.uid) ?? NO_VOLUMES);
 
 /** Does something; its failure is added to `errors`. */

@@ -27,8 +27,8 @@ import { podCgroupName } from "../../core/resources/podCgroup.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { timedCgroup } from "./podCgroup.ts";
-import { effect, eventOutput, inspect, type PodContext, podFields } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { effect, inspect, type PodContext, podFields } from "../podContext.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
 /** A resize to carry out, and where. */
 export interface ResizeTask {

@@ -55,7 +55,7 @@ export function podRound<P>(
     const settle = (): void => {
       const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));
       const undone = left?.(planned);
-      const under = context.runtimeState.value;
+      const under = context.state.runtimeState.value;
       memory.done = { essential, left: undone === undefined ? undefined : essence(undone), againAt, under };
       if (errors.length > 0 || untilShown === true) wakeBy(memory, againAt);
       const failures = errors.map(({ reason, message }) => `${reason}: ${message}`);
@@ -66,7 +66,7 @@ export function podRound<P>(
 }
 
 /** The same, or what was left of it, was just tried, and it is not time yet to try again. */
-function isTooEarly({ memory, ports, runtimeState }: PodContext, essential: unknown): boolean {
+function isTooEarly({ memory, ports, state: { runtimeState } }: PodContext, essential: unknown): boolean {
   const { done, wakeAt } = memory;
   // What failed because the runtime was down is done again as soon as it is back.
   if (done === undefined || done.under !== runtimeState.value) return false;

@@ -77,7 +77,7 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   const refused = command.phase === "sync" ? command.refused : undefined;
   const inProgress = command.phase === "sync" ? memory.resizing.value : undefined;
   const isLost = command.phase === "sync" && hasLostItsSandbox(command.pod, runtime);
-  const handler = runtimeHandlerOf(command.pod, context.runtimeClasses.value);
+  const handler = runtimeHandlerOf(command.pod, context.state.runtimeClasses.value);
   const generated = generatePodStatus({
     pod: command.pod,
     runtime,
@@ -87,8 +87,8 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
     now: ports.clock.wallTime(),
     node: {
       hostIPs: context.node.nodeIps,
-      runtimeName: context.runtimeState.value.runtimeName,
-      recursiveReadOnly: handler.ok && hasRecursiveReadOnlyMounts(context.runtimeState.value, handler.value),
+      runtimeName: context.state.runtimeState.value.runtimeName,
+      recursiveReadOnly: handler.ok && hasRecursiveReadOnlyMounts(context.state.runtimeState.value, handler.value),
     },
     terminal: command.phase === "terminated" || (command.phase === "terminating" && !isRunning(runtime)),
     resize: { refused, inProgress },

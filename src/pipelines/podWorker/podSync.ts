@@ -25,11 +25,11 @@ import { inSequence } from "../../operators/inSequence.ts";
 import { steer, steeredPolicy } from "./crashLoopSteering.ts";
 import { isIdle, isStillIdle, syncBasis } from "./idleSync.ts";
 import { killContainer, killRunningPod } from "./killPod.ts";
-import { eventOutput, type PodContext, podEvent, podFields } from "../podContext.ts";
+import { type PodContext, podEvent, podFields } from "../podContext.ts";
 import { failuresAt, noteFailure, type PodMemory, wakeBy } from "../podMemory.ts";
 import { measureRun, observeIdleSync, observeWorkerStart } from "./podMetrics.ts";
 import { isAllocationKept, keepAllocation } from "./podAllocation.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { concludeResize, resizePlanOf, resizePod } from "./podResize.ts";
 import { podRound } from "./podRound.ts";
 import { pruneContainers } from "./pruneContainers.ts";
@@ -90,9 +90,9 @@ export function syncPod(
       });
       const resize: PodResize = actions.killPod || actions.createSandbox ? undefined : { plan: resizePlan };
       const isResizing = memory.resizing.value !== undefined;
-      const objects = objectsReadBy(pod, memory.objects.value, context.runtimeClasses.value);
+      const objects = objectsReadBy(pod, memory.objects.value, context.state.runtimeClasses.value);
       const unmounted = unmountedOf(context, pod);
-      return { pod, objects, runtimeState: context.runtimeState.value, actions, resize, isResizing, unmounted };
+      return { pod, objects, runtimeState: context.state.runtimeState.value, actions, resize, isResizing, unmounted };
     },
     // A status that has come to the server and back is no reason to try again.
     essence: ({ actions, pod: wanted, ...basis }) => ({
@@ -232,7 +232,7 @@ function awaitVolumes(run: SyncRun): Observable<PodOutput> {
   return EMPTY;
 }
 
-const unmountedOf = ({ volumes }: PodContext, pod: Pod): readonly string[] =>
+const unmountedOf = ({ state: { volumes } }: PodContext, pod: Pod): readonly string[] =>
   unmountedVolumes(
     usedVolumes(pod).map(({ name }) => name),
     volumes.get(podUid(pod.metadata.uid)) ?? NO_VOLUMES,
@@ -264,7 +264,7 @@ function provideSandbox(run: SyncRun): Observable<PodOutput> {
     if (actions.sandboxId === undefined || startsOf(actions).length === 0) return EMPTY;
     return existingSandbox(context, pod, runtime, actions.sandboxId).pipe(tap(provided), ignoreElements());
   }
-  const problems = context.runtimeState.value.networkProblems;
+  const problems = context.state.runtimeState.value.networkProblems;
   if (problems.length === 0 || pod.spec.hostNetwork === true) {
     run.podStart = "begun";
     return createSandbox(context, pod, actions, run.stop, provided);

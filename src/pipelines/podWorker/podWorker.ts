@@ -7,10 +7,8 @@
  */
 import { concat, defer, EMPTY, filter, finalize, map, type Observable, takeUntil, takeWhile, tap } from "rxjs";
 import { objectsReadBy } from "../../core/configObjects.ts";
-import type { NodeContext } from "../../core/container/nodeContext.ts";
 import type { PodUid } from "../../core/ids.ts";
 import { unreachable } from "../../core/invariant.ts";
-import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { perObject } from "../../core/perObject.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
@@ -23,10 +21,7 @@ import { inParallel } from "../../operators/inParallel.ts";
 import { reconcile } from "../../operators/reconcile.ts";
 import { switchAndJoin } from "../../operators/switchAndJoin.ts";
 import { whenever } from "../../operators/whenever.ts";
-import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createLateCell, type LateCell } from "../../state/cell.ts";
-import type { NodeView } from "../../state/nodeState.ts";
-import type { ImagePulls } from "../images/imagePull.ts";
 import { deadlineLeftMs } from "./activeDeadline.ts";
 import { cleanUpPod, reclaimPod } from "./podCleanup.ts";
 import { keepGrants, noteAllocation } from "./podAllocation.ts";
@@ -34,60 +29,30 @@ import { type PodContext, podFields } from "../podContext.ts";
 import { createPodMemory } from "../podMemory.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { wakeAfter } from "./podRound.ts";
-import { followObjects, type PodObjects } from "../podObjects.ts";
-import type { PodStarts } from "../podStarts.ts";
+import { followObjects } from "../podObjects.ts";
+import type { PodServices, PodServicesState } from "../podServices.ts";
 import { podStatusStream } from "./podStatusStream.ts";
 import { syncPod } from "./podSync.ts";
 import { terminatePod } from "./podTerminate.ts";
 import { keepVerdicts, restoreVerdicts } from "../probes/probeJournal.ts";
 import { podProbes } from "../probes/probes.ts";
-import type { FindCredentials } from "../images/registryCredentials.ts";
-import type { UserNamespaces } from "../node/userNamespaces.ts";
-import type { Volumes } from "../volumes/volumes.ts";
-
-export interface PodWorkerDeps {
-  readonly config: KubeletConfig;
-  readonly ports: KubeletPorts;
-  readonly node: NodeContext;
-  readonly images: ImagePulls;
-  readonly starts: PodStarts;
-  readonly userNamespaces: UserNamespaces;
-  readonly volumes: Volumes;
-  readonly objects: PodObjects;
-  readonly credentials: FindCredentials;
-  /** Emits when the addresses of the node have become others. */
-  readonly readdressed$: Observable<unknown>;
-  readonly state: Pick<
-    NodeView,
-    "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes"
-  >;
-}
 
 /** Runs one pod until it is removed. Never errors but for a broken invariant. */
-export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: PodWorkerDeps): Observable<PodOutput> {
+export function podWorker(
+  uid: PodUid,
+  commands$: Observable<PodCommand>,
+  services: PodServices,
+): Observable<PodOutput> {
   return defer(() => {
-    const { ports, config } = deps;
+    const { ports, config, state } = services;
     const latest = createLateCell<PodCommand>();
     const memory = createPodMemory(ports.clock.monotonicMs());
     const contextOf = perObject(
       (identity: PodIdentity): PodContext => ({
+        ...services,
         identity,
         memory,
-        config,
-        ports,
-        node: deps.node,
-        readdressed$: deps.readdressed$,
-        images: deps.images,
-        starts: deps.starts,
-        userNamespaces: deps.userNamespaces,
-        volumes: deps.state.volumes,
-        runtimeClasses: deps.state.runtimeClasses,
-        objects: deps.objects,
-        credentials: deps.credentials,
-        services: deps.state.services,
-        runtimeState: deps.state.runtimeState,
-        sequence: deps.state.sequence,
-        runtimeStatus: () => statusOf(identity, deps.state),
+        runtimeStatus: () => statusOf(identity, services.state),
       }),
     );
     const phases$ = commands$.pipe(
@@ -97,7 +62,7 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       }),
       switchAndJoin<PodCommand, PodOutput>({
         key: phaseKey,
-        run: (command, stop) => runPhase(contextOf(command.identity), command, stop, latest, deps),
+        run: (command, stop) => runPhase(contextOf(command.identity), command, stop, latest),
         joinDeadlineMs: config.joinDeadlineMs,
         clock: ports.clock,
         onLeak: ({ phase, identity }) => {
@@ -108,20 +73,20 @@ export function podWorker(uid: PodUid, commands$: Observable<PodCommand>, deps: 
       }),
     );
     const commanded$ = latest.changes$;
-    const inspected$ = deps.state.statuses.changes$(uid);
+    const inspected$ = state.statuses.changes$(uid);
     const statuses$ = podStatusStream(contextOf, commanded$, inspected$);
     const probes$ = podProbes(contextOf, commanded$, inspected$);
     const journal = { uid, memory, config, ports };
     // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
-    const restored$ = deps.state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
+    const restored$ = state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
     // Once it is being stopped the directory may go at any time.
     const stopping$ = commanded$.pipe(filter(({ phase }) => phase !== "sync"));
     const keepers = [keepGrants(contextOf, commanded$), keepVerdicts(journal)];
     const kept$ = inParallel<Observable<PodOutput>, PodOutput>(keepers, (keeper$) => keeper$).pipe(
       takeUntil(stopping$),
     );
-    const objects$ = followObjects(commanded$, deps.objects, memory);
-    const volumes$ = deps.volumes.run(uid, commanded$, memory);
+    const objects$ = followObjects(commanded$, services.objects, memory);
+    const volumes$ = services.volumes.run(uid, commanded$, memory);
     const facts$ = memory.facts.pipe(map((fact): PodOutput => ({ kind: "fact", uid, fact })));
     const parts = [facts$, objects$, volumes$, phases$, statuses$, probes$, kept$];
     const running$ = inParallel(parts, (part$) => part$);
@@ -151,9 +116,8 @@ function runPhase(
   command: PodCommand,
   stop: AbortSignal,
   latest: LateCell<PodCommand>,
-  { state, config, ports }: PodWorkerDeps,
 ): Observable<PodOutput> {
-  const { identity } = context;
+  const { identity, state, config, ports } = context;
   const volumes$ = derived([state.volumes.changes$(identity.uid)], () =>
     volumeStage(state.volumes.get(identity.uid) ?? NO_VOLUMES),
   );
@@ -201,11 +165,11 @@ const isToSync = (context: PodContext, command: PodCommand | undefined): command
   canSync(context) &&
   !(Number(deadlineLeftMs(context, command.pod)) <= 0);
 
-const canSync = ({ memory, runtimeState }: PodContext): boolean =>
-  !memory.finished && runtimeState.value.runtimeProblems.length === 0;
+const canSync = ({ memory, state }: PodContext): boolean =>
+  !memory.finished && state.runtimeState.value.runtimeProblems.length === 0;
 
 /** What the runtime has of the pod; undefined while that was listed but not yet inspected. */
-function statusOf(identity: PodIdentity, { listing, statuses }: PodWorkerDeps["state"]): PodRuntimeStatus | undefined {
+function statusOf(identity: PodIdentity, { listing, statuses }: PodServicesState): PodRuntimeStatus | undefined {
   const { uid, name, namespace } = identity;
   const known = statuses.get(uid);
   if (known !== undefined) return known;

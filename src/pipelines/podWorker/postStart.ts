@@ -12,8 +12,8 @@ import { aborted } from "../../operators/aborted.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import { killContainer } from "./killPod.ts";
 import { runHook } from "./lifecycleHooks.ts";
-import { eventOutput, type PodContext, podFields } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { type PodContext, podFields } from "../podContext.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
 /** A started container and what its hook needs to know. */
 export interface PostStartTask {

@@ -11,8 +11,8 @@ import type { ContainerKill } from "../../core/pod/podActionsTypes.ts";
 import { podAddresses } from "../../core/pod/podAddresses.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import { type HookDone, runHook } from "./lifecycleHooks.ts";
-import { eventOutput, type PodContext, podFields } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { type PodContext, podFields } from "../podContext.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { findNamed } from "../../core/findNamed.ts";
 
 /**

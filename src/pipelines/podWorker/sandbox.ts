@@ -19,8 +19,8 @@ import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import type { PodSandboxConfig, UserNamespace } from "../../gen/cri.ts";
 import { inSequence } from "../../operators/inSequence.ts";
 import { ensurePodCgroup } from "./podCgroup.ts";
-import { eventOutput, inspect, lastingEffect, type PodContext, podEvent } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { inspect, lastingEffect, type PodContext, podEvent } from "../podContext.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { resolverSettings } from "./resolverSettings.ts";
 
 /** A sandbox to start containers in. */
@@ -55,7 +55,7 @@ interface SandboxPlan extends Pick<Sandbox, "config" | "runtimeHandler" | "userN
 /** What the sandbox is, or is to be; the pod has its user ids from here on. */
 function sandboxPlan(context: PodContext, pod: Pod, attempt: number): Observable<Result<SandboxPlan>> {
   return defer(() => {
-    const handler = runtimeHandlerOf(pod, context.runtimeClasses.value);
+    const handler = runtimeHandlerOf(pod, context.state.runtimeClasses.value);
     if (!handler.ok) return of(handler);
     const runtimeHandler = handler.value;
     return forkJoin([context.userNamespaces.provide(pod, runtimeHandler), resolverSettings(context)]).pipe(

@@ -38,9 +38,9 @@ import { aborted } from "../../operators/aborted.ts";
 import { orElse } from "../../operators/orElse.ts";
 import { prepareContainerFiles } from "./containerFiles.ts";
 import { readEnvFiles } from "./envFiles.ts";
-import { eventOutput, inspect, lastingEffect, type PodContext, podFields, volumesOf } from "../podContext.ts";
+import { inspect, lastingEffect, type PodContext, podFields, volumesOf } from "../podContext.ts";
 import { endFailure, noteFailure } from "../podMemory.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { withVolumeImages } from "./imageVolumes.ts";
 import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
 import { removeFromRuntime } from "./removeFromRuntime.ts";
@@ -164,7 +164,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
   if (target !== undefined && target.containerId === undefined) {
     return err(kubeletError("NotFound", `unable to find target container ${target.name}`));
   }
-  const services = context.services.value ?? (isStaticPod(pod) ? [] : undefined);
+  const services = context.state.services.value ?? (isStaticPod(pod) ? [] : undefined);
   if (services === undefined) {
     const message = "services have not yet been read at least once, cannot construct envvars";
     return err(kubeletError("Unavailable", message));
@@ -176,7 +176,7 @@ function configOf(task: StartTask, image: Image, terminationLogPath: string, sou
     imageRef: image.id,
     imageUser: imageUserOf(image),
     userNamespace: sandbox.userNamespace,
-    recursiveReadOnlyMounts: hasRecursiveReadOnlyMounts(context.runtimeState.value, sandbox.runtimeHandler),
+    recursiveReadOnlyMounts: hasRecursiveReadOnlyMounts(context.state.runtimeState.value, sandbox.runtimeHandler),
     runtimeHandler: sandbox.runtimeHandler,
     podIps: sandbox.podIps,
     terminationLogPath,

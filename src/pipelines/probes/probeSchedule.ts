@@ -16,8 +16,8 @@ import { observeAttempt, type ProbeState } from "../../core/probe/probeState.ts"
 import { type ProbeKind, probeOf, type ProbeOutcome } from "../../core/probe/probeTypes.ts";
 import { VERBOSITY } from "../../core/telemetry/verbosity.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
-import { eventOutput, type PodContext, podFields } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { type PodContext, podFields } from "../podContext.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { attemptProbe } from "./probeAttempt.ts";
 import { countAttempt } from "./probeMetrics.ts";
 

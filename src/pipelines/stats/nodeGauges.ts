@@ -18,8 +18,8 @@ const CONTAINER_STATES = ["created", "running", "exited", "unknown"] as const;
 
 /** Follows the cells for as long as it is subscribed. */
 export function nodeGauges(
-  state: Pick<NodeView, "statuses" | "registry" | "podStatuses" | "toldPods" | "volumes">,
   { clock, telemetry }: Pick<KubeletPorts, "clock" | "telemetry">,
+  state: Pick<NodeView, "statuses" | "registry" | "podStatuses" | "toldPods" | "volumes">,
 ): Observable<never> {
   const { statuses, registry, podStatuses, toldPods, volumes } = state;
   const { metrics } = telemetry;

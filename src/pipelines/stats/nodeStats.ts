@@ -47,7 +47,7 @@ export interface MeasuringStats extends NodeStats {
 }
 
 /** Nothing is measured before somebody asks. */
-export function createNodeStats(state: State, ports: Ports, config: Config): MeasuringStats {
+export function createNodeStats(ports: Ports, config: Config, state: State): MeasuringStats {
   const { statuses } = state;
   const { clock, machine } = ports;
   const bootedAt = epochMs(clock.wallTime() - machine.uptimeMs);

@@ -22,9 +22,9 @@ const LOOK_EVERY_MS = 10_000;
 
 /** Says which pods have to go. Never errors: what cannot be measured evicts nobody. */
 export function storageEviction(
-  { registry }: Pick<NodeView, "registry">,
-  stats: NodeStats,
   ports: Ports,
+  stats: NodeStats,
+  { registry }: Pick<NodeView, "registry">,
 ): Observable<PodOutput> {
   const { clock, telemetry } = ports;
   const look = (): Observable<PodOutput> =>

@@ -9,8 +9,7 @@ import { podEventObject } from "../../core/pod/podEvents.ts";
 import { anchorsWishes } from "../../core/volume/identityFiles.ts";
 import type { Volume } from "../../core/volume/volumeLayout.ts";
 import { distinctBy } from "../../operators/distinctBy.ts";
-import { eventOutput } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import type { ContentSources } from "./volumeContent.ts";
 
 /** Another look is due; with `warning` something is to be told as well. */

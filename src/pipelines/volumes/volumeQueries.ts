@@ -12,9 +12,9 @@ type State = Pick<NodeView, "registry" | "volumes" | "orphans" | "listing">;
 
 /** The queries about volumes. */
 export function volumeQueries(
-  state: State,
   clock: Clock,
   { directories }: Pick<KubeletConfig, "directories">,
+  state: State,
 ): Pick<KubeletQueries, "volumes" | "podVolumes"> {
   const now = () => ({ wall: clock.wallTime(), mono: clock.monotonicMs() });
   const of = (uid: PodUid): PodVolumes => state.volumes.get(uid) ?? NO_VOLUMES;

@@ -14,8 +14,7 @@ import { distinctBy } from "../../operators/distinctBy.ts";
 import { pollAfter } from "../../operators/pollAfter.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { ReadonlyKeyedCell } from "../../state/keyedCell.ts";
-import { eventOutput } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 
 /** What the waits are read from. */
 export interface VolumeWaitDeps {

@@ -44,8 +44,7 @@ import {
 } from "../../core/volume/volumePlan.ts";
 import { reconcile } from "../../operators/reconcile.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { eventOutput } from "../podContext.ts";
-import type { PodOutput } from "../podOutputs.ts";
+import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { type DeviceTurns, releaseDevice } from "./deviceMounts.ts";
 import { type ContentSources, gatherContent, NO_CONTENT, type VolumeContent } from "./volumeContent.ts";
 import { setUpVolume, tearDownVolume, type VolumePorts } from "./volumeEffects.ts";

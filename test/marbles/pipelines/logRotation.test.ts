@@ -59,7 +59,7 @@ function rotating(
     runtime,
     telemetry,
   };
-  const rotation$ = logRotation({ statuses }, ports, { ...CONFIG, ...options.config });
+  const rotation$ = logRotation(ports, { ...CONFIG, ...options.config }, { statuses });
   expectObservable(rotation$, `${options.untilMs}ms !`).toBe("-");
   const found = (): Readonly<Record<string, string>> => {
     const paths = files.paths().filter((path) => path.startsWith(`${DIR}/`));
@@ -206,8 +206,8 @@ describe("logRotation", () => {
   it(
     "does nothing without a configuration",
     marbles(({ expectObservable, clock }) => {
-      const ports = { clock } as Parameters<typeof logRotation>[1];
-      expectObservable(logRotation({} as Pick<NodeState, "statuses">, ports, undefined)).toBe("|");
+      const ports = { clock } as Parameters<typeof logRotation>[0];
+      expectObservable(logRotation(ports, undefined, {} as Pick<NodeState, "statuses">)).toBe("|");
     }),
   );
 });

@@ -42,7 +42,7 @@ function follow({ hot }: Marbles, diagram: string, values: Readonly<Record<strin
     { ...unchangedStep(emptyRegistry), preempted: [each] },
   ]);
   const steps$ = hot<RegistryStep>(diagram, Object.fromEntries(steps));
-  const output$ = preemption(steps$, state, { telemetry }).pipe(map(short));
+  const output$ = preemption(steps$, { telemetry }, state).pipe(map(short));
   const counted = () => telemetry.samples.get('kubelet_preemptions{preemption_signal="memory"}');
   return { enter, output$, counted };
 }

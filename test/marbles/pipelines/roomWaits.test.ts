@@ -39,7 +39,7 @@ function run({ hot, clock }: Marbles, diagram: string, inputs: Readonly<Record<s
   };
   const steps$ = hot<RegistryInput>(diagram, inputs).pipe(map(advance));
   const node = () => ({ hostIPs: ["10.0.0.1"] });
-  const outputs$ = roomWaits(steps$, state, { clock, telemetry }, node);
+  const outputs$ = roomWaits(steps$, { clock, telemetry }, state, node);
   const output$: Observable<string> = outputs$.pipe(map(short));
   return { outputs$, output$, telemetry };
 }

@@ -23,7 +23,7 @@ function world({ clock }: Marbles, failures: number) {
   });
   const config = { ...simKubeletConfig(machine, { nodeName: "n1" }), cgroupsPerQos: true, cgroupRoot: "/" };
   const ports = { cgroups, clock, machine, telemetry: recordingTelemetry() };
-  return { cgroups, config, stream$: nodeCgroups(createNodeState(), ports, config) };
+  return { cgroups, config, stream$: nodeCgroups(ports, config, createNodeState()) };
 }
 const node = { kind: "Node", namespace: "", name: "n1", uid: "", fieldPath: "" };
 const events = {

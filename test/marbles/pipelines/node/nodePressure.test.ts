@@ -97,7 +97,7 @@ describe("nodePressure", () => {
         memory: () => of(memoryOf(available)),
       });
       const pressures = createCell(NO_PRESSURE);
-      expectObservable(nodePressure(pressures, ports, config(below("memory.available"))), "45s !").toBe("");
+      expectObservable(nodePressure(ports, config(below("memory.available")), pressures), "45s !").toBe("");
       expectObservable(pressures.changes$.pipe(map(text)), "45s !").toBe("m 29999ms o");
       flush();
       const left = { "memory.available": 99 };
@@ -115,7 +115,7 @@ describe("nodePressure", () => {
       const { ports, asked } = machine(clock, {}, () => (++answers === 1 ? away() : of("/images")));
       const thresholds = [below("imagefs.inodesFree"), below("nodefs.available"), below("pid.available")];
       const pressures = createCell(NO_PRESSURE);
-      expectObservable(nodePressure(pressures, ports, config(...thresholds)), "25s !").toBe("");
+      expectObservable(nodePressure(ports, config(...thresholds), pressures), "25s !").toBe("");
       flush();
       const always = (ms: number) => [`${ms} pids`, `${ms} /kubelet`];
       expect(asked).toEqual([
@@ -136,7 +136,7 @@ describe("nodePressure", () => {
       const { ports, asked } = machine(clock);
       const pressures = createCell(NO_PRESSURE);
       const thresholds = config(below("allocatableMemory.available"));
-      expectObservable(nodePressure(pressures, ports, thresholds), "1s !").toBe("");
+      expectObservable(nodePressure(ports, thresholds, pressures), "1s !").toBe("");
       flush();
       expect([asked, text(pressures.value)]).toEqual([["0 /kubepods"], "m"]);
     }),
@@ -152,7 +152,7 @@ describe("nodePressure", () => {
       });
       const pressures = createCell(NO_PRESSURE);
       const thresholds = [below("memory.available"), below("pid.available"), below("nodefs.available")];
-      expectObservable(nodePressure(pressures, ports, config(...thresholds)), "25s !").toBe("");
+      expectObservable(nodePressure(ports, config(...thresholds), pressures), "25s !").toBe("");
       expectObservable(pressures.changes$.pipe(map(text)), "25s !").toBe("o 9999ms d");
       flush();
       expect(asked.filter((what) => what.endsWith("pids"))).toEqual(["0 pids", "20000 pids"]);
@@ -166,7 +166,7 @@ describe("nodePressure", () => {
       const { ports } = machine(clock, {
         memory: () => figure$.pipe(map(memoryOf)),
       });
-      const run$ = nodePressure(createCell(NO_PRESSURE), ports, config(below("memory.available")));
+      const run$ = nodePressure(ports, config(below("memory.available")), createCell(NO_PRESSURE));
       expectObservable(run$, "5s !").toBe("");
       expectSubscriptions(figure$).toBe("^ 4999ms !");
     }),
@@ -176,7 +176,7 @@ describe("nodePressure", () => {
     "does nothing without thresholds",
     marbles(({ clock, expectObservable, flush }) => {
       const { ports, asked } = machine(clock);
-      expectObservable(nodePressure(createCell(NO_PRESSURE), ports, config())).toBe("|");
+      expectObservable(nodePressure(ports, config(), createCell(NO_PRESSURE))).toBe("|");
       flush();
       expect(asked).toEqual([]);
     }),

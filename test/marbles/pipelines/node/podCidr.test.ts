@@ -29,7 +29,7 @@ describe("podCidr", () => {
     } as unknown as KubeletPorts["runtime"];
     const cluster = configured === undefined ? ({} as KubeletPorts["cluster"]) : undefined;
     const ports = { runtime, clock, rng: fixedRng(0.5), telemetry: recordingTelemetry(), cluster };
-    const stream$ = podCidr(cell, ports, { podCidr: configured ?? "192.0.2.0/24" });
+    const stream$ = podCidr(ports, { podCidr: configured ?? "192.0.2.0/24" }, cell);
     return { cell, told, stream$ };
   }
 

@@ -19,8 +19,7 @@ function idlePod() {
   const runtimeState = createCell(unknownRuntimeState);
   const context = {
     memory,
-    runtimeState,
-    runtimeClasses: createCell(new Map()),
+    state: { runtimeState, runtimeClasses: createCell(new Map()) },
     runtimeStatus: () => world.runtime,
   } as unknown as PodContext;
   memory.done = { essential: "nothing", left: undefined, againAt: monotonicMs(0), under: unknownRuntimeState };

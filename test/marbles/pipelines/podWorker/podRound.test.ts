@@ -27,12 +27,11 @@ function pod({ clock }: Pick<Marbles, "clock">) {
     identity: { uid: UID, name: "n", namespace: "ns" },
     memory: createPodMemory(clock.monotonicMs()),
     ports: { clock, rng: fixedRng(), telemetry },
-    sequence: createSequence(),
+    state: { sequence: createSequence(), runtimeState },
     runtimeStatus: () => world.status,
-    runtimeState,
   } as unknown as PodContext;
   /** Another inspection with the same result. */
-  const inspectNow = () => (world.status = emptyRuntimeStatus(UID, "n", "ns", context.sequence.next()));
+  const inspectNow = () => (world.status = emptyRuntimeStatus(UID, "n", "ns", context.state.sequence.next()));
   return { ...world, world, context, memory: context.memory, runtimeState, inspectNow };
 }
 

@@ -1,0 +1,107 @@
+/** The services that all pod workers share, made once: the node, images, volumes, objects, tokens and credentials. */
+import { concat, type Observable } from "rxjs";
+import type { NodeContext } from "../core/container/nodeContext.ts";
+import type { KubeletConfig } from "../core/kubeletConfig.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { NodeState, NodeView } from "../state/nodeState.ts";
+import { createCredentialPlugins } from "./images/credentialPlugins.ts";
+import { createImagePulls, type ImagePulls } from "./images/imagePull.ts";
+import { createPullRecords } from "./images/pullRecords.ts";
+import { createRegistryCredentials, type FindCredentials } from "./images/registryCredentials.ts";
+import { nodeContext, readdressed, volumeNode } from "./node/nodeContext.ts";
+import { createUserNamespaces, type UserNamespaces } from "./node/userNamespaces.ts";
+import { createPodObjects, type PodObjects } from "./podObjects.ts";
+import { createPodStarts, type PodStarts } from "./podStarts.ts";
+import { createPodCertificates } from "./projections/podCertificates.ts";
+import { createTokens, type Tokens } from "./projections/tokens.ts";
+import { createTrustBundles } from "./projections/trustBundles.ts";
+import { createVolumes, type Volumes } from "./volumes/volumes.ts";
+
+/** The cells that pod workers read. */
+export type PodServicesState = Pick<
+  NodeView,
+  "listing" | "statuses" | "runtimeState" | "runtimeClasses" | "services" | "sequence" | "volumes"
+>;
+
+/** Everything a pod worker uses beside its own memory. */
+export interface PodServices {
+  readonly config: KubeletConfig;
+  readonly ports: KubeletPorts;
+  readonly state: PodServicesState;
+  /** The node as CRI configs see it. */
+  readonly node: NodeContext;
+  /** Emits when the addresses of the node changed. */
+  readonly readdressed$: Observable<unknown>;
+  readonly images: ImagePulls;
+  readonly starts: PodStarts;
+  readonly userNamespaces: UserNamespaces;
+  readonly volumes: Volumes;
+  readonly objects: PodObjects;
+  readonly credentials: FindCredentials;
+  /** undefined without an API server. */
+  readonly tokens: Tokens | undefined;
+}
+
+/** The services, and the work around them that belongs to no single pod. */
+export interface SharedPodServices extends PodServices {
+  /** Reads what earlier kubelets left on disk. Completes before any worker starts. */
+  load(): Observable<never>;
+  /** Runs beside the workers and drops records of images that are gone. */
+  prune(): Observable<never>;
+}
+
+type State = PodServicesState & Pick<NodeView, "registry" | "node" | "addresses" | "configObjects">;
+
+/** Makes the services. `cells` are the cells that they own. */
+export function createPodServices(
+  ports: KubeletPorts,
+  config: KubeletConfig,
+  state: State,
+  cells: Pick<NodeState, "idRanges" | "volumes">,
+): SharedPodServices {
+  const { api, telemetry } = ports;
+  const pullRecords = createPullRecords(ports, config);
+  const objects = createPodObjects(state.configObjects, ports.objects);
+  const tokens = api && createTokens({ ...ports, api: api.objects, log: telemetry.log });
+  const askPlugins = createCredentialPlugins({ providers: config.credentialProviders, ports, tokens });
+  const userNamespaces = createUserNamespaces(ports, config, state, cells.idRanges);
+  const volumes = createVolumes({
+    ports,
+    config,
+    node: volumeNode(config, ports.machine, state.node),
+    sources: { objects, tokens, ...createProjected(ports, state), allocatable: config.allocatable },
+    volumes: cells.volumes,
+    api: api?.objects,
+    csiDrivers$: ports.cluster?.csiDrivers$,
+  });
+  const node = nodeContext(config, ports.machine, state, ports.cluster === undefined);
+  return {
+    load: () => concat(userNamespaces.load(), pullRecords.load(), volumes.load()),
+    prune: () => pullRecords.prune(),
+    config,
+    ports,
+    state,
+    node,
+    readdressed$: readdressed(node, state),
+    images: createImagePulls(ports, config.imagePull, pullRecords),
+    starts: createPodStarts(ports),
+    userNamespaces,
+    objects,
+    tokens,
+    volumes,
+    credentials: createRegistryCredentials({ ports, objects, places: config.dockerFiles, askPlugins }),
+  };
+}
+
+/** Sources of projected volumes, as far as the node may use them. */
+function createProjected({ projections, api, clock, rng, telemetry }: KubeletPorts, { node }: Pick<NodeView, "node">) {
+  const { trustBundles$, podCertificates } = projections ?? {};
+  const { log, metrics } = telemetry;
+  return {
+    trustBundles: trustBundles$ && createTrustBundles(trustBundles$, clock),
+    podCertificates:
+      podCertificates &&
+      api &&
+      createPodCertificates({ ...podCertificates, api: api.objects, node, clock, rng, log, metrics }),
+  };
+}

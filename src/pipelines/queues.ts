@@ -1,0 +1,91 @@
+/** The queues that close the kubelet's feedback loops, and the outputs that go into each. */
+import type { KubeletEvent } from "../core/events.ts";
+import type { PodUid } from "../core/ids.ts";
+import { unreachable } from "../core/invariant.ts";
+import type { RegistryInput } from "../core/pod/podRegistry.ts";
+import { createQueue, type Queue } from "../operators/createQueue.ts";
+import type { KubeletPorts } from "../ports/kubeletPorts.ts";
+import type { PodConfigOutput } from "./podConfig.ts";
+import type { PodOutput } from "./podOutputs.ts";
+import type { RuntimeOutput } from "./runtime/runtimeStatus.ts";
+
+/** Values that may wait in a queue. Beyond it the oldest is dropped and counted, and the next relist makes up for it. */
+const QUEUE_BOUND = 65_536;
+
+/** All queues of a kubelet. */
+export interface Queues {
+  readonly registryInputs: Queue<RegistryInput>;
+  /** Pods to inspect. */
+  readonly inspections: Queue<PodUid>;
+  /** The runtime's event stream opened or broke, so the state of the runtime may have changed. */
+  readonly runtimeLooks: Queue<undefined>;
+  readonly events: Queue<KubeletEvent>;
+}
+
+/** Makes the queues. `rxlet_dropped_total` counts what they drop. */
+export const createQueues = (ports: KubeletPorts): Queues => ({
+  registryInputs: queue("registry", ports),
+  inspections: queue("inspections", ports),
+  runtimeLooks: queue("runtimeLooks", ports),
+  events: queue("events", ports),
+});
+
+function queue<T>(name: string, { clock, telemetry }: KubeletPorts): Queue<T> {
+  return createQueue<T>(name, {
+    bound: QUEUE_BOUND,
+    clock,
+    onDrop: () => telemetry.metrics.count("rxlet_dropped_total", { queue: name }),
+  });
+}
+
+type Into<Name extends keyof Queues> = { readonly [N in Name]: Pick<Queues[N], "push"> };
+
+/** Routes an output of the pod sources. The registry resyncs only when it knows the pods of all sources. */
+export function routeConfigOutput(
+  output: PodConfigOutput,
+  into: Into<"registryInputs" | "events">,
+  allSourcesSeen: () => boolean,
+): void {
+  if (output.kind === "update") into.registryInputs.push(output);
+  else if (output.kind === "event") into.events.push(output.event);
+  else if (allSourcesSeen()) into.registryInputs.push({ kind: "audit" });
+}
+
+/** Routes an output of the PLEG. */
+export function routeRuntimeOutput(
+  output: RuntimeOutput,
+  into: Into<"registryInputs" | "inspections" | "runtimeLooks">,
+  allSourcesSeen: () => boolean,
+): void {
+  if (output.kind === "streamChanged") into.runtimeLooks.push(undefined);
+  if (output.kind === "inspectAgain") into.inspections.push(output.uid);
+  if (output.kind === "audited" && allSourcesSeen()) into.registryInputs.push({ kind: "audit" });
+}
+
+/** Routes an output of a pod worker. */
+export function routePodOutput(output: PodOutput, into: Into<"registryInputs" | "inspections" | "events">): void {
+  switch (output.kind) {
+    case "finished":
+    case "deadlineExceeded":
+    case "evicted":
+    case "resized":
+    case "kept":
+    case "stopped":
+    case "overdue":
+    case "reclaimed":
+    case "removed":
+      into.registryInputs.push(output);
+      break;
+    case "inspect":
+      into.inspections.push(output.uid);
+      break;
+    case "event":
+      into.events.push(output.event);
+      break;
+    case "status":
+    case "fact":
+      break;
+    default:
+      unreachable(output);
+  }
+}

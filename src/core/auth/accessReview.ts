@@ -1,17 +1,17 @@
-/** What the API server is asked about a user, and how its answer reads. Counterpart: apiserver's webhook authorizer. */
+/** Builds SubjectAccessReviews and reads their answers. Upstream: apiserver's webhook authorizer. */
 import type { V1SubjectAccessReviewStatus } from "@kubernetes/client-node";
 import type { ApiObjects } from "../api/apiResources.ts";
 import type { Wire } from "../api.ts";
 import type { RequestUser } from "./requestUser.ts";
 
-/** A question: may this user do that with this node? */
+/** A question to the API server: may this user do this on this node? */
 export interface AccessQuestion {
   readonly user: RequestUser;
   readonly verb: string;
   readonly subresource: string;
 }
 
-/** The review to create. The same question is the same review. */
+/** Returns the review to create. Equal questions give equal reviews. */
 export const accessReview = (
   { user, verb, subresource }: AccessQuestion,
   nodeName: string,
@@ -31,6 +31,6 @@ export const accessReview = (
   },
 });
 
-/** Only a clear yes is one. */
+/** Returns whether the answer explicitly allows the request. */
 export const isAllowed = (status: Wire<V1SubjectAccessReviewStatus> | undefined): boolean =>
   status?.allowed === true && status.denied !== true;

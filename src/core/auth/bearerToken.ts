@@ -1,15 +1,17 @@
-/** The bearer token of a request. Counterpart: apiserver's bearertoken and websocket authenticators. */
+/** Reads the bearer token of a request. Upstream: apiserver's bearertoken and websocket authenticators. */
 
 const PROTOCOL_PREFIX = "base64url.bearer.authorization.k8s.io.";
 
-/** Headers a token may be in. */
+/** Headers that may carry a token. */
 export interface TokenHeaders {
   readonly authorization?: string | undefined;
-  /** `Sec-WebSocket-Protocol`: browsers can set no other header. */
+  /** `Sec-WebSocket-Protocol`: the only header that browsers can set. */
   readonly webSocketProtocols?: string | undefined;
 }
 
-/** The token; undefined: none is given, or what is given is none. Of several in the protocols only a single one counts. */
+/**
+ * Returns the token; undefined when there is none or it is malformed. Protocols with more than one token count as none.
+ */
 export function bearerToken({ authorization = "", webSocketProtocols = "" }: TokenHeaders): string | undefined {
   const [scheme = "", token = ""] = authorization.trim().split(" ");
   if (scheme.toLowerCase() === "bearer" && token !== "") return token;
@@ -20,7 +22,7 @@ export function bearerToken({ authorization = "", webSocketProtocols = "" }: Tok
   return encoded.length === 1 ? decoded(encoded[0] ?? "") : undefined;
 }
 
-/** The protocols without the one that is a token: nobody further on is told of it. */
+/** Returns the protocols without the token, so that it is not forwarded. */
 export const withoutToken = (webSocketProtocols: string): string =>
   webSocketProtocols
     .split(",")

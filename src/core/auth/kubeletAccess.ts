@@ -1,10 +1,10 @@
-/** As whom a command asks a kubelet's server, and what it trusts: paths of files, an empty one is not given. */
+/** Credentials and trusted CA of a command's requests to a kubelet's server: paths of files, empty when absent. */
 export interface KubeletAccess {
   readonly certificateAuthority: string;
-  /** Takes any certificate of the server. */
+  /** Accepts any server certificate. */
   readonly insecure: boolean;
   readonly clientCertificate: string;
-  /** Empty: the key is in the file of the certificate. */
+  /** Empty: the key is in the certificate's file. */
   readonly clientKey: string;
   readonly tokenFile: string;
 }

@@ -1,29 +1,29 @@
 /**
- * What a request to the kubelet's server needs permission for: a verb on subresources of this node, any of which will
- * do. Counterpart: GetRequestAttributes in pkg/kubelet/server/auth.go.
+ * The permission that a request to the kubelet's server needs: a verb on any one of several subresources of this node.
+ * Upstream: GetRequestAttributes in pkg/kubelet/server/auth.go.
  */
 
-/** The request, its path decoded as routes see it. */
+/** The request, with its path decoded as the router sees it. */
 export interface AuthorizedRequest {
   readonly method: string;
   readonly path: string;
 }
 
-/** How permissions are divided up. */
+/** Rules that map requests to permissions. */
 export interface AttributeRules {
-  /** The gate KubeletFineGrainedAuthz: pods, healthz and configz are subresources of their own. */
+  /** The gate KubeletFineGrainedAuthz: pods, healthz and configz are separate subresources. */
   readonly fineGrained: boolean;
   /**
-   * Whoever runs or reaches something in a container needs `create`, however the connection is opened.
-   * Differs from upstream: a WebSocket is opened by GET, so that there `get` on nodes/proxy, which much monitoring has,
-   * is enough to run anything in any container.
+   * Requests that run commands in a container or connect to it need `create`, whatever their HTTP method. Differs from
+   * upstream: a WebSocket is opened by GET, so upstream's `get` on nodes/proxy, which many monitoring systems have, is
+   * enough to run a command in any container.
    */
   readonly streamsNeedCreate: boolean;
 }
 
-/** Asked in this order. */
+/** Any one of the subresources suffices; they are checked in this order. */
 export interface RequestAttributes {
-  /** Empty for methods that are none of the API's. */
+  /** Empty for methods that the API does not use. */
   readonly verb: string;
   readonly subresources: readonly string[];
 }
@@ -61,7 +61,7 @@ const find = (rows: readonly (readonly [string, string])[], path: string): reado
   return row === undefined ? [] : [row[1]];
 };
 
-/** The permission to ask for. */
+/** Returns the permission that the request needs. */
 export function requestAttributes({ method, path }: AuthorizedRequest, rules: AttributeRules): RequestAttributes {
   const own = find(OWN, path);
   const needsCreate = rules.streamsNeedCreate && INTO_CONTAINERS.some((root) => isBelow(path, root));
@@ -71,10 +71,10 @@ export function requestAttributes({ method, path }: AuthorizedRequest, rules: At
   };
 }
 
-/** Upstream's words for a refusal. */
+/** Upstream's text of a denied request. */
 export const forbiddenText = (user: string, { verb, subresources }: RequestAttributes): string =>
   `Forbidden (user=${user}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(" ")}])\n`;
 
-/** Upstream's words when nobody can be asked. */
+/** Upstream's text when the permission cannot be checked. */
 export const authorizationErrorText = (user: string, verb: string, subresource: string): string =>
   `Authorization error (user=${user}, verb=${verb}, resource=nodes, subresource=${subresource})`;

@@ -1,8 +1,11 @@
-/** Who sends a request to the kubelet's server. Counterpart: apiserver's user.Info and the authenticators that make it. */
+/**
+ * The user that sends a request to the kubelet's server. Upstream: apiserver's user.Info and the authenticators that
+ * create it.
+ */
 import type { V1TokenReviewStatus } from "@kubernetes/client-node";
 import type { Wire } from "../api.ts";
 
-/** A user as authorization sees one. */
+/** A user, as authorization needs it. */
 export interface RequestUser {
   readonly name: string;
   readonly uid?: string;
@@ -12,21 +15,24 @@ export interface RequestUser {
 
 const AUTHENTICATED = "system:authenticated";
 
-/** Of requests without credentials, where those are let in. */
+/** The user of requests without credentials, where anonymous requests are allowed. */
 export const ANONYMOUS: RequestUser = { name: "system:anonymous", groups: ["system:unauthenticated"], extra: {} };
 
-/** The subject of a client certificate that an authority of ours has signed. */
+/** The subject of a client certificate signed by a trusted CA. */
 export interface CertificateSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** SHA-256 of the certificate, hex. */
+  /** SHA-256 of the certificate, in hex. */
   readonly fingerprint: string;
 }
 
 const withAuthenticated = (groups: readonly string[]): readonly string[] =>
   groups.includes(AUTHENTICATED) ? groups : [...groups, AUTHENTICATED];
 
-/** The user a certificate names: its common name, in its organizations. Without a common name: nobody. */
+/**
+ * Returns the user of a certificate: its common name, with its organizations as groups; undefined without a common
+ * name.
+ */
 export function certificateUser({
   commonName,
   organizations,
@@ -40,7 +46,7 @@ export function certificateUser({
   };
 }
 
-/** The user a TokenReview found; undefined: the token is no good. */
+/** Returns the user that a TokenReview found; undefined when the token is invalid. */
 export function reviewedUser(status: Wire<V1TokenReviewStatus> | undefined): RequestUser | undefined {
   if (status?.authenticated !== true || status.user === undefined) return undefined;
   const { username = "", uid, groups, extra } = status.user;

@@ -1,14 +1,14 @@
 /**
- * The kubeconfig a node has once it got its certificate: the server of the bootstrap kubeconfig, and the file that leads
- * to the certificate. Counterpart: writeKubeconfigFromBootstrapping in pkg/kubelet/certificate/bootstrap.
+ * The kubeconfig of a node that has received its certificate: the server of the bootstrap kubeconfig, and the path of
+ * the certificate file. Upstream: writeKubeconfigFromBootstrapping in pkg/kubelet/certificate/bootstrap.
  */
 import type { ClientConfig } from "../api/clientConfig.ts";
 import { encodeBase64 } from "../base64.ts";
 
-/** YAML takes JSON's strings as they are. */
+/** A JSON string is a valid YAML string. */
 const quoted = (text: string): string => JSON.stringify(text);
 
-/** The file's text. `pair`: path of the file with certificate and key. */
+/** Returns the file's content. `pair`: path of the file with certificate and key. */
 export function bootstrapKubeconfig({ endpoint, authority }: ClientConfig, pair: string): string {
   const cluster = [
     ...(authority === undefined
@@ -19,7 +19,7 @@ export function bootstrapKubeconfig({ endpoint, authority }: ClientConfig, pair:
             : `certificate-authority-data: ${encodeBase64(new TextEncoder().encode(authority.text))}`,
         ]),
     ...(endpoint.insecureSkipTlsVerify ? ["insecure-skip-tls-verify: true"] : []),
-    // Upstream drops these two, and the node could not reach its server any more.
+    // Upstream drops these two fields, so that the node could no longer reach its server.
     ...(endpoint.tlsServerName === undefined ? [] : [`tls-server-name: ${quoted(endpoint.tlsServerName)}`]),
     ...(endpoint.proxyUrl === undefined ? [] : [`proxy-url: ${quoted(endpoint.proxyUrl)}`]),
     `server: ${quoted(endpoint.server)}`,

@@ -1,16 +1,19 @@
-/** What a certificate is to say, and whether one at hand does. Counterpart: certSatisfiesTemplate of client-go. */
+/**
+ * The required fields of a certificate, and the check whether a certificate has them. Upstream: certSatisfiesTemplate
+ * of client-go.
+ */
 import type { CertificateFacts } from "./certificateFacts.ts";
 
-/** The part of a certificate that whoever asks for it decides. */
+/** The fields of a certificate that its requester chooses. */
 export interface CertificateTemplate {
   readonly commonName: string;
   readonly organization: string;
   readonly dnsNames: readonly string[];
-  /** In their shortest form. */
+  /** In canonical form. */
   readonly ipAddresses: readonly string[];
 }
 
-/** Names a node and nothing else: what it is known by at the API server. */
+/** Returns the template of a node's client certificate: it names the node by its user name in the API server. */
 export const nodeTemplate = (nodeName: string): CertificateTemplate => ({
   commonName: `system:node:${nodeName}`,
   organization: "system:nodes",
@@ -23,7 +26,10 @@ const missing = (wanted: readonly string[], found: readonly string[]): readonly 
 
 const listed = (names: readonly string[]): string => `[${names.join(" ")}]`;
 
-/** What the certificate lacks, in upstream's words; undefined when it says enough. More than was asked for is fine. */
+/**
+ * Returns the first requirement that the certificate does not meet, in upstream's text; undefined when it meets all.
+ * Additional names are fine.
+ */
 export function shortcoming(facts: CertificateFacts, template: CertificateTemplate): string | undefined {
   if (facts.commonName !== template.commonName) {
     return `Current certificate CN (${facts.commonName}) does not match requested CN (${template.commonName})`;

@@ -1,6 +1,6 @@
 /**
- * The blocks of a PEM text, read about as leniently as Go's encoding/pem and written in one form. Each line is read
- * once, however many blocks begin and never end.
+ * Reads the blocks of a PEM text, about as leniently as Go's encoding/pem, and writes them in one form. Each line is
+ * read once, even when many blocks start and never end.
  */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const LINE = /.{1,64}/g;
@@ -8,22 +8,22 @@ const BEGIN = "-----BEGIN ";
 const END = "-----END ";
 const DASHES = "-----";
 
-/** One block of a text. */
+/** One block of a PEM text. */
 export interface PemBlock {
   readonly label: string;
-  /** From its first dash to its last. */
+  /** The whole block, from its first dash to its last. */
   readonly text: string;
-  /** Everything between the two lines with dashes. */
+  /** The text between the BEGIN and END lines. */
   readonly body: string;
 }
 
-/** The label of a line such as `-----BEGIN CERTIFICATE-----`. */
+/** Returns the label of a line such as `-----BEGIN CERTIFICATE-----`. */
 const labelIn = (line: string, opening: string): string | undefined =>
   line.startsWith(opening) && line.endsWith(DASHES) && line.length >= opening.length + DASHES.length
     ? line.slice(opening.length, -DASHES.length)
     : undefined;
 
-/** The blocks in their order. A block that begins again, or ends as another, is left out. */
+/** Returns the blocks in order. Skips a block that starts again, or ends with another label. */
 export function pemBlocks(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = [];
   let open: { readonly label: string; readonly start: number; readonly bodyStart: number } | undefined;
@@ -50,7 +50,7 @@ export function pemBlocks(text: string): readonly PemBlock[] {
   return blocks;
 }
 
-/** What each block holds, whatever its label, as base64 without line breaks; headers are left out. */
+/** Returns the content of each block, whatever its label, as base64 without line breaks and headers. */
 export function pemContents(text: string): readonly string[] {
   return pemBlocks(text).flatMap(({ body }) => {
     const lines = body.split("\n").filter((line) => !line.includes(":"));
@@ -59,7 +59,7 @@ export function pemContents(text: string): readonly string[] {
   });
 }
 
-/** One certificate as a block of its own. */
+/** Returns a certificate as a PEM block. */
 export function certificateBlock(content: string): string {
   const lines = content.match(LINE) ?? [];
   return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");

@@ -1,6 +1,6 @@
 /**
- * Certificates of pods: what is asked of the server for a projection, what has become of a request, and how good what
- * was issued still is. Counterpart: pkg/kubelet/podcertificate.
+ * Pod certificates: the request of a projection, the outcome of a request, and the validity of the issued certificate.
+ * Upstream: pkg/kubelet/podcertificate.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
 import type { Pod } from "../api.ts";
@@ -15,20 +15,20 @@ import { certificateBlock, pemContents } from "./pemBlocks.ts";
 export type PodCertificateRequest = ApiObjects["podcertificaterequests"];
 type Projection = NonNullable<NonNullable<NonNullable<Volume["projected"]>["sources"]>[number]["podCertificate"]>;
 
-/** One projection of a pod. */
+/** One podCertificate projection of a pod. */
 export interface PodCertificateWish {
   readonly pod: Pod["metadata"];
   readonly serviceAccount: string;
   readonly volume: string;
-  /** Of the source in the volume. */
+  /** Index of the source in the volume. */
   readonly index: number;
   readonly projection: Projection;
 }
 
-/** Names the projection on its node. */
+/** Returns the key that identifies the projection on its node. */
 export const certificateKey = ({ pod, volume, index }: PodCertificateWish): string => `${pod.uid}/${volume}/${index}`;
 
-/** The projections of a volume, in the order of its sources. */
+/** Returns the podCertificate projections of a volume, in the order of its sources. */
 export const podCertificateWishes = (
   { metadata, spec }: Pod,
   { name, projected }: Volume,
@@ -39,14 +39,14 @@ export const podCertificateWishes = (
       : [{ pod: metadata, serviceAccount: spec.serviceAccountName ?? "", volume: name, index, projection }],
   );
 
-/** Whom a request is for, as only the server knows. */
+/** Identities that only the API server knows. */
 export interface RequestIdentities {
   readonly serviceAccountUid: string;
   readonly nodeName: string;
   readonly nodeUid: string;
 }
 
-/** The request; `pkcs10` is one that says nothing but the key, DER in base64. */
+/** Builds the request object; `pkcs10` is a request that contains only the public key, DER in base64. */
 export function podCertificateRequest(
   { pod, serviceAccount, projection }: PodCertificateWish,
   { serviceAccountUid, nodeName, nodeUid }: RequestIdentities,
@@ -71,7 +71,7 @@ export function podCertificateRequest(
   };
 }
 
-/** What there is for a projection. */
+/** Credentials of a projection, or why there are none. */
 export type Credentials =
   | { readonly kind: "none" }
   | { readonly kind: "refused"; readonly how: "Denied" | "Failed"; readonly reason: string; readonly message: string }
@@ -81,13 +81,16 @@ export interface IssuedCredentials {
   readonly kind: "issued";
   /** PKCS #8, PEM. */
   readonly key: string;
-  /** The leaf first, PEM. */
+  /** Certificate chain with the leaf first, PEM. */
   readonly chain: string;
   readonly beginRefreshAt: EpochMs;
   readonly notAfter: EpochMs;
 }
 
-/** A request the signer has not decided about is undefined. `key` is that of the request; `jitterMs` delays the refresh. */
+/**
+ * Returns the outcome of a request; undefined while the signer has not decided. `key` is the request's private key,
+ * `jitterMs` delays the refresh.
+ */
 export function decidedCredentials(
   { status }: PodCertificateRequest,
   key: string,
@@ -105,10 +108,10 @@ export function decidedCredentials(
   return undefined;
 }
 
-/** From when on a refresh that has not come is told of. */
+/** A refresh that is late by this many milliseconds counts as overdue. */
 export const OVERDUE_AFTER_MS = 10 * 60_000;
 
-/** Label `state` of the metric. */
+/** Returns the label `state` of the metric. */
 export function credentialsState(credentials: Credentials, now: EpochMs): string {
   switch (credentials.kind) {
     case "none":
@@ -121,7 +124,7 @@ export function credentialsState(credentials: Credentials, now: EpochMs): string
   }
 }
 
-/** What is to be written, or why there is nothing, in upstream's words. */
+/** Returns the credentials to write, or upstream's error when there are none. */
 export function usableCredentials(credentials: Credentials | undefined): Result<IssuedCredentials> {
   const refuse = (code: KubeletError["code"], message: string): Result<never> => err(kubeletError(code, message));
   if (credentials === undefined || credentials.kind === "none") {
@@ -133,10 +136,10 @@ export function usableCredentials(credentials: Credentials | undefined): Result<
   return refuse("Rejected", `PodCertificateRequest was permanently ${how.toLowerCase()}: ${words}`);
 }
 
-/** A kubelet that serves none, in upstream's word. */
+/** Upstream's error of a kubelet without pod certificates. */
 export const NO_POD_CERTIFICATES: Result<never> = err(kubeletError("Unimplemented", "unimplemented"));
 
-/** Files of a projection: path to text. */
+/** Returns the files of a projection as pairs of path and content. */
 export function credentialFiles(
   { credentialBundlePath, keyPath, certificateChainPath }: Projection,
   { key, chain }: IssuedCredentials,

@@ -1,29 +1,33 @@
-/** Where the certificate of the node's own server is from. Counterpart: InitializeTLS in cmd/kubelet/app/server.go. */
+/**
+ * The source of the serving certificate of the node's own server. Upstream: InitializeTLS in cmd/kubelet/app/server.go.
+ */
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/** A certificate and its key, as paths. */
+/** Paths of a certificate and its key. */
 export interface PairPaths {
   readonly certificate: string;
   readonly key: string;
 }
 
 export type ServingSource =
-  /** The control plane signs it; until then what the files have, if they are named. */
+  /** The control plane signs it; until then the configured files are used, if any. */
   | { readonly kind: "signed"; readonly until: PairPaths | undefined }
-  /** Somebody else keeps these files. */
+  /** The user provides and rotates these files. */
   | { readonly kind: "files"; readonly paths: PairPaths }
-  /** Made once, used from then on. */
+  /** Created once and then reused. */
   | { readonly kind: "selfSigned"; readonly paths: PairPaths };
 
-/** The configuration's fields that say so, with paths made absolute. */
+/** The relevant fields of the configuration, with absolute paths. */
 export interface ServingSettings {
   readonly serverTLSBootstrap: boolean;
   readonly tlsCertFile: string;
   readonly tlsPrivateKeyFile: string;
 }
 
-/** `certDir` is absolute. Errors: InvalidArgument for a certificate without key, or a key without certificate. */
+/**
+ * Returns the source; `certDir` is absolute. Errors: InvalidArgument for a certificate without a key, or the reverse.
+ */
 export function servingSource(
   { serverTLSBootstrap, tlsCertFile, tlsPrivateKeyFile }: ServingSettings,
   certDir: string,

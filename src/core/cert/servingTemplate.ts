@@ -1,13 +1,13 @@
 /**
- * What a serving certificate is to say of a node with these addresses. Counterpart: addressesToHostnamesAndIPs,
- * newGetTemplateFn in pkg/kubelet/certificate/kubelet.go.
+ * The required fields of a serving certificate for a node with these addresses. Upstream: addressesToHostnamesAndIPs
+ * and newGetTemplateFn in pkg/kubelet/certificate/kubelet.go.
  */
 import type { V1NodeAddress } from "@kubernetes/client-node";
 import type { Wire } from "../api.ts";
 import { canonicalIp } from "../node/ipAddress.ts";
 import { type CertificateTemplate, nodeTemplate } from "./certificateTemplate.ts";
 
-/** An address of a node as its status has it. */
+/** An address of a node, as in its status. */
 export type NodeAddress = Wire<V1NodeAddress>;
 
 const IP_TYPES: ReadonlySet<string> = new Set(["InternalIP", "ExternalIP"]);
@@ -20,8 +20,8 @@ const isAddress = (text: string): boolean => IPV4.test(text) || (text.includes("
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
 
 /**
- * undefined while no certificate can be asked for: signers refuse one that names no address. `dnsOnly` (gate
- * AllowDNSOnlyNodeCSR) makes names enough.
+ * Returns the template; undefined while no certificate can be requested, since signers deny one without IP addresses.
+ * With `dnsOnly` (gate AllowDNSOnlyNodeCSR), DNS names suffice.
  */
 export function servingTemplate(
   nodeName: string,

@@ -1,34 +1,34 @@
 /**
- * CertificateSigningRequests: what is sent, and what has become of one. Counterpart: client-go's util/certificate/csr
- * and digestedName in pkg/kubelet/certificate/bootstrap.
+ * Builds CertificateSigningRequests and reads their outcome. Upstream: client-go's util/certificate/csr and
+ * digestedName in pkg/kubelet/certificate/bootstrap.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
 import { decodeBase64, encodeBase64 } from "../base64.ts";
 import { trimmedEnd } from "../trimmedEnd.ts";
 import type { CertificateTemplate } from "./certificateTemplate.ts";
 
-/** The object of the API. */
+/** The API object. */
 export type SigningRequest = ApiObjects["certificatesigningrequests"];
 
-/** Who signs, and what the certificate is good for. Keys are never RSA, so that none is used to encipher. */
+/** Signer and key usages of a certificate. Keys are never RSA, so the usage "key encipherment" is absent. */
 export interface CertificateUse {
   readonly signerName: string;
   readonly usages: readonly string[];
 }
 
-/** For a node as a client of the API server. */
+/** For a node's client certificate. */
 export const CLIENT_USE: CertificateUse = {
   signerName: "kubernetes.io/kube-apiserver-client-kubelet",
   usages: ["digital signature", "client auth"],
 };
 
-/** For the server of a node. */
+/** For a node's serving certificate. */
 export const SERVING_USE: CertificateUse = {
   signerName: "kubernetes.io/kubelet-serving",
   usages: ["digital signature", "server auth"],
 };
 
-/** Makes the object; without a name the server gives it one. `pem`: the request that is to be signed. */
+/** Builds the API object; without a name the server generates one. `pem`: the PKCS #10 request. */
 export const signingRequest = (
   { signerName, usages }: CertificateUse,
   pem: string,
@@ -38,7 +38,9 @@ export const signingRequest = (
   spec: { request: encodeBase64(new TextEncoder().encode(pem)), signerName, usages: [...usages] },
 });
 
-/** The text whose SHA-512/256 names the request of a key: a node that starts again finds the one it made. */
+/**
+ * Returns the text whose SHA-512/256 names the request of a key, so that a restarted node finds its earlier request.
+ */
 export function requestDigestText(
   publicKey: Uint8Array,
   { commonName, organization }: CertificateTemplate,
@@ -46,23 +48,23 @@ export function requestDigestText(
 ): string {
   const encoder = new TextEncoder();
   const parts = [publicKey, ...[commonName, organization, ...usages].map((text) => encoder.encode(text))];
-  // A delimiter that is in no part keeps two different requests from being one text.
+  // A delimiter that no part contains keeps the texts of different requests different.
   return parts.map((part) => `${urlBase64(part)}|`).join("");
 }
 
-/** The name of the request with this digest. */
+/** Returns the name of the request with this digest. */
 export const digestedRequestName = (digest: Uint8Array): string => `node-csr-${urlBase64(digest)}`;
 
 const urlBase64 = (bytes: Uint8Array): string =>
   trimmedEnd(encodeBase64(bytes).replace(/\+/g, "-").replace(/\//g, "_"), "=");
 
-/** What has become of a request. `certificate` is PEM, the leaf first. */
+/** Outcome of a request. `certificate` is PEM, the leaf first. */
 export type SigningVerdict =
   | { readonly kind: "pending" }
   | { readonly kind: "issued"; readonly certificate: string }
   | { readonly kind: "refused"; readonly message: string };
 
-/** Reads it off the object; `uid` is that of the request that was made. */
+/** Returns the outcome of a request; `uid` is that of the created object. */
 export function signingVerdict({ metadata, status }: SigningRequest, uid: string | undefined): SigningVerdict {
   const conditions = status?.conditions ?? [];
   const found = (type: string) => conditions.find((condition) => condition.type === type);

@@ -1,7 +1,7 @@
 /**
- * The authorities a pod asks for out of the cluster's bundles. Counterpart: pkg/kubelet/clustertrustbundle.
- * Differs from upstream: they come in the order of their bytes, not in another one after each start of the kubelet, so
- * that a start changes no file.
+ * Selects the trust anchors of a pod from the ClusterTrustBundles. Upstream: pkg/kubelet/clustertrustbundle.
+ * Differs from upstream: the anchors are sorted by their bytes instead of shuffled per kubelet start, so that a restart
+ * changes no file.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
 import { goQuote } from "../container/goJson.ts";
@@ -14,27 +14,27 @@ import { certificateBlock, pemContents } from "./pemBlocks.ts";
 
 export type TrustBundle = ApiObjects["clustertrustbundles"];
 
-/** Which bundles: one by its name, or those of a signer that have the labels. */
+/** Selects one bundle by name, or the bundles of a signer that match the labels. */
 export interface AnchorsWish {
   readonly name?: string;
   readonly signerName?: string;
   readonly labelSelector?: LabelSelector;
-  /** Bundles that are not there are as good as empty ones. */
+  /** Missing bundles count as empty. */
   readonly optional?: boolean;
 }
 
-/** Everything a kubelet does not serve, in upstream's words. */
+/** The error of a kubelet without trust bundles; upstream's text. */
 export const NO_TRUST_BUNDLES: Result<never> = err(
   kubeletError("Unimplemented", "ClusterTrustBundle projection is not supported in static kubelet mode"),
 );
-/** The server has not told of them in time. */
+/** The error when the API server has not listed the bundles in time. */
 export const BUNDLES_NOT_SYNCED: Result<never> = err(
   kubeletError("DeadlineExceeded", "ClusterTrustBundle informer has not yet synced"),
 );
 
 const contentsOf = perObject(({ spec }: TrustBundle) => pemContents(spec.trustBundle));
 
-/** The PEM text of the bundles that are meant, each certificate once; `bundles` by name. */
+/** Returns the PEM text of the selected bundles, each certificate once; `bundles` are keyed by name. */
 export function trustAnchors(wish: AnchorsWish, bundles: ReadonlyMap<string, TrustBundle>): Result<string> {
   const { name, signerName, optional = false } = wish;
   if (name !== undefined) {

@@ -1,22 +1,23 @@
-/** Which of several running `rxlet dev` a command means. */
+/** Chooses the `rxlet dev` instance that a command connects to. */
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 import { type DevInstance, kubeconfigOf } from "./devInstance.ts";
 
-/** What the command was started with. */
+/** The inputs of the choice. */
 export interface DevChoice {
-  /** Directory of `--dev`, without symbolic links; undefined when it was not given. */
+  /** Directory of `--dev`, symbolic links resolved; undefined when the flag is absent. */
   readonly dir: string | undefined;
   /** `$KUBECONFIG`, or empty. */
   readonly kubeconfig: string;
-  /** The current directory, without symbolic links. */
+  /** The current directory, symbolic links resolved. */
   readonly cwd: string;
 }
 
 /**
- * The instance; undefined when none runs and none was asked for. Rules, first match wins: the directory asked for, the
- * only one that runs, the one whose kubeconfig is in use, the one whose manifests are nearest to the current directory
- * (above or below it). Errors: NotFound for a directory without instance, InvalidArgument when several match.
+ * Returns the instance; undefined when none runs and no directory was given. Rules, first match wins: the given
+ * directory; the only running instance; the instance whose kubeconfig is in use; the instance whose manifests are
+ * nearest to the current directory (above or below it). Errors: NotFound for a directory without an instance,
+ * InvalidArgument when several match.
  */
 export function chooseDev(
   running: readonly DevInstance[],
@@ -42,7 +43,7 @@ function nearest(running: readonly DevInstance[], cwd: string): readonly DevInst
 
 const stepsOf = (path: string): readonly string[] => path.split("/").filter((step) => step !== "");
 
-/** Steps between two directories of which one contains the other; infinite for others. */
+/** Returns the number of steps between two directories of which one contains the other; infinite for others. */
 function distance(a: string, b: string): number {
   const [shorter = [], longer = []] = [stepsOf(a), stepsOf(b)].sort((x, y) => x.length - y.length);
   const contains = shorter.every((step, at) => step === longer[at]);

@@ -1,12 +1,12 @@
-/** How a command in a container ended, from the text of its error stream. Counterpart: the v4 error decoder of client-go. */
+/** Reads how a command in a container ended from its error stream. Upstream: the v4 error decoder of client-go. */
 import { isJsonObject } from "../json.ts";
 
-/** Its exit code, or why it could not be run. */
+/** The exit code, or why the command could not run. */
 export type CommandEnd =
   | { readonly kind: "exited"; readonly exitCode: number }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Reads the Status; an empty text is success. */
+/** Reads the Status; an empty text means success. */
 export function commandEnd(text: string): CommandEnd {
   if (text === "") return { kind: "exited", exitCode: 0 };
   const status = parsed(text);

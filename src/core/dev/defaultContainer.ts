@@ -1,18 +1,21 @@
-/** The container a command means when it names none. Counterpart: podcmd.FindOrDefaultContainerByName of kubectl. */
+/** Chooses the container of a command that names none. Upstream: podcmd.FindOrDefaultContainerByName of kubectl. */
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 
 const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
-/** A container, and the sentence that says why it was taken. */
+/** A container, and a notice that explains the choice. */
 export interface ChosenContainer {
   readonly name: string;
   readonly tty: boolean;
   readonly notice: string | undefined;
 }
 
-/** The container of this name; without a name that of the annotation, or the first. Errors: NotFound. */
+/**
+ * Returns the container of this name; without a name, the container in the annotation, else the first. Errors:
+ * NotFound.
+ */
 export function chosenContainer({ metadata, spec }: Pod, wanted: string | undefined): Result<ChosenContainer> {
   const init = spec.initContainers ?? [];
   const ephemeral = spec.ephemeralContainers ?? [];

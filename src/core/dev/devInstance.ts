@@ -1,23 +1,23 @@
-/** A running `rxlet dev` as other commands of its user find it: one directory with a record and credentials. */
+/** A running `rxlet dev`, as other commands of its user find it: a directory with a record and credentials. */
 import type { KubeletAccess } from "../auth/kubeletAccess.ts";
 
-/** The record. */
+/** The record of an instance. */
 export interface DevRecord {
   readonly pid: number;
-  /** Directory of its manifests, without symbolic links. */
+  /** Directory of its manifests, symbolic links resolved. */
   readonly manifests: string;
-  /** Base URL of its authenticated server, on loopback. */
+  /** Base URL of its authenticated server, on the loopback interface. */
   readonly server: string;
   /** RFC 3339. */
   readonly startedAt: string;
 }
 
-/** A record, and the directory it was found in. */
+/** A record with the directory that contains it. */
 export interface DevInstance extends DevRecord {
   readonly directory: string;
 }
 
-/** Names of the files in that directory. */
+/** File names in that directory. */
 export const DEV_FILES = {
   record: "dev.json",
   kubeconfig: "kubeconfig",
@@ -26,11 +26,11 @@ export const DEV_FILES = {
   client: "client.pem",
 } as const;
 
-/** Path of the kubeconfig of an instance. */
+/** Returns the path of an instance's kubeconfig. */
 export const kubeconfigOf = ({ directory }: Pick<DevInstance, "directory">): string =>
   `${directory}/${DEV_FILES.kubeconfig}`;
 
-/** The credentials of an instance, as files. */
+/** Returns the paths of an instance's credentials. */
 export const accessOf = ({ directory }: DevInstance): KubeletAccess => ({
   certificateAuthority: `${directory}/${DEV_FILES.authority}`,
   insecure: false,
@@ -39,7 +39,7 @@ export const accessOf = ({ directory }: DevInstance): KubeletAccess => ({
   tokenFile: "",
 });
 
-/** Reads a record; undefined for anything else. */
+/** Parses a record; undefined when it is malformed. */
 export function parseDevRecord(text: string): DevRecord | undefined {
   let value: unknown;
   try {
@@ -55,7 +55,7 @@ export function parseDevRecord(text: string): DevRecord | undefined {
   return { pid, manifests, server, startedAt };
 }
 
-/** A readable directory name for the manifests; `digest` keeps apart directories of one name. */
+/** Returns a readable directory name for the manifests; `digest` distinguishes directories of the same name. */
 export function devDirectoryName(manifests: string, digest: string): string {
   const last = manifests.split("/").at(-1) ?? "";
   return `${last.replaceAll(/[^A-Za-z0-9._-]/g, "_").slice(0, 40) || "root"}-${digest.slice(0, 8)}`;

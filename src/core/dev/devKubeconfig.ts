@@ -1,10 +1,10 @@
-/** The kubeconfig with which kubectl reaches a running `rxlet dev`. */
+/** The kubeconfig that connects kubectl to a running `rxlet dev`. */
 import type { TlsIdentity } from "../api/clientConfig.ts";
 import { encodeBase64 } from "../base64.ts";
 
 const data = (pem: string): string => encodeBase64(new TextEncoder().encode(pem));
 
-/** The file's text: one cluster, one user, one context, all of one name. */
+/** Returns the file's content: one cluster, user and context, all of the same name. */
 export const devKubeconfig = (server: string, authority: string, client: TlsIdentity): string =>
   [
     "apiVersion: v1",

@@ -1,10 +1,10 @@
-/** What a node that is being stopped still waits for. */
+/** Describes the pods that a stopping node waits for. */
 import type { TimelineView } from "../timeline/timelineView.ts";
 
-/** Pods named at most. */
+/** Maximum number of pods named. */
 const MAX_NAMED = 3;
 
-/** One line for a terminal; `pods` are those that are still there. */
+/** Returns one line for a terminal; `pods` are those that have not ended. */
 export function stoppingNote(pods: readonly TimelineView[]): string {
   const named = pods.slice(0, MAX_NAMED).map(({ pod, waits: [wait] }) => {
     const left = wait?.next === undefined ? "" : `, ${Math.ceil(wait.next.inSeconds)}s left`;

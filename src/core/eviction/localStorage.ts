@@ -1,6 +1,6 @@
 /**
- * Which pods have to go because they keep more on the node's disks than they may. Counterpart: localStorageEviction of
- * pkg/kubelet/eviction. Differs from upstream: the size of an emptyDir in memory is kept by the kernel alone.
+ * Decides which pods exceed their limits of local storage. Upstream: localStorageEviction of pkg/kubelet/eviction.
+ * Differs from upstream: the kernel alone enforces the size of a memory-backed emptyDir.
  */
 import type { Pod } from "../api.ts";
 import { goQuote } from "../container/goJson.ts";
@@ -12,19 +12,19 @@ import { podLimits } from "../resources/podResources.ts";
 import type { FsStats, PodStats } from "../stats/summary.ts";
 import { findNamed } from "../findNamed.ts";
 
-/** What of a pod is too large. */
+/** A limit that a pod exceeds. */
 export interface StorageViolation {
   /** Label of `kubelet_evictions`. */
   readonly signal: "emptydirfs.limit" | "ephemeralpodfs.limit" | "ephemeralcontainerfs.limit";
-  /** Upstream's words, with the blank at the end. */
+  /** Upstream's text, including the blank at its end. */
   readonly message: string;
 }
 
 interface StorageLimits {
-  /** By the name of the volume, in the order of the spec. */
+  /** By volume name, in spec order. */
   readonly emptyDirs: ReadonlyMap<string, Quantity>;
   readonly pod: Quantity | undefined;
-  /** By the name of the container. */
+  /** By container name. */
   readonly containers: ReadonlyMap<string, Quantity>;
 }
 
@@ -49,15 +49,15 @@ const limitsOf = perObject((spec: Pod["spec"]): StorageLimits | undefined => {
 
 const limitIn = (limits: ResourceList): Quantity | undefined => limits.get(RESOURCE);
 
-/** Whether the pod can ever be too large: a critical one is never evicted. */
+/** Returns whether the pod can exceed a limit; a critical pod is never evicted. */
 export const hasStorageLimits = (pod: Pod): boolean => !isCriticalPod(pod) && limitsOf(pod.spec) !== undefined;
 
 const exceeds = (usedBytes: number, limit: Quantity): boolean => compareQuantity(quantityOf(usedBytes), limit) > 0;
 const bytesOf = (fs: FsStats | undefined): number => fs?.usedBytes ?? 0;
 
 /**
- * The first limit the pod is beyond; undefined when it keeps them all. `hasImageFs`: what containers write is not on the
- * kubelet's file system, and counts for the pod alone.
+ * Returns the first limit the pod exceeds; undefined when it exceeds none. `hasImageFs`: writable layers of containers
+ * are not on the kubelet's file system and count only toward the pod's limit.
  */
 export function storageViolation(pod: Pod, stats: PodStats, hasImageFs: boolean): StorageViolation | undefined {
   const limits = limitsOf(pod.spec);

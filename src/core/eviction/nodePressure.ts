@@ -1,27 +1,27 @@
 /**
- * What the node runs short of, from one look at it to the next. Counterpart: synchronize of pkg/kubelet/eviction, as far
- * as it observes; nobody is evicted by it yet.
+ * Pressure conditions of the node, computed from one observation to the next. Upstream: the observing half of
+ * synchronize in pkg/kubelet/eviction; it evicts no pod.
  *
- *     left, at least 100     200  90  90  110 110 200 200
- *     not any more at 150     -   met met met met  -   -     met, then not yet reclaimed
- *     pressure                -   on  on  on  on  on  off    until it was not met for the transition period
+ *     available, least 100    200  90  90  110 110 200 200
+ *     reclaim 50 (until 150)   -   met met met met  -   -     met, then not yet reclaimed
+ *     pressure                 -   on  on  on  on  on  off    until not met for the transition period
  */
 import type { MonotonicMs } from "../ids.ts";
 import type { NodePressures } from "../node/nodeFacts.ts";
 import type { Observations } from "./observations.ts";
 import { amountOf, type Signal, type Threshold } from "./thresholds.ts";
 
-/** What has to be remembered between two looks. */
+/** State kept between two observations. */
 export interface PressureState {
   /** Thresholds that are met, and since when. */
   readonly metSince: ReadonlyMap<Threshold, MonotonicMs>;
-  /** Those met for all of their grace period: not over before so much was reclaimed. */
+  /** Thresholds that were met for their grace period; they stay met until the reclaim amount is available too. */
   readonly unresolved: readonly Threshold[];
-  /** When a threshold of each kind was met last. */
+  /** When a threshold of each kind was last met. */
   readonly lastMet: Readonly<Partial<Record<keyof NodePressures, MonotonicMs>>>;
 }
 
-/** Before the first look. */
+/** The state before the first observation. */
 export const noPressureSeen: PressureState = { metSince: new Map(), unresolved: [], lastMet: {} };
 
 const PRESSURE_OF: Readonly<Record<Signal, keyof NodePressures>> = {
@@ -34,7 +34,7 @@ const PRESSURE_OF: Readonly<Record<Signal, keyof NodePressures>> = {
   "pid.available": "pid",
 };
 
-/** The state after a look at `now`. */
+/** Returns the state after an observation at `now`. */
 export function nextPressure(
   state: PressureState,
   thresholds: readonly Threshold[],
@@ -46,7 +46,7 @@ export function nextPressure(
       isMet(threshold, observations, false) ||
       (state.unresolved.includes(threshold) && isMet(threshold, observations, true)),
   );
-  // As on nearly every look of nearly every node.
+  // The usual case.
   if (met.length === 0) return state.metSince.size === 0 ? state : { ...noPressureSeen, lastMet: state.lastMet };
   const metSince = new Map(met.map((threshold) => [threshold, state.metSince.get(threshold) ?? now]));
   const lastMet = { ...state.lastMet };
@@ -61,7 +61,10 @@ function isMet({ signal, least, reclaim }: Threshold, observations: Observations
   return amountOf(least, seen.capacity) + more > seen.available;
 }
 
-/** What the node is under as of `now`: from the first look a threshold is met, whatever its grace period. */
+/**
+ * Returns the pressures at `now`: a pressure starts with the first observation that meets a threshold, whatever its
+ * grace period.
+ */
 export function pressuresOf({ lastMet }: PressureState, transitionMs: number, now: MonotonicMs): NodePressures {
   const isUnder = (at: MonotonicMs | undefined): boolean => at !== undefined && now - at < transitionMs;
   return { memory: isUnder(lastMet.memory), disk: isUnder(lastMet.disk), pid: isUnder(lastMet.pid) };

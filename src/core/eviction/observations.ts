@@ -1,29 +1,29 @@
-/** How much of what eviction watches is left. Counterpart: makeSignalObservations of pkg/kubelet/eviction. */
+/** The available amount of each eviction signal. Upstream: makeSignalObservations of pkg/kubelet/eviction. */
 import type { CgroupFigures } from "../stats/cgroupFigures.ts";
 import type { SpaceFigures } from "../stats/nodeStats.ts";
 import type { Signal } from "./thresholds.ts";
 
-/** Bytes, inodes or process ids. */
+/** Amounts in bytes, inodes or process IDs. */
 export interface Observation {
   readonly available: number;
   readonly capacity: number;
 }
 
-/** A signal that could not be observed is not there. */
+/** Observations by signal; a signal that could not be observed is absent. */
 export type Observations = ReadonlyMap<Signal, Observation>;
 
-/** What was measured; undefined is what could not be, or nobody asked for. */
+/** Measured figures; undefined when the measurement failed or was not requested. */
 export interface PressureFigures {
   readonly memory?: { readonly availableBytes: bigint; readonly workingSetBytes: bigint } | undefined;
   readonly pids?: { readonly max: bigint; readonly running: bigint } | undefined;
-  /** Of the kubelet's directory. */
+  /** File system of the kubelet's root directory. */
   readonly nodeFs?: SpaceFigures | undefined;
   readonly imageFs?: SpaceFigures | undefined;
-  /** The cgroup around all pods; a limit of 0 is none. */
+  /** The cgroup of all pods; a limit of 0 means no limit. */
   readonly pods?: Pick<CgroupFigures, "memoryLimit" | "workingSet"> | undefined;
 }
 
-/** The signals that these figures tell of. */
+/** Returns the observations that these figures provide. */
 export function observationsOf({ memory, pids, nodeFs, imageFs, pods }: PressureFigures): Observations {
   const found = new Map<Signal, Observation>();
   const note = (signal: Signal, available: bigint, capacity: bigint): unknown =>

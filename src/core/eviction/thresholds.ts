@@ -1,11 +1,11 @@
 /**
- * The thresholds of eviction as they are configured. Counterpart: ParseThresholdConfig of pkg/kubelet/eviction. Those of
- * `containerfs` are not among them: upstream puts those of `nodefs` or `imagefs` in their place, on the same file system.
+ * Parses the configured eviction thresholds. Upstream: ParseThresholdConfig of pkg/kubelet/eviction. Thresholds of
+ * `containerfs` are ignored: upstream replaces them with those of `nodefs` or `imagefs`, which is the same file system.
  */
 import { parseDuration } from "../config/duration.ts";
 import { parseQuantity } from "../quantity.ts";
 
-/** What is watched. */
+/** An observed eviction signal. */
 export type Signal =
   | "memory.available"
   | "allocatableMemory.available"
@@ -15,7 +15,7 @@ export type Signal =
   | "imagefs.inodesFree"
   | "pid.available";
 
-/** Every signal a threshold may be set for, in upstream's order. */
+/** Every signal that a threshold may be set for, in upstream's order. */
 export const EVICTION_SIGNALS: readonly string[] = [
   "memory.available",
   "nodefs.available",
@@ -28,20 +28,20 @@ export const EVICTION_SIGNALS: readonly string[] = [
   "allocatableMemory.available",
 ];
 
-/** Bytes, inodes or process ids; or a share of all there are, 0 to 1. */
+/** Bytes, inodes or process IDs, or a share of the capacity from 0 to 1. */
 export type ThresholdAmount = { readonly units: number } | { readonly share: number };
 
-/** Met while less than `least` is left. */
+/** A threshold is met while less than `least` is available. */
 export interface Threshold {
   readonly signal: Signal;
   readonly least: ThresholdAmount;
-  /** How long it has to be met before anybody is evicted for it; 0 for a hard one. */
+  /** How long it must be met before a pod is evicted; 0 for a hard threshold. */
   readonly graceMs: number;
-  /** Once it was met that long, so much more has to be left before it is not any more. */
+  /** After its grace period, the threshold stays met until this much more is available. */
   readonly reclaim: ThresholdAmount | undefined;
 }
 
-/** Settings by signal, as KubeletConfiguration has them. */
+/** Settings by signal, as in KubeletConfiguration. */
 export interface EvictionSettings {
   readonly evictionHard: Readonly<Record<string, string>>;
   readonly evictionSoft: Readonly<Record<string, string>>;
@@ -50,14 +50,17 @@ export interface EvictionSettings {
   readonly enforceNodeAllocatable: readonly string[];
 }
 
-/** A percentage is a 32-bit float upstream: the last bytes of what it stands for follow from it. NaN: no number. */
+/**
+ * Returns the share of a percentage. Upstream computes it as a 32-bit float, which determines its last bits. NaN for a
+ * text that is not a number.
+ */
 export const shareOf = (percentage: string): number => Math.fround(Math.fround(Number(percentage.slice(0, -1))) / 100);
 
-/** What it stands for, of `capacity`. */
+/** Returns the absolute amount for this `capacity`. */
 export const amountOf = (amount: ThresholdAmount, capacity: number): number =>
   "units" in amount ? amount.units : Math.trunc(capacity * amount.share);
 
-/** The thresholds of settings that were validated; `0%` and `100%` mean none. */
+/** Returns the thresholds of validated settings; `0%` and `100%` mean none. */
 export function evictionThresholds(settings: EvictionSettings): readonly Threshold[] {
   const { evictionHard, evictionSoft, evictionSoftGracePeriod: grace } = settings;
   const reclaimOf = (signal: string): ThresholdAmount | undefined =>
@@ -72,7 +75,7 @@ export function evictionThresholds(settings: EvictionSettings): readonly Thresho
       return [{ signal, least, graceMs: graceMs(signal), reclaim: reclaimOf(signal) }];
     });
   const hard = of(evictionHard, () => 0);
-  // The limit of the cgroup around all pods is kept as far away as that of the node.
+  // The cgroup of all pods gets the node's threshold as a margin to its limit.
   const ofPods = settings.enforceNodeAllocatable.includes("pods")
     ? hard
         .filter(({ signal }) => signal === "memory.available")
@@ -81,7 +84,7 @@ export function evictionThresholds(settings: EvictionSettings): readonly Thresho
   return [...hard, ...of(evictionSoft, (signal) => parseDuration(grace[signal] ?? "") ?? 0), ...ofPods];
 }
 
-/** Whether a threshold for it counts. */
+/** Returns whether a threshold for this signal has an effect. */
 export const isWatched = (signal: string): signal is Signal =>
   EVICTION_SIGNALS.includes(signal) && !signal.startsWith("containerfs.");
 

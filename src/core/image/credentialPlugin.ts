@@ -1,6 +1,7 @@
 /**
- * What a credential plugin is asked, what it answers, and for what the answer is kept. No message holds any of it.
- * Counterpart: pkg/credentialprovider/plugin/plugin.go and CredentialProviderRequest, CredentialProviderResponse.
+ * Requests to credential plugins, their responses, and the cache keys of the responses. No message contains
+ * credentials. Upstream: pkg/credentialprovider/plugin/plugin.go, CredentialProviderRequest,
+ * CredentialProviderResponse.
  */
 import { parseDuration } from "../config/duration.ts";
 import { kubeletError } from "../errors.ts";
@@ -9,27 +10,30 @@ import { err, ok, type Result } from "../result.ts";
 import type { CredentialProvider, TokenAttributes } from "./credentialProviderConfig.ts";
 import type { RegistryCredential, RegistryCredentials } from "./dockerConfig.ts";
 
-/** The service account a plugin is asked for. */
+/** The service account of a plugin request. */
 export interface PluginAccount {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Those the plugin wants to know of. */
+  /** The annotations that the plugin's configuration names. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly token: string;
 }
 
-/** An answer. */
+/** A plugin's response. */
 export interface PluginResponse {
   readonly keptFor: "Image" | "Registry" | "Global";
-  /** undefined: the plugin does not say. */
+  /** undefined: the response does not specify it. */
   readonly cacheMs: number | undefined;
   readonly credentials: RegistryCredentials;
 }
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** What a plugin is told of an account's annotations; undefined: it lacks a required one, and the plugin is not asked. */
+/**
+ * Returns the annotations of a service account that the plugin receives; undefined when a required one is missing, then
+ * the plugin is not run.
+ */
 export function pluginAnnotations(
   { requiredAnnotations, optionalAnnotations }: TokenAttributes,
   annotations: Annotations = {},
@@ -40,7 +44,7 @@ export function pluginAnnotations(
   return Object.fromEntries(told.map((key) => [key, annotations[key] ?? ""]));
 }
 
-/** The request as it is written to the plugin; `image` without tag and digest. Equal ones have equal answers. */
+/** Returns the request in its wire form; `image` is without tag and digest. Equal requests may share one response. */
 export const pluginRequest = ({ apiVersion }: CredentialProvider, image: string, account?: PluginAccount): string =>
   JSON.stringify({
     kind: "CredentialProviderRequest",
@@ -55,7 +59,7 @@ export const pluginRequest = ({ apiVersion }: CredentialProvider, image: string,
 const refuse = (why: string): Result<never> => err(kubeletError("InvalidArgument", why));
 const UNREADABLE = refuse("error decoding credential provider plugin response from stdout");
 
-/** Reads what a plugin printed. */
+/** Parses a plugin's output. */
 export function readPluginResponse({ apiVersion }: CredentialProvider, printed: string): Result<PluginResponse> {
   const response = parseJson(printed);
   if (!isJsonObject(response)) return refuse("error reading GVK from response: it is no JSON object");
@@ -92,7 +96,10 @@ function credentialsIn(auth: unknown): RegistryCredentials | undefined {
   return credentials;
 }
 
-/** Whether it gave back the token it was asked with, of which answers for the whole account must not be made. */
+/**
+ * Returns whether the response contains the request's service account token; such a response must not be cached for the
+ * whole account.
+ */
 export const repeatsToken = ({ credentials }: PluginResponse, { token }: PluginAccount): boolean =>
   [...credentials.values()].some(({ password }) => password === token);
 
@@ -105,14 +112,14 @@ const cacheKey = (of: string, attributes: TokenAttributes | undefined, account: 
   return JSON.stringify([of, namespace, name, uid, annotations, ...own]);
 };
 
-/** Under which keys an answer for this image may be kept; the narrowest first. */
+/** Returns the cache keys that may hold a response for this image, the narrowest first. */
 export const lookUpKeys = (
   { tokenAttributes }: CredentialProvider,
   image: string,
   account: PluginAccount | undefined,
 ): readonly string[] => [image, registryOf(image), "global"].map((key) => cacheKey(key, tokenAttributes, account));
 
-/** Under which key this answer is kept. */
+/** Returns the cache key of this response. */
 export function keepKey(
   { tokenAttributes }: CredentialProvider,
   { keptFor }: PluginResponse,

@@ -1,41 +1,41 @@
 /**
- * Which credential plugins there are and for which images: documents of kind CredentialProviderConfig, read strictly,
- * with everything wrong noted where it is. Counterpart: pkg/credentialprovider/plugin/config.go.
+ * Configuration of credential plugins and their images: documents of kind CredentialProviderConfig, decoded strictly,
+ * with all problems recorded by field. Upstream: pkg/credentialprovider/plugin/config.go.
  */
 import { FieldReader } from "../api/fieldReader.ts";
 import { type ConfigProblem, describeValue } from "../config/configProblem.ts";
 import { parseDuration } from "../config/duration.ts";
 import { labelKeyFault } from "../config/nodeNames.ts";
 
-/** What a plugin is told of the service account of the pod, and what its answers are kept for. */
+/** How a plugin uses the pod's service account, and the scope of its cached responses. */
 export interface TokenAttributes {
   readonly audience: string;
-  /** `ServiceAccount`: for all tokens of an account. `Token`: for this one. */
+  /** `ServiceAccount`: responses hold for all tokens of an account. `Token`: for one token. */
   readonly cacheType: "ServiceAccount" | "Token";
-  /** Whether pods without a service account are none of its business. */
+  /** Whether the plugin is skipped for pods without a service account. */
   readonly requireServiceAccount: boolean;
-  /** Without these annotations the plugin is not asked. */
+  /** Annotations without which the plugin is not run. */
   readonly requiredAnnotations: readonly string[];
   readonly optionalAnnotations: readonly string[];
 }
 
-/** One plugin. */
+/** Configuration of one plugin. */
 export interface CredentialProvider {
-  /** Of its program in the directory of plugins. */
+  /** Name of its executable in the plugin directory. */
   readonly name: string;
-  /** Places, with globs in the host: `*.example.com/team`. */
+  /** Image patterns, with globs in the host: `*.example.com/team`. */
   readonly matchImages: readonly string[];
-  /** How long answers that do not say so are kept; 0: not at all. */
+  /** How long responses without a duration of their own are cached; 0: not at all. */
   readonly defaultCacheMs: number;
-  /** Of what it is asked and answers. */
+  /** API version of its requests and responses. */
   readonly apiVersion: string;
   readonly args: readonly string[];
-  /** Beside the environment of the kubelet. */
+  /** Added to the kubelet's environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly tokenAttributes: TokenAttributes | undefined;
 }
 
-/** A document, as far as it could be read, and what is wrong with it. */
+/** The plugins of a document as far as it could be read, and its problems. */
 export interface ReadProviders {
   readonly providers: readonly CredentialProvider[];
   readonly problems: readonly ConfigProblem[];
@@ -56,7 +56,7 @@ const TOKEN_FIELDS = [
   "optionalServiceAccountAnnotationKeys",
 ];
 
-/** Reads the plain values of a document; `tokensAllowed`: whether the gate for tokens is on. */
+/** Reads a decoded document; `tokensAllowed`: whether the gate for service account tokens is on. */
 export function readCredentialProviders(document: unknown, tokensAllowed: boolean): ReadProviders {
   const problems: ConfigProblem[] = [];
   const top = new FieldReader(document, [], problems);

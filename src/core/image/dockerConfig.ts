@@ -1,21 +1,21 @@
 /**
- * Docker's two forms of a file of registry credentials: `config.json`, and the older `.dockercfg`, which is what the
- * first has under `auths`. Neither message nor error holds any of them. Counterpart: pkg/credentialprovider/config.go.
+ * Reads Docker's registry credential files: `config.json`, and the older `.dockercfg`, whose content is the `auths`
+ * member of the former. No message or error contains credentials. Upstream: pkg/credentialprovider/config.go.
  */
 import { decodeBase64 } from "../base64.ts";
 import { kubeletError } from "../errors.ts";
 import { isJsonObject, parseJson } from "../json.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/** What a registry is told of who asks; empty where it was not given. */
+/** User name and password for a registry; empty when absent. */
 export interface RegistryCredential {
   readonly username: string;
   readonly password: string;
-  /** Whose it is; absent: the node's, for all its pods. */
+  /** The object it comes from; absent for credentials of the node, which all its pods may use. */
   readonly source?: CredentialSource;
 }
 
-/** Where a credential comes from that is not for everybody. */
+/** The Secret or service account a credential comes from. */
 export interface CredentialSource {
   readonly kind: "Secret" | "ServiceAccount";
   readonly uid: string;
@@ -23,22 +23,22 @@ export interface CredentialSource {
   readonly name: string;
 }
 
-/** Credentials by where they are for, as it was written: a registry, with or without scheme and path. */
+/** Credentials by registry as written: with or without scheme and path. */
 export type RegistryCredentials = ReadonlyMap<string, RegistryCredential>;
 
-/** Docker files of the node: `config.json` at the first of these paths that has one, else a `.dockercfg`. */
+/** Docker files of the node: the first existing `config.json` of these paths, else a `.dockercfg`. */
 export interface DockerFilePlaces {
   readonly configJson: readonly string[];
   readonly dockercfg: readonly string[];
 }
 
-/** The same credentials, all of that source. */
+/** Returns the same credentials with this source. */
 export const withSource = (credentials: RegistryCredentials, source: CredentialSource): RegistryCredentials =>
   new Map([...credentials].map(([place, credential]) => [place, { ...credential, source }]));
 
 const refuse = (what: string): Result<never> => err(kubeletError("InvalidArgument", what));
 
-/** The credentials of a file; `origin` names it in errors. Other members, as helpers, mean nothing to a kubelet. */
+/** Reads the credentials of a file; `origin` names it in errors. Ignores other members, such as credential helpers. */
 export function readDockerConfig(
   form: "config.json" | ".dockercfg",
   text: string,
@@ -57,7 +57,7 @@ export function readDockerConfig(
   return ok(credentials);
 }
 
-/** One entry, or what is wrong with it. */
+/** Reads one entry; returns a text when it is invalid. */
 function readEntry(entry: unknown): RegistryCredential | string {
   if (!isJsonObject(entry)) return "must be an object";
   const { username = "", password = "", auth = "" } = entry;

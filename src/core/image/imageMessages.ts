@@ -1,21 +1,19 @@
-/**
- * What the events and waiting states of images say. Upstream: pkg/kubelet/images/image_manager.go.
- */
+/** Texts of image events and waiting states. Upstream: pkg/kubelet/images/image_manager.go. */
 import { formatDuration } from "../config/duration.ts";
 
-/** Pulling: a pull begins. */
+/** Pulling: a pull starts. */
 export const pullingMessage = (image: string): string => `Pulling image "${image}"`;
 
 /**
- * Pulled, after a pull: how long the pull itself and the wait with it took (milliseconds, cut to whole ones), and the
- * size of the image in bytes.
+ * Pulled, after a pull: the duration of the pull without and with waiting (milliseconds, truncated), and the image size
+ * in bytes.
  */
 export function pulledMessage(image: string, pullMs: number, totalMs: number, sizeBytes: bigint | number): string {
   const [pull, total] = [pullMs, totalMs].map((ms) => formatDuration(Math.trunc(ms)));
   return `Successfully pulled image "${image}" in ${pull} (${total} including waiting). Image size: ${sizeBytes} bytes.`;
 }
 
-/** Pulled, without a pull; `isChecked`: it was made sure that the pod may use it. */
+/** Pulled, without a pull; `isChecked`: the pod's access to the image was verified. */
 export const presentMessage = (image: string, isChecked: boolean): string =>
   `Container image "${image}" already present on machine${isChecked ? " and can be accessed by the pod" : ""}`;
 

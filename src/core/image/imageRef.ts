@@ -1,5 +1,5 @@
 /**
- * Image references as people write them, parsed and completed: `busybox` is `docker.io/library/busybox:latest`.
+ * Parses image references and completes them: `busybox` is `docker.io/library/busybox:latest`.
  * Bound: 255 characters for the path. Upstream: distribution/reference's ParseNormalizedNamed, parsers.
  */
 import { type KubeletError, kubeletError } from "../errors.ts";
@@ -19,7 +19,7 @@ export interface ImageRef {
   readonly repository: string;
   /** The complete reference in canonical form. */
   readonly canonical: string;
-  /** The reference as written, with the default tag appended when it has neither tag nor digest: what is pulled. */
+  /** The reference to pull: as written, with the default tag when it has neither tag nor digest. */
   readonly pullName: string;
 }
 
@@ -68,7 +68,7 @@ function splitDomain(name: string): { readonly domain: string; readonly path: st
   return { domain: DEFAULT_DOMAIN, path: path.includes("/") ? path : `${OFFICIAL}${path}` };
 }
 
-/** What is wrong with a well-formed digest. */
+/** Returns the problem of a well-formed digest. */
 function digestProblem(digest: string): string | undefined {
   const [algorithm = "", hex = ""] = digest.split(":");
   const length = DIGEST_LENGTHS.get(algorithm);
@@ -79,7 +79,7 @@ function digestProblem(digest: string): string | undefined {
 
 function problemOf({ name, tag, digest }: Split, domain: string, path: string): string | undefined {
   if (BARE_ID.test(name)) return `invalid repository name (${name}), cannot specify 64-byte hexadecimal strings`;
-  // All up to the first colon.
+  // Upstream's message contains the digest up to its first colon.
   const remote = tag === undefined && digest !== undefined ? `${path}@${digest.split(":")[0]}` : path;
   if (remote !== remote.toLowerCase()) return `${INVALID}: repository name (${remote}) must be lowercase`;
   if (!DOMAIN.test(domain) || !PATH.test(path) || (tag !== undefined && !TAG.test(tag))) return INVALID;
@@ -90,13 +90,13 @@ function problemOf({ name, tag, digest }: Split, domain: string, path: string): 
   return digest === undefined ? undefined : digestProblem(digest);
 }
 
-/** The error of a reference that is none. */
+/** Builds the error for an invalid reference. */
 function invalidImageName(text: string, problem: string): KubeletError {
   const message = `Failed to apply default image tag "${text}": couldn't parse image name "${text}": ${problem}`;
   return kubeletError("InvalidArgument", message, { reason: "InvalidImageName" });
 }
 
-/** Parses and completes a reference. Error: InvalidArgument with reason InvalidImageName. */
+/** Parses and completes a reference. Errors: InvalidArgument with reason InvalidImageName. */
 export function parseImageRef(text: string): Result<ImageRef> {
   const parts = split(text);
   const { domain, path } = splitDomain(parts.name);

@@ -1,11 +1,11 @@
 /**
- * Which credentials are for which image, most specific place first. Counterpart: BasicDockerKeyring of
+ * Finds the credentials of an image, the most specific location first. Upstream: BasicDockerKeyring of
  * pkg/credentialprovider/keyring.go.
  */
 import { matchesGlob } from "../glob.ts";
 import type { RegistryCredential, RegistryCredentials } from "./dockerConfig.ts";
 
-/** Credentials by place: host, port and the beginning of a path, without a scheme; the last in order of text first. */
+/** Credentials by location: host, port and path prefix, without a scheme; in descending text order. */
 export type Keyring = ReadonlyMap<string, readonly RegistryCredential[]>;
 
 const DEFAULT_REGISTRY = "index.docker.io";
@@ -22,14 +22,14 @@ function placeOf(text: string): Place | undefined {
   return name === undefined || name === "" ? undefined : { labels: name.split("."), port, path: path ?? "" };
 }
 
-/** What was written as a place, as it is looked for: without scheme, and without the version of an API. */
+/** Returns the key of a location as written: without its scheme and API version. */
 function keyOf(written: string): string {
   const [host = "", ...rest] = written.replace(/^https?:\/\//, "").split("/");
   const path = rest.length === 0 ? "" : `/${rest.join("/")}`.replace(/^\/v[12]\//, "/");
   return path === "/" ? host : `${host}${path}`;
 }
 
-/** A keyring of these credentials; those of one place keep their order. */
+/** Builds a keyring; credentials of one location keep their order. */
 export function keyringOf(configs: readonly RegistryCredentials[]): Keyring {
   const byPlace = new Map<string, RegistryCredential[]>();
   for (const config of configs) {
@@ -43,7 +43,10 @@ export function keyringOf(configs: readonly RegistryCredentials[]): Keyring {
   return new Map([...byPlace].sort(([a], [b]) => (a < b ? 1 : -1)));
 }
 
-/** Whether an image lies below a place: same port, as many labels, each matched, and the beginning of the path. */
+/**
+ * Returns whether an image matches a location: the same port, the same number of host labels, each matched, and the
+ * path prefix.
+ */
 function isBelow(given: Place, place: string): boolean {
   const wanted = placeOf(place);
   if (wanted === undefined || wanted.port !== given.port || wanted.labels.length !== given.labels.length) return false;
@@ -51,7 +54,7 @@ function isBelow(given: Place, place: string): boolean {
   return wanted.labels.every((label, index) => matchesGlob(label, given.labels[index] ?? ""));
 }
 
-/** Whether an image is at a place, whose host may have wildcards within its labels. */
+/** Returns whether an image matches a location, whose host labels may contain wildcards. */
 export function isAtPlace(place: string, image: string): boolean {
   const given = placeOf(image);
   return given !== undefined && isBelow(given, place);
@@ -62,7 +65,7 @@ const isOfDefaultRegistry = (image: string): boolean => {
   return host !== "" && (rest.length === 0 || host === "docker.io" || host === DEFAULT_REGISTRY || !/[.:]/.test(host));
 };
 
-/** The credentials to try for an image, in order. `repository`: domain and path, without tag and digest. */
+/** Returns the credentials to try for an image, in order. `repository`: domain and path, without tag and digest. */
 export function lookUp(keyring: Keyring, repository: string): readonly RegistryCredential[] {
   const given = placeOf(repository);
   if (given === undefined) return [];

@@ -1,5 +1,5 @@
 /**
- * Whether a container's image must be pulled, is there, or has to wait, and under which reason a failure is told.
+ * Decides whether a container's image is pulled, is present, or must wait, and with which reason a failure is reported.
  * Upstream: EnsureImageExists and evalCRIPullErr (pkg/kubelet/images/image_manager.go).
  */
 import { type BackoffPolicy, type ContainerBackoffs, retryAt } from "../backoff.ts";
@@ -12,46 +12,51 @@ import { parseImageRef } from "./imageRef.ts";
 
 export type PullPolicy = "Always" | "IfNotPresent" | "Never";
 
-/** An event without its object: the caller knows the pod and container. */
+/** An event without its involved object, which the caller adds. */
 export type ImageEvent = Omit<KubeletEvent, "object">;
 
 export interface PullInput {
-  /** As the pod's author wrote it. */
+  /** The image as written in the pod. */
   readonly image: string;
   /** Absent: Always for the tag `latest`, else IfNotPresent. */
   readonly policy: PullPolicy | undefined;
-  /** Whether the runtime has the image, and the pod may use it: unchecked, because it showed that it may, or not so. */
+  /**
+   * Whether the runtime has the image, and whether the pod may use it: `unchecked` needs no check, `accessible` passed
+   * it, `inaccessible` did not.
+   */
   readonly present: "absent" | "unchecked" | "accessible" | "inaccessible";
-  /** Failed pulls, by `imageBackoffKey`. */
+  /** Backoffs of failed pulls, by `imageBackoffKey`. */
   readonly backoffs: ContainerBackoffs;
   readonly backoffKey: string;
   readonly backoffPolicy: BackoffPolicy;
-  /** Why the last pull under this key failed, as `pullFailure` gave it. */
+  /** The last failed pull under this key, as returned by `pullFailure`. */
   readonly lastFailure: KubeletError | undefined;
   readonly now: MonotonicMs;
 }
 
 export type PullDecision =
-  /** Use what is there. */
+  /** The image on the node is used. */
   | { readonly kind: "present"; readonly event: ImageEvent }
   | { readonly kind: "pull"; readonly pullName: string; readonly event: ImageEvent }
-  /** Too early after a failure; `until` is when to come back. */
+  /** Too early after a failure; `until` is the time of the next attempt. */
   | { readonly kind: "wait"; readonly until: MonotonicMs; readonly error: KubeletError; readonly event: ImageEvent }
-  /** No pull will ever help. */
+  /** No pull can succeed. */
   | { readonly kind: "refuse"; readonly error: KubeletError; readonly event: ImageEvent };
 
-/** Backoffs of pulls are kept per pod and image. */
+/** Returns the backoff key of a pod and image. */
 export const imageBackoffKey = (podUid: PodUid, image: string): string => `${podUid}_${image}`;
 
 const normal = (reason: string, message: string): ImageEvent => ({ type: "Normal", reason, message });
 const warning = (reason: string, message: string): ImageEvent => ({ type: "Warning", reason, message });
 
-/** The policy in force when the container states none. */
+/** Returns the policy, or the default when the container sets none. */
 function effectivePullPolicy(policy: PullPolicy | undefined, tag: string | undefined): PullPolicy {
   return policy ?? (tag === "latest" ? "Always" : "IfNotPresent");
 }
 
-/** Labels of kubelet_image_manager_ensure_image_requests_total; `present` is not asked for with policy Always. */
+/**
+ * Returns the labels of kubelet_image_manager_ensure_image_requests_total; policy Always does not look up `present`.
+ */
 export function ensureImageLabels(
   policy: string | undefined,
   present: PullInput["present"] | undefined,
@@ -80,7 +85,7 @@ function pullRequired(present: PullInput["present"] | undefined, decision: PullD
   }
 }
 
-/** Decides what to do about one container's image now. */
+/** Decides the next step for one container's image. */
 export function decidePull(input: PullInput): PullDecision {
   const { image, present, backoffs, backoffKey, backoffPolicy, now } = input;
   const ref = parseImageRef(image);
@@ -89,7 +94,7 @@ export function decidePull(input: PullInput): PullDecision {
   if (policy !== "Always" && (present === "unchecked" || present === "accessible")) {
     return { kind: "present", event: normal("Pulled", text.presentMessage(image, present === "accessible")) };
   }
-  // Who may not use an image does not learn that it is there.
+  // The message does not reveal an image that the pod may not use.
   if (policy === "Never") {
     const message = text.neverPullMessage(image);
     const error = kubeletError("Rejected", message, { reason: "ErrImageNeverPull" });
@@ -105,13 +110,16 @@ export function decidePull(input: PullInput): PullDecision {
   return { kind: "wait", until, error, event: normal("BackOff", text.pullBackOffMessage(image)) };
 }
 
-/** The words by which CRI itself marks two kinds of failed pulls, at the start of the status message. */
+/** Prefixes by which CRI marks two kinds of failed pulls in the status message. */
 const CRI_MARKS = [
   { mark: "RegistryUnavailable", cause: "the registry is unavailable" },
   { mark: "SignatureValidationFailed", cause: "the signature validation failed" },
 ] as const;
 
-/** A failed pull under the reason the API shows: ErrImagePull, RegistryUnavailable or SignatureValidationFailed. */
+/**
+ * Returns a failed pull with the reason that the API shows: ErrImagePull, RegistryUnavailable or
+ * SignatureValidationFailed.
+ */
 export function pullFailure(image: string, error: KubeletError): KubeletError {
   for (const { mark, cause } of CRI_MARKS) {
     const start = error.message.startsWith(mark) ? 0 : error.message.indexOf(`desc = ${mark}`);
@@ -122,26 +130,29 @@ export function pullFailure(image: string, error: KubeletError): KubeletError {
   return withReason(error, "ErrImagePull");
 }
 
-/** The event of a failed pull; `error` as the runtime gave it. */
+/** Returns the event of a failed pull; `error` is the runtime's. */
 export const pullFailedEvent = (image: string, error: KubeletError): ImageEvent =>
   warning("Failed", text.failedToPullMessage(image, error.message));
 
-/** The event of pull secrets that are not there: the pull is tried without them. */
+/** Returns the event for missing pull secrets; the pull is attempted without them. */
 export const missingPullSecretsEvent = (names: readonly string[]): ImageEvent =>
   warning("FailedToRetrieveImagePullSecret", missingPullSecretsMessage(names));
 
-/** What the credentials that were tried failed with, each text once: as upstream's aggregate. At least one. */
+/**
+ * Combines the failures of all credentials, each text once, in the format of upstream's aggregate. At least one
+ * failure.
+ */
 export function allFailed(failures: readonly KubeletError[]): KubeletError {
   const texts = [...new Set(failures.map(({ message }) => message))];
   const last = failures.at(-1) ?? kubeletError("Unknown", "no credentials were tried");
   return { ...last, message: texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]` };
 }
 
-/** The event of a pull that succeeded; times in milliseconds. */
+/** Returns the event of a successful pull; times in milliseconds. */
 export const pulledEvent = (image: string, pullMs: number, totalMs: number, sizeBytes: bigint | number): ImageEvent =>
   normal("Pulled", text.pulledMessage(image, pullMs, totalMs, sizeBytes));
 
-/** The runtime could not say whether it has the image: reason ImageInspectError, and the event that goes with it. */
+/** Returns the error and the event of a failed image lookup: reason ImageInspectError. */
 export function inspectFailure(
   image: string,
   error: KubeletError,

@@ -1,4 +1,4 @@
-/** Registry credentials in the Secrets of a pod. Counterpart: MakeDockerKeyring of pkg/credentialprovider/secrets. */
+/** Registry credentials in a pod's Secrets. Upstream: MakeDockerKeyring of pkg/credentialprovider/secrets. */
 import { decodeBase64 } from "../base64.ts";
 import type { Secret } from "../configObjects.ts";
 import { ok, type Result } from "../result.ts";
@@ -9,7 +9,7 @@ const FORMS = [
   { type: "kubernetes.io/dockercfg", key: ".dockercfg", form: ".dockercfg" },
 ] as const;
 
-/** What a Secret has of them; undefined when it is not of a type that has. */
+/** Returns the credentials in a Secret; undefined for a Secret of another type. */
 function credentialsOf({ type, data = {}, metadata }: Secret): Result<RegistryCredentials> | undefined {
   const found = FORMS.find((each) => each.type === type && (data[each.key] ?? "") !== "");
   if (found === undefined) return undefined;
@@ -17,7 +17,7 @@ function credentialsOf({ type, data = {}, metadata }: Secret): Result<RegistryCr
   return readDockerConfig(found.form, text, `secret "${metadata.namespace}/${metadata.name}"`);
 }
 
-/** What all of them have; the first that cannot be read is the error. */
+/** Returns the credentials of all Secrets. Errors: that of the first Secret that cannot be read. */
 export function allCredentialsOf(secrets: readonly Secret[]): Result<readonly RegistryCredentials[]> {
   const all: RegistryCredentials[] = [];
   for (const secret of secrets) {
@@ -30,6 +30,6 @@ export function allCredentialsOf(secrets: readonly Secret[]): Result<readonly Re
   return ok(all);
 }
 
-/** Event of pull secrets that are not there. */
+/** Message of the event for missing pull secrets. */
 export const missingPullSecretsMessage = (names: readonly string[]): string =>
   `Unable to retrieve some image pull secrets (${names.join(", ")}); attempting to pull the image may not succeed.`;

@@ -1,6 +1,6 @@
 /**
- * Whether a pod may use an image that is on the node, or has to show that it could pull it. Counterpart:
- * MustAttemptImagePull and the policies of pkg/kubelet/images/pullmanager.
+ * Decides whether a pod may use an image on the node or must prove with its credentials that it could pull it.
+ * Upstream: MustAttemptImagePull and the policies of pkg/kubelet/images/pullmanager.
  */
 import type {
   ImagePullCredentials,
@@ -9,25 +9,25 @@ import type {
   ImagePullServiceAccount,
 } from "./pulledRecord.ts";
 
-/** When images need credentials; `allowlist`: names, or beginnings of names that end in `/*`. */
+/** When images require credentials; `allowlist`: names, or prefixes that end in `/*`. */
 export type ImageVerification =
   | { readonly policy: "NeverVerify" | "NeverVerifyPreloadedImages" | "AlwaysVerify" }
   | { readonly policy: "NeverVerifyAllowlistedImages"; readonly allowlist: readonly string[] };
 
-/** What the node knows of an image that is there. */
+/** The node's records of an image. */
 export interface KnownPull {
   readonly record: ImagePulledRecord | undefined;
-  /** A pull of it was begun, or its record cannot be read. */
+  /** The kubelet started to pull it, or its record cannot be read. */
   readonly isPulled: boolean;
 }
 
-/** How a check ended, as the metric tells it. */
+/** Outcome of a check, as in the metric's label. */
 export type CheckResult = "credentialPolicyAllowed" | "credentialRecordFound" | "mustAuthenticate" | "error";
 
-/** Records learn no more secrets than this from pods that merely use an image. */
+/** Maximum number of secrets that a record learns from pods that only use the image. */
 const MOST_LEARNED = 100;
 
-/** Whether pods need credentials for an image; `repository` without tag and digest. */
+/** Returns whether pods need credentials for an image; `repository` is without tag and digest. */
 export function needsCredentials(verification: ImageVerification, repository: string, isPulled: boolean): boolean {
   switch (verification.policy) {
     case "NeverVerify":
@@ -43,7 +43,7 @@ export function needsCredentials(verification: ImageVerification, repository: st
   }
 }
 
-/** The end of a check, or with whom the credentials of the pod have to be compared. */
+/** Returns the outcome of a check, or the credentials to compare with the pod's. */
 export function checkWithoutCredentials(
   verification: ImageVerification,
   repository: string,
@@ -63,8 +63,8 @@ const isSame = (a: ImagePullServiceAccount, b: ImagePullServiceAccount): boolean
   a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
 
 /**
- * Whether a pod with these may use the image. `learned`: its secret holds the same under another name, or is the same
- * one with other content, and counts from now on.
+ * Returns whether a pod with these credentials may use the image. `learned`: a secret to add to the record, since it
+ * has a recorded content under another name, or new content under a recorded name.
  */
 export function matchCredentials(
   { kubernetesSecrets = [], kubernetesServiceAccounts = [] }: ImagePullCredentials,

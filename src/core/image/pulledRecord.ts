@@ -1,14 +1,14 @@
 /**
- * What is kept on disk of pulled images: a record for each, with who may use it, and an intent while a pull is under way.
- * Names and JSON are upstream's, so that either kubelet goes on with what the other wrote. Counterpart:
- * pkg/kubelet/images/pullmanager.
+ * Files about pulled images: a record per image with the credentials that may use it, and an intent during a pull.
+ * Names and JSON are upstream's, so that either kubelet can continue with the other's files.
+ * Upstream: pkg/kubelet/images/pullmanager.
  */
 import { goJson } from "../container/goJson.ts";
 import { isJsonObject, parseJson } from "../json.ts";
 import { sha256 } from "../sha256.ts";
 import type { CredentialSource, RegistryCredential } from "./dockerConfig.ts";
 
-/** A pull secret that an image was pulled with, and the hash of what it held then. */
+/** A pull secret that pulled an image, with the hash of its content at that time. */
 export interface ImagePullSecret {
   readonly uid: string;
   readonly namespace: string;
@@ -22,21 +22,23 @@ export interface ImagePullServiceAccount {
   readonly name: string;
 }
 
-/** Who may use an image under one name. */
+/** Credentials that may use an image under one name. */
 export interface ImagePullCredentials {
   readonly kubernetesSecrets?: readonly ImagePullSecret[];
   readonly kubernetesServiceAccounts?: readonly ImagePullServiceAccount[];
-  /** Every pod: it was pulled without credentials, or with those of the node. */
+  /** All pods may use it: it was pulled without credentials, or with those of the node. */
   readonly nodePodsAccessible?: boolean;
 }
 
 /** An image that a kubelet pulled. */
 export interface ImagePulledRecord {
-  /** RFC 3339, in seconds. */
+  /** RFC 3339, to the second. */
   readonly lastUpdatedTime: string;
-  /** Id of the image in the runtime. */
+  /** ID of the image in the runtime. */
   readonly imageRef: string;
-  /** By name without tag and digest. A name that is missing, or has none, needs a pull that works. */
+  /**
+   * By name without tag and digest. Pods that use a missing name, or one without credentials, need a successful pull.
+   */
   readonly credentialMapping: Readonly<Record<string, ImagePullCredentials>>;
 }
 
@@ -44,13 +46,13 @@ const GROUP = "kubelet.config.k8s.io";
 const API_VERSION = `${GROUP}/v1beta1`;
 const READABLE = [API_VERSION, `${GROUP}/v1alpha1`];
 
-/** What a record or intent is called, by the id of the image, or the image as the pod names it. */
+/** Returns the file name of a record, from the image ID, or of an intent, from the image as the pod names it. */
 export const pullFileName = (of: string): string => `sha256-${sha256(of)}`;
 
-/** True for files that are records or intents, and not what is left of writing one. */
+/** Returns true for records and intents, false for leftovers of an interrupted write. */
 export const isPullFile = (name: string): boolean => /^sha256-[0-9a-f]{64}$/.test(name);
 
-/** The hash of a credential as upstream makes it, to compare without keeping it. */
+/** Returns upstream's hash of a credential, which allows comparison without storing it. */
 const credentialHash = ({ username, password }: RegistryCredential): string =>
   sha256(goJson({ ...(username === "" ? {} : { username }), ...(password === "" ? {} : { password }) }));
 
@@ -61,7 +63,10 @@ const secretOf = ({ uid, namespace, name }: CredentialSource, credential: Regist
   credentialHash: credentialHash(credential),
 });
 
-/** What a pod has to show: its pull secrets, and its first service account; credentials of the node do not count. */
+/**
+ * Returns the credentials of a pod for a comparison: its pull secrets and its first service account. Credentials of the
+ * node do not count.
+ */
 export function shownBy(credentials: readonly RegistryCredential[]): {
   readonly secrets: readonly ImagePullSecret[];
   readonly account: ImagePullServiceAccount | undefined;
@@ -73,7 +78,7 @@ export function shownBy(credentials: readonly RegistryCredential[]): {
   return { secrets, account: account && { uid: account.uid, namespace: account.namespace, name: account.name } };
 }
 
-/** Who may use an image after a pull that worked with this; undefined: without any. */
+/** Returns who may use an image after a pull with this credential; undefined: a pull without credentials. */
 export function credentialsUsed(used: RegistryCredential | undefined): ImagePullCredentials {
   if (used?.source === undefined) return { nodePodsAccessible: true };
   const { secrets, account } = shownBy([used]);
@@ -96,13 +101,13 @@ function merged(known: ImagePullCredentials | undefined, more: ImagePullCredenti
   };
 }
 
-/** The record with these credentials for a name too; the same object when that is nothing new. */
+/** Adds these credentials of a name to the record; returns the same object when nothing changes. */
 export function withCredentials(
   record: ImagePulledRecord | undefined,
   pulled: {
     readonly imageRef: string;
     readonly repository: string;
-    /** undefined: nobody knows with what it was pulled. */
+    /** undefined: the credentials of the pull are unknown. */
     readonly credentials: ImagePullCredentials | undefined;
     readonly now: string;
   },
@@ -115,13 +120,13 @@ export function withCredentials(
   return { lastUpdatedTime: now, imageRef, credentialMapping: { ...known, [repository]: after } };
 }
 
-/** The content of a record. */
+/** Returns the file content of a record. */
 export const encodePulledRecord = ({ lastUpdatedTime, imageRef, credentialMapping }: ImagePulledRecord): string => {
   const mapping = Object.keys(credentialMapping).length === 0 ? {} : { credentialMapping };
   return `${goJson({ kind: "ImagePulledRecord", apiVersion: API_VERSION, lastUpdatedTime, imageRef, ...mapping })}\n`;
 };
 
-/** The content of an intent. */
+/** Returns the file content of an intent. */
 export const encodePullIntent = (image: string): string =>
   `${goJson({ kind: "ImagePullIntent", apiVersion: API_VERSION, image })}\n`;
 
@@ -131,13 +136,13 @@ function documentOf(kind: string, text: string): Readonly<Record<string, unknown
   return READABLE.includes(String(found["apiVersion"])) ? found : undefined;
 }
 
-/** The image of an intent; undefined: this is none. */
+/** Returns the image of an intent; undefined when the text is not an intent. */
 export function decodePullIntent(text: string): string | undefined {
   const image = documentOf("ImagePullIntent", text)?.["image"];
   return typeof image === "string" ? image : undefined;
 }
 
-/** A record; undefined: this is none, or not one this kubelet understands in full. */
+/** Parses a record; undefined when it is malformed or has content that this kubelet does not know. */
 export function decodePulledRecord(text: string): ImagePulledRecord | undefined {
   const { lastUpdatedTime, imageRef, credentialMapping = {} } = documentOf("ImagePulledRecord", text) ?? {};
   if (typeof lastUpdatedTime !== "string" || typeof imageRef !== "string" || !isJsonObject(credentialMapping)) {

@@ -1,21 +1,21 @@
 /**
- * The head of one entry of a container's log in CRI format, read from bytes without making text of them:
- * `<RFC 3339 time> <stdout|stderr> <tags> <content>`. Upstream: parseCRILog of k8s.io/cri-client.
+ * Parses the header of one entry of a container log in CRI format from bytes, without decoding text: `<RFC 3339 time>
+ * <stdout|stderr> <tags> <content>`. Upstream: parseCRILog of k8s.io/cri-client.
  */
 
-/** A parsed head; one object is filled again and again, since there are hundreds of thousands a second. */
+/** A parsed header. One object is reused, since there are hundreds of thousands per second. */
 export interface CriHeader {
-  /** Where the zone of the timestamp begins: `Z`, or `+` or `-`. */
+  /** Offset of the timestamp's zone: `Z`, or `+` or `-`. */
   zoneAt: number;
-  /** Just behind the timestamp. */
+  /** Offset after the timestamp. */
   timestampEnd: number;
   isStderr: boolean;
-  /** The line goes on in the next entry of the stream: its newline is not content. */
+  /** The line continues in the stream's next entry: this entry's newline is not content. */
   isPartial: boolean;
   contentAt: number;
 }
 
-/** Longest head, in bytes; what is longer is none. */
+/** Maximum length of a header in bytes; a longer one is malformed. */
 export const MAX_HEADER_BYTES = 256;
 
 export const emptyHeader = (): CriHeader => ({
@@ -44,10 +44,10 @@ const STDERR = [0x73, 0x74, 0x64, 0x65, 0x72, 0x72] as const;
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-/** What became of reading a head: `cut` when it may be one, of which the rest has not come yet. */
+/** Outcome of parsing: `cut` when the bytes end before the header does. */
 export type HeaderReading = "whole" | "cut" | "malformed";
 
-/** Reads the head of the entry that begins at `at` into `header`; `to` is where the bytes end. */
+/** Parses the header of the entry at `at` into `header`; `to` is the end of the bytes. */
 export function readCriHeader(bytes: Uint8Array, at: number, to: number, header: CriHeader): HeaderReading {
   const shaped = hasShape(bytes, at, to, SHAPE);
   if (shaped !== "whole") return shaped;
@@ -74,7 +74,7 @@ function readStreamAndTags(bytes: Uint8Array, at: number, to: number, header: Cr
   if (next >= to) return "cut";
   if (bytes[next] !== SPACE) return "malformed";
   next += 1;
-  // The fourth letter tells them apart.
+  // The fourth letter distinguishes stdout from stderr.
   header.isStderr = bytes[next + 3] === STDERR[3];
   const name = header.isStderr ? STDERR : STDOUT;
   for (let i = 0; i < name.length; i++) {
@@ -89,7 +89,7 @@ function readStreamAndTags(bytes: Uint8Array, at: number, to: number, header: Cr
     const byte = bytes[next];
     if (byte === NEWLINE) return "malformed";
     if (byte !== SPACE) continue;
-    // Tags to come stand behind the first, after a colon.
+    // Future tags follow the first, after a colon.
     const isOneLetter = next === tagAt + 1 || bytes[tagAt + 1] === COLON;
     header.isPartial = bytes[tagAt] === LETTER_P && isOneLetter;
     header.contentAt = next + 1;

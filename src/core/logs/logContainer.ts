@@ -1,11 +1,8 @@
-/**
- * Whose log it is: the container of a pod, and which of its instances, by the pod's status. Upstream:
- * validateContainerLogStatus.
- */
+/** Finds the container instance whose log is requested, from the pod's status. Upstream: validateContainerLogStatus. */
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import type { LogRefusal } from "./podLogOptions.ts";
 
-/** ID of the instance, as the status has it (`containerd://...`), or why there is no log. */
+/** Returns the instance's ID as in the status (`containerd://...`), or why there is no log. */
 export function logContainerId(pod: Pod, container: string, previous: boolean): string | LogRefusal {
   const where = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
   const refuse = (message: string): LogRefusal => ({ status: 400, message });
@@ -13,7 +10,7 @@ export function logContainerId(pod: Pod, container: string, previous: boolean): 
   if (found === undefined) return refuse(`${where} is not available`);
   const { waiting, running, terminated } = found.state ?? {};
   const last = found.lastState?.terminated;
-  // Empty in upstream's terms: the container was lost, or never made.
+  // An empty ID counts as absent: the container was lost, or never created.
   const lastId = last?.containerID || undefined;
   if (previous) return lastId ?? refuse(`previous terminated ${where} not found`);
   if (running !== undefined) return found.containerID ?? refuse(`${where} is not available`);
@@ -35,7 +32,7 @@ function statusOf({ status }: Pod, container: string): ApiContainerStatus | unde
   );
 }
 
-/** Whether the pod's spec has a container of that name, of whatever kind. */
+/** Returns whether the pod's spec has a container of that name, of any kind. */
 export function hasContainer({ spec }: Pod, name: string): boolean {
   const { containers, initContainers = [], ephemeralContainers = [] } = spec;
   return [...containers, ...initContainers, ...ephemeralContainers].some((container) => container.name === name);

@@ -1,19 +1,19 @@
 /**
- * Entries of a container's log in, what its reader asked for out: bytes to bytes, within one buffer. Works on any cut of
- * the file, so that an entry of many megabytes passes through in pieces. Bound: the head of one entry is kept between
- * two pieces. Upstream: logWriter of k8s.io/cri-client.
+ * Converts entries of a container log to the requested output, bytes to bytes, within one buffer. Accepts the file cut
+ * at any byte, so that an entry of many megabytes passes through in chunks. Bound: keeps at most the header of one
+ * entry between two chunks. Upstream: logWriter of k8s.io/cri-client.
  */
 import { emptyHeader, MAX_HEADER_BYTES, readCriHeader } from "./criHeader.ts";
 import type { LogStream } from "./podLogOptions.ts";
 import type { SinceBound } from "./sinceBound.ts";
 
-/** What of the entries is wanted. */
+/** Options of the output. */
 export interface LogFormat {
-  /** Each line begins with its time, nine digits of a second. */
+  /** Each line starts with its time, with nine digits of a second. */
   readonly timestamps: boolean;
-  /** Entries older than that are left out. */
+  /** Entries for which this returns true are skipped. */
   readonly isBefore: SinceBound | undefined;
-  /** undefined: both. */
+  /** undefined means both streams. */
   readonly stream: LogStream | undefined;
   /** undefined: no limit. */
   readonly limitBytes: number | undefined;
@@ -21,17 +21,17 @@ export interface LogFormat {
 
 export interface LogFormatter {
   /**
-   * Formats the bytes of the file from `from` to `to`, which continue the last ones; the output is at the start of
-   * `buffer`, and its length returned. `from` is at least `roomFor(to - from)`.
+   * Formats the bytes of the file from `from` to `to`, which continue the previous ones. Writes the output to the start
+   * of `buffer` and returns its length. `from` is at least `roomFor(to - from)`.
    */
   format(buffer: Uint8Array, from: number, to: number): number;
-  /** What follows is another file: an entry that has not ended by now never will. */
+  /** The next bytes are from another file, so an unfinished entry never ends. */
   startFile(): void;
-  /** True once the limit is reached. */
+  /** True when the limit is reached. */
   readonly isFull: boolean;
-  /** True when all entries begun have ended. */
+  /** True when no entry is unfinished. */
   readonly isBetweenEntries: boolean;
-  /** Entries left out because they are none. */
+  /** Number of malformed entries skipped. */
   readonly malformed: number;
 }
 
@@ -44,14 +44,17 @@ const LETTER_Z = 0x5a;
 const SECONDS_LENGTH = 19;
 const FIXED_LENGTH = 29;
 
-/** Bytes that have to be free before the input: for a head kept from before, and for times that are written longer. */
+/**
+ * Returns the free bytes needed before the input, for a header kept from the previous chunk and for timestamps that get
+ * longer.
+ */
 export const roomFor = (length: number): number => 2 * MAX_HEADER_BYTES + (length >> 4);
 
-/** A copy also of a Buffer, whose own `slice` makes none. */
+/** Copies the bytes, also of a Buffer, whose own `slice` does not copy. */
 const copyOf = (bytes: Uint8Array, from: number, to: number): Uint8Array<ArrayBuffer> =>
   new Uint8Array(bytes.subarray(from, to));
 
-/** A formatter at the start of an entry. */
+/** Creates a formatter that expects the start of an entry. */
 export function createLogFormatter({ timestamps, isBefore, stream, limitBytes }: LogFormat): LogFormatter {
   const header = emptyHeader();
   let kept = new Uint8Array(0);
@@ -62,7 +65,9 @@ export function createLogFormatter({ timestamps, isBefore, stream, limitBytes }:
   let left = limitBytes ?? Number.POSITIVE_INFINITY;
   let malformed = 0;
 
-  /** At the start of an entry: reads its head, writes its time. Returns where to go on reading; -1 for `cut`. */
+  /**
+   * Parses the header at the start of an entry and writes its time. Returns the offset to continue at; -1 for `cut`.
+   */
   const begin = (bytes: Uint8Array, at: number, to: number): number => {
     const reading = readCriHeader(bytes, at, to, header);
     if (reading === "cut") return -1;
@@ -109,7 +114,7 @@ export function createLogFormatter({ timestamps, isBefore, stream, limitBytes }:
           written += length;
           left -= length;
           if (length > 0) isEntryEmpty = false;
-          // As upstream: after an empty part of a line the next part counts as a line of its own.
+          // As upstream: after an empty partial entry, the next part counts as a new line.
           if (newline !== -1) isAtLineStart = isEntryEmpty || !header.isPartial;
           else if (length > 0) isAtLineStart = false;
         }
@@ -134,7 +139,10 @@ export function createLogFormatter({ timestamps, isBefore, stream, limitBytes }:
   };
 }
 
-/** Writes the time of the entry at `at` and a blank to `to`, which is before it: nine digits of a second, its own zone. */
+/**
+ * Writes the time of the entry at `at` and a blank to `to`, which precedes it: nine digits of a second, in its own
+ * zone.
+ */
 function writeTime(
   bytes: Uint8Array,
   at: number,
@@ -158,7 +166,7 @@ function writeTime(
   return next - to;
 }
 
-/** `Z`, or no hours and no minutes from it. */
+/** Returns true for `Z` and for a zero offset. */
 function isZeroZone(bytes: Uint8Array, zoneAt: number, end: number): boolean {
   if (bytes[zoneAt] === LETTER_Z) return true;
   const isZero = (i: number): boolean => bytes[zoneAt + i] === ZERO;

@@ -1,39 +1,39 @@
 /**
- * What a request for a container's log asks for: PodLogOptions out of query parameters, checked in upstream's order with
- * upstream's answers. Upstream: getContainerLogs and ValidatePodLogOptions.
+ * Parses the query parameters of a log request into PodLogOptions, with upstream's order of checks and responses.
+ * Upstream: getContainerLogs and ValidatePodLogOptions.
  */
 import type { EpochMs } from "../ids.ts";
 import { type LogInstant, parseLogInstant } from "./sinceBound.ts";
 
 export type LogStream = "stdout" | "stderr";
 
-/** PodLogOptions, of which the container is part of the path. */
+/** PodLogOptions without the container, which is part of the path. */
 export interface PodLogOptions {
   readonly follow: boolean;
   readonly previous: boolean;
   readonly timestamps: boolean;
   readonly since: LogInstant | undefined;
-  /** Last entries of the log; undefined: all of them. */
+  /** Number of last entries; undefined: all. */
   readonly tailLines: number | undefined;
   readonly limitBytes: number | undefined;
-  /** `All` where nothing else was asked for. */
+  /** `All` when not specified. */
   readonly stream: string;
 }
 
-/** An answer other than the log. */
+/** A response in place of the log. */
 export interface LogRefusal {
   readonly status: 400 | 404 | 422;
   readonly message: string;
 }
 
-/** The values of each query parameter, in their order. */
+/** The values of each query parameter, in order. */
 export type Query = Readonly<Record<string, readonly string[]>>;
 
 const UNDECODABLE: LogRefusal = { status: 400, message: '{"message": "Unable to decode query."}' };
 const INVALID: LogRefusal = { status: 422, message: '{"message": "Invalid request."}' };
 const MAX_INT64 = 2n ** 63n;
 
-/** The options, or why there are none. */
+/** Returns the options, or the error response. */
 export function readPodLogOptions(query: Query, now: EpochMs): PodLogOptions | LogRefusal {
   const [tail = ""] = query["tail"] ?? [];
   const tailLines = tail === "all" ? undefined : integer(tail === "" ? query["tailLines"] : [tail]);
@@ -60,7 +60,10 @@ export function readPodLogOptions(query: Query, now: EpochMs): PodLogOptions | L
   };
 }
 
-/** Which stream is wanted, undefined for both; or that the feature gate which tells them apart is off. */
+/**
+ * Returns the requested stream, undefined for both; or the error response when the feature gate for separate streams is
+ * off.
+ */
 export function wantedStream(stream: string, splitStreams: boolean): LogStream | LogRefusal | undefined {
   if (stream === "All") return undefined;
   if (splitStreams) return stream === "Stdout" ? "stdout" : "stderr";
@@ -68,11 +71,11 @@ export function wantedStream(stream: string, splitStreams: boolean): LogStream |
   return { status: 400, message: `unable to return the given log stream: ${JSON.stringify(stream)}. ${gate}` };
 }
 
-/** As the API machinery reads a boolean: whatever is there and not `0` or `false`. */
+/** Parses a boolean like the API machinery: any value but `0` and `false` is true. */
 const isTrue = ([value]: readonly string[] = []): boolean =>
   value !== undefined && value !== "0" && value.toLowerCase() !== "false";
 
-/** undefined: not there; null: not a number of 64 bits. */
+/** undefined: absent; null: not a 64-bit number. */
 function integer([text]: readonly string[] = []): number | undefined | null {
   if (text === undefined) return undefined;
   if (!/^[+-]?\d{1,19}$/.test(text)) return null;
@@ -80,10 +83,10 @@ function integer([text]: readonly string[] = []): number | undefined | null {
   return value >= -MAX_INT64 && value < MAX_INT64 ? Number(value) : null;
 }
 
-/** undefined: not there; null: not a time. Nothing and `null` are Go's zero time. */
+/** undefined: absent; null: not a time. An empty value and `null` are Go's zero time. */
 function instant([text]: readonly string[] = []): LogInstant | undefined | null {
   if (text === undefined) return undefined;
-  // Nothing is older than the time zero, whichever is meant by it.
+  // Every entry is newer than Go's zero time and than 1970.
   if (text === "" || text === "null") return { seconds: 0, nanos: 0 };
   return parseLogInstant(text) ?? null;
 }

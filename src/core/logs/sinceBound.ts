@@ -1,12 +1,12 @@
 /**
- * Is an entry older than an instant? Answered on the bytes of its timestamp: the instant is written once in each zone
- * that occurs, and timestamps of one zone compare as text. Exact to the nanosecond.
+ * Compares the timestamps of log entries with a given time, on bytes: the time is formatted once per zone that occurs,
+ * since timestamps in one zone compare as text. Exact to the nanosecond.
  */
 import { epochMs } from "../ids.ts";
 import { civilTime, padded, parseInstant } from "../telemetry/civilTime.ts";
 import type { CriHeader } from "./criHeader.ts";
 
-/** An instant to the nanosecond. */
+/** A time with nanosecond precision. */
 export interface LogInstant {
   /** Whole seconds since 1970, rounded down. */
   readonly seconds: number;
@@ -14,7 +14,7 @@ export interface LogInstant {
   readonly nanos: number;
 }
 
-/** True when the entry whose head this is, beginning at `at`, is older. */
+/** Returns true when the entry at `at`, with this header, is older than the given time. */
 export type SinceBound = (bytes: Uint8Array, at: number, header: CriHeader) => boolean;
 
 const LETTER_Z = 0x5a;
@@ -23,10 +23,10 @@ const POINT = 0x2e;
 /** Length of `0000-00-00T00:00:00`. */
 const SECONDS_LENGTH = 19;
 const FIXED_LENGTH = 29;
-/** Zones kept; a log has one or two. */
+/** Maximum number of cached zones; a log has one or two. */
 const MAX_ZONES = 64;
 
-/** The instant an RFC 3339 text means; undefined when it is none. */
+/** Parses an RFC 3339 text; undefined when it is malformed. */
 export function parseLogInstant(text: string): LogInstant | undefined {
   const at = parseInstant(text.replace(/\.\d+/, ""));
   if (at === undefined) return undefined;
@@ -34,7 +34,7 @@ export function parseLogInstant(text: string): LogInstant | undefined {
   return { seconds: Math.floor(at / 1000), nanos: Number(fraction.slice(0, 9).padEnd(9, "0")) };
 }
 
-/** The question for one instant. */
+/** Creates the comparison for one time. */
 export function sinceBound({ seconds, nanos }: LogInstant): SinceBound {
   const inUtc = boundText(seconds, nanos);
   const inZone = new Map<string, Uint8Array>();

@@ -1,9 +1,12 @@
-/** What is on a block device, and what makes a file system there. Counterpart: SafeFormatAndMount of k8s.io/mount-utils. */
+/**
+ * Arguments and outputs of the tools that probe and format block devices. Upstream: SafeFormatAndMount of
+ * k8s.io/mount-utils.
+ */
 
-/** Exit status of blkid(8) when it finds nothing: the device is blank. */
+/** Exit code of blkid(8) when it finds nothing: the device is blank. */
 export const BLKID_NOTHING = 2;
 
-/** Asks blkid(8) for file system and partition table, past its cache. */
+/** Returns the arguments with which blkid(8) probes file system and partition table, bypassing its cache. */
 export const blkidArgs = (device: string): readonly string[] => [
   "-p",
   "-s",
@@ -15,10 +18,10 @@ export const blkidArgs = (device: string): readonly string[] => [
   device,
 ];
 
-/** Of a device with partitions: no file system to mount, and nothing to format over. */
+/** Format of a device with partitions: it cannot be mounted and must not be formatted. */
 const PARTITIONS = "unknown data, probably partitions";
 
-/** The file system by what blkid(8) exports as `KEY=value` lines; undefined when it says something else. */
+/** Returns the file system type in blkid(8)'s `KEY=value` output; undefined for other output. */
 export function formatOf(said: string): string | undefined {
   const lines = said.split("\n").filter((line) => line !== "");
   const pairs = lines.map((line) => line.split("="));
@@ -27,11 +30,13 @@ export function formatOf(said: string): string | undefined {
   return found.get("PTTYPE") ? PARTITIONS : (found.get("TYPE") ?? "");
 }
 
-/** Makes a file system without asking; of ext3 and ext4 without the blocks kept back for root. */
+/** Returns the arguments of mkfs without confirmation; ext3 and ext4 reserve no blocks for root. */
 export function mkfsArgs(fsType: string, device: string): readonly string[] {
   if (fsType === "ext4" || fsType === "ext3") return ["-F", "-m0", device];
   return fsType === "xfs" ? ["-f", device] : [device];
 }
 
-/** Exit status of fsck(8) with damage left. Higher ones say that it could not look, which keeps nobody from mounting. */
+/**
+ * Exit code of fsck(8) for unrepaired damage. Higher codes mean that it could not run, which does not prevent mounting.
+ */
 export const FSCK_DAMAGED = 4;

@@ -1,40 +1,40 @@
-/** The mount table as the kernel prints it in /proc/self/mountinfo; see proc_pid_mountinfo(5). */
+/** The kernel's mount table from /proc/self/mountinfo; see proc_pid_mountinfo(5). */
 
-/** What a mount does with mounts made below it. */
+/** How a mount propagates mounts below it. */
 export interface MountPropagation {
   /** Peer group it shares mounts with (`shared:N`). */
   readonly sharedWith?: number;
   /** Peer group it receives mounts from (`master:N`). */
   readonly receivesFrom?: number;
-  /** It cannot be bound elsewhere. */
+  /** It cannot be bind-mounted. */
   readonly isUnbindable: boolean;
 }
 
 /** One mount of a mount namespace. */
 export interface MountEntry {
-  /** Unique among the mounts of now; a later mount may have it again. */
+  /** Unique among current mounts; a later mount may reuse it. */
   readonly id: number;
-  /** Of the mount it is mounted on; its own or a stranger's for the root. */
+  /** ID of the parent mount; for the root, its own or one outside this namespace. */
   readonly parentId: number;
   /** `major:minor`: equal for all mounts of one file system. */
   readonly device: string;
-  /** The directory or file of the file system that is seen here; `/` unless it is bound. */
+  /** The directory or file of the file system that is mounted here; `/` unless it is a bind mount. */
   readonly root: string;
-  /** Where it is, as seen from the root of this process. */
+  /** Path, relative to the root directory of this process. */
   readonly mountPoint: string;
-  /** Of this mount alone: `ro`, `nosuid` ... */
+  /** Options of this mount: `ro`, `nosuid` ... */
   readonly options: readonly string[];
   readonly propagation: MountPropagation;
   readonly fsType: string;
   readonly source: string;
-  /** Of the file system: `ro`, `size=1024k` ... */
+  /** Options of the file system: `ro`, `size=1024k` ... */
   readonly superOptions: readonly string[];
 }
 
-/** Fields before the optional ones. */
+/** Number of fields before the optional ones. */
 const FIXED_FIELDS = 6;
 
-/** The entries in their order; lines that are none are left out. */
+/** Parses the entries in order; skips malformed lines. */
 export function parseMountInfo(text: string): readonly MountEntry[] {
   return text.split("\n").flatMap((line) => parseLine(line) ?? []);
 }
@@ -74,15 +74,15 @@ function propagationOf(tags: readonly string[]): MountPropagation {
   };
 }
 
-/** Blank, tab, line feed, backslash and `#` are three octal digits each. */
+/** Blank, tab, line feed, backslash and `#` are encoded as three octal digits. */
 const unescaped = (field: string): string =>
   field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** Whether something is mounted at the path or below it; which, for a message. The path has no links in it. */
+/** Returns a mount at the path or below it. The path contains no links. */
 export const mountedAtOrBelow = (entries: readonly MountEntry[], path: string): MountEntry | undefined =>
   entries.find(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(path === "/" ? "/" : `${path}/`));
 
-/** The mount that holds a path: the nearest above it, or at it. The path has no links in it. */
+/** Returns the mount that holds a path: at it, or the nearest above. The path contains no links. */
 export function mountHolding(entries: readonly MountEntry[], path: string): MountEntry | undefined {
   const isIn = (point: string): boolean => point === "/" || path === point || path.startsWith(`${point}/`);
   return entries.reduce<MountEntry | undefined>(
@@ -92,7 +92,7 @@ export function mountHolding(entries: readonly MountEntry[], path: string): Moun
   );
 }
 
-/** Other places below `dir` where the very same directory is seen as at `source`. None of the paths has links in it. */
+/** Returns the other paths below `dir` that show the same directory as `source`. The paths contain no links. */
 export function seenBelow(entries: readonly MountEntry[], source: string, dir: string): readonly string[] {
   const holder = mountHolding(entries, source);
   if (holder === undefined) return [];
@@ -117,10 +117,10 @@ const REMOTE_TYPES: ReadonlySet<string> = new Set([
   "fuseblk",
 ]);
 
-/** Whether somebody else answers for what is there: a server or a process, which may do so late or never. */
+/** Returns whether the file system is served by a server or a process, which may respond late or never. */
 export const isRemote = ({ fsType }: Pick<MountEntry, "fsType">): boolean =>
   REMOTE_TYPES.has(fsType) || fsType === "fuse" || fsType.startsWith("fuse.");
 
-/** The mount one sees at that very path: the topmost. */
+/** Returns the topmost mount at exactly this path. */
 export const mountAt = (entries: readonly MountEntry[], path: string): MountEntry | undefined =>
   entries.findLast(({ mountPoint }) => mountPoint === path);

@@ -1,9 +1,9 @@
-/** Permissions of a volume that is given to a group. Counterpart: pkg/volume/volume_linux.go. */
+/** Permissions of a volume with an fsGroup. Upstream: pkg/volume/volume_linux.go. */
 
-/** What is decided from of a file. */
+/** The attributes of a file that decisions depend on. */
 export interface OwnedEntry {
   readonly isDirectory: boolean;
-  /** Permission bits, setuid, setgid and sticky included. */
+  /** Permission bits, including setuid, setgid and sticky. */
   readonly mode: number;
   readonly gid: number;
 }
@@ -14,19 +14,21 @@ const SEARCH = 0o110;
 const SETGID = 0o2000;
 const SET_ID_BITS = 0o6000;
 
-/** Whether the volume has to be gone through under `OnRootMismatch`: its root is not as it would be made. */
+/** Returns whether `OnRootMismatch` must visit the volume: the attributes of its root are not as expected. */
 export function rootMismatches(root: OwnedEntry, fsGroup: number, readOnly: boolean): boolean {
   const needed = (readOnly ? READ : READ_WRITE) | SEARCH | SETGID;
   return !root.isDirectory || root.gid !== fsGroup || (root.mode & needed) !== needed;
 }
 
-/** What to change of one entry that is no link; undefined parts stay. */
+/** Changes of one entry that is not a link; undefined members stay unchanged. */
 export interface OwnershipChange {
   readonly gid: number | undefined;
   readonly mode: number | undefined;
 }
 
-/** The group, and the mode with what the group needs; chown(2) takes setuid and setgid from files, so they are given back. */
+/**
+ * Returns the changes that give the group its access. Restores setuid and setgid, which chown(2) removes from files.
+ */
 export function ownershipChange(entry: OwnedEntry, fsGroup: number, readOnly: boolean): OwnershipChange {
   const added = (readOnly ? READ : READ_WRITE) | (entry.isDirectory ? SEARCH | SETGID : 0);
   const mode = entry.mode | added;

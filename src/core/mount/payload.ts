@@ -1,5 +1,5 @@
 /**
- * What may be written into a volume the kubelet fills, and what of it is seen. Counterpart: validatePayload of
+ * Validates the content of a volume that the kubelet fills, and derives its visible names. Upstream: validatePayload of
  * pkg/volume/util/atomic_writer.go.
  */
 import { kubeletError } from "../errors.ts";
@@ -8,20 +8,20 @@ import { type CivilTime, padded } from "../telemetry/civilTime.ts";
 import { utf8Length } from "../utf8Length.ts";
 import { namesOf } from "./subPath.ts";
 
-/** The link all visible names lead through. */
+/** The link through which all visible names resolve. */
 export const DATA_LINK = "..data";
-/** The link that becomes it by rename. */
+/** The new link, which replaces DATA_LINK by rename. */
 export const NEW_DATA_LINK = "..data_tmp";
 
 const MAX_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
-/** Far beyond what objects of an API server hold: memory is what this bounds. */
+/** Bounds memory; far above the size of API objects. */
 const MAX_PAYLOAD_BYTES = 64 * 1024 * 1024;
 
-/** Files by clean path, sorted; of two keys for one path the later counts. */
+/** Files by clean path, sorted; when two keys give one path, the later wins. */
 export type Payload<T> = ReadonlyMap<string, T>;
 
-/** The payload with clean paths, or why it may not be written: InvalidArgument naming the path. */
+/** Returns the payload with clean paths. Errors: InvalidArgument naming the path. */
 export function cleanPayload<T extends { readonly content: Uint8Array }>(
   files: ReadonlyMap<string, T>,
 ): Result<Payload<T>> {
@@ -44,7 +44,7 @@ export function cleanPayload<T extends { readonly content: Uint8Array }>(
   return ok(new Map([...clean].sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** In upstream's words where it has some. */
+/** Returns the problem of a path, in upstream's text where upstream has one. */
 function pathFault(path: string): string | undefined {
   if (path === "") return 'must not be empty: ""';
   if (path.startsWith("/")) return `must be relative path: ${path}`;
@@ -60,20 +60,20 @@ function pathFault(path: string): string | undefined {
   return first.startsWith("..") ? `must not start with '..': ${path}` : undefined;
 }
 
-/** The directories a path is in, the outermost first; the root of the volume is none of them. */
+/** Returns the parent directories of a path, outermost first, without the volume's root. */
 export const directoriesOf = (path: string): readonly string[] => {
   const names = path.split("/").slice(0, -1);
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 };
 
-/** Names that are to be seen in the root of the volume: each a link into the data. */
+/** Returns the visible names in the volume's root; each is a link into the data directory. */
 export const visibleNames = (paths: Iterable<string>): ReadonlySet<string> =>
   new Set([...paths].map((path) => path.split("/", 1)[0] ?? path));
 
-/** Whether a name in the root is a directory of one generation of files: `..` and a time. */
+/** Returns whether a name in the root is the directory of one generation of files: `..` and a time. */
 export const isGeneration = (name: string): boolean => /^\.\.\d/.test(name);
 
-/** Start of the name of a generation made at that time, as `..2006_01_02_15_04_05.`. */
+/** Returns the name prefix of a generation created at that time: `..2006_01_02_15_04_05.`. */
 export function generationPrefix({ year, month, day, hour, minute, second }: CivilTime): string {
   return `..${[year, month, day, hour, minute, second].map((field) => padded(field, 2)).join("_")}.`;
 }

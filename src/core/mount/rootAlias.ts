@@ -1,13 +1,13 @@
 /**
- * A root directory that is reached through a symbolic link. The kernel's mount table has paths without links, while
- * runtimes and plugins are given paths below the root directory as it was configured.
+ * A root directory that is reached through a symbolic link. The kernel's mount table has resolved paths, while runtimes
+ * and plugins get paths below the configured root directory.
  */
 import type { MountEntry } from "./mountInfo.ts";
 
 export interface RootAlias {
-  /** As the kernel has the path. */
+  /** Returns the path as the kernel resolves it. */
   toReal(path: string): string;
-  /** The mount table with paths as they were configured. */
+  /** Returns the mount table with configured paths. */
   toConfigured(entries: readonly MountEntry[]): readonly MountEntry[];
 }
 

@@ -1,13 +1,13 @@
 /**
- * How the kubelet's own directory comes to be on a shared mount. Only from one do mounts spread into containers that
- * ask for propagation, and out of them. Counterpart: DoMakeRShared of pkg/volume/util/hostutil.
+ * Decides how the kubelet's root directory gets on a shared mount, which mount propagation into and out of containers
+ * requires. Upstream: DoMakeRShared of pkg/volume/util/hostutil.
  */
 import { type MountEntry, mountedAtOrBelow, mountHolding } from "./mountInfo.ts";
 
-/** `isInUse`: what is mounted below would be hidden by a bind, so all stays as it is. */
+/** `isInUse`: a bind mount would hide mounts below, so nothing is changed. */
 export type RootSharing = "isShared" | "makeShared" | "bindToItself" | "isInUse";
 
-/** Decides; `directory` has no links in it. */
+/** Returns the action; `directory` contains no links. */
 export function rootSharing(entries: readonly MountEntry[], directory: string): RootSharing {
   const holder = mountHolding(entries, directory);
   if (holder?.propagation.sharedWith !== undefined) return "isShared";

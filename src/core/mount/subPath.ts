@@ -1,6 +1,6 @@
-/** Names of a subPath. Counterpart: validation of subPath, and PathWithinBase. */
+/** Path elements of a subPath. Upstream: validation of subPath, and PathWithinBase. */
 
-/** Why a subPath may not be used; undefined when it may. */
+/** Returns the problem of a subPath; undefined when it is valid. */
 export function subPathFault(subPath: string): string | undefined {
   if (subPath.startsWith("/")) return "must be a relative path";
   if (subPath.split("/").includes("..")) return "must not contain '..'";
@@ -8,11 +8,11 @@ export function subPathFault(subPath: string): string | undefined {
   return undefined;
 }
 
-/** The names of a relative path without empty and dot elements. */
+/** Returns the elements of a relative path without empty and dot elements. */
 export const namesOf = (path: string): readonly string[] =>
   path.split("/").filter((name) => name !== "" && name !== ".");
 
-/** The names that lead from a directory to a path, both without links; undefined when the path is not in it. */
+/** Returns the elements from a directory to a path, both without links; undefined when the path is outside. */
 export function namesBelow(root: string, path: string): readonly string[] | undefined {
   if (path === root) return [];
   const prefix = root === "/" ? "/" : `${root}/`;

@@ -1,6 +1,7 @@
 /**
- * The CSINode of a node without CSI drivers, which every node of a cluster has: the scheduler and the controllers read it.
- * Counterpart: pkg/volume/csi/nodeinfomanager.
+ * The CSINode of a node without CSI drivers. Every node of a cluster has one, since the scheduler and controllers read
+ * it.
+ * Upstream: pkg/volume/csi/nodeinfomanager.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
 import { sameItems } from "../sameValue.ts";
@@ -8,7 +9,7 @@ import { sameItems } from "../sameValue.ts";
 export type CsiNode = ApiObjects["csinodes"];
 
 const MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins";
-/** Kinds of volumes that CSI drivers make by now, on any node of this version. */
+/** In-tree plugins migrated to CSI drivers in this version. */
 const MIGRATED: readonly string[] = [
   "kubernetes.io/aws-ebs",
   "kubernetes.io/azure-disk",
@@ -19,14 +20,14 @@ const MIGRATED: readonly string[] = [
   "kubernetes.io/vsphere-volume",
 ];
 
-/** The next request about it. */
+/** The next request for the CSINode. */
 export type CsiNodeStep =
   | { readonly kind: "none" }
   | { readonly kind: "create" | "update"; readonly object: CsiNode }
-  /** It is of an earlier Node of this name: a new one takes its place. */
+  /** It belongs to an earlier Node of this name and is replaced. */
   | { readonly kind: "delete"; readonly uid: string };
 
-/** What is to be done about the one there is; undefined: there is none. Drivers that others entered stay. */
+/** Returns the next request; `existing` is undefined when there is no CSINode. Drivers that others added are kept. */
 export function csiNodeStep(existing: CsiNode | undefined, nodeName: string, nodeUid: string): CsiNodeStep {
   if (existing === undefined) return { kind: "create", object: newCsiNode(nodeName, nodeUid) };
   const { annotations = {}, ownerReferences = [], uid = "" } = existing.metadata ?? {};

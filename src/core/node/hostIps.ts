@@ -1,4 +1,4 @@
-/** The addresses pods have of their node: their `hostIPs`, and their own on its network. Upstream: getHostIPsAnyWay. */
+/** Node addresses for pods: their `hostIPs`, and the pod IPs of host-network pods. Upstream: getHostIPsAnyWay. */
 import type { Node } from "../api.ts";
 import { perObject } from "../perObject.ts";
 import { canonicalIp } from "./ipAddress.ts";
@@ -14,8 +14,8 @@ interface OwnAddresses {
 const isV6 = (ip: string): boolean => ip.includes(":");
 
 /**
- * Those of the Node as the API server has it, whoever set them: the first one, and the first of the other family; internal
- * ones go before external ones. Upstream: GetNodeHostIPs.
+ * Returns the host IPs of a Node of the API server: the first address, and the first of the other family; internal
+ * addresses precede external ones. Upstream: GetNodeHostIPs.
  */
 export const nodeHostIps = perObject(({ status }: Node): readonly string[] => {
   const ofType = (wanted: string): readonly string[] =>
@@ -27,23 +27,27 @@ export const nodeHostIps = perObject(({ status }: Node): readonly string[] => {
   return second === undefined ? [first] : [first, second];
 });
 
-/** Why there is none, in upstream's words: what the node is known by, as Go prints it. Upstream: GetNodeHostIPs. */
+/**
+ * Upstream's error text for a Node without a host IP, with its addresses as Go prints them. Upstream: GetNodeHostIPs.
+ */
 export function hostIpUnknown(node: Node | undefined, { hostname }: Pick<NodeSettings, "hostname">): string {
   const addresses = node === undefined ? [{ type: "Hostname", address: hostname }] : (node.status?.addresses ?? []);
   return `host IP unknown; known addresses: [${addresses.map(({ type, address }) => `{${type} ${address}}`).join(" ")}]`;
 }
 
-/** Those of a node whose Node is not known yet: what it will tell, if that is for it to tell. */
+/**
+ * Returns the host IPs before the Node is known: those the kubelet will report, unless a cloud controller reports them.
+ */
 export function unknownNodeIps({ settings, machine }: OwnAddresses): readonly string[] {
   if (settings.hasExternalCloud && settings.ips[0] === undefined) return [];
   return initialIps(settings, machine);
 }
 
-/** Those a node has by itself, as long as no Node says others. */
+/** Returns the host IPs without a Node that has other addresses. */
 export const ownIps = (settings: NodeSettings, machine: MachineAddresses, isStandalone: boolean): readonly string[] =>
   isStandalone ? standaloneIps(settings.ips, machine.ips) : unknownNodeIps({ settings, machine });
 
-/** Those of a node of no cluster: of `--node-ip`, else the machine's, of the wanted family first. */
+/** Returns the host IPs of a standalone node: those of `--node-ip`, else the machine's, the preferred family first. */
 export function standaloneIps(nodeIps: readonly string[], machineIps: readonly string[]): readonly string[] {
   const named = nodeIps.map(canonicalIp).filter((ip) => !isAnyIp(ip));
   if (named.length > 0) return named;

@@ -1,5 +1,5 @@
 /**
- * The Node a kubelet registers, and what it corrects of one that is there already. Counterparts: initialNode and
+ * The Node that a kubelet registers, and its corrections of an existing one. Upstream: initialNode and
  * tryRegisterWithAPIServer in pkg/kubelet/kubelet_node_status.go.
  */
 import type { Taint } from "../admission/nodeSelection.ts";
@@ -14,7 +14,7 @@ const UNINITIALIZED: Taint = {
   value: "true",
   effect: "NoSchedule",
 };
-/** Labels that follow the kubelet at each of its starts; others are set once. */
+/** Labels that are updated at each start of the kubelet; others are set once. */
 const RECONCILED_LABELS: readonly string[] = [
   "kubernetes.io/hostname",
   "topology.kubernetes.io/zone",
@@ -34,7 +34,7 @@ type LabelFacts = {
   readonly machine: Pick<NodeFacts["machine"], "operatingSystem" | "architecture">;
 };
 
-/** The labels a node gives itself. */
+/** Returns the labels that a kubelet sets on its node. */
 export const initialLabels = ({ settings, machine }: LabelFacts): Readonly<Record<string, string>> => ({
   "kubernetes.io/hostname": settings.hostname,
   "kubernetes.io/os": machine.operatingSystem,
@@ -44,7 +44,7 @@ export const initialLabels = ({ settings, machine }: LabelFacts): Readonly<Recor
   ...settings.labels,
 });
 
-/** The Node to create, its status as of `now` (RFC 3339). */
+/** Builds the Node to create, with its status at `now` (RFC 3339). */
 export function initialNode(facts: NodeFacts, now: string): ComputedNode {
   const { name, settings } = facts;
   const taints = [...settings.taints, ...(settings.hasExternalCloud ? [UNINITIALIZED] : [])];
@@ -64,7 +64,7 @@ export function initialNode(facts: NodeFacts, now: string): ComputedNode {
   return withNodeStatus(node, facts, now);
 }
 
-/** The Node of an earlier life, corrected; the same value when there is nothing to correct but its status. */
+/** Corrects an existing Node of an earlier registration; returns the same object when only its status may differ. */
 export function reconciledNode(existing: Node, initial: Node): Node {
   const { [ATTACH_DETACH]: attach } = initial.metadata?.annotations ?? {};
   const { [ATTACH_DETACH]: _before, ...others } = existing.metadata?.annotations ?? {};
@@ -85,6 +85,6 @@ export function reconciledNode(existing: Node, initial: Node): Node {
   );
 }
 
-/** Labels reconciled to nothing are not set. */
+/** Drops reconciled labels with an empty value. */
 const withoutEmpty = (labels: Readonly<Record<string, string>>, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(labels).filter(([key, value]) => value !== "" || !keys.includes(key)));

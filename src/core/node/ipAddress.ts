@@ -1,10 +1,10 @@
-/** What an IP address is, and its one spelling. Texts have passed `isIPAddress`. Counterpart: Go's net.IP. */
+/** Classifies IP addresses and formats them canonically. Inputs have passed `isIPAddress`. Upstream: Go's net.IP. */
 
 export type AddressKind = "unspecified" | "loopback" | "multicast" | "linkLocal" | "usual";
 
 const V4_IN_V6 = [0, 0, 0, 0, 0, 0xffff];
 
-/** Which kind of address this is; an IPv4 address in IPv6 form counts as IPv4. */
+/** Returns the kind of an address; an IPv4 address in IPv6 form counts as IPv4. */
 export function addressKind(ip: string): AddressKind {
   const canonical = canonicalIp(ip);
   if (!canonical.includes(":")) return kindOfV4(canonical.split(".").map(Number));
@@ -22,7 +22,7 @@ function kindOfV4([a = 0, b = 0, c = 0, d = 0]: readonly number[]): AddressKind 
   return a === 169 && b === 254 ? "linkLocal" : "usual";
 }
 
-/** The spelling of RFC 5952: lower case, no leading zeros, the longest run of zeros left out. */
+/** Returns the RFC 5952 form: lower case, no leading zeros, the longest run of zeros compressed. */
 export function canonicalIp(ip: string): string {
   if (!ip.includes(":")) return ip.split(".").map(Number).join(".");
   const groups = groupsOf(ip);
@@ -38,7 +38,7 @@ export function canonicalIp(ip: string): string {
   return `${text(groups.slice(0, run.start))}::${text(groups.slice(run.start + run.length))}`;
 }
 
-/** The eight numbers of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function groupsOf(ip: string): readonly number[] {
   const [head = "", tail] = ip.split("::").map((half) => (half === "" ? [] : half.split(":").flatMap(numbersOf)));
   const before = head === "" ? [] : head;
@@ -46,7 +46,7 @@ function groupsOf(ip: string): readonly number[] {
   return [...before, ...Array<number>(8 - before.length - tail.length).fill(0), ...tail];
 }
 
-/** One group, or the IPv4 address at the end as two. */
+/** Returns one group, or the two groups of an IPv4 address at the end. */
 function numbersOf(group: string): readonly number[] {
   if (!group.includes(".")) return [Number.parseInt(group, 16)];
   const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);

@@ -1,9 +1,9 @@
-/** Which of two states of one object is the newer. */
+/** Compares two versions of one object. */
 import type { ObjectMeta } from "../api.ts";
 
 const DIGITS = /^\d+$/;
 
-/** The one of the greater resourceVersion; the first when that cannot be told. */
+/** Returns the object with the greater resourceVersion; the first when they cannot be compared. */
 export function newerObject<T extends { readonly metadata?: ObjectMeta }>(first: T, second: T): T {
   const [a = "", b = ""] = [first.metadata?.resourceVersion, second.metadata?.resourceVersion];
   if (a === b) return first;

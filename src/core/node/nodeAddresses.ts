@@ -1,7 +1,4 @@
-/**
- * Under which addresses the node is known. Counterpart: NodeAddress in pkg/kubelet/nodestatus/setters.go and
- * validateNodeIP.
- */
+/** The addresses of the node. Upstream: NodeAddress in pkg/kubelet/nodestatus/setters.go and validateNodeIP. */
 import type { Node } from "../api.ts";
 import { isIPAddress } from "../config/nodeNames.ts";
 import { kubeletError } from "../errors.ts";
@@ -14,11 +11,14 @@ type Addresses = NonNullable<NonNullable<Node["status"]>["addresses"]>;
 
 const PROVIDED_IP = "alpha.kubernetes.io/provided-node-ip";
 
-/** Stands for all addresses of a family. */
+/** Returns whether the address stands for all addresses of its family. */
 export const isAnyIp = (ip: string): boolean => addressKind(ip) === "unspecified";
 const isV6 = (ip: string): boolean => ip.includes(":");
 
-/** The node with its addresses, or why it has none that can be told. A cloud's own addresses are kept. */
+/**
+ * Returns the node with its addresses, or the error when they cannot be determined. Keeps the addresses that a cloud
+ * controller set.
+ */
 export function withAddresses(node: Node, { name, settings, machine }: NodeFacts): Result<Node> {
   const [first, second] = settings.ips.map(canonicalIp);
   const named = [first, second].filter((ip) => ip !== undefined && !isAnyIp(ip)) as readonly string[];
@@ -34,7 +34,7 @@ export function withAddresses(node: Node, { name, settings, machine }: NodeFacts
   );
   if (settings.hasExternalCloud) {
     if ((node.status?.addresses ?? []).length > 0) return ok(annotated);
-    // The cloud controller tells the addresses: nobody is to rely on others before.
+    // The cloud controller sets the addresses; consumers must not see others before.
     if (first === undefined) return ok(withList(annotated, [hostnameOf(settings)]));
   }
   const ips = initialIps(settings, machine);
@@ -45,7 +45,7 @@ export function withAddresses(node: Node, { name, settings, machine }: NodeFacts
   return ok(withList(annotated, [...internal, hostnameOf(settings)]));
 }
 
-/** The addresses a node tells of itself: both of `--node-ip`, or one; none when there is none to be found. */
+/** Returns the addresses that a node reports: both of `--node-ip`, or one; empty when none is found. */
 export function initialIps(settings: NodeSettings, machine: MachineAddresses): readonly string[] {
   const [first, second] = settings.ips.map(canonicalIp);
   const named = [first, second].filter((ip) => ip !== undefined && !isAnyIp(ip)) as readonly string[];
@@ -54,7 +54,7 @@ export function initialIps(settings: NodeSettings, machine: MachineAddresses): r
   return chosen === undefined ? [] : [chosen];
 }
 
-/** The one address of a node that names none, or not all of them. */
+/** Returns the address of a node whose `--node-ip` names none, or not both. */
 function chooseIp(first: string | undefined, settings: NodeSettings, machine: MachineAddresses): string | undefined {
   if (first !== undefined && !isAnyIp(first)) return first;
   if (isIPAddress(settings.hostname)) return canonicalIp(settings.hostname);
@@ -67,7 +67,7 @@ function chooseIp(first: string | undefined, settings: NodeSettings, machine: Ma
   return undefined;
 }
 
-/** Why this cannot be an address of the node. */
+/** Returns why this cannot be an address of the node. */
 function nodeIpFault(ip: string, interfaceIps: readonly string[]): string | undefined {
   switch (addressKind(ip)) {
     case "loopback":

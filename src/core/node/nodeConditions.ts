@@ -1,5 +1,5 @@
 /**
- * The conditions the kubelet owns, among those of others. Counterparts: MemoryPressureCondition, DiskPressureCondition,
+ * The Node conditions that the kubelet owns. Upstream: MemoryPressureCondition, DiskPressureCondition,
  * PIDPressureCondition and ReadyCondition in pkg/kubelet/nodestatus/setters.go.
  */
 import type { Node } from "../api.ts";
@@ -39,13 +39,16 @@ const PRESSURES: readonly PressureCondition[] = [
 const NOT_CHECKED = "container runtime status check may not have completed yet";
 const REQUIRED_CAPACITY = ["cpu", "memory", "pods"];
 
-/** The conditions as of `now` (RFC 3339); Ready comes last where it is new. `withResources` comes before. */
+/**
+ * Returns the node with its conditions at `now` (RFC 3339); a new Ready condition comes last. Call `withResources`
+ * first.
+ */
 export function withConditions(node: Node, { problems, pressures, settings }: NodeFacts, now: string): Node {
   const capacity = node.status?.capacity ?? {};
   const required = [...REQUIRED_CAPACITY, ...(settings.hasEphemeralStorage ? ["ephemeral-storage"] : [])];
   const missing = required.filter((name) => capacity[name] === undefined);
   const before = node.status?.conditions ?? [];
-  // Where it cannot be told yet, what was told last holds: a restart of the kubelet makes no node unready.
+  // While the state is unknown, the last reported condition stays: a kubelet restart makes no node unready.
   const known = problems ?? (conditionOf(node, "Ready") === undefined ? [NOT_CHECKED] : undefined);
   const own = [
     ...PRESSURES.map((pressure) => pressureOf(pressure, pressures)),
@@ -72,7 +75,7 @@ const readyOf = (faults: readonly string[]): NodeCondition =>
     ? { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" }
     : { type: "Ready", status: "False", reason: "KubeletNotReady", message: aggregate(faults) };
 
-/** Several errors as one text, each once. Counterpart: apimachinery's errors.Aggregate. */
+/** Joins several errors into one text, each once. Upstream: apimachinery's errors.Aggregate. */
 function aggregate(messages: readonly string[]): string {
   const [first = "", ...others] = [...new Set(messages)];
   return others.length === 0 ? first : `[${[first, ...others].join(", ")}]`;
@@ -83,6 +86,6 @@ function dated(condition: NodeCondition, before: NodeCondition | undefined, now:
   return { ...condition, lastHeartbeatTime: now, lastTransitionTime: since ?? now };
 }
 
-/** A condition of a node by its type. */
+/** Returns a node's condition of this type. */
 export const conditionOf = (node: Node | undefined, type: string): NodeCondition | undefined =>
   node?.status?.conditions?.find((condition) => condition.type === type);

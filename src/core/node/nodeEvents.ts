@@ -1,4 +1,4 @@
-/** Events of a Node: what changed between two states of it. Counterparts: recordNodeStatusEvent and its callers. */
+/** Events of a Node: the changes between two of its statuses. Upstream: recordNodeStatusEvent and its callers. */
 import type { Node } from "../api.ts";
 import type { KubeletEvent } from "../events.ts";
 import { conditionOf } from "./nodeConditions.ts";
@@ -10,7 +10,7 @@ const PRESSURE_EVENTS = {
   PIDPressure: { True: "NodeHasInsufficientPID", False: "NodeHasSufficientPID" },
 } as const;
 
-/** An event about the node itself. */
+/** Returns an event about the node itself. */
 export const nodeEvent = (
   name: string,
   reason: string,
@@ -26,14 +26,14 @@ const CGROUP_V1 =
   "cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to " +
   "cgroup v2. More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1";
 
-/** The machine, as far as its node is warned of it. */
+/** The facts of the machine that start-up events depend on. */
 export interface StartingMachine {
   readonly swapBytes: bigint;
   readonly kernelVersion: string;
   readonly cgroupVersion: 1 | 2 | undefined;
 }
 
-/** What a kubelet says of its node when it starts. */
+/** Returns the events that a kubelet records when it starts. */
 export function startEvents(
   name: string,
   { swapBytes, kernelVersion, cgroupVersion }: StartingMachine,
@@ -50,7 +50,7 @@ export function startEvents(
 export const nodeStatusEvent = (name: string, reason: string): KubeletEvent =>
   nodeEvent(name, reason, `Node ${name} status is now: ${reason}`);
 
-/** What is worth an event of a status that was written; a Node that is new has nothing to be ready after. */
+/** Returns the events of a written status; a new Node gets no readiness event. */
 export function nodeStatusEvents(name: string, older: Node | undefined, newer: Node): readonly KubeletEvent[] {
   const bootId = newer.status?.nodeInfo?.bootID ?? "";
   const before = older?.status?.nodeInfo?.bootID ?? "";

@@ -1,19 +1,22 @@
-/** What a Node's status is made from, at one instant. */
+/** The facts a Node's status is computed from, at one time. */
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import type { RuntimeHandlerState } from "../runtime/runtimeState.ts";
 import type { NodeSettings } from "./nodeSettings.ts";
 
 /** Addresses of the machine. */
 export interface MachineAddresses {
-  /** Of the interface with the default route: one per family, IPv4 first; loopback's where there is no other at start. */
+  /**
+   * Addresses of the interface with the default route: one per family, IPv4 first; loopback addresses when there is no
+   * other at startup.
+   */
   readonly ips: readonly string[];
-  /** Of all interfaces. */
+  /** Addresses of all interfaces. */
   readonly interfaceIps: readonly string[];
-  /** What the node's name resolves to; empty when nobody knows it. */
+  /** Addresses that the node's name resolves to; empty when it does not resolve. */
   readonly nameIps: readonly string[];
 }
 
-/** Which machine this is. */
+/** Identity and versions of the machine. */
 export interface MachineIdentity {
   readonly machineId: string;
   readonly systemUuid: string;
@@ -34,18 +37,18 @@ export interface NodeImage {
   readonly size: bigint;
 }
 
-/** What the runtime says of itself. */
+/** The runtime's description of itself. */
 export interface NodeRuntime {
   /** Empty when unknown. */
   readonly name: string;
-  /** In its own words. */
+  /** The runtime's own version text. */
   readonly version: string;
   readonly handlers: readonly RuntimeHandlerState[];
-  /** undefined when it tells of no features. */
+  /** undefined when the runtime does not report features. */
   readonly supplementalGroupsPolicy: boolean | undefined;
 }
 
-/** What the node runs short of. */
+/** Resources that the node is short of. */
 export interface NodePressures {
   readonly memory: boolean;
   readonly disk: boolean;
@@ -61,9 +64,9 @@ export interface NodeFacts {
   readonly capacity: ResourceAmounts;
   readonly allocatable: ResourceAmounts;
   readonly runtime: NodeRuntime;
-  /** Why it cannot run pods, in upstream's words; empty when it can, undefined while that cannot be told. */
+  /** Why the node cannot run pods, in upstream's text; empty when it can, undefined while that is unknown. */
   readonly problems: readonly string[] | undefined;
   readonly pressures: NodePressures;
-  /** undefined before they were listed once. */
+  /** undefined before images were listed for the first time. */
   readonly images: readonly NodeImage[] | undefined;
 }

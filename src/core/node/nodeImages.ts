@@ -1,11 +1,11 @@
-/** The largest images of the node. Counterpart: the Images setter, over the image manager's sorted list. */
+/** The largest images of the node. Upstream: the Images setter, over the image manager's sorted list. */
 import type { Node } from "../api.ts";
 import type { NodeFacts, NodeImage } from "./nodeFacts.ts";
 
-/** Names told of one image. */
+/** Maximum number of names reported per image. */
 const MAX_NAMES = 5;
 
-/** The node with its images; those known before stay until the runtime has listed its own. */
+/** Returns the node with its images; keeps the previous ones until the runtime has listed its images. */
 export function withImages(node: Node, { images, settings: { maxImages } }: NodeFacts): Node {
   if (images === undefined) return node;
   const sorted = [...images].sort(bySize);
@@ -24,7 +24,7 @@ export function withImages(node: Node, { images, settings: { maxImages } }: Node
   };
 }
 
-/** Largest first; of two of one size the one with the greater id, so that the order never changes by itself. */
+/** Sorts the largest first, then by descending ID, so that the order is stable. */
 function bySize(a: NodeImage, b: NodeImage): number {
   if (a.size !== b.size) return a.size > b.size ? -1 : 1;
   return a.id > b.id ? -1 : 1;

@@ -1,9 +1,12 @@
-/** Who and what the node is. Counterparts: VersionInfo, DaemonEndpoints, GoRuntime, RuntimeHandlers, NodeFeatures setters. */
+/**
+ * Machine and version facts of the node. Upstream: the setters VersionInfo, DaemonEndpoints, GoRuntime,
+ * RuntimeHandlers, NodeFeatures.
+ */
 import type { Node } from "../api.ts";
 import type { NodeFacts } from "./nodeFacts.ts";
 import { formatRuntimeVersion } from "./runtimeVersion.ts";
 
-/** Machine, versions, port, and what the runtime can do. */
+/** Returns the node with its machine, versions, port and runtime features. */
 export function withNodeInfo(node: Node, { settings, machine, runtime }: NodeFacts): Node {
   const { status = {} } = node;
   const { runtimeHandlers: _handlers, features: _features, declaredFeatures: _declared, ...rest } = status;

@@ -1,4 +1,4 @@
-/** The lease by which a node says that it is alive. Counterpart: newLease of component-helpers' lease controller. */
+/** The lease that reports that a node is alive. Upstream: newLease of component-helpers' lease controller. */
 import type { ApiObjects } from "../api/apiResources.ts";
 import type { EpochMs } from "../ids.ts";
 import { civilTime, formatInstant } from "../telemetry/civilTime.ts";
@@ -7,15 +7,15 @@ export type Lease = ApiObjects["leases"];
 
 export const LEASE_NAMESPACE = "kube-node-lease";
 
-/** What a lease says beside its time. */
+/** The fields of a lease beside its times. */
 export interface LeaseHolder {
   readonly nodeName: string;
-  /** UID of the Node, which the lease goes with; undefined while it is unknown. */
+  /** UID of the Node that owns the lease; undefined while it is unknown. */
   readonly nodeUid: string | undefined;
   readonly durationSeconds: number;
 }
 
-/** A new lease, or `base` renewed. */
+/** Returns a new lease, or `base` renewed. */
 export function renewedLease(base: Lease | undefined, holder: LeaseHolder, now: EpochMs): Lease {
   const { nodeName, nodeUid, durationSeconds } = holder;
   const owner = nodeUid === undefined ? [] : [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: nodeUid }];
@@ -36,6 +36,6 @@ export function renewedLease(base: Lease | undefined, holder: LeaseHolder, now: 
   };
 }
 
-/** RFC 3339 with six digits of a second. */
+/** Formats RFC 3339 with microseconds. */
 const microTime = (at: EpochMs): string =>
   formatInstant(at).replace("Z", `.${String(civilTime(at).micros).padStart(6, "0")}Z`);

@@ -1,24 +1,27 @@
-/** Why a node cannot run pods. Counterparts: runtimeErrors and networkErrors of pkg/kubelet/runtime.go. */
+/** Reasons why a node cannot run pods. Upstream: runtimeErrors and networkErrors of pkg/kubelet/runtime.go. */
 import { formatDuration } from "../config/duration.ts";
 import type { MonotonicMs } from "../ids.ts";
 import type { RuntimeState } from "../runtime/runtimeState.ts";
 
 export interface NodeHealth {
   readonly runtime: Pick<RuntimeState, "runtimeProblems" | "networkProblems" | "downSince">;
-  /** When the runtime was last listed; undefined before the first time. */
+  /** Time of the last relist; undefined before the first one. */
   readonly auditedAt: MonotonicMs | undefined;
   readonly auditPeriodMs: number;
   readonly startedAt: MonotonicMs;
   readonly now: MonotonicMs;
 }
 
-/** Upstream's maxWaitForContainerRuntime: how long the runtime may be away, or still unknown, before that counts. */
+/** Upstream's maxWaitForContainerRuntime: how long the runtime may be down or unknown before it is reported. */
 const PATIENCE_MS = 30_000;
 /** Upstream's relist threshold. */
 const STALLED_MS = 180_000;
 const MS_PER_SECOND = 1_000;
 
-/** The problems in upstream's words; undefined while the last ones told may hold: nothing has been asked, or answers. */
+/**
+ * Returns the problems in upstream's text; undefined while the runtime is unknown or has been down only briefly, then
+ * the last reported ones stay.
+ */
 export function nodeProblems({ runtime, auditedAt, auditPeriodMs, startedAt, now }: NodeHealth) {
   const { downSince, runtimeProblems, networkProblems } = runtime;
   const unknownSince = downSince ?? (auditedAt === undefined ? startedAt : undefined);

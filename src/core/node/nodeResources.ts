@@ -1,6 +1,6 @@
 /**
- * What the node has and what of it pods may use, without what others say it has. Counterparts: MachineInfo in
- * pkg/kubelet/nodestatus/setters.go, the reconciling of resources in kubelet_node_status.go.
+ * Capacity and allocatable of the node, merged with the resources that other components reported. Upstream: MachineInfo
+ * in pkg/kubelet/nodestatus/setters.go, resource reconciliation in kubelet_node_status.go.
  */
 import type { Node } from "../api.ts";
 import { perObject } from "../perObject.ts";
@@ -9,7 +9,10 @@ import { compareQuantity, parseQuantity } from "../quantity.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import type { NodeFacts } from "./nodeFacts.ts";
 
-/** Capacity and allocatable; resources of others stay, and all that is there of them can be had. */
+/**
+ * Returns the node with capacity and allocatable. Resources of other components stay, and are fully allocatable by
+ * default.
+ */
 export function withResources(node: Node, facts: Pick<NodeFacts, "capacity" | "allocatable">): Node {
   const { capacity: before = {}, allocatable: had = {} } = node.status ?? {};
   const capacity = merged(before, facts.capacity);
@@ -19,8 +22,8 @@ export function withResources(node: Node, facts: Pick<NodeFacts, "capacity" | "a
 }
 
 /**
- * Resources of the Node of an earlier life: huge pages as they are now, and none of the devices of another machine.
- * Differs from upstream: another machine is known by its id, not by device plugins that left no checkpoint.
+ * Corrects the resources of an existing Node: huge pages as they are now, and no extended resources of another machine.
+ * Differs from upstream: another machine is detected by its machine ID, not by a missing device plugin checkpoint.
  */
 export function withCurrentResources(existing: Node, initial: Node): Node {
   const { capacity = {}, allocatable = {} } = initial.status ?? {};
@@ -46,8 +49,8 @@ export function withCurrentResources(existing: Node, initial: Node): Node {
 }
 
 /**
- * What pods are admitted to: the node's own resources, and those others say it has. Upstream takes all from its Node,
- * whose native amounts are the kubelet's own.
+ * Returns the resources for pod admission: the node's own and the extended resources that other components reported.
+ * Upstream reads all from its Node, whose native resources are the kubelet's own.
  */
 export function admissibleResources(own: ResourceAmounts, node: Node | undefined): ResourceAmounts {
   const ofOthers = node === undefined ? NONE : extendedResources(node);
@@ -61,7 +64,7 @@ const extendedResources = perObject(({ status }: Node): ResourceAmounts => {
   return found.length === 0 ? NONE : Object.fromEntries(found);
 });
 
-/** An amount that is the same keeps its spelling, so that nothing is told twice in two ways. */
+/** Keeps the notation of an equal amount, so that an update does not look like a change. */
 const merged = (older: ResourceAmounts, newer: ResourceAmounts): ResourceAmounts => ({
   ...older,
   ...Object.fromEntries(

@@ -1,34 +1,34 @@
-/** What flags and configuration say of the node as an object of the API server. */
+/** Settings of the Node object from flags and configuration. */
 import type { Labels, Taint } from "../admission/nodeSelection.ts";
 
 export interface NodeSettings {
-  /** `registerNode`: whether the kubelet creates its Node; if not, somebody else does. */
+  /** `registerNode`: whether the kubelet creates its Node; otherwise the user creates it. */
   readonly register: boolean;
-  /** `--node-labels`: win over what the kubelet would say itself. */
+  /** `--node-labels`: override the labels that the kubelet sets. */
   readonly labels: Labels;
   readonly taints: readonly Taint[];
   /** Empty when unknown. */
   readonly providerId: string;
-  /** `--cloud-provider=external`: a cloud controller completes the Node, and removes a taint when it has. */
+  /** `--cloud-provider=external`: a cloud controller completes the Node and then removes a taint. */
   readonly hasExternalCloud: boolean;
   /** `--hostname-override`, or the host name. */
   readonly hostname: string;
-  /** `--node-ip`: none, one, or one per family; `0.0.0.0` and `::` stand for any address, of that family first. */
+  /** `--node-ip`: none, one, or one per family; `0.0.0.0` and `::` mean any address, preferring that family. */
   readonly ips: readonly string[];
   readonly attachDetachByController: boolean;
-  /** `localStorageCapacityIsolation`: the node has ephemeral storage that pods request. */
+  /** `localStorageCapacityIsolation`: the node has ephemeral storage that pods can request. */
   readonly hasEphemeralStorage: boolean;
   /** `v` and a semantic version. */
   readonly kubeletVersion: string;
-  /** The gate DisableNodeKubeProxyVersion is off: the Node says that its kube-proxy is of this version, too. */
+  /** The gate DisableNodeKubeProxyVersion is off: the Node reports this version for kube-proxy, too. */
   readonly tellsKubeProxyVersion: boolean;
-  /** Of the kubelet's HTTPS server. */
+  /** Port of the kubelet's HTTPS server. */
   readonly port: number;
-  /** Features of pods this node has that others may lack, sorted; undefined: nothing is declared. */
+  /** Declared features of this node, sorted; undefined: none are declared. */
   readonly declaredFeatures: readonly string[] | undefined;
-  /** Images told of at most; -1 is all. */
+  /** Maximum number of images in the status; -1 means all. */
   readonly maxImages: number;
-  /** How often the status is computed, and at least reported. */
+  /** Interval of computing the status, and maximum interval of reporting it. */
   readonly statusUpdatePeriodMs: number;
   readonly statusReportPeriodMs: number;
   readonly leaseDurationSeconds: number;

@@ -1,4 +1,4 @@
-/** The status of a Node from what is known of it. Counterparts: setNodeStatus, updateNode and nodeStatusHasChanged. */
+/** Computes the status of a Node. Upstream: setNodeStatus, updateNode and nodeStatusHasChanged. */
 import type { Node } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
 import { sameValue } from "../sameValue.ts";
@@ -11,18 +11,18 @@ import { withResources } from "./nodeResources.ts";
 
 export interface ComputedNode {
   readonly node: Node;
-  /** Why its addresses are left as they were. */
+  /** Why the addresses are unchanged; undefined when they were computed. */
   readonly problem: KubeletError | undefined;
 }
 
-/** The node with the status of `now` (RFC 3339), and the labels without which nobody can place a pod. */
+/** Returns the node with its status at `now` (RFC 3339), and the platform labels that scheduling needs. */
 export function withNodeStatus(existing: Node, facts: NodeFacts, now: string): ComputedNode {
   const addressed = withAddresses(existing, facts);
   const described = withImages(
     withNodeInfo(withResources(addressed.ok ? addressed.value : existing, facts), facts),
     facts,
   );
-  // Nothing that is served is attached: what an earlier kubelet told of attachable volumes is no longer so.
+  // No supported volume is attached, so the volumesInUse of an earlier kubelet are outdated.
   const { volumesInUse: _none, ...status } = withConditions(described, facts, now).status ?? {};
   return {
     node: { ...described, metadata: withPlatform(described.metadata, facts), status },
@@ -35,7 +35,7 @@ function withPlatform(metadata: Node["metadata"], { machine }: NodeFacts): NonNu
   return { ...metadata, labels: { ...metadata?.labels, ...platform } };
 }
 
-/** Whether there is anything to tell but that the node is still alive. */
+/** Returns whether anything but heartbeat times has changed. */
 export function hasNodeChanged(older: Node, newer: Node): boolean {
   return !sameValue(lasting(older), lasting(newer));
 }

@@ -1,12 +1,14 @@
-/** How a Node tells the version of its runtime. Counterpart: kuberuntime's newRuntimeVersion, apimachinery's util/version. */
+/**
+ * Formats the runtime's version for the Node. Upstream: kuberuntime's newRuntimeVersion, apimachinery's util/version.
+ */
 
 const NUMBERS = /^\s*v?(\d+(?:\.\d+)*)/;
 const SEMANTIC_REST = /^(-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?\s*$/;
 const ZERO_PREFIXED = /^0\d/;
 
 /**
- * The numbers, without a leading v; pre-release and build as well where it is a semantic version. `1.6.20~ds1` is
- * `1.6.20`. undefined: no version of at least two numbers.
+ * Returns the numbers without a leading v, plus pre-release and build of a semantic version. `1.6.20~ds1` is `1.6.20`.
+ * undefined for a version with fewer than two numbers.
  */
 export function formatRuntimeVersion(text: string): string | undefined {
   const [head = "", numbers = ""] = NUMBERS.exec(text) ?? [];

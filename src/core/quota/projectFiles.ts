@@ -1,6 +1,6 @@
 /**
- * Which directories belong to which project of a file system, as `/etc/projects` (`ID:directory`) and `/etc/projid`
- * (`name:ID`) have it; see projects(5). Lines that are not understood stay. Counterpart: project.go of pkg/volume/util/fsquota.
+ * Assignment of directories to project IDs of a file system, in `/etc/projects` (`ID:directory`) and `/etc/projid`
+ * (`name:ID`); see projects(5). Unknown lines are kept. Upstream: project.go of pkg/volume/util/fsquota.
  */
 
 /** Content of both files. */
@@ -9,9 +9,9 @@ export interface ProjectFiles {
   readonly projid: string;
 }
 
-/** The first id that volumes get. */
+/** The first project ID for volumes. */
 export const FIRST_PROJECT = 1_048_577;
-/** How many ids that no file names, but the file system has files of, are passed over. */
+/** Maximum number of IDs skipped because the file system has files with them though neither file names them. */
 export const MAX_IDS_LOOKED_AT = 128;
 
 const DIRECTORY_LINE = /^(\d+):(.*)$/;
@@ -26,11 +26,11 @@ const directories = ({ projects }: ProjectFiles) =>
     return id === undefined ? [] : [{ id: Number(id), directory, line }];
   });
 
-/** The project of a directory. */
+/** Returns the project ID of a directory. */
 export const projectOf = (files: ProjectFiles, directory: string): number | undefined =>
   directories(files).find((each) => each.directory === directory)?.id;
 
-/** Ids that neither file names, in the order they are given away; as many as are looked at. */
+/** Returns the IDs that neither file names, in allocation order; as many as may be tried. */
 export function freeProjects(files: ProjectFiles): readonly number[] {
   const named = linesOf(files.projid).map((line) => Number(NAME_LINE.exec(line)?.[1]));
   const taken = new Set([...directories(files).map(({ id }) => id), ...named]);
@@ -39,13 +39,13 @@ export function freeProjects(files: ProjectFiles): readonly number[] {
   return free;
 }
 
-/** The files with this directory in this project, which nobody has yet. */
+/** Adds a directory with a project ID that is not in use. */
 export const withProject = (files: ProjectFiles, directory: string, id: number): ProjectFiles => ({
   projects: textOf([...linesOf(files.projects), `${id}:${directory}`]),
   projid: textOf([...linesOf(files.projid), `volume${id}:${id}`]),
 });
 
-/** The files without a directory and what is below it, and which of those were in which project. */
+/** Returns the files without a directory and those below it, and the project IDs of the removed ones. */
 export function withoutProjects(files: ProjectFiles, top: string) {
   const all = directories(files);
   const gone = all.filter(({ directory }) => directory === top || directory.startsWith(`${top}/`));

@@ -1,11 +1,14 @@
-/** Huge pages as cgroups count them, by the size of a page as the kernel writes it: `2MB`. Counterpart: HugePageLimits of pkg/kubelet/cm. */
+/**
+ * Huge page limits of cgroups, by page size as the kernel writes it (`2MB`). Upstream: HugePageLimits of
+ * pkg/kubelet/cm.
+ */
 import { parseQuantity, quantityValue } from "../quantity.ts";
 import { type ResourceList, resourceValue } from "./resourceList.ts";
 
 const PREFIX = "hugepages-";
 const UNITS = ["B", "KB", "MB", "GB", "TB", "PB"];
 
-/** A size as resources name it, `2Mi`, as cgroups do: `2MB`; undefined for what is no size. */
+/** Converts a page size from Kubernetes' form, `2Mi`, to the cgroup form, `2MB`; undefined when it is not a size. */
 function unitOf(pageSize: string): string | undefined {
   const quantity = parseQuantity(pageSize);
   if (quantity === undefined) return undefined;
@@ -18,7 +21,7 @@ function unitOf(pageSize: string): string | undefined {
   return `${size}${UNITS[unit]}`;
 }
 
-/** Bytes of each size that the list names. */
+/** Returns the limit in bytes of each page size in the list. */
 export function hugePageLimits(resources: ResourceList): Readonly<Record<string, number>> {
   const limits: Record<string, number> = {};
   for (const name of resources.keys()) {

@@ -1,10 +1,10 @@
-/** Comparing kernel releases such as `6.1.0-13-amd64`. */
+/** Compares kernel releases such as `6.1.0-13-amd64`. */
 
-/** The numbers a release begins with: 6, 1, 0. Empty when it begins with none. */
+/** Returns the leading numbers of a release: 6, 1, 0. Empty when it starts with none. */
 const versionNumbers = (release: string): readonly number[] =>
   (/^\s*v?(\d+(?:\.\d+)*)/.exec(release)?.[1]?.split(".") ?? []).map(Number);
 
-/** Whether a release is that version or a later one; undefined when it is none. */
+/** Returns whether a release is that version or later; undefined when it is malformed. */
 export function isVersionAtLeast(release: string, wanted: string): boolean | undefined {
   const numbers = versionNumbers(release);
   if (numbers.length === 0) return undefined;

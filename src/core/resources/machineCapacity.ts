@@ -1,8 +1,8 @@
-/** What the machine has, as Kubernetes resources: the capacity of the node. */
+/** The machine's capacity as Kubernetes resources. */
 import { formatQuantity, quantityOf } from "../quantity.ts";
 import type { ResourceAmounts } from "./resourceList.ts";
 
-/** The facts capacity is made of. */
+/** The facts that capacity depends on. */
 export interface MachineSize {
   readonly cpuCount: number;
   readonly memoryBytes: bigint;
@@ -11,13 +11,13 @@ export interface MachineSize {
 }
 
 /**
- * Capacity with process ids, which are no resource of the Node but limit all pods together. Upstream: internalCapacity of
- * the container manager.
+ * Returns the capacity with process IDs, which are not a resource of the Node but limit all pods together. Upstream:
+ * internalCapacity of the container manager.
  */
 export const internalCapacity = (capacity: ResourceAmounts, maxPids: bigint | undefined): ResourceAmounts =>
   maxPids === undefined ? capacity : { ...capacity, pid: String(maxPids) };
 
-/** Capacity in wire form, keys sorted. */
+/** Returns the capacity in wire form, keys sorted. */
 export function machineCapacity(machine: MachineSize, maxPods: number): ResourceAmounts {
   const bytes = (amount: bigint): string => formatQuantity(quantityOf(amount, "BinarySI"));
   const pages = machine.hugepages.map(({ resource, bytes: size, count }) => [resource, bytes(size * count)]);

@@ -1,10 +1,10 @@
 /**
- * Memory of pods protected by their requests and throttled before their limits, on cgroup v2 and under the gate
- * MemoryQoS. Counterparts: KEP-2570; kuberuntime_container_linux.go, helpers_linux.go, qos_container_manager_linux.go.
+ * Protects the memory of pods up to their requests and throttles it below their limits, on cgroup v2 with the gate
+ * MemoryQoS. Upstream: KEP-2570; kuberuntime_container_linux.go, helpers_linux.go, qos_container_manager_linux.go.
  *
  *     class       container and pod                container            /kubepods, /kubepods/burstable
  *     Guaranteed  memory.min = request             no memory.high       memory.min: all requests
- *     Burstable   memory.low = request             memory.high          memory.low: those of Burstable pods
+ *     Burstable   memory.low = request             memory.high          memory.low: requests of Burstable pods
  *     BestEffort                                   memory.high
  */
 import type { Container, Pod } from "../api.ts";
@@ -13,19 +13,22 @@ import { isVersionAtLeast } from "./kernelVersion.ts";
 import { containerLimits, containerRequests, podRequests } from "./podResources.ts";
 import { resourceValue } from "./resourceList.ts";
 
-/** What of it is in use. */
+/** Settings of memory QoS. */
 export interface MemoryQos {
-  /** Part of the way from request to limit at which a container is throttled; 0 to 1. */
+  /** Fraction of the distance from request to limit at which a container is throttled; 0 to 1. */
   readonly throttlingFactor: number;
   /** Requests are protected: `memoryReservationPolicy: TieredReservation`. */
   readonly protectsRequests: boolean;
-  /** Of one page of memory: the kernel takes whole ones. */
+  /** Size of a memory page; the kernel accepts multiples of it. */
   readonly pageBytes: number;
-  /** What all pods may use together: the limit of containers without one. Neither eviction nor huge pages count. */
+  /**
+   * Memory for all pods together, in place of the limit of containers without one. Ignores eviction thresholds and huge
+   * pages.
+   */
   readonly nodeBytes: number;
 }
 
-/** Protection in a cgroup, cgroup v2. */
+/** Memory protection of a cgroup v2. */
 export interface MemoryProtection {
   /** Memory the kernel never reclaims. */
   readonly memoryMinBytes?: number;
@@ -33,10 +36,10 @@ export interface MemoryProtection {
   readonly memoryLowBytes?: number;
 }
 
-/** Older kernels may throttle what has reached memory.high for ever; fixed by their commit b3ff92916af3. */
+/** Older kernels may throttle a cgroup at memory.high forever; fixed by kernel commit b3ff92916af3. */
 const FIRST_SAFE_KERNEL = "5.9";
 
-/** What is to be said of a kernel on which throttling is not safe; undefined of one on which it is. */
+/** Returns the warning for a kernel on which throttling is not safe; undefined otherwise. */
 export const memoryQosWarning = (kernelVersion: string): string | undefined =>
   isVersionAtLeast(kernelVersion, FIRST_SAFE_KERNEL) === false
     ? `Kernel ${kernelVersion} is older than ${FIRST_SAFE_KERNEL}: containers that MemoryQoS throttles at memory.high may hang`
@@ -47,7 +50,7 @@ const protection = (qos: QosClass, bytes: number): Required<MemoryProtection> =>
   memoryLowBytes: qos === "Burstable" ? bytes : 0,
 });
 
-/** Files of a container's cgroup and their content. A container without a limit is measured by what pods may use. */
+/** Returns the cgroup files of a container with their content. `nodeBytes` replaces a missing limit. */
 export function containerMemoryQos(
   pod: Pod,
   container: Container,
@@ -58,7 +61,7 @@ export function containerMemoryQos(
   const { memoryMinBytes, memoryLowBytes } = protection(podQosClass(pod), protectsRequests ? request : 0);
   const ceiling = limit === 0 ? nodeBytes : limit;
   const high = Math.floor((request + (ceiling - request) * throttlingFactor) / pageBytes) * pageBytes;
-  // With a request like the limit there is no room to be throttled in.
+  // When request and limit are equal, there is nothing to throttle.
   const isThrottled = (request !== limit || request === 0) && high > request;
   return {
     "memory.min": String(memoryMinBytes),
@@ -69,19 +72,19 @@ export function containerMemoryQos(
 
 const requestOf = (pod: Pod): number => Number(resourceValue(podRequests(pod), "memory"));
 
-/** Protection of a pod's cgroup; nothing where requests are not protected. */
+/** Returns the protection of a pod's cgroup; empty when requests are not protected. */
 export const podMemoryProtection = (pod: Pod, qos: MemoryQos | undefined): MemoryProtection =>
   qos?.protectsRequests === true ? protection(podQosClass(pod), requestOf(pod)) : {};
 
-/** What pods of each class have protected, in bytes. */
+/** Protected memory of the pods of each QoS class, in bytes. */
 export interface ProtectedMemory {
-  /** By memory.min. */
+  /** Protected by memory.min. */
   readonly guaranteedBytes: number;
-  /** By memory.low. */
+  /** Protected by memory.low. */
   readonly burstableBytes: number;
 }
 
-/** Sums over the active pods; 0 where requests are not protected. */
+/** Returns the sums over the active pods; 0 when requests are not protected. */
 export function protectedMemory(activePods: readonly Pod[], qos: MemoryQos | undefined): ProtectedMemory {
   const sum = (wanted: QosClass): number =>
     qos?.protectsRequests === true

@@ -1,6 +1,6 @@
 /**
- * What pods may use of the node: capacity less the reservations for Kubernetes and the system, less what hard eviction
- * keeps free. Counterparts: pkg/kubelet/cm/node_container_manager_linux.go, pkg/kubelet/nodestatus/setters.go.
+ * Allocatable of the node: capacity less the reservations for Kubernetes and the system, less the hard eviction
+ * thresholds. Upstream: pkg/kubelet/cm/node_container_manager_linux.go, pkg/kubelet/nodestatus/setters.go.
  */
 import { shareOf } from "../eviction/thresholds.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "../quantity.ts";
 import { type ResourceAmounts, type ResourceList, addResources, parseResourceList } from "./resourceList.ts";
 
-/** What allocatable is computed from; amounts are Kubernetes quantities. */
+/** The inputs of allocatable; amounts are Kubernetes quantities. */
 export interface NodeReservations {
   readonly capacity: ResourceAmounts;
   readonly kubeReserved?: ResourceAmounts | undefined;
@@ -34,7 +34,7 @@ function percentageOf(text: string, capacity: Quantity): Quantity | undefined {
   return quantityOf(BigInt(Math.trunc(Number(quantityValue(capacity)) * share)), "BinarySI");
 }
 
-/** What hard eviction keeps free, by resource. */
+/** Returns the amounts that hard eviction reserves, by resource. */
 function evictionReservation(evictionHard: Readonly<Record<string, string>>, capacity: ResourceList): ResourceList {
   const reserved = new Map<string, Quantity>();
   for (const [signal, threshold] of Object.entries(evictionHard)) {
@@ -58,14 +58,17 @@ function subtractAll(capacity: ResourceList, reservations: readonly ResourceList
   return new Map(left);
 }
 
-/** What all pods may use together: capacity less reservations, eviction not counted. The limit of `/kubepods`. */
+/**
+ * Returns the resources of all pods together: capacity less reservations, without eviction thresholds. This is the
+ * limit of `/kubepods`.
+ */
 export function resourcesForPods(node: NodeReservations): ResourceList {
   const reservations = [parseResourceList(node.kubeReserved), parseResourceList(node.systemReserved)];
   return subtractAll(parseResourceList(node.capacity), reservations);
 }
 
 /**
- * Why no node can have these reservations: of some resource they are more than the machine has. Upstream:
+ * Returns why the reservations are invalid: they exceed the machine's capacity of some resource. Upstream:
  * validateNodeAllocatable.
  */
 export function reservationFault(node: NodeReservations): string | undefined {
@@ -85,7 +88,7 @@ export function reservationFault(node: NodeReservations): string | undefined {
   return faults.length === 0 ? undefined : `invalid Node Allocatable configuration. ${faults.join(" ")}`;
 }
 
-/** Allocatable of the node in wire form, never below 0; preallocated huge pages are taken from memory. */
+/** Returns the node's allocatable in wire form, never below 0; preallocated huge pages are subtracted from memory. */
 export function nodeAllocatable(node: NodeReservations): ResourceAmounts {
   const capacity = parseResourceList(node.capacity);
   const eviction = evictionReservation(node.evictionHard ?? {}, capacity);

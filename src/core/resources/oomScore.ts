@@ -1,6 +1,6 @@
 /**
- * oom_score_adj of a container: whom the kernel kills first when the node runs out of memory. A heuristic: using a
- * tenth of the node lowers the score by 100. Counterpart: pkg/kubelet/qos/policy.go.
+ * oom_score_adj of a container: which processes the kernel kills first when the node runs out of memory. A heuristic: a
+ * request for a tenth of the node's memory lowers the score by 100. Upstream: pkg/kubelet/qos/policy.go.
  */
 import type { Container, Pod } from "../api.ts";
 import { isNodeCriticalPod } from "../pod/criticalPod.ts";
@@ -16,7 +16,7 @@ const LEAST_BURSTABLE = BEST_EFFORT + GUARANTEED;
 
 const memoryRequest = (container: Container): bigint => resourceValue(containerRequests(container), "memory");
 
-/** What the pod as a whole requests beyond its containers, divided evenly among them. */
+/** Returns the pod-level request beyond the containers' requests, divided evenly among them. */
 function unassignedPerContainer(pod: Pod): bigint {
   const total = resourceValue(podLevelRequests(pod), "memory");
   if (total === 0n) return 0n;
@@ -24,7 +24,7 @@ function unassignedPerContainer(pod: Pod): bigint {
   return count === 0 ? 0n : (total - resourceValue(aggregateContainerRequests(pod), "memory")) / BigInt(count);
 }
 
-/** The score adjustment, from -997 (kept longest) to 1000 (killed first); `memoryBytes` is the node's. */
+/** Returns the score from -997 (killed last) to 1000 (killed first); `memoryBytes` is the node's. */
 export function oomScoreAdjust(pod: Pod, container: Container, memoryBytes: bigint): number {
   if (isNodeCriticalPod(pod)) return GUARANTEED;
   const qos = podQosClass(pod);
@@ -34,14 +34,17 @@ export function oomScoreAdjust(pod: Pod, container: Container, memoryBytes: bigi
   const scoreFor = (bytes: bigint): number => BEST_EFFORT - Number((1000n * (bytes + extra)) / memoryBytes);
   const own = scoreFor(memoryRequest(container));
   const score = isSidecarOf(pod, container) ? Math.min(own, scoreFor(leastRegularRequest(pod))) : own;
-  // Burstable stays between Guaranteed and BestEffort whatever it asks for.
+  // Burstable stays between Guaranteed and BestEffort, whatever its request.
   return Math.min(Math.max(score, LEAST_BURSTABLE), BEST_EFFORT - 1);
 }
 
 const isSidecarOf = (pod: Pod, container: Container): boolean =>
   isSidecar(container) && findNamed(pod.spec.initContainers, container.name) !== undefined;
 
-/** A sidecar is never killed before the containers it serves: the smallest of them sets its score. */
+/**
+ * Returns the smallest request of the regular containers. It limits a sidecar's score, so that a sidecar is never
+ * killed before the containers it serves.
+ */
 const leastRegularRequest = (pod: Pod): bigint => leastRequest(pod.spec.containers);
 const leastRequest = perObject((containers: Pod["spec"]["containers"]): bigint => {
   const requests = containers.map(memoryRequest);

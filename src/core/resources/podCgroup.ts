@@ -1,6 +1,7 @@
 /**
- * Names and limits of the cgroups around pods: `/kubepods`, one per QoS class below it, one per pod. The kubelet's
- * own names, whatever the driver and the cgroup version. Counterparts: pod_container_manager_linux.go, qos_container_manager_linux.go.
+ * Names and limits of pod cgroups: `/kubepods`, one child per QoS class, one per pod. Names are in the kubelet's own
+ * form, whatever the driver and the cgroup version. Upstream: pod_container_manager_linux.go,
+ * qos_container_manager_linux.go.
  */
 import type { Pod } from "../api.ts";
 import { type QosClass, podQosClass } from "../pod/qos.ts";
@@ -13,23 +14,23 @@ import { MIN_CPU_SHARES, milliCpuToQuotaUs, milliCpuToShares } from "./cgroupMat
 import { containerLimits, podLevelLimits, podLimits, podRequests } from "./podResources.ts";
 import { type ResourceList, resourceMilli, resourceValue } from "./resourceList.ts";
 
-/** How pods are put into cgroups. */
+/** Settings of pod cgroups. */
 export interface PodCgroupConfig {
   /** Parent of `/kubepods`; empty or `/` for the root. */
   readonly cgroupRoot: string;
-  /** False: no cgroups per QoS class and pod, the runtime chooses. */
+  /** False: there are no cgroups per QoS class and pod, the runtime chooses. */
   readonly cgroupsPerQos: boolean;
   readonly cgroupDriver: CgroupDriver;
   readonly cpuCfsQuota: boolean;
   /** Microseconds. */
   readonly cpuCfsPeriodUs: number;
-  /** Most processes per pod; 0 or less for no limit. */
+  /** Maximum number of processes per pod; 0 or less means no limit. */
   readonly podPidsLimit: number;
   /** undefined: not in use. */
   readonly memoryQos: MemoryQos | undefined;
 }
 
-/** What limits of pods depend on. */
+/** Settings that the limits of pods depend on. */
 export type PodLimitConfig = Pick<PodCgroupConfig, "cpuCfsQuota" | "cpuCfsPeriodUs" | "podPidsLimit" | "memoryQos">;
 
 /** Limits in cgroup v1 units, as the cgroup port takes them. */
@@ -39,13 +40,13 @@ export interface CgroupLimits extends MemoryProtection {
   readonly cpuPeriodUs?: number;
   readonly memoryLimitBytes?: number;
   readonly pidsLimit?: number;
-  /** Bytes of huge pages by the size of a page, `2MB`; none of the sizes that are not named. */
+  /** Huge page limits in bytes by page size (`2MB`). A size that is not listed gets a limit of 0. */
   readonly hugePages?: Readonly<Record<string, number>>;
 }
 
 type CgroupParent = Pick<PodCgroupConfig, "cgroupRoot">;
 
-/** As upstream's messages print a cgroup: the list of its steps. */
+/** Formats a cgroup name like upstream's messages: as the list of its elements. */
 export const printedCgroupName = (name: string): string =>
   `[${name
     .split("/")
@@ -53,10 +54,10 @@ export const printedCgroupName = (name: string): string =>
     .map((step) => JSON.stringify(step))
     .join(" ")}]`;
 
-/** `/kubepods` under the cgroup root. */
+/** Returns the name of `/kubepods` under the cgroup root. */
 export const kubepodsCgroupName = ({ cgroupRoot }: CgroupParent): string => `${trimmedEnd(cgroupRoot, "/")}/kubepods`;
 
-/** The cgroup of all pods of a QoS class; Guaranteed pods are directly under `/kubepods`. */
+/** Returns the cgroup of all pods of a QoS class; Guaranteed pods are directly under `/kubepods`. */
 export function qosCgroupName(parent: CgroupParent, qos: QosClass): string {
   const kubepods = kubepodsCgroupName(parent);
   switch (qos) {
@@ -69,31 +70,31 @@ export function qosCgroupName(parent: CgroupParent, qos: QosClass): string {
   }
 }
 
-/** The cgroup of a pod; empty when there are none per pod. */
+/** Returns a pod's cgroup; empty when there are no cgroups per pod. */
 export function podCgroupName(pod: Pod, config: Pick<PodCgroupConfig, "cgroupRoot" | "cgroupsPerQos">): string {
   return config.cgroupsPerQos ? `${qosCgroupName(config, podQosClass(pod))}/pod${pod.metadata.uid}` : "";
 }
 
-/** The cgroup parent of a pod's sandbox, as the driver names it; empty when there are no cgroups per pod. */
+/** Returns the cgroup parent of a pod's sandbox in the driver's form; empty when there are no cgroups per pod. */
 export const podCgroupParent = (
   pod: Pod,
   config: Pick<PodCgroupConfig, "cgroupRoot" | "cgroupsPerQos" | "cgroupDriver">,
 ): string => (config.cgroupsPerQos ? driverCgroupPath(config.cgroupDriver, podCgroupName(pod, config)) : "");
 
-/** Whose pod's cgroup this child of a QoS cgroup is; undefined when it is none. */
+/** Returns the pod UID of a QoS cgroup's child; undefined when it is not a pod's cgroup. */
 export function parsePodCgroupName(lastElement: string): string | undefined {
   const uid = lastElement.startsWith("pod") ? lastElement.slice("pod".length) : "";
   return isPathSegment(uid) ? uid : undefined;
 }
 
-/** A limit on the pod only means something when every container has one, or the pod itself does. */
+/** Returns whether the pod has a limit: every container has one, or the pod itself does. */
 function isLimited(pod: Pod, name: "cpu" | "memory"): boolean {
   if ((podLevelLimits(pod).get(name)?.nano ?? 0n) !== 0n) return true;
   const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
   return containers.every((container) => (containerLimits(container).get(name)?.nano ?? 0n) !== 0n);
 }
 
-/** Limits of a pod's cgroup. */
+/** Returns the limits of a pod's cgroup. */
 export function podCgroupResources(pod: Pod, config: PodLimitConfig): CgroupLimits {
   const pids = config.podPidsLimit > 0 ? { pidsLimit: config.podPidsLimit } : {};
   const qos = podQosClass(pod);
@@ -111,7 +112,7 @@ export function podCgroupResources(pod: Pod, config: PodLimitConfig): CgroupLimi
   return { cpuShares, ...cpu, ...memory, ...protectedMemory, ...pids, hugePages };
 }
 
-/** Limits of the Burstable and BestEffort cgroups, given the active pods: only the CPU weight. */
+/** Returns the limits of the Burstable or BestEffort cgroup, given the active pods: only the CPU shares. */
 export function qosCgroupResources(qos: "Burstable" | "BestEffort", activePods: readonly Pod[]): CgroupLimits {
   if (qos === "BestEffort") return { cpuShares: Number(MIN_CPU_SHARES) };
   const cpuMilli = activePods
@@ -120,7 +121,7 @@ export function qosCgroupResources(qos: "Burstable" | "BestEffort", activePods: 
   return { cpuShares: Number(milliCpuToShares(cpuMilli)) };
 }
 
-/** Protection of the cgroups around pods: on v2 one that is above others has to have as much as they have together. */
+/** Returns the memory protection of the cgroups above pods: on v2 a parent needs at least the sum of its children. */
 export const protectedCgroups = (
   parent: CgroupParent,
   { guaranteedBytes, burstableBytes }: ProtectedMemory,
@@ -130,7 +131,7 @@ export const protectedCgroups = (
     [qosCgroupName(parent, "Burstable"), { memoryLowBytes: burstableBytes }],
   ]);
 
-/** Limits of `/kubepods`: what all pods may use together (capacity less the reservations, not less the eviction margin). */
+/** Returns the limits of `/kubepods`: capacity less the reservations, without the eviction thresholds. */
 export function kubepodsCgroupResources(forPods: ResourceList): CgroupLimits {
   const memoryBytes = Number(resourceValue(forPods, "memory"));
   const cpuShares = Number(milliCpuToShares(resourceMilli(forPods, "cpu")));

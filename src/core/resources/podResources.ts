@@ -1,6 +1,6 @@
 /**
- * What a pod asks for in total: containers, sidecars, the largest step of initialization, pod-level resources and
- * overhead. The rule is part of the API. Counterpart: k8s.io/component-helpers/resource.
+ * Total resources of a pod: containers, sidecars, the largest step of initialization, pod-level resources and overhead.
+ * The rule is part of the API. Upstream: k8s.io/component-helpers/resource.
  */
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
@@ -17,12 +17,12 @@ export interface PodResourcesOptions {
   readonly excludeOverhead?: boolean;
 }
 
-/** True for init containers that keep running beside the others. */
+/** Returns true for init containers that keep running beside the main containers. */
 export const isSidecar = (container: Pick<Container, "restartPolicy">): boolean => container.restartPolicy === "Always";
 
-/** Requests of one container. */
+/** Returns the requests of one container. */
 export const containerRequests: ResourcesOf = perObject(({ resources }) => parseResourceList(resources?.requests));
-/** Limits of one container. */
+/** Returns the limits of one container. */
 export const containerLimits: ResourcesOf = perObject(({ resources }) => parseResourceList(resources?.limits));
 
 const isPodLevelResource = (name: string): boolean =>
@@ -32,12 +32,12 @@ function podLevel(amounts: NonNullable<Container["resources"]>["requests"]): Res
   return new Map([...parseResourceList(amounts)].filter(([name]) => isPodLevelResource(name)));
 }
 
-/** Requests set for the pod as a whole, of the resources that may be; empty when there are none. */
+/** Returns the pod-level requests of supported resources; empty when there are none. */
 export const podLevelRequests = (pod: PodSpecOf): ResourceList => podLevel(pod.spec.resources?.requests);
-/** Limits set for the pod as a whole, of the resources that may be; empty when there are none. */
+/** Returns the pod-level limits of supported resources; empty when there are none. */
 export const podLevelLimits = (pod: PodSpecOf): ResourceList => podLevel(pod.spec.resources?.limits);
 
-/** The most the containers use at one time: while running, or at the largest step of initialization. */
+/** Returns the maximum that containers use at one time: while running, or at the largest step of initialization. */
 function aggregate(pod: PodSpecOf, of: ResourcesOf): ResourceList {
   let running = pod.spec.containers.reduce((sum, container) => addResources(sum, of(container)), EMPTY);
   let sidecars = EMPTY;
@@ -54,10 +54,10 @@ function aggregate(pod: PodSpecOf, of: ResourcesOf): ResourceList {
   return maxResources(running, initializing);
 }
 
-/** Requests of all containers together, without pod-level resources and overhead. */
+/** Returns the requests of all containers together, without pod-level resources and overhead. */
 export const aggregateContainerRequests = (pod: PodSpecOf): ResourceList => aggregate(pod, containerRequests);
 
-/** Total requests of a pod: what admission and cgroups count. */
+/** Returns the total requests of a pod, as admission and cgroups count them. */
 export const podRequests = (
   { spec }: PodSpecOf,
   { excludeOverhead = false }: PodResourcesOptions = {},
@@ -66,12 +66,12 @@ export const podRequests = (
 const ownRequests = (spec: Pod["spec"]): ResourceList =>
   new Map([...aggregateContainerRequests({ spec }), ...podLevelRequests({ spec })]);
 
-/** Every pod is judged beside all others, so each one's sum is worked out once. */
+/** Cached, since admission compares every pod with all others. */
 const requestsWithOverhead = perObject(
   (spec: Pod["spec"]): ResourceList => addResources(ownRequests(spec), parseResourceList(spec.overhead)),
 );
 
-/** Total limits of a pod. Overhead only adds to limits that are there: no limit stays no limit. */
+/** Returns the total limits of a pod. Overhead only adds to existing limits. */
 export function podLimits(pod: PodSpecOf, options: PodResourcesOptions = {}): ResourceList {
   const limits = new Map([...aggregate(pod, containerLimits), ...podLevelLimits(pod)]);
   if (options.excludeOverhead) return limits;

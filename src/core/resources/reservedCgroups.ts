@@ -1,6 +1,6 @@
 /**
- * The cgroups outside of pods that `enforceNodeAllocatable` limits: those of the system and of Kubernetes itself, with
- * what is reserved for them. Counterparts: enforceExistingCgroup, getCgroupConfigInternal of node_container_manager_linux.go.
+ * The cgroups of system and Kubernetes daemons that `enforceNodeAllocatable` limits to their reservations. Upstream:
+ * enforceExistingCgroup and getCgroupConfigInternal of node_container_manager_linux.go.
  */
 import type { KubeletConfiguration } from "../config/kubeletConfiguration.ts";
 import { type CgroupDriver, sliceCgroupName } from "./cgroupDriver.ts";
@@ -9,15 +9,15 @@ import { hugePageLimits } from "./hugePageLimits.ts";
 import type { CgroupLimits } from "./podCgroup.ts";
 import { parseResourceList, type ResourceAmounts, resourceMilli, resourceValue } from "./resourceList.ts";
 
-/** One of them. */
+/** A cgroup with its reservation. */
 export interface ReservedCgroup {
-  /** As upstream's messages name the reservation. */
+  /** Name of the reservation in upstream's messages. */
   readonly reservation: "system reserved" | "kube reserved";
-  /** Only its share of CPU time is enforced, no limit that kills. */
+  /** Only CPU shares are enforced, no limit that kills processes. */
   readonly isCompressible: boolean;
   /** As configured: a path on the cgroup file system, or one that ends in a slice. */
   readonly cgroup: string;
-  /** Undefined: nothing is reserved, so there is nothing to enforce. */
+  /** undefined: there is no reservation, so nothing is enforced. */
   readonly limits: CgroupLimits | undefined;
 }
 
@@ -26,7 +26,7 @@ type Fields = Pick<
   "enforceNodeAllocatable" | "systemReserved" | "systemReservedCgroup" | "kubeReserved" | "kubeReservedCgroup"
 >;
 
-/** Those the configuration names, in upstream's order. `protectsMemory`: the gate MemoryQoS, on cgroup v2. */
+/** Returns the configured cgroups in upstream's order. `protectsMemory`: the gate MemoryQoS, on cgroup v2. */
 export function reservedCgroups(config: Fields, protectsMemory: boolean): readonly ReservedCgroup[] {
   const system = ["system reserved", config.systemReservedCgroup, config.systemReserved] as const;
   const kube = ["kube reserved", config.kubeReservedCgroup, config.kubeReserved] as const;
@@ -46,7 +46,7 @@ export function reservedCgroups(config: Fields, protectsMemory: boolean): readon
     }));
 }
 
-/** Differs from upstream: huge pages stay allowed where compressible resources alone are enforced. */
+/** Returns the limits for compressible resources. Differs from upstream: huge pages stay allowed. */
 function cpuLimits(reserved: ResourceAmounts): CgroupLimits | undefined {
   if (Object.keys(reserved).length === 0) return undefined;
   const list = parseResourceList(reserved);
@@ -66,6 +66,6 @@ function allLimits(reserved: ResourceAmounts, protectsMemory: boolean): CgroupLi
   };
 }
 
-/** The cgroup as the kubelet names it: with systemd a configured path counts by the slice it ends in. */
+/** Returns the cgroup's name in the kubelet's form; with systemd a configured path is identified by its last slice. */
 export const reservedCgroupName = (driver: CgroupDriver, { cgroup }: Pick<ReservedCgroup, "cgroup">): string =>
   driver === "systemd" ? sliceCgroupName(cgroup) : `/${cgroup.replace(/^\/+/, "")}`;

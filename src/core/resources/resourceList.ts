@@ -1,4 +1,4 @@
-/** Amounts by resource name, and the few operations on them. Counterpart: v1.ResourceList. */
+/** Amounts by resource name, and operations on them. Upstream: v1.ResourceList. */
 import {
   type Quantity,
   addQuantity,
@@ -14,7 +14,7 @@ export type ResourceList = ReadonlyMap<string, Quantity>;
 /** The wire form: quantities as text by resource name. */
 export type ResourceAmounts = Readonly<Record<string, string>>;
 
-/** Parses wire amounts. Pods and configuration are validated earlier: a text that is no quantity counts as absent. */
+/** Parses wire amounts. Skips malformed quantities, since pods and configuration are validated earlier. */
 export function parseResourceList(amounts: ResourceAmounts | undefined): ResourceList {
   const list = new Map<string, Quantity>();
   for (const [name, text] of Object.entries(amounts ?? {})) {
@@ -33,24 +33,24 @@ function combine(a: ResourceList, b: ResourceList, both: (x: Quantity, y: Quanti
   return list;
 }
 
-/** The sum of two lists. */
+/** Returns the sum of two lists. */
 export const addResources = (a: ResourceList, b: ResourceList): ResourceList => combine(a, b, addQuantity);
 
-/** Of each resource the larger amount. */
+/** Returns the larger amount of each resource. */
 export const maxResources = (a: ResourceList, b: ResourceList): ResourceList =>
   combine(a, b, (x, y) => (compareQuantity(y, x) > 0 ? y : x));
 
-/** Of each resource in either list the smaller amount, or the only one. */
+/** Returns the smaller amount of each resource; a resource in one list only keeps its amount. */
 export const minResources = (a: ResourceList, b: ResourceList): ResourceList =>
   combine(a, b, (x, y) => (compareQuantity(y, x) < 0 ? y : x));
 
-/** Thousandths of a resource (for cpu), rounded up; 0 when absent. */
+/** Returns a resource in thousandths (for cpu), rounded up; 0 when absent. */
 export function resourceMilli(list: ResourceList, name: string): bigint {
   const quantity = list.get(name);
   return quantity === undefined ? 0n : quantityMilli(quantity);
 }
 
-/** Whole units of a resource (bytes, counts), rounded up; 0 when absent. */
+/** Returns a resource in whole units (bytes, counts), rounded up; 0 when absent. */
 export function resourceValue(list: ResourceList, name: string): bigint {
   const quantity = list.get(name);
   return quantity === undefined ? 0n : quantityValue(quantity);

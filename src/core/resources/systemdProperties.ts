@@ -1,12 +1,12 @@
 /**
- * Slices and their limits as properties of systemd units. Counterparts: systemd/v1.go, systemd/v2.go and addCPUQuota of
+ * Slices and their limits as properties of systemd units. Upstream: systemd/v1.go, systemd/v2.go and addCPUQuota of
  * opencontainers/cgroups.
  */
 import { sharesToWeight } from "./cgroupMath.ts";
 import { parentSliceUnit } from "./cgroupDriver.ts";
 import type { CgroupLimits } from "./podCgroup.ts";
 
-/** A property of a unit; the value as words of D-Bus arguments: a list begins with its length. */
+/** A property of a unit; `words` are the value as D-Bus arguments, where a list starts with its length. */
 export interface UnitProperty {
   readonly name: string;
   /** D-Bus type of the value: `b`, `s`, `t` (64 bits, unsigned) or `as`. */
@@ -14,14 +14,14 @@ export interface UnitProperty {
   readonly words: readonly string[];
 }
 
-/** Of which systemd, on which kind of cgroups. */
+/** Version of systemd and of the cgroup hierarchy. */
 export interface SystemdHost {
   readonly cgroupVersion: 1 | 2;
-  /** `252` */
+  /** Such as 252. */
   readonly systemdVersion: number;
 }
 
-/** Limits for systemd, and the same for the cgroup files, so that neither undoes the other. */
+/** Limits for systemd and the matching values of cgroup files, so that neither overwrites the other. */
 export interface SliceLimits {
   readonly properties: readonly UnitProperty[];
   readonly limits: CgroupLimits;
@@ -30,21 +30,21 @@ export interface SliceLimits {
 const INFINITY = (2n ** 64n - 1n).toString();
 const DEFAULT_PERIOD_US = 100_000;
 const US_PER_S = 1_000_000;
-/** systemd keeps whole percents of a CPU. */
+/** systemd rounds quotas to whole percents of a CPU. */
 const PERCENT_US = 10_000;
-/** The first that knows CPUQuotaPeriodUSec. */
+/** The first systemd version with CPUQuotaPeriodUSec. */
 const QUOTA_PERIOD_SINCE = 242;
 
 const flag = (name: string, value: boolean): UnitProperty => ({ name, signature: "b", words: [String(value)] });
 
-/** Negative is no limit. */
+/** A negative value means no limit. */
 const amount = (name: string, value: number): UnitProperty => ({
   name,
   signature: "t",
   words: [value < 0 ? INFINITY : String(value)],
 });
 
-/** What every slice is made with. `Delegate` is not among it: systemd takes it for scopes and services only. */
+/** Returns the properties of every slice. `Delegate` is absent: systemd accepts it for scopes and services only. */
 export function sliceProperties(cgroup: string, { cgroupVersion }: SystemdHost): readonly UnitProperty[] {
   return [
     { name: "Description", signature: "s", words: [`pod cgroup ${cgroup}`] },
@@ -57,7 +57,10 @@ export function sliceProperties(cgroup: string, { cgroupVersion }: SystemdHost):
   ];
 }
 
-/** A quota in microseconds of CPU per second, rounded up to what systemd can keep, and the quota that makes. */
+/**
+ * Returns a quota in microseconds of CPU per second, rounded up to systemd's precision, and the resulting quota per
+ * period.
+ */
 function quotaPerSecond(quotaUs: number, periodUs: number): { readonly perSecondUs: number; readonly quotaUs: number } {
   const wanted = Math.floor((quotaUs * US_PER_S) / periodUs);
   if (wanted % PERCENT_US === 0) return { perSecondUs: wanted, quotaUs };
@@ -82,7 +85,7 @@ function cpuQuota(limits: CgroupLimits, { systemdVersion }: SystemdHost): SliceL
   };
 }
 
-/** Limits of a slice. */
+/** Returns the limits of a slice. */
 export function sliceLimits(limits: CgroupLimits, host: SystemdHost): SliceLimits {
   const { cpuShares, memoryLimitBytes, memoryMinBytes, memoryLowBytes, pidsLimit } = limits;
   const isV2 = host.cgroupVersion === 2;

@@ -1,13 +1,13 @@
 /**
- * Looks up entries of a list by name. A pod may have thousands of containers, volumes and conditions, and a search
- * through all of them for each of them takes time by their square.
+ * Looks up list entries by name, type or ID. A pod may have thousands of containers, volumes and conditions, so
+ * searching a list for each of them would take quadratic time.
  */
 import { perObject } from "./perObject.ts";
 
-/** Shorter lists are searched: that is faster than an index, and takes no memory. */
+/** Shorter lists are searched, which is faster than an index and takes no memory. */
 const FEW = 16;
 
-/** The entries of a list by one of their members. */
+/** Lookup of list entries by one of their members. */
 interface Lookup<T> {
   first(list: readonly T[], key: unknown): T | undefined;
   all(list: readonly T[], key: unknown): readonly T[];
@@ -37,18 +37,18 @@ const byName = lookupBy<Named>(({ name }) => name);
 const byType = lookupBy<Typed>(({ type }) => type);
 const byId = lookupBy<Identified>(({ id }) => id);
 
-/** The first entry of that name. The list must never change afterwards: its index is kept with it. */
+/** Returns the first entry of that name. The list must not change afterwards, since its index is cached with it. */
 export const findNamed = <T extends Named>(list: readonly T[] | undefined, name: string | undefined): T | undefined =>
   list && (byName.first(list, name) as T | undefined);
 
-/** All entries of that name, in the order of the list, which must never change afterwards. */
+/** Returns all entries of that name, in list order. The list must not change afterwards. */
 export const allNamed = <T extends Named>(list: readonly T[], name: string): readonly T[] =>
   byName.all(list, name) as readonly T[];
 
-/** The first entry of that type, as conditions have one. The list must never change afterwards. */
+/** Returns the first entry of that type, such as a condition. The list must not change afterwards. */
 export const findTyped = <T extends Typed>(list: readonly T[] | undefined, type: string): T | undefined =>
   list && (byType.first(list, type) as T | undefined);
 
-/** The first entry of that id. The list must never change afterwards. */
+/** Returns the first entry of that ID. The list must not change afterwards. */
 export const findIdentified = <T extends Identified>(list: readonly T[] | undefined, id: string): T | undefined =>
   list && (byId.first(list, id) as T | undefined);

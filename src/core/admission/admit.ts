@@ -1,6 +1,7 @@
 /**
- * Whether this node takes a pod. Checks in upstream's order, the first refusal counts; reason and message are what the
- * pod's status shows. Counterpart: pkg/kubelet/lifecycle/predicate.go, and the handlers before and after it.
+ * Decides whether this node admits a pod. The checks run in upstream's order and the first rejection counts; its reason
+ * and message go into the pod's status. Upstream: pkg/kubelet/lifecycle/predicate.go, and the admission handlers before
+ * and after it.
  */
 import type { Pod } from "../api.ts";
 import { podUid, type PodUid } from "../ids.ts";
@@ -17,42 +18,42 @@ import { podsToPreempt } from "./preemption.ts";
 import { type InsufficientResource, insufficientResources, insufficientText } from "./resourceFit.ts";
 import { pressureFault } from "./underPressure.ts";
 
-/** What admission looks at of the node. */
+/** The facts of the node that admission depends on. */
 export interface NodeInfoForAdmission {
   readonly name: string;
   readonly labels: Labels;
   readonly taints: readonly Taint[];
-  /** As in `kubernetes.io/os`: `linux`, `darwin`. */
+  /** Value of `kubernetes.io/os`: `linux`, `darwin`. */
   readonly os: string;
-  /** Whether the runtime can keep groups of the image out of a container. */
+  /** Whether the runtime supports SupplementalGroupsPolicy Strict. */
   readonly supplementalGroupsPolicy: boolean;
-  /** Kernel settings pods may ask for. */
+  /** Sysctls that pods may set. */
   readonly sysctls: SysctlAllowlist;
-  /** Whether the kernel enforces AppArmor profiles; undefined on systems that know none. */
+  /** Whether the kernel enforces AppArmor profiles; undefined on systems without AppArmor. */
   readonly appArmor: boolean | undefined;
   readonly pressures: NodePressures;
-  /** What the Node says it can do; undefined: it does not say, and nobody is refused for it. */
+  /** Features that the Node declares; undefined: none are declared, and no pod is rejected for a missing one. */
   readonly declaredFeatures: readonly string[] | undefined;
-  /** Whether pods may state resources of their own. */
+  /** Whether pods may have pod-level resources. */
   readonly podLevelResources: boolean;
 }
 
 export interface AdmissionInput {
   readonly pod: Pod;
   readonly node: NodeInfoForAdmission;
-  /** Admitted pods that are not over, without `pod`. */
+  /** Admitted pods that are not terminal, without `pod`. */
   readonly activePods: readonly Pod[];
   readonly allocatable: ResourceAmounts;
-  /** Most pods on this node, `podsPerCore` included. */
+  /** Maximum number of pods on this node, `podsPerCore` included. */
   readonly maxPods: number;
 }
 
 export type AdmissionResult =
   | {
       readonly admitted: true;
-      /** Pods to stop first, to make room for a critical one; empty as a rule. */
+      /** Pods to preempt first for a critical pod; usually empty. */
       readonly preempt: readonly PodUid[];
-      /** Resource there is too little of as long as they run; absent when nobody has to go. */
+      /** Resource that is insufficient while they run; absent when no pod is preempted. */
       readonly shortOf?: string;
     }
   | { readonly admitted: false; readonly reason: string; readonly message: string };
@@ -62,7 +63,7 @@ const OS_LABEL = "kubernetes.io/os";
 const refuse = (reason: string, message: string): AdmissionResult => ({ admitted: false, reason, message });
 const ADMITTED: AdmissionResult = { admitted: true, preempt: [] };
 
-/** Refusals that stopping other pods cannot help. */
+/** Returns a rejection that preemption cannot avoid. */
 function unsupported(pod: Pod, node: NodeInfoForAdmission): AdmissionResult | undefined {
   // Upstream compares the pod's own label, not its node selector; the latter is checked below.
   const osLabel = pod.metadata.labels?.[OS_LABEL];
@@ -88,7 +89,7 @@ function unsupported(pod: Pod, node: NodeInfoForAdmission): AdmissionResult | un
 const failedPredicate = (name: string, why: string): AdmissionResult =>
   refuse(name, `Predicate ${name} failed: ${why}`);
 
-/** Why the node is the wrong one, in the order the scheduler's filters run. */
+/** Returns why the pod is on the wrong node, in the order of the scheduler's filters. */
 function misplaced({ pod, node, activePods }: AdmissionInput): AdmissionResult | undefined {
   if (!matchesNode(pod, node.name, { ...node.labels, [OS_LABEL]: node.os })) {
     return failedPredicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
@@ -105,7 +106,7 @@ function misplaced({ pod, node, activePods }: AdmissionInput): AdmissionResult |
   return undefined;
 }
 
-/** Room for a critical pod is made by stopping others, unless even that would not do. */
+/** Preempts pods for a critical pod, or rejects it when preemption cannot free enough. */
 function makeRoom({ pod, activePods }: AdmissionInput, shortages: readonly InsufficientResource[]): AdmissionResult {
   const preemption = podsToPreempt(pod, activePods, shortages);
   if (preemption.possible) {
@@ -121,7 +122,10 @@ function makeRoom({ pod, activePods }: AdmissionInput, shortages: readonly Insuf
   );
 }
 
-/** The last of upstream's checks: profiles nobody would enforce, and what this kubelet cannot do. */
+/**
+ * Returns a rejection of upstream's last checks: profiles that the kernel would not enforce, and features this kubelet
+ * lacks.
+ */
 function unenforceable(pod: Pod, node: NodeInfoForAdmission): AdmissionResult | undefined {
   const { appArmor, declaredFeatures, podLevelResources } = node;
   const fault = appArmor === undefined ? undefined : appArmorFault(pod, appArmor);
@@ -133,7 +137,7 @@ function unenforceable(pod: Pod, node: NodeInfoForAdmission): AdmissionResult | 
   return missing === undefined ? undefined : refuse("PodFeatureUnsupported", missing);
 }
 
-/** Whether the node takes the pod, and which pods must go for it. */
+/** Decides whether the node admits the pod, and which pods it must preempt. */
 export function admitPod(input: AdmissionInput): AdmissionResult {
   const { pod, node } = input;
   const pressure = pressureFault(pod, node.pressures);
@@ -143,11 +147,11 @@ export function admitPod(input: AdmissionInput): AdmissionResult {
   const refusal = unsupported(pod, node);
   if (refusal !== undefined) return refusal;
   const placed = placePod(input);
-  // Differs from upstream: asked before others are stopped for a pod that is then refused all the same.
+  // Differs from upstream: checked before preemption, so that no pod is preempted for one that is then rejected.
   return placed.admitted ? (unenforceable(pod, node) ?? placed) : placed;
 }
 
-/** Whether the pod belongs on this node and fits, or fits once others are gone. */
+/** Decides whether the pod belongs on this node and fits, possibly after preemption. */
 function placePod(input: AdmissionInput): AdmissionResult {
   const { pod, activePods, maxPods } = input;
   const allocatable = parseResourceList(input.allocatable);
@@ -155,13 +159,13 @@ function placePod(input: AdmissionInput): AdmissionResult {
   const wrongNode = misplaced(input);
   const isCritical = isCriticalPod(pod);
   const [first] = shortages;
-  // A critical pod's shortages can be helped, so being on the wrong node is what it is refused for.
+  // Preemption can resolve a critical pod's shortages, so the wrong node takes precedence as the reason.
   if (first !== undefined && !(isCritical && wrongNode !== undefined)) {
     return isCritical ? makeRoom(input, shortages) : refuse(`OutOf${first.name}`, insufficientText(first));
   }
   return wrongNode ?? ADMITTED;
 }
 
-/** Most pods on the node: `maxPods`, and no more than `podsPerCore` per CPU when that is set (above 0). */
+/** Returns the maximum number of pods: `maxPods`, limited to `podsPerCore` per CPU when that is above 0. */
 export const effectiveMaxPods = (maxPods: number, podsPerCore: number, cpuCount: number): number =>
   podsPerCore > 0 ? Math.min(maxPods, podsPerCore * cpuCount) : maxPods;

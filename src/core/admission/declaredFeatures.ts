@@ -1,7 +1,7 @@
-/** Features of the kubelet that a pod cannot do without. Counterpart: component-helpers/nodedeclaredfeatures. */
+/** Features of the kubelet that a pod requires. Upstream: component-helpers/nodedeclaredfeatures. */
 import type { Pod } from "../api.ts";
 
-/** Those that this pod needs, by the names of their gates. */
+/** Returns the names of the gates of the features that this pod requires. */
 function requiredFeatures({ spec }: Pod): readonly string[] {
   const restartsAll = [...spec.containers, ...(spec.initContainers ?? [])].some(({ restartPolicyRules = [] }) =>
     restartPolicyRules.some(({ action }) => action === "RestartAllContainers"),
@@ -12,7 +12,7 @@ function requiredFeatures({ spec }: Pod): readonly string[] {
   ];
 }
 
-/** Why a node that declares these cannot run the pod; undefined when it can, or declares nothing at all. */
+/** Returns why a node with these declared features cannot run the pod; undefined when it can, or declares nothing. */
 export function undeclaredFeatures(pod: Pod, declared: readonly string[] | undefined): string | undefined {
   if (declared === undefined) return undefined;
   const missing = requiredFeatures(pod).filter((name) => !declared.includes(name));

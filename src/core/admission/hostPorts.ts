@@ -1,4 +1,4 @@
-/** Ports pods take on the node, and whether two want the same. Counterpart: the scheduler's nodeports plugin. */
+/** Host ports of pods and their conflicts. Upstream: the scheduler's nodeports plugin. */
 import type { Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
 import { isSidecar } from "../resources/podResources.ts";
@@ -11,7 +11,7 @@ interface HostPort {
 
 const ANY_ADDRESS = "0.0.0.0";
 
-/** Host ports of everything that keeps running; on the node's network every container port is one. */
+/** Returns the host ports of containers and sidecars; with host networking every container port is a host port. */
 const hostPorts = perObject((pod: Pod): readonly HostPort[] => {
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   const ports = [...pod.spec.containers, ...sidecars].flatMap((container) => container.ports ?? []);
@@ -23,7 +23,7 @@ const hostPorts = perObject((pod: Pod): readonly HostPort[] => {
 
 const numberOf = ({ protocol, port }: HostPort): string => `${protocol}/${port}`;
 
-/** True when the pod wants a host port one of the others has. */
+/** Returns true when the pod requests a host port that another pod uses. */
 export function hostPortsConflict(pod: Pod, others: readonly Pod[]): boolean {
   const wanted = hostPorts(pod);
   if (wanted.length === 0) return false;

@@ -1,47 +1,47 @@
 /**
- * Pods that are being stopped, and for how long others wait for the room they take. A rejection is final, so a pod that
- * fits once they are gone waits for them, but never without an end.
+ * Pods that are terminating, and how long other pods wait for their resources. A rejection is final, so a pod that fits
+ * once they are gone waits for them, up to a deadline.
  */
 import { type MonotonicMs, monotonicMs, type PodUid } from "../ids.ts";
 
-/** Until when a leaving pod is waited for, at the latest. */
+/** Deadlines of waiting for a terminating pod. */
 export interface LeavingDue {
-  /** By critical pods, which then start beside it. */
+  /** Deadline for critical pods, which then start beside it. */
   readonly criticalPods: MonotonicMs;
-  /** By all others, which are then rejected. */
+  /** Deadline for other pods, which are then rejected. */
   readonly everyone: MonotonicMs;
 }
 
-/** Who no longer waits for a pod that has not stopped in time. */
+/** Which pods no longer wait for a pod that has not terminated in time. */
 export type OverdueFor = keyof LeavingDue;
 
-/** How the stop of a pod stands. */
+/** State of a pod's termination. */
 export interface Leaving {
   readonly due: LeavingDue;
-  /** undefined: it is in time. */
+  /** undefined: the deadlines have not passed. */
   readonly overdueFor: OverdueFor | undefined;
 }
 
-/** A leaving pod that another one waits for. */
+/** A terminating pod that another pod waits for. */
 export interface AwaitedPod {
   readonly uid: PodUid;
   /** `namespace/name`. */
   readonly name: string;
-  /** Until when the waiting pod waits for it. */
+  /** The waiting pod's deadline. */
   readonly until: MonotonicMs;
 }
 
-/** What is said of a pod that waits for others: reason of an event, and of the containers that wait with it. */
+/** Reason of the event and of the container states of a pod that waits for resources. */
 export const WAITING_FOR_ROOM = "WaitingForRoom";
 
-/** A stop takes seconds of talking to the runtime, whatever the grace. */
+/** Minimum wait of critical pods: calls to the runtime take seconds, whatever the grace period. */
 const MINIMUM_CRITICAL_SECONDS = 10;
-/** A rejection cannot be taken back: a slow runtime gets this long for a stop, beside the grace. */
+/** Minimum wait of other pods beside the grace period, which allows for a slow runtime, since a rejection is final. */
 const MINIMUM_STOP_SECONDS = 60;
 
 /**
- * When the stop of a pod with this grace, asked for now, is overdue. Critical pods wait as long as upstream's do for the
- * pods they preempt: half as much again as the grace.
+ * Returns the deadlines for a termination with this grace period that starts now. Critical pods wait as long as
+ * upstream waits for preempted pods: one and a half times the grace period.
  */
 export function leavingDue(graceSeconds: number, now: MonotonicMs): LeavingDue {
   const half = Math.floor(graceSeconds / 2);
@@ -52,16 +52,16 @@ export function leavingDue(graceSeconds: number, now: MonotonicMs): LeavingDue {
   };
 }
 
-/** A repeated stop never gives more time than was left. */
+/** Keeps the earlier deadlines: terminating a pod again never extends them. */
 export const earlierDue = (before: LeavingDue | undefined, due: LeavingDue): LeavingDue => ({
   criticalPods: monotonicMs(Math.min(before?.criticalPods ?? Infinity, due.criticalPods)),
   everyone: monotonicMs(Math.min(before?.everyone ?? Infinity, due.everyone)),
 });
 
-/** Pods named in one message. */
+/** Maximum number of pods named in a message. */
 const NAMED = 3;
 
-/** `demo/a, demo/b, demo/c and 2 more`. */
+/** Formats names: `demo/a, demo/b, demo/c and 2 more`. */
 export function namesText(names: readonly string[]): string {
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
   return `${names.slice(0, NAMED).join(", ")}${more}`;

@@ -1,11 +1,11 @@
 /**
- * Whether a node is one a pod may run on: nodeSelector, required node affinity, NoExecute taints. Counterparts:
+ * Matches pods with nodes: nodeSelector, required node affinity, NoExecute taints. Upstream:
  * k8s.io/component-helpers/scheduling/corev1, apimachinery's label selectors.
  */
 import type { Pod } from "../api.ts";
 
 type Affinity = NonNullable<NonNullable<Pod["spec"]["affinity"]>["nodeAffinity"]>;
-/** Of node affinity. */
+/** A term of node affinity. */
 export type Term = NonNullable<Affinity["requiredDuringSchedulingIgnoredDuringExecution"]>["nodeSelectorTerms"][number];
 type Requirement = NonNullable<Term["matchExpressions"]>[number];
 type Toleration = NonNullable<Pod["spec"]["tolerations"]>[number];
@@ -27,7 +27,7 @@ function compareIntegers(value: string, values: readonly string[], holds: (a: bi
   return holds(BigInt(value), BigInt(bound));
 }
 
-/** A requirement that is not well formed holds for no node. */
+/** Returns whether the labels meet a requirement; a malformed requirement matches no node. */
 function holds({ key, operator, values = [] }: Requirement, labels: Labels): boolean {
   const value = labels[key];
   switch (operator) {
@@ -48,14 +48,14 @@ function holds({ key, operator, values = [] }: Requirement, labels: Labels): boo
   }
 }
 
-/** The one field there is to match: the node's name, against exactly one value. */
+/** Returns whether a field requirement matches: the only field is the node's name, with exactly one value. */
 function fieldHolds({ key, operator, values = [] }: Requirement, nodeName: string): boolean {
   if (key !== "metadata.name" || values.length !== 1) return false;
   if (operator === "In") return values[0] === nodeName;
   return operator === "NotIn" && values[0] !== nodeName;
 }
 
-/** A term without any requirement matches no node. */
+/** Returns whether a term matches; a term without requirements matches no node. */
 function termMatches({ matchExpressions = [], matchFields = [] }: Term, nodeName: string, labels: Labels): boolean {
   if (matchExpressions.length === 0 && matchFields.length === 0) return false;
   return (
@@ -64,11 +64,11 @@ function termMatches({ matchExpressions = [], matchFields = [] }: Term, nodeName
   );
 }
 
-/** True when the node matches some of the terms. */
+/** Returns true when the node matches one of the terms. */
 export const matchesTerms = (terms: readonly Term[], nodeName: string, labels: Labels): boolean =>
   terms.some((term) => termMatches(term, nodeName, labels));
 
-/** True when the node has all labels of nodeSelector and matches some term of the required node affinity. */
+/** Returns true when the node has all labels of nodeSelector and matches a term of the required node affinity. */
 export function matchesNode(pod: Pod, nodeName: string, labels: Labels): boolean {
   const { nodeSelector = {}, affinity } = pod.spec;
   if (!Object.entries(nodeSelector).every(([key, value]) => labels[key] === value)) return false;
@@ -83,10 +83,10 @@ function tolerates({ key, operator = "Equal", value = "", effect }: Toleration, 
   return (operator === "Equal" || operator === "") && value === (taint.value ?? "");
 }
 
-/** True when some toleration of the pod is of this taint. */
+/** Returns true when the pod tolerates this taint. */
 export const toleratesTaint = (pod: Pod, taint: Taint): boolean =>
   (pod.spec.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
 
-/** True when the pod tolerates every NoExecute taint; the others concern the scheduler alone. */
+/** Returns true when the pod tolerates every NoExecute taint; the other effects concern only the scheduler. */
 export const toleratesNoExecute = (pod: Pod, taints: readonly Taint[]): boolean =>
   taints.filter(({ effect }) => effect === "NoExecute").every((taint) => toleratesTaint(pod, taint));

@@ -1,17 +1,20 @@
-/** What is said of a pod that is stopped to make room for a critical one. Upstream: pkg/kubelet/preemption, killPodNow. */
+/** Status and events of a pod that is preempted for a critical one. Upstream: pkg/kubelet/preemption, killPodNow. */
 import type { Pod } from "../api.ts";
 import type { KubeletEvent } from "../events.ts";
 import { podEventObject } from "../pod/podEvents.ts";
 import type { StatusOverride } from "../pod/status.ts";
 
-/** What its status tells. */
+/** Status of a preempted pod. */
 export const PREEMPTED: StatusOverride = {
   phase: "Failed",
   reason: "Preempting",
   message: "Preempted in order to admit critical pod",
 };
 
-/** Said of a pod that has not stopped in time: nobody waits for its room any more, and critical pods start beside it. */
+/**
+ * Returns the event for a pod that has not terminated in time: other pods no longer wait for its resources, and
+ * critical pods start beside it.
+ */
 export const overdueEvent = (pod: Pod): KubeletEvent => ({
   type: "Warning",
   reason: "ExceededGracePeriod",
@@ -19,7 +22,7 @@ export const overdueEvent = (pod: Pod): KubeletEvent => ({
   object: podEventObject(pod),
 });
 
-/** The event that goes with it. */
+/** Returns the event of a preemption. */
 export const preemptedEvent = (pod: Pod): KubeletEvent => ({
   type: "Warning",
   reason: PREEMPTED.reason,

@@ -1,6 +1,6 @@
 /**
- * Which pods give way to a critical pod the node has no room for: as few and as small as possible, BestEffort before
- * Burstable before Guaranteed. Counterpart: pkg/kubelet/preemption.
+ * Chooses the pods to preempt for a critical pod that does not fit: as few and as small as possible, BestEffort before
+ * Burstable before Guaranteed. Upstream: pkg/kubelet/preemption.
  */
 import type { Pod } from "../api.ts";
 import { isCriticalPod } from "../pod/criticalPod.ts";
@@ -8,14 +8,14 @@ import { type QosClass, podQosClass } from "../pod/qos.ts";
 import { podRequests } from "../resources/podResources.ts";
 import { type InsufficientResource, resourceUnits } from "./resourceFit.ts";
 
-/** Missing amount by resource; cpu in thousandths, `pods` counts pods. */
+/** Missing amount by resource; cpu in thousandths, `pods` as a count. */
 type Requirements = ReadonlyMap<string, bigint>;
 
 function requestOf(pod: Pod, name: string): bigint {
   return name === "pods" ? 1n : resourceUnits(podRequests(pod), name);
 }
 
-/** What is still missing once these pods are gone. */
+/** Returns the requirements that remain without these pods. */
 function without(requirements: Requirements, pods: readonly Pod[]): Requirements {
   const left = [...requirements].map(([name, missing]): [string, bigint] => [
     name,
@@ -24,7 +24,7 @@ function without(requirements: Requirements, pods: readonly Pod[]): Requirements
   return new Map(left.filter(([, missing]) => missing > 0n));
 }
 
-/** How far a pod is from meeting the requirements alone: 0 when it does. */
+/** Returns how far a pod's requests are from the requirements: 0 when the pod alone suffices. */
 function distance(requirements: Requirements, pod: Pod): number {
   return [...requirements].reduce((sum, [name, missing]) => {
     const left = Number(missing - requestOf(pod, name));
@@ -32,7 +32,7 @@ function distance(requirements: Requirements, pod: Pod): number {
   }, 0);
 }
 
-/** True when `a` gives up less than `b`: memory counts first, then cpu. */
+/** Returns true when `a` has smaller requests than `b`: memory is compared first, then cpu. */
 function isSmaller(a: Pod, b: Pod): boolean {
   const [left, right] = [podRequests(a), podRequests(b)];
   for (const name of ["memory", "cpu"]) {
@@ -50,7 +50,7 @@ function closest(requirements: Requirements, pods: readonly Pod[]): Pod | undefi
   }, undefined);
 }
 
-/** Takes pods one by one, the closest fit first, until nothing is missing or none is left. */
+/** Chooses pods one by one, the closest fit first, until no requirement or no pod is left. */
 function choose(requirements: Requirements, pods: readonly Pod[]): readonly Pod[] {
   const chosen: Pod[] = [];
   let missing = requirements;
@@ -67,17 +67,17 @@ function choose(requirements: Requirements, pods: readonly Pod[]): readonly Pod[
 
 const priorityOf = (pod: Pod): number => pod.spec.priority ?? 0;
 
-/** A pod gives way to a more important one only. */
+/** Returns whether a pod may be preempted: only by a more important one. */
 const mayPreempt = (preemptor: Pod, pod: Pod): boolean =>
   (isCriticalPod(preemptor) && !isCriticalPod(pod)) ||
   (preemptor.spec.priority !== undefined && pod.spec.priority !== undefined && priorityOf(preemptor) > priorityOf(pod));
 
-/** The pods to stop, or what would still be missing with all of them stopped. */
+/** The pods to preempt, or the amounts that are missing even without them. */
 export type Preemption =
   | { readonly possible: true; readonly pods: readonly Pod[] }
   | { readonly possible: false; readonly missing: Requirements };
 
-/** The pods to stop so that `pod` fits. */
+/** Returns the pods to preempt so that `pod` fits. */
 export function podsToPreempt(
   pod: Pod,
   activePods: readonly Pod[],

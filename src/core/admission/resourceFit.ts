@@ -1,13 +1,13 @@
 /**
- * Whether a pod's requests fit beside those of the active pods. Counterpart: the scheduler's noderesources plugin, as
- * the kubelet uses it: extended resources the node does not know are left to others.
+ * Checks whether a pod's requests fit beside those of the active pods. Upstream: the scheduler's noderesources plugin,
+ * as the kubelet uses it: extended resources that the node does not have are ignored.
  */
 import type { Pod } from "../api.ts";
 import { isExtendedResource } from "../pod/resourceNames.ts";
 import { podRequests } from "../resources/podResources.ts";
 import { type ResourceList, addResources, resourceMilli, resourceValue } from "../resources/resourceList.ts";
 
-/** A resource the node has too little of; cpu in thousandths, the others in whole units. */
+/** A resource the node has too little of; cpu in thousandths, others in whole units. */
 export interface InsufficientResource {
   readonly name: string;
   readonly requested: bigint;
@@ -15,11 +15,11 @@ export interface InsufficientResource {
   readonly capacity: bigint;
 }
 
-/** cpu in thousandths, everything else in whole units. */
+/** Returns an amount: cpu in thousandths, others in whole units. */
 export const resourceUnits = (list: ResourceList, name: string): bigint =>
   name === "cpu" ? resourceMilli(list, name) : resourceValue(list, name);
 
-/** The order in which shortages are reported: the first becomes the pod's reason. */
+/** Resources checked first. The first shortage becomes the reason in the pod's status. */
 const FIRST = ["cpu", "memory", "ephemeral-storage"];
 
 export interface ResourceFitInput {
@@ -29,7 +29,7 @@ export interface ResourceFitInput {
   readonly maxPods: number;
 }
 
-/** Everything the node has too little of for this pod; empty when it fits. */
+/** Returns all resources the node has too little of for this pod; empty when it fits. */
 export function insufficientResources(input: ResourceFitInput): readonly InsufficientResource[] {
   const { pod, activePods, allocatable, maxPods } = input;
   const requests = podRequests(pod);
@@ -48,6 +48,6 @@ export function insufficientResources(input: ResourceFitInput): readonly Insuffi
   return [...pods, ...lacking];
 }
 
-/** The shortage as the pod's status tells it. */
+/** Returns the shortage as a message of the pod's status. */
 export const insufficientText = ({ name, requested, used, capacity }: InsufficientResource): string =>
   `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;

@@ -1,7 +1,8 @@
 /**
- * Whether a pod starts now, waits for room that others are about to free, or never fits. Differs from upstream: there a
- * pod counts as long as its source has it, so that the next one runs beside what is still being stopped (after a forced
- * deletion), or is rejected for it (while the deletion is graceful). Here both wait, and nothing is overcommitted.
+ * Decides whether a pod starts now, waits for resources of terminating pods, or is rejected. Differs from upstream:
+ * upstream counts a pod while its source has it, so the next pod runs beside a terminating one (after a forced
+ * deletion) or is rejected because of it (during a graceful deletion). Here the next pod waits in both cases, and the
+ * node is never overcommitted.
  */
 import type { Pod } from "../api.ts";
 import type { MonotonicMs, PodUid } from "../ids.ts";
@@ -9,43 +10,43 @@ import { isCriticalPod } from "../pod/criticalPod.ts";
 import type { AdmissionResult } from "./admit.ts";
 import type { AwaitedPod, Leaving } from "./leavingPods.ts";
 
-/** What one pod takes of the node, now and later. */
+/** Resources that one pod uses, now and later. */
 export interface TakenRoom {
-  /** The pod at the size it is granted; undefined: it leaves, or has not started. */
+  /** The pod with its allocated resources; absent: it is terminating, or has not started. */
   readonly granted?: Pod;
-  /** The same, or larger by what it still holds; undefined: it has not started. */
+  /** The pod with the resources it still uses, which may exceed the allocated ones; absent: it has not started. */
   readonly held?: Pod;
-  /** The pod at a size that it gets once others have left: it counts for those who came later. */
+  /** The pod with the resources it gets once others have terminated; they count against pods that came later. */
   readonly promised?: Pod;
-  /** It is being stopped. */
+  /** Present while the pod is terminating. */
   readonly leaving?: Leaving;
 }
 
 export type Rooms = ReadonlyMap<PodUid, TakenRoom>;
 
-/** How admission judges a pod beside others. */
+/** Decides admission of a pod beside others. */
 export type Admit = (pod: Pod, others: readonly Pod[]) => AdmissionResult;
 
 export type RoomDecision =
   | { readonly kind: "start" }
   | { readonly kind: "reject"; readonly reason: string; readonly message: string }
-  /** These pods have to be stopped first; ask again once they leave. */
+  /** These pods must be preempted first; decide again when they are terminating. */
   | { readonly kind: "preempt"; readonly pods: readonly PodUid[]; readonly shortOf: string }
-  /** Until these have left; of no pod: until a smaller size that was granted is on disk. */
+  /** Wait until these pods have terminated; with an empty list, until a smaller allocation is checkpointed. */
   | { readonly kind: "wait"; readonly behind: readonly AwaitedPod[] };
 
-/** A room as one pod sees it. */
+/** The resources of one pod, as another pod counts them. */
 interface SeenRoom {
-  /** What stays. */
+  /** Resources that stay in use. */
   readonly lasting: Pod | undefined;
   readonly held: Pod | undefined;
-  /** Of a leaving pod that is waited for. */
+  /** Present for a terminating pod that can be waited for. */
   readonly awaited: AwaitedPod | undefined;
 }
 
 /**
- * Decides for `pod` beside `rooms`, which has the promises to those who came before it. `reserved` are the leaving pods
- * those wait for: what comes free there is theirs first.
+ * Decides for `pod` beside `rooms`, which contains the promises to pods that came earlier. `reserved` are the
+ * terminating pods that those wait for: their resources go to the earlier pods first.
  */
 export function decideRoom(pod: Pod, rooms: Rooms, reserved: ReadonlySet<PodUid>, admit: Admit): RoomDecision {
   const seen = [...rooms].map(([uid, room]) => seenBy(pod, uid, room));
@@ -55,7 +56,7 @@ export function decideRoom(pod: Pod, rooms: Rooms, reserved: ReadonlySet<PodUid>
   if (verdict.preempt.length > 0) {
     return { kind: "preempt", pods: verdict.preempt, shortOf: verdict.shortOf ?? "" };
   }
-  // Nobody leaves, waits or gives back: what stays is what is there.
+  // No pod is terminating, waiting or shrinking, so all used resources stay in use.
   if (seen.every((room) => room.lasting === room.held)) return { kind: "start" };
   const fits = (others: readonly Pod[]): boolean => isFree(admit(pod, others));
   const leavers = seen.filter((room) => room.awaited !== undefined);
@@ -65,7 +66,9 @@ export function decideRoom(pod: Pod, rooms: Rooms, reserved: ReadonlySet<PodUid>
   return { kind: "wait", behind: fewestLeavers(leavers, beside) };
 }
 
-/** The message of admission, had none of the leaving pods left; undefined when they are not in the way. */
+/**
+ * Returns admission's message as if no terminating pod had terminated; undefined when they do not prevent the start.
+ */
 export function shortageMessage(pod: Pod, rooms: Rooms, admit: Admit): string | undefined {
   const seen = [...rooms].map(([uid, room]) => seenBy(pod, uid, room));
   const leavers = seen.filter(({ awaited }) => awaited !== undefined);
@@ -77,8 +80,9 @@ const isFree = (verdict: AdmissionResult): boolean => verdict.admitted && verdic
 const heldBy = (rooms: readonly SeenRoom[]): readonly Pod[] => rooms.flatMap(({ held }) => held ?? []);
 
 /**
- * A critical pod starts beside what is stuck, and goes before the promises to pods that are not critical: they are
- * decided again. For all others a stuck pod stays.
+ * Returns the resources of a pod as `pod` counts them. A critical pod ignores pods that are overdue, and takes
+ * precedence over promises to pods that are not critical; those are decided again. For other pods, an overdue pod keeps
+ * its resources.
  */
 function seenBy(pod: Pod, uid: PodUid, { granted, held, promised, leaving }: TakenRoom): SeenRoom {
   const isCritical = isCriticalPod(pod);
@@ -100,7 +104,7 @@ const awaitedPod = (uid: PodUid, { metadata }: Pod, until: MonotonicMs): Awaited
   until,
 });
 
-/** The leaving pods to wait for: those that are due first, as many as it takes, and none that does not help. */
+/** Returns the terminating pods to wait for: those with the earliest deadlines, as few as suffice. */
 function fewestLeavers(
   leavers: readonly SeenRoom[],
   beside: (left: readonly SeenRoom[]) => boolean,

@@ -1,4 +1,4 @@
-/** What is said of a pod that waits for room others are about to free. Ours; upstream has no such wait. */
+/** Event and status of a pod that waits for the resources of terminating pods. Upstream has no such wait. */
 import type { Pod, PodStatus } from "../api.ts";
 import { kubeletError } from "../errors.ts";
 import type { KubeletEvent } from "../events.ts";
@@ -10,14 +10,14 @@ import { emptyRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
 import { type AwaitedPod, namesText, WAITING_FOR_ROOM } from "./leavingPods.ts";
 
-/** For whom the pod waits, and until when: `until` is the last of their deadlines on the wall clock. */
+/** Returns the message with the pods waited for; `until` is the last of their deadlines in wall-clock time. */
 export function roomWaitMessage(pod: Pod, behind: readonly AwaitedPod[], until: EpochMs): string {
   const outcome = isCriticalPod(pod) ? "started beside them" : "rejected";
   const names = namesText(behind.map(({ name }) => name));
   return `Waiting until pods that leave the node have stopped: ${names}; ${outcome} at ${formatInstant(until)} at the latest`;
 }
 
-/** Said once, when the wait begins. */
+/** Returns the event, recorded once when the wait starts. */
 export const roomWaitEvent = (pod: Pod, message: string): KubeletEvent => ({
   type: "Normal",
   reason: WAITING_FOR_ROOM,
@@ -25,7 +25,7 @@ export const roomWaitEvent = (pod: Pod, message: string): KubeletEvent => ({
   object: podEventObject(pod),
 });
 
-/** Pending: nothing of the pod runs, and its containers wait for room. */
+/** Returns the status: Pending, with all containers waiting. */
 export function roomWaitStatus(pod: Pod, message: string, now: EpochMs, node: PodStatusInput["node"]): PodStatus {
   const { uid, name, namespace } = pod.metadata;
   const [init] = pod.spec.initContainers ?? [];
@@ -39,7 +39,7 @@ export function roomWaitStatus(pod: Pod, message: string, now: EpochMs, node: Po
     previous: undefined,
     now,
     node,
-    // Nothing is granted yet.
+    // No resources are allocated yet.
     tellsPodResources: false,
   });
 }

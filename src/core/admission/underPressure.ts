@@ -1,4 +1,4 @@
-/** Whether a node that runs short of something takes a pod. Counterpart: Admit of pkg/kubelet/eviction. */
+/** Decides whether a node under pressure admits a pod. Upstream: Admit of pkg/kubelet/eviction. */
 import type { Pod } from "../api.ts";
 import type { NodePressures } from "../node/nodeFacts.ts";
 import { isCriticalPod } from "../pod/criticalPod.ts";
@@ -8,8 +8,9 @@ import { type Taint, toleratesTaint } from "./nodeSelection.ts";
 const MEMORY_TAINT: Taint = { key: "node.kubernetes.io/memory-pressure", effect: "NoSchedule" };
 
 /**
- * Why it does not, in upstream's words with the blank at the end; undefined when it does. Critical pods are always taken;
- * with memory alone short, so are those that request any and those that tolerate it.
+ * Returns upstream's message of the rejection, including the blank at its end; undefined when the pod is admitted.
+ * Critical pods are always admitted; under memory pressure alone, so are pods that are not BestEffort and pods that
+ * tolerate it.
  */
 export function pressureFault(pod: Pod, { memory, disk, pid }: NodePressures): string | undefined {
   if (!(memory || disk || pid) || isCriticalPod(pod)) return undefined;

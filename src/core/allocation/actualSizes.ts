@@ -1,7 +1,7 @@
 /**
- * What is in force of a pod's allocation: the size each running container was last set to, and the one its cgroup was
- * written for. The runtime is not asked: what it reports of CPU weights may be rounded. Counterpart: the actuated state
- * of kuberuntime_manager.go.
+ * The actuated resources of a pod: the size each running container was last set to, and the size its cgroup was last
+ * written for. The runtime is not asked, since it may round CPU weights. Upstream: the actuated state of
+ * kuberuntime_manager.go.
  */
 import type { Container, Pod } from "../api.ts";
 import type { ContainerId } from "../ids.ts";
@@ -19,26 +19,26 @@ import {
   withAllocation,
 } from "./podAllocation.ts";
 
-/** Sizes in force, as far as this kubelet set them. */
+/** Actuated sizes, as far as this kubelet set them. */
 export interface ActualSizes {
-  /** Of container instances it made or resized. */
+  /** Sizes of container instances that this kubelet created or resized. */
   readonly containers: ReadonlyMap<ContainerId, Requirements>;
-  /** Of instances asked to take another size without an answer that they did: the amounts that hold either way. */
+  /** Sizes of instances whose resize call had no answer: the amounts that both possible sizes share. */
   readonly certain: ReadonlyMap<ContainerId, Requirements>;
-  /** Of all others: what was allocated when they were made. */
+  /** Sizes of all other instances: the allocation when they were created. */
   readonly others: PodAllocation;
-  /** What the pod's cgroup was written for. */
+  /** The size the pod's cgroup was last written for. */
   readonly cgroup: PodAllocation;
 }
 
-/** A container that runs, and the size it has. */
+/** A running container with its actuated size. */
 export interface SizedContainer {
   readonly spec: Container;
   readonly instance: RuntimeContainer;
   readonly actual: Requirements;
 }
 
-/** Running containers of the pod, init containers first, each with the size it has. */
+/** Returns the running containers of the pod, init containers first, each with its actuated size. */
 export function sizedContainers(pod: Pod, runtime: PodRuntimeStatus, sizes: ActualSizes): readonly SizedContainer[] {
   return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((spec) => {
     const instance = newestContainer(runtime, spec.name);
@@ -47,7 +47,7 @@ export function sizedContainers(pod: Pod, runtime: PodRuntimeStatus, sizes: Actu
   });
 }
 
-/** The pod at the size in force; what does not run has no size and counts at its allocated one. */
+/** Returns the pod with actuated sizes; containers that do not run count with their allocated resources. */
 export function atActualSize(pod: Pod, runtime: PodRuntimeStatus, sizes: ActualSizes): Pod {
   const running = sizedContainers(pod, runtime, sizes).map(({ spec, actual }) => [spec.name, actual] as const);
   const { pod: _, containers } = allocationOf(pod);
@@ -58,7 +58,7 @@ export function atActualSize(pod: Pod, runtime: PodRuntimeStatus, sizes: ActualS
   });
 }
 
-/** Whether the pod's cgroup or one of these running containers has another size than the allocated one. */
+/** Returns whether the pod's cgroup or a running container differs from the allocated size. */
 export const isResizing = (
   pod: Pod,
   running: readonly SizedContainer[],
@@ -68,7 +68,7 @@ export const isResizing = (
   !sameAllocation(allocationOf(pod), followingSpec(cgroup, pod, parts)) ||
   running.some(({ spec, actual }) => !sameRequirements(spec.resources, actual));
 
-/** Sizes of a pod of which nothing else is known: everything has this allocation. */
+/** Returns the sizes of a pod whose only known state is this allocation. */
 export const sizesOf = (allocation: PodAllocation): ActualSizes => ({
   containers: new Map(),
   certain: new Map(),
@@ -76,27 +76,27 @@ export const sizesOf = (allocation: PodAllocation): ActualSizes => ({
   cgroup: allocation,
 });
 
-/** With the size of one instance, as it was made or last set. */
+/** Returns the sizes with an instance's new size, after it was created or resized. */
 export const withContainerSize = (sizes: ActualSizes, id: ContainerId, size: Requirements): ActualSizes => ({
   ...sizes,
   containers: new Map(sizes.containers).set(id, size),
   certain: new Map([...sizes.certain].filter(([each]) => each !== id)),
 });
 
-/** An instance is asked to take another size: until it is known to have it, either may hold. */
+/** Returns the sizes after a resize call without an answer: the instance may have either size. */
 export const withAskedSize = (sizes: ActualSizes, name: string, id: ContainerId, size: Requirements): ActualSizes => ({
   ...sizes,
   certain: new Map(sizes.certain).set(id, commonRequirements(sizes.certain.get(id) ?? sizeOf(sizes, name, id), size)),
 });
 
-/** Nothing but what is certain: what a plan goes by. */
+/** Returns the sizes that are certain; plans use these. */
 export const certainSizes = (sizes: ActualSizes): ActualSizes =>
   sizes.certain.size === 0 ? sizes : { ...sizes, containers: new Map([...sizes.containers, ...sizes.certain]) };
 
 const sizeOf = ({ containers, others }: ActualSizes, name: string, id: ContainerId): Requirements =>
   containers.get(id) ?? others.containers[name] ?? {};
 
-/** Containers whose size the runtime reports as the allocated one have it: an earlier kubelet came so far. */
+/** Records the allocated size of containers for which the runtime reports it: an earlier kubelet resized them. */
 export function withReportedSizes(
   pod: Pod,
   runtime: PodRuntimeStatus,

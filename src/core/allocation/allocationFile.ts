@@ -1,31 +1,31 @@
 /**
- * The allocation of a pod as a file, so that a kubelet that starts again knows what it granted before it admits
- * anybody. Differs from upstream: one file per pod instead of allocated_pods_state and actuated_pods_state for all.
+ * Checkpoint of a pod's allocation, so that a restarted kubelet knows the allocated resources before it admits pods.
+ * Differs from upstream: one file per pod instead of allocated_pods_state and actuated_pods_state for all pods.
  */
 import { isJsonObject, parseJson } from "../json.ts";
 import { type PodAllocation, type Requirements, unknownAllocation } from "./podAllocation.ts";
 
-/** What is kept of one pod. */
+/** The checkpoint of one pod. */
 export interface AllocationRecord {
   readonly allocation: PodAllocation;
-  /** Being put in force: what its containers have meanwhile, only the runtime knows. */
+  /** A resize is in progress: only the runtime knows its containers' sizes. */
   readonly resizing: boolean;
 }
 
-/** What the containers of a restored pod have, as far as the file tells. */
+/** Returns the container sizes of a restored pod, as far as the checkpoint contains them. */
 export const restoredSize = ({ allocation, resizing }: AllocationRecord): PodAllocation =>
   resizing ? unknownAllocation(allocation) : allocation;
 
 const VERSION = 1;
 
-/** More than any pod's record has; a longer file is not ours. */
+/** Maximum size of a checkpoint; a longer file is not a checkpoint of rxlet. */
 export const MAX_ALLOCATION_BYTES = 1 << 20;
 
-/** The file's content, ending in a newline. */
+/** Returns the file's content, ending in a newline. */
 export const encodeAllocation = (record: AllocationRecord): string =>
   `${JSON.stringify({ version: VERSION, ...record })}\n`;
 
-/** The record in a file; undefined when it is not a whole one. */
+/** Parses a checkpoint; undefined when it is incomplete. */
 export function decodeAllocation(text: string): AllocationRecord | undefined {
   const document = parseJson(text);
   if (!isJsonObject(document) || document["version"] !== VERSION || !isAllocation(document["allocation"]))

@@ -1,6 +1,7 @@
 /**
- * Room a shrunk pod gave back that is not free yet: until its smaller size is on disk, a kubelet that starts again would
- * find the larger one. Whoever needs that room waits. Differs from upstream: there the grant itself writes the disk.
+ * Resources that a shrunk pod released but that are not free yet: until the smaller size is checkpointed, a restarted
+ * kubelet would restore the larger one. Pods that need these resources wait. Differs from upstream: upstream writes the
+ * checkpoint during allocation.
  */
 import type { TakenRoom } from "../admission/roomDecision.ts";
 import type { Pod } from "../api.ts";
@@ -8,23 +9,23 @@ import { formatQuantity, subtractQuantity } from "../quantity.ts";
 import { podRequests } from "../resources/podResources.ts";
 import { addResources, maxResources, parseResourceList, type ResourceList } from "../resources/resourceList.ts";
 
-/** The room of a pod that stays. */
+/** The resources of a pod that keeps running. */
 export type GrantedRoom = TakenRoom & { readonly granted: Pod; readonly held: Pod };
 
-/** What a pod takes that holds `requests`, if any, besides its granted size. */
+/** Returns the resources of a pod that still holds `requests`, if any, beside its allocated size. */
 export const takenRoom = (granted: Pod, requests: ResourceList | undefined): GrantedRoom => ({
   granted,
   held: requests === undefined ? granted : holding(granted, requests),
 });
 
-/** What a pod takes once it is granted another size that is not on disk yet. */
+/** Returns the resources of a pod whose new allocation is not checkpointed yet. */
 export const regranted = ({ held }: TakenRoom, pod: Pod): GrantedRoom => takenRoom(pod, heldRequests(held ?? pod, pod));
 
-/** Requests to hold when a pod that took `before` is granted the size of `after`. */
+/** Returns the requests to hold when a pod's allocation changes from the size of `before` to that of `after`. */
 export const heldRequests = (before: Pod, after: Pod): ResourceList =>
   maxResources(podRequests(before), podRequests(after));
 
-/** The pod with so much more overhead that it requests at least that; nothing else of it is another. */
+/** Returns the pod with enough overhead to request at least these amounts, and no other change. */
 function holding(pod: Pod, requests: ResourceList): Pod {
   const own = podRequests(pod);
   const missing: ResourceList = new Map(

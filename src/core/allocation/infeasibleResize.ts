@@ -1,23 +1,23 @@
 /**
- * Resizes this node can never grant, whatever else runs on it. Checks in upstream's order, the first refusal counts. One
- * that is too large for the node is refused by the API server, and waits where that did not happen.
- * Counterpart: pkg/kubelet/allocation/handlers.go.
+ * Decides whether a resize is infeasible on this node, whatever else runs on it. The checks run in upstream's order and
+ * the first failure counts. The API server rejects a resize that is larger than the node; without an API server it
+ * stays deferred. Upstream: pkg/kubelet/allocation/handlers.go.
  */
 import type { Pod } from "../api.ts";
 import { podQosClass } from "../pod/qos.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 import { allocationOf, sameRequirements } from "./podAllocation.ts";
 
-/** What of the node is given away once and for all. */
+/** The node's settings that can make a resize infeasible. */
 export interface ResizeNode {
-  /** `static` gives whole CPUs to Guaranteed pods, which then cannot be resized but for a gate. */
+  /** `static` assigns exclusive CPUs to Guaranteed pods, which then cannot be resized unless a gate allows it. */
   readonly cpuManagerPolicy: string;
-  /** `Static` pins memory of Guaranteed pods, which then cannot be resized but for a gate. */
+  /** `Static` pins the memory of Guaranteed pods, which then cannot be resized unless a gate allows it. */
   readonly memoryManagerPolicy: string;
   readonly resizeGates: ResizeGates;
 }
 
-/** Gates that let through what is pinned; both are off by default. */
+/** Gates that allow resizes of pinned resources; both are off by default. */
 export interface ResizeGates {
   /** InPlacePodVerticalScalingExclusiveCPUs. */
   readonly exclusiveCpus: boolean;
@@ -32,7 +32,10 @@ export interface Infeasible {
   readonly detail: string;
 }
 
-/** Why the spec's size can never be granted; undefined when it may fit. `allocated` is the pod as it is granted now. */
+/**
+ * Returns why the spec's size is infeasible; undefined when it may fit. `allocated` is the pod with its current
+ * allocation.
+ */
 export function infeasibleResize(pod: Pod, allocated: Pod, node: ResizeNode): Infeasible | undefined {
   if (podQosClass(pod) !== "Guaranteed") return undefined;
   const because = (manager: string, policy: string, resource: string): Infeasible => ({
@@ -47,7 +50,7 @@ export function infeasibleResize(pod: Pod, allocated: Pod, node: ResizeNode): In
   return undefined;
 }
 
-/** Whether a container's request changes; in a Guaranteed pod the limit is the same. */
+/** Returns whether a container's request changes; in a Guaranteed pod the limit equals it. */
 function changes(pod: Pod, allocated: Pod, name: "cpu" | "memory"): boolean {
   const granted = allocationOf(allocated).containers;
   const only = (requests: ResourceAmounts | undefined): { requests: ResourceAmounts } => {

@@ -1,6 +1,7 @@
 /**
- * Which of the wanted resizes are granted now: those that ask for no more first, then by priority, QoS class and time
- * of waiting. What one gives back, another may take once the smaller size is on disk. Counterpart: allocation_manager.go.
+ * Decides which requested resizes are allocated now: those that request no more first, then by priority, QoS class and
+ * waiting time. Resources that one pod releases are free for others once its smaller size is checkpointed. Upstream:
+ * allocation_manager.go.
  */
 import type { AwaitedPod } from "../admission/leavingPods.ts";
 import { type Admit, decideRoom, type Rooms, shortageMessage } from "../admission/roomDecision.ts";
@@ -14,7 +15,7 @@ import { regranted, takenRoom } from "./heldRoom.ts";
 import type { Infeasible } from "./infeasibleResize.ts";
 import type { ResizableParts } from "./podAllocation.ts";
 
-/** Why pending resizes are looked at again: label `retry_trigger` of kubelet_pod_deferred_accepted_resizes_total. */
+/** Why pending resizes are evaluated again: label `retry_trigger` of kubelet_pod_deferred_accepted_resizes_total. */
 export type ResizeTrigger =
   | "pod_updated"
   | "pods_added"
@@ -23,44 +24,44 @@ export type ResizeTrigger =
   | "pod_resized"
   | "periodic_retry";
 
-/** A resize that is not granted, as the PodResizePending condition tells it. */
+/** A resize that is not allocated, as the PodResizePending condition reports it. */
 export interface RefusedResize {
   readonly reason: "Deferred" | "Infeasible";
   readonly message: string;
-  /** Of the spec that was judged. */
+  /** Generation of the evaluated spec. */
   readonly generation?: number;
 }
 
-/** A pod that wants another size than it has. */
+/** A pod whose spec differs from its allocation. */
 export interface WantedResize {
   readonly uid: PodUid;
-  /** With the resources of the spec. */
+  /** The pod with the resources of its spec. */
   readonly desired: Pod;
-  /** With the resources granted so far. */
+  /** The pod with its current allocation. */
   readonly allocated: Pod;
   readonly refused: RefusedResize | undefined;
 }
 
-/** What became of one wanted resize. */
+/** The decision about one resize. */
 export interface ResizeOutcome {
   readonly uid: PodUid;
-  /** The spec as it was judged. */
+  /** The pod with the evaluated spec. */
   readonly pod: Pod;
-  /** undefined: granted. */
+  /** undefined: allocated. */
   readonly refused: RefusedResize | undefined;
-  /** Label of an infeasible one. */
+  /** Metric label of an infeasible resize. */
   readonly detail: string | undefined;
-  /** Granted after it had to wait. */
+  /** Allocated after it had been deferred. */
   readonly wasDeferred: boolean;
-  /** Pods to stop to make room for a critical one. */
+  /** Pods to preempt for a critical pod. */
   readonly preempt: readonly PodUid[];
-  /** Resource there is too little of as long as they run. */
+  /** Resource that is insufficient while they run. */
   readonly shortOf: string | undefined;
-  /** Leaving pods it waits for: it is promised what they leave. */
+  /** Terminating pods that it waits for; their resources are promised to it. */
   readonly behind: readonly AwaitedPod[];
 }
 
-/** How sizes are judged on this node. */
+/** The node's rules for resizes. */
 export interface ResizeRules {
   readonly parts: ResizableParts;
   readonly admit: Admit;
@@ -77,7 +78,7 @@ function asksForMore({ desired, allocated }: WantedResize): boolean {
   );
 }
 
-/** `waiting` in the order in which they are judged; those asked for earlier stay before equals. */
+/** Returns `waiting` in evaluation order; among equals, earlier requests come first. */
 export function inResizeOrder(waiting: readonly WantedResize[]): readonly WantedResize[] {
   const rank = (each: WantedResize): readonly number[] => [
     asksForMore(each) ? 1 : 0,
@@ -90,8 +91,8 @@ export function inResizeOrder(waiting: readonly WantedResize[]): readonly Wanted
 }
 
 /**
- * Judges all that wait, given what the pods of the node take (those that wait among them) and which leaving pods others
- * wait for already. Who needs room that is still held has no outcome yet.
+ * Evaluates all waiting resizes, given the resources of the node's pods (the waiting ones included) and the terminating
+ * pods that others wait for already. A resize that needs held resources gets no outcome yet.
  */
 export function judgeResizes(
   waiting: readonly WantedResize[],
@@ -161,5 +162,5 @@ function judge(
   }
 }
 
-/** Of a critical pod: no resource is short but for those that are stopped for it. */
+/** Message for a critical pod: preempted pods will free all resources that it lacks. */
 const MAKING_ROOM = "Waiting for pods that are stopped to make room";

@@ -1,6 +1,6 @@
 /**
- * What the node has granted a pod: the resources of its containers and of the pod as a whole. The spec says what is
- * wanted, the allocation what is promised, the runtime what is in force. Counterpart: pkg/kubelet/allocation/state.
+ * The resources allocated to a pod: those of its containers and its pod-level resources. The spec has the desired
+ * resources, the allocation the promised ones, the runtime the actuated ones. Upstream: pkg/kubelet/allocation/state.
  */
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
@@ -11,27 +11,30 @@ import { allNamed } from "../findNamed.ts";
 /** `resources` of a container, or of the pod. */
 export type Requirements = NonNullable<Container["resources"]>;
 
-/** Granted resources. */
+/** The allocated resources. */
 export interface PodAllocation {
-  /** Of the pod as a whole; absent when it states none. */
+  /** Pod-level resources; absent when the pod has none. */
   readonly pod?: Requirements;
   /** By container name, init containers included. */
   readonly containers: Readonly<Record<string, Requirements>>;
 }
 
-/** What of a pod can be resized in place; the rest is what its spec says, ungranted. Both are on by default. */
+/**
+ * The parts of a pod that can be resized in place; the rest follows the spec without allocation. Both gates are on by
+ * default.
+ */
 export interface ResizableParts {
-  /** InPlacePodVerticalScalingInitContainers: init containers that end by themselves; sidecars always can be. */
+  /** InPlacePodVerticalScalingInitContainers: regular init containers; sidecars can always be resized. */
   readonly initContainers: boolean;
-  /** InPlacePodLevelResourcesVerticalScaling: the resources of the pod as a whole. */
+  /** InPlacePodLevelResourcesVerticalScaling: pod-level resources. */
   readonly podLevel: boolean;
 }
 
-/** Whether a container of the pod can be resized in place. */
+/** Returns whether a container of the pod can be resized in place. */
 export const isResizableContainer = ({ spec }: Pick<Pod, "spec">, name: string, parts: ResizableParts): boolean =>
   parts.initContainers || allNamed(spec.initContainers ?? [], name).every(isSidecar);
 
-/** The allocation, with what cannot be resized in place as the pod's spec has it. */
+/** Returns the allocation, with the spec's resources for parts that cannot be resized in place. */
 export function followingSpec(allocation: PodAllocation, pod: Pick<Pod, "spec">, parts: ResizableParts): PodAllocation {
   if (parts.initContainers && parts.podLevel) return allocation;
   const wanted = allocationOf(pod);
@@ -43,13 +46,13 @@ export function followingSpec(allocation: PodAllocation, pod: Pick<Pod, "spec">,
   };
 }
 
-/** Init and regular containers: those that have an allocation. */
+/** Returns the containers with an allocation: init and regular containers. */
 const allocatedContainers = ({ spec }: Pick<Pod, "spec">): readonly Container[] => [
   ...(spec.initContainers ?? []),
   ...spec.containers,
 ];
 
-/** The allocation that grants a pod what its spec says; the same object for the same spec. */
+/** Returns the allocation equal to the pod's spec; the same object for the same spec. */
 export const allocationOf = ({ spec }: Pick<Pod, "spec">): PodAllocation => allocationOfSpec(spec);
 
 const allocationOfSpec = perObject((spec: Pod["spec"]): PodAllocation => {
@@ -58,7 +61,7 @@ const allocationOfSpec = perObject((spec: Pod["spec"]): PodAllocation => {
   return { ...(resources === undefined ? {} : { pod: resources }), containers: Object.fromEntries(containers) };
 });
 
-/** No size is known of any container: whatever is granted has to be set again. */
+/** Returns an allocation without any known size, so that every resource is actuated again. */
 export const unknownAllocation = ({ containers }: PodAllocation): PodAllocation => ({
   containers: Object.fromEntries(Object.keys(containers).map((name) => [name, {}])),
 });
@@ -69,7 +72,7 @@ function sameAmounts(a: Amounts, b: Amounts): boolean {
   if (a === b) return true;
   const names = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})]);
   return [...names].every((name) => {
-    // Mostly nothing has changed: then the texts say so.
+    // The texts are equal in most cases, which avoids parsing.
     if (a?.[name] === b?.[name]) return true;
     const [left, right] = [amount(a, name), amount(b, name)];
     return left === undefined || right === undefined ? left === right : compareQuantity(left, right) === 0;
@@ -81,11 +84,11 @@ const amount = (amounts: Amounts, name: string): Quantity | undefined => {
   return text === undefined ? undefined : parseQuantity(text);
 };
 
-/** Whether two sections mean the same amounts, however they are written. */
+/** Returns whether two `resources` sections have equal amounts, in any notation. */
 export const sameRequirements = (a: Requirements | undefined, b: Requirements | undefined): boolean =>
   a === b || (sameAmounts(a?.requests, b?.requests) && sameAmounts(a?.limits, b?.limits));
 
-/** The amounts two sections have in common: what is known while it is open which of them holds. */
+/** Returns the amounts that two sections share: the known ones while either section may be in effect. */
 export const commonRequirements = (a: Requirements, b: Requirements): Requirements => ({
   requests: commonAmounts(a.requests, b.requests),
   limits: commonAmounts(a.limits, b.limits),
@@ -98,7 +101,7 @@ const commonAmounts = (a: Amounts, b: Amounts): Readonly<Record<string, string>>
     ),
   );
 
-/** Whether two allocations mean the same amounts. */
+/** Returns whether two allocations have equal amounts. */
 export function sameAllocation(a: PodAllocation, b: PodAllocation): boolean {
   if (a === b) return true;
   const names = new Set([...Object.keys(a.containers), ...Object.keys(b.containers)]);
@@ -108,7 +111,7 @@ export function sameAllocation(a: PodAllocation, b: PodAllocation): boolean {
   );
 }
 
-/** The pod with the allocation in place of the resources of its spec; the very same pod when they mean the same. */
+/** Returns the pod with the allocation in place of its spec's resources; the same object when they are equal. */
 export function withAllocation(pod: Pod, allocation: PodAllocation): Pod {
   const isSamePod = sameRequirements(pod.spec.resources, allocation.pod);
   const isSame = ({ name, resources }: Container): boolean => {
@@ -131,10 +134,10 @@ export function withAllocation(pod: Pod, allocation: PodAllocation): Pod {
   };
 }
 
-/** Priority class system-node-critical: nobody is to make room for a pod by ending one that its source may yet name. */
+/** Priority class system-node-critical: a pod that its source may still name must not be preempted. */
 const UNTOUCHABLE_PRIORITY = 2_000_001_000;
 
-/** All that is known of a pod that runs before any source has told of it: enough to count what it takes of the node. */
+/** Returns a minimal pod for one that runs before any source has named it, so that its resources count. */
 export const unclaimedPod = (
   { podUid, name, namespace }: { readonly podUid: string; readonly name: string; readonly namespace: string },
   { pod, containers }: PodAllocation,

@@ -1,4 +1,4 @@
-/** Which amounts of its containers an update of a pod asks to change: for metrics. */
+/** The resource changes that an update of a pod requests, for metrics. */
 import type { Pod } from "../api.ts";
 import { compareQuantity, parseQuantity } from "../quantity.ts";
 import { allocationOf, isResizableContainer, type ResizableParts } from "./podAllocation.ts";
@@ -10,7 +10,7 @@ export interface RequestedResize {
   readonly operation: "add" | "remove" | "increase" | "decrease";
 }
 
-/** Every amount of cpu and memory of resizable containers that differs between two specs of one pod. */
+/** Returns each cpu and memory amount of resizable containers that differs between two specs of one pod. */
 export function requestedResizes(before: Pod, after: Pod, parts: ResizableParts): readonly RequestedResize[] {
   const known = allocationOf(before).containers;
   const found: RequestedResize[] = [];

@@ -1,4 +1,4 @@
-/** Texts of the events about resizes. Counterpart: pkg/kubelet/events/resize.go. */
+/** Events of resizes. Upstream: pkg/kubelet/events/resize.go. */
 import type { Pod } from "../api.ts";
 import { goJson } from "../container/goJson.ts";
 import type { KubeletEvent } from "../events.ts";
@@ -8,7 +8,7 @@ import type { Requirements } from "./podAllocation.ts";
 const sorted = (amounts: Requirements["limits"]): Requirements["limits"] =>
   amounts && Object.fromEntries(Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Members in the order upstream writes them. */
+/** Returns the members in upstream's order. */
 const inOrder = ({ limits, requests }: Requirements): Requirements => ({
   ...(limits && { limits: sorted(limits) as Record<string, string> }),
   ...(requests && { requests: sorted(requests) as Record<string, string> }),
@@ -30,18 +30,18 @@ function resizeEvent(pod: Pod, type: KubeletEvent["type"], reason: string, prefi
   return { type, reason, message: `${prefix}: ${sizes(pod, error)}`, object: podEventObject(pod) };
 }
 
-/** The new size is granted and is being put in force. */
+/** Returns the event for a newly allocated size that is being actuated. */
 export const resizeStartedEvent = (pod: Pod): KubeletEvent =>
   resizeEvent(pod, "Normal", "ResizeStarted", "Pod resize started");
 
-/** The granted size is in force. */
+/** Returns the event for a completed actuation. */
 export const resizeCompletedEvent = (pod: Pod): KubeletEvent =>
   resizeEvent(pod, "Normal", "ResizeCompleted", "Pod resize completed");
 
-/** The granted size could not be put in force. */
+/** Returns the event for a failed actuation. */
 export const resizeErrorEvent = (pod: Pod, error: string): KubeletEvent =>
   resizeEvent(pod, "Warning", "ResizeError", "Pod resize error", error);
 
-/** The size is not granted: not now, or never. */
+/** Returns the event for a deferred or infeasible resize. */
 export const resizePendingEvent = (pod: Pod, reason: "Deferred" | "Infeasible", message: string): KubeletEvent =>
   resizeEvent(pod, "Warning", `Resize${reason}`, `Pod resize ${reason}`, message);

@@ -1,6 +1,6 @@
 /**
- * How an allocated size is put in force: memory, then CPU; the pod's cgroup grows before its containers and shrinks
- * after them, limits widen before requests and narrow after; containers that give back go before those that take.
+ * Plans how an allocated size is actuated: memory, then CPU; the pod's cgroup grows before its containers and shrinks
+ * after them, limits grow before requests and shrink after them; containers that shrink precede those that grow.
  * Upstream: computePodResizeAction and doPodResizeAction (kuberuntime_manager.go).
  */
 import type { Container, Pod } from "../api.ts";
@@ -32,7 +32,7 @@ import { findNamed } from "../findNamed.ts";
 
 type Resource = "memory" | "cpu";
 
-/** One write, in the order of the list it is in. */
+/** One write; the writes of a list are executed in order. */
 export type ResizeStep =
   | { readonly kind: "cgroup"; readonly limits: CgroupLimits }
   | {
@@ -40,26 +40,26 @@ export type ResizeStep =
       readonly name: string;
       readonly containerId: ContainerId;
       readonly resources: LinuxContainerResources;
-      /** What the container has once this is done. */
+      /** The container's resources after this step. */
       readonly requirements: Requirements;
     };
 
-/** A memory limit that gets smaller: refused while more than that is in use. */
+/** A decrease of a memory limit, which is rejected while usage is higher. */
 export interface MemoryDecrease {
-  /** Absent: of the whole pod. */
+  /** Absent: the limit of the pod. */
   readonly container?: { readonly name: string; readonly id: ContainerId };
   readonly limitBytes: bigint;
 }
 
-/** What has to be done so that the allocated size is in force. */
+/** The steps that actuate the allocated size. */
 export interface ResizePlan {
-  /** Running containers that have to be restarted, by name. */
+  /** Names of running containers that must be restarted. */
   readonly restarts: readonly string[];
   readonly decreases: readonly MemoryDecrease[];
   readonly steps: readonly ResizeStep[];
 }
 
-/** Everything a plan depends on; the pod is at its allocated size. */
+/** The inputs of a plan; the pod has its allocated size. */
 export interface ResizePlanInput {
   readonly pod: Pod;
   readonly runtime: PodRuntimeStatus;
@@ -68,7 +68,7 @@ export interface ResizePlanInput {
   readonly config: PodLimitConfig & { readonly resizableParts: ResizableParts };
 }
 
-/** undefined when the allocated size is in force. */
+/** Returns the plan; undefined when the allocated size is actuated. */
 export function planResize(input: ResizePlanInput): ResizePlan | undefined {
   const { pod, runtime, config } = input;
   const sizes = certainSizes(input.sizes);
@@ -124,19 +124,19 @@ export function planResize(input: ResizePlanInput): ResizePlan | undefined {
 type ContainerStep = ResizeStep & { readonly kind: "container" };
 interface Ordered {
   readonly step: ContainerStep;
-  /** Below 0: gives back. */
+  /** Negative for a container that shrinks. */
   readonly by: number;
 }
 
-/** Limits of which less or more can be said. */
+/** Limits that can be ordered by size. */
 type Ordinal = "memoryLimitBytes" | "memoryMinBytes" | "memoryLowBytes" | "cpuQuotaUs" | "cpuShares";
 
-/** No limit is more than any. */
+/** No limit is greater than any limit. */
 const UNLIMITED = 2n ** 64n;
 const limit = (amount: bigint): bigint => (amount <= 0n ? UNLIMITED : amount);
 const order = (from: bigint, to: bigint): number => (from === to ? 0 : to > from ? 1 : -1);
 
-/** Writes to the pod's cgroup around those to its containers: what grows comes first, what shrinks last and reversed. */
+/** Orders writes to the pod's cgroup around those to its containers: increases first, decreases last and reversed. */
 function around(
   writes: readonly (readonly [isLess: boolean | undefined, limits: CgroupLimits])[],
   containers: readonly Ordered[],
@@ -152,7 +152,10 @@ function around(
   ];
 }
 
-/** undefined: stays as it is. A limit that is no longer asked for is left alone, as upstream does. */
+/**
+ * Returns whether the limit decreases; undefined when it is unchanged. As upstream, a limit that was removed from the
+ * spec is left in place.
+ */
 function isDecrease(
   { from, to }: { readonly from: CgroupLimits; readonly to: CgroupLimits },
   name: Ordinal,
@@ -170,7 +173,7 @@ const decreaseOf = ({ name, containerId, resources }: ContainerStep): MemoryDecr
   limitBytes: resources.memoryLimitInBytes,
 });
 
-/** Updates from one size to the next, those that give back first. */
+/** Returns the updates from one size to the next, decreases first. */
 function containerSteps(
   { node }: ResizePlanInput,
   containers: readonly SizedContainer[],
@@ -198,7 +201,7 @@ function containerOf({ spec }: Pod, name: string): Container {
   return findNamed(spec.initContainers, name) ?? findNamed(spec.containers, name) ?? { name };
 }
 
-/** The pod of `base` with the memory of `pod`. */
+/** Returns the pod `base` with the memory resources of `pod`. */
 function withMemoryOf(base: Pod, pod: Pod): Pod {
   const mixed = (own: Requirements | undefined, other: Requirements | undefined): Requirements => ({
     limits: memoryFrom(own?.limits, other?.limits),
@@ -225,7 +228,10 @@ function memoryFrom(own: Requirements["limits"], other: Requirements["limits"]):
   };
 }
 
-/** Whether a resource that changes has the policy RestartContainer. Init containers that end by themselves never do. */
+/**
+ * Returns whether a changed resource has the resize policy RestartContainer. Regular init containers are never
+ * restarted.
+ */
 function needsRestart(pod: Pod, { spec, actual }: SizedContainer): boolean {
   const isInit = findNamed(pod.spec.initContainers, spec.name) !== undefined;
   if (isInit && !isSidecar(spec)) return false;
@@ -246,13 +252,13 @@ function only(requirements: Requirements | undefined, resource: Resource): Requi
   return { requests: part(requirements?.requests), limits: part(requirements?.limits) };
 }
 
-/** What the containers of a pod use, in bytes. */
+/** Memory usage of a pod and its containers, in bytes. */
 export interface MemoryUsage {
   readonly pod: bigint | undefined;
   readonly containers: ReadonlyMap<string, bigint>;
 }
 
-/** Why memory limits cannot be lowered now; undefined when nobody uses more than is left to it. */
+/** Returns why memory limits cannot be decreased now; undefined when usage is below all new limits. */
 export function memoryDecreaseProblem(decreases: readonly MemoryDecrease[], usage: MemoryUsage): string | undefined {
   const problems = decreases.flatMap(({ container, limitBytes }) => {
     const used = container === undefined ? usage.pod : usage.containers.get(container.id);

@@ -1,4 +1,4 @@
-/** Checks one value against the rule of its field. */
+/** Checks a value against the rule of its field. */
 import { quantityHint } from "../meantQuantity.ts";
 import { parseQuantity } from "../quantity.ts";
 import type { FieldRule } from "./configField.ts";
@@ -6,7 +6,7 @@ import { describeValue } from "./configProblem.ts";
 import { formatDuration } from "./duration.ts";
 import { cpuListFault, isAddressRange, isIPAddress } from "./nodeNames.ts";
 
-/** Why a value breaks its rule, `must ...`; undefined when it keeps it. */
+/** Returns why a value violates its rule, `must ...`; undefined when it is valid. */
 export function ruleFault(rule: FieldRule, value: unknown): string | undefined {
   switch (rule.kind) {
     case "range":

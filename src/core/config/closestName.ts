@@ -1,6 +1,9 @@
-/** Guesses which known name a misspelt one was meant to be. */
+/** Suggests the known name for a misspelt one. */
 
-/** Edits (insert, delete, replace, swap of neighbours) from `a` to `b`. Bound: the product of both lengths. */
+/**
+ * Returns the number of edits (insert, delete, replace, swap of neighbours) from `a` to `b`. Bound: the product of both
+ * lengths.
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -25,7 +28,7 @@ function editDistance(a: string, b: string): number {
 
 const MAX_LENGTH = 100;
 
-/** The known name closest to `name`; undefined when none is within `maxEdits`. Letter case counts for nothing. */
+/** Returns the known name closest to `name`, ignoring case; undefined when none is within `maxEdits`. */
 export function closestName(
   name: string,
   known: Iterable<string>,

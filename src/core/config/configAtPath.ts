@@ -1,8 +1,8 @@
-/** Reads and replaces single fields of a configuration by their table path. */
+/** Reads and replaces single fields of a configuration by their path in the field table. */
 import type { ConfigPath, KubeletConfiguration } from "./kubeletConfiguration.ts";
 import { isMap } from "./configProblem.ts";
 
-/** The value at a path without list parts; undefined when a pointer on the way is unset. */
+/** Returns the value at a path without list elements; undefined when a parent is unset. */
 export function configAt(config: KubeletConfiguration, path: ConfigPath): unknown {
   let value: unknown = config;
   for (const name of path.split(".")) value = isMap(value) ? value[name] : undefined;
@@ -16,7 +16,7 @@ function replaced(value: unknown, names: readonly string[], leaf: unknown): unkn
   return { ...members, [name]: replaced(members[name], rest, leaf) };
 }
 
-/** The configuration with one field replaced; `leaf` must have the field's decoded type. */
+/** Returns the configuration with one field replaced; `leaf` must have the field's decoded type. */
 export function withConfigAt(config: KubeletConfiguration, path: ConfigPath, leaf: unknown): KubeletConfiguration {
   return replaced(config, path.split("."), leaf) as KubeletConfiguration;
 }

@@ -1,7 +1,6 @@
 /**
- * One row of the field table: what a field of KubeletConfiguration is on the wire, its default, the rule for its
- * value, the flag that sets it, and whether the feature behind it exists yet. Decoding, defaults, validation, encoding
- * and help all read the same row.
+ * One row of the field table: wire type, default, validation rule and flag of a KubeletConfiguration field, and whether
+ * its feature is implemented. Decoding, defaulting, validation, encoding and help use the same rows.
  */
 
 /** Wire types. A duration is a Go duration string, a quantity a Kubernetes quantity, a time RFC 3339. */
@@ -24,10 +23,10 @@ export type FieldType =
   | "object"
   | "[]object";
 
-/** A decoded default: durations in milliseconds. */
+/** A decoded default; durations are in milliseconds. */
 export type FieldDefault = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
 
-/** What a single value must satisfy, apart from its type. */
+/** A constraint on a value, beside its type. */
 export type FieldRule =
   | { readonly kind: "range"; readonly min?: number; readonly max?: number }
   | { readonly kind: "above"; readonly min: number; readonly max: number }
@@ -37,7 +36,7 @@ export type FieldRule =
   | { readonly kind: "oneOf"; readonly values: readonly string[]; readonly allowEmpty?: boolean }
   | { readonly kind: "eachOneOf"; readonly values: readonly string[] }
   | { readonly kind: "ip" }
-  /** Ranges in CIDR notation, separated by commas; empty is fine. */
+  /** Ranges in CIDR notation, separated by commas; may be empty. */
   | { readonly kind: "addressRanges" }
   | { readonly kind: "cpuList" }
   | { readonly kind: "nonZeroQuantity" }
@@ -46,26 +45,26 @@ export type FieldRule =
 /** A row of the table. */
 export interface ConfigField {
   readonly type: FieldType;
-  /** On the wire null and absence differ from the zero value: an explicit zero is kept, not defaulted. */
+  /** A pointer: absent and null differ from the zero value, so an explicit zero is kept, not defaulted. */
   readonly pointer: boolean;
   readonly default?: FieldDefault;
   /** Name of the flag that sets this field, without dashes. */
   readonly flag?: string;
   readonly rule?: FieldRule;
-  /** Whether setting it has an effect in this version; a list names the only values that have one. */
+  /** Whether setting it has an effect in this version; a list contains the only values with an effect. */
   readonly effective: boolean | readonly string[];
-  /** One line for people. */
+  /** One-line description for users. */
   readonly about: string;
 }
 
-/** What a row may say besides type, default and description. */
+/** Optional parts of a row, beside type, default and description. */
 export interface FieldExtras {
   readonly flag?: string;
   readonly rule?: FieldRule;
   readonly effective?: boolean | readonly string[];
 }
 
-/** A row: `type` as in upstream's reference, a trailing `?` marks a pointer. */
+/** Builds a row: `type` as in upstream's reference; a trailing `?` marks a pointer. */
 export function field(
   type: FieldType | `${FieldType}?`,
   fallback: FieldDefault | undefined,
@@ -84,20 +83,20 @@ export function field(
   };
 }
 
-/** The rule of a number between two bounds, both included. */
+/** Rule: a number between two bounds, inclusive. */
 export const range = (min?: number, max?: number): FieldRule => ({
   kind: "range",
   ...(min === undefined ? {} : { min }),
   ...(max === undefined ? {} : { max }),
 });
-/** The rule of a number that is 0 or more. */
+/** Rule: a number of at least 0. */
 export const notNegative: FieldRule = { kind: "range", min: 0 };
-/** The rule of a duration that is 0 or more. */
+/** Rule: a duration of at least 0. */
 export const notNegativeDuration: FieldRule = { kind: "durationRange", minMs: 0 };
-/** The rule of a word out of a list. */
+/** Rule: one of these words. */
 export const oneOf = (...values: readonly string[]): FieldRule => ({ kind: "oneOf", values });
 
-/** Seconds, minutes and hours as milliseconds, for defaults. */
+/** Convert seconds, minutes and hours to milliseconds, for defaults. */
 export const seconds = (count: number): number => count * 1_000;
 export const minutes = (count: number): number => count * 60_000;
 export const hours = (count: number): number => count * 3_600_000;

@@ -1,6 +1,6 @@
 /**
- * The field table of KubeletConfiguration: one row per field, four parts joined. The type makes it complete: a field
- * of the interface without a row, or a row without a field, does not compile.
+ * The field table of KubeletConfiguration: one row per field, joined from four parts. Its type makes it complete: a
+ * field without a row, or a row without a field, does not compile.
  */
 import type { ConfigField } from "./configField.ts";
 import type { ConfigPath } from "./kubeletConfiguration.ts";
@@ -9,7 +9,7 @@ import { POD_FIELDS } from "./podFields.ts";
 import { RESOURCE_FIELDS } from "./resourceFields.ts";
 import { SERVER_FIELDS } from "./serverFields.ts";
 
-/** Every field by its path. */
+/** All fields by path. */
 export const CONFIG_FIELDS: Readonly<Record<ConfigPath, ConfigField>> = {
   ...SERVER_FIELDS,
   ...POD_FIELDS,
@@ -17,10 +17,10 @@ export const CONFIG_FIELDS: Readonly<Record<ConfigPath, ConfigField>> = {
   ...NODE_FIELDS,
 };
 
-/** The paths of the table, in its order. */
+/** The paths of the table, in order. */
 export const CONFIG_PATHS = Object.keys(CONFIG_FIELDS) as readonly ConfigPath[];
 
-/** A field with its children: of an object its members, of a list of objects the members of one item. */
+/** A field with its children: members of an object, or members of a list's elements. */
 export interface FieldNode {
   readonly path: ConfigPath;
   readonly field: ConfigField;
@@ -40,5 +40,5 @@ function childrenOf(prefix: string): ReadonlyMap<string, FieldNode> {
   return nodes;
 }
 
-/** The top of the tree of fields. */
+/** The root of the tree of fields. */
 export const CONFIG_TREE: ReadonlyMap<string, FieldNode> = childrenOf("");

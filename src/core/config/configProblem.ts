@@ -1,18 +1,18 @@
-/** What is wrong with a configuration, as values: where and why. Everything wrong is reported at once. */
+/** Problems of a configuration as values: path and reason. All problems are reported at once. */
 
-/** Keys and indexes from the top of a document. */
+/** Keys and indexes from the root of a document. */
 export type FieldPath = readonly (string | number)[];
 
-/** One fault. */
+/** One problem. */
 export interface ConfigProblem {
   readonly path: FieldPath;
-  /** Why, without the path: `must not be negative, got -1`. */
+  /** The reason without the path: `must not be negative, got -1`. */
   readonly reason: string;
 }
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** A path as people write it: `evictionHard["memory.available"]`, `registerWithTaints[0].effect`. */
+/** Formats a path: `evictionHard["memory.available"]`, `registerWithTaints[0].effect`. */
 export function formatFieldPath(path: FieldPath): string {
   let text = "";
   for (const step of path) {
@@ -23,7 +23,7 @@ export function formatFieldPath(path: FieldPath): string {
   return text;
 }
 
-/** A value as it appears in a reason: scalars as they are, the rest by kind. */
+/** Formats a value for a reason: scalars as they are, others by type. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return "null";
   if (typeof value === "string") return JSON.stringify(value);
@@ -31,6 +31,6 @@ export function describeValue(value: unknown): string {
   return Array.isArray(value) ? "a list" : "a map";
 }
 
-/** True for a plain map as JSON and YAML give them. */
+/** Returns true for a plain map from JSON or YAML. */
 export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 /**
- * Reads a KubeletConfiguration document into a partial configuration: only what it sets, durations in milliseconds.
- * Strict: unknown fields, wrong types and numbers that do not fit are all reported, each with its path.
- * Differs from upstream: there a v1beta1 document with unknown fields is accepted with a warning; here it is refused.
+ * Decodes a KubeletConfiguration document into a partial configuration: only the fields it sets, durations in
+ * milliseconds. Strict: reports unknown fields, wrong types and numbers out of range, each with its path.
+ * Differs from upstream: upstream accepts a v1beta1 document with unknown fields with a warning; rxlet rejects it.
  */
 import { closestName } from "./closestName.ts";
 import type { ConfigField, FieldType } from "./configField.ts";
@@ -15,10 +15,10 @@ import { parseDuration } from "./duration.ts";
 export const CONFIG_API_VERSION = "kubelet.config.k8s.io/v1beta1";
 export const CONFIG_KIND = "KubeletConfiguration";
 
-/** What a document sets, nested as in KubeletConfiguration. */
+/** The fields that a document sets, nested as in KubeletConfiguration. */
 export type PartialConfiguration = Readonly<Record<string, unknown>>;
 
-/** A decoded document and all its faults; faulty fields are left out of it. */
+/** A decoded document and all its problems; invalid fields are omitted. */
 export interface DecodedConfiguration {
   readonly config: PartialConfiguration;
   readonly problems: readonly ConfigProblem[];
@@ -32,7 +32,7 @@ const bad = (what: string, value: unknown, hint = ""): Decoded => ({
 const INTEGER_BOUNDS: Readonly<Partial<Record<FieldType, readonly [number, number]>>> = {
   int32: [-(2 ** 31), 2 ** 31 - 1],
   uint32: [0, 2 ** 32 - 1],
-  // Differs from upstream: integers beyond 53 bits, which no field needs, are refused.
+  // Differs from upstream: integers beyond 53 bits, which no field needs, are rejected.
   int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 };
 
@@ -43,7 +43,7 @@ function decodeInteger(type: FieldType, value: unknown): Decoded {
 }
 
 function decodeDuration(path: string, value: unknown): Decoded {
-  // Upstream keeps this one field readable as a number of nanoseconds.
+  // As upstream, this field alone may be a number of nanoseconds.
   if (path === "logging.flushFrequency" && typeof value === "number") return { value: value / 1e6 };
   const ms = typeof value === "string" ? parseDuration(value) : undefined;
   if (ms !== undefined) return { value: ms };
@@ -80,7 +80,7 @@ function decodeScalar(path: string, field: ConfigField, value: unknown): Decoded
   }
 }
 
-/** A document of its own, or one that changes another, where null removes a key of a map. */
+/** "whole": a complete document; "patch": a drop-in, where null removes a key of a map. */
 export type DocumentRole = "whole" | "patch";
 
 class Reading {

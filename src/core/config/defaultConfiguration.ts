@@ -1,5 +1,5 @@
 /**
- * Fills a partial configuration with defaults. As upstream, a plain (not pointer) field that is zero counts as unset:
+ * Fills a partial configuration with defaults. As upstream, a non-pointer field with its zero value counts as unset:
  * `port: 0` means 10250. Lists and maps are unset only when absent.
  * Upstream: SetDefaults_KubeletConfiguration, and the eviction defaults of loadConfigFile.
  */
@@ -10,10 +10,10 @@ import type { PartialConfiguration } from "./decodeConfiguration.ts";
 import { DEFAULT_EVICTION_HARD } from "./evictionDefaults.ts";
 import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
 
-/** Tells whether a feature gate is on. */
+/** Returns whether a feature gate is on. */
 export type GateEnabled = (name: string) => boolean;
 
-/** The zero of a wire type. */
+/** Returns the zero value of a wire type. */
 export function zeroOf(type: FieldType): unknown {
   switch (type) {
     case "bool":
@@ -54,7 +54,7 @@ function fill(node: FieldNode, value: unknown): unknown {
   }
   const isUnset = value === undefined || (!pointer && value === zeroOf(type));
   if (!isUnset) return value;
-  // Its default is that of a configuration file, see withDefaultEviction.
+  // Its default depends on the configuration file, see withDefaultEviction.
   if (node.path === "evictionHard") return {};
   return node.field.default ?? (pointer ? undefined : zeroOf(type));
 }
@@ -64,10 +64,10 @@ function fillMembers(nodes: ReadonlyMap<string, FieldNode>, value: PartialConfig
   return Object.fromEntries(entries.filter(([, filled]) => filled !== undefined));
 }
 
-/** Defaults that depend on other fields or on gates. */
+/** Returns the defaults that depend on other fields or on gates. */
 function dependentDefaults(given: PartialConfiguration, filled: KubeletConfiguration, isOn: GateEnabled) {
   const changed: { -readonly [Key in keyof KubeletConfiguration]?: KubeletConfiguration[Key] } = {};
-  // Reporting follows updating when only updating was set.
+  // The report frequency follows the update frequency when only the latter is set.
   if (!given["nodeStatusReportFrequency"] && given["nodeStatusUpdateFrequency"]) {
     changed.nodeStatusReportFrequency = filled.nodeStatusUpdateFrequency;
   }
@@ -85,14 +85,16 @@ function dependentDefaults(given: PartialConfiguration, filled: KubeletConfigura
   return changed;
 }
 
-/** The complete configuration a partial one stands for. `evictionHard` stays as given. */
+/** Returns the complete configuration; `evictionHard` is not defaulted. */
 export function defaultConfiguration(given: PartialConfiguration, isOn: GateEnabled): KubeletConfiguration {
-  // The tree of fields is checked against the interface at compile time, so what it fills has that shape.
+  // The tree of fields is checked against the interface at compile time, so the filled object has its type.
   const filled = fillMembers(CONFIG_TREE, given) as unknown as KubeletConfiguration;
   return { ...filled, ...dependentDefaults(given, filled, isOn) };
 }
 
-/** The hard thresholds of a configuration file: the defaults when it has none, and with them when it asks to merge. */
+/**
+ * Adds the default hard eviction thresholds: to a configuration file without any, or to its own when it asks to merge.
+ */
 export function withDefaultEviction(given: PartialConfiguration): PartialConfiguration {
   const own = given["evictionHard"];
   if (!isMap(own)) return { ...given, evictionHard: DEFAULT_EVICTION_HARD };
@@ -101,9 +103,9 @@ export function withDefaultEviction(given: PartialConfiguration): PartialConfigu
 }
 
 /**
- * What holds without a configuration file: the defaults the flags always had, before the file existed.
- * Differs from upstream: the read-only port stays off until somebody asks for it, and servers listen on loopback unless
- * an address is given: these defaults let anybody do anything.
+ * Applies the defaults of flags, which hold when there is no configuration file.
+ * Differs from upstream: the read-only port stays off unless set, and servers listen on the loopback interface unless
+ * an address is given, since these defaults allow unauthenticated access.
  */
 export function withLegacyDefaults(config: KubeletConfiguration): KubeletConfiguration {
   return {

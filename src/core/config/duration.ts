@@ -1,6 +1,6 @@
 /**
- * Go duration strings (`1m0s`, `100ms`, `1.5h`) to and from milliseconds. A value finer than a millisecond keeps its
- * fraction; the finest step is one nanosecond. Bound: what fits 64 bits of nanoseconds, about 292 years.
+ * Converts Go duration strings (`1m0s`, `100ms`, `1.5h`) to and from milliseconds. Values below a millisecond keep
+ * their fraction, down to one nanosecond. Bound: 64 bits of nanoseconds, about 292 years.
  * Upstream: time.ParseDuration and Duration.String, as metav1.Duration uses them.
  */
 import { trimmedEnd } from "../trimmedEnd.ts";
@@ -20,7 +20,7 @@ const MAX_NANOS = 2n ** 63n - 1n;
 const MAX_TEXT_LENGTH = 128;
 const PART = /(\d*)(?:\.(\d*))?([^\d.]+)/y;
 
-/** Milliseconds of a Go duration string; undefined when it is not one or does not fit. */
+/** Parses a Go duration string to milliseconds; undefined when it is malformed or out of range. */
 export function parseDuration(text: string): number | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined;
   const sign = /^[+-]/.exec(text)?.[0] ?? "";
@@ -28,7 +28,7 @@ export function parseDuration(text: string): number | undefined {
   if (body === "0") return 0;
   const nanos = sumOfParts(body);
   if (nanos === undefined) return undefined;
-  // The most negative 64-bit value has no positive twin.
+  // The most negative 64-bit value has no positive counterpart.
   if (nanos > (sign === "-" ? MAX_NANOS + 1n : MAX_NANOS)) return undefined;
   const ms = Number(nanos / NANOS_PER_MS) + Number(nanos % NANOS_PER_MS) / 1e6;
   return sign === "-" && ms !== 0 ? -ms : ms;
@@ -54,7 +54,7 @@ function withFraction(nanos: bigint, unit: bigint, digits: number, name: string)
   return `${nanos / unit}${fraction === "" ? "" : `.${fraction}`}${name}`;
 }
 
-/** A number of milliseconds the way Go prints a duration: `0s`, `100ms`, `1m0s`, `4h0m0s`. */
+/** Formats milliseconds as a Go duration: `0s`, `100ms`, `1m0s`, `4h0m0s`. */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms)) return "0s";
   const size = Math.abs(ms);

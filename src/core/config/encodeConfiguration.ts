@@ -1,6 +1,6 @@
 /**
- * A configuration back in its wire form, for /configz and for merging drop-ins: durations as Go prints them, zero
- * values left out where upstream's serialization leaves them out.
+ * Encodes a configuration in its wire form, for /configz and for merging drop-ins: durations in Go's format, zero
+ * values omitted where upstream omits them.
  */
 import { CONFIG_TREE, type FieldNode } from "./configFields.ts";
 import { isMap } from "./configProblem.ts";
@@ -9,7 +9,7 @@ import { zeroOf } from "./defaultConfiguration.ts";
 import { formatDuration } from "./duration.ts";
 import type { ConfigPath, KubeletConfiguration } from "./kubeletConfiguration.ts";
 
-/** Plain fields that are written even when zero, besides durations, quantities and objects. */
+/** Non-pointer fields that are written even when zero, beside durations, quantities and objects. */
 const ALWAYS_WRITTEN: ReadonlySet<ConfigPath> = new Set<ConfigPath>([
   "containerRuntimeEndpoint",
   "logging.verbosity",
@@ -52,7 +52,10 @@ function encodeMembers(nodes: ReadonlyMap<string, FieldNode>, value: Readonly<Re
   return Object.fromEntries(entries.filter(([, encoded]) => encoded !== undefined));
 }
 
-/** The document, with apiVersion and kind. Header values of the manifest URL are included: mask them before showing. */
+/**
+ * Returns the document with apiVersion and kind. It contains the header values of the manifest URL: mask them before
+ * display.
+ */
 export function encodeConfiguration(config: KubeletConfiguration): Readonly<Record<string, unknown>> {
   const members = encodeMembers(CONFIG_TREE, config as unknown as Readonly<Record<string, unknown>>);
   return { kind: CONFIG_KIND, apiVersion: CONFIG_API_VERSION, ...members };

@@ -1,4 +1,4 @@
-/** The hard eviction thresholds of a Linux node whose configuration file names none. */
+/** The default hard eviction thresholds on Linux, for a configuration file without any. */
 export const DEFAULT_EVICTION_HARD: Readonly<Record<string, string>> = {
   "imagefs.available": "15%",
   "imagefs.inodesFree": "5%",

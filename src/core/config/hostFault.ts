@@ -1,20 +1,20 @@
 /**
- * What the configuration and the machine have against each other. Upstream:
- * validateKubeletOSConfiguration, and the swap check of NewContainerManager.
+ * Checks the configuration against the machine. Upstream: validateKubeletOSConfiguration, and the swap check of
+ * NewContainerManager.
  */
 import { type KubeletError, kubeletError } from "../errors.ts";
 import type { KubeletConfiguration } from "./kubeletConfiguration.ts";
 
-/** The machine, as far as a start may fail on it. */
+/** The facts of the machine that can prevent the kubelet's start. */
 export interface ConfiguredHost {
-  /** Undefined: without cgroups, of which no limit is expected then. */
+  /** undefined: no cgroups, so no limits are enforced. */
   readonly cgroupVersion: 1 | 2 | undefined;
   readonly isSwapOn: boolean;
 }
 
 type HostRules = Pick<KubeletConfiguration, "failCgroupV1" | "singleProcessOOMKill" | "failSwapOn">;
 
-/** Why the kubelet must not start here; undefined when it may. */
+/** Returns why the kubelet must not start on this machine; undefined when it may. */
 export const hostFault = (config: HostRules, host: ConfiguredHost): KubeletError | undefined =>
   cgroupFault(config, host) ?? swapFault(config, host);
 

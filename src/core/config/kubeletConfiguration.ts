@@ -1,14 +1,13 @@
 /**
- * KubeletConfiguration `kubelet.config.k8s.io/v1beta1` after decoding and defaulting: upstream's field names, every
- * duration a number of milliseconds, every quantity the text it was written as. Fields without a default and pointers
- * without one are optional; empty lists and maps stand for unset ones.
- * What each field means, its default and its rule: configFields.ts.
+ * KubeletConfiguration `kubelet.config.k8s.io/v1beta1` after decoding and defaulting: upstream's field names, durations
+ * as milliseconds, quantities as text. Fields without a default are optional; unset lists and maps are empty. Meaning,
+ * default and rule of each field: configFields.ts.
  */
 import type { TaintEffect } from "./nodeNames.ts";
 
 type Strings = Readonly<Record<string, string>>;
 
-/** A taint the node registers with. `timeAdded` is known only to be refused. */
+/** A taint that the node registers with. `timeAdded` is declared only to be rejected. */
 export interface Taint {
   readonly key: string;
   readonly value: string;
@@ -16,25 +15,25 @@ export interface Taint {
   readonly timeAdded?: string;
 }
 
-/** Memory of one NUMA node set aside, as quantities by resource name. */
+/** Reserved memory of one NUMA node, as quantities by resource name. */
 export interface MemoryReservation {
   readonly numaNode: number;
   readonly limits: Strings;
 }
 
-/** Grace at node shutdown for pods of at least this priority. */
+/** Grace period at node shutdown for pods of at least this priority. */
 export interface ShutdownGracePeriodByPodPriority {
   readonly priority: number;
   readonly shutdownGracePeriodSeconds: number;
 }
 
-/** A verbosity for the source files that match a pattern. */
+/** A verbosity for source files that match a pattern. */
 export interface VModuleItem {
   readonly filePattern: string;
   readonly verbosity: number;
 }
 
-/** How one log format writes. */
+/** Options of one log format. */
 export interface LogFormatOptions {
   readonly splitStream: boolean;
   readonly infoBufferSize: string;
@@ -62,7 +61,7 @@ export interface LoggingConfiguration {
   readonly options: { readonly text: LogFormatOptions; readonly json: LogFormatOptions };
 }
 
-/** The whole configuration. Durations are milliseconds. */
+/** The whole configuration; durations are in milliseconds. */
 export interface KubeletConfiguration {
   readonly enableServer: boolean;
   readonly staticPodPath: string;
@@ -202,9 +201,9 @@ type Below<T> = T extends Scalar
     : string extends keyof T
       ? never
       : `.${Names<T>}`;
-/** Members of list items: those hold no lists and no objects of their own. */
+/** Members of list elements, which contain no lists or objects. */
 type Leaves<T> = keyof T & string;
 type Names<T> = { [Key in keyof T & string]-?: Key | `${Key}${Below<NonNullable<T[Key]>>}` }[keyof T & string];
 
-/** Dotted path of every field, lists marked with `[]`: `authentication.webhook.cacheTTL`, `reservedMemory[].limits`. */
+/** Dotted path of each field, lists marked with `[]`: `authentication.webhook.cacheTTL`, `reservedMemory[].limits`. */
 export type ConfigPath = Names<KubeletConfiguration>;

@@ -1,7 +1,7 @@
-/** JSON merge patch (RFC 7396), the rule by which drop-ins change a configuration. */
+/** JSON merge patch (RFC 7396), with which drop-ins change a configuration. */
 import { isMap } from "./configProblem.ts";
 
-/** `target` changed by `patch`: maps merge key by key, null removes a key, everything else replaces. */
+/** Applies `patch` to `target`: maps merge key by key, null removes a key, other values replace. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isMap(patch)) return patch;
   const merged = new Map(isMap(target) ? Object.entries(target) : []);

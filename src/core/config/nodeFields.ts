@@ -1,4 +1,4 @@
-/** Field table, part four: the node itself - registration and status, API client, host settings, shutdown, logging. */
+/** Field table, part four: the node - registration and status, API client, host settings, shutdown, logging. */
 import { type ConfigField, field, minutes, notNegative, oneOf, range, seconds } from "./configField.ts";
 import type { ConfigPath } from "./kubeletConfiguration.ts";
 

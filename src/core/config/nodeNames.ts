@@ -1,16 +1,16 @@
 /**
- * Syntax of names a node is configured with: label keys and values, taint effects, resource names, CPU lists, IP
- * addresses. Each check answers with a reason for people, or undefined when the text is fine.
+ * Validates names in the node's configuration: label keys and values, taint effects, resource names, CPU lists, IP
+ * addresses. Each check returns a readable reason, or undefined when the text is valid.
  * Upstream: apimachinery's util/validation, cpuset.Parse, netutils.ParseIPSloppy.
  */
 
-/** What a taint does to pods that do not tolerate it. */
+/** The effect of a taint on pods that do not tolerate it. */
 export type TaintEffect = "NoSchedule" | "PreferNoSchedule" | "NoExecute";
 
 /** Every taint effect. */
 export const TAINT_EFFECTS: readonly TaintEffect[] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/** True for one of the taint effects. */
+/** Returns true for a taint effect. */
 export const isTaintEffect = (text: string): text is TaintEffect => (TAINT_EFFECTS as readonly string[]).includes(text);
 
 const NAME_PART = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
@@ -18,7 +18,7 @@ const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0
 const MAX_NAME = 63;
 const MAX_PREFIX = 253;
 
-/** Why `text` is no label (or taint) key; undefined when it is one. */
+/** Returns why `text` is not a label (or taint) key; undefined when it is valid. */
 export function labelKeyFault(text: string): string | undefined {
   const parts = text.split("/");
   if (parts.length > 2) return "a label key has at most one /";
@@ -35,7 +35,7 @@ export function labelKeyFault(text: string): string | undefined {
     : "a label key consists of letters, digits, - _ . and starts and ends with a letter or digit";
 }
 
-/** Why `text` is no label (or taint) value; undefined when it is one. */
+/** Returns why `text` is not a label (or taint) value; undefined when it is valid. */
 export function labelValueFault(text: string): string | undefined {
   if (text === "") return undefined;
   if (text.length > MAX_NAME) return `a label value must have at most ${MAX_NAME} characters`;
@@ -51,7 +51,7 @@ function isIPv4(text: string): boolean {
   return parts.length === 4 && parts.every((part) => IPV4_PART.test(part) && Number(part) <= 255);
 }
 
-/** True for an IPv4 address (leading zeros allowed) or an IPv6 address without a zone. */
+/** Returns true for an IPv4 address (leading zeros allowed) or an IPv6 address without a zone. */
 export function isIPAddress(text: string): boolean {
   if (!text.includes(":")) return isIPv4(text);
   const halves = text.split("::");
@@ -66,7 +66,7 @@ export function isIPAddress(text: string): boolean {
   return halves.length === 2 ? count < 8 : count === 8;
 }
 
-/** True for addresses in CIDR notation, such as `10.85.0.0/16`. */
+/** Returns true for an address range in CIDR notation, such as `10.85.0.0/16`. */
 export function isAddressRange(text: string): boolean {
   const [, address = "", length = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
   return isIPAddress(address) && Number(length) <= (address.includes(":") ? 128 : 32);
@@ -74,7 +74,7 @@ export function isAddressRange(text: string): boolean {
 
 const CPU_RANGE = /^(\d{1,6})(?:-(\d{1,6}))?$/;
 
-/** Why `text` is no CPU list such as `0-3,8`; undefined when it is one. */
+/** Returns why `text` is not a CPU list such as `0-3,8`; undefined when it is valid. */
 export function cpuListFault(text: string): string | undefined {
   for (const part of text.split(",")) {
     const match = CPU_RANGE.exec(part);
@@ -85,5 +85,5 @@ export function cpuListFault(text: string): string | undefined {
   return undefined;
 }
 
-/** True for `memory` and `hugepages-<size>`. */
+/** Returns true for `memory` and `hugepages-<size>`. */
 export const isNumaMemoryResource = (name: string): boolean => name === "memory" || name.startsWith("hugepages-");

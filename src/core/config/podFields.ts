@@ -1,4 +1,4 @@
-/** Field table, part two: what a pod gets - runtime, images, DNS and network, logs, security. */
+/** Field table, part two: settings of pods - runtime, images, DNS and network, logs, security. */
 import {
   type ConfigField,
   field,
@@ -95,7 +95,7 @@ export const POD_FIELDS = {
     flag: "cluster-domain",
     effective: true,
   }),
-  // Differs from upstream, which leaves out what is no address and goes on: a pod without its name server is worse.
+  // Differs from upstream, which ignores invalid addresses: a pod without its name server is worse.
   clusterDNS: field("[]string", undefined, "Name servers of pods with dnsPolicy ClusterFirst", {
     flag: "cluster-dns",
     rule: { kind: "ip" },
@@ -109,7 +109,7 @@ export const POD_FIELDS = {
     flag: "hairpin-mode",
     rule: oneOf("none", "hairpin-veth", "promiscuous-bridge"),
   }),
-  // Differs from upstream, which hands whatever it says to the runtime.
+  // Differs from upstream, which passes any text to the runtime.
   podCIDR: field("string", undefined, "Addresses for pods when no API server assigns them", {
     flag: "pod-cidr",
     rule: { kind: "addressRanges" },

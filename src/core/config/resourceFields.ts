@@ -1,4 +1,4 @@
-/** Field table, part three: the node's resources - cgroups, CPU, memory and NUMA policy, reservation, eviction. */
+/** Field table, part three: resources of the node - cgroups, CPU, memory and NUMA policies, reservations, eviction. */
 import { type ConfigField, field, minutes, oneOf, seconds } from "./configField.ts";
 import { DEFAULT_EVICTION_HARD } from "./evictionDefaults.ts";
 import type { ConfigPath } from "./kubeletConfiguration.ts";

@@ -1,4 +1,4 @@
-/** Field table, part one: where pods come from, and the HTTP server with its authentication and debugging. */
+/** Field table, part one: pod sources, and the HTTP server with its authentication and debugging. */
 import { type ConfigField, type FieldRule, field, minutes, notNegative, oneOf, seconds, hours } from "./configField.ts";
 import type { ConfigPath } from "./kubeletConfiguration.ts";
 import { TLS_CIPHER_SUITES, TLS_VERSIONS } from "./tlsNames.ts";

@@ -1,4 +1,7 @@
-/** Names of TLS versions and cipher suites as Go spells them; the configuration uses those. */
+/**
+ * Names of TLS versions and cipher suites in Go's notation, which the configuration uses, and their OpenSSL
+ * counterparts.
+ */
 
 /** Values of `tlsMinVersion`. */
 export const TLS_VERSIONS: readonly string[] = ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"];
@@ -41,14 +44,14 @@ const VERSIONS = {
   VersionTLS13: "TLSv1.3",
 } as const;
 
-/** The oldest version as OpenSSL has it; not set: 1.2. */
+/** Returns the minimum version in OpenSSL's notation; default: 1.2. */
 export const opensslVersion = (name: string): (typeof VERSIONS)[keyof typeof VERSIONS] =>
   VERSIONS[name as keyof typeof VERSIONS] ?? VERSIONS.VersionTLS12;
 
-/** Suites of TLS 1.3 cannot be chosen, as in Go. */
+/** As in Go, the suites of TLS 1.3 are not configurable. */
 const TLS13_SUITES = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
 
-/** `ECDHE_RSA_WITH_AES_128_GCM_SHA256` as `ECDHE-RSA-AES128-GCM-SHA256`. */
+/** Converts `ECDHE_RSA_WITH_AES_128_GCM_SHA256` to `ECDHE-RSA-AES128-GCM-SHA256`. */
 const opensslCipher = (suite: string): string =>
   suite
     .replace(/^TLS_/, "")
@@ -60,8 +63,8 @@ const opensslCipher = (suite: string): string =>
     .replaceAll("_", "-");
 
 /**
- * The cipher list for these suites. `known`: what this OpenSSL has, in lower case; RC4 and the like are left out, and
- * without any other suite TLS 1.3 alone is spoken.
+ * Returns the OpenSSL cipher list for these suites. `known`: the ciphers of this OpenSSL, in lower case; others, such
+ * as RC4, are omitted. Without any other suite only TLS 1.3 is enabled.
  */
 export const opensslCiphers = (suites: readonly string[], known: readonly string[]): string => {
   const chosen = suites.filter((suite) => !TLS13_SUITES.includes(suite)).map(opensslCipher);
@@ -76,6 +79,6 @@ const GROUPS: ReadonlyMap<number, string> = new Map([
   [4588, "X25519MLKEM768"],
 ]);
 
-/** The groups by IANA number, unknown ones left out; `auto` when there is none. */
+/** Returns the groups by IANA number without unknown ones; `auto` when none is left. */
 export const opensslGroups = (numbers: readonly number[]): string =>
   numbers.flatMap((number) => GROUPS.get(number) ?? []).join(":") || "auto";

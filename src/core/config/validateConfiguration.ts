@@ -1,7 +1,7 @@
 /**
- * Checks a complete configuration: every field against its rule, then what fields must be to each other and to the
- * feature gates. All faults are reported. What the host has against it is not looked for here: see hostFault.
- * Upstream: ValidateKubeletConfiguration, and the checks its components make at start.
+ * Validates a complete configuration: each field against its rule, then fields against each other and against the
+ * feature gates. Reports all problems. Checks against the machine are in hostFault.
+ * Upstream: ValidateKubeletConfiguration, and the checks of its components at startup.
  */
 import { ruleFault } from "./checkField.ts";
 import { CONFIG_TREE, type FieldNode } from "./configFields.ts";
@@ -14,7 +14,7 @@ import { validateNode } from "./validateNode.ts";
 import { validatePods } from "./validatePods.ts";
 import { validateResources } from "./validateResources.ts";
 
-/** Every fault of a configuration, fields first. */
+/** Returns all problems of a configuration, those of single fields first. */
 export function validateConfiguration(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   checkMembers(problems, [], CONFIG_TREE, config as unknown as Readonly<Record<string, unknown>>);

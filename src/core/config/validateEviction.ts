@@ -1,6 +1,6 @@
 /**
- * Checks of eviction: signals, thresholds, grace periods, reclaim.
- * Upstream: eviction.ParseThresholdConfig, which runs at start rather than with the other checks.
+ * Validates eviction settings: signals, thresholds, grace periods, minimum reclaim.
+ * Upstream: eviction.ParseThresholdConfig, which runs at startup instead of during validation.
  */
 import { EVICTION_SIGNALS } from "../eviction/thresholds.ts";
 import { quantityHint } from "../meantQuantity.ts";
@@ -49,7 +49,7 @@ function signals(field: string, settings: Readonly<Record<string, string>>, faul
   });
 }
 
-/** Faults of the eviction settings. */
+/** Returns the problems of the eviction settings. */
 export function validateEviction(config: KubeletConfiguration): readonly ConfigProblem[] {
   const withoutGrace = Object.keys(config.evictionSoft).filter(
     (signal) => EVICTION_SIGNALS.includes(signal) && config.evictionSoftGracePeriod[signal] === undefined,

@@ -1,10 +1,10 @@
-/** Checks of the logging section. Upstream: component-base logs. */
+/** Validates the logging section. Upstream: component-base logs. */
 import type { ConfigProblem } from "./configProblem.ts";
 import type { GateEnabled } from "./defaultConfiguration.ts";
 import type { LoggingConfiguration } from "./kubeletConfiguration.ts";
 import { parseQuantity } from "../quantity.ts";
 
-/** Faults of the logging section. */
+/** Returns the problems of the logging section. */
 export function validateLogging(logging: LoggingConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   if (logging.vmodule.length > 0 && logging.format !== "text") {

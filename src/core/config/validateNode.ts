@@ -1,14 +1,17 @@
-/** Checks across fields: taints, shutdown, server certificates, hidden metrics, tracing, things no longer supported. */
+/**
+ * Validates fields against each other: taints, shutdown, serving certificates, hidden metrics, tracing, removed
+ * features.
+ */
 import type { ConfigProblem } from "./configProblem.ts";
 import type { GateEnabled } from "./defaultConfiguration.ts";
 import { formatDuration } from "./duration.ts";
 import type { KubeletConfiguration, Taint } from "./kubeletConfiguration.ts";
 import { isTaintEffect, labelKeyFault, labelValueFault, TAINT_EFFECTS } from "./nodeNames.ts";
 
-/** The only version whose hidden metrics can be shown: the minor release before the one this kubelet follows. */
+/** The only version whose hidden metrics can be shown: the minor release before the one this kubelet implements. */
 const PREVIOUS_MINOR = "1.35";
 
-/** Faults of the node's own settings. */
+/** Returns the problems of the node's own settings. */
 export function validateNode(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
   return [
     ...config.registerWithTaints.flatMap((taint, index) => taintFaults(taint, index)),

@@ -1,4 +1,4 @@
-/** Checks across fields: image pulls, log directory, crash-loop backoff, image garbage collection. */
+/** Validates fields against each other: image pulls, log directory, crash-loop backoff, image garbage collection. */
 import { parseImageRef } from "../image/imageRef.ts";
 import { sysctlPatternFault } from "../pod/sysctls.ts";
 import type { ConfigProblem } from "./configProblem.ts";
@@ -13,7 +13,7 @@ const VERIFICATION_POLICIES = [
   "AlwaysVerify",
 ];
 
-/** Faults of what pods get. */
+/** Returns the problems of pod settings. */
 export function validatePods(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
   return [
     ...imagePulls(config),
@@ -98,7 +98,7 @@ function podLogs(directory: string): readonly ConfigProblem[] {
       .split("/")
       .every((part) => !["", ".", ".."].includes(part));
   if (!isClean) return fault("must be a path without empty, . and .. parts and without a final /");
-  // It is part of metric labels.
+  // The directory is part of metric labels.
   return [...directory].some((character) => character > "\u007f") ? fault("must be ASCII") : [];
 }
 

@@ -1,4 +1,4 @@
-/** Checks across fields: cgroups, reservations, allocatable enforcement, CPU and NUMA memory, swap. */
+/** Validates fields against each other: cgroups, reservations, allocatable enforcement, CPU and NUMA memory, swap. */
 import { quantityHint } from "../meantQuantity.ts";
 import { parseQuantity } from "../quantity.ts";
 import type { ConfigProblem, FieldPath } from "./configProblem.ts";
@@ -16,7 +16,7 @@ const ENFORCEMENTS = [
   "none",
 ];
 
-/** Faults of the node's resources. */
+/** Returns the problems of the node's resources. */
 export function validateResources(config: KubeletConfiguration, isOn: GateEnabled): readonly ConfigProblem[] {
   return [
     ...cgroups(config),

@@ -1,5 +1,5 @@
 /**
- * The AppArmor profile of a container, and whether a pod can have its profiles on this node. Counterpart:
+ * The AppArmor profile of a container, and whether this node can enforce a pod's profiles. Upstream:
  * pkg/security/apparmor.
  */
 import type { Container, Pod } from "../api.ts";
@@ -9,7 +9,10 @@ type AppArmorProfile = NonNullable<NonNullable<Container["securityContext"]>["ap
 const ANNOTATION_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 const LOCALHOST_PREFIX = "localhost/";
 
-/** Static pods may still say it by annotation, which nobody made into a field; an unknown value says nothing. */
+/**
+ * Returns the profile in the container's annotation, which static pods may still use, since no API server converts it
+ * to the field; undefined for unknown values.
+ */
 function fromAnnotation(pod: Pod, containerName: string): AppArmorProfile | undefined {
   const value = pod.metadata.annotations?.[ANNOTATION_PREFIX + containerName];
   if (value === "runtime/default") return { type: "RuntimeDefault" };
@@ -19,7 +22,9 @@ function fromAnnotation(pod: Pod, containerName: string): AppArmorProfile | unde
     : undefined;
 }
 
-/** The container's own profile, else its annotation's, else the pod's; undefined leaves it to the runtime. */
+/**
+ * Returns the profile of the container, its annotation or the pod, in this order; undefined leaves it to the runtime.
+ */
 export const appArmorProfile = (pod: Pod, container: Container): AppArmorProfile | undefined =>
   container.securityContext?.appArmorProfile ??
   fromAnnotation(pod, container.name) ??
@@ -29,7 +34,7 @@ function allContainers({ spec }: Pod): readonly Container[] {
   return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
 }
 
-/** True when anything in the pod asks for a profile other than Unconfined. */
+/** Returns true when the pod or a container requests a profile other than Unconfined. */
 function needsAppArmor(pod: Pod): boolean {
   const contexts = [pod.spec.securityContext, ...allContainers(pod).map((each) => each.securityContext)];
   const types = contexts.flatMap((context) => context?.appArmorProfile?.type ?? []);
@@ -38,7 +43,7 @@ function needsAppArmor(pod: Pod): boolean {
   return annotations.some(([key, value]) => key.startsWith(ANNOTATION_PREFIX) && value !== "unconfined");
 }
 
-/** Why the pod's profiles cannot be enforced, in upstream's words; undefined when they can or there are none. */
+/** Returns why the pod's profiles cannot be enforced, in upstream's text; undefined when they can. */
 export function appArmorFault(pod: Pod, isEnabledOnNode: boolean): string | undefined {
   if (!needsAppArmor(pod)) return undefined;
   if (!isEnabledOnNode) return "AppArmor is not enabled on the host";

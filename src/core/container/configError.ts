@@ -1,22 +1,27 @@
-/** Why a config cannot be made, under the reason the API shows: of a container in upstream's words, else with the pod. */
+/**
+ * Errors of CRI config builders, with the reason that the API shows. Container errors have upstream's text, others name
+ * the pod.
+ */
 import type { Pod } from "../api.ts";
 import { type ErrorCode, kubeletError } from "../errors.ts";
 import { type Result, err } from "../result.ts";
 
 type FailureReason = "CreatePodSandboxError" | "FailedMount";
 
-/** How upstream writes a pod in messages: `name_namespace(uid)`. */
+/** Returns a pod in upstream's message format: `name_namespace(uid)`. */
 export const podText = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
 
-/** The container cannot be configured as its spec says; shown with the container, so the text need not name it. */
+/**
+ * The container's spec cannot be turned into a config. The message is shown with the container, so it does not name it.
+ */
 export const containerConfigError = (message: string): Result<never> =>
   err(kubeletError("InvalidArgument", message, { reason: "CreateContainerConfigError" }));
 
-/** The sandbox cannot be configured as the pod says. */
+/** The pod cannot be turned into a sandbox config. */
 export const sandboxConfigError = (pod: Pod, message: string, code: ErrorCode = "InvalidArgument"): Result<never> =>
   fail("CreatePodSandboxError", pod, message, code);
 
-/** A volume cannot be given to a container. */
+/** A volume cannot be mounted into a container. */
 export const mountError = (pod: Pod, message: string, code: ErrorCode = "InvalidArgument"): Result<never> =>
   fail("FailedMount", pod, message, code);
 

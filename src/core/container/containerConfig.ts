@@ -1,4 +1,4 @@
-/** The one builder of ContainerConfig. Counterpart: generateContainerConfig in kuberuntime_container.go. */
+/** Builds ContainerConfig; no other code does. Upstream: generateContainerConfig in kuberuntime_container.go. */
 import type { Container, Pod } from "../api.ts";
 import type { ConfigObjects } from "../configObjects.ts";
 import { ContainerConfig, type UserNamespace } from "../../gen/cri.ts";
@@ -19,28 +19,28 @@ import { programText, type TextBudget } from "./textBudget.ts";
 export interface ContainerConfigInput {
   readonly pod: Pod;
   readonly container: Container;
-  /** Restart count the container carries; equals the CRI attempt. */
+  /** Restart count of the container; also the CRI attempt. */
   readonly restartCount: number;
-  /** What the pull returned: the image to run. */
+  /** The image to run, as returned by the pull. */
   readonly imageRef: string;
   readonly imageUser: ImageUser;
-  /** That of the sandbox. */
+  /** User namespace of the sandbox. */
   readonly userNamespace: UserNamespace;
-  /** Whether the runtime can mount read-only with all that is mounted below. */
+  /** Whether the runtime supports recursive read-only mounts. */
   readonly recursiveReadOnlyMounts: boolean;
-  /** Addresses of the pod, primary first. */
+  /** Pod IPs, primary first. */
   readonly podIps: readonly string[];
   /** The pod's mounted volumes by name. */
   readonly volumes: ReadonlyMap<string, VolumeLayout>;
-  /** References of the images mounted as volumes, by the name of the volume; none by default. */
+  /** References of the images mounted as volumes, by volume name; default: none. */
   readonly volumeImages?: ReadonlyMap<string, string>;
-  /** That of the sandbox; the runtime's default by default. */
+  /** Runtime handler of the sandbox; default: the runtime's default. */
   readonly runtimeHandler?: string;
-  /** Host path of the termination message file of this attempt; it must exist before the container is made. */
+  /** Host path of this attempt's termination message file; it must exist before the container is created. */
   readonly terminationLogPath: string;
-  /** ConfigMaps, Secrets and services the environment is made from. */
+  /** Objects that the environment references. */
   readonly objects: ConfigObjects;
-  /** Files the environment is made from; none by default. */
+  /** Files that the environment references; default: none. */
   readonly envFiles?: EnvFiles;
   /** Container whose processes an ephemeral container joins. */
   readonly targetContainerId?: string | undefined;
@@ -49,7 +49,7 @@ export interface ContainerConfigInput {
 
 const utf8 = new TextEncoder();
 
-/** The words of a command with references to variables replaced. */
+/** Replaces references to variables in each word of a command. */
 function expandedWords(
   field: "command" | "args",
   words: readonly string[] = [],
@@ -65,7 +65,7 @@ function expandedWords(
   return ok(expanded);
 }
 
-/** The config of one attempt of a container; fails with CreateContainerConfigError or FailedMount. */
+/** Builds the config of one attempt of a container. Errors: CreateContainerConfigError or FailedMount. */
 export function buildContainerConfig(input: ContainerConfigInput): Result<ContainerConfig> {
   const { pod, container, restartCount, objects, envFiles: files = new Map(), node } = input;
   const nonRoot = verifyRunAsNonRoot(pod, container, input.imageUser);
@@ -97,7 +97,7 @@ export function buildContainerConfig(input: ContainerConfigInput): Result<Contai
       args: [...args.value],
       workingDir: container.workingDir ?? "",
       envs: env.value.map(({ name, value, bytes }) => ({ key: name, value: bytes ?? utf8.encode(value) })),
-      // Files of a pod with user ids of its own belong on disk to the ids it knows itself.
+      // ID-mapped mounts: files on disk keep the IDs that the pod uses inside its user namespace.
       mounts: mounts.value.map((mount) => ({ ...mount, uidMappings: [...uids], gidMappings: [...gids] })),
       labels: containerLabels(pod, container),
       annotations: containerAnnotations(pod, container, restartCount),

@@ -1,6 +1,6 @@
 /**
- * Resolver settings of a pod from its dnsPolicy and dnsConfig. Bounds: 3 servers, 32 search domains of 253 characters
- * and 2048 together; what is beyond is cut and reported. Counterpart: pkg/kubelet/network/dns.
+ * Resolver settings of a pod from its dnsPolicy and dnsConfig. Bounds: 3 name servers, 32 search domains of 253
+ * characters each and 2048 in total; the excess is cut and reported. Upstream: pkg/kubelet/network/dns.
  */
 import type { Pod } from "../api.ts";
 import { DNSConfig } from "../../gen/cri.ts";
@@ -13,7 +13,7 @@ const MAX_SEARCH_LIST_LENGTH = 2048;
 const MAX_DOMAIN_LENGTH = 253;
 const CLUSTER_OPTIONS = ["ndots:5"];
 
-/** A warning the pod's author should see as an event. */
+/** A warning that is recorded as an event of the pod. */
 export interface DnsWarning {
   readonly reason: "DNSConfigForming" | "MissingClusterDNS";
   readonly message: string;
@@ -26,7 +26,7 @@ export interface PodDns {
 
 type DnsNode = Pick<NodeContext, "clusterDns" | "clusterDomain" | "nodeIps" | "isStandalone">;
 
-/** All that the settings are made of beside the pod. */
+/** The inputs beside the pod. */
 interface DnsContext extends DnsNode {
   readonly resolvConf: ResolvConf | undefined;
 }
@@ -43,7 +43,7 @@ function hostSettings({ resolvConf, nodeIps }: DnsContext): Settings {
   if (resolvConf !== undefined) {
     return { servers: resolvConf.nameservers, searches: resolvConf.searches, options: resolvConf.options };
   }
-  // No resolver settings at all would make the runtime use the node's: a local server disables lookups instead.
+  // An empty resolver config would make the runtime use the node's; a local name server disables lookups instead.
   const servers = nodeIps.map((ip) => (ip.includes(":") ? "::1" : "127.0.0.1"));
   return { servers: servers.length > 0 ? servers : ["127.0.0.1"], searches: ["."], options: [] };
 }
@@ -64,7 +64,7 @@ function baseSettings(pod: Pod, node: DnsContext): { settings: Settings; warning
   const isHost = dnsPolicy === "Default" || (dnsPolicy === "ClusterFirst" && hostNetwork);
   if (isHost) return { settings: hostSettings(node), warnings: [] };
   if (node.clusterDns.length > 0) return { settings: clusterSettings(pod, node), warnings: [] };
-  // Differs from upstream, which warns of every pod with the default policy: a node without a cluster misses no DNS.
+  // Differs from upstream, which warns for every pod with the default policy: a standalone node has no cluster DNS.
   if (node.isStandalone) return { settings: hostSettings(node), warnings: [] };
   const { name, namespace, uid } = pod.metadata;
   const message =
@@ -73,7 +73,7 @@ function baseSettings(pod: Pod, node: DnsContext): { settings: Settings; warning
   return { settings: hostSettings(node), warnings: [{ reason: "MissingClusterDNS", message }] };
 }
 
-/** Options by name; those of the pod replace the ones of the same name. */
+/** Merges options by name; the pod's options replace those of the same name. */
 function mergeOptions(
   base: readonly string[],
   own: readonly { readonly name?: string; readonly value?: string }[],
@@ -122,8 +122,8 @@ function fitSearches(searches: readonly string[]): { kept: readonly string[]; wa
 }
 
 /**
- * The resolver settings of a pod, and what had to be left out of them. `resolvConf`: those of the node; undefined when pods
- * get none of them (`--resolv-conf=""`).
+ * Returns the resolver settings of a pod, with warnings about omitted ones. `resolvConf`: the node's settings;
+ * undefined when pods do not inherit them (`--resolv-conf=""`).
  */
 export function podDns(pod: Pod, node: DnsNode, resolvConf: ResolvConf | undefined): PodDns {
   const { clusterDns, clusterDomain, nodeIps, isStandalone } = node;

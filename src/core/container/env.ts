@@ -1,6 +1,6 @@
 /**
- * Environment of a container: variables of whole ConfigMaps and Secrets, then its own in the order they are declared,
- * then those of services it does not set itself. Counterpart: makeEnvironmentVariables in kubelet_pods.go.
+ * Environment of a container: variables of whole ConfigMaps and Secrets, then its own in declaration order, then those
+ * of services unless already set. Upstream: makeEnvironmentVariables in kubelet_pods.go.
  */
 import type { Container, Pod } from "../api.ts";
 import type { ConfigObjects } from "../configObjects.ts";
@@ -28,7 +28,10 @@ export interface EnvironmentInput {
 
 const HOST_IP = /^status\.hostIPs?$/;
 
-/** The value a variable refers to; undefined when it is optional and not there, so that there is no such variable. */
+/**
+ * Returns the value that a variable references; undefined when the reference is optional and missing, then the variable
+ * is not set.
+ */
 function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<EnvValue | undefined> {
   const { pod, container, addresses, objects, node } = input;
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = declared.valueFrom ?? {};
@@ -36,7 +39,7 @@ function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<En
   const textOr = (text: string | undefined, message: string): Result<EnvValue> =>
     text === undefined ? containerConfigError(message) : ok({ text });
   if (fieldRef !== undefined) {
-    // A cloud controller may not have told it yet: the container waits for it.
+    // A cloud controller may not have set the addresses yet, so the container waits for them.
     if (HOST_IP.test(fieldRef.fieldPath) && addresses.nodeIps.length === 0) {
       return err(kubeletError("NotFound", node.hostIpUnknown, { reason: "CreateContainerConfigError" }));
     }
@@ -59,12 +62,12 @@ function sourcedValue(declared: DeclaredVar, input: EnvironmentInput): Result<En
   return value.ok ? ok(value.value === undefined ? undefined : { text: value.value }) : value;
 }
 
-/** A value that is set again counts again. */
+/** Returns the size of a value for the budget; a value that is set again counts again. */
 const valueBytes = ({ text, bytes }: EnvValue): number => bytes?.length ?? utf8Length(text);
 
 /**
- * The environment of a container; fails with CreateContainerConfigError. `$(NAME)` in a declared value sees the
- * variables before it, in other values it is plain text.
+ * Returns the environment of a container. Errors: CreateContainerConfigError. `$(NAME)` in a declared value refers to
+ * earlier variables; other values are literal.
  */
 export function containerEnvironment(
   input: EnvironmentInput,

@@ -1,6 +1,6 @@
 /**
- * Environment variables from files that an init container wrote into a volume: `NAME='value'` lines, a subset of shell.
- * Counterparts: pkg/kubelet/util/env and the fileKeyRef of makeEnvironmentVariables.
+ * Environment variables from files that an init container wrote to a volume: `NAME='value'` lines, a subset of shell.
+ * Upstream: pkg/kubelet/util/env and the fileKeyRef of makeEnvironmentVariables.
  */
 import type { Container } from "../api.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
@@ -10,33 +10,35 @@ import { err, ok, type Result } from "../result.ts";
 type EnvVar = NonNullable<Container["env"]>[number];
 export type FileKeyRef = NonNullable<NonNullable<EnvVar["valueFrom"]>["fileKeyRef"]>;
 
-/** A file as it was read, or why it could not be. */
+/** A file's content, or the error of reading it. */
 export interface EnvFile {
-  /** On the node. */
+  /** Path on the node. */
   readonly path: string;
   readonly content: Result<string>;
 }
 
-/** The files a container's variables come from, by `envFileKey`; without those whose volume the pod does not have. */
+/**
+ * The files that a container's variables reference, by `envFileKey`; files in volumes that the pod lacks are absent.
+ */
 export type EnvFiles = ReadonlyMap<string, EnvFile>;
 
 export const envFileKey = ({ volumeName, path }: FileKeyRef): string => `${volumeName}/${path}`;
 
-/** The references of a container, in the order of its variables. */
+/** Returns the file references of a container, in the order of its variables. */
 export const fileKeyRefs = ({ env = [] }: Pick<Container, "env">): readonly FileKeyRef[] =>
   env.flatMap(({ value, valueFrom }) => (value || valueFrom?.fileKeyRef === undefined ? [] : [valueFrom.fileKeyRef]));
 
 const refuse = (message: string, cause?: KubeletError): Result<never> =>
   err(kubeletError("InvalidArgument", message, { reason: "CreateContainerConfigError", cause }));
 
-/** The value a reference means; undefined when it is optional and there is no such file or key. */
+/** Returns the referenced value; undefined when the reference is optional and the file or key is missing. */
 export function fileKeyValue(ref: FileKeyRef, files: EnvFiles): Result<string | undefined> {
   const file = files.get(envFileKey(ref));
   if (file === undefined)
     return refuse(`cannot find the volume ${JSON.stringify(ref.volumeName)} referenced by FileKeyRef`);
   const { content, path } = file;
   if (!content.ok) {
-    // Differs from upstream, which refuses a missing file even here, against the API's own words.
+    // Differs from upstream, which fails for a missing file even here, contrary to the API's documentation.
     const isFine = ref.optional === true && content.error.code === "NotFound";
     return isFine ? ok(undefined) : refuse("couldn't parse env file", content.error);
   }
@@ -51,20 +53,20 @@ export function fileKeyValue(ref: FileKeyRef, files: EnvFiles): Result<string | 
 const fault = (line: number, why: string): KubeletError =>
   kubeletError("InvalidArgument", `invalid environment variable format at line ${line}: ${why}`);
 
-/** What a file says, up to its first fault. */
+/** The variables of a file up to its first syntax error. */
 interface EnvFileEntries {
-  /** Of several values of a name the first. */
+  /** When a name occurs several times, the first value counts. */
   readonly values: ReadonlyMap<string, string>;
   readonly fault?: KubeletError;
 }
 
-/** Read once however many variables come from the file. */
+/** Parses each file once, however many variables reference it. */
 const entriesOf = perObject(
   ({ content }: EnvFile): EnvFileEntries =>
     content.ok ? parseEnvFile(content.value) : { values: new Map(), fault: content.error },
 );
 
-/** A fault counts for the names that are not found before it. */
+/** Returns the value; the syntax error counts only for names that do not precede it. */
 function valueIn({ values, fault }: EnvFileEntries, key: string): Result<string> {
   const value = values.get(key);
   if (value === undefined && fault !== undefined) return err(fault);
@@ -72,8 +74,8 @@ function valueIn({ values, fault }: EnvFileEntries, key: string): Result<string>
 }
 
 /**
- * The value of `key`, empty when the file does not have it. The first of several counts, and what follows it is not
- * looked at. A fault names its line and never what stands there.
+ * Returns the value of `key`, empty when the file lacks it. The first occurrence counts and later lines are not read.
+ * Errors name the line and never its content.
  */
 export const envFileValue = (text: string, key: string): Result<string> => valueIn(parseEnvFile(text), key);
 

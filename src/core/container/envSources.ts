@@ -1,6 +1,6 @@
 /**
- * Values of environment variables that come from ConfigMaps and Secrets, in upstream's words when something is missing.
- * No message holds a value. Counterpart: makeEnvironmentVariables in kubelet_pods.go.
+ * Values of environment variables from ConfigMaps and Secrets, with upstream's errors. No message contains a value.
+ * Upstream: makeEnvironmentVariables in kubelet_pods.go.
  */
 import type { Container } from "../api.ts";
 import { decodeBase64 } from "../base64.ts";
@@ -8,7 +8,7 @@ import type { ConfigObject, ConfigObjects } from "../configObjects.ts";
 import { kubeletError, withReason } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/** A variable's value; `bytes` when it is no UTF-8 text, which `text` then only resembles. */
+/** A variable's value. `bytes` is set when it is not valid UTF-8; `text` is then an approximation. */
 export interface EnvValue {
   readonly text: string;
   readonly bytes?: Uint8Array;
@@ -21,7 +21,7 @@ const REASON = "CreateContainerConfigError";
 
 const refuse = (message: string): Result<never> => err(kubeletError("NotFound", message, { reason: REASON }));
 
-/** The object, or undefined when it is not there and need not be. */
+/** Returns the object; undefined when the reference is optional and the object is missing. */
 function find(
   kind: Kind,
   namespace: string,
@@ -34,7 +34,7 @@ function find(
   return found === undefined && !optional ? refuse(`${kind.toLowerCase()} "${name}" not found`) : ok(found);
 }
 
-/** Keys of `binaryData` are no variables. */
+/** Returns the value of a key in `data`; `binaryData` does not provide variables. */
 function valueAt({ kind, data = {} }: ConfigObject, key: string): EnvValue | undefined {
   const raw = Object.hasOwn(data, key) ? data[key] : undefined;
   if (raw === undefined) return undefined;
@@ -47,7 +47,7 @@ function valueAt({ kind, data = {} }: ConfigObject, key: string): EnvValue | und
   }
 }
 
-/** The value of one key; undefined when it is optional and not there. */
+/** Returns the value of one key; undefined when the reference is optional and the key is missing. */
 export function keyRefValue(
   kind: Kind,
   namespace: string,
@@ -62,12 +62,12 @@ export function keyRefValue(
     : ok(value);
 }
 
-/** Counts a variable against what the container may be given. */
+/** Counts a variable against the container's budget. */
 type TakeVariable = (field: string, name: string, value: EnvValue) => Result<undefined>;
 
 /**
- * The variables of `envFrom`, a later source over an earlier one. As upstream since every printable name may be a
- * variable's, no key is skipped: those of ConfigMaps and Secrets all are such names.
+ * Returns the variables of `envFrom`; later sources override earlier ones. No key is skipped: as upstream, any
+ * printable name is valid, and all keys of ConfigMaps and Secrets are printable.
  */
 export function wholeSources(
   { envFrom = [] }: Pick<Container, "envFrom">,

@@ -1,14 +1,14 @@
 /**
- * `$(NAME)` references in environment values, commands, arguments and paths of volumes. No other code replaces them.
- * Bound: the caller's `maxChars` for the result; the work is linear in text and result.
- * Counterpart: third_party/forked/golang/expansion.
+ * Expands `$(NAME)` references in environment values, commands, arguments and volume paths; no other code does. Bound:
+ * the caller's `maxChars` for the result; the work is linear in input and result.
+ * Upstream: third_party/forked/golang/expansion.
  */
 
 const SIGN = "$";
 
 /**
- * `text` with every `$(NAME)` replaced by its value; undefined when that is more than `maxChars`. A name without value
- * stays as written, `$$` is a plain `$` (so `$$(NAME)` stays a reference), any other `$` is itself.
+ * Replaces every `$(NAME)` in `text` with its value; undefined when the result exceeds `maxChars`. A name without a
+ * value is kept as written, `$$` is a literal `$` (so `$$(NAME)` gives `$(NAME)`), any other `$` is kept.
  */
 export function expand(
   text: string,

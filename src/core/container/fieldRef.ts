@@ -1,5 +1,5 @@
 /**
- * Downward API: fields of the pod and resources of its containers as text. Counterparts: pkg/fieldpath,
+ * Downward API: fields of the pod and resources of its containers as text. Upstream: pkg/fieldpath,
  * pkg/api/v1/resource.
  */
 import type { Container, Pod } from "../api.ts";
@@ -13,21 +13,21 @@ type ResourceFieldRef = NonNullable<
   NonNullable<NonNullable<Container["env"]>[number]["valueFrom"]>["resourceFieldRef"]
 >;
 
-/** What fields say that is not on the pod object. */
+/** Values of fields that are not on the pod object. */
 export interface PodAddresses {
-  /** Primary first; empty until the sandbox has them. */
+  /** Primary first; empty until the sandbox has its IPs. */
   readonly podIps: readonly string[];
   /** Primary first. */
   readonly nodeIps: readonly string[];
 }
 
-/** A map as downward API text: `key="value"` lines sorted by key. */
+/** Formats a map as downward API text: `key="value"` lines sorted by key. */
 export function formatStringMap(map: Readonly<Record<string, string>> | undefined): string {
   const entries = Object.entries(map ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return entries.map(([key, value]) => `${key}=${goQuote(value)}`).join("\n");
 }
 
-/** The field of the pod at `fieldPath`; undefined when there is no such field for containers to read. */
+/** Returns the pod field at `fieldPath`; undefined when the downward API does not support it. */
 export function podFieldText(pod: Pod, fieldPath: string, addresses: PodAddresses): string | undefined {
   const { metadata, spec } = pod;
   const member = /^metadata\.(labels|annotations)\['(.*)'\]$/s.exec(fieldPath);
@@ -63,20 +63,23 @@ export function podFieldText(pod: Pod, fieldPath: string, addresses: PodAddresse
   }
 }
 
-/** What a container without a limit is told the node's of. Of huge pages one always has a limit, if only none. */
+/** Resources whose missing limit defaults to the node's allocatable. Huge pages always have a limit, by default 0. */
 const DEFAULTED: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
 
 const amountIn = (amounts: ResourceAmounts | undefined, name: string): Quantity | undefined =>
   amounts !== undefined && Object.hasOwn(amounts, name) ? parseQuantity(amounts[name] ?? "") : undefined;
 
-/** A limit as a container sees it: the node's where it has none. */
+/** Returns a container's limit, with the default for a missing one. */
 function effectiveLimit(container: Container, allocatable: ResourceAmounts, name: string): Quantity | undefined {
   const own = amountIn(container.resources?.limits, name);
   if (own !== undefined && own.nano !== 0n) return own;
   return DEFAULTED.has(name) ? amountIn(allocatable, name) : undefined;
 }
 
-/** What variables, other than files, name as the node's: the limits of the pod as a whole come first. */
+/**
+ * Returns the defaults for environment variables: pod-level limits override the node's allocatable. Files do not use
+ * this.
+ */
 export function allocatableToPod({ spec }: Pod, allocatable: ResourceAmounts): ResourceAmounts {
   const { limits = {} } = spec.resources ?? {};
   const isLimited = (name: string): boolean => (parseQuantity(limits[name] ?? "0")?.nano ?? 0n) !== 0n;
@@ -84,15 +87,15 @@ export function allocatableToPod({ spec }: Pod, allocatable: ResourceAmounts): R
   return { ...allocatable, ...Object.fromEntries(names.map((name) => [name, limits[name] ?? ""])) };
 }
 
-/** Of two containers of one name the first. */
+/** When two containers share a name, the first counts. */
 const containersByName = perObject(
   ({ containers, initContainers = [] }: Pod["spec"]): ReadonlyMap<string, Container> =>
     new Map([...containers, ...initContainers].reverse().map((container) => [container.name, container])),
 );
 
 /**
- * A container's request or limit divided by the divisor, rounded up. Undefined when the container or resource does
- * not exist, or the divisor is not a positive quantity.
+ * Returns a container's request or limit divided by the divisor, rounded up. undefined when the container or resource
+ * does not exist, or the divisor is not a positive quantity.
  */
 export function resourceFieldText(
   pod: Pod,

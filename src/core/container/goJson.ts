@@ -1,6 +1,6 @@
 /**
- * JSON text byte for byte as upstream writes it into annotations and hashes: compact, HTML characters escaped.
- * Key order is the caller's; `undefined` members are left out.
+ * JSON text that equals upstream's byte for byte, for annotations and hashes: compact, HTML characters escaped. Keeps
+ * the caller's key order and omits `undefined` members.
  */
 
 const ESCAPED: ReadonlyMap<string, string> = new Map([
@@ -11,7 +11,7 @@ const ESCAPED: ReadonlyMap<string, string> = new Map([
   ["\u2029", "\\u2029"],
 ]);
 
-/** The JSON text of plain data. */
+/** Returns plain data as JSON text. */
 export function goJson(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (char) => ESCAPED.get(char) ?? char);
 }
@@ -21,7 +21,7 @@ const CONTROL: ReadonlyMap<string, string> = new Map([
   ["\\u000b", "\\v"],
 ]);
 
-/** A quoted string as upstream prints one: control characters as `\a`, `\v` or `\x1f`. */
+/** Quotes a string like Go's strconv.Quote: control characters as `\a`, `\v` or `\x1f`. */
 export function goQuote(text: string): string {
   const quoted = JSON.stringify(text).replaceAll("\x7f", "\\x7f");
   return quoted.replace(/\\(?:u00[01][0-9a-f]|.)/g, (escape) => {

@@ -1,6 +1,6 @@
 /**
- * Hostname and domain of a pod. Bounds: 63 characters (longer ones are cut), 64 for a fully qualified name (longer
- * ones are refused, as the kernel would). Counterpart: GeneratePodHostNameAndDomain.
+ * Hostname and domain of a pod. Bounds: 63 characters for a hostname (longer ones are cut), 64 for a fully qualified
+ * name (longer ones are rejected, as by the kernel). Upstream: GeneratePodHostNameAndDomain.
  */
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
@@ -29,7 +29,7 @@ function cut({ metadata }: Pod, hostname: string): Result<string> {
   return short === "" ? refuse(`hostname for pod "${metadata.name}" was invalid: "${hostname}"`) : ok(short);
 }
 
-/** Hostname and domain as `/etc/hosts` shows them; the errors are upstream's. */
+/** Returns hostname and domain for `/etc/hosts`, with upstream's errors. */
 export function podHostname(pod: Pod, clusterDomain: string): Result<PodHostname> {
   const { hostnameOverride, hostname, subdomain } = pod.spec;
   if (hostnameOverride !== undefined) {
@@ -48,7 +48,7 @@ export function podHostname(pod: Pod, clusterDomain: string): Result<PodHostname
   return ok({ hostname: short.value, domain });
 }
 
-/** The name the kernel gets (`uname -n`): the hostname, or all of it when the pod asks for its FQDN. */
+/** Returns the kernel hostname (`uname -n`): the hostname, or the FQDN when the pod requests it. */
 export function kernelHostname(pod: Pod, { hostname, domain }: PodHostname): Result<string> {
   if (!pod.spec.setHostnameAsFQDN || domain === "") return ok(hostname);
   const fqdn = `${hostname}.${domain}`;

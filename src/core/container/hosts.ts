@@ -1,4 +1,4 @@
-/** Content of a pod's /etc/hosts; its first line tells people and tools who writes it. Counterpart: kubelet_pods.go. */
+/** Content of a pod's /etc/hosts; its first line says that Kubernetes manages it. Upstream: kubelet_pods.go. */
 import type { Pod } from "../api.ts";
 import type { PodHostname } from "./hostname.ts";
 
@@ -22,12 +22,12 @@ function aliasLines(pod: Pod): string {
   return lines(["", "# Entries added by HostAliases.", ...entries]);
 }
 
-/** /etc/hosts of a pod with its own network. */
+/** Returns /etc/hosts of a pod with its own network. */
 export function podHostsFile(pod: Pod, podIps: readonly string[], { hostname, domain }: PodHostname): string {
   const names = domain === "" ? hostname : `${hostname}.${domain}\t${hostname}`;
   return HEADER + lines([...FIXED_LINES, ...podIps.map((ip) => `${ip}\t${names}`)]) + aliasLines(pod);
 }
 
-/** /etc/hosts of a pod on the node's network: the node's own file, and the pod's aliases. */
+/** Returns /etc/hosts of a host-network pod: the node's file and the pod's host aliases. */
 export const hostNetworkHostsFile = (pod: Pod, nodeHostsFile: string): string =>
   HOST_NETWORK_HEADER + nodeHostsFile + aliasLines(pod);

@@ -1,6 +1,6 @@
 /**
- * The `io.kubernetes.*` labels and annotations that make sandboxes and containers ours, written and read back: all a
- * restarted kubelet knows of a running container. Counterpart: pkg/kubelet/kuberuntime/labels.go.
+ * Writes and parses the `io.kubernetes.*` labels and annotations that mark sandboxes and containers as the kubelet's. A
+ * restarted kubelet identifies running containers by them alone. Upstream: pkg/kubelet/kuberuntime/labels.go.
  */
 import { parseJson } from "../json.ts";
 import type { Container, Pod } from "../api.ts";
@@ -25,7 +25,7 @@ export type StringMap = Readonly<Record<string, string>>;
 export type ContainerPort = NonNullable<Container["ports"]>[number];
 export type LifecycleHandler = NonNullable<NonNullable<Container["lifecycle"]>["preStop"]>;
 
-/** Labels of a sandbox: the pod's own, and ours over them. */
+/** Returns the labels of a sandbox: the pod's, overridden by the kubelet's. */
 export const sandboxLabels = ({ metadata }: Pod): StringMap => ({
   ...metadata.labels,
   [POD_NAME_LABEL]: metadata.name,
@@ -33,10 +33,10 @@ export const sandboxLabels = ({ metadata }: Pod): StringMap => ({
   [POD_UID_LABEL]: metadata.uid,
 });
 
-/** Annotations of a sandbox: the pod's. */
+/** Returns the annotations of a sandbox: the pod's. */
 export const sandboxAnnotations = ({ metadata }: Pod): StringMap => ({ ...metadata.annotations });
 
-/** Labels of a container. */
+/** Returns the labels of a container. */
 export const containerLabels = ({ metadata }: Pod, container: Pick<Container, "name">): StringMap => ({
   [CONTAINER_NAME_LABEL]: container.name,
   [POD_NAME_LABEL]: metadata.name,
@@ -44,7 +44,7 @@ export const containerLabels = ({ metadata }: Pod, container: Pick<Container, "n
   [POD_UID_LABEL]: metadata.uid,
 });
 
-/** The members of a handler in the order upstream writes them. */
+/** Returns a handler with its members in upstream's order. */
 function orderedHandler({ exec, httpGet, tcpSocket, sleep }: LifecycleHandler): LifecycleHandler {
   return {
     ...(exec && { exec: { ...(exec.command?.length && { command: exec.command }) } }),
@@ -72,7 +72,7 @@ const orderedPort = (port: ContainerPort): ContainerPort => ({
   ...(port.hostIP && { hostIP: port.hostIP }),
 });
 
-/** Annotations of one attempt of a container. */
+/** Returns the annotations of one attempt of a container. */
 export function containerAnnotations(pod: Pod, container: Container, restartCount: number): StringMap {
   const { deletionGracePeriodSeconds } = pod.metadata;
   const { terminationGracePeriodSeconds } = pod.spec;
@@ -92,14 +92,14 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
   };
 }
 
-/** Which pod a sandbox or container belongs to. */
+/** Identifies the pod of a sandbox or container. */
 export interface PodLabels {
   readonly podName: string;
   readonly podNamespace: string;
   readonly podUid: string;
 }
 
-/** Whose sandbox this is; undefined when no kubelet made it. */
+/** Parses the labels of a sandbox; undefined when no kubelet created it. */
 export function parseSandboxLabels(labels: StringMap): PodLabels | undefined {
   const podName = labels[POD_NAME_LABEL];
   const podNamespace = labels[POD_NAMESPACE_LABEL];
@@ -108,9 +108,9 @@ export function parseSandboxLabels(labels: StringMap): PodLabels | undefined {
   return { podName, podNamespace, podUid };
 }
 
-/** What a container remembers of the spec it was made from. */
+/** The parts of its spec that a container's annotations record. */
 export interface ContainerAnnotations {
-  /** Hash of the spec in hex, as `containerSpecHash` gives it; empty when unknown. */
+  /** Hash of the spec in hex, as returned by `containerSpecHash`; empty when unknown. */
   readonly specHash: string;
   readonly restartCount: number;
   readonly terminationMessagePath: string;
@@ -125,7 +125,7 @@ function parseWhole(text: string | undefined): number | undefined {
   return text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Reads the annotations back; what is missing or broken gets the value of a container that never had it. */
+/** Parses the annotations; a missing or malformed one counts as not set. */
 export function parseContainerAnnotations(annotations: StringMap): ContainerAnnotations {
   const handler = parseJson(annotations[PRE_STOP_HANDLER]);
   const ports = parseJson(annotations[PORTS]);

@@ -1,6 +1,6 @@
 /**
- * Mounts of a container: its volumes, the pod's /etc/hosts, the termination message file, in this order.
- * Counterparts: makeMounts in kubelet_pods.go and in kuberuntime_container.go.
+ * Mounts of a container, in this order: its volumes, the pod's /etc/hosts, the termination message file. Upstream:
+ * makeMounts in kubelet_pods.go and in kuberuntime_container.go.
  */
 import type { Container, Pod } from "../api.ts";
 import { Mount, MountPropagation } from "../../gen/cri.ts";
@@ -26,13 +26,13 @@ export interface MountsInput {
   readonly volumes: ReadonlyMap<string, VolumeLayout>;
   /** Host path of the termination message file of this attempt. */
   readonly terminationLogPath: string;
-  /** Whether the runtime can mount read-only with all that is mounted below. */
+  /** Whether the runtime supports recursive read-only mounts. */
   readonly recursiveReadOnlyMounts: boolean;
-  /** The container's environment, which `subPathExpr` reads. */
+  /** The container's environment, for `subPathExpr`. */
   readonly environment: ReadonlyMap<string, string>;
-  /** References of the images mounted as volumes, as the runtime has them, by the name of the volume. */
+  /** References of the images mounted as volumes, in the runtime's form, by volume name. */
   readonly volumeImages: ReadonlyMap<string, string>;
-  /** That of the sandbox; "" is the runtime's default. */
+  /** Runtime handler of the sandbox; "" is the runtime's default. */
   readonly runtimeHandler: string;
   readonly node: Pick<NodeContext, "directories" | "selinuxEnabled">;
 }
@@ -43,7 +43,7 @@ const PROPAGATION: ReadonlyMap<string, MountPropagation> = new Map([
   ["Bidirectional", MountPropagation.PROPAGATION_BIDIRECTIONAL],
 ]);
 
-/** Whether all that is mounted below becomes read-only too, or in upstream's words why it cannot. */
+/** Returns whether the mount is recursively read-only, or upstream's error text. */
 function isRecursivelyReadOnly(mount: VolumeMount, isSupported: boolean): boolean | string {
   const mode = mount.recursiveReadOnly ?? "Disabled";
   if (mode === "Disabled") return false;
@@ -60,7 +60,7 @@ function isRecursivelyReadOnly(mount: VolumeMount, isSupported: boolean): boolea
 
 const absolute = (path: string): string => (path.startsWith("/") ? path : `/${path}`);
 
-/** What a mount takes from beside its own fields. */
+/** Parts of a mount that its own fields do not contain. */
 interface MountParts {
   readonly bind: SubPathBind | undefined;
   readonly subPath: string;
@@ -98,7 +98,9 @@ const annotationBytes = perObject((annotations: Readonly<Record<string, string>>
   Object.entries(annotations).reduce((sum, [key, value]) => sum + utf8Length(key) + utf8Length(value), 0),
 );
 
-/** The runtime mounts the image itself, and never writably. Each mount repeats the annotations of the pod. */
+/**
+ * Builds the mount of an image, which the runtime itself mounts read-only. Each mount repeats the pod's annotations.
+ */
 function imageMount(
   { pod, volumeImages, runtimeHandler }: MountsInput,
   mount: VolumeMount,
@@ -115,11 +117,14 @@ function imageMount(
   return ok(Mount.fromPartial({ containerPath, image: spec, imageSubPath: subPath, readonly: true }));
 }
 
-/** True when the pod's hosts file is mounted: its addresses are known, or are the node's. */
+/** Returns true when the pod's hosts file is mounted: its IPs are known, or it uses the host network. */
 export const needsHostsFile = (pod: Pod, podIps: readonly string[]): boolean =>
   podIps.length > 0 || (pod.spec.hostNetwork ?? false);
 
-/** The mounts of a container; fails with CreateContainerConfigError, or FailedMount where only this node cannot. */
+/**
+ * Returns the mounts of a container. Errors: CreateContainerConfigError, or FailedMount when only this node cannot
+ * mount them.
+ */
 export function containerMounts(input: MountsInput): Result<readonly Mount[]> {
   const { pod, container, podIps, node } = input;
   if ((container.volumeDevices ?? []).length > 0) {

@@ -1,12 +1,12 @@
-/** Which namespaces of the node, pod or container a container lives in. Counterpart: kuberuntime/util. */
+/** Linux namespaces of pods and containers: the node's, the pod's or a container's. Upstream: kuberuntime/util. */
 import type { Pod } from "../api.ts";
 import { NamespaceMode, NamespaceOption, UserNamespace } from "../../gen/cri.ts";
 import type { IdRange } from "../userns/idRanges.ts";
 
-/** That of a pod which has the ids of the node. */
+/** User namespace of a pod that uses the node's IDs. */
 export const NODE_USER_NAMESPACE: UserNamespace = UserNamespace.fromPartial({ mode: NamespaceMode.NODE });
 
-/** That of a pod with ids of its own: root in the pod is the first of the range. */
+/** Returns the user namespace of a pod with its own IDs: root in the pod maps to the first ID of the range. */
 export function podUserNamespace({ firstId, length }: IdRange): UserNamespace {
   const mapping = { hostId: firstId, containerId: 0, length };
   return UserNamespace.fromPartial({ mode: NamespaceMode.POD, uids: [mapping], gids: [mapping] });
@@ -17,7 +17,7 @@ function pidMode(pod: Pod): NamespaceMode {
   return pod.spec.shareProcessNamespace ? NamespaceMode.POD : NamespaceMode.CONTAINER;
 }
 
-/** Namespaces of the pod. */
+/** Returns the namespaces of the pod. */
 export function podNamespaces(pod: Pod, userNamespace: UserNamespace): NamespaceOption {
   return NamespaceOption.fromPartial({
     network: pod.spec.hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD,
@@ -27,7 +27,7 @@ export function podNamespaces(pod: Pod, userNamespace: UserNamespace): Namespace
   });
 }
 
-/** Namespaces of a container; with a target (of an ephemeral container) its processes are the target's. */
+/** Returns the namespaces of a container; an ephemeral container with a target shares the target's PID namespace. */
 export function containerNamespaces(
   pod: Pod,
   userNamespace: UserNamespace,

@@ -1,4 +1,4 @@
-/** What CRI configs need to know of the node: everything in them that is not on the pod. */
+/** Facts of the node that CRI configs depend on, beside the pod. */
 import type { KubeletConfig } from "../kubeletConfig.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 
@@ -19,20 +19,20 @@ export interface NodeContext
   > {
   /** Whether the node has no API server. */
   readonly isStandalone: boolean;
-  /** Why `nodeIps` is empty, in upstream's words. */
+  /** Why `nodeIps` is empty, in upstream's text. */
   readonly hostIpUnknown: string;
   readonly cgroupVersion: 1 | 2;
-  /** Whether swap of cgroups can be limited. */
+  /** Whether cgroups can limit swap. */
   readonly swapControllerAvailable: boolean;
-  /** False: the kernel kills a whole container that runs out of memory (cgroup v2 only). */
+  /** False: the kernel kills all processes of a container that runs out of memory (cgroup v2 only). */
   readonly singleProcessOomKill: boolean;
   /** The node's memory in bytes. */
   readonly memoryBytes: bigint;
-  /** Huge page sizes as cgroups name them, smallest first: `2MB`, `1GB`. */
+  /** Huge page sizes in cgroup notation, smallest first: `2MB`, `1GB`. */
   readonly hugepageSizes: readonly string[];
-  /** Amounts pods may use; what a container without a limit reads as its limit. */
+  /** Allocatable of the node; the default for missing limits in the downward API. */
   readonly allocatable: ResourceAmounts;
   readonly selinuxEnabled: boolean;
-  /** What containers must not see of the heat of CPUs. */
+  /** Thermal throttle directories of the CPUs, which are masked in containers. */
   readonly thermalThrottlePaths: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Port mappings of a sandbox. Counterpart: MakePortMappings in pkg/kubelet/container/helpers.go. */
+/** Port mappings of a sandbox. Upstream: MakePortMappings in pkg/kubelet/container/helpers.go. */
 import type { Pod } from "../api.ts";
 import { PortMapping, Protocol } from "../../gen/cri.ts";
 import { isSidecar } from "../resources/podResources.ts";
@@ -6,7 +6,7 @@ import type { ContainerPort } from "./labels.ts";
 
 const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map(Object.entries(Protocol));
 
-/** Two ports of a container are the same mapping when this is equal. */
+/** Returns a key; two ports of a container with equal keys are the same mapping. */
 function mappingKey({ name, protocol = "TCP", hostIP = "", containerPort, hostPort = 0 }: ContainerPort): string {
   return name || `${protocol}-${hostIP}:${containerPort}:${hostPort}`;
 }
@@ -27,7 +27,7 @@ function containerMappings(ports: readonly ContainerPort[]): readonly PortMappin
   );
 }
 
-/** Ports of everything that keeps running in the pod, containers before sidecars. */
+/** Returns the ports of containers and then of sidecars. */
 export function podPortMappings(pod: Pod): readonly PortMapping[] {
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   return [...pod.spec.containers, ...sidecars].flatMap(({ ports = [] }) => containerMappings(ports));

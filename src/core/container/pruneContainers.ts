@@ -1,7 +1,8 @@
 /**
- * Which dead containers and sandboxes of a pod can go: of each container the newest attempt and the last one before it
- * that ran stay (for lastState and `logs --previous`). Counterpart: kuberuntime_gc.go with MaxPerPodContainer 1.
- * Differs from upstream: a new sandbox does not purge init containers, so that the logs of the last ones can be read.
+ * Decides which dead containers and sandboxes of a pod are removed. For each container, the newest attempt and the last
+ * attempt before it that ran are kept (for lastState and `logs --previous`). Upstream: kuberuntime_gc.go with
+ * MaxPerPodContainer 1.
+ * Differs from upstream: a new sandbox does not remove the earlier init containers, so that their logs stay readable.
  */
 import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox } from "../runtime/podRuntimeStatus.ts";
 
@@ -10,7 +11,7 @@ export interface PrunePlan {
   readonly sandboxes: readonly RuntimeSandbox[];
 }
 
-/** What may be removed while the pod lives. */
+/** Returns the containers and sandboxes that may be removed while the pod lives. */
 export function planPrune(runtime: PodRuntimeStatus): PrunePlan {
   const newest = new Set<string>();
   const ended = new Set<string>();

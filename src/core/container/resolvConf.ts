@@ -1,4 +1,4 @@
-/** resolv.conf, parsed as upstream does: servers add up, of search and options the last line counts. */
+/** resolv.conf as upstream parses it: name servers accumulate; of the search and options lines the last one counts. */
 
 export interface ResolvConf {
   readonly nameservers: readonly string[];
@@ -6,7 +6,7 @@ export interface ResolvConf {
   readonly options: readonly string[];
 }
 
-/** Parses the content of a resolv.conf; lines it does not know are ignored. */
+/** Parses the content of a resolv.conf; ignores unknown lines. */
 export function parseResolvConf(content: string): ResolvConf {
   const nameservers: string[] = [];
   let searches: readonly string[] = [];
@@ -14,7 +14,7 @@ export function parseResolvConf(content: string): ResolvConf {
   for (const line of content.split("\n")) {
     const [keyword, ...values] = line.trim().split(/\s+/);
     if (keyword === "nameserver") nameservers.push(...values.slice(0, 1));
-    // The same domain with and without its dot counts once; the root is a domain of its own.
+    // A trailing dot is dropped, so that a domain with and without it counts once; the root domain is kept.
     if (keyword === "search") searches = values.map((domain) => (domain === "." ? domain : domain.replace(/\.$/, "")));
     if (keyword === "options") options = values;
   }

@@ -1,4 +1,4 @@
-/** Linux resources in CRI messages, for sandboxes and containers. Counterpart: kuberuntime_container_linux.go. */
+/** Linux resources in CRI messages, for sandboxes and containers. Upstream: kuberuntime_container_linux.go. */
 import type { Container, Pod } from "../api.ts";
 import { LinuxContainerResources } from "../../gen/cri.ts";
 import { milliCpuToQuotaUs, milliCpuToShares } from "../resources/cgroupMath.ts";
@@ -19,7 +19,7 @@ type CpuContext = Pick<NodeContext, "cpuCfsQuota" | "cpuCfsPeriodUs" | "cgroupVe
 type ResourcesContext = CpuContext &
   Pick<NodeContext, "swapControllerAvailable" | "memoryBytes" | "hugepageSizes" | "memoryQos">;
 
-/** Message under construction: the parts every kind of resources has. */
+/** The fields common to all resources messages. */
 interface BasicResources {
   readonly cpuPeriod?: bigint;
   readonly cpuQuota?: bigint;
@@ -32,7 +32,7 @@ function basicResources(requests: ResourceList, limits: ResourceList, node: CpuC
   const cpuLimit = resourceMilli(limits, "cpu");
   const periodUs = BigInt(node.cpuCfsPeriodUs);
   return {
-    // A request that is not set follows the limit; one set to zero does not.
+    // A missing request defaults to the limit; an explicit zero does not.
     cpuShares: milliCpuToShares(requests.has("cpu") ? resourceMilli(requests, "cpu") : cpuLimit),
     memoryLimitInBytes: resourceValue(limits, "memory"),
     ...(node.cpuCfsQuota && { cpuQuota: milliCpuToQuotaUs(cpuLimit, periodUs), cpuPeriod: periodUs }),
@@ -40,33 +40,33 @@ function basicResources(requests: ResourceList, limits: ResourceList, node: CpuC
   };
 }
 
-/** Resources of the sandbox: those of the pod, without overhead. */
+/** Returns the resources of the sandbox: the pod's, without overhead. */
 export function sandboxResources(pod: Pod, node: CpuContext): LinuxContainerResources {
   const options = { excludeOverhead: true };
   return LinuxContainerResources.fromPartial(basicResources(podRequests(pod, options), podLimits(pod, options), node));
 }
 
-/** Overhead of the sandbox: all zero when the pod has none. */
+/** Returns the overhead of the sandbox; all zero when the pod has none. */
 export function sandboxOverhead(pod: Pod, node: CpuContext): LinuxContainerResources {
   if (pod.spec.overhead === undefined) return LinuxContainerResources.fromPartial({});
   const overhead = parseResourceList(pod.spec.overhead);
   return LinuxContainerResources.fromPartial(basicResources(overhead, overhead, node));
 }
 
-/** A limit for every huge page size of the node: 0 unless the container has one. */
+/** Returns a limit for each huge page size of the node; 0 unless the container sets one. */
 function hugepageLimitsOf(limits: ResourceList, sizes: readonly string[]): { pageSize: string; limit: bigint }[] {
   const wanted = hugePageLimits(limits);
   return sizes.map((pageSize) => ({ pageSize, limit: BigInt(wanted[pageSize] ?? 0) }));
 }
 
-/** A container without a limit of its own gets the pod's. */
+/** Returns the container's limits; missing ones default to the pod-level limits. */
 function limitsWithPodDefaults(pod: Pod, container: Container): ResourceList {
   const own = [...containerLimits(container)].filter(([, limit]) => limit.nano !== 0n);
   const ofPod = [...podLevelLimits(pod)].filter(([name]) => name === "cpu" || name === "memory");
   return new Map([...ofPod, ...own]);
 }
 
-/** Resources of a container. Swap is not allowed beyond the memory limit. */
+/** Returns the resources of a container. Swap beyond the memory limit is not allowed. */
 export function containerResources(pod: Pod, container: Container, node: ResourcesContext): LinuxContainerResources {
   const basic = basicResources(containerRequests(container), limitsWithPodDefaults(pod, container), node);
   const isV2 = node.cgroupVersion === 2;

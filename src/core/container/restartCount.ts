@@ -1,8 +1,11 @@
-/** Restart count of a container whose earlier attempts the runtime has lost. Upstream: calcRestartCountByLogDir. */
+/** Restart count of a container when the runtime has lost its earlier attempts. Upstream: calcRestartCountByLogDir. */
 
 const LOG_NAME = /^(\d+)\.log(?:\..*)?$/;
 
-/** One more than the newest attempt that left a log, rotated or not; 0 without any. `names` is the container's log directory. */
+/**
+ * Returns one more than the newest attempt with a log file, rotated or not; 0 without any. `names` lists the
+ * container's log directory.
+ */
 export function restartCountByLogs(names: readonly string[]): number {
   const attempts = names.flatMap((name) => {
     const [, attempt] = LOG_NAME.exec(name) ?? [];

@@ -1,4 +1,4 @@
-/** The one builder of PodSandboxConfig. Counterpart: kuberuntime_sandbox.go. */
+/** Builds PodSandboxConfig; no other code does. Upstream: kuberuntime_sandbox.go. */
 import type { Pod } from "../api.ts";
 import { type DNSConfig, PodSandboxConfig, type UserNamespace } from "../../gen/cri.ts";
 import { withReason } from "../errors.ts";
@@ -15,15 +15,15 @@ import { sandboxSecurityContext } from "./securityContext.ts";
 
 export interface SandboxConfigInput {
   readonly pod: Pod;
-  /** Counts the sandboxes of this pod, from 0. */
+  /** Number of earlier sandboxes of this pod, from 0. */
   readonly attempt: number;
   readonly userNamespace: UserNamespace;
   readonly node: NodeContext;
-  /** From `podDns`. */
+  /** As returned by `podDns`. */
   readonly dnsConfig: DNSConfig;
 }
 
-/** A pod on the node's network has the node's name, which the runtime knows. */
+/** Returns the sandbox's hostname; empty for a host-network pod, then the runtime uses the node's. */
 function sandboxHostname(pod: Pod, clusterDomain: string): Result<string> {
   if (pod.spec.hostNetwork) return ok("");
   const hostname = podHostname(pod, clusterDomain);
@@ -31,7 +31,7 @@ function sandboxHostname(pod: Pod, clusterDomain: string): Result<string> {
   return kernel.ok ? kernel : err(withReason(kernel.error, "CreatePodSandboxError"));
 }
 
-/** The config of a pod's sandbox; fails with CreatePodSandboxError. */
+/** Builds the config of a pod's sandbox. Errors: CreatePodSandboxError. */
 export function buildSandboxConfig({
   pod,
   attempt,

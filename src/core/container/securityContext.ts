@@ -1,5 +1,5 @@
 /**
- * Security contexts in CRI messages; what the container says wins over what the pod says. Counterparts:
+ * Security contexts in CRI messages; the container's fields override the pod's. Upstream:
  * kuberuntime/security_context.go, pkg/securitycontext.
  */
 import type { Container, Pod } from "../api.ts";
@@ -23,7 +23,7 @@ type PodSecurityContext = NonNullable<Pod["spec"]["securityContext"]>;
 type ContainerSecurityContext = NonNullable<Container["securityContext"]>;
 type SecurityNode = Pick<NodeContext, "seccompDefault" | "directories" | "thermalThrottlePaths">;
 
-/** The user an image runs as, when the container does not say: a number, else a name. */
+/** The image's user, for a container that sets none: a number, or a name. */
 export interface ImageUser {
   readonly uid: bigint | undefined;
   readonly username: string;
@@ -45,7 +45,7 @@ const MASKED_PATHS = [
 ];
 const READONLY_PATHS = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
 
-/** The user of an image as its status tells; one that tells none runs as root. */
+/** Returns the user in an image's status; root when it has none. */
 export function imageUserOf(image: {
   readonly uid: { readonly value: bigint } | undefined;
   readonly username: string;
@@ -58,7 +58,7 @@ const int64 = (value: number): { value: bigint } => ({ value: BigInt(value) });
 const groups = (pod: PodSecurityContext | undefined): bigint[] =>
   [...(pod?.fsGroup === undefined ? [] : [pod.fsGroup]), ...(pod?.supplementalGroups ?? [])].map(BigInt);
 
-/** The policy by its name; undefined for a name that is none. */
+/** Returns the policy of this name; undefined for an unknown name. */
 const groupsPolicy = (pod: PodSecurityContext | undefined): SupplementalGroupsPolicy | undefined =>
   new Map<string, SupplementalGroupsPolicy>(Object.entries(SupplementalGroupsPolicy)).get(
     pod?.supplementalGroupsPolicy ?? "Merge",
@@ -66,7 +66,7 @@ const groupsPolicy = (pod: PodSecurityContext | undefined): SupplementalGroupsPo
 
 type Profile = { readonly type: string; readonly localhostProfile?: string };
 
-/** undefined: the profile is Localhost without a name, or of a type that does not exist. */
+/** Returns the profile; undefined when it is Localhost without a name, or of an unknown type. */
 function securityProfile(profile: Profile, localhostDir: string): SecurityProfile | undefined {
   switch (profile.type) {
     case "RuntimeDefault":
@@ -84,13 +84,13 @@ function securityProfile(profile: Profile, localhostDir: string): SecurityProfil
   }
 }
 
-/** The AppArmor profile in the form runtimes before CRI's `apparmor` field read. */
+/** Returns the AppArmor profile in the form for runtimes without CRI's `apparmor` field. */
 function legacyApparmor({ type, localhostProfile = "" }: Profile): string {
   if (type === "RuntimeDefault") return "runtime/default";
   return type === "Unconfined" ? "unconfined" : `localhost/${localhostProfile}`;
 }
 
-/** Security context of a sandbox; fails with CreatePodSandboxError. */
+/** Returns the security context of a sandbox. Errors: CreatePodSandboxError. */
 export function sandboxSecurityContext(pod: Pod, userNamespace: UserNamespace): Result<LinuxSandboxSecurityContext> {
   const { securityContext, containers, initContainers = [] } = pod.spec;
   const policy = groupsPolicy(securityContext);
@@ -147,7 +147,7 @@ function apparmorOf({ pod, container }: ContainerSecurityInput): Result<Apparmor
   return containerConfigError(`unknown apparmor profile type: "${wanted.type}"`);
 }
 
-/** Who the container's first process is: what the spec says, else what the image says. */
+/** Returns user and groups of the container's first process: from the spec, else from the image. */
 function identity(own: ContainerSecurityContext, ofPod: PodSecurityContext, image: ImageUser) {
   const runAsUser = own.runAsUser ?? ofPod.runAsUser;
   const runAsGroup = own.runAsGroup ?? ofPod.runAsGroup;
@@ -159,7 +159,7 @@ function identity(own: ContainerSecurityContext, ofPod: PodSecurityContext, imag
   };
 }
 
-/** Security context of a container; fails with CreateContainerConfigError. */
+/** Returns the security context of a container. Errors: CreateContainerConfigError. */
 export function containerSecurityContext(input: ContainerSecurityInput): Result<LinuxContainerSecurityContext> {
   const { pod, container, imageUser } = input;
   const own = container.securityContext ?? {};
@@ -194,7 +194,7 @@ export function containerSecurityContext(input: ContainerSecurityInput): Result<
   );
 }
 
-/** Fails with CreateContainerConfigError when runAsNonRoot is set and the container would, or may, run as root. */
+/** Checks runAsNonRoot. Errors: CreateContainerConfigError when the container would, or may, run as root. */
 export function verifyRunAsNonRoot(pod: Pod, container: Container, imageUser: ImageUser): Result<void> {
   const own = container.securityContext;
   const ofPod = pod.spec.securityContext;

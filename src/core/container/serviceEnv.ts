@@ -1,16 +1,16 @@
-/** Services as environment variables (`REDIS_SERVICE_HOST=...`). Counterpart: pkg/kubelet/envvars. */
+/** Services as environment variables (`REDIS_SERVICE_HOST=...`). Upstream: pkg/kubelet/envvars. */
 import type { ApiObjects } from "../api/apiResources.ts";
 
-/** What environment variables tell of a service. */
+/** The facts of a service that environment variables contain. */
 export interface ServiceForEnv {
   readonly name: string;
   readonly namespace: string;
-  /** Empty or `None` for headless services, which have no variables. */
+  /** Empty or `None` for headless services, which get no variables. */
   readonly clusterIp: string;
   readonly ports: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
 }
 
-/** What is told of a service of the API server. */
+/** Returns these facts of an API service. */
 export const serviceForEnv = ({ metadata, spec }: ApiObjects["services"]): ServiceForEnv => ({
   name: metadata?.name ?? "",
   namespace: metadata?.namespace ?? "",
@@ -21,7 +21,7 @@ export const serviceForEnv = ({ metadata, spec }: ApiObjects["services"]): Servi
 export interface EnvVar {
   readonly name: string;
   readonly value: string;
-  /** The value itself when it is no UTF-8 text. */
+  /** The raw value when it is not valid UTF-8. */
   readonly bytes?: Uint8Array;
 }
 
@@ -54,8 +54,8 @@ function variables({ name, clusterIp, ports }: ServiceForEnv): readonly EnvVar[]
 }
 
 /**
- * The variables a pod of `namespace` sees: always of the API server's service, and with `enableServiceLinks` of the
- * services of its own namespace, which win over one of the same name elsewhere.
+ * Returns the service variables of a pod in `namespace`: always those of the API server's service, and with
+ * `enableServiceLinks` those of the services in its namespace, which override services of the same name elsewhere.
  */
 export function serviceEnvironment(
   services: readonly ServiceForEnv[],

@@ -1,6 +1,6 @@
 /**
- * Hash of what may not change in a running container: name and image. Equal to upstream's, so that neither kubelet
- * restarts what the other started. Counterpart: HashContainer in pkg/kubelet/container/helpers.go.
+ * Hash of the fields whose change restarts a container: name and image. Equal to upstream's, so that neither kubelet
+ * restarts containers that the other started. Upstream: HashContainer in pkg/kubelet/container/helpers.go.
  */
 import type { Container } from "../api.ts";
 import { perObject } from "../perObject.ts";
@@ -16,7 +16,7 @@ function fnv32a(text: string): number {
   return hash;
 }
 
-/** The hash as written to the `io.kubernetes.container.hash` annotation: hex, no leading zeros. */
+/** Returns the hash in the form of the `io.kubernetes.container.hash` annotation: hex, no leading zeros. */
 export const containerSpecHash = perObject((container: Pick<Container, "name" | "image">): string => {
   const json = utf8.encode(goJson({ image: container.image ?? "", name: container.name }));
   // Upstream hashes the Go dump of the JSON's bytes, not the bytes themselves.

@@ -1,6 +1,6 @@
 /**
- * Parts of volumes that a container mounts: what is bound where on the node, before the runtime is told of it.
- * Counterparts: the subPath half of makeMounts and ExpandContainerVolumeMounts.
+ * SubPath mounts of a container: the paths to bind on the node before the container is created. Upstream: the subPath
+ * half of makeMounts and ExpandContainerVolumeMounts.
  */
 import type { Container, Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
@@ -21,23 +21,23 @@ export interface SubPathsInput {
   readonly directories: Pick<PathRoots, "rootDir">;
 }
 
-/** A part of a volume to be bound. */
+/** A subPath to bind. */
 export interface SubPathBind {
-  /** Of the volume mount in the container's list. */
+  /** Index of the container's volumeMount. */
   readonly index: number;
   readonly volume: string;
   readonly volumeRoot: string;
   readonly subPath: string;
-  /** Where on the node; this is what the runtime mounts. */
+  /** Mount point on the node, which the runtime mounts into the container. */
   readonly target: string;
-  /** Who makes parts that are missing: not in volumes that the kubelet fills, which nobody else writes to. */
+  /** Whether missing directories are created; false in volumes that the kubelet fills, which are read-only. */
   readonly isMade: boolean;
 }
 
 const refuse = (message: string): Result<never> =>
   err(kubeletError("InvalidArgument", message, { reason: "CreateContainerConfigError" }));
 
-/** The part a mount asks for, variables replaced; empty: the whole volume. */
+/** Returns the expanded subPath of a mount; empty for the whole volume. */
 function subPathOf(
   { subPath = "", subPathExpr = "" }: VolumeMount,
   index: number,
@@ -58,7 +58,7 @@ function subPathOf(
   return ok(path);
 }
 
-/** The parts all mounts of a container ask for, in their order; empty: the whole volume. */
+/** Returns the expanded subPaths of all mounts of a container, in order; empty for the whole volume. */
 export function subPathsOf(
   { name, volumeMounts = [] }: Container,
   environment: ReadonlyMap<string, string>,
@@ -73,7 +73,7 @@ export function subPathsOf(
   return ok(paths);
 }
 
-/** Everything to bind for the container, in the order of its mounts; images are the runtime's. */
+/** Returns all binds of the container in mount order. Image volumes are excluded, since the runtime mounts them. */
 export function subPathBinds(input: SubPathsInput): Result<readonly SubPathBind[]> {
   const { pod, container, volumes, environment, directories } = input;
   const subPaths = subPathsOf(container, environment);

@@ -1,7 +1,7 @@
 /**
- * Bound on the text a pod's owner can have made for one container: references repeat values, and ConfigMaps, Secrets,
- * files, annotations and services can be named again and again.
- * Differs from upstream, which makes any amount of it and runs out of memory.
+ * Bounds the text generated for one container: references repeat values, and ConfigMaps, Secrets, files, annotations
+ * and services can be referenced any number of times. Differs from upstream, which generates any amount and can run out
+ * of memory.
  */
 import { err, ok, type Result } from "../result.ts";
 import { utf8Length } from "../utf8Length.ts";
@@ -9,20 +9,20 @@ import { containerConfigError } from "./configError.ts";
 import { expand } from "./expansion.ts";
 
 /**
- * Environment, command and arguments of one container: Linux starts no program with more. A request to the runtime has
- * room for 16 MiB.
+ * Limit for environment, command and arguments of one container: Linux starts no program with more. A CRI request may
+ * have 16 MiB.
  */
 export const MAX_CONTAINER_TEXT_BYTES = 6 * 1024 * 1024;
 
-/** What one container may still be given. */
+/** The remaining budget of one container. */
 export interface TextBudget {
-  /** Counts bytes made for a field such as `env[3]`; the error names container, field and bound. */
+  /** Counts bytes generated for a field such as `env[3]`. The error names container, field and bound. */
   take(field: string, bytes: number): Result<undefined>;
-  /** Replaces the references in a field's text and counts the result. */
+  /** Expands the references in a field's text and counts the result. */
   expand(field: string, text: string, valueOf: (name: string) => string | undefined): Result<string>;
 }
 
-/** A fresh budget; `what` says in errors what it is for. */
+/** Creates a budget; `what` describes its purpose in errors. */
 export function textBudget(container: string, what: string): TextBudget {
   let left = MAX_CONTAINER_TEXT_BYTES;
   const refuse = (field: string): Result<never> =>
@@ -45,6 +45,6 @@ export function textBudget(container: string, what: string): TextBudget {
   };
 }
 
-/** The budget of what a container's program is started with. */
+/** Creates the budget for environment, command and arguments. */
 export const programText = (container: string): TextBudget =>
   textBudget(container, "environment, command and arguments");

@@ -1,6 +1,6 @@
-/** Whether a client takes what a route has. Counterpart: Route.matchesAccept of go-restful. */
+/** Content negotiation of routes. Upstream: Route.matchesAccept of go-restful. */
 
-/** Whether one of the media types an Accept header names is `produced`; none named takes all. */
+/** Returns whether an Accept header allows the media type `produced`; an absent header allows all. */
 export const takes = (accept: string | undefined, produced: string): boolean =>
   accept === undefined ||
   accept === "" ||

@@ -1,16 +1,20 @@
-/** Which connection makes room for another one: whoever holds most gives first, and what is idle goes before what works. */
+/**
+ * Chooses the connection to close for a new one: the peers with most connections give first, and idle connections
+ * before busy ones.
+ */
 
-/** A connection as far as room goes. */
+/** The facts of a connection that the choice depends on. */
 export interface HeldConnection {
-  /** Of whom it is: see `peerGroup`. */
+  /** Its peer: see `peerGroup`. */
   readonly peer: string;
-  /** No request of it is under way. */
+  /** No request is in progress. */
   readonly isIdle: boolean;
 }
 
 /**
- * Of the peers that hold most of `held` (oldest first) the oldest idle connection. If all of theirs are busy: with
- * `closesBusy` their oldest, otherwise the oldest idle one of anybody. undefined: no connection may be closed.
+ * Returns the oldest idle connection of the peers with most connections (`held` is ordered oldest first). When all of
+ * theirs are busy: with `closesBusy` their oldest connection, otherwise the oldest idle one of any peer. undefined: no
+ * connection may be closed.
  */
 export function connectionToClose<C extends HeldConnection>(held: Iterable<C>, closesBusy: boolean): C | undefined {
   const all = [...held];
@@ -22,10 +26,10 @@ export function connectionToClose<C extends HeldConnection>(held: Iterable<C>, c
   return greedy.find(isIdle) ?? (closesBusy ? greedy[0] : all.find(isIdle));
 }
 
-/** Hextets of an IPv6 address that one peer is commonly given whole. */
+/** Number of leading hextets of an IPv6 address that identify one peer. */
 const PREFIX_HEXTETS = 4;
 
-/** Addresses that are one peer: an IPv4 address, or the IPv6 addresses of one /64. */
+/** Returns the peer of an address: the IPv4 address itself, or the /64 prefix of an IPv6 address. */
 export function peerGroup(address: string | undefined): string {
   if (address === undefined) return "";
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);

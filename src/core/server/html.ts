@@ -1,4 +1,4 @@
-/** Text as part of HTML. */
+/** Escapes text for HTML. */
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -8,5 +8,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** As Go's html package escapes it. */
+/** Escapes text like Go's html package. */
 export const escapedHtml = (text: string): string => text.replace(/[&<>"']/g, (found) => ENTITIES[found] ?? "");

@@ -1,4 +1,4 @@
-/** An instant in a header of HTTP. */
+/** Formats times for HTTP headers. */
 import type { EpochMs } from "../ids.ts";
 import { civilTime, padded } from "../telemetry/civilTime.ts";
 
@@ -6,12 +6,12 @@ const DAYS = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"] as const;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
 const DAY_MS = 86_400_000;
 
-/** Short English name of the day of the week, in UTC. */
+/** Returns the short English name of the weekday, in UTC. */
 export const dayName = (at: EpochMs): string => DAYS[((Math.floor(at / DAY_MS) % 7) + 7) % 7] ?? "";
-/** Short English name of a month, 1 to 12. */
+/** Returns the short English name of a month, 1 to 12. */
 export const monthName = (month: number): string => MONTHS[month - 1] ?? "";
 
-/** As RFC 9110 wants it: `Sun, 22 Nov 2026 08:11:25 GMT`. */
+/** Formats a time per RFC 9110: `Sun, 22 Nov 2026 08:11:25 GMT`. */
 export function httpDate(at: EpochMs): string {
   const { year, month, day, hour, minute, second } = civilTime(at);
   const time = [hour, minute, second].map((part) => padded(part, 2)).join(":");

@@ -1,13 +1,15 @@
-/** Paths as upstream's request multiplexer sees them. Counterparts: ServeMux of Go's net/http, routes of go-restful. */
+/** Paths as upstream's request multiplexer handles them. Upstream: ServeMux of Go's net/http, routes of go-restful. */
 
-/** Trees whose root has a slash at its end: without it a client is sent there. */
+/** Subtrees whose root ends with a slash; a request without it is redirected. */
 const TREES: ReadonlySet<string> = new Set(["/stats", "/logs", "/runningpods", "/debug/pprof"]);
 
-/** Trees of services, which answer for what they do not have below them. */
+/** Subtrees of services, which have their own response for unknown paths below them. */
 const SERVICES =
   /^\/(?:pods|stats|logs|run|exec|attach|portForward|containerLogs|runningpods|checkpoint|debug\/pprof)(?:\/|$)/;
 
-/** Without empty, `.` and `..` parts, whose dots may be encoded; a slash at the end stays. */
+/**
+ * Returns the path without empty, `.` and `..` elements, whose dots may be percent-encoded; keeps a slash at the end.
+ */
 export function cleanPath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {
@@ -19,7 +21,7 @@ export function cleanPath(path: string): string {
   return path.endsWith("/") && cleaned !== "/" ? `${cleaned}/` : cleaned;
 }
 
-/** Where a client who asks for this path and query is sent, in plain characters; undefined when the path is one. */
+/** Returns the redirect target for a path and query, percent-encoded; undefined when the path is canonical. */
 export function movedTo(asked: string): string | undefined {
   const mark = asked.indexOf("?");
   const path = (mark < 0 ? asked : asked.slice(0, mark)).replace(/^[a-z]+:\/\/[^/]*/i, "");
@@ -30,6 +32,6 @@ export function movedTo(asked: string): string | undefined {
   return `${target}${query}`.replaceAll(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character));
 }
 
-/** What is said of a path nobody serves. */
+/** Returns the response text for an unknown path. */
 export const notFoundText = (path: string): string =>
   SERVICES.test(path) ? "404: Page Not Found" : "404 page not found\n";

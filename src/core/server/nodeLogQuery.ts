@@ -1,16 +1,16 @@
 /**
- * A query of the node's logs: services of the journal or one file. Counterpart: nodeLogQuery in
- * pkg/kubelet/kubelet_server_journal.go, with its words.
+ * Queries of the node's logs: services of the journal, or one file. Error texts are upstream's. Upstream: nodeLogQuery
+ * in pkg/kubelet/kubelet_server_journal.go.
  */
 import { parseInstant, civilTime, padded } from "../telemetry/civilTime.ts";
 import type { EpochMs } from "../ids.ts";
 
-/** A query that can be run. */
+/** A valid query. */
 export type NodeLogQuery =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "services"; readonly services: readonly string[]; readonly options: JournalOptions };
 
-/** What narrows down the entries of services. */
+/** Filters for the entries of services. */
 export interface JournalOptions {
   readonly since: EpochMs | undefined;
   readonly until: EpochMs | undefined;
@@ -19,10 +19,10 @@ export interface JournalOptions {
   readonly pattern: string;
 }
 
-/** 400: not to be read; 406: read, but not to be answered. */
+/** 400: malformed; 406: well-formed, but not acceptable. */
 export type NodeLogFault = { readonly status: 400 | 406; readonly message: string };
 
-/** What a request asks for; "none": it has no query. */
+/** A parsed request; "none": it has no query. */
 export type ReadNodeLogQuery =
   | { readonly kind: "none" }
   | { readonly kind: "query"; readonly query: NodeLogQuery }
@@ -45,7 +45,7 @@ const fault = (status: NodeLogFault["status"], faults: readonly string[]): ReadN
   fault: { status, message: aggregate(faults) },
 });
 
-/** Reads a query string. `path` is what follows `/logs/`; a query is for the root alone. */
+/** Parses the query of a request. `path` follows `/logs/`; a query is valid only at the root. */
 export function readNodeLogQuery(given: URLSearchParams, path: string): ReadNodeLogQuery {
   if (!KEYS.some((key) => (given.get(key) ?? "") !== "") && !given.has("query")) return { kind: "none" };
   const asked = given.getAll("query");
@@ -122,7 +122,7 @@ function optionFaults({ since, until, boot, tailLines, pattern }: JournalOptions
   if (tailLines !== undefined && (tailLines < 0 || tailLines > MAX_TAIL_LINES)) {
     faults.push(invalid("tailLines", tailLines, `must be between 0 and ${MAX_TAIL_LINES}, inclusive`));
   }
-  // A value of its own on the command line; an option it is not, nor a second line.
+  // A NUL byte would end the command-line argument.
   if (pattern.includes("\0")) faults.push(invalid("pattern", pattern, "invalid character"));
   return faults;
 }
@@ -132,7 +132,7 @@ function dated(at: EpochMs): string {
   return `${year}-${month}-${day} ${[hour, minute, second].map((part) => padded(part, 2)).join(":")}`;
 }
 
-/** Arguments of journalctl for these services. */
+/** Returns journalctl's arguments for these services. */
 export function journalArguments(services: readonly string[], options: JournalOptions): readonly string[] {
   const { since, until, tailLines, pattern, boot } = options;
   return [
@@ -148,7 +148,7 @@ export function journalArguments(services: readonly string[], options: JournalOp
   ];
 }
 
-/** Files in which a service that does not use the journal may log, the first that is there counts. */
+/** Returns the log files of a service that does not use the journal; the first existing one counts. */
 export const serviceLogFiles = (service: string): readonly string[] => [
   service,
   `${service}.log`,

@@ -1,27 +1,27 @@
-/** The pod, container or sandbox that a URL of the kubelet's server means, with upstream's words when there is none. */
+/** Finds the pod, container or sandbox that a URL of the kubelet's server names; errors have upstream's texts. */
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 
-/** The path of a URL, decoded. */
+/** The decoded path of a URL. */
 export interface PodPath {
   readonly namespace: string;
   readonly pod: string;
-  /** Absent where the URL has none. */
+  /** Absent when the URL has no UID. */
   readonly uid?: string;
   readonly container?: string;
 }
 
 const notFound = (message: string): Result<never> => err(kubeletError("NotFound", message));
 
-/** The pod bound to this node. */
+/** Returns the pod bound to this node. */
 export function podOf(pods: readonly Pod[], { namespace, pod }: PodPath): Result<Pod> {
   const found = pods.find(({ metadata }) => metadata.name === pod && metadata.namespace === namespace);
   return found === undefined ? notFound("pod does not exist") : ok(found);
 }
 
-/** The instance of a container that runs; the error's text is what upstream says where commands are run in it. */
+/** Returns the ID of a container's running instance. `missing` is the error text, by default upstream's of exec. */
 export function runningContainer(
   statuses: readonly PodRuntimeStatus[],
   { metadata }: Pod,
@@ -33,7 +33,7 @@ export function runningContainer(
   return found === undefined ? err(kubeletError("Unknown", missing)) : ok(found);
 }
 
-/** The sandbox whose network can be reached. */
+/** Returns the ID of the ready sandbox, whose network is reachable. */
 export function readySandbox(statuses: readonly PodRuntimeStatus[], { metadata }: Pod): Result<string> {
   const status = statuses.find(({ podUid }) => podUid === metadata.uid);
   const sandbox = status?.sandboxes.find(({ ready }) => ready);
@@ -42,7 +42,7 @@ export function readySandbox(statuses: readonly PodRuntimeStatus[], { metadata }
     : ok(sandbox.id);
 }
 
-/** Whether the spec gives a container a terminal; undefined: the spec has no such container. */
+/** Returns whether the spec gives a container a terminal; undefined when the spec has no such container. */
 export function terminalOf({ spec }: Pod, name: string): boolean | undefined {
   const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
   const found = all.find((each) => each.name === name);

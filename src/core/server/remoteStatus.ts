@@ -1,13 +1,13 @@
 /**
- * What a translated exec or attach tells its client of the end: the runtime's own Status, read as a client of SPDY reads
- * it and told anew. Counterparts: the v4 error decoder of client-go's remotecommand and StreamTranslatorHandler.
+ * The final Status of a translated exec or attach: parses the runtime's Status like a SPDY client and formats it again.
+ * Upstream: the v4 error decoder of client-go's remotecommand and StreamTranslatorHandler.
  */
 import { isJsonObject } from "../json.ts";
 
-/** Status of a command that ended well. */
+/** Status of a successful command. */
 export const SUCCESS_STATUS = JSON.stringify({ metadata: {}, status: "Success" });
 
-/** Status of a failure that is not the command's own. */
+/** Returns the Status of a failure outside the command. */
 export const internalErrorStatus = (message: string): string =>
   JSON.stringify({
     metadata: {},
@@ -24,7 +24,7 @@ function exitStatus(code: number): string {
   return JSON.stringify({ metadata: {}, status: "Failure", message, reason: "NonZeroExitCode", details });
 }
 
-/** From the text of the runtime's error stream. */
+/** Returns the client's Status for the runtime's error stream. */
 export function translatedStatus(text: string): string {
   if (text === "") return SUCCESS_STATUS;
   let status: unknown;

@@ -1,8 +1,10 @@
-/** What the query of `/exec`, `/attach` and `/portForward` asks for. Counterpart: NewOptions and NewV4Options of cri-streaming. */
+/**
+ * Query parameters of `/exec`, `/attach` and `/portForward`. Upstream: NewOptions and NewV4Options of cri-streaming.
+ */
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/** Which streams of a process are wanted. */
+/** The requested streams of a process. */
 export interface ProcessStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -10,7 +12,7 @@ export interface ProcessStreams {
   readonly tty: boolean;
 }
 
-/** The streams; a terminal has one output alone. Errors: none is wanted. */
+/** Returns the streams; a terminal has stdout only. Errors: InvalidArgument when no stream is requested. */
 export function processStreams(query: URLSearchParams): Result<ProcessStreams> {
   const isSet = (name: string): boolean => query.get(name) === "1";
   const tty = isSet("tty");
@@ -19,10 +21,12 @@ export function processStreams(query: URLSearchParams): Result<ProcessStreams> {
   return err(kubeletError("InvalidArgument", "you must specify at least 1 of stdin, stdout, stderr"));
 }
 
-/** Each has two channels, whose number is one byte. */
+/** Each port uses two channels, and a channel number is one byte. */
 const MAX_PORTS = 128;
 
-/** The ports of a WebSocket, in their order, from one or more `port=80,81`. SPDY names them on each of its streams. */
+/**
+ * Returns the ports of a WebSocket in order, from one or more `port=80,81`. SPDY names the port on each stream instead.
+ */
 export function forwardedPorts(query: URLSearchParams): Result<readonly number[]> {
   const texts = query.getAll("port");
   if (texts.length === 0) return invalid('query parameter "port" is required');
@@ -45,8 +49,8 @@ export function forwardedPorts(query: URLSearchParams): Result<readonly number[]
 
 const invalid = (message: string): Result<never> => err(kubeletError("InvalidArgument", message));
 
-/** Whether connections are handed on below this path; elsewhere a request for another protocol is one like any other. */
+/** Returns whether connections below this path may be upgraded; elsewhere the Upgrade header is ignored. */
 export const isStreamPath = (path: string): boolean => /^\/(exec|attach|portForward)\//.test(path);
 
-/** Whether a request opens a WebSocket; what else upgrades is SPDY. */
+/** Returns whether a request opens a WebSocket; any other upgrade is SPDY. */
 export const isWebSocket = (upgrade: string | undefined): boolean => upgrade?.toLowerCase() === "websocket";

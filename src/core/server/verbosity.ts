@@ -1,10 +1,10 @@
-/** The verbosity in the body of a PUT, as upstream reads it. */
+/** The verbosity in the body of a PUT request, as upstream parses it. */
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** A whole number of 31 bits. Errors: upstream's words. */
+/** Parses a number of at most 31 bits. Errors have upstream's texts. */
 export function readVerbosity(text: string): Result<number> {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value <= MAX_INT32) return ok(value);

@@ -1,4 +1,4 @@
-/** `/flagz` and `/statusz` as text and as objects. Counterparts: flagz and statusz of apiserver. */
+/** `/flagz` and `/statusz` as text and as objects. Upstream: flagz and statusz of apiserver. */
 import { civilTime, formatInstant, padded } from "../telemetry/civilTime.ts";
 import { type EpochMs } from "../ids.ts";
 import { dayName, monthName } from "./httpDate.ts";
@@ -8,10 +8,10 @@ type PageVersion = (typeof API_VERSIONS)[number];
 
 type PageKind = "Flagz" | "Statusz";
 
-/** How a page is wanted; "none": in no form there is. */
+/** The negotiated format of a page; "none": no acceptable format. */
 export type PageForm = "text" | "none" | { readonly format: "json" | "yaml"; readonly version: PageVersion };
 
-/** Reads an Accept header for a page of a kind. */
+/** Negotiates the format of a page from an Accept header. */
 export function pageForm(accept: string | undefined, kind: PageKind): PageForm {
   if (accept === undefined || accept.trim() === "") return "text";
   for (const range of accept.split(",")) {
@@ -30,7 +30,7 @@ export function pageForm(accept: string | undefined, kind: PageKind): PageForm {
   return "none";
 }
 
-/** Headers of an object in this form; the older version says that it is deprecated. */
+/** Returns the headers of an object in this format; the older version has a deprecation warning. */
 export const pageHeaders = (
   { format, version }: Exclude<PageForm, "text" | "none">,
   kind: PageKind,
@@ -41,7 +41,7 @@ export const pageHeaders = (
   }),
 });
 
-/** What a client is told who takes none of the forms. */
+/** Returns the Status for a client that accepts none of the formats. */
 export const notAcceptableStatus = (): string =>
   `${JSON.stringify(
     {
@@ -60,13 +60,13 @@ export const notAcceptableStatus = (): string =>
 const header = (name: string): string =>
   `\nkubelet ${name}\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n`;
 
-/** The flags, one a line, sorted. */
+/** Returns the flags as text, one per line, sorted. */
 export const flagzText = (flags: ReadonlyMap<string, string>): string =>
   `${header("flagz")}${sortedFlags(flags)
     .map(([name, value]) => `${name}=${value}\n`)
     .join("")}`;
 
-/** The same as an object. */
+/** Returns the flags as an object. */
 export const flagzObject = (flags: ReadonlyMap<string, string>, version: PageVersion) => ({
   ...typed("Flagz", version),
   flags: Object.fromEntries(sortedFlags(flags)),
@@ -80,18 +80,18 @@ const typed = (kind: string, version: PageVersion) => ({
   metadata: { name: "kubelet" },
 });
 
-/** What `/statusz` says. */
+/** The content of `/statusz`. */
 export interface ProcessStatus {
   readonly startedAt: EpochMs;
   readonly now: EpochMs;
-  /** What the program runs on. */
+  /** Name and version of the JavaScript runtime. */
   readonly platform: string;
   readonly version: string;
-  /** First parts of the paths that can be read. */
+  /** First elements of the readable paths. */
   readonly paths: readonly string[];
 }
 
-/** As Go's time.UnixDate has it, in UTC. */
+/** Formats a time like Go's time.UnixDate, in UTC. */
 function unixDate(at: EpochMs): string {
   const { year, month, day, hour, minute, second } = civilTime(at);
   const time = [hour, minute, second].map((part) => padded(part, 2)).join(":");
@@ -100,10 +100,10 @@ function unixDate(at: EpochMs): string {
 
 const uptimeSeconds = ({ startedAt, now }: ProcessStatus): number => Math.max(0, Math.floor((now - startedAt) / 1000));
 
-/** The version of Kubernetes it behaves as. */
+/** Returns the Kubernetes minor version that this kubelet implements. */
 const minorVersion = ({ version }: ProcessStatus): string => /^\d+\.\d+/.exec(version)?.[0] ?? version;
 
-/** The page as text. */
+/** Returns the page as text. */
 export function statuszText(status: ProcessStatus): string {
   const up = uptimeSeconds(status);
   const uptime = `${Math.floor(up / 3600)} hr ${padded(Math.floor(up / 60) % 60, 2)} min ${padded(up % 60, 2)} sec`;
@@ -118,7 +118,7 @@ export function statuszText(status: ProcessStatus): string {
   return `${header("statusz")}\n${lines.join("\n")}\n`;
 }
 
-/** The same as an object. */
+/** Returns the page as an object. */
 export const statuszObject = (status: ProcessStatus, version: PageVersion) => ({
   ...typed("Statusz", version),
   startTime: formatInstant(status.startedAt),

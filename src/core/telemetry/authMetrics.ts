@@ -1,14 +1,17 @@
-/** Metrics of who is let in to the kubelet's server, as the API server library has them that upstream's is built on. */
+/**
+ * Metrics of authentication and authorization at the kubelet's server; names and labels are those of the API server
+ * library.
+ */
 import { DEFAULT_BUCKETS, type MetricRow } from "./metricRow.ts";
 
 const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10] as const;
-/** From none left to a year, in seconds. */
+/** From expired to one year, in seconds. */
 const LIFETIME_BUCKETS = [
   0, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000,
   31_104_000,
 ] as const;
 
-/** `code` is the HTTP status of the API server's answer, `<error>` without one. */
+/** `code` is the HTTP status of the API server's response, `<error>` without one. */
 export const authMetrics = {
   apiserver_client_certificate_expiration_seconds: {
     type: "histogram",

@@ -1,12 +1,12 @@
-/** Metrics of the certificates that the node renews itself. */
+/** Metrics of the certificates that the node rotates. */
 import type { MetricRow } from "./metricRow.ts";
 
-/** A minute to four years, as upstream has them. */
+/** One minute to four years, as upstream. */
 const AGE_BUCKETS = [
   60, 3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000,
 ] as const;
 
-/** Of the client certificate and of the serving certificate; times to live are there while these are renewed. */
+/** Metrics of the client and the serving certificate; the TTL gauges exist only while the certificate is rotated. */
 export const certificateMetrics = {
   kubelet_certificate_manager_client_expiration_renew_errors: {
     type: "counter",

@@ -1,6 +1,7 @@
 /**
- * Instants as calendar fields in UTC and RFC 3339 text back to instants, without the ambient clock or time zone.
- * Days are counted from 0000-03-01 so that the leap day ends the year. Range: years 1 to 9999.
+ * Converts times to calendar fields in UTC and to RFC 3339 text, and RFC 3339 text to times, without reading the
+ * system's clock or time zone. Days are counted from 0000-03-01, so that the leap day ends the year. Range: years 1 to
+ * 9999.
  */
 import { type EpochMs, epochMs } from "../ids.ts";
 import { trimmedEnd } from "../trimmedEnd.ts";
@@ -30,7 +31,7 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   return era * DAYS_PER_ERA + dayOfEra - DAYS_TO_EPOCH;
 }
 
-/** The calendar fields of an instant, in UTC. */
+/** Returns the calendar fields of a time, in UTC. */
 export function civilTime(at: EpochMs): CivilTime {
   const days = Math.floor(at / DAY_MS);
   const totalMicros = Math.floor((at - days * DAY_MS) * 1000);
@@ -54,7 +55,7 @@ export function civilTime(at: EpochMs): CivilTime {
   };
 }
 
-/** The instant an RFC 3339 text means; undefined when it is none (a day that does not exist included). */
+/** Parses RFC 3339 text; undefined when it is malformed or names a day that does not exist. */
 export function parseInstant(text: string | undefined | null): EpochMs | undefined {
   const match = RFC3339.exec(text ?? "");
   if (match === null) return undefined;
@@ -68,23 +69,24 @@ export function parseInstant(text: string | undefined | null): EpochMs | undefin
   return epochMs(midnight + ((hour * 60 + minute - offsetMinutes) * 60 + second) * 1000 + fractionMs);
 }
 
-/** Digits padded with zeros on the left. */
+/** Returns the number padded with zeros on the left. */
 export const padded = (value: number, width: number): string => String(value).padStart(width, "0");
 
-/** RFC 3339 in UTC with whole seconds, as the API prints instants. */
+/** Formats a time as RFC 3339 in UTC with whole seconds, as the API does. */
 export function formatInstant(at: EpochMs): string {
   const t = civilTime(at);
   const date = [padded(t.year, 4), padded(t.month, 2), padded(t.day, 2)].join("-");
   const time = [padded(t.hour, 2), padded(t.minute, 2), padded(t.second, 2)].join(":");
-  // One string: a template would keep all its pieces, and objects keep their instants for as long as they live.
+  // Array.join makes one flat string. A template would keep all its parts in memory as long as an object keeps the
+  // time.
   return [date, "T", time, "Z"].join("");
 }
 
-/** RFC 3339 in UTC with milliseconds. */
+/** Formats a time as RFC 3339 in UTC with milliseconds. */
 export const formatInstantMs = (at: EpochMs): string =>
   formatInstant(at).replace("Z", `.${padded(Math.floor(civilTime(at).micros / 1000), 3)}Z`);
 
-/** RFC 3339 with as many digits of a second as it takes. */
+/** Formats a time as RFC 3339 in UTC with as many fraction digits as needed. */
 export function rfc3339Nano(at: EpochMs): string {
   const { micros } = civilTime(at);
   const fraction = micros === 0 ? "" : `.${trimmedEnd(String(micros).padStart(6, "0"), "0")}`;

@@ -1,6 +1,6 @@
 /**
- * Metrics the upstream kubelet has too: names, types, labels and bounds are upstream's, the help texts are ours.
- * Only what this kubelet feeds is listed; a row without samples is not rendered.
+ * Metrics that the upstream kubelet also has: names, types, labels and buckets are upstream's, the help texts are our
+ * own. Lists only metrics that this kubelet sets; a row without samples is not rendered.
  */
 import {
   DEFAULT_BUCKETS,

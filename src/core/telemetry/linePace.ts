@@ -1,10 +1,10 @@
-/** How many log lines of one kind are written: what repeats itself may not fill the disk. */
+/** Limits the rate of repeated log lines of one kind, so that they cannot fill the disk. */
 
-/** Lines of a window of `periodMs`. */
+/** Lines written in the current window of `periodMs`. */
 export interface LinePace {
   readonly sinceMs: number;
   readonly written: number;
-  /** Lines left out since the last one written. */
+  /** Lines suppressed since the last written one. */
   readonly suppressed: number;
 }
 
@@ -15,7 +15,9 @@ export interface LinePaceLimits {
 
 export const FIRST_PACE: LinePace = { sinceMs: Number.NEGATIVE_INFINITY, written: 0, suppressed: 0 };
 
-/** Whether a line at `nowMs` is written, which then tells how many were left out before it, and the pace afterwards. */
+/**
+ * Decides whether a line at `nowMs` is written, and returns the number of lines suppressed before it and the new pace.
+ */
 export function paceLine(
   pace: LinePace,
   nowMs: number,

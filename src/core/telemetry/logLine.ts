@@ -1,6 +1,6 @@
 /**
- * One log entry as one line: JSON (fields of upstream's JSON format) or text in the form of klog's structured lines.
- * Pure: the entry brings its time. A line never contains a raw line break, except stacks, which follow indented.
+ * Formats a log entry as one line: JSON (fields of upstream's JSON format) or text in klog's structured format. Pure:
+ * the entry contains its time. A line contains no raw line break, except in stacks, which follow indented.
  */
 import type { EpochMs } from "../ids.ts";
 import { civilTime, padded } from "./civilTime.ts";
@@ -12,17 +12,17 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 export interface LogEntry {
   readonly at: EpochMs;
   readonly level: LogLevel;
-  /** The verbosity it needs; absent: that of its level. */
+  /** The verbosity at which it is written; absent: that of its level. */
   readonly verbosity?: number;
   readonly message: string;
-  /** `logger` names the part of the kubelet that speaks. */
+  /** `logger` names the component that wrote the entry. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 const SEVERITY: Readonly<Record<LogLevel, string>> = { debug: "I", info: "I", warn: "W", error: "E" };
 const RESERVED = new Set(["ts", "level", "v", "msg"]);
 
-/** Stacks are for bugs: only an Error logged as an error shows where it was made. */
+/** Returns the stack of an Error that is logged as an error; stacks are for bugs only. */
 function stackOf(entry: LogEntry): string | undefined {
   if (entry.level !== "error") return undefined;
   const found = Object.values(entry.fields).find((value) => value instanceof Error);

@@ -1,20 +1,20 @@
-/** The shape of one row of the metric table, and the bucket lists several rows share. Bounds are in seconds. */
-/** Pages beside the main one, named as their routes: `/metrics/probes`. */
+/** The type of one row of the metric table, and bucket lists that several rows share. Bounds are in seconds. */
+/** Pages other than the main one, named after their routes: `/metrics/probes`. */
 export type MetricPage = "probes" | "slis";
 
 export interface MetricRow {
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;
   readonly labels: readonly string[];
-  /** The page it is on; absent: the main one. */
+  /** The page that renders it; absent: the main one. */
   readonly page?: MetricPage;
-  /** A gauge of which nothing is shown before it is set for the first time. */
+  /** A gauge that is not rendered until it is set for the first time. */
   readonly isUnsetAtFirst?: true;
   /** Upper bounds of a histogram, ascending, without +Inf; required for histograms. */
   readonly buckets?: readonly number[];
 }
 
-/** Prometheus' default bounds: work measured in milliseconds to seconds. */
+/** Prometheus' default bounds, for operations of milliseconds to seconds. */
 export const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 /** Bounds of the pod start histograms: half a second to an hour. */
@@ -38,8 +38,8 @@ export const RESIZE_BUCKETS = [
   10, 50, 100, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000,
 ] as const;
 
-/** Bounds of the event loop lag histogram: a missed frame to a stall that liveness probes notice. */
+/** Bounds of the event loop lag histogram: from a missed frame to a stall that fails liveness probes. */
 export const LOOP_LAG_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
 
-/** Bounds of the histogram of waits for room: a stop that is just ending to one that is stuck. */
+/** Bounds of the histogram of waits for resources: from a termination that is nearly done to one that is stuck. */
 export const ROOM_WAIT_BUCKETS = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 45, 60, 90, 120, 300, 600] as const;

@@ -1,4 +1,7 @@
-/** Every metric the kubelet exposes: one row each. Names, labels and buckets match upstream where upstream has them. */
+/**
+ * All metrics that the kubelet exposes, one row each. Names, labels and buckets match upstream where upstream has the
+ * metric.
+ */
 import { authMetrics } from "./authMetrics.ts";
 import { certificateMetrics } from "./certificateMetrics.ts";
 import { podMetrics, runtimeMetrics } from "./kubeletMetrics.ts";
@@ -29,7 +32,7 @@ export const metricTable = {
 /** Name of a metric: a row of the table. */
 export type MetricName = keyof typeof metricTable;
 
-/** The labels of one metric, by name: every one of them, with text values. */
+/** The labels of one metric by name, all required, with text values. */
 export type MetricLabelsOf<Name extends MetricName> = Readonly<
   Record<(typeof metricTable)[Name]["labels"][number], string>
 >;

@@ -1,4 +1,4 @@
-/** Metrics of the node as an object of the API server; upstream's names. */
+/** Metrics of the Node's registration and readiness, with upstream's names. */
 import type { MetricRow } from "./metricRow.ts";
 
 export const nodeMetrics = {

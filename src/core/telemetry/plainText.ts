@@ -1,6 +1,6 @@
-/** Pieces of what is printed for people. */
+/** Formats values for human-readable output. */
 
-/** A duration in seconds: `0.012s`, `1.3s`, `45s`, `3m20s`, `2h5m`. */
+/** Formats a duration given in seconds: `0.012s`, `1.3s`, `45s`, `3m20s`, `2h5m`. */
 export function durationText(seconds: number): string {
   if (seconds < 1) return `${Number(seconds.toFixed(3))}s`;
   if (seconds < 10) return `${Number(seconds.toFixed(1))}s`;
@@ -11,5 +11,5 @@ export function durationText(seconds: number): string {
   return `${Math.floor(minutes / 60)}h${minutes % 60 === 0 ? "" : `${minutes % 60}m`}`;
 }
 
-/** Text from elsewhere must neither break the layout nor reach the terminal as a command. */
+/** Replaces control characters, so that foreign text can neither break the layout nor send terminal commands. */
 export const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");

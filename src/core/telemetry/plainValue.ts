@@ -1,10 +1,10 @@
 /**
- * Log fields made safe to write: plain JSON values with every secret taken out, bounded in depth, width and length.
- * Errors become one sentence. Whatever cannot be read becomes a marker; nothing here throws on any input.
+ * Converts log fields to plain JSON values without secrets, bounded in depth, width and length. Errors become one
+ * sentence. Unreadable values become a marker; these functions throw on no input.
  */
 import { isKubeletError } from "../errors.ts";
 
-/** What a log line may contain. */
+/** A value that a log line may contain. */
 export type PlainValue =
   | string
   | number
@@ -13,26 +13,29 @@ export type PlainValue =
   | readonly PlainValue[]
   | { readonly [key: string]: PlainValue };
 
-/** Stands for what must not be written. */
+/** Replaces secrets. */
 const REDACTED = "[redacted]";
 
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 64;
 const MAX_TEXT_LENGTH = 8192;
 const MAX_CAUSES = 5;
-/** Key names whose value is a secret, wherever they stand. Names of Secret objects are none. */
+/** Key names whose value is a secret. Names of Secret objects do not match. */
 const SECRET_KEY =
   /(?:tokens?|passwords?|passwd|passphrase|secrets?|authorization|cookies?|api_?key|private_?key|credentials?|auth)$/i;
 const AUTH_SCHEME = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi;
 const URL_USER = /:\/\/[^\s/@:]+:[^\s/@]+@/g;
 
-/** Text cut to a bound, without bearer tokens and the passwords of URLs. */
+/** Cuts text to a maximum length and removes bearer tokens and the passwords of URLs. */
 export function safeText(text: string): string {
   const cut = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}... (${text.length} characters)` : text;
   return cut.replace(AUTH_SCHEME, `$1 ${REDACTED}`).replace(URL_USER, `://${REDACTED}@`);
 }
 
-/** An error as one sentence: reason and message of a KubeletError, message of an Error, then causes not yet said. */
+/**
+ * Formats an error as one sentence: reason and message of a KubeletError, message of an Error, then the causes that it
+ * does not repeat.
+ */
 function errorText(thrown: unknown): string {
   const parts: string[] = [];
   let current: unknown = thrown;
@@ -51,10 +54,10 @@ function ownText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** True for values that `errorText` describes better than their fields do. */
+/** Returns true for values that `errorText` describes better than their fields do. */
 const isErrorValue = (value: unknown): boolean => value instanceof Error || isKubeletError(value);
 
-/** Any value as plain JSON without secrets. */
+/** Converts any value to plain JSON without secrets. */
 export function plainValue(value: unknown): PlainValue {
   try {
     return plain(value, 0);
@@ -87,7 +90,7 @@ function plainObject(value: object, depth: number): PlainValue {
   return Object.fromEntries(entries.slice(0, MAX_ITEMS).map(([key, field]) => [key, plainField(key, field, depth)]));
 }
 
-/** `env` lists of containers carry secrets in their values under harmless keys. */
+/** Removes the values of containers' `env` lists: they may be secrets under harmless keys. */
 function plainField(key: string, field: unknown, depth: number): PlainValue {
   if (SECRET_KEY.test(key) && field !== null && typeof field !== "boolean" && typeof field !== "number")
     return REDACTED;
@@ -100,7 +103,7 @@ function plainField(key: string, field: unknown, depth: number): PlainValue {
   return plain(field, depth);
 }
 
-/** The fields of one log line as plain values, in the order given; `undefined` fields are left out. */
+/** Converts the fields of one log line to plain values, in order; omits `undefined` fields. */
 export function plainFields(fields: Readonly<Record<string, unknown>>): readonly (readonly [string, PlainValue])[] {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)

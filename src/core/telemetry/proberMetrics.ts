@@ -1,7 +1,7 @@
-/** Metrics of probes, on a page of their own as upstream has them. */
+/** Metrics of probes, on their own page as upstream. */
 import { DEFAULT_BUCKETS, type MetricRow } from "./metricRow.ts";
 
-/** Series of a container go with it. */
+/** A container's series are dropped when it is removed. */
 export const proberMetrics = {
   prober_probe_duration_seconds: {
     type: "histogram",

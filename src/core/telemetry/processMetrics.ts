@@ -1,4 +1,4 @@
-/** Metrics of this node, this build, its HTTP server and its process; names, types and labels are upstream's. */
+/** Metrics of the node, the build, the HTTP server and the process; names, types and labels are upstream's. */
 import { DEFAULT_BUCKETS, type MetricRow } from "./metricRow.ts";
 
 const HTTP_LABELS = ["method", "path", "server_type", "long_running"] as const;
@@ -57,7 +57,7 @@ export const serverMetrics = {
   },
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
-/** Metrics read from the operating system at each scrape; a figure the system does not offer is not rendered. */
+/** Metrics read from the operating system at each scrape; a value that the system does not provide is not rendered. */
 export const processMetrics = {
   process_cpu_seconds_total: { type: "counter", help: "User and system CPU time spent.", labels: [] },
   process_max_fds: { type: "gauge", help: "Limit of open file descriptors.", labels: [] },

@@ -1,4 +1,4 @@
-/** Metrics of requests to the API server, as client-go has them. */
+/** Metrics of requests to the API server, with client-go's names. */
 import type { MetricRow } from "./metricRow.ts";
 
 const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60] as const;
@@ -10,7 +10,7 @@ const ROTATION_BUCKETS = [
   600, 1_800, 3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000,
 ] as const;
 
-/** By HTTP method and `host:port`. */
+/** Labelled by HTTP method and `host:port`. */
 export const restClientMetrics = {
   rest_client_exec_plugin_certificate_rotation_age: {
     type: "histogram",

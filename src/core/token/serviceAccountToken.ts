@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts, bound to a pod: what is asked of the server, what comes back, and until when it is good.
- * Counterpart: pkg/kubelet/token/token_manager.go.
+ * Service account tokens bound to a pod: the request, the response, and when a token is renewed. Upstream:
+ * pkg/kubelet/token/token_manager.go.
  */
 import { goQuote } from "../container/goJson.ts";
 import type { ApiSubresources } from "../api/apiResources.ts";
@@ -11,37 +11,37 @@ import { parseInstant } from "../telemetry/civilTime.ts";
 
 type TokenRequest = ApiSubresources["serviceaccounts/token"];
 
-/** Which token; two equal ones are one. */
+/** Parameters of a token; equal parameters share one token. */
 export interface TokenWish {
   readonly namespace: string;
   readonly serviceAccount: string;
-  /** Empty: the API server's own. */
+  /** Empty: the API server's default audience. */
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
-  /** What it ends with. */
+  /** The pod that the token is bound to. */
   readonly pod: { readonly name: string; readonly uid: string };
 }
 
-/** A token as issued. */
+/** An issued token. */
 export interface ServiceAccountToken {
   readonly token: string;
   readonly expiresAt: EpochMs;
-  /** As granted, which may be other than asked for. */
+  /** The granted lifetime, which may differ from the requested one. */
   readonly lifeMs: number;
 }
 
 const MS_PER_SECOND = 1000;
-/** No token is used for longer, however long it lives. */
+/** Maximum time that a token is used, however long its lifetime. */
 const LONGEST_USE_MS = 24 * 60 * 60_000;
 const LONGEST_JITTER_MS = 10_000;
-/** What is left of a life when it is time for another token. */
+/** Fraction of the lifetime left when the token is renewed. */
 const LEFT_SHARE = 0.2;
 
-/** Names the token of a wish among all. */
+/** Returns the cache key of a token. */
 export const tokenKey = ({ namespace, serviceAccount, audiences, expirationSeconds, pod }: TokenWish): string =>
   JSON.stringify([pod.uid, pod.name, namespace, serviceAccount, audiences, expirationSeconds]);
 
-/** The token in messages, as upstream names it in its cache. */
+/** Returns the token's name in messages, which is upstream's cache key. */
 export function tokenName({ namespace, serviceAccount, audiences, expirationSeconds, pod }: TokenWish): string {
   const whom = audiences.length === 0 ? "(nil)" : `{${audiences.map(goQuote).join(", ")}}`;
   const to = `Kind:"Pod", APIVersion:"v1", Name:${goQuote(pod.name)}, UID:${goQuote(pod.uid)}`;
@@ -49,7 +49,7 @@ export function tokenName({ namespace, serviceAccount, audiences, expirationSeco
   return [...names, `v1.BoundObjectReference{${to}}`, '""'].join("/");
 }
 
-/** The request for it. */
+/** Builds the TokenRequest. */
 export const tokenRequest = ({ audiences, expirationSeconds, pod }: TokenWish): TokenRequest => ({
   spec: {
     audiences,
@@ -58,7 +58,7 @@ export const tokenRequest = ({ audiences, expirationSeconds, pod }: TokenWish): 
   },
 });
 
-/** The token of an answer. Error: Unknown when there is none in it, or no instant at which it expires. */
+/** Reads the token of a response. Errors: Unknown when it has no token or no expiration time. */
 export function issuedToken({ spec, status }: TokenRequest, wish: TokenWish): Result<ServiceAccountToken> {
   const expiresAt = parseInstant(status?.expirationTimestamp);
   const token = status?.token ?? "";
@@ -68,8 +68,8 @@ export function issuedToken({ spec, status }: TokenRequest, wish: TokenWish): Re
 }
 
 /**
- * Whether another token is due: after 80 % of its life, or a day, or where the clock was set back to before it was issued.
- * `draw`, in [0, 1), brings that up to 10 s forward.
+ * Returns whether the token must be renewed: after 80 % of its lifetime, after a day, or when the clock was set back to
+ * before its issue. `draw` in [0, 1) renews it up to 10 s earlier.
  */
 export function isDue({ expiresAt, lifeMs }: ServiceAccountToken, now: EpochMs, draw: number): boolean {
   const jitterMs = draw * LONGEST_JITTER_MS;
@@ -78,9 +78,9 @@ export function isDue({ expiresAt, lifeMs }: ServiceAccountToken, now: EpochMs, 
   return usedMs > LONGEST_USE_MS - jitterMs || expiresAt - now < lifeMs * LEFT_SHARE + jitterMs;
 }
 
-/** When another token is due at the latest, whatever is drawn. */
+/** Returns the latest time of the renewal, whatever the draw. */
 export const dueAt = ({ expiresAt, lifeMs }: ServiceAccountToken): EpochMs =>
   epochMs(Math.min(expiresAt - lifeMs + LONGEST_USE_MS, expiresAt - lifeMs * LEFT_SHARE) + 1);
 
-/** Whether nobody takes it any more. */
+/** Returns whether the token has expired. */
 export const isExpired = ({ expiresAt }: ServiceAccountToken, now: EpochMs): boolean => now >= expiresAt;

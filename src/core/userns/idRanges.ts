@@ -1,41 +1,41 @@
 /**
- * Which pod has which user and group ids of the node. No two pods share one; the first range of the node, where its own
- * users are, is never given out. Counterpart: pkg/kubelet/userns.
+ * Assigns user and group ID ranges of the node to pods. No two pods share a range; the node's first range, which
+ * contains its own users, is never assigned. Upstream: pkg/kubelet/userns.
  */
 import { kubeletError } from "../errors.ts";
 import type { PodUid } from "../ids.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/** Consecutive ids of the node. */
+/** Consecutive IDs of the node. */
 export interface IdRange {
   readonly firstId: number;
   readonly length: number;
 }
 
-/** Ids to give to pods, in ranges of `idsPerPod`; both ends are multiples of it. */
+/** IDs for pods, in ranges of `idsPerPod`; both bounds are multiples of it. */
 export interface IdPool extends IdRange {
   readonly idsPerPod: number;
 }
 
-/** What is given out. */
+/** The assigned ranges. */
 export interface IdRanges {
-  /** First id by pod. */
+  /** First ID by pod. */
   readonly usedBy: ReadonlyMap<PodUid, number>;
-  /** Pods that may run with ids of which we do not know, and why not. */
+  /** Pods that may run with unknown IDs, with the reason. */
   readonly unknown: ReadonlyMap<PodUid, string>;
 }
 
 export const noIdRanges: IdRanges = { usedBy: new Map(), unknown: new Map() };
 
-/** Ids given to a pod when nothing else is configured; the kernel's usual range of 16-bit ids. */
+/** Default number of IDs per pod: the range of 16-bit IDs. */
 export const DEFAULT_IDS_PER_POD = 65_536;
 const ALL_IDS = 2 ** 32;
 
 const invalid = (why: string): Result<never> => err(kubeletError("InvalidArgument", why));
 
 /**
- * The pool: the ids subordinate to the kubelet's user if there are any, else every id but the first `idsPerPod`.
- * Fails with InvalidArgument, in upstream's words, when they cannot be shared out among `maxPods`.
+ * Returns the pool: the subordinate IDs of the kubelet's user if there are any, else all IDs but the first `idsPerPod`.
+ * Errors: InvalidArgument with upstream's text when the IDs do not suffice for `maxPods`.
  */
 export function idPoolOf(subordinate: IdRange | undefined, idsPerPod: number, maxPods: number): Result<IdPool> {
   const rest = { firstId: idsPerPod, length: ALL_IDS - idsPerPod - (ALL_IDS % idsPerPod) };
@@ -54,7 +54,10 @@ export function idPoolOf(subordinate: IdRange | undefined, idsPerPod: number, ma
   return ok({ firstId, length, idsPerPod });
 }
 
-/** The range `getsubids` names, `0: kubelet 65536 7208960`; fails when it names none or several. */
+/**
+ * Parses the output of `getsubids`, `0: kubelet 65536 7208960`. Errors: InvalidArgument unless it has exactly one
+ * range.
+ */
 export function parseSubordinateIds(output: string): Result<IdRange> {
   const [line = "", ...more] = output.trim().split("\n");
   const [, , firstId, length, ...rest] = line.split(/\s+/);
@@ -70,7 +73,7 @@ const withRange = (ranges: IdRanges, uid: PodUid, firstId: number): IdRanges => 
   usedBy: new Map(ranges.usedBy).set(uid, firstId),
 });
 
-/** Gives the pod the lowest free range; the one it has, if it has one. */
+/** Assigns the lowest free range to the pod, or returns the pod's existing range. */
 export function allocateRange(
   ranges: IdRanges,
   pool: IdPool,
@@ -90,7 +93,10 @@ export function allocateRange(
   return err(kubeletError("ResourceExhausted", "could not find an empty slot to allocate a user namespace"));
 }
 
-/** Notes a range that was given out earlier; fails with InvalidArgument when it could not have been, or is another's. */
+/**
+ * Records a range that was assigned earlier. Errors: InvalidArgument when it is not a range of the pool or belongs to
+ * another pod.
+ */
 export function recordRange(ranges: IdRanges, pool: IdPool, uid: PodUid, range: IdRange): Result<IdRanges> {
   const { firstId, length } = range;
   if (length !== pool.idsPerPod) return invalid(`wrong user namespace length ${length}`);
@@ -102,13 +108,13 @@ export function recordRange(ranges: IdRanges, pool: IdPool, uid: PodUid, range: 
   return ok(withRange(ranges, uid, firstId));
 }
 
-/** Notes that a pod may use any ids: until it is released nobody gets new ones. */
+/** Records that a pod may use any IDs: no range is assigned until the pod is released. */
 export const withUnknown = (ranges: IdRanges, uid: PodUid, why: string): IdRanges => ({
   ...ranges,
   unknown: new Map(ranges.unknown).set(uid, why),
 });
 
-/** Takes back what the pod has; nothing when it has nothing. */
+/** Releases the pod's range, if it has one. */
 export function releaseRange(ranges: IdRanges, uid: PodUid): IdRanges {
   if (!ranges.usedBy.has(uid) && !ranges.unknown.has(uid)) return ranges;
   const without = <T>(map: ReadonlyMap<PodUid, T>): ReadonlyMap<PodUid, T> =>

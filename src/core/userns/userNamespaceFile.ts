@@ -1,10 +1,10 @@
-/** The file `userns` of a pod's directory: which ids the pod was given. Format and complaints are upstream's. */
+/** The file `userns` in a pod's directory, which records the pod's ID range. Format and error texts are upstream's. */
 import { kubeletError } from "../errors.ts";
 import { isJsonObject, parseJson } from "../json.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { IdRange } from "./idRanges.ts";
 
-/** Far more than such a file has; a longer one is not ours. */
+/** Maximum size of the file, far above its normal size. */
 export const MAX_USER_NAMESPACE_FILE_BYTES = 65_536;
 
 interface Mapping {
@@ -13,7 +13,7 @@ interface Mapping {
   readonly length: number;
 }
 
-/** The file's content: root in the pod is the first id of the range, for users and for groups. */
+/** Returns the file's content: root in the pod maps to the first ID of the range, for users and groups. */
 export function encodeUserNamespace({ firstId, length }: IdRange): string {
   const mappings: readonly Mapping[] = [{ hostId: firstId, containerId: 0, length }];
   return JSON.stringify({ uidMappings: mappings, gidMappings: mappings });
@@ -32,7 +32,7 @@ function mappingsOf(value: unknown): readonly Mapping[] | undefined {
   return mappings.length === value.length ? mappings : undefined;
 }
 
-/** The range in a file; InvalidArgument when it is not one the kubelet would have written. */
+/** Parses a file. Errors: InvalidArgument when a kubelet would not have written it. */
 export function decodeUserNamespace(text: string): Result<IdRange> {
   const document = parseJson(text);
   const uids = isJsonObject(document) ? mappingsOf(document["uidMappings"]) : undefined;

@@ -1,4 +1,4 @@
-/** What the files of a volume are made of, as values to compare: the same ones make the same files. */
+/** The inputs of a volume's files as comparable values: equal inputs give equal files. */
 import type { Pod } from "../api.ts";
 import type { ConfigObject, ConfigObjects } from "../configObjects.ts";
 import { podCertificateWishes } from "../cert/podCertificate.ts";
@@ -10,13 +10,13 @@ import { downwardText } from "./downwardText.ts";
 import { anchorsWishes, tokenWishes } from "./identityFiles.ts";
 import type { PayloadSources } from "./volumePayload.ts";
 
-/** An object of a server is its version, one of a manifest itself: that is replaced and never edited. */
+/** Returns an API object's version, or a manifest object itself, which is replaced on change and never edited. */
 function contentOf(object: ConfigObject | undefined): unknown {
   const { uid, resourceVersion } = object?.metadata ?? {};
   return resourceVersion === undefined ? object : `${uid} ${resourceVersion}`;
 }
 
-/** What is known of the objects these volumes name, each as something that is equal only to itself. */
+/** Returns the known objects that these volumes reference, each as a value comparable by identity. */
 export function objectInputs(namespace: string, volumes: readonly Volume[], objects: ConfigObjects): VolumeInputs {
   return volumes.flatMap(volumeReferences).map(({ kind, name }) => {
     const object = kind === "ConfigMap" ? objects.configMap(namespace, name) : objects.secret(namespace, name);
@@ -24,10 +24,10 @@ export function objectInputs(namespace: string, volumes: readonly Volume[], obje
   });
 }
 
-/** What came of it, comparable by identity. */
+/** Returns the outcome as a value comparable by identity. */
 const told = (result: Result<unknown>): unknown => (result.ok ? result.value : result.error.message);
 
-/** Whatever the files of a volume are made from, likewise. */
+/** Returns all inputs of a volume's files, comparable by identity. */
 export function contentInputs(pod: Pod, volume: Volume, sources: PayloadSources): VolumeInputs {
   const { objects, allocatable } = sources;
   const read = objectInputs(pod.metadata.namespace, [volume], objects);

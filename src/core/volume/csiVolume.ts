@@ -1,5 +1,5 @@
 /**
- * Volumes of CSI drivers, which are not served: what is said of one, from the driver as the cluster knows it. Counterpart:
+ * Error texts of CSI volumes, which are not supported, with details from the CSIDriver object. Upstream:
  * supportsVolumeLifecycleMode of pkg/volume/csi/csi_mounter.go.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
@@ -7,16 +7,16 @@ import { goQuote } from "../container/goJson.ts";
 
 export type CsiDriver = ApiObjects["csidrivers"];
 
-/** What makes a volume: a driver, and its object in the cluster. */
+/** The driver of a volume, and its CSIDriver object. */
 export interface CsiOrigin {
   readonly driver: string;
   /** `Ephemeral`: the pod names the driver itself, without a claim. */
   readonly mode: "Ephemeral" | "Persistent";
-  /** Undefined: the server has not told the drivers yet. */
+  /** undefined: the API server has not listed the drivers yet. */
   readonly known?: CsiDriver | "absent";
 }
 
-/** Why no volume of this driver is on the node. */
+/** Returns why volumes of this driver cannot be set up. */
 export function csiNotServed({ driver, mode, known }: CsiOrigin): string {
   const refused = `CSI driver ${driver} is not served`;
   if (known === undefined) return refused;
@@ -31,7 +31,7 @@ export function csiNotServed({ driver, mode, known }: CsiOrigin): string {
 const unsupported = (driver: string, mode: string, modes?: readonly string[]): string =>
   `volume mode ${goQuote(mode)} not supported by driver ${driver} (${modes === undefined ? "no CSIDriver object" : `only supports [${modes.map(goQuote).join(" ")}]`})`;
 
-/** What a kubelet would have to do for it beside mounting. */
+/** Lists the driver's requirements beside mounting. */
 function wishesOf({ spec }: CsiDriver): string {
   const { attachRequired = true, podInfoOnMount, requiresRepublish, seLinuxMount, tokenRequests = [] } = spec;
   const wishes = {

@@ -1,4 +1,4 @@
-/** What a file of the downward API says. Counterpart: CollectData of pkg/volume/downwardapi. */
+/** Content of downward API files. Upstream: CollectData of pkg/volume/downwardapi. */
 import type { Pod } from "../api.ts";
 import { podFieldText, resourceFieldText } from "../container/fieldRef.ts";
 import { kubeletError } from "../errors.ts";
@@ -11,7 +11,7 @@ export type DownwardFile = NonNullable<NonNullable<Volume["downwardAPI"]>["items
 const refuse = (message: string): Result<never> =>
   err(kubeletError("InvalidArgument", message, { reason: "FailedMount" }));
 
-/** The text, or why there is none, in upstream's words. What a container has no limit of, the node limits. */
+/** Returns the content, or upstream's error. A missing container limit defaults to the node's allocatable. */
 export function downwardText(pod: Pod, file: DownwardFile, allocatable: ResourceAmounts): Result<string> {
   const { fieldRef, resourceFieldRef } = file;
   if (fieldRef !== undefined) {

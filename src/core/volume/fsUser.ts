@@ -1,7 +1,7 @@
-/** The one user all containers of a pod run as. Counterpart: FsUserFrom of pkg/volume/util. */
+/** The user that owns the private files of a pod. Upstream: FsUserFrom of pkg/volume/util. */
 import type { Pod } from "../api.ts";
 
-/** The user id; undefined when a container names none, or two containers name different ones. */
+/** Returns the user ID that all containers share; undefined when a container sets none or two differ. */
 export function fsUserOf({ spec }: Pod): number | undefined {
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;
   const users = [...initContainers, ...containers, ...ephemeralContainers].map(

@@ -1,8 +1,8 @@
-/** What a hostPath volume wants to find on the node. Counterpart: checkTypeInternal of pkg/volume/hostpath. */
+/** Checks the type of a hostPath volume. Upstream: checkTypeInternal of pkg/volume/hostpath. */
 import { kubeletError } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
 
-/** What the types that name a kind want, in upstream's words. */
+/** Required file types, in upstream's terms. */
 const KIND_NAMES: Readonly<Record<string, string>> = {
   Directory: "directory",
   File: "file",
@@ -11,7 +11,10 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   BlockDevice: "block device",
 };
 
-/** What to do about a hostPath of this type (not empty), given the kind of file found there; undefined: nothing is. */
+/**
+ * Returns the action for a hostPath of this type (not empty), given the type of the existing file; undefined when there
+ * is none.
+ */
 export function hostPathStep(
   path: string,
   type: string,

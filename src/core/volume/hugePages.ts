@@ -1,4 +1,4 @@
-/** The page size of an emptyDir of huge pages. Counterpart: getPageSizeMountOption of pkg/volume/emptydir. */
+/** Page size of an emptyDir with huge pages. Upstream: getPageSizeMountOption of pkg/volume/emptydir. */
 import type { Pod } from "../api.ts";
 import { kubeletError } from "../errors.ts";
 import { formatQuantity, parseQuantity } from "../quantity.ts";
@@ -9,7 +9,7 @@ const PREFIX = "hugepages-";
 const refuse = (message: string): Result<never> =>
   err(kubeletError("InvalidArgument", message, { reason: "FailedMount" }));
 
-/** Sizes the pod's containers request pages of, as resources name them: `2Mi`. */
+/** Returns the page sizes that the pod's containers request, in Kubernetes' form: `2Mi`. */
 function requestedSizes({ spec }: Pod): readonly string[] {
   const { containers, initContainers = [], resources } = spec;
   const lists = [
@@ -21,7 +21,10 @@ function requestedSizes({ spec }: Pod): readonly string[] {
   return [...new Set(names.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length)))];
 }
 
-/** Value of the mount option `pagesize` for `HugePages` or `HugePages-2Mi`; the pod must request pages of that size. */
+/**
+ * Returns the value of the mount option `pagesize` for `HugePages` or `HugePages-2Mi`; the pod must request pages of
+ * that size.
+ */
 export function hugePageSize(pod: Pod, medium: string): Result<string> {
   const [, ofMedium] = /^HugePages(?:-(.+))?$/.exec(medium) ?? [undefined, undefined];
   if (!medium.startsWith("HugePages")) return refuse(`unknown storage medium "${medium}"`);

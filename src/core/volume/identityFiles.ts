@@ -1,6 +1,6 @@
 /**
- * What a pod proves itself with, and whom it trusts: tokens, certificates and authorities of projected volumes.
- * Counterpart: collectData of pkg/volume/projected.
+ * Identity files of projected volumes: tokens, pod certificates and trust anchors. Upstream: collectData of
+ * pkg/volume/projected.
  */
 import type { Pod } from "../api.ts";
 import {
@@ -20,21 +20,21 @@ import type { Volume } from "./volumeLayout.ts";
 type Projection = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];
 type TokenProjection = NonNullable<Projection["serviceAccountToken"]>;
 
-/** Where they come from; each is what there is, or why there is nothing. */
+/** Providers of the content; each returns the content or an error. */
 export interface IdentitySources {
   readonly token: (wish: TokenWish) => Result<string>;
   readonly anchors: (wish: AnchorsWish) => Result<string>;
   readonly credentials: (wish: PodCertificateWish) => Result<IssuedCredentials>;
 }
 
-/** Of what belongs to somebody else than root. */
+/** Mode of files that belong to another user than root. */
 const PRIVATE_MODE = 0o600;
 const TOKEN_SECONDS = 3600;
 const utf8 = new TextEncoder();
 
 const sourcesOf = ({ projected }: Volume): readonly Projection[] => projected?.sources ?? [];
 
-/** The token a projection asks for. */
+/** Returns the token that a projection requests. */
 function tokenWish(pod: Pod, { audience = "", expirationSeconds = TOKEN_SECONDS }: TokenProjection): TokenWish {
   const { namespace, name, uid } = pod.metadata;
   return {
@@ -46,17 +46,17 @@ function tokenWish(pod: Pod, { audience = "", expirationSeconds = TOKEN_SECONDS 
   };
 }
 
-/** The tokens the volume needs. */
+/** Returns the tokens that the volume needs. */
 export const tokenWishes = (pod: Pod, volume: Volume): readonly TokenWish[] =>
   sourcesOf(volume).flatMap(({ serviceAccountToken: wanted }) =>
     wanted === undefined ? [] : [tokenWish(pod, wanted)],
   );
 
-/** The authorities the volume needs. */
+/** Returns the trust anchors that the volume needs. */
 export const anchorsWishes = (volume: Volume): readonly AnchorsWish[] =>
   sourcesOf(volume).flatMap(({ clusterTrustBundle }) => clusterTrustBundle ?? []);
 
-/** The files of the source with this index. */
+/** Returns the files of the source with this index. */
 export function identityFiles(
   pod: Pod,
   volume: Volume,
@@ -83,7 +83,7 @@ export function identityFiles(
   return err(kubeletError("Unimplemented", `projected source ${kind} is not served`, { reason: "FailedMount" }));
 }
 
-/** For the pod's user alone where it has one. */
+/** Builds files that only the pod's user can read, when all containers share one. */
 function privateFiles(pod: Pod, texts: readonly (readonly [path: string, text: string])[], mode: number): Payload {
   const uid = fsUserOf(pod);
   const isPrivate = uid !== undefined || pod.spec.securityContext?.fsGroup !== undefined;

@@ -1,6 +1,6 @@
 /**
- * What is still to be mounted for a volume, given what an earlier life left at its place. Counterparts: the checks for a
- * mount point in SetUpAt of the volume plugins, which take any mount there for the whole of it.
+ * Decides which mount of a volume is still missing, given the mount that an earlier kubelet left at its path. Upstream:
+ * the mount point checks in SetUpAt of the volume plugins, which accept any mount at the path as complete.
  */
 import { kubeletError } from "../errors.ts";
 import type { MountEntry } from "../mount/mountInfo.ts";
@@ -11,14 +11,14 @@ export type MountStep =
   | { readonly kind: "nothing" }
   | { readonly kind: "mount"; readonly fileSystem: FileSystem }
   | { readonly kind: "bind"; readonly bound: NonNullable<VolumeLayout["bound"]> }
-  /** A life ended between the bind and making it read-only. */
+  /** The earlier kubelet stopped between the bind mount and making it read-only. */
   | { readonly kind: "makeReadOnly" };
 
 const NOTHING: Result<MountStep> = ok({ kind: "nothing" });
 
 /**
- * Decides; `found` is the topmost mount at the place. A second mount would hide what pods wrote into the first, and to
- * unmount it would take it from containers: whatever is no part of the volume is Conflict, and stays.
+ * Returns the next step; `found` is the topmost mount at the path. A foreign mount is kept and gives a Conflict: a
+ * second mount would hide files that pods wrote into the first, and unmounting would take it from running containers.
  */
 export function mountStep(
   { path, fileSystem, bound }: Pick<VolumeLayout, "path" | "fileSystem" | "bound">,
@@ -35,9 +35,9 @@ export function mountStep(
   return bound.readOnly && !found.options.includes("ro") ? ok({ kind: "makeReadOnly" }) : NOTHING;
 }
 
-/** Sizes are no difference: what is in a tmpfs may be more than it should hold by now. */
+/** Sizes are not compared: a tmpfs may already hold more than its new size. */
 function differenceOf({ fsType, options }: FileSystem, found: MountEntry): string | undefined {
-  // Whatever version of NFS the server speaks.
+  // The NFS version depends on the server.
   const isType = found.fsType === fsType || (fsType === "nfs" && found.fsType === "nfs4");
   if (!isType) return `${found.fsType} of ${found.source} is mounted there`;
   const [wanted, has] = [pageSizeOf(options), pageSizeOf(found.superOptions)];
@@ -46,7 +46,7 @@ function differenceOf({ fsType, options }: FileSystem, found: MountEntry): strin
 
 const UNITS: Readonly<Record<string, bigint>> = { K: 1n << 10n, M: 1n << 20n, G: 1n << 30n, T: 1n << 40n };
 
-/** `pagesize=2Mi` as it is asked for, `pagesize=2M` as the kernel tells it: bytes. */
+/** Returns bytes from `pagesize=2Mi`, as requested, or `pagesize=2M`, as the kernel reports it. */
 function pageSizeOf(options: readonly string[]): bigint | undefined {
   const word = options.find((option) => option.startsWith("pagesize="));
   const [, digits, unit = ""] = /^pagesize=(\d+)([KMGT]?)i?$/i.exec(word ?? "") ?? [];

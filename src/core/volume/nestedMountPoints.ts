@@ -1,11 +1,11 @@
 /**
- * Directories that have to be in a volume the kubelet fills, for what containers mount below it: nobody can make them
- * there later, as such a volume is read-only. Counterpart: nested_volumes.go of pkg/volume/util.
+ * Directories that a volume filled by the kubelet must contain as mount points of other volumes: they cannot be created
+ * later, since the volume is read-only. Upstream: nested_volumes.go of pkg/volume/util.
  */
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
 
-/** `/a//b/../c` as `/a/c`; a relative path stays relative, with what of `..` leads out of it. */
+/** Returns `/a//b/../c` as `/a/c`; a relative path stays relative and keeps leading `..`. */
 function cleaned(path: string): string {
   const names: string[] = [];
   const isAbsolute = path.startsWith("/");
@@ -17,7 +17,7 @@ function cleaned(path: string): string {
   return `${isAbsolute ? "/" : ""}${names.join("/")}`;
 }
 
-/** In the order of these keys whatever is below a path follows it at once. */
+/** Sort key by which the paths below a path directly follow it. */
 const treeKey = (path: string): string => path.replaceAll("/", "\0");
 
 interface Point {
@@ -27,8 +27,8 @@ interface Point {
 }
 
 /**
- * Where a container mounts anything, the outer before the inner. A path may be written in several ways: the volume that
- * is mounted last hides the others. Differs from upstream, which also makes directories in those nobody can see.
+ * Returns a container's mount points, outer before inner. When several spellings name one path, the volume that is
+ * mounted last hides the others. Differs from upstream, which also creates directories in the hidden ones.
  */
 function mountPoints({ volumeMounts = [] }: Pick<Container, "volumeMounts">): readonly Point[] {
   const byPath = new Map(volumeMounts.map(({ name, mountPath }) => [cleaned(mountPath), name]));
@@ -36,15 +36,15 @@ function mountPoints({ volumeMounts = [] }: Pick<Container, "volumeMounts">): re
   return points.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Whether a path is a directory that others can be mounted in. */
+/** Returns whether a path is a directory that can contain mount points. */
 const canHold = (path: string): boolean => path !== "" && path !== "/" && !path.startsWith("..");
 
-/** By volume; one pass over the sorted points of each container. */
+/** Nested mount points by volume, found in one pass over the sorted mount points of each container. */
 const pointsOfPod = perObject(
   ({ containers, initContainers = [], ephemeralContainers = [] }: Pod["spec"]): ReadonlyMap<string, Set<string>> => {
     const found = new Map<string, Set<string>>();
     for (const container of [...initContainers, ...containers, ...ephemeralContainers]) {
-      /** Points that hold the current one, the innermost last. */
+      /** Mount points that contain the current one, the innermost last. */
       const holders: Point[] = [];
       for (const point of mountPoints(container)) {
         while (holders.length > 0 && !point.key.startsWith(`${holders.at(-1)?.key}\0`)) holders.pop();
@@ -60,7 +60,7 @@ const pointsOfPod = perObject(
   },
 );
 
-/** Paths relative to the volume; of two mounts below each other only the outer one. */
+/** Returns paths relative to the volume; of nested mount points only the outer one. */
 export const nestedMountPoints = ({ spec }: Pod, volume: string): readonly string[] => [
   ...(pointsOfPod(spec).get(volume) ?? []),
 ];

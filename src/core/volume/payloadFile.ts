@@ -1,11 +1,11 @@
 /** Files of a volume that the kubelet fills. */
 
-/** One file; the path is its key in the payload. */
+/** A file; its path is its key in the payload. */
 export interface PayloadFile {
   readonly content: Uint8Array;
   /** Permission bits. */
   readonly mode: number;
-  /** Owner; absent: the kubelet's own user. */
+  /** Owner; absent: the kubelet's user. */
   readonly uid?: number;
 }
 

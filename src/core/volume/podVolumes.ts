@@ -1,20 +1,20 @@
-/** The volumes of one pod: what it wants, what the node has, and what keeps the pod from starting. */
+/** The desired and actual state of one pod's volumes, and what prevents the pod from starting. */
 import type { KubeletError } from "../errors.ts";
 import type { ActualVolume } from "./volumePlan.ts";
 import type { SetUpError } from "./volumeChecks.ts";
 import { type VolumeLayout, volumeKey } from "./volumeLayout.ts";
 
-/** What is known of a volume that the pod wants. */
+/** Desired state of a volume. */
 export type VolumeWish =
-  /** The claim or driver it names is being looked up. */
+  /** Its claim or driver is being looked up. */
   | { readonly kind: "pending" }
   | { readonly kind: "refused"; readonly error: KubeletError }
   | { readonly kind: "resolved"; readonly layout: VolumeLayout };
 
 export interface PodVolumes {
-  /** By the name in the pod; empty once the pod needs none any more. */
+  /** Desired volumes by their name in the pod; empty when the pod needs none. */
   readonly wishes: ReadonlyMap<string, VolumeWish>;
-  /** By `volumeKey`. */
+  /** Actual volumes by `volumeKey`. */
   readonly actual: ReadonlyMap<string, ActualVolume>;
 }
 
@@ -23,11 +23,11 @@ export const NO_VOLUMES: PodVolumes = { wishes: new Map(), actual: new Map() };
 const isMounted = (wish: VolumeWish | undefined, { actual }: PodVolumes): boolean =>
   wish?.kind === "resolved" && actual.get(volumeKey(wish.layout))?.condition === "mounted";
 
-/** The volumes of these names that containers cannot use yet, sorted. */
+/** Returns those of these volumes that containers cannot use yet, sorted. */
 export const unmountedVolumes = (names: readonly string[], volumes: PodVolumes): readonly string[] =>
   names.filter((name) => !isMounted(volumes.wishes.get(name), volumes)).sort();
 
-/** The layouts of the volumes that are mounted, by their name in the pod. */
+/** Returns the layouts of the mounted volumes, by their name in the pod. */
 export function mountedLayouts(volumes: PodVolumes): ReadonlyMap<string, VolumeLayout> {
   return new Map(
     [...volumes.wishes].flatMap(([name, wish]) =>
@@ -36,19 +36,19 @@ export function mountedLayouts(volumes: PodVolumes): ReadonlyMap<string, VolumeL
   );
 }
 
-/** What of its volumes a pod can act upon; the steps between are nobody else's concern. */
+/** Returns the stage of a pod's volumes that pod sync distinguishes. */
 export function volumeStage(volumes: PodVolumes): "mounting" | "mounted" | "unmounting" | "unmounted" {
   const names = [...volumes.wishes.keys()];
   if (names.length === 0) return volumes.actual.size === 0 ? "unmounted" : "unmounting";
   return unmountedVolumes(names, volumes).length === 0 ? "mounted" : "mounting";
 }
 
-/** Nothing of the pod's volumes is left on the node. */
+/** Returns whether nothing of the pod's volumes is left on the node. */
 export const isAllUnmounted = ({ wishes, actual }: PodVolumes): boolean => wishes.size === 0 && actual.size === 0;
 
 const list = (names: readonly string[]): string => `[${names.join(" ")}]`;
 
-/** Why the pod waits, as upstream's event tells it; undefined when all volumes of these names are mounted. */
+/** Returns why the pod waits, in the text of upstream's event; undefined when all these volumes are mounted. */
 export function waitMessage(names: readonly string[], volumes: PodVolumes): string | undefined {
   const unmounted = unmountedVolumes(names, volumes);
   if (unmounted.length === 0) return undefined;
@@ -61,6 +61,6 @@ export function waitMessage(names: readonly string[], volumes: PodVolumes): stri
   return `Unable to attach or mount volumes: unmounted volumes=${list(unmounted)}, unattached volumes=[], failed to process volumes=${list(unprocessed)}: ${why}`;
 }
 
-/** Why a volume could not be set up, and at which step of it. */
+/** Returns the message for a failed set up, with the failed step. */
 export const setUpMessage = (volume: string, error: SetUpError): string =>
   `MountVolume.${error.step ?? "SetUp"} failed for volume "${volume}" : ${error.message}`;

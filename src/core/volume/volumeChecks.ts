@@ -1,6 +1,6 @@
 /**
- * What is looked at again at each try to set up the volume behind a claim, before anything is done. Counterparts:
- * checkNodeAffinity and checkMountOptionSupport of pkg/volume/util/operationexecutor.
+ * Checks that run before each attempt to set up a persistent volume. Upstream: checkNodeAffinity and
+ * checkMountOptionSupport of pkg/volume/util/operationexecutor.
  */
 import { type Labels, matchesTerms } from "../admission/nodeSelection.ts";
 import { goQuote } from "../container/goJson.ts";
@@ -10,14 +10,14 @@ import type { VolumeLayout } from "./volumeLayout.ts";
 
 /** Why a volume was not set up. */
 export interface SetUpError extends KubeletError {
-  /** At which step, by the name events have for it; absent: SetUp. */
+  /** The failed step in the event's terms; absent: SetUp. */
   readonly step?: string;
 }
 
-/** A failure of this step. */
+/** Returns the error with its step. */
 export const failedAt = (step: string, error: KubeletError): SetUpError => ({ ...error, step });
 
-/** The first check that fails; `labels` undefined: the node is not known yet. */
+/** Returns the first failed check; `labels` is undefined while the node is unknown. */
 export function failedCheck(
   { nodeTerms, hasVainMountOptions }: Pick<VolumeLayout, "nodeTerms" | "hasVainMountOptions">,
   labels: Labels | undefined,
@@ -30,7 +30,10 @@ export function failedCheck(
   return failedAt("MountOptionSupport check", kubeletError("InvalidArgument", message));
 }
 
-/** What a local volume may be, links followed: anything else fails before it is touched. */
+/**
+ * Returns the type of a local volume's path, links followed. Any type but directory and block device fails before it is
+ * touched.
+ */
 export function localSource(path: string, found: string | undefined): Result<"directory" | "device"> {
   if (found === "Directory") return ok("directory");
   if (found === "BlockDevice") return ok("device");

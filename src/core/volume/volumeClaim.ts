@@ -1,5 +1,5 @@
 /**
- * From a claim to the volume behind it, in upstream's words when there is none yet. Counterpart: createVolumeSpec of
+ * Resolves a claim to its volume, with upstream's errors while there is none. Upstream: createVolumeSpec of
  * desired_state_of_world_populator.go.
  */
 import type { ApiObjects } from "../api/apiResources.ts";
@@ -11,11 +11,11 @@ import type { Volume, VolumeOrigin } from "./volumeLayout.ts";
 type Claim = ApiObjects["persistentvolumeclaims"];
 type PersistentVolume = ApiObjects["persistentvolumes"];
 
-/** What a volume of a pod says of its claim. */
+/** A pod volume's reference to its claim. */
 export interface ClaimReference {
   readonly claimName: string;
   readonly readOnly: boolean;
-  /** The claim has to be made for this pod alone. */
+  /** The claim must be created for this pod. */
   readonly isEphemeral: boolean;
 }
 
@@ -23,7 +23,9 @@ const PROTECTION = "kubernetes.io/pvc-protection";
 
 const refuse = (message: string): Result<never> => err(kubeletError("Unavailable", message, { reason: "FailedMount" }));
 
-/** The claim a volume names, or that was made from its template; undefined when it names its source itself. */
+/**
+ * Returns the claim that a volume names, or that is created from its template; undefined for a volume without a claim.
+ */
 export function claimOf(pod: Pod, { name, persistentVolumeClaim, ephemeral }: Volume): ClaimReference | undefined {
   if (persistentVolumeClaim !== undefined) {
     const { claimName, readOnly = false } = persistentVolumeClaim;
@@ -32,11 +34,11 @@ export function claimOf(pod: Pod, { name, persistentVolumeClaim, ephemeral }: Vo
   return ephemeral && { claimName: `${pod.metadata.name}-${name}`, readOnly: false, isEphemeral: true };
 }
 
-/** Whether the pod alone does not say what makes it. */
+/** Returns whether the volume's source must be looked up in the API server. */
 export const isLookedUp = (pod: Pod, volume: Volume): boolean =>
   volume.csi !== undefined || claimOf(pod, volume) !== undefined;
 
-/** The name of the volume a claim is bound to. */
+/** Returns the name of the PersistentVolume that a claim is bound to. */
 export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim: Claim): Result<string> {
   const { metadata = {}, spec = {}, status = {} } = claim;
   const { namespace, name, uid } = pod.metadata;
@@ -46,14 +48,14 @@ export function boundVolumeName(pod: Pod, { isEphemeral }: ClaimReference, claim
       `PVC ${namespace}/${metadata.name ?? ""} was not created for pod ${namespace}/${name} (pod is not owner)`,
     );
   }
-  // Of a claim that pods use only the deletion has begun: they go on, also after a restart of the kubelet.
+  // A protected claim is deleted only after its pods have ended, so they keep it, also across a kubelet restart.
   const isProtected = metadata.finalizers?.includes(PROTECTION) === true;
   if (metadata.deletionTimestamp !== undefined && !isProtected) return refuse("PVC is being deleted");
   if (status.phase !== "Bound") return refuse("PVC is not bound");
   return spec.volumeName ? ok(spec.volumeName) : refuse("PVC has empty pvc.Spec.VolumeName");
 }
 
-/** What makes the volume, if it is bound to this claim and has files. */
+/** Returns the source of a PersistentVolume that is bound to this claim and has a file system. */
 export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boolean): Result<VolumeOrigin> {
   const { metadata = {}, spec = {} } = volume;
   const { name = "" } = metadata;
@@ -80,7 +82,7 @@ export function originOf(volume: PersistentVolume, claim: Claim, readOnly: boole
 
 const MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options";
 
-/** The annotation of old counts before the field. */
+/** The deprecated annotation takes precedence over the field. */
 function mountOptionsOf({ metadata, spec }: PersistentVolume): readonly string[] {
   const annotation = metadata?.annotations?.[MOUNT_OPTIONS];
   const options = annotation === undefined ? (spec?.mountOptions ?? []) : annotation.split(",");

@@ -1,6 +1,6 @@
 /**
- * What makes a volume on the node, as data: where it is, what is mounted or bound there, who owns it. The kinds differ in
- * this record alone; making and removing are the same for all. Counterparts: the volume plugins of pkg/volume.
+ * Layouts of volumes on the node, as data: path, mount or bind mount, ownership. The volume types differ only in this
+ * record; set up and tear down are the same for all. Upstream: the volume plugins of pkg/volume.
  */
 import type { Labels, Term } from "../admission/nodeSelection.ts";
 import type { Pod } from "../api.ts";
@@ -17,81 +17,86 @@ import { nestedMountPoints } from "./nestedMountPoints.ts";
 
 export type Volume = NonNullable<Pod["spec"]["volumes"]>[number];
 
-/** A file system mounted at the directory of a volume. */
+/** A file system that is mounted at a volume's directory. */
 export interface FileSystem {
   readonly source: string;
   readonly fsType: string;
   readonly options: readonly string[];
 }
 
-/** A directory of the node, or the file system of a block device of the node, that is bound to the path of a volume. */
+/** A directory of the node, or the file system of a block device, that is bind-mounted at a volume's path. */
 export interface BoundVolume {
   readonly source: string;
   readonly readOnly: boolean;
-  /** Of that mount alone, as the PersistentVolume has them. */
+  /** Mount options of the PersistentVolume, for this bind mount only. */
   readonly options: readonly string[];
-  /** Where pods have their volumes: what another pod has bound there is its group's, and stays so. */
+  /**
+   * Directory of all pods. If another pod has bind-mounted the source below it, the volume's group is left unchanged.
+   */
   readonly podsDir: string;
-  /** Where `source` is mounted for all pods of the node, should it be a block device. */
+  /** Mount point of `source` for all pods of the node, when it is a block device. */
   readonly device: DeviceMount;
 }
 
-/** A block device and the place of its file system on the node, one for all its pods. */
+/** A block device and the mount point of its file system, shared by the node's pods. */
 export interface DeviceMount extends FileSystem {
   readonly mountPoint: string;
 }
 
-/** A group the volume is given to. Counterpart: SetVolumeOwnership. */
+/** The group of a volume. Upstream: SetVolumeOwnership. */
 export interface Ownership {
   readonly fsGroup: number;
   readonly changePolicy?: "Always" | "OnRootMismatch";
-  /** The group may only read: of volumes that containers cannot write to. */
+  /** The group gets read access only: for volumes that containers cannot write to. */
   readonly readOnly?: boolean;
 }
 
-/** One volume of a pod, as it has to be on the node. */
+/** The desired layout of a pod's volume. */
 export interface VolumeLayout {
-  /** Its own name: that in the pod, or that of the PersistentVolume behind a claim. */
+  /** The volume's name in the pod, or the name of the PersistentVolume behind a claim. */
   readonly name: string;
-  /** `kubernetes.io/empty-dir`; empty for what no plugin makes. */
+  /** `kubernetes.io/empty-dir`; empty when no volume plugin provides it. */
   readonly plugin: string;
-  /** What containers see. */
+  /** The path that is mounted into containers. */
   readonly path: string;
-  /** Whether `path` is a directory of the kubelet's own: made before anything else, removed at last. */
+  /** Whether the kubelet owns the directory `path`: created before anything else, removed last. */
   readonly isOwnDirectory: boolean;
   readonly fileSystem?: FileSystem;
   readonly bound?: BoundVolume;
-  /** Its file system is to count what is in it, if it can. */
+  /** The file system measures its usage by quota, if supported. */
   readonly hasQuota?: boolean;
-  /** What must be at `path`, as a hostPath type; absent or empty: anything or nothing. */
+  /** The required hostPath type of `path`; absent or empty: no check. */
   readonly wanted?: string;
-  /** Whether the kubelet fills it, again whenever what it is made of changed. */
+  /** Whether the kubelet fills it, and again when its inputs change. */
   readonly hasContent: boolean;
   readonly ownership?: Ownership;
-  /** Of what pods write to, a directory that tells that it was given to `ownership` once: never again, as upstream. */
+  /**
+   * For writable volumes: a directory whose existence records that `ownership` was set. As upstream, it is set only
+   * once.
+   */
   readonly readyDir?: string;
-  /** Directories in a volume with content, relative, for what containers mount below it. */
+  /** Relative paths of mount points that a volume with content must contain. */
   readonly nested?: readonly string[];
-  /** Of the node, by its labels; absent: any. */
+  /** Terms that the node's labels must match; absent: any node. */
   readonly nodeTerms?: readonly Term[];
-  /** It has options for a mount, where nothing is mounted. */
+  /** It has mount options although it is not mounted. */
   readonly hasVainMountOptions?: boolean;
-  /** Why it can never be set up; to be said at each try, as upstream does. */
+  /** Why it can never be set up; as upstream, reported on each attempt. */
   readonly fault?: KubeletError;
-  /** Containers may not write to it, whatever they ask for. */
+  /** Containers cannot write to it, whatever their volumeMount says. */
   readonly isReadOnly: boolean;
   readonly selinuxRelabel: boolean;
-  /** An image that the runtime mounts. */
+  /** An image volume, which the runtime mounts. */
   readonly image?: { readonly reference: string; readonly pullPolicy: string };
 }
 
-/** What of the node a layout depends on. */
+/** The node's facts that a layout depends on. */
 export interface VolumeNode {
   readonly directories: Pick<PathRoots, "rootDir">;
   readonly allocatable: ResourceAmounts;
-  /** Whether a tmpfs can be kept out of swap. */
+  /** Whether a tmpfs can be excluded from swap. */
   readonly hasNoSwap: boolean;
-  /** Undefined until the Node is known, and on a node of no cluster. */
+  /** undefined until the Node is known, and on a standalone node. */
   readonly labels: Labels | undefined;
 }
 
@@ -101,7 +106,7 @@ export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 const HOST_PATH_PLUGIN = "kubernetes.io/host-path";
 const LIMITS = { cpuCfsQuota: false, cpuCfsPeriodUs: 100_000, podPidsLimit: 0, memoryQos: undefined };
 
-/** Names a volume among those of its pod: two with one key are one directory. */
+/** Returns the key of a volume within its pod; volumes with equal keys share a directory. */
 export const volumeKey = ({ plugin, name }: Pick<VolumeLayout, "plugin" | "name">): string => `${plugin}/${name}`;
 
 const own = (pod: Pod, name: string, plugin: string, { directories }: VolumeNode) => ({
@@ -111,13 +116,13 @@ const own = (pod: Pod, name: string, plugin: string, { directories }: VolumeNode
   isOwnDirectory: true,
 });
 
-/** `fsGroup` of the pod, if it has one. Its change policy is for volumes that outlive the pod. */
+/** Returns the ownership from the pod's `fsGroup`. The change policy applies only to volumes that outlive the pod. */
 function contentOwnership({ spec }: Pod): Pick<VolumeLayout, "ownership"> {
   const { fsGroup } = spec.securityContext ?? {};
   return fsGroup === undefined ? {} : { ownership: { fsGroup, readOnly: true } };
 }
 
-/** Of a volume that pods write to. */
+/** Returns the ownership of a writable volume, which is set once. */
 function givenOnce(
   { metadata, spec }: Pod,
   { name, plugin }: Pick<VolumeLayout, "name" | "plugin">,
@@ -134,7 +139,7 @@ function bytesOf(amount: string | undefined): bigint {
   return quantity === undefined ? 0n : quantityValue(quantity);
 }
 
-/** Of a tmpfs for the pod, in bytes: no more than the pod may use, or the node has. */
+/** Returns the size of the pod's tmpfs in bytes: at most the pod's memory limit and the node's allocatable. */
 function memoryBytes(pod: Pod, sizeLimit: string | undefined, { allocatable }: VolumeNode): bigint {
   const node = bytesOf(allocatable["memory"]);
   const podLimit = BigInt(podCgroupResources(pod, LIMITS).memoryLimitBytes ?? 0);
@@ -161,7 +166,7 @@ function emptyDir(
     isReadOnly: false,
     selinuxRelabel: true,
   };
-  // With ids of the node a pod could give its files to another project, and nobody would count them.
+  // Without a user namespace, a pod could assign its files to another project and escape the quota.
   if (medium === "") return ok(pod.spec.hostUsers === false ? { ...made, hasQuota: true } : made);
   if (medium === "Memory") return ok({ ...made, fileSystem: tmpfs(pod, sizeLimit, node) });
   const pageSize = hugePageSize(pod, medium);
@@ -171,7 +176,7 @@ function emptyDir(
   return ok({ ...again, fileSystem: { source: "nodev", fsType: "hugetlbfs", options } });
 }
 
-/** Volumes the kubelet fills; upstream keeps those of ConfigMaps on disk and the others in memory. */
+/** Volumes that the kubelet fills; as upstream, those of ConfigMaps are on disk and the others in memory. */
 const CONTENT_PLUGINS = {
   configMap: { plugin: "kubernetes.io/configmap", isInMemory: false },
   secret: { plugin: "kubernetes.io/secret", isInMemory: true },
@@ -193,7 +198,7 @@ function content(pod: Pod, volume: Volume, kind: keyof typeof CONTENT_PLUGINS, n
   };
 }
 
-/** Where a volume comes from, once its claim is resolved; the fields of PersistentVolumes are those of pods. */
+/** The source of a volume, after its claim is resolved; PersistentVolumes and pods share the fields. */
 export interface VolumeOrigin {
   readonly name: string;
   readonly hostPath?: Volume["hostPath"];
@@ -205,7 +210,7 @@ export interface VolumeOrigin {
   readonly readOnly?: boolean;
 }
 
-/** A volume of the node or of the network, which outlives the pod; undefined for a kind that is not served. */
+/** Returns the layout of a volume that outlives the pod; undefined for an unsupported type. */
 export function layoutOfOrigin(
   pod: Pod,
   origin: Omit<VolumeOrigin, "csi">,
@@ -260,7 +265,7 @@ function boundVolume(
   };
 }
 
-/** Sorted, each once, as upstream has them. */
+/** Sorted and without duplicates, as upstream. */
 const joinedOptions = (mountOptions: readonly string[], isReadOnly: boolean): readonly string[] =>
   [...new Set([...mountOptions, ...(isReadOnly ? ["ro"] : [])])].sort();
 
@@ -273,11 +278,11 @@ function localOwnership(pod: Pod, name: string, node: VolumeNode): Pick<VolumeLa
 
 const nfsHost = (server: string): string => (server.includes(":") && !server.startsWith("[") ? `[${server}]` : server);
 
-/** The kind of a volume, by the name of its field. */
+/** Returns the type of a volume: the name of its source's field. */
 const volumeKind = ({ name: _name, ...sources }: Volume): string =>
   Object.entries(sources).find(([, source]) => source !== undefined)?.[0] ?? "";
 
-/** No plugin makes volumes of this kind: upstream's words, and more. */
+/** No volume plugin supports this type. Upstream's text, with a reason added. */
 const notServed = (name: string, why: string): Result<never> =>
   err(
     kubeletError(
@@ -287,7 +292,7 @@ const notServed = (name: string, why: string): Result<never> =>
     ),
   );
 
-/** The layout of a volume that was looked up. */
+/** Returns the layout of a volume whose claim or driver was looked up. */
 export function layoutOfFound(pod: Pod, origin: VolumeOrigin, node: VolumeNode): Result<VolumeLayout> {
   if (origin.csi !== undefined) return notServed(origin.name, csiNotServed(origin.csi));
   const found = layoutOfOrigin(pod, origin, node);
@@ -295,7 +300,7 @@ export function layoutOfFound(pod: Pod, origin: VolumeOrigin, node: VolumeNode):
   return ok(origin.nodeTerms === undefined ? found : { ...found, nodeTerms: origin.nodeTerms });
 }
 
-/** The layout of a volume that names its source itself; claims and drivers are looked up first. */
+/** Returns the layout of a volume with its source in the pod; claims and drivers must be looked up first. */
 export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<VolumeLayout> {
   const kind = volumeKind(volume);
   if (volume.emptyDir !== undefined) return emptyDir(pod, volume.name, volume.emptyDir, node);
@@ -309,7 +314,7 @@ export function layoutOf(pod: Pod, volume: Volume, node: VolumeNode): Result<Vol
   return found === undefined ? notServed(volume.name, `${kind || "no source"} is not served`) : ok(found);
 }
 
-/** Volumes some container of the pod uses, in the order of the spec; those nobody uses are never set up. */
+/** Returns the volumes that a container of the pod uses, in spec order; unused volumes are never set up. */
 export function usedVolumes({ spec }: Pod): readonly Volume[] {
   const { containers, initContainers = [], ephemeralContainers = [], volumes = [] } = spec;
   const all = [...containers, ...initContainers, ...ephemeralContainers];

@@ -1,12 +1,12 @@
-/** What a pod is told of its volume while that is being made, in upstream's words. Counterparts: events of pkg/volume. */
+/** Events of a pod about its volumes during set up, with upstream's texts. Upstream: events of pkg/volume. */
 
-/** A warning about a volume, an event of its pod. */
+/** A warning event about a volume. */
 export interface VolumeNotice {
   readonly reason: "AlreadyMountedVolume" | "VolumePermissionChangeInProgress";
   readonly message: string;
 }
 
-/** Pods with other groups share the volume: nothing when it is the same group. */
+/** Returns a warning when pods with different groups share the volume. */
 export const alreadyMounted = (volume: string, wanted: number, found: number): readonly VolumeNotice[] =>
   wanted === found
     ? []
@@ -20,7 +20,10 @@ export const alreadyMounted = (volume: string, wanted: number, found: number): r
 const HINT =
   "is taking longer than expected, consider using OnRootMismatch - https://kubernetes.io/docs/tasks/configure-pod-container/security-context/#configure-volume-permission-and-ownership-change-policy-for-pods";
 
-/** Giving the volume to its group takes long; `directory` from the pod's own on, `seen` undefined the first time. */
+/**
+ * Returns the warning for a slow ownership change; `directory` is relative to the pod's directory, `seen` is undefined
+ * the first time.
+ */
 export const ownershipProgress = (directory: string, seen?: number): VolumeNotice => ({
   reason: "VolumePermissionChangeInProgress",
   message: `Setting volume ownership for ${directory}${seen === undefined ? ` ${HINT}` : `, processed ${seen} files.`}`,

@@ -1,6 +1,6 @@
 /**
- * The files of a volume that the kubelet fills: from ConfigMaps, Secrets, fields of the pod and tokens, in upstream's words
- * when something is missing. No message holds a value. Counterparts: MakePayload and CollectData of the volume plugins.
+ * Content of the volumes that the kubelet fills: from ConfigMaps, Secrets, pod fields and tokens, with upstream's
+ * errors. No message contains a value. Upstream: MakePayload and CollectData of the volume plugins.
  */
 import type { Pod } from "../api.ts";
 import { decodeBase64 } from "../base64.ts";
@@ -13,7 +13,7 @@ import { identityFiles, type IdentitySources } from "./identityFiles.ts";
 import type { Payload, PayloadFile } from "./payloadFile.ts";
 import type { Volume } from "./volumeLayout.ts";
 
-/** What files are made of beside the pod. */
+/** Sources of the content beside the pod. */
 export interface PayloadSources extends IdentitySources {
   readonly objects: ConfigObjects;
   readonly allocatable: ResourceAmounts;
@@ -34,7 +34,7 @@ const utf8 = new TextEncoder();
 const refuse = (message: string, code: KubeletError["code"] = "NotFound"): Result<never> =>
   err(kubeletError(code, message, { reason: "FailedMount" }));
 
-/** The bytes of each key. */
+/** Returns the content of a key; undefined when absent. */
 function valueAt(object: ConfigObject, key: string): Uint8Array | undefined {
   const { data = {} } = object;
   const found = Object.hasOwn(data, key) ? data[key] : undefined;
@@ -106,11 +106,11 @@ const keyed = (
   { name = "", items = [], optional = false }: NonNullable<Projection["configMap"]>,
 ): KeyedSource => ({ kind, name, items, optional });
 
-/** Several faults as upstream's aggregate prints them. */
+/** Joins several problems in the format of upstream's aggregate. */
 const together = (faults: readonly string[]): string =>
   faults.length === 1 ? String(faults[0]) : `[${faults.join(", ")}]`;
 
-/** Every file of the volume, or all that keeps it from having them. */
+/** Returns all files of the volume, or all problems that prevent them. */
 export function volumePayload(pod: Pod, volume: Volume, sources: PayloadSources): Result<Payload> {
   const { configMap, secret, downwardAPI, projected } = volume;
   if (configMap !== undefined) {

@@ -1,50 +1,52 @@
 /**
- * What is to be done about one volume: what the pod wants of it less what the node has. Counterpart: the reconciler of
+ * Decides the next operation on one volume from its desired and actual state. Upstream: the reconciler of
  * pkg/kubelet/volumemanager, whose two caches are the two inputs.
  *
- *                     absent     uncertain   mounted, made of the same   mounted, made of something else
- *     wanted          set up     set up      nothing                     set up
- *     not wanted      forget     tear down   tear down                   tear down
+ *                     absent     uncertain   mounted, same inputs   mounted, other inputs
+ *     desired         set up     set up      nothing                set up
+ *     not desired     forget     tear down   tear down              tear down
  *
- *     What has failed waits before it is tried again, unless what it is made of has changed since.
+ * A failed operation is retried with backoff, or at once when the inputs have changed.
  */
 import type { KubeletError } from "../errors.ts";
 import { type MonotonicMs, monotonicMs } from "../ids.ts";
 import { sameItems } from "../sameValue.ts";
 import type { VolumeLayout } from "./volumeLayout.ts";
 
-/** What a volume is made of beside its layout: compared one by one by identity, so that nothing has to be hashed. */
+/** Inputs of a volume's content beside its layout: compared one by one by identity, which needs no hashing. */
 export type VolumeInputs = readonly unknown[];
 
-/** What is done to a volume. */
+/** An operation on a volume. */
 export type VolumeOperation = "setUp" | "tearDown";
 
-/** The last thing done to a volume went wrong. */
+/** The last operation on a volume failed. */
 export interface VolumeFailure {
   readonly operation: VolumeOperation;
   readonly error: KubeletError;
-  /** In a row. */
+  /** Consecutive failures. */
   readonly count: number;
   readonly againAt: MonotonicMs;
   readonly inputs: VolumeInputs;
 }
 
-/** What the node has of a volume. */
+/** Actual state of a volume. */
 export interface ActualVolume {
   readonly plugin: string;
   readonly name: string;
-  /** Where it is on the node. */
+  /** The volume's path on the node. */
   readonly path: string;
-  /** Whether `path` goes with it. */
+  /** Whether `path` is removed with it. */
   readonly isOwnDirectory: boolean;
-  /** `absent`: nothing was made yet. `uncertain`: something may be there, by an earlier kubelet or a step cut short. */
+  /**
+   * `absent`: nothing exists. `uncertain`: something may exist, from an earlier kubelet or an interrupted operation.
+   */
   readonly condition: "absent" | "uncertain" | "mounted";
-  /** Of a mounted volume. */
+  /** The inputs of a mounted volume. */
   readonly inputs: VolumeInputs;
   readonly failure?: VolumeFailure;
 }
 
-/** What a pod wants of a volume. */
+/** Desired state of a volume. */
 export interface WantedVolume {
   readonly layout: VolumeLayout;
   readonly inputs: VolumeInputs;
@@ -53,10 +55,10 @@ export interface WantedVolume {
 export type VolumeStep =
   | { readonly kind: "nothing" }
   | { readonly kind: "wait"; readonly until: MonotonicMs }
-  /** `recovered`: it is as it should be, and what failed meanwhile is to be done no more. */
+  /** `recovered`: the volume is in its desired state, so the failed operation is dropped. */
   | { readonly kind: VolumeOperation | "forget" | "recovered" };
 
-/** Decides; `wanted` undefined: the pod needs it no more. */
+/** Returns the next step; `wanted` is undefined when the pod no longer needs the volume. */
 export function volumeStep(
   wanted: WantedVolume | undefined,
   actual: ActualVolume | undefined,
@@ -76,16 +78,19 @@ export function volumeStep(
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 122_000;
 
-/** How long the next try waits after so many failures in a row. Upstream's delays: 500 ms doubling to 2 min 2 s. */
+/**
+ * Returns the delay before the next attempt after this many consecutive failures. Upstream's delays: 500 ms doubling to
+ * 2 min 2 s.
+ */
 export const retryDelayMs = (failures: number): number =>
   Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (Math.max(1, failures) - 1));
 
-/** The same volume, of which nothing is to be tried again. */
+/** Returns the volume without its failure. */
 export function withoutFailure({ failure: _over, ...actual }: ActualVolume): ActualVolume {
   return actual;
 }
 
-/** The same volume after one more failure of this operation; another one begins to count anew. */
+/** Returns the volume after one more failure of this operation; a different operation starts the count at one. */
 export function withFailure(
   actual: ActualVolume,
   { operation, error, inputs }: Pick<VolumeFailure, "operation" | "error" | "inputs">,
@@ -95,7 +100,7 @@ export function withFailure(
   return { ...actual, failure: { operation, error, count, inputs, againAt: monotonicMs(now + retryDelayMs(count)) } };
 }
 
-/** A volume of which nothing was made. */
+/** Returns the state of a volume of which nothing exists. */
 export const absentVolume = ({ plugin, name, path, isOwnDirectory }: VolumeLayout): ActualVolume => ({
   plugin,
   name,

@@ -1,22 +1,25 @@
-/** Where each volume of a pod stands between what the pod wants and what the node has. */
+/** State of each volume of a pod, between desired and actual. */
 import type { PodVolumes, VolumeWish } from "./podVolumes.ts";
 import { volumeKey, type VolumeLayout } from "./volumeLayout.ts";
 import type { ActualVolume } from "./volumePlan.ts";
 
 export interface VolumeState {
-  /** In the pod; of what the pod no longer wants, its own. */
+  /** The volume's name in the pod, or its own name when the pod no longer needs it. */
   readonly name: string;
-  /** `mounted`: containers can use it. `pending`: wanted and not there yet. `removing`: there and not wanted any more. */
+  /**
+   * `mounted`: containers can use it. `pending`: desired and not mounted yet. `removing`: existing and no longer
+   * desired.
+   */
   readonly state: "mounted" | "pending" | "removing";
-  /** Why it is not mounted, or what keeps a mounted one from being filled anew. */
+  /** Why it is not mounted, or why a mounted one cannot be updated. */
   readonly reason: string | undefined;
-  /** Undefined of a volume that is not wanted, or not resolved. */
+  /** undefined when the volume is not desired or not resolved. */
   readonly layout: VolumeLayout | undefined;
-  /** Undefined before anything was done about it. */
+  /** undefined before the first operation. */
   readonly actual: ActualVolume | undefined;
 }
 
-/** All volumes that are wanted or there, sorted by name. */
+/** Returns all desired and existing volumes, sorted by name. */
 export function volumeStates({ wishes, actual }: PodVolumes): readonly VolumeState[] {
   const left = new Map(actual);
   const states: VolumeState[] = [];

@@ -1,8 +1,8 @@
-/** Served volumes as text for people: what `rxlet volumes` prints. */
+/** Formats a volumes view as text: the output of `rxlet volumes`. */
 import { durationText, oneLine } from "../telemetry/plainText.ts";
 import type { OrphanView, PodVolumesView, VolumesView, VolumeView } from "./volumesView.ts";
 
-/** Lines ending in a newline: a block for each pod, then what is left over. */
+/** Returns lines ending in a newline: one block per pod, then the orphaned volumes. */
 export function volumesText({ at, pods, orphans }: VolumesView): string {
   const volumes = pods.flatMap((each) => each.volumes);
   const count = (state: VolumeView["state"]): number => volumes.filter((each) => each.state === state).length;

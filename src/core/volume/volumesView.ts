@@ -1,6 +1,6 @@
 /**
- * The volumes of a node as they are served: what pods want, what is mounted, what waits and what is left over. The shape
- * is documented in docs/operations.md; fields are added, not changed.
+ * The volumes of a node as the server returns them: desired, mounted, waiting and orphaned. docs/operations.md
+ * documents the format; fields may be added but not changed.
  */
 import { epochMs, type PodUid } from "../ids.ts";
 import { formatInstantMs } from "../telemetry/civilTime.ts";
@@ -11,11 +11,11 @@ import type { VolumeFailure } from "./volumePlan.ts";
 import { type VolumeState, volumeStates } from "./volumeStates.ts";
 
 export interface VolumesView {
-  /** When this was said. */
+  /** Time of the snapshot. */
   readonly at: string;
-  /** Pods that have volumes, or want some. */
+  /** Pods with desired or existing volumes. */
   readonly pods: readonly PodVolumesView[];
-  /** What pods that are gone have left on disk; absent when one pod was asked for. */
+  /** Volumes of removed pods that are left on disk; absent in the view of a single pod. */
   readonly orphans?: readonly OrphanView[];
 }
 
@@ -34,23 +34,23 @@ export interface OrphanView {
 
 export interface VolumeView {
   readonly name: string;
-  /** `orphaned`: of a pod that is gone. */
+  /** `orphaned`: it belongs to a removed pod. */
   readonly state: VolumeState["state"] | "orphaned";
-  /** Absent while it is not known what makes it. */
+  /** Absent while its source is unknown. */
   readonly plugin?: string;
-  /** Of the PersistentVolume behind a claim. */
+  /** Name of the PersistentVolume behind a claim. */
   readonly volume?: string;
-  /** Where it is on the node; absent of images, which the runtime mounts. */
+  /** Path on the node; absent for images, which the runtime mounts. */
   readonly path?: string;
-  /** What is mounted or bound there. */
+  /** Source of its mount or bind mount. */
   readonly source?: string;
   readonly reason?: string;
-  /** Tries that failed in a row, and when the next one is. */
+  /** Consecutive failures, and the time of the next attempt. */
   readonly failures?: number;
   readonly next?: { readonly at: string; readonly inSeconds: number };
 }
 
-/** A pod whose volumes are shown. */
+/** A pod with its volumes. */
 export interface ShownPod {
   readonly uid: PodUid;
   readonly namespace: string;
@@ -58,12 +58,12 @@ export interface ShownPod {
   readonly volumes: PodVolumes;
 }
 
-/** A directory nobody wants. */
+/** A directory that belongs to no pod. */
 export interface ShownOrphan extends Omit<OrphanView, "volumes"> {
   readonly volumes: PodVolumes;
 }
 
-/** The view as of `now`; `orphans` undefined: not asked for. */
+/** Returns the view at `now`; `orphans` is undefined when they are not requested. */
 export const volumesView = (
   now: Instant,
   pods: readonly ShownPod[],
@@ -78,7 +78,7 @@ export const volumesView = (
     orphans: orphans.map(({ volumes, ...orphan }) => ({
       ...orphan,
       volumes: volumeStates(volumes).map((state): VolumeView => {
-        // Why it stays is said of the whole directory.
+        // The reason is reported for the whole directory.
         const { reason: _reason, ...view } = volumeView(state, now);
         return { ...view, state: "orphaned" };
       }),

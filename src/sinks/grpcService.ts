@@ -8,6 +8,7 @@ import { Observable } from "rxjs";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
 import type { ErrorCode, KubeletError } from "../core/errors.ts";
 import { errorCodeOfStatus, type GrpcFailure, grpcFailureText } from "../core/grpcStatus.ts";
+import { unreachableRuntime } from "../core/runtime/unreachableRuntime.ts";
 import type { CallOptions } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 
@@ -178,8 +179,14 @@ class Rpc {
     const { endpoint } = this.#binding;
     const method = this.#method.name;
     const code = errorCodeOfStatus(failure.code);
+    const status = failure.code;
+    const unreachable = code === "Unavailable" ? unreachableRuntime(endpoint, failure.details) : undefined;
+    if (unreachable !== undefined) {
+      const cause: GrpcFailure = { endpoint, method, status, details: unreachable };
+      return kubeletError(code, unreachable, { cause });
+    }
     const details = code === "Unavailable" ? `${endpoint}: ${failure.details}` : failure.details;
-    const cause: GrpcFailure = { endpoint, method, status: failure.code, details };
+    const cause: GrpcFailure = { endpoint, method, status, details };
     return kubeletError(code, grpcFailureText(cause), { cause });
   }
 }

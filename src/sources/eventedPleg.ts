@@ -64,13 +64,14 @@ export function eventedPleg({ runtime, containerdHints$, clock }: EventedPlegPor
     const streaming: RuntimeSignal = { kind: "streaming", via };
     const proved$ = timer(PROVED_MS, clock.scheduler).pipe(map(() => streaming));
     const heard$ = hints$.pipe(switchMap((heard) => of(streaming, heard)));
-    const ended$ = of<RuntimeSignal>({ kind: "lost", reason: "the runtime ended the stream" });
+    const ended$ = of<RuntimeSignal>({ kind: "lost", reason: "the runtime ended the stream", isAway: false });
     return concat(heard$, ended$).pipe(
       mergeWith(proved$),
       takeWhile((signal) => signal.kind !== "lost", true),
       catchError((thrown: unknown) => {
         const error = toKubeletError(thrown);
-        return error.code === "Unimplemented" ? otherwise$ : of<RuntimeSignal>({ kind: "lost", reason: error.message });
+        if (error.code === "Unimplemented") return otherwise$;
+        return of<RuntimeSignal>({ kind: "lost", reason: error.message, isAway: error.code === "Unavailable" });
       }),
     );
   };

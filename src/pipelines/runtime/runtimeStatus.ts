@@ -282,7 +282,8 @@ function report(signal: RuntimeSignal, { telemetry, clock }: Ports): void {
       break;
     case "lost":
       telemetry.metrics.count("kubelet_evented_pleg_connection_error_count");
-      telemetry.log.warn("Runtime event stream is lost, reopening", { reason: signal.reason });
+      if (signal.isAway) telemetry.log.verbose(VERBOSITY.debug, "Runtime event stream is lost, reopening", () => ({}));
+      else telemetry.log.warn("Runtime event stream is lost, reopening", { reason: signal.reason });
       break;
     case "unsupported":
       telemetry.log.warn("The runtime has no event stream: relisting instead", {});

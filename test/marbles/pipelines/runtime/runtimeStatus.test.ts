@@ -125,7 +125,7 @@ function describeOutput(output: RuntimeOutput): string {
 
 const streaming: RuntimeSignal = { kind: "streaming", via: "cri" };
 const unsupported: RuntimeSignal = { kind: "unsupported" };
-const lost: RuntimeSignal = { kind: "lost", reason: "broken" };
+const lost: RuntimeSignal = { kind: "lost", reason: "broken", isAway: false };
 const hint = (uid: string | undefined, container?: string): RuntimeSignal => ({
   kind: "hint",
   podUid: uid === undefined ? undefined : podUid(uid),

@@ -2,11 +2,13 @@
 /** Composition root: what the command line asks for is subscribed once here, and its end becomes the exit code. */
 import "./commands/threadPoolSize.ts";
 import { fromEvent, map, merge, type Observable, race, take, takeUntil, tap } from "rxjs";
+import { startingLine } from "./cli/devBanner.ts";
 import type { Invocation } from "./cli/invocation.ts";
 import { runProgram } from "./cli/program.ts";
 import { endProcess, watchThreads } from "./commands/endProcess.ts";
 import { fail, failOnBrokenInvariants } from "./commands/fail.ts";
 import { KUBERNETES_VERSION } from "./commands/version.ts";
+import { stopRequests, UNREAD_GRACE_MS } from "./commands/stopRequests.ts";
 import { readerGone } from "./sources/readerGone.ts";
 import { systemClock } from "./sources/systemClock.ts";
 
@@ -20,6 +22,11 @@ const signals$ = merge(signal("SIGINT"), signal("SIGTERM"), signal("SIGHUP"));
 /** Nobody reads our output any more (`rxlet dev | head`): the same as a hangup. */
 const outputGone$ = merge(fromEvent(process.stdout, "error"), readerGone(process.stdout.fd, systemClock)).pipe(take(1));
 process.stdout.on("error", () => undefined);
+
+const sayUnread = (): void =>
+  void process.stderr.write(
+    `rxlet: nobody reads the output any more: stopping the pods, for ${UNREAD_GRACE_MS / 1000}s at most\n`,
+  );
 
 const ended$ = merge(signals$, outputGone$);
 
@@ -40,8 +47,9 @@ async function main(invocation: Invocation): Promise<void> {
       break;
     }
     case "dev": {
+      process.stdout.write(`${startingLine(invocation.dir)}\n`);
       const { dev } = await import("./commands/dev.ts");
-      run(dev(invocation, merge(signals$, outputGone$), process.stdout));
+      run(dev(invocation, stopRequests(signals$, outputGone$.pipe(tap(sayUnread)), systemClock), process.stdout));
       break;
     }
     case "explain": {

@@ -8,8 +8,8 @@ export interface DevBanner {
   readonly manifests: string;
   /** The directory had no manifests at the start. */
   readonly isEmpty: boolean;
-  /** File with which kubectl reaches this node. */
-  readonly kubeconfig: string;
+  /** File with which kubectl reaches this node; undefined until the server listens that it and the commands ask. */
+  readonly kubeconfig: string | undefined;
   /** Base URL of the read-only server; undefined when it is off. */
   readonly readOnly: string | undefined;
   /** The port that the read-only server would have had; undefined when it has the one asked for. */
@@ -18,6 +18,10 @@ export interface DevBanner {
   readonly log: string;
 }
 
+/** The line that stands above everything, printed before the node is loaded. */
+export const startingLine = (dir: string | undefined): string =>
+  `Starting a node for the pods of ${dir ?? "the examples"}...`;
+
 /** The banner as lines; `pod` is an example of a pod's name. */
 export function bannerLines(banner: DevBanner, pod: string | undefined): readonly string[] {
   const { program, manifests, isEmpty, kubeconfig, readOnly, portInUse, log } = banner;
@@ -25,9 +29,13 @@ export function bannerLines(banner: DevBanner, pod: string | undefined): readonl
   const name = pod ?? "POD";
   return [
     `Manifests  ${manifests}  (${isEmpty ? "empty: add files, pods follow" : "edit, add or remove files: pods follow"})`,
-    `Logs       ${program} logs ${name} -f`,
-    "Commands   get pods, exec, attach, port-forward, explain, retry, volumes: the same way",
-    `kubectl    export KUBECONFIG=${kubeconfig}`,
+    ...(kubeconfig === undefined
+      ? []
+      : [
+          `Logs       ${program} logs ${name} -f`,
+          "Commands   get pods, exec, attach, port-forward, explain, retry, volumes: the same way",
+          `kubectl    export KUBECONFIG=${kubeconfig}`,
+        ]),
     ...(readOnly === undefined ? [] : [`API        ${readOnly}/pods${inUse}`, `Metrics    ${readOnly}/metrics`]),
     `Log        ${log}`,
     "Ctrl-C     stops the pods and leaves nothing behind",

@@ -4,13 +4,11 @@
  */
 import {
   combineLatest,
-  concat,
   distinctUntilChanged,
   filter,
   map,
   merge,
   type Observable,
-  of,
   scan,
   type SchedulerLike,
   throttleTime,
@@ -30,8 +28,11 @@ export interface PodTableOptions {
   readonly changes$: Observable<readonly Pod[]>;
   /** All problems of the manifests, now and after each change. */
   readonly problems$: Observable<readonly ManifestProblem[]>;
+  /** Path of the manifests, which the problems leave out. */
+  readonly manifests: string;
   readonly clock: { readonly scheduler: SchedulerLike; wallTime(): EpochMs };
-  readonly header: DevBanner;
+  /** What the header says, at once and whenever more is known. */
+  readonly header$: Observable<DevBanner>;
   /** The size of the terminal, now and after each resize; undefined in a pipe or a file. */
   readonly terminal$: Observable<TerminalSize> | undefined;
   /** What a terminal shows under the table, asked at each redraw; undefined: nothing. */
@@ -49,7 +50,8 @@ const AGE_MS = 1000;
  *     output     A---B-----B'---...        block redrawn, at most every 100 ms, ages every second
  *
  *     changes$   a---b-b'----|             a pipe
- *     output     (HA)B-B'----|             header, then lines of pods and problems that changed
+ *     header$    H---H'-----|
+ *     output     (HA)(BH')B'-|            header, then what is new of it, lines of pods and problems that changed
  *
  * Cancels: on unsubscribe the last block stays on the screen. Errors: passes those of changes$ and terminal$.
  */
@@ -58,27 +60,36 @@ export function podTable(options: PodTableOptions): Observable<string> {
   return terminal$ === undefined ? pipedTable(options) : redrawnTable(options, terminal$);
 }
 
-function pipedTable({ changes$, problems$, clock, header }: PodTableOptions): Observable<string> {
-  const head = `${bannerLines(header, undefined).join("\n")}\n`;
+function pipedTable({ changes$, problems$, clock, header$, manifests }: PodTableOptions): Observable<string> {
+  const head$ = header$.pipe(scan(newHeadLines, { said: [], text: [] }));
   const pods$ = changes$.pipe(scan((last, pods) => changedLines(last, pods, clock.wallTime()), NO_LINES));
   const told$ = problems$.pipe(
-    scan((last, problems) => changedProblems(last, problems, header.manifests, clock.wallTime()), NO_PROBLEM_LINES),
+    scan((last, problems) => changedProblems(last, problems, manifests, clock.wallTime()), NO_PROBLEM_LINES),
   );
-  const lines$ = merge(told$, pods$).pipe(
+  return merge(head$, told$, pods$).pipe(
     filter(({ text }) => text.length > 0),
     map(({ text }) => `${text.join("\n")}\n`),
   );
-  return concat(of(head), lines$);
+}
+
+interface HeadLines {
+  readonly said: readonly string[];
+  readonly text: readonly string[];
+}
+
+/** The lines of the banner that were not printed before. */
+function newHeadLines({ said }: HeadLines, header: DevBanner): HeadLines {
+  const text = bannerLines(header, undefined).filter((line) => !said.includes(line));
+  return { said: [...said, ...text], text };
 }
 
 function redrawnTable(
-  { changes$, problems$, clock, header, note }: PodTableOptions,
+  { changes$, problems$, clock, header$, manifests, note }: PodTableOptions,
   terminal$: Observable<TerminalSize>,
 ): Observable<string> {
-  const { manifests } = header;
-  return combineLatest([changes$, problems$, terminal$, timer(0, AGE_MS, clock.scheduler)]).pipe(
+  return combineLatest([changes$, problems$, terminal$, header$, timer(0, AGE_MS, clock.scheduler)]).pipe(
     throttleTime(REDRAW_MS, clock.scheduler, { leading: true, trailing: true }),
-    map(([pods, problems, size]) => {
+    map(([pods, problems, size, header]) => {
       const now = clock.wallTime();
       const rows = pods.map((pod) => devRow(pod, now)).sort(byName);
       const banner = bannerLines(header, rows[0] && shownName(rows[0]));

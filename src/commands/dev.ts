@@ -4,7 +4,6 @@
  */
 import {
   catchError,
-  combineLatest,
   concat,
   connect,
   defer,
@@ -17,6 +16,7 @@ import {
   type Observable,
   of,
   ReplaySubject,
+  shareReplay,
   skip,
   startWith,
   switchMap,
@@ -93,13 +93,14 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
       );
       const hurried$ = signals$.pipe(skip(1));
       const node$ = runNode({ options: space.options, log, version: KUBERNETES_VERSION, localApi: space }).pipe(
-        connect((output$) =>
-          combineLatest([
-            startedKubelet(output$).pipe(tap((started) => (kubelet = started))),
-            httpsPort(output$).pipe(switchMap((port) => from(space.announce(port)))),
-          ]),
-        ),
-        switchMap(([started, banner]) => showPods(started, banner, screen, note)),
+        connect((output$) => {
+          const kubelet$ = startedKubelet(output$).pipe(tap((started) => (kubelet = started)));
+          const header$ = httpsPort(output$).pipe(switchMap((port) => from(space.announce(port))));
+          return showPods(kubelet$, header$.pipe(startWith(space.banner)), screen, {
+            manifests: space.banner.manifests,
+            note,
+          });
+        }),
       );
       const died$ = from(space.runtime.ended).pipe(
         switchMap((how) => throwError(() => kubeletError("Unavailable", `the built-in runtime ended: ${how}`))),
@@ -146,21 +147,28 @@ const httpsPort = (output$: Observable<NodeOutput>): Observable<number> =>
   );
 
 function showPods(
-  kubelet: Kubelet,
-  header: DevBanner,
+  started$: Observable<Kubelet>,
+  header$: Observable<DevBanner>,
   screen: Screen,
-  note: () => string | undefined,
+  fixed: { readonly manifests: string; readonly note: () => string | undefined },
 ): Observable<never> {
   const resized$ = fromEvent(screen as unknown as NodeJS.EventEmitter, "resize").pipe(
     startWith(undefined),
     map(() => ({ columns: screen.columns ?? 80, rows: screen.rows ?? 24 })),
   );
+  const kubelet$ = started$.pipe(shareReplay({ bufferSize: 1, refCount: true }));
   return podTable({
-    changes$: kubelet.podsChanged$.pipe(map(() => kubelet.queries.shownPods())),
-    problems$: kubelet.problemsChanged$.pipe(map(() => kubelet.queries.manifestProblems())),
+    ...fixed,
+    changes$: kubelet$.pipe(
+      switchMap(({ podsChanged$, queries }) => podsChanged$.pipe(map(() => queries.shownPods()))),
+      startWith([]),
+    ),
+    problems$: kubelet$.pipe(
+      switchMap(({ problemsChanged$, queries }) => problemsChanged$.pipe(map(() => queries.manifestProblems()))),
+      startWith([]),
+    ),
     clock: systemClock,
-    header,
-    note,
+    header$,
     terminal$: screen.isTTY === true ? resized$ : undefined,
   }).pipe(
     tap((text) => screen.write(text)),

@@ -34,6 +34,8 @@ export interface DevSpace {
   readonly logFile: string;
   /** For whoever wants to change pods through the API. */
   readonly writeHint: string;
+  /** What is known before the node runs. */
+  readonly banner: DevBanner;
   /** Tells other commands of this user about the authenticated server at this port; resolves with the banner. */
   announce(port: number): Promise<DevBanner>;
   /** The last errors of the log; after a failure also warnings, and lines of the runtime. */
@@ -91,9 +93,19 @@ async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onResta
     startDevRuntime({ socket, stateDir: path.join(root, "runtime"), logFile }, isTemporary ? [root] : [], onRestart),
   );
   const log = createWriteStream(logFile, { flags: "a" });
+  const banner: DevBanner = {
+    program: programWords(),
+    manifests,
+    isEmpty,
+    kubeconfig: undefined,
+    readOnly: readOnlyPort === 0 ? undefined : `http://${LOOPBACK}:${readOnlyPort}`,
+    portInUse: readOnlyPort === dev.readOnlyPort ? undefined : dev.readOnlyPort,
+    log: logFile,
+  };
   let announced: AnnouncedDev | undefined;
   return {
     options,
+    banner,
     runtime,
     log,
     logFile,
@@ -101,15 +113,7 @@ async function openSpaceIn({ dev, manifests, isEmpty, root, isTemporary, onResta
     announce: async (port) => {
       announced = await announceAt(`https://${LOOPBACK}:${port}`, { root, manifests, clientFiles, log });
       runtime.inherit(announced.directory);
-      return {
-        program: programWords(),
-        manifests,
-        isEmpty,
-        kubeconfig: kubeconfigOf(announced),
-        readOnly: readOnlyPort === 0 ? undefined : `http://${LOOPBACK}:${readOnlyPort}`,
-        portInUse: readOnlyPort === dev.readOnlyPort ? undefined : dev.readOnlyPort,
-        log: logFile,
-      };
+      return { ...banner, kubeconfig: kubeconfigOf(announced) };
     },
     lastErrors: (hasFailed) =>
       hasFailed ? logTail(logFile, LAST_LINES, (line) => !isInformation(line)) : logTail(logFile, LAST_ERRORS, isError),

@@ -1,6 +1,6 @@
 /** What a running `rxlet dev` serves to other commands of its user. */
 import { spawn } from "node:child_process";
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,6 +13,9 @@ const isRunning = ({ status }: Pod): boolean => status?.phase === "Running";
 const isBackingOff = ({ status }: Pod): boolean =>
   status?.containerStatuses?.[0]?.state?.waiting?.reason === "CrashLoopBackOff";
 const restartsOf = ({ status }: Pod): number => status?.containerStatuses?.[0]?.restartCount ?? 0;
+
+const UNREAD = "rxlet: nobody reads the output any more: stopping the pods, for 5s at most\n";
+const STUBBORN = "trap '' TERM; while :; do sleep 1; done";
 
 describe("rxlet dev and the commands beside it", () => {
   let user: DevUser;
@@ -59,14 +62,31 @@ describe("rxlet dev and the commands beside it", () => {
   });
 
   it("ends when nobody reads its output any more, though it has nothing to write", async () => {
-    const empty = join(user.folder, "empty");
-    await mkdir(empty);
-    const shell = spawn("sh", ["-c", '"$@" | head -1', "sh", process.execPath, ...user.main, "dev", empty], {
+    expect(await unread("empty", "head -1", {})).toEqual({
+      out: expect.stringMatching(/^Starting a node .*\n$/),
+      err: UNREAD,
+      code: 0,
+    });
+  });
+
+  it("does not wait half a minute for pods when nobody reads its output any more", async () => {
+    const stubborn = { terminationGracePeriodSeconds: 3600, containers: [script("main", STUBBORN, HOST)] };
+    const run = unread("stubborn", "grep -m1 ' Running '", { "stubborn.json": manifest("stubborn", stubborn) });
+    expect(await run).toEqual({ out: expect.stringContaining(" Running "), err: UNREAD, code: 0 });
+  });
+
+  /** Runs `rxlet dev` on a new directory until this program has read enough and dev has ended too. */
+  async function unread(name: string, reader: string, manifests: Readonly<Record<string, unknown>>) {
+    const directory = join(user.folder, name);
+    await mkdir(directory);
+    for (const [file, text] of Object.entries(manifests)) await writeFile(join(directory, file), JSON.stringify(text));
+    const args = [...user.main, "dev", directory, "--read-only-port", "0"];
+    const shell = spawn("sh", ["-c", `"$@" | ${reader}`, "sh", process.execPath, ...args], {
       env: { ...user.env, TMPDIR: user.folder },
       stdio: ["pipe", "pipe", "pipe"],
     });
-    expect(await finished(shell)).toEqual({ out: expect.stringMatching(/^Manifests .*\n$/), err: "", code: 0 });
-  });
+    return finished(shell);
+  }
 
   describe("with a second one", () => {
     beforeAll(async () => {

@@ -17,6 +17,7 @@ const header: DevBanner = {
   log: "/tmp/rxlet.log",
 };
 const HEAD = bannerLines(header, undefined);
+const HEADER = { header$: of(header), manifests: header.manifests };
 
 const pod = (name: string, status: PodStatus, namespace = "default"): Pod => ({
   metadata: { name, namespace, uid: `${name}-uid`, creationTimestamp: new Date(TEST_EPOCH_MS - 5000).toISOString() },
@@ -66,7 +67,7 @@ describe("podTable in a pipe", () => {
     "prints the header, then one line per pod that changed or left, and nothing else as time passes",
     marbles(({ hot, clock, expectObservable }) => {
       const changes$ = hot("p 999ms r 999ms r 999ms b 999ms j 4999ms |", CHANGES);
-      const output$ = podTable({ changes$, problems$: of([]), clock, header, terminal$: undefined });
+      const output$ = podTable({ changes$, problems$: of([]), clock, ...HEADER, terminal$: undefined });
       expectObservable(output$).toBe("(hp) 996ms r 1999ms b 999ms j 4999ms |", {
         h: `${HEAD.join("\n")}\n`,
         p: line(0, "web                       0/1    Pending                     0 restarts   <none>"),
@@ -78,10 +79,30 @@ describe("podTable in a pipe", () => {
   );
 
   it(
+    "prints what is known of the header at once, and the rest when it is",
+    marbles(({ hot, clock, expectObservable }) => {
+      const early = { ...header, kubeconfig: undefined };
+      const header$ = hot("e 999ms h 999ms h 999ms |", { e: early, h: header });
+      const output$ = podTable({
+        ...HEADER,
+        header$,
+        changes$: hot("3s |"),
+        problems$: of([]),
+        clock,
+        terminal$: undefined,
+      });
+      expectObservable(output$).toBe("e 999ms h 1999ms |", {
+        e: `${bannerLines(early, undefined).join("\n")}\n`,
+        h: `${HEAD.slice(1, 4).join("\n")}\n`,
+      });
+    }),
+  );
+
+  it(
     "prints a line for a problem of a manifest when it appears and when it is resolved",
     marbles(({ hot, clock, expectObservable }) => {
       const problems$ = hot("n 999ms t 999ms n 999ms |", PROBLEMS);
-      const output$ = podTable({ changes$: hot("3s |"), problems$, clock, header, terminal$: undefined });
+      const output$ = podTable({ changes$: hot("3s |"), problems$, clock, ...HEADER, terminal$: undefined });
       expectObservable(output$).toBe("h 999ms t 999ms r 999ms |", {
         h: `${HEAD.join("\n")}\n`,
         t: line(1, "error     typo.yaml:9: spec.containers[0].image: Required value"),
@@ -98,7 +119,7 @@ describe("podTable in a pipe", () => {
         changes$: hot("a---|", { a: [evil] }),
         problems$: of([]),
         clock,
-        header,
+        ...HEADER,
         terminal$: undefined,
       });
       expectObservable(output$).toBe("(ha)|", {
@@ -120,7 +141,7 @@ describe("podTable on a terminal", () => {
       const options = {
         problems$: of([]),
         clock,
-        header,
+        ...HEADER,
         terminal$: hot("w", SIZES),
         changes$: hot("e 499ms b", CHANGES),
       };
@@ -143,7 +164,13 @@ describe("podTable on a terminal", () => {
     "draws at most every 100 ms, the newest state last",
     marbles(({ hot, clock, at, flush }) => {
       const frames: string[] = [];
-      const options = { problems$: of([]), clock, header, terminal$: of(SIZES.w), changes$: hot("eprbprb", CHANGES) };
+      const options = {
+        problems$: of([]),
+        clock,
+        ...HEADER,
+        terminal$: of(SIZES.w),
+        changes$: hot("eprbprb", CHANGES),
+      };
       const subscription = podTable(options).subscribe((chunk) => frames.push(`${clock.monotonicMs()} ${chunk}`));
       at(500, () => subscription.unsubscribe());
       flush();
@@ -161,7 +188,7 @@ describe("podTable on a terminal", () => {
       const options = {
         problems$: of([]),
         clock,
-        header,
+        ...HEADER,
         terminal$: hot("w 299ms n", SIZES),
         changes$: hot("j", CHANGES),
       };
@@ -180,7 +207,7 @@ describe("podTable on a terminal", () => {
       const chunks: string[] = [];
       const screens: (readonly string[])[] = [];
       const problems$ = hot("n 299ms t 299ms n", PROBLEMS);
-      const options = { problems$, clock, header, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
+      const options = { problems$, clock, ...HEADER, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
       const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
       for (const ms of [200, 500, 800]) at(ms, () => screens.push(screenAfter(...chunks)));
       at(900, () => subscription.unsubscribe());
@@ -194,7 +221,7 @@ describe("podTable on a terminal", () => {
   it(
     "draws nothing while nothing changed: no pods, no redraw",
     marbles(({ hot, clock, expectObservable }) => {
-      const options = { problems$: of([]), clock, header, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
+      const options = { problems$: of([]), clock, ...HEADER, terminal$: of(SIZES.w), changes$: hot("e", CHANGES) };
       expectObservable(podTable(options), "5s !").toBe("a", {
         a: [...HEAD, "", "No pods yet."]
           .map((line) => `${line}\u001b[K\n`)

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bannerLines, type DevBanner } from "../../../src/cli/devBanner.ts";
+import { bannerLines, type DevBanner, startingLine } from "../../../src/cli/devBanner.ts";
 
 const BANNER: DevBanner = {
   program: "npx node src/main.ts",
@@ -45,4 +45,16 @@ it("leaves out addresses of a server that is off", () => {
     "Log",
     "Ctrl-C",
   ]);
+});
+
+it("names no command before there is a server to ask", () => {
+  const lines = bannerLines({ ...BANNER, kubeconfig: undefined }, undefined);
+  expect(lines.map((line) => line.split(" ")[0])).toEqual(["Manifests", "API", "Metrics", "Log", "Ctrl-C"]);
+});
+
+it.each([
+  ["/pods", "Starting a node for the pods of /pods..."],
+  [undefined, "Starting a node for the pods of the examples..."],
+])("begins with the manifests of %s", (dir, line) => {
+  expect(startingLine(dir)).toBe(line);
 });

@@ -1,0 +1,28 @@
+/** The requests to stop that `rxlet dev` heeds: the first stops its pods, the second does not wait for them. */
+import { connect, delay, merge, type Observable, takeUntil } from "rxjs";
+import type { Clock } from "../ports/clock.ts";
+
+/** How long pods get to stop once nobody reads the output any more. */
+export const UNREAD_GRACE_MS = 5_000;
+
+/**
+ * Each signal is a request. An output that nobody reads is one too, and a second one after the grace. Behind a signal it
+ * is the second alone: Ctrl-C also ends the reader of `rxlet dev | cat`.
+ *
+ *     signals$        ----------s--|        --s---------
+ *     outputGone$     --g-----------        ----g-------
+ *     output (5 ms)   --g----g--s--         --s------g--
+ *
+ * Cancels: the grace. Errors: passes both on. Bound: none of its own.
+ */
+export function stopRequests(
+  signals$: Observable<unknown>,
+  outputGone$: Observable<unknown>,
+  clock: Pick<Clock, "scheduler">,
+  graceMs = UNREAD_GRACE_MS,
+): Observable<unknown> {
+  const unread$ = outputGone$.pipe(
+    connect((gone$) => merge(gone$.pipe(takeUntil(signals$)), gone$.pipe(delay(graceMs, clock.scheduler)))),
+  );
+  return merge(signals$, unread$);
+}

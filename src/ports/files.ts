@@ -1,4 +1,7 @@
-/** File operations on the kubelet's own directories. Paths are absolute. */
+/**
+ * File operations on the kubelet's own directories, and three at any path of the node: `kindOf`, `createDirectory` and
+ * `createFile` fail with DeadlineExceeded when a file system does not answer within 10 s. Paths are absolute.
+ */
 import type { Call } from "./call.ts";
 
 /** Type of the file at a path, links followed, named after the hostPath type that requires it. */
@@ -15,6 +18,8 @@ export interface Files {
    * 0o644. Errors: InvalidArgument when the path ends in a link or is not a regular file.
    */
   writeFile(path: string, content: string, mode?: number): Call<void>;
+  /** Like `makeDirectory`, at any path of the node. */
+  createDirectory(path: string, mode: number): Call<void>;
   /**
    * Creates an empty file when the path does not exist; a final link is followed. An existing file is left unchanged.
    * Default mode 0o644.
@@ -41,10 +46,7 @@ export interface Files {
    * names.
    */
   list(path: string): Call<readonly string[]>;
-  /**
-   * Returns undefined when the path does not exist. Errors: DeadlineExceeded after 10 s when the file system does not
-   * respond, then Unavailable.
-   */
+  /** undefined when nothing is there. */
   kindOf(path: string): Call<FileKind | undefined>;
   /**
    * Removes a file or a tree; succeeds when it does not exist. Never follows symlinks, never crosses into another

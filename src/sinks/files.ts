@@ -15,7 +15,7 @@ import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { FileKind, Files, Outlives } from "../ports/files.ts";
 import { readMountTable } from "./mounts/mountTable.ts";
-import { createRemoteKind } from "./remoteKind.ts";
+import { createRemoteFiles, type RemoteFiles } from "./remote/remoteFiles.ts";
 import { emptySmallTree, isRemoved } from "./trees/removeSmallTree.ts";
 import type { Trees } from "./trees/trees.ts";
 import type { TreeWorker } from "./trees/treeWorker.ts";
@@ -47,7 +47,14 @@ async function writeInPlace(path: string, content: string, mode: number): Promis
   await file.chmod(mode);
 }
 
-async function createFile(path: string, mode: number): Promise<void> {
+async function createDirectory(path: string, mode: number, remoteFiles: RemoteFiles): Promise<void> {
+  const remote = await remoteFiles.at(path);
+  await (remote === undefined ? makeDirectory(path, mode) : remote.makeDirectory(mode));
+}
+
+async function createFile(path: string, mode: number, remoteFiles: RemoteFiles): Promise<void> {
+  const remote = await remoteFiles.at(path);
+  if (remote !== undefined) return remote.createFile(mode);
   try {
     await using file = await fs.open(path, "wx", mode);
     await file.chmod(mode);
@@ -124,10 +131,10 @@ const KINDS: ReadonlyMap<number, FileKind> = new Map([
   [constants.S_IFBLK, "BlockDevice"],
 ]);
 
-async function kindOf(path: string, remoteKind: ReturnType<typeof createRemoteKind>): Promise<FileKind | undefined> {
+async function kindOf(path: string, remoteFiles: RemoteFiles): Promise<FileKind | undefined> {
   try {
-    const found = await remoteKind(path);
-    const mode = found === "local" ? (await fs.stat(path)).mode : found;
+    const remote = await remoteFiles.at(path);
+    const mode = (remote === undefined ? await fs.stat(path) : await remote.look())?.mode;
     return mode === undefined ? undefined : (KINDS.get(mode & constants.S_IFMT) ?? "unknown");
   } catch (thrown) {
     if (errnoOf(thrown) === "ENOENT") return undefined;
@@ -182,17 +189,18 @@ async function symlink(target: string, path: string): Promise<void> {
 /** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
 export const createFiles = (
   { changes }: Pick<Trees, "changes">,
-  remoteKind: ReturnType<typeof createRemoteKind> = createRemoteKind(),
+  remoteFiles: RemoteFiles = createRemoteFiles(),
 ): Files => ({
   makeDirectory: (path, mode = DIRECTORY_MODE) => fileCall("make directory", path, () => makeDirectory(path, mode)),
   replaceFile: (path, content, mode = FILE_MODE, outlives = "machine") =>
     fileCall("write", path, () => replaceFile(path, content, mode, outlives)),
   writeFile: (path, content, mode = FILE_MODE) => fileCall("write", path, () => writeInPlace(path, content, mode)),
-  createFile: (path, mode = FILE_MODE) => fileCall("make", path, () => createFile(path, mode)),
+  createDirectory: (path, mode) => fileCall("make directory", path, () => createDirectory(path, mode, remoteFiles)),
+  createFile: (path, mode = FILE_MODE) => fileCall("make", path, () => createFile(path, mode, remoteFiles)),
   readTail: (path, maxBytes, links = "refused") => fileCall("read", path, () => readTail(path, maxBytes, { links })),
   readInside: (root, path, maxBytes) => fileCall("read", join(root, path), () => readInside(root, path, maxBytes)),
   list: (path) => fileCall("list", path, () => list(path)),
-  kindOf: (path) => fileCall("examine", path, () => kindOf(path, remoteKind)),
+  kindOf: (path) => fileCall("examine", path, () => kindOf(path, remoteFiles)),
   remove: (path) => fileCall("remove", path, (signal) => remove(path, changes, signal)),
   symlink: (target, path) => fileCall("link", path, () => symlink(target, path)),
 });

@@ -1,6 +1,7 @@
 /**
  * How full a file system is whose server may have gone. A process asks, since the few threads that Node has for files would
- * wait until the server is back. Bound: one process per path, killed after 10 s; one that cannot be killed is waited for.
+ * wait until the server is back. Bounds: one process per path, MAX_PROCESSES in all, killed after 10 s; one that cannot be
+ * killed is waited for.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -9,15 +10,19 @@ import { ioError } from "../core/ioError.ts";
 import type { FileSystemUsage } from "../ports/host.ts";
 
 const DEADLINE_MS = 10_000;
+const MAX_PROCESSES = 32;
 /** Block size; blocks, free, for users; inodes, free. */
 const FORMAT = "%S %b %f %a %c %d";
 
 /** Asks with stat(1). Rejects with a KubeletError. */
-export function createRemoteFileSystem(program = "stat"): (path: string) => Promise<FileSystemUsage> {
+export function createRemoteFileSystem(
+  program = "stat",
+  deadlineMs = DEADLINE_MS,
+): (path: string) => Promise<FileSystemUsage> {
   const asked = new Map<string, Promise<FileSystemUsage>>();
   const ask = async (path: string): Promise<FileSystemUsage> => {
     try {
-      const options = { timeout: DEADLINE_MS, killSignal: "SIGKILL", env: { ...process.env, LC_ALL: "C" } } as const;
+      const options = { timeout: deadlineMs, killSignal: "SIGKILL", env: { ...process.env, LC_ALL: "C" } } as const;
       const { stdout } = await promisify(execFile)(program, ["-f", "-c", FORMAT, "--", path], options);
       return parse(path, stdout);
     } catch (thrown) {
@@ -27,7 +32,13 @@ export function createRemoteFileSystem(program = "stat"): (path: string) => Prom
     }
   };
   return (path) => {
-    const answer = asked.get(path) ?? ask(path);
+    const known = asked.get(path);
+    if (known !== undefined) return known;
+    if (asked.size >= MAX_PROCESSES) {
+      const why = `${MAX_PROCESSES} other file systems have not answered yet`;
+      return Promise.reject<FileSystemUsage>(kubeletError("Unavailable", `cannot measure ${path}: ${why}`));
+    }
+    const answer = ask(path);
     asked.set(path, answer);
     return answer;
   };

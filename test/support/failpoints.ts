@@ -53,6 +53,8 @@ export function failingPorts(machine: MachinePorts, point: Failpoint | undefined
       ...files,
       makeDirectory: (path, mode) =>
         guarded("makeDirectory", path, files.makeDirectory(path, mode), files.makeDirectory(parentOf(path))),
+      createDirectory: (path, mode) =>
+        guarded("createDirectory", path, files.createDirectory(path, mode), files.makeDirectory(parentOf(path))),
       writeFile: (path, content, mode) =>
         guarded("writeFile", path, files.writeFile(path, content, mode), files.writeFile(path, "", mode)),
       createFile: (path, mode) => guarded("createFile", path, files.createFile(path, mode)),

@@ -21,14 +21,17 @@ export interface PrivateMounts {
 }
 
 /** Mounts it; `rootDirIn` makes the root directory of the kubelet there. Default: the place itself. */
-export function privateMounts(rootDirIn = (place: string): string => place): PrivateMounts {
+export function privateMounts(rootDirIn = (place: string): string => place, remoteDeadlineMs?: number): PrivateMounts {
   const place = realpathSync(mkdtempSync(join(tmpdir(), "rxlet-mounts-")));
   execFileSync("mount", ["-t", "tmpfs", "-o", "size=64m", "rxlet-test", place]);
   execFileSync("mount", ["--make-private", place]);
   const lockFile = `${place}.lock`;
   return {
     place,
-    mounts: createMounts({ clock: systemClock, log: recordingTelemetry().log, rootDir: rootDirIn(place), lockFile }),
+    mounts: createMounts({
+      ...{ clock: systemClock, log: recordingTelemetry().log, rootDir: rootDirIn(place), lockFile },
+      ...(remoteDeadlineMs === undefined ? {} : { remoteDeadlineMs }),
+    }),
     close() {
       unmountBelow(place);
       rmdirSync(place);

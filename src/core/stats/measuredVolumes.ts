@@ -12,7 +12,7 @@ export interface MeasuredVolume {
   readonly by: "du" | "statfs";
   /** On a file system other than that of the kubelet's directory. */
   readonly hasOwnFs: boolean;
-  /** A server answers for it, or does not. */
+  /** A server may answer for it, or not: that of NFS, or of what a local volume is a directory of. */
   readonly isRemote: boolean;
   /** It counts as ephemeral storage of the pod. */
   readonly isEphemeral: boolean;
@@ -26,8 +26,8 @@ export function measuredVolumes(pod: Pod, mounted: ReadonlyMap<string, VolumeLay
     if (layout === undefined) return [];
     const { path, plugin, hasContent, fileSystem } = layout;
     const isCounted = hasContent || plugin === EMPTY_DIR_PLUGIN;
-    const isRemote = plugin === NFS_PLUGIN;
-    if (!isCounted && !isRemote && plugin !== LOCAL_PLUGIN) return [];
+    const isRemote = plugin === NFS_PLUGIN || plugin === LOCAL_PLUGIN;
+    if (!isCounted && !isRemote) return [];
     const hasOwnFs = !isCounted || fileSystem !== undefined;
     const claim = claimOf(pod, volume);
     const { namespace } = pod.metadata;

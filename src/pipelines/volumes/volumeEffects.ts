@@ -82,7 +82,7 @@ function provideHostPath({ files }: VolumePorts, path: string, wanted: string): 
         case "nothing":
           return EMPTY;
         case "makeDirectory":
-          return files.makeDirectory(path, HOST_DIRECTORY_MODE);
+          return files.createDirectory(path, HOST_DIRECTORY_MODE);
         case "makeFile":
           return files.createFile(path, HOST_FILE_MODE);
       }

@@ -74,7 +74,7 @@ export function createSimDisk(fileSystems: readonly SimFileSystem[], files: () =
     operation === "createFile" ||
     operation === "replaceFile" ||
     operation === "symlink" ||
-    (operation === "makeDirectory" && files().at(path)?.kind !== "directory");
+    ((operation === "makeDirectory" || operation === "createDirectory") && files().at(path)?.kind !== "directory");
   const isFull = (fileSystem: SimFileSystem): boolean => {
     const others = filled(fileSystem);
     const own = storedOn(fileSystem);

@@ -70,6 +70,7 @@ export function createSimFiles({ clock, latencyMs = 0, fault, isFullFor, count }
         needRegular(tree, path);
         tree.writeFile(path, content, mode);
       }),
+    createDirectory: (path, mode) => call("createDirectory", path, () => tree.makeDirectory(path, mode)),
     createFile: (path, mode = FILE_MODE) =>
       call("createFile", path, () => {
         if (!tree.nodes.has(tree.resolve(path))) tree.writeFile(path, "", mode);

@@ -1,12 +1,13 @@
 /**
  * subPath on a real file system: links are followed first, in the open, then the place they led to is opened without
- * following any, and what is open is bound. Whoever swaps a name in between gets a Conflict, never another place.
+ * following any, and what is open is bound. Whoever swaps a name in between gets a Conflict, never another place. Volumes
+ * of remote file systems are worked on in a process of their own; see remoteInside.ts.
  */
 import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { kubeletError } from "../../core/errors.ts";
 import { errnoOf } from "../../core/ioError.ts";
-import { isRemote, mountAt, mountHolding } from "../../core/mount/mountInfo.ts";
+import { mountAt } from "../../core/mount/mountInfo.ts";
 import { namesBelow, namesOf, subPathFault } from "../../core/mount/subPath.ts";
 import type { BindInsideRequest, InsideVolume } from "../../ports/mounts.ts";
 import { nameIn, openBelow, openDirectory, openedAt } from "../../fileSystem/insideDirectory.ts";
@@ -21,7 +22,6 @@ const PERMISSIONS = 0o7777;
 /** Binds what is in the volume; see the port. */
 export async function bindInside(request: BindInsideRequest, run: RunTool): Promise<void> {
   const { volumeRoot, subPath, target, readOnly = false } = request;
-  await needAnswer(volumeRoot, run);
   const place = await placeOf(request);
   await using opened = await openBelow(place.root, place.names);
   const wanted = await opened.stat();
@@ -33,16 +33,6 @@ export async function bindInside(request: BindInsideRequest, run: RunTool): Prom
     if (isSame(wanted, await fs.lstat(target))) return;
     throw kubeletError("Conflict", `cannot bind ${join(volumeRoot, subPath)} at ${target}: something else appeared`);
   });
-}
-
-/**
- * Looks at a volume whose server may have gone by a process that can be left: a look of our own would hold one of the few
- * threads that Node has for files until the server is back.
- */
-async function needAnswer(volumeRoot: string, run: RunTool): Promise<void> {
-  const mount = mountHolding(await readMountTable(), volumeRoot);
-  if (mount === undefined || !isRemote(mount)) return;
-  await run({ program: "stat", args: ["--", volumeRoot], what: `reach ${volumeRoot}` });
 }
 
 /** Where a volume is and what leads to the subPath in it, links followed. Throws when that is outside. */
@@ -88,14 +78,12 @@ async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
   else await fs.writeFile(target, "", { mode: FILE_MODE, flag: "wx" });
 }
 
+export type MakeInsideRequest = InsideVolume & { readonly mode?: number };
+
 /** Makes what is missing of a subPath; see the port. */
-export async function makeInside(
-  { mode, volumeRoot, subPath }: InsideVolume & { readonly mode?: number },
-  run: RunTool,
-): Promise<void> {
+export async function makeInside({ mode, volumeRoot, subPath }: MakeInsideRequest): Promise<void> {
   const fault = subPathFault(subPath);
   if (fault !== undefined) throw refused(volumeRoot, subPath, fault);
-  await needAnswer(volumeRoot, run);
   const root = await fs.realpath(volumeRoot);
   const { existing, missing } = await firstMissing(root, namesOf(subPath));
   const names = namesBelow(root, existing);

@@ -12,8 +12,11 @@ export interface LeftTool {
   readonly startedAt: string;
 }
 
+/** The name of processes that work on a subPath; the kernel keeps 15 characters. */
+export const SUB_PATH_TOOL = "rxlet-subpath";
+
 /** What the kubelet starts, and their helpers such as mount.nfs. A daemon that one of these began is none. */
-const TOOL = /^(u?mount(\..*)?|stat)$/;
+const TOOL = /^(u?mount(\..*)?|stat|rxlet-subpath)$/;
 
 /** Everybody else who has the file open. Reads links only: a look at what is open could hang. */
 export async function holdersOf(file: string): Promise<readonly LeftTool[]> {

@@ -27,7 +27,11 @@ export function createMountTools(lock: ToolLock): MountTools {
     runFor: (usual) => async (tool, signal) => {
       const inherited = await lock.enter();
       working.add(tool);
-      return runTool({ ...tool, inherited, signal: signal ?? usual, whenEnded: () => working.delete(tool) });
+      const whenEnded = (): void => {
+        working.delete(tool);
+        tool.whenEnded?.();
+      };
+      return runTool({ ...tool, inherited, signal: signal ?? usual, whenEnded });
     },
   };
 }

@@ -3,14 +3,19 @@
  * those of the kernel. Inside, paths are as the kernel has them: a root directory may be reached through a link.
  */
 import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { switchMap } from "rxjs";
 import { ioError } from "../../core/ioError.ts";
 import { type RootAlias, rootAlias } from "../../core/mount/rootAlias.ts";
+import { createSemaphore } from "../../operators/semaphore.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { MountRequest, Mounts } from "../../ports/mounts.ts";
+import type { InsideVolume, MountRequest, Mounts } from "../../ports/mounts.ts";
 import type { Logger } from "../../ports/telemetry.ts";
+import { remoteMountOf } from "../remote/followLinks.ts";
 import { bind, makeReadOnly, unmount } from "./bind.ts";
 import { bindInside, makeInside } from "./insideVolume.ts";
+import { createInsideRemote } from "./remoteInside.ts";
 import { formatAndMount } from "./formatAndMount.ts";
 import { readMountTable } from "./mountTable.ts";
 import { boundedCall, runMount } from "./mountTool.ts";
@@ -21,6 +26,8 @@ const MOUNT_MS = 120_000;
 /** Checking a large disk takes its time, and formatting one. */
 const FORMAT_MS = 3_600_000;
 const DEFAULT_MS = 30_000;
+/** Processes that work in volumes of remote file systems. */
+const REMOTE_AT_ONCE = 4;
 
 async function mount({ source, target, fsType, options }: MountRequest, what: string, run: RunTool): Promise<void> {
   const args = ["-t", fsType, ...(options.length === 0 ? [] : ["-o", options.join(",")]), "--", source, target];
@@ -34,10 +41,12 @@ export interface MountsOptions {
   readonly rootDir: string;
   /** Held open by the tools of this kubelet; no other uses it at the same time. */
   readonly lockFile: string;
+  /** How long a server may take for one subPath. Default 10 s. */
+  readonly remoteDeadlineMs?: number;
 }
 
 /** Mounts of the mount namespace of this process. */
-export function createMounts({ clock, log, rootDir, lockFile }: MountsOptions): Mounts {
+export function createMounts({ clock, log, rootDir, lockFile, remoteDeadlineMs }: MountsOptions): Mounts {
   const tools = createMountTools(createToolLock({ file: lockFile, log }));
   let root: RootAlias | undefined;
   const findRoot = async (): Promise<RootAlias> => {
@@ -59,6 +68,15 @@ export function createMounts({ clock, log, rootDir, lockFile }: MountsOptions): 
         throw ioError(action, path, thrown);
       }
     });
+  const insideRemote = createInsideRemote(remoteDeadlineMs);
+  const remoteTurns = createSemaphore(REMOTE_AT_ONCE);
+  const inside = ({ volumeRoot, subPath }: InsideVolume, work: (isRemote: boolean) => Call<void>): Call<void> => {
+    const isRemote$ = call(["find the mount of", volumeRoot], DEFAULT_MS, async (_, { toReal }) => {
+      const mount = await remoteMountOf(join(toReal(volumeRoot), subPath), await readMountTable());
+      return mount !== undefined;
+    });
+    return isRemote$.pipe(switchMap((isRemote) => (isRemote ? remoteTurns.run(work(true)) : work(false))));
+  };
   const within = (options: CallOptions | undefined, usualMs: number): number => options?.deadlineMs ?? usualMs;
   return {
     list: () =>
@@ -98,13 +116,19 @@ export function createMounts({ clock, log, rootDir, lockFile }: MountsOptions): 
     bindInside(request, options) {
       const { volumeRoot, target } = request;
       const what = ["bind a subPath at", target, target] as const;
-      return call(what, within(options, DEFAULT_MS), (run, { toReal }) =>
-        bindInside({ ...request, volumeRoot: toReal(volumeRoot), target: toReal(target) }, run),
+      return inside(request, (isRemote) =>
+        call(what, within(options, DEFAULT_MS), (run, { toReal }) => {
+          const real = { ...request, volumeRoot: toReal(volumeRoot), target: toReal(target) };
+          return isRemote ? insideRemote({ kind: "bind", request: real }, run) : bindInside(real, run);
+        }),
       );
     },
     makeInside: (place) =>
-      call([`make subPath ${place.subPath} in`, place.volumeRoot], DEFAULT_MS, (run, { toReal }) =>
-        makeInside({ ...place, volumeRoot: toReal(place.volumeRoot) }, run),
+      inside(place, (isRemote) =>
+        call([`make subPath ${place.subPath} in`, place.volumeRoot], DEFAULT_MS, (run, { toReal }) => {
+          const real = { ...place, volumeRoot: toReal(place.volumeRoot) };
+          return isRemote ? insideRemote({ kind: "make", request: real }, run) : makeInside(real);
+        }),
       ),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Work on trees in a thread of its own: a hundred thousand files would keep the event loop, or take ten times the CPU time
- * as Promises. Owns the thread: started by the first task, ended 30 s after the last one.
+ * as Promises. Owns the thread: started by the first task, by default ended 30 s after the last one.
  */
 import type { Subscription } from "rxjs";
 import { Worker } from "node:worker_threads";
@@ -30,8 +30,14 @@ interface Waiting {
   readonly seen: ((progress: TreeProgress) => void) | undefined;
 }
 
+export interface TreeWorkerOptions {
+  readonly clock: Clock;
+  /** How long the thread stays without a task. Default 30 s. */
+  readonly idleMs?: number;
+}
+
 /** Makes one; the thread is started when it is needed. */
-export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWorker {
+export function createTreeWorker({ clock, idleMs = IDLE_MS }: TreeWorkerOptions): TreeWorker {
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
   let thread: Worker | undefined;
@@ -47,7 +53,7 @@ export function createTreeWorker({ clock }: { readonly clock: Clock }): TreeWork
     waiting.get(id)?.settle(result);
     waiting.delete(id);
     if (waiting.size > 0) return;
-    ending = clock.scheduler.schedule(end, IDLE_MS);
+    ending = clock.scheduler.schedule(end, idleMs);
   };
   const start = (): Worker => {
     const made = new Worker(PROGRAM, { resourceLimits: LIMITS, name: "trees" });

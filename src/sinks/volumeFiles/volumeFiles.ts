@@ -1,23 +1,43 @@
 /**
  * The VolumeFiles port on the file system of this machine. Bounds: a write is one system call at a time and runs to its
- * end; work on whole volumes is done in turns by threads of its own, and ends when nobody waits for it.
+ * end; work on whole volumes is done in turns by threads of its own, and ends when nobody waits for it. A volume on a
+ * remote file system has a thread for that file system.
  */
 import * as fs from "node:fs/promises";
+import { kubeletError } from "../../core/errors.ts";
 import { ioError } from "../../core/ioError.ts";
 import { fromCall } from "../../operators/fromCall.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { VolumeFiles } from "../../ports/volumeFiles.ts";
 import type { Trees } from "../trees/trees.ts";
+import type { TreeWorker } from "../trees/treeWorker.ts";
+import { createRemoteFiles, type RemoteFiles } from "../remote/remoteFiles.ts";
 import { writeAtomic } from "./writeAtomic.ts";
 
 export interface VolumeFilesOptions {
   /** Gives generations of files their names. */
   readonly clock: Clock;
   readonly trees: Trees;
+  readonly remoteFiles?: RemoteFiles;
 }
 
 /** File operations in volumes, as the user of this process. */
-export function createVolumeFiles({ clock, trees: { changes, counts } }: VolumeFilesOptions): VolumeFiles {
+export function createVolumeFiles({
+  clock,
+  trees: { changes, remoteChanges, counts },
+  remoteFiles = createRemoteFiles(),
+}: VolumeFilesOptions): VolumeFiles {
+  const changesIn = async (dir: string): Promise<TreeWorker> => {
+    const remote = await remoteFiles.at(dir);
+    return remote === undefined ? changes : remoteChanges.on(remote.mount.device);
+  };
+  const groupOf = async (dir: string): Promise<number> => {
+    const remote = await remoteFiles.at(dir);
+    if (remote === undefined) return (await fs.stat(dir)).gid;
+    const found = await remote.look();
+    if (found === undefined) throw kubeletError("NotFound", `cannot look at ${dir}: nothing is there`);
+    return found.gid;
+  };
   return {
     writeAtomic: (dir, files, ownership) =>
       fromCall(async (signal) => {
@@ -33,13 +53,15 @@ export function createVolumeFiles({ clock, trees: { changes, counts } }: VolumeF
         }
       }),
     setOwnership: (dir, ownership, seen) =>
-      fromCall((signal) =>
-        changes.run({ kind: "setOwnership", dir, ownership }, signal, seen && (({ entries }) => seen(entries))),
-      ),
+      fromCall(async (signal) => {
+        const worker = await changesIn(dir);
+        const task = { kind: "setOwnership", dir, ownership } as const;
+        return worker.run(task, signal, seen && (({ entries }) => seen(entries)));
+      }),
     groupOf: (dir) =>
       fromCall(async () => {
         try {
-          return (await fs.stat(dir)).gid;
+          return await groupOf(dir);
         } catch (thrown) {
           throw ioError("look at", dir, thrown);
         }

@@ -90,8 +90,6 @@ describe("a directory swapped for a link on the way", () => {
 
   it("never has directories made outside", async () => {
     const { volume, outside, swapped } = await place(dir());
-    const { signal } = new AbortController();
-    const run: RunTool = (tool) => runTool({ ...tool, signal });
     /** In the volume's own directory, wherever it is just now; one made while that was aside goes with the next swap. */
     const isKept = async (name: string): Promise<boolean> => {
       const places = [swapped, `${swapped}.aside`].map((path) =>
@@ -103,7 +101,7 @@ describe("a directory swapped for a link on the way", () => {
       let made = 0;
       const attempt = async () => {
         made += 1;
-        await makeInside({ volumeRoot: volume, subPath: `sub/dir/new-${made}/newer` }, run);
+        await makeInside({ volumeRoot: volume, subPath: `sub/dir/new-${made}/newer` });
         return (await isKept(`new-${made}`)) ? "kept" : "made";
       };
       expect([...(await tally(TRIES / 10, attempt, ["kept", "refused"])).keys()]).toContain("kept");

@@ -1,0 +1,47 @@
+/**
+ * Follows the links of a path by hand and stops at the first remote mount: nothing in or below it is looked at, so that a
+ * dead server holds none of the few threads that Node has for files. Bound: MAX_LINKS.
+ */
+import * as fs from "node:fs/promises";
+import { errnoOf } from "../../core/ioError.ts";
+import { isRemote, type MountEntry } from "../../core/mount/mountInfo.ts";
+
+const MAX_LINKS = 40;
+
+/** The remote mount that a path leads through; undefined for a path that no server answers for. */
+export async function remoteMountOf(path: string, entries: readonly MountEntry[]): Promise<MountEntry | undefined> {
+  const remote = new Map(entries.filter(isRemote).map((entry) => [entry.mountPoint, entry]));
+  if (remote.size === 0) return undefined;
+  let left = path.split("/");
+  let here: readonly string[] = [];
+  for (let links = 0; left.length > 0 && links <= MAX_LINKS; ) {
+    const [name = "", ...rest] = left;
+    left = rest;
+    if (name === "" || name === ".") continue;
+    if (name === "..") {
+      here = here.slice(0, -1);
+      continue;
+    }
+    const place = `/${[...here, name].join("/")}`;
+    const mount = remote.get(place);
+    if (mount !== undefined) return mount;
+    const target = await linkTarget(place);
+    if (target === "nothing") return undefined;
+    if (target === "no link") {
+      here = [...here, name];
+      continue;
+    }
+    links += 1;
+    if (target.to.startsWith("/")) here = [];
+    left = [...target.to.split("/"), ...rest];
+  }
+  return undefined;
+}
+
+async function linkTarget(path: string): Promise<{ readonly to: string } | "no link" | "nothing"> {
+  try {
+    return { to: await fs.readlink(path) };
+  } catch (thrown) {
+    return errnoOf(thrown) === "EINVAL" ? "no link" : "nothing";
+  }
+}

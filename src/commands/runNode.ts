@@ -52,6 +52,7 @@ import { createMetrics, type MetricsSink } from "../sinks/metrics.ts";
 import { createProbers } from "../sinks/probers/probers.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
+import { loopStalls } from "../sources/loopStalls.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
 import { readMachine } from "../sources/machine.ts";
@@ -63,6 +64,7 @@ import { setBuildMetrics } from "./buildMetrics.ts";
 import { countCriCalls } from "./criMetrics.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { createLocalApi, type LocalApi } from "./localApi.ts";
+import { noticeStalls } from "./noticeStalls.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { podSources, usesStreams } from "./podSources.ts";
 import { runtimeSignals } from "./runtimeSignals.ts";
@@ -124,7 +126,11 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
               }),
             ),
           );
-          return merge(surviveUnhandled(ports.telemetry, systemClock), node$);
+          return merge(
+            surviveUnhandled(ports.telemetry, systemClock),
+            noticeStalls(loopStalls(systemClock), ports.telemetry, systemClock),
+            node$,
+          );
         },
       ),
     ),

@@ -4,6 +4,7 @@
  */
 import type { SchedulerAction, Subscription } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
+import { inStage, ownerStage, type Stage } from "./loopStage.ts";
 
 /** The longest single hop, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -12,6 +13,8 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 export class Alarm {
   private readonly clock: Clock;
   private readonly ring: () => void;
+  /** Who made it: whoever sets it anew is only the cause. */
+  private readonly stage: Stage | undefined = ownerStage();
   private dueAt = 0;
   private pending: Subscription | undefined;
   /** An action that has run and can be scheduled again. */
@@ -46,7 +49,7 @@ export class Alarm {
     }
     this.pending = undefined;
     this.spent = action;
-    this.ring();
+    inStage(this.stage, this.ring);
   }
 
   private hop(): number {

@@ -19,6 +19,7 @@ import { rejectedStatus } from "../core/pod/rejectedStatus.ts";
 import type { PodStatusInput } from "../core/pod/status.ts";
 import { eachOf } from "../operators/eachOf.ts";
 import { keyedWorkers } from "../operators/keyedWorkers.ts";
+import { inStage } from "../operators/loopStage.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Cell } from "../state/cell.ts";
@@ -31,6 +32,8 @@ import type { PodServices } from "./podServices.ts";
 import { podWorker } from "./podWorker/podWorker.ts";
 import { preemption } from "./preemption.ts";
 import { roomWaits } from "./roomWaits.ts";
+
+const REGISTRY = { kind: "registry", text: "pod registry" } as const;
 
 type State = Pick<NodeView, "listing" | "runtimeState" | "node" | "pressures" | "sourcesSeen"> & {
   /** Its own cell. */
@@ -63,7 +66,7 @@ export function podLifecycle(
     return step;
   };
   return inputs.registry$.pipe(
-    map(advance),
+    map((input) => inStage(REGISTRY, () => advance(input))),
     connect((steps$) =>
       merge(
         steps$.pipe(eachOf((step) => [...refusals(step, ports), ...resizeEvents(step, ports.telemetry)])),

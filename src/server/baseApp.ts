@@ -9,6 +9,7 @@ import { escapedHtml } from "../core/server/html.ts";
 import { movedTo, notFoundText } from "../core/server/muxPath.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { http2Of } from "./lastAnswer.ts";
+import { asRequest } from "./requestStage.ts";
 import type { ServerBindings } from "./serverBindings.ts";
 
 /** What a server has before its routes. */
@@ -89,6 +90,7 @@ export function baseApp(log: Logger, { count, names, guard, first, takesBody = [
   if (count !== undefined) app.use(count);
   if (names !== undefined) app.use(refuseForeignPages(names));
   if (guard !== undefined) app.use(guard);
+  app.use(asRequest);
   if (first !== undefined) app.use(first);
   app.use(sendOn);
   app.use(refuseBodies(takesBody));

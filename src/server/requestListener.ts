@@ -4,10 +4,12 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { peerGroup } from "../core/server/connectionRoom.ts";
+import { inStage } from "../operators/loopStage.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 import type { AnswerRoom } from "./answerRoom.ts";
 import type { Connections } from "./connections.ts";
 import { failedTask } from "./failedTask.ts";
+import { requestStage } from "./requestStage.ts";
 
 /** Hears of each request. */
 export type RequestListener = (
@@ -36,7 +38,8 @@ export function requestListener(
   return (incoming, outgoing) => {
     const done = connections.of(incoming.socket)?.work();
     if (done !== undefined) outgoing.once("close", done);
-    answer(incoming, outgoing).catch((thrown: unknown) => {
+    const answered = inStage(requestStage(incoming.method, incoming.url), () => answer(incoming, outgoing));
+    answered.catch((thrown: unknown) => {
       failed(thrown);
       outgoing.destroy();
     });

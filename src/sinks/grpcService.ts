@@ -10,6 +10,7 @@ import type { ErrorCode, KubeletError } from "../core/errors.ts";
 import { errorCodeOfStatus, type GrpcFailure, grpcFailureText } from "../core/grpcStatus.ts";
 import { unreachableRuntime } from "../core/runtime/unreachableRuntime.ts";
 import type { CallOptions } from "../ports/call.ts";
+import { inStage, ownerStage, type Stage } from "../operators/loopStage.ts";
 import type { Clock } from "../ports/clock.ts";
 
 interface MessageCodec {
@@ -84,13 +85,11 @@ class Rpc {
   readonly #path: string;
   readonly #method: MethodDefinition;
   readonly #binding: GrpcBinding;
-  readonly #decode: (bytes: Buffer) => unknown;
 
   constructor(path: string, method: MethodDefinition, binding: GrpcBinding) {
     this.#path = path;
     this.#method = method;
     this.#binding = binding;
-    this.#decode = (bytes) => method.responseType.decode(bytes);
   }
 
   call(request: unknown, options: CallOptions = {}): Observable<unknown> {
@@ -125,6 +124,11 @@ class Rpc {
     });
   }
 
+  /** Answers are read and handled on behalf of the caller. */
+  #stage(): Stage {
+    return { kind: "runtime_answer", text: `${this.#method.name} answer`, owner: ownerStage() };
+  }
+
   /** Sends the request; the result cancels it. */
   #start(request: unknown, options: CallOptions, outcome: Outcome): () => void {
     const { name, requestType, responseStream } = this.#method;
@@ -151,25 +155,29 @@ class Rpc {
 
   #unary(bytes: Buffer, options: GrpcOptions, outcome: Outcome): () => void {
     const { client } = this.#binding;
+    const stage = this.#stage();
     const call = client.makeUnaryRequest(
       this.#path,
       identity,
-      this.#decode,
+      (answer: Buffer) => inStage(stage, () => this.#method.responseType.decode(answer)),
       bytes,
       NO_METADATA,
       options,
-      (failure, message) => {
-        if (failure === null) outcome.answer(message);
-        else outcome.fail(this.#failed(failure));
-      },
+      (failure, message) =>
+        inStage(stage, () => {
+          if (failure === null) outcome.answer(message);
+          else outcome.fail(this.#failed(failure));
+        }),
     );
     return () => call.cancel();
   }
 
   #stream(bytes: Buffer, options: GrpcOptions, outcome: Outcome): () => void {
     const { client } = this.#binding;
-    const stream = client.makeServerStreamRequest(this.#path, identity, this.#decode, bytes, NO_METADATA, options);
-    stream.on("data", outcome.item);
+    const stage = this.#stage();
+    const decode = (answer: Buffer): unknown => inStage(stage, () => this.#method.responseType.decode(answer));
+    const stream = client.makeServerStreamRequest(this.#path, identity, decode, bytes, NO_METADATA, options);
+    stream.on("data", (message) => inStage(stage, () => outcome.item(message)));
     stream.on("error", (failure: ServiceError) => outcome.fail(this.#failed(failure)));
     stream.on("end", outcome.complete);
     return () => stream.cancel();

@@ -41,6 +41,7 @@ import type { Digest } from "../core/pod/staticPod.ts";
 import { boundedMergeMap } from "../operators/boundedMergeMap.ts";
 import { conflateMap } from "../operators/conflateMap.ts";
 import { deadline } from "../operators/deadline.ts";
+import { inStage } from "../operators/loopStage.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ManifestDirectory } from "../ports/manifestDirectory.ts";
@@ -100,7 +101,8 @@ export function filePodSource(options: FilePodSourceOptions): Observable<SourceS
       };
       const taken = (found: ManifestListing, reads: readonly FileRead[]) => {
         const looked = seen(found, reads);
-        const after = applyLook(files, looked, FILE_SETTLE_TIMES);
+        const stage = { kind: "manifest", text: `look at ${options.path}` } as const;
+        const after = inStage(stage, () => applyLook(files, looked, FILE_SETTLE_TIMES));
         files = after.files;
         looked$.next(Math.min(auditPeriodMs, Math.max(1, (after.wakeAt ?? Infinity) - looked.now)));
         return files.snapshot;
@@ -195,15 +197,17 @@ function readFile(files: ManifestFiles, path: string, options: FilePodSourceOpti
 function parse(bytes: Uint8Array, path: string, options: FilePodSourceOptions): ManifestReading {
   const { nodeName, digest, clock, preventApiReferences = true, standalone = true } = options;
   const readAt = clock.wallTime();
-  return readManifest(parseManifest(bytes), {
-    source: "file",
-    origin: path,
-    nodeName,
-    digest,
-    readAt,
-    preventApiReferences,
-    standalone,
-  });
+  return inStage({ kind: "manifest", text: `manifest ${path}` }, () =>
+    readManifest(parseManifest(bytes), {
+      source: "file",
+      origin: path,
+      nodeName,
+      digest,
+      readAt,
+      preventApiReferences,
+      standalone,
+    }),
+  );
 }
 
 /** A file that cannot be read keeps its last good pods, unless it is gone. */

@@ -10,6 +10,7 @@ import { readManifest } from "../core/pod/manifest/readManifest.ts";
 import type { SourceSnapshot } from "../core/pod/sourceSnapshot.ts";
 import type { Digest } from "../core/pod/staticPod.ts";
 import { deadline } from "../operators/deadline.ts";
+import { inStage } from "../operators/loopStage.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ManifestConditions, ManifestResponse, ManifestServer } from "../ports/manifestServer.ts";
@@ -90,5 +91,8 @@ function answerOf(response: ManifestResponse, known: string | undefined, options
     preventApiReferences,
     standalone,
   } as const;
-  return { kind: "content", content, reading: readManifest(parseManifest(response.body), context) };
+  const reading = inStage({ kind: "manifest", text: `manifests of ${url}` }, () =>
+    readManifest(parseManifest(response.body), context),
+  );
+  return { kind: "content", content, reading };
 }

@@ -7,6 +7,7 @@
 import { type SchedulerAction, type SchedulerLike, Subscription } from "rxjs";
 import { epochMs, monotonicMs } from "../core/ids.ts";
 import { NOT_PENDING, TimedHeap, type TimedItem } from "../core/timedHeap.ts";
+import { inStage, ownerStage, type Stage } from "../operators/loopStage.ts";
 import type { Clock } from "../ports/clock.ts";
 
 /** The platform's longest timeout, 24.8 days. A longer wait takes several. */
@@ -76,6 +77,9 @@ class Waiting {
 
 const waiting = new Waiting();
 
+/** Of work that no stage has put off. */
+const TIMER: Stage = { kind: "timer", text: "timer" };
+
 /** A piece of scheduled work; scheduling it again while it is pending moves it. */
 class SystemAction<T> extends Subscription implements SchedulerAction<T>, RunnableItem {
   dueMs = 0;
@@ -84,6 +88,8 @@ class SystemAction<T> extends Subscription implements SchedulerAction<T>, Runnab
   private readonly work: Work<T>;
   private state: T | undefined = undefined;
   private immediate: NodeJS.Immediate | undefined = undefined;
+  /** Who scheduled it. */
+  private stage: Stage = TIMER;
 
   constructor(work: Work<T>) {
     super();
@@ -94,6 +100,7 @@ class SystemAction<T> extends Subscription implements SchedulerAction<T>, Runnab
     if (this.closed) return this;
     this.cancel();
     this.state = state;
+    this.stage = ownerStage() ?? TIMER;
     if (delay > 0) waiting.add(this, performance.now() + delay);
     else this.immediate = setImmediate(() => this.run());
     return this;
@@ -106,7 +113,7 @@ class SystemAction<T> extends Subscription implements SchedulerAction<T>, Runnab
 
   run(): void {
     this.immediate = undefined;
-    this.work.call(this, this.state);
+    inStage(this.stage, () => this.work.call(this, this.state));
   }
 
   private cancel(): void {
@@ -122,6 +129,12 @@ const systemScheduler: SchedulerLike = {
     return new SystemAction(work).schedule(state, delay);
   },
 };
+
+/** Calls back at the end of this turn of the event loop, after the microtasks that are pending or follow from them. */
+export function atTurnEnd(ended: () => void): void {
+  // Node runs what is put off until the next tick once it is out of microtasks.
+  queueMicrotask(() => process.nextTick(ended));
+}
 
 /** Time of this machine. `monotonicMs` counts from the start of the process, with fractions. */
 export const systemClock: Clock = {

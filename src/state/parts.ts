@@ -5,6 +5,7 @@
 import { ignoreElements, type Observable } from "rxjs";
 import { invariant } from "../core/invariant.ts";
 import type { Queue } from "../operators/createQueue.ts";
+import { staged } from "../operators/loopStage.ts";
 import type { ReadFace } from "./nodeState.ts";
 
 /** A running part. Its `run$` works while it is subscribed and errors only on a broken invariant. */
@@ -64,7 +65,10 @@ export function createParts<Cells extends object, Queues extends object>(
     list,
     run(name, { reads = [], writes = [] }, start) {
       for (const place of writes) if (place in cells) take(name, place);
-      const run$ = start(only([...reads, ...writes]) as Parameters<typeof start>[0]).pipe(ignoreElements());
+      const run$ = start(only([...reads, ...writes]) as Parameters<typeof start>[0]).pipe(
+        ignoreElements(),
+        staged({ kind: `part_${name}`, text: name }),
+      );
       list.push({ name, reads: reads.map(String), writes: writes.map(String), run$ });
     },
     owner(name, ...owned) {

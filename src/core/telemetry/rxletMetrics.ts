@@ -1,5 +1,5 @@
 /** The pipeline's own metrics: bounds, queues, drops, restarts of sources, inspections. Upstream has none of these. */
-import { LOOP_LAG_BUCKETS, type MetricRow, ROOM_WAIT_BUCKETS } from "./metricRow.ts";
+import { LOOP_LAG_BUCKETS, type MetricRow, ROOM_WAIT_BUCKETS, STALL_BUCKETS } from "./metricRow.ts";
 
 /** Metrics that only this kubelet has. */
 export const rxletMetrics = {
@@ -23,6 +23,12 @@ export const rxletMetrics = {
     help: "How late the event loop ran its timers.",
     labels: [],
     buckets: LOOP_LAG_BUCKETS,
+  },
+  rxlet_event_loop_stall_seconds: {
+    type: "histogram",
+    help: "Stalls of the event loop of 50 ms and more, by the kind of work that caused them.",
+    labels: ["stage"],
+    buckets: STALL_BUCKETS,
   },
   rxlet_events_total: {
     type: "counter",

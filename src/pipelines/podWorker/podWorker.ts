@@ -18,6 +18,7 @@ import { sameValue } from "../../core/sameValue.ts";
 import { aborted } from "../../operators/aborted.ts";
 import { derived } from "../../operators/derived.ts";
 import { inParallel } from "../../operators/inParallel.ts";
+import { type Stage, staged } from "../../operators/loopStage.ts";
 import { reconcile } from "../../operators/reconcile.ts";
 import { switchAndJoin } from "../../operators/switchAndJoin.ts";
 import { whenever } from "../../operators/whenever.ts";
@@ -62,7 +63,8 @@ export function podWorker(
       }),
       switchAndJoin<PodCommand, PodOutput>({
         key: phaseKey,
-        run: (command, stop) => runPhase(contextOf(command.identity), command, stop, latest),
+        run: (command, stop) =>
+          runPhase(contextOf(command.identity), command, stop, latest).pipe(staged(stageOf(command.identity))),
         joinDeadlineMs: config.joinDeadlineMs,
         clock: ports.clock,
         onLeak: ({ phase, identity }) => {
@@ -96,6 +98,11 @@ export function podWorker(
     );
   });
 }
+
+const stageOf = ({ namespace, name }: PodIdentity): Stage => ({
+  kind: "pod_worker",
+  text: `pod worker ${namespace}/${name}`,
+});
 
 /** Commands with one key are one phase: they change its input, not what runs. */
 function phaseKey(command: PodCommand): string {
@@ -134,7 +141,7 @@ function runPhase(
       );
       return reconcile({
         triggers$: whenever(commands$, looked$, verdicts.changes$, objects$).pipe(takeUntil(aborted(stop))),
-        run: () => syncLatest(context, latest.value, stop),
+        run: () => syncLatest(context, latest.value, stop).pipe(staged(stageOf(identity))),
         wakeAfterMs: () =>
           // A wake-up nobody would act on would come again at once, for ever.
           Math.min(config.syncPeriodMs, (isToSync(context, latest.value) ? wakeAfter(context) : undefined) ?? Infinity),

@@ -8,6 +8,7 @@ import type { Dispatcher } from "undici";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
 import { kubeletError } from "../../core/errors.ts";
 import { trimmedEnd } from "../../core/trimmedEnd.ts";
+import { inStage, ownerStage, type Stage } from "../../operators/loopStage.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ApiRequest } from "./apiRequests.ts";
@@ -115,6 +116,7 @@ function startExchange(
 ): Exchange {
   let controller: Dispatcher.DispatchController | undefined;
   let over = false;
+  const stage: Stage = { kind: "api_server_answer", text: `answer to ${method} ${path}`, owner: ownerStage() };
   const cancelled = () => kubeletError("Cancelled", "the request was cancelled") as unknown as Error;
   const failed = (error: unknown): void => {
     if (over) return;
@@ -127,15 +129,15 @@ function startExchange(
       if (over) started.abort(cancelled());
     },
     onResponseStart(_controller, status, answerHeaders) {
-      if (!over && status >= 200) to.head(status, answerHeaders);
+      if (!over && status >= 200) inStage(stage, () => to.head(status, answerHeaders));
     },
     onResponseData(_controller, piece) {
-      if (!over) to.data(piece);
+      if (!over) inStage(stage, () => to.data(piece));
     },
     onResponseEnd() {
       if (over) return;
       over = true;
-      to.end();
+      inStage(stage, () => to.end());
     },
     onResponseError: (_controller, error) => failed(error),
   };

@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import { kubeletError } from "../../core/errors.ts";
 import { invariant, InvariantError } from "../../core/invariant.ts";
 import { err, type Result } from "../../core/result.ts";
+import { inStage } from "../../operators/loopStage.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { TreeAnswer, TreeNews, TreeProgress, TreeRequest, TreeTask, TreeValues } from "./treeTasks.ts";
 
@@ -59,10 +60,12 @@ export function createTreeWorker({ clock, idleMs = IDLE_MS }: TreeWorkerOptions)
     const made = new Worker(PROGRAM, { resourceLimits: LIMITS, name: "trees" });
     made.unref();
     let why = "it ended";
-    made.on("message", (message: TreeAnswer | TreeNews) => {
-      if ("progress" in message) waiting.get(message.id)?.seen?.(message.progress);
-      else settle(message.id, message.result);
-    });
+    made.on("message", (message: TreeAnswer | TreeNews) =>
+      inStage({ kind: "tree_worker", text: "answer about a tree" }, () => {
+        if ("progress" in message) waiting.get(message.id)?.seen?.(message.progress);
+        else settle(message.id, message.result);
+      }),
+    );
     made.on("error", (thrown: unknown) => {
       why = String(thrown);
       // An error of another thread has lost its class.

@@ -1,0 +1,112 @@
+/** Stalls of the event loop: which work of a short window held it up for too long. Pure; src/sources/loopStalls.ts observes. */
+
+/** A stall this long is logged: liveness probes and leases notice a few of them in a row. */
+export const STALL_MS = 50;
+/** An unexplained delay counts as explained by a stall at least this part of it: short work adds to both. */
+const EXPLAINED_PART = 0.5;
+/** Turns named beside a stall without a stage. */
+const MAX_RECENT = 3;
+
+/** Label `stage` of the stall metric; `part_` is followed by the name of a part of the kubelet. */
+export type StageKind =
+  | "api_server_answer"
+  | "garbage_collection"
+  | "http_request"
+  | "manifest"
+  | "not_running"
+  | `part_${string}`
+  | "pod_worker"
+  | "registry"
+  | "runtime_answer"
+  | "start"
+  | "timer"
+  | "tree_worker"
+  | "unknown";
+
+/** One turn of the event loop: a callback and the microtasks that follow it. Times are of one monotonic clock. */
+export interface LoopTurn {
+  readonly kind: StageKind;
+  /** The stage that took most of it. */
+  readonly text: string;
+  readonly owner?: string | undefined;
+  readonly startMs: number;
+  readonly durationMs: number;
+}
+
+/** A pause of the garbage collector. */
+export interface CollectionPause {
+  readonly startMs: number;
+  readonly durationMs: number;
+}
+
+/** What was observed since the last look. */
+export interface LoopWindow {
+  readonly turns: readonly LoopTurn[];
+  readonly collections: readonly CollectionPause[];
+  /** How late the event loop was at worst, whoever held it up. */
+  readonly lagMs: number;
+  /** CPU time of the event loop's thread. */
+  readonly cpuMs: number;
+  /** The process loads its modules. */
+  readonly isStarting: boolean;
+}
+
+/** A stall and its cause. */
+export interface LoopStall {
+  readonly kind: StageKind;
+  readonly stage: string;
+  /** On whose behalf the stage ran. */
+  readonly owner?: string | undefined;
+  readonly durationMs: number;
+  /** CPU time of the thread in the whole window: much less than the stall means that it waited. */
+  readonly cpuMs: number;
+  /** Of a stall without a stage: the longest turns around it. */
+  readonly recent?: readonly string[];
+}
+
+const COLLECTION = "garbage collection";
+/** No core was free, a system call blocked, or the process was stopped. */
+const NOT_RUNNING = "not running";
+
+/** The stalls of a window, each with its cause. */
+export function stallsOf({ turns, collections, lagMs, cpuMs, isStarting }: LoopWindow): readonly LoopStall[] {
+  const stalled = turns.filter(({ durationMs }) => durationMs >= STALL_MS);
+  const ofTurns = stalled.map((turn): LoopStall => {
+    const { kind, text, owner, durationMs } = turn;
+    const collectedMs = collections.reduce((sum, pause) => sum + overlapMs(turn, pause), 0);
+    if (collectedMs >= durationMs / 2) return { ...collectionStall(durationMs, cpuMs), owner: text };
+    return { kind, stage: text, durationMs, cpuMs, ...(owner === undefined ? {} : { owner }) };
+  });
+  const ofCollections = collections
+    .filter((pause) => pause.durationMs >= STALL_MS && !stalled.some((turn) => overlapMs(turn, pause) > 0))
+    .map(({ durationMs }) => collectionStall(durationMs, cpuMs));
+  const stalls = [...ofTurns, ...ofCollections];
+  const isExplained = stalls.some(({ durationMs }) => durationMs >= lagMs * EXPLAINED_PART);
+  if (lagMs < STALL_MS || isExplained) return stalls;
+  return [
+    ...stalls,
+    { ...causeOf(isStarting, cpuMs, lagMs), durationMs: lagMs, cpuMs, recent: longest(turns, collections) },
+  ];
+}
+
+function causeOf(isStarting: boolean, cpuMs: number, lagMs: number): Pick<LoopStall, "kind" | "stage"> {
+  if (isStarting) return { kind: "start", stage: "start" };
+  if (cpuMs < lagMs / 2) return { kind: "not_running", stage: NOT_RUNNING };
+  return { kind: "unknown", stage: "unknown" };
+}
+
+const collectionStall = (durationMs: number, cpuMs: number): LoopStall => ({
+  kind: "garbage_collection",
+  stage: COLLECTION,
+  durationMs,
+  cpuMs,
+});
+
+const overlapMs = (a: CollectionPause, b: CollectionPause): number =>
+  Math.max(0, Math.min(a.startMs + a.durationMs, b.startMs + b.durationMs) - Math.max(a.startMs, b.startMs));
+
+const longest = (turns: readonly LoopTurn[], collections: readonly CollectionPause[]): readonly string[] =>
+  [...turns, ...collections.map((pause) => ({ ...pause, text: COLLECTION }))]
+    .toSorted((a, b) => b.durationMs - a.durationMs)
+    .slice(0, MAX_RECENT)
+    .map(({ text, durationMs }) => `${text} ${Math.round(durationMs)} ms`);

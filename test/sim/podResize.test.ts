@@ -174,6 +174,59 @@ describe("a resize that fits", () => {
     check();
   });
 
+  describe("of a pod whose container has no limits of its own", () => {
+    const resizePolicy = ["cpu", "memory"].map((resourceName) => ({ resourceName, restartPolicy: "RestartContainer" }));
+    const whole = (size: Size, generation = 1): Pod => {
+      const bare = sized(size, { generation });
+      const containers = [containerOf({ resizePolicy })];
+      return { ...bare, spec: { ...bare.spec, resources: { requests: { ...size }, limits: { ...size } }, containers } };
+    };
+
+    it("restarts the container when its policy asks for that: the limit it inherits changes", () => {
+      const { node, takeCalls, check } = podNode({ pods: [whole(SMALL)] });
+      node.runFor(1_000);
+      for (const [index, size] of [{ ...SMALL, cpu: "2" }, LARGE, SMALL].entries()) {
+        takeCalls();
+        node.putPod(whole(size, index + 2));
+        node.runFor(60_000);
+        expect(takeCalls().filter((call) => call.startsWith("StopContainer"))).toEqual([
+          `StopContainer uid-1/main#${index}`,
+        ]);
+        expect([inForce(node), resizing(node)]).toEqual([
+          [`${Number(size.cpu) * 1000} ${Number.parseInt(size.memory, 10) * 1024}`],
+          [],
+        ]);
+      }
+      check();
+    });
+
+    it("restarts it once while the cgroup refuses the size, and again by no kubelet that starts meanwhile", () => {
+      let refuses = false;
+      const { node, check } = podNode({
+        pods: [whole(SMALL)],
+        cgroupFault: (operation, name) =>
+          refuses && operation === "ensure" && name.endsWith("poduid-1") ? "Unknown" : undefined,
+      });
+      node.runFor(1_000);
+      refuses = true;
+      node.putPod(whole(LARGE, 2));
+      node.runFor(60_000);
+      expect([node.running(), inForce(node), cgroup(node)?.cpuQuotaUs]).toEqual([
+        ["demo/uid-1/main#1"],
+        ["2000 2048"],
+        100_000,
+      ]);
+      expect(resizing(node)[0]).toMatch(/^PodResizeInProgress 2 Error cannot ensure cgroup/);
+      node.crashKubelet();
+      node.restartKubelet();
+      node.runFor(60_000);
+      refuses = false;
+      node.runFor(120_000);
+      expect([node.running(), cgroup(node)?.cpuQuotaUs, resizing(node)]).toEqual([["demo/uid-1/main#1"], 200_000, []]);
+      check();
+    });
+  });
+
   it("is told as in progress while the runtime refuses, with the error, and tried again", () => {
     let refuses = true;
     const { node, events, check } = podNode({

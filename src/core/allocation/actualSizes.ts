@@ -19,12 +19,25 @@ import {
   withAllocation,
 } from "./podAllocation.ts";
 
+/** The size that an instance was created with or last resized to. */
+export interface InstanceSize {
+  readonly own: Requirements;
+  /** The pod-level resources at that time: a container without a limit of its own gets their limit. */
+  readonly pod: Requirements | undefined;
+}
+
+/** Returns the size that the spec gives to one of its containers. */
+export const specifiedSize = ({ spec }: Pick<Pod, "spec">, { resources }: Container): InstanceSize => ({
+  own: resources ?? {},
+  pod: spec.resources,
+});
+
 /** Actuated sizes, as far as this kubelet set them. */
 export interface ActualSizes {
   /** Sizes of container instances that this kubelet created or resized. */
-  readonly containers: ReadonlyMap<ContainerId, Requirements>;
+  readonly containers: ReadonlyMap<ContainerId, InstanceSize>;
   /** Sizes of instances whose resize call had no answer: the amounts that both possible sizes share. */
-  readonly certain: ReadonlyMap<ContainerId, Requirements>;
+  readonly certain: ReadonlyMap<ContainerId, InstanceSize>;
   /** Sizes of all other instances: the allocation when they were created. */
   readonly others: PodAllocation;
   /** The size the pod's cgroup was last written for. */
@@ -35,7 +48,7 @@ export interface ActualSizes {
 export interface SizedContainer {
   readonly spec: Container;
   readonly instance: RuntimeContainer;
-  readonly actual: Requirements;
+  readonly actual: InstanceSize;
 }
 
 /** Returns the running containers of the pod, init containers first, each with its actuated size. */
@@ -49,7 +62,7 @@ export function sizedContainers(pod: Pod, runtime: PodRuntimeStatus, sizes: Actu
 
 /** Returns the pod with actuated sizes; containers that do not run count with their allocated resources. */
 export function atActualSize(pod: Pod, runtime: PodRuntimeStatus, sizes: ActualSizes): Pod {
-  const running = sizedContainers(pod, runtime, sizes).map(({ spec, actual }) => [spec.name, actual] as const);
+  const running = sizedContainers(pod, runtime, sizes).map(({ spec, actual }) => [spec.name, actual.own] as const);
   const { pod: _, containers } = allocationOf(pod);
   const own = sizes.cgroup.pod;
   return withAllocation(pod, {
@@ -66,7 +79,11 @@ export const isResizing = (
   parts: ResizableParts,
 ): boolean =>
   !sameAllocation(allocationOf(pod), followingSpec(cgroup, pod, parts)) ||
-  running.some(({ spec, actual }) => !sameRequirements(spec.resources, actual));
+  running.some(
+    ({ spec, actual }) =>
+      !sameRequirements(spec.resources, actual.own) ||
+      (parts.podLevel && !sameRequirements(pod.spec.resources, actual.pod)),
+  );
 
 /** Returns the sizes of a pod whose only known state is this allocation. */
 export const sizesOf = (allocation: PodAllocation): ActualSizes => ({
@@ -77,24 +94,29 @@ export const sizesOf = (allocation: PodAllocation): ActualSizes => ({
 });
 
 /** Returns the sizes with an instance's new size, after it was created or resized. */
-export const withContainerSize = (sizes: ActualSizes, id: ContainerId, size: Requirements): ActualSizes => ({
+export const withContainerSize = (sizes: ActualSizes, id: ContainerId, size: InstanceSize): ActualSizes => ({
   ...sizes,
   containers: new Map(sizes.containers).set(id, size),
   certain: new Map([...sizes.certain].filter(([each]) => each !== id)),
 });
 
 /** Returns the sizes after a resize call without an answer: the instance may have either size. */
-export const withAskedSize = (sizes: ActualSizes, name: string, id: ContainerId, size: Requirements): ActualSizes => ({
+export const withAskedSize = (sizes: ActualSizes, name: string, id: ContainerId, size: InstanceSize): ActualSizes => ({
   ...sizes,
-  certain: new Map(sizes.certain).set(id, commonRequirements(sizes.certain.get(id) ?? sizeOf(sizes, name, id), size)),
+  certain: new Map(sizes.certain).set(id, commonSize(sizes.certain.get(id) ?? sizeOf(sizes, name, id), size)),
+});
+
+const commonSize = (a: InstanceSize, b: InstanceSize): InstanceSize => ({
+  own: commonRequirements(a.own, b.own),
+  pod: commonRequirements(a.pod ?? {}, b.pod ?? {}),
 });
 
 /** Returns the sizes that are certain; plans use these. */
 export const certainSizes = (sizes: ActualSizes): ActualSizes =>
   sizes.certain.size === 0 ? sizes : { ...sizes, containers: new Map([...sizes.containers, ...sizes.certain]) };
 
-const sizeOf = ({ containers, others }: ActualSizes, name: string, id: ContainerId): Requirements =>
-  containers.get(id) ?? others.containers[name] ?? {};
+const sizeOf = ({ containers, others }: ActualSizes, name: string, id: ContainerId): InstanceSize =>
+  containers.get(id) ?? { own: others.containers[name] ?? {}, pod: others.pod };
 
 /** Records the allocated size of containers for which the runtime reports it: an earlier kubelet resized them. */
 export function withReportedSizes(
@@ -105,5 +127,5 @@ export function withReportedSizes(
 ): ActualSizes {
   return sizedContainers(pod, runtime, sizes)
     .filter(({ spec, instance }) => !sizes.containers.has(instance.id) && matches(spec, instance))
-    .reduce((known, { spec, instance }) => withContainerSize(known, instance.id, spec.resources ?? {}), sizes);
+    .reduce((known, { spec, instance }) => withContainerSize(known, instance.id, specifiedSize(pod, spec)), sizes);
 }

@@ -9,15 +9,18 @@ import type { NodeContext } from "../container/nodeContext.ts";
 import type { LinuxContainerResources } from "../../gen/cri.ts";
 import type { ContainerId } from "../ids.ts";
 import { isSidecar } from "../pod/restartRules.ts";
+import { parseQuantity } from "../quantity.ts";
 import { type CgroupLimits, type PodLimitConfig, podCgroupResources } from "../resources/podCgroup.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import {
   type ActualSizes,
   atActualSize,
   certainSizes,
+  type InstanceSize,
   isResizing,
   type SizedContainer,
   sizedContainers,
+  specifiedSize,
 } from "./actualSizes.ts";
 import {
   allocationOf,
@@ -40,8 +43,8 @@ export type ResizeStep =
       readonly name: string;
       readonly containerId: ContainerId;
       readonly resources: LinuxContainerResources;
-      /** The container's resources after this step. */
-      readonly requirements: Requirements;
+      /** The container's size after this step. */
+      readonly size: InstanceSize;
     };
 
 /** A decrease of a memory limit, which is rejected while usage is higher. */
@@ -77,7 +80,7 @@ export function planResize(input: ResizePlanInput): ResizePlan | undefined {
     isResizableContainer(pod, spec.name, resizableParts),
   );
   if (!isResizing(pod, running, sizes, resizableParts)) return undefined;
-  const restarts = running.filter((each) => needsRestart(pod, each)).map(({ spec }) => spec.name);
+  const restarts = running.filter((each) => needsRestart(input, each)).map(({ spec }) => spec.name);
   const restarting = new Set(restarts);
   const updated = running.filter(({ spec }) => !restarting.has(spec.name));
   const limits = {
@@ -86,13 +89,15 @@ export function planResize(input: ResizePlanInput): ResizePlan | undefined {
   };
   const actual = atActualSize(pod, runtime, sizes);
   const grown = withMemoryOf(actual, pod);
-  const memory = containerSteps(input, updated, [actual, grown], (from, to) =>
+  const held: PodAt = (each) => withPodLevel(actual, inherited(input, each));
+  const between: PodAt = (each) => withPodLevel(grown, withMemory(inherited(input, each), pod.spec.resources));
+  const memory = containerSteps(input, updated, [held, between], (from, to) =>
     order(limit(from.memoryLimitInBytes), limit(to.memoryLimitInBytes)),
   );
   const cpu = containerSteps(
     input,
     updated,
-    [grown, pod],
+    [between, () => pod],
     (from, to) => order(limit(from.cpuQuota), limit(to.cpuQuota)) || order(from.cpuShares, to.cpuShares),
   );
   const { memoryLimitBytes, memoryMinBytes, memoryLowBytes, cpuShares } = limits.to;
@@ -173,25 +178,24 @@ const decreaseOf = ({ name, containerId, resources }: ContainerStep): MemoryDecr
   limitBytes: resources.memoryLimitInBytes,
 });
 
+/** Returns the pod with the pod-level resources of one of its containers. */
+type PodAt = (container: SizedContainer) => Pod;
+
 /** Returns the updates from one size to the next, decreases first. */
 function containerSteps(
   { node }: ResizePlanInput,
   containers: readonly SizedContainer[],
-  [from, to]: readonly [Pod, Pod],
+  [fromOf, toOf]: readonly [PodAt, PodAt],
   compare: (from: LinuxContainerResources, to: LinuxContainerResources) => number,
 ): readonly Ordered[] {
-  const steps = containers.flatMap(({ spec, instance }): Ordered[] => {
+  const steps = containers.flatMap((each): Ordered[] => {
+    const { spec, instance } = each;
+    const [from, to] = [fromOf(each), toOf(each)];
     const [before, after] = [containerOf(from, spec.name), containerOf(to, spec.name)];
     const resources = containerResources(to, after, node);
     const by = compare(containerResources(from, before, node), resources);
-    const requirements = after.resources ?? {};
-    const step: ContainerStep = {
-      kind: "container",
-      name: spec.name,
-      containerId: instance.id,
-      resources,
-      requirements,
-    };
+    const size = specifiedSize(to, after);
+    const step: ContainerStep = { kind: "container", name: spec.name, containerId: instance.id, resources, size };
     return by === 0 ? [] : [{ step, by }];
   });
   return [...steps.filter(({ by }) => by < 0), ...steps.filter(({ by }) => by > 0)];
@@ -201,23 +205,35 @@ function containerOf({ spec }: Pod, name: string): Container {
   return findNamed(spec.initContainers, name) ?? findNamed(spec.containers, name) ?? { name };
 }
 
+/** Returns the pod-level resources that a container has; those of the spec when they cannot be resized. */
+const inherited = ({ pod, config }: ResizePlanInput, { actual }: SizedContainer): InstanceSize["pod"] =>
+  config.resizableParts.podLevel ? actual.pod : pod.spec.resources;
+
+/** Returns the same object when the pod has these pod-level resources already, as it has for nearly all containers. */
+function withPodLevel(base: Pod, own: InstanceSize["pod"]): Pod {
+  const { resources, ...spec } = base.spec;
+  if (sameRequirements(resources, own)) return base;
+  return { ...base, spec: { ...spec, ...(own === undefined ? {} : { resources: own }) } };
+}
+
 /** Returns the pod `base` with the memory resources of `pod`. */
 function withMemoryOf(base: Pod, pod: Pod): Pod {
-  const mixed = (own: Requirements | undefined, other: Requirements | undefined): Requirements => ({
-    limits: memoryFrom(own?.limits, other?.limits),
-    requests: memoryFrom(own?.requests, other?.requests),
-  });
   const [held, wanted] = [allocationOf(base), allocationOf(pod)];
   const containers = Object.keys(wanted.containers).map((name) => [
     name,
-    mixed(held.containers[name], wanted.containers[name]),
+    withMemory(held.containers[name], wanted.containers[name]),
   ]);
-  const own: PodAllocation["pod"] =
-    held.pod === undefined && wanted.pod === undefined ? undefined : mixed(held.pod, wanted.pod);
+  const own = withMemory(held.pod, wanted.pod);
   return withAllocation(base, {
     ...(own === undefined ? {} : { pod: own }),
     containers: Object.fromEntries(containers) as PodAllocation["containers"],
   });
+}
+
+/** Returns the resources of `own` with the memory of `other`. */
+function withMemory(own: Requirements | undefined, other: Requirements | undefined): Requirements | undefined {
+  if (own === undefined && other === undefined) return undefined;
+  return { limits: memoryFrom(own?.limits, other?.limits), requests: memoryFrom(own?.requests, other?.requests) };
 }
 
 function memoryFrom(own: Requirements["limits"], other: Requirements["limits"]): Record<string, string> {
@@ -232,25 +248,34 @@ function memoryFrom(own: Requirements["limits"], other: Requirements["limits"]):
  * Returns whether a changed resource has the resize policy RestartContainer. Regular init containers are never
  * restarted.
  */
-function needsRestart(pod: Pod, { spec, actual }: SizedContainer): boolean {
+function needsRestart(input: ResizePlanInput, container: SizedContainer): boolean {
+  const { pod } = input;
+  const { spec, actual } = container;
   const isInit = findNamed(pod.spec.initContainers, spec.name) !== undefined;
   if (isInit && !isSidecar(spec)) return false;
+  const held: InstanceSize = { own: actual.own, pod: inherited(input, container) };
+  const wanted = specifiedSize(pod, spec);
   return (["cpu", "memory"] as const).some(
     (resource) =>
-      !sameRequirements(only(spec.resources, resource), only(actual, resource)) &&
+      !sameRequirements(effective(wanted, resource), effective(held, resource)) &&
       (spec.resizePolicy ?? []).some(
         ({ resourceName, restartPolicy }) => resourceName === resource && restartPolicy === "RestartContainer",
       ),
   );
 }
 
-function only(requirements: Requirements | undefined, resource: Resource): Requirements {
+/** Returns what a container has of one resource; without a limit of its own it gets the limit of the pod. */
+function effective({ own, pod }: InstanceSize, resource: Resource): Requirements {
+  const isSet = (amounts: Requirements["limits"]): boolean => !isZero(amounts?.[resource]);
   const part = (amounts: Requirements["limits"]): Record<string, string> => {
     const amount = amounts?.[resource];
     return amount === undefined ? {} : { [resource]: amount };
   };
-  return { requests: part(requirements?.requests), limits: part(requirements?.limits) };
+  return { requests: part(own.requests), limits: part([own.limits, pod?.limits].find(isSet)) };
 }
+
+const isZero = (amount: string | undefined): boolean =>
+  amount === undefined || (parseQuantity(amount)?.nano ?? 0n) === 0n;
 
 /** Memory usage of a pod and its containers, in bytes. */
 export interface MemoryUsage {

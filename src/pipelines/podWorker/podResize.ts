@@ -6,6 +6,7 @@ import { catchError, concat, defer, EMPTY, ignoreElements, map, type Observable,
 import {
   sizedContainers,
   sizesOf,
+  specifiedSize,
   withContainerSize,
   withAskedSize,
   withReportedSizes,
@@ -136,7 +137,7 @@ function writeCgroup(
 
 function updateContainer(
   context: PodContext,
-  { name, containerId, resources, requirements }: ResizeStep & { readonly kind: "container" },
+  { name, containerId, resources, size }: ResizeStep & { readonly kind: "container" },
   failures: KubeletError[],
 ): Observable<never> {
   const { memory, ports } = context;
@@ -146,7 +147,7 @@ function updateContainer(
   ).pipe(
     tap({
       subscribe: () => {
-        memory.sizes = withAskedSize(memory.sizes, name, containerId, requirements);
+        memory.sizes = withAskedSize(memory.sizes, name, containerId, size);
       },
     }),
     switchMap((updated) => {
@@ -154,7 +155,7 @@ function updateContainer(
         failures.push(updated.error);
         return EMPTY;
       }
-      memory.sizes = withContainerSize(memory.sizes, containerId, requirements);
+      memory.sizes = withContainerSize(memory.sizes, containerId, size);
       ports.telemetry.log.info("Container was resized", { ...podFields(context), container: name, containerId });
       return EMPTY;
     }),
@@ -176,7 +177,7 @@ function noteSuccess(context: PodContext, { pod, runtime, plan }: ResizeTask): O
   const { memory } = context;
   const resized = sizedContainers(pod, runtime, memory.sizes).filter(({ spec }) => !plan.restarts.includes(spec.name));
   for (const { spec, instance } of resized) {
-    memory.sizes = withContainerSize(memory.sizes, instance.id, spec.resources ?? {});
+    memory.sizes = withContainerSize(memory.sizes, instance.id, specifiedSize(pod, spec));
   }
   memory.sizes = { ...memory.sizes, cgroup: allocationOf(pod) };
   return of(inspect(context));

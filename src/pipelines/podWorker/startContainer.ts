@@ -16,7 +16,7 @@ import {
   switchMap,
   takeUntil,
 } from "rxjs";
-import { withContainerSize } from "../../core/allocation/actualSizes.ts";
+import { specifiedSize, withContainerSize } from "../../core/allocation/actualSizes.ts";
 import type { Container, Pod } from "../../core/api.ts";
 import type { ConfigObjects } from "../../core/configObjects.ts";
 import { buildContainerConfig } from "../../core/container/containerConfig.ts";
@@ -207,7 +207,7 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
       }
       const { containerId } = created.value;
       const { memory } = context;
-      memory.sizes = withContainerSize(memory.sizes, toContainerId(containerId), container.resources ?? {});
+      memory.sizes = withContainerSize(memory.sizes, toContainerId(containerId), specifiedSize(pod, container));
       // The link is made beside the start, or a kubelet that ends after it would leave a running container without.
       notePostStart(context, container, containerId);
       const errors: KubeletError[] = [];

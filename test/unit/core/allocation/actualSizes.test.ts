@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   type ActualSizes,
   certainSizes,
+  type InstanceSize,
   sizesOf,
   withContainerSize,
   withAskedSize,
@@ -12,6 +13,8 @@ import type { ContainerId } from "../../../../src/core/ids.ts";
 const ID = "c1" as ContainerId;
 const SMALL: Requirements = { requests: { cpu: "20m", memory: "32Mi" }, limits: { memory: "1Gi" } };
 const made: ActualSizes = sizesOf({ containers: { app: SMALL } });
+const sized = (own: Requirements, pod: Requirements = {}): InstanceSize => ({ own, pod });
+const NONE = sized({});
 
 describe("the size of a container while it is being set to another one", () => {
   it.each<[string, ActualSizes, Requirements, Requirements]>([
@@ -29,20 +32,26 @@ describe("the size of a container while it is being set to another one", () => {
     ],
     [
       "a size set before counts, not the one it was made with",
-      withContainerSize(made, ID, {}),
+      withContainerSize(made, ID, NONE),
       SMALL,
       { requests: {}, limits: {} },
     ],
-    ["what was not known stays so", withAskedSize(made, "app", ID, {}), SMALL, { requests: {}, limits: {} }],
+    ["what was not known stays so", withAskedSize(made, "app", ID, NONE), SMALL, { requests: {}, limits: {} }],
   ])("%s", (_, sizes, wanted, known) => {
-    expect(certainSizes(withAskedSize(sizes, "app", ID, wanted)).containers.get(ID)).toEqual(known);
+    expect(certainSizes(withAskedSize(sizes, "app", ID, sized(wanted))).containers.get(ID)?.own).toEqual(known);
+  });
+
+  it("keeps of the pod-level resources what stays", () => {
+    const at = (cpu: string): Requirements => ({ limits: { cpu, memory: "1Gi" } });
+    const grown = withAskedSize(sizesOf({ pod: at("1"), containers: {} }), "app", ID, sized({}, at("2")));
+    expect(certainSizes(grown).containers.get(ID)?.pod?.limits).toEqual({ memory: "1Gi" });
   });
 
   it("is told as it was until it is known to be another", () => {
-    const asked = withAskedSize(made, "app", ID, {});
-    expect([asked.containers, certainSizes(withContainerSize(asked, ID, SMALL))]).toEqual([
+    const asked = withAskedSize(made, "app", ID, NONE);
+    expect([asked.containers, certainSizes(withContainerSize(asked, ID, sized(SMALL)))]).toEqual([
       made.containers,
-      withContainerSize(made, ID, SMALL),
+      withContainerSize(made, ID, sized(SMALL)),
     ]);
   });
 });

@@ -136,6 +136,92 @@ describe("planResize", () => {
     ]);
   });
 
+  describe("of pod-level limits", () => {
+    const POLICED = {
+      resizePolicy: ["cpu", "memory"].map((resourceName) => ({ resourceName, restartPolicy: "RestartContainer" })),
+    };
+    const under = (limits: Amounts, ...containers: readonly Container[]): Pod =>
+      pod({ resources: { limits, requests: limits }, containers });
+    const MORE_CPU = { ...SMALL, cpu: "2" };
+    const MORE_MEMORY = { ...SMALL, memory: "8" };
+    const policed = (resourceName: string): Partial<Container> => ({
+      resizePolicy: [{ resourceName, restartPolicy: "RestartContainer" }],
+    });
+
+    it.each<[string, Container, Amounts, readonly string[]]>([
+      ["restarts a container that inherits the CPU limit", container("web", policed("cpu")), MORE_CPU, ["web"]],
+      [
+        "restarts a container that inherits the memory limit",
+        container("web", policed("memory")),
+        MORE_MEMORY,
+        ["web"],
+      ],
+      ["restarts nothing for the other resource", container("web", policed("memory")), MORE_CPU, []],
+      ["restarts nothing without a policy", container("web"), LARGE, []],
+      ["restarts nothing that has limits of its own", sized("web", SMALL, POLICED), LARGE, []],
+      ["counts a limit of zero as none", sized("web", { cpu: "0" }, POLICED, {}), MORE_CPU, ["web"]],
+      [
+        "restarts nothing when a limit is written in another way",
+        container("web", POLICED),
+        { ...SMALL, cpu: "1000m" },
+        [],
+      ],
+      [
+        "restarts a container that inherits one of two limits for that one alone",
+        sized("web", { cpu: "1" }, POLICED),
+        MORE_CPU,
+        [],
+      ],
+    ])("%s", (_title, web, limits, restarts) => {
+      expect(plan(under(SMALL, web), under(limits, web))?.restarts ?? []).toEqual(restarts);
+    });
+
+    it("restarts sidecars that inherit them, and no init container that ends by itself", () => {
+      const initContainers = [{ ...sidecar("proxy"), ...POLICED }, container("setup", POLICED)];
+      const at = (limits: Amounts): Pod =>
+        pod({ initContainers, resources: { limits }, containers: [container("web")] });
+      const running = ["proxy", "setup", "web"].map((name) => instance(name));
+      expect(plan(at(SMALL), at(LARGE), running)?.restarts).toEqual(["proxy"]);
+    });
+
+    it("leave an instance alone that was made with them, whatever the pod's cgroup has", () => {
+      const to = under(LARGE, container("web", POLICED));
+      const sizes = sizesOf(allocationOf(under(SMALL, container("web"))));
+      const known = withContainerSize(sizes, containerId("web-0"), { own: {}, pod: { limits: LARGE } });
+      const found = planResize({
+        pod: to,
+        runtime: runtime([instance("web")]),
+        sizes: known,
+        node: nodeContextOf(),
+        config,
+      });
+      expect([found?.restarts, steps(found)?.filter((step) => step.startsWith("web"))]).toEqual([[], []]);
+    });
+
+    it("are set again for an instance made with others, although the pod's cgroup has them", () => {
+      const of = under(SMALL, container("web"));
+      const sizes = withContainerSize(sizesOf(allocationOf(of)), containerId("web-0"), {
+        own: {},
+        pod: { limits: LARGE, requests: LARGE },
+      });
+      const found = planResize({ pod: of, runtime: runtime([instance("web")]), sizes, node: nodeContextOf(), config });
+      expect(steps(found)).toEqual(["web cpu=2048/200000 memory=4", "web cpu=1024/100000 memory=4"]);
+    });
+
+    it("are those of the spec while they cannot be resized", () => {
+      const web = container("web", POLICED);
+      const found = planResize({
+        pod: under(LARGE, web, sized("b", LARGE)),
+        runtime: runtime([instance("web"), instance("b")]),
+        sizes: sizesOf(allocationOf(under(SMALL, web, sized("b", SMALL)))),
+        node: nodeContextOf(),
+        config: { ...config, resizableParts: { ...ALL_RESIZABLE, podLevel: false } },
+      });
+      expect(found?.restarts).toEqual([]);
+      expect(steps(found)?.some((step) => step.startsWith("b "))).toBe(true);
+    });
+  });
+
   it("resizes sidecars as any container", () => {
     const withProxy = (amounts: Amounts) =>
       pod({ initContainers: [{ ...sidecar("proxy"), ...sized("proxy", amounts, { restartPolicy: "Always" }) }] });
@@ -170,7 +256,7 @@ describe("sizes in force", () => {
     expect([...sizes.containers]).toEqual([["a-0", LARGE_SIZE]]);
   });
 });
-const LARGE_SIZE = { requests: LARGE, limits: LARGE };
+const LARGE_SIZE = { own: { requests: LARGE, limits: LARGE }, pod: undefined };
 
 describe("memoryDecreaseProblem", () => {
   const used = { pod: 9n, containers: new Map([["web-0", 6n]]) };

@@ -60,7 +60,7 @@ function split(text: string): Split {
 function splitDomain(name: string): { readonly domain: string; readonly path: string } {
   const slash = name.indexOf("/");
   const first = slash < 0 ? "" : name.slice(0, slash);
-  const isDomain = slash >= 0 && (/[.:]/.test(first) || first === "localhost" || first.toLowerCase() !== first);
+  const isDomain = /[.:]/.test(first) || first === "localhost" || first.toLowerCase() !== first;
   const domain = isDomain ? first : DEFAULT_DOMAIN;
   const path = isDomain ? name.slice(slash + 1) : name;
   const isDocker = domain === DEFAULT_DOMAIN || domain === LEGACY_DOMAIN;

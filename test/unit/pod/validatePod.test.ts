@@ -643,6 +643,11 @@ describe("containers", () => {
       { livenessProbe: { httpGet: { port: 0 } } },
       ["livenessProbe.httpGet.port: Invalid value: 0: must be between 1 and 65535, inclusive"],
     ],
+    ...(["httpGet", "tcpSocket", "grpc"] as const).map((kind): [string, Partial<Container>, readonly string[]] => [
+      `a probe's missing port, ${kind}`,
+      { livenessProbe: { [kind]: {} } },
+      [`livenessProbe.${kind}.port: Invalid value: 0: must be between 1 and 65535, inclusive`],
+    ]),
     [
       "a probe's scheme",
       { livenessProbe: { httpGet: { port: 1, scheme: "ftp" } } },

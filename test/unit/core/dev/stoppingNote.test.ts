@@ -12,6 +12,13 @@ it("says what is waited for and how long", () => {
   );
 });
 
+it("names the last pod, and nothing once all are gone", () => {
+  expect([[view("web")], []].map(stoppingNote)).toEqual([
+    "Stopping pods... waiting for web; Ctrl-C again to stop now",
+    "Stopping pods... Ctrl-C again to stop now",
+  ]);
+});
+
 it("names a few of many pods", () => {
   expect(stoppingNote(["a", "b", "c", "d", "e"].map((name) => view(name)))).toBe(
     "Stopping pods... waiting for a, b, c and 2 more; Ctrl-C again to stop now",

@@ -18,6 +18,9 @@ export interface DevBanner {
   readonly log: string;
 }
 
+/** Columns of the labels. */
+export const LABEL_WIDTH = "Manifests  ".length;
+
 /** The line that stands above everything, printed before the node is loaded. */
 export const startingLine = (dir: string | undefined): string =>
   `Starting a node for the pods of ${dir ?? "the examples"}...`;

@@ -17,11 +17,12 @@ import {
 import type { Pod } from "../core/api.ts";
 import type { EpochMs } from "../core/ids.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
-import { bannerLines, type DevBanner } from "./devBanner.ts";
+import { bannerLines, type DevBanner, LABEL_WIDTH } from "./devBanner.ts";
 import { type DrawnBlock, drawBlock, EMPTY_BLOCK, type TerminalSize } from "./drawBlock.ts";
 import { changedLines, NO_LINES } from "./podLines.ts";
 import { changedProblems, NO_PROBLEM_LINES } from "./problemLines.ts";
 import { screenLines } from "./screenLines.ts";
+import { wrapText } from "./wrapText.ts";
 import { byName, devRow, shownName, tableLines } from "./tableLines.ts";
 
 export interface PodTableOptions {
@@ -35,13 +36,15 @@ export interface PodTableOptions {
   readonly header$: Observable<DevBanner>;
   /** The size of the terminal, now and after each resize; undefined in a pipe or a file. */
   readonly terminal$: Observable<TerminalSize> | undefined;
-  /** What a terminal shows under the table, asked at each redraw; undefined: nothing. */
+  /** What a terminal shows below the banner, asked at each redraw; undefined: nothing. */
   readonly note?: () => string | undefined;
 }
 
 /** At most ten redraws a second; ages move once a second. */
 const REDRAW_MS = 100;
 const AGE_MS = 1000;
+/** Rows that a note or a line of the banner may take on a narrow terminal. */
+const MAX_LINES_EACH = 4;
 
 /**
  * Text to write as it is.
@@ -93,15 +96,8 @@ function redrawnTable(
       const now = clock.wallTime();
       const rows = pods.map((pod) => devRow(pod, now)).sort(byName);
       const banner = bannerLines(header, rows[0] && shownName(rows[0]));
-      return {
-        lines: screenLines(
-          banner,
-          [...tableLines(rows, size.columns), ...noteLines(note?.())],
-          { problems, manifests },
-          size,
-        ),
-        size,
-      };
+      const head = [...wrappedHead(banner, size.columns), ...noteLines(note?.(), size.columns)];
+      return { lines: screenLines(head, tableLines(rows, size.columns), { problems, manifests }, size), size };
     }),
     scan((block: DrawnBlock, { lines, size }) => drawBlock(block, lines, size), EMPTY_BLOCK),
     distinctUntilChanged(),
@@ -109,4 +105,14 @@ function redrawnTable(
   );
 }
 
-const noteLines = (note: string | undefined): readonly string[] => (note === undefined ? [] : ["", note]);
+/** Below the banner, where no table pushes it off the screen. */
+const noteLines = (note: string | undefined, columns: number): readonly string[] =>
+  note === undefined ? [] : ["", ...wrapText(note, columns, MAX_LINES_EACH)];
+
+/** Paths of the banner are there to be copied, so they are wrapped and not cut. */
+const wrappedHead = (banner: readonly string[], columns: number): readonly string[] =>
+  banner.flatMap((line) => {
+    if (line.length <= columns || columns <= 2 * LABEL_WIDTH) return [line];
+    const text = wrapText(line.slice(LABEL_WIDTH), columns - LABEL_WIDTH, MAX_LINES_EACH);
+    return text.map((part, index) => `${index === 0 ? line.slice(0, LABEL_WIDTH) : " ".repeat(LABEL_WIDTH)}${part}`);
+  });

@@ -91,7 +91,11 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
           return of(undefined);
         }),
       );
-      const hurried$ = signals$.pipe(skip(1));
+      const hurried$ = signals$.pipe(
+        skip(1),
+        take(1),
+        tap(() => screen.write("Stopping now...\n")),
+      );
       const node$ = runNode({ options: space.options, log, version: KUBERNETES_VERSION, localApi: space }).pipe(
         connect((output$) => {
           const kubelet$ = startedKubelet(output$).pipe(tap((started) => (kubelet = started)));

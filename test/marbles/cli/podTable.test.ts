@@ -1,4 +1,4 @@
-import { of } from "rxjs";
+import { concat, NEVER, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { bannerLines, type DevBanner } from "../../../src/cli/devBanner.ts";
 import { podTable } from "../../../src/cli/podTable.ts";
@@ -157,6 +157,43 @@ describe("podTable on a terminal", () => {
         `web         1/1     Running     1 (${restarted} ago)   ${age}    10.0.0.2`,
       ];
       expect(screens).toEqual([[...HEAD, "", "No pods yet."], rows("5s", "3s"), rows("6s", "4s")]);
+    }),
+  );
+
+  it(
+    "wraps the note and the paths of the banner on a narrow terminal, above the table",
+    marbles(({ clock, at, flush }) => {
+      const chunks: string[] = [];
+      const note = () => "Stopping pods... waiting for web; Ctrl-C again to stop now";
+      const terminal$ = of({ columns: 40, rows: 30 });
+      const changes$ = concat(of([running]), NEVER);
+      const options = { ...HEADER, problems$: of([]), clock, terminal$, changes$, note };
+      const subscription = podTable(options).subscribe((chunk) => chunks.push(chunk));
+      at(1, () => subscription.unsubscribe());
+      flush();
+      expect(screenAfter(...chunks)).toEqual([
+        "Manifests  examples/first-pods  (edit,",
+        "           add or remove files: pods",
+        "           follow)",
+        "Logs       rxlet logs web -f",
+        "Commands   get pods, exec, attach,",
+        "           port-forward, explain, retry,",
+        "           volumes: the same way",
+        "kubectl    export",
+        "           KUBECONFIG=/run/kubeconfig",
+        "API        http://127.0.0.1:10255/pods",
+        "Metrics    http://127.0.0.1:10255/metric",
+        "           s",
+        "Log        /tmp/rxlet.log",
+        "Ctrl-C     stops the pods and leaves",
+        "           nothing behind",
+        "",
+        "Stopping pods... waiting for web; Ctrl-C",
+        "again to stop now",
+        "",
+        "NAME READY STATUS  RESTARTS IP",
+        "web  1/1   Running 1        10.0.0.2",
+      ]);
     }),
   );
 

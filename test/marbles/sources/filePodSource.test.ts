@@ -174,7 +174,7 @@ describe("filePodSource", () => {
       "x----y 64ms x",
       {
         x: "x@app:2",
-        y: "x@app:1 | /m/b.yaml: pod default/x-node-1 is already defined in /m/a.yaml, which is the one used",
+        y: "x@app:1 | /m/b.yaml: pod default/x-node-1 is already defined in a.yaml, which is the one used",
       },
       { before: (m) => m.write("b.yaml", podYaml("x", "app:2"), { hint: false }) },
     ),

@@ -1,6 +1,7 @@
 /** Notes about manifests as places, and pods and objects that exist twice. */
 import { keyOf } from "../../configObjects.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
+import { originWithin } from "./problemText.ts";
 import type { ManifestContent } from "./readManifest.ts";
 
 /** A warning about a place rather than a field. */
@@ -23,6 +24,8 @@ export const remembered = (
   problems: readonly ManifestProblem[],
 ): readonly ManifestProblem[] => problems.map((problem) => known.get(wording(problem)) ?? problem);
 
+const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+
 /** What one manifest gives, and where it is. */
 export type PlacedContent = ManifestContent & { readonly origin: string };
 
@@ -39,7 +42,7 @@ export function withoutClashes(
       return true;
     }
     const owner = owners.get(taken) ?? origin;
-    const where = owner === origin ? "earlier in the same manifest" : `in ${owner}`;
+    const where = owner === origin ? "earlier in the same manifest" : `in ${originWithin(directoryOf(origin), owner)}`;
     const reason = `${taken} is already defined ${where}, which is the one used`;
     clashes.push({ ...manifestNote(origin, reason), severity: "error", pod });
     return false;

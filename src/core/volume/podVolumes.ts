@@ -16,12 +16,27 @@ export interface PodVolumes {
   readonly wishes: ReadonlyMap<string, VolumeWish>;
   /** Actual volumes by `volumeKey`. */
   readonly actual: ReadonlyMap<string, ActualVolume>;
+  /** The number of desired volumes that containers cannot use yet. */
+  readonly unmounted: number;
+  /** The number of desired volumes that were refused. */
+  readonly refused: number;
 }
 
-export const NO_VOLUMES: PodVolumes = { wishes: new Map(), actual: new Map() };
-
-const isMounted = (wish: VolumeWish | undefined, { actual }: PodVolumes): boolean =>
+const isMounted = (wish: VolumeWish | undefined, { actual }: Pick<PodVolumes, "actual">): boolean =>
   wish?.kind === "resolved" && actual.get(volumeKey(wish.layout))?.condition === "mounted";
+
+/** Returns the volumes of a pod with their counts. */
+export function podVolumesOf({ wishes, actual }: Pick<PodVolumes, "wishes" | "actual">): PodVolumes {
+  const all = [...wishes.values()];
+  return {
+    wishes,
+    actual,
+    unmounted: all.filter((wish) => !isMounted(wish, { actual })).length,
+    refused: all.filter(({ kind }) => kind === "refused").length,
+  };
+}
+
+export const NO_VOLUMES: PodVolumes = podVolumesOf({ wishes: new Map(), actual: new Map() });
 
 /** Returns those of these volumes that containers cannot use yet, sorted. */
 export const unmountedVolumes = (names: readonly string[], volumes: PodVolumes): readonly string[] =>
@@ -38,9 +53,8 @@ export function mountedLayouts(volumes: PodVolumes): ReadonlyMap<string, VolumeL
 
 /** Returns the stage of a pod's volumes that pod sync distinguishes. */
 export function volumeStage(volumes: PodVolumes): "mounting" | "mounted" | "unmounting" | "unmounted" {
-  const names = [...volumes.wishes.keys()];
-  if (names.length === 0) return volumes.actual.size === 0 ? "unmounted" : "unmounting";
-  return unmountedVolumes(names, volumes).length === 0 ? "mounted" : "mounting";
+  if (volumes.wishes.size === 0) return volumes.actual.size === 0 ? "unmounted" : "unmounting";
+  return volumes.unmounted === 0 ? "mounted" : "mounting";
 }
 
 /** Returns whether nothing of the pod's volumes is left on the node. */

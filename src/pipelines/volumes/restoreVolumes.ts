@@ -7,7 +7,7 @@ import { toKubeletError } from "../../core/errors.ts";
 import { type PodUid, podUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { podsDir, podVolumeDir, podVolumesDir, unescapePluginName } from "../../core/paths.ts";
-import { NO_VOLUMES, type PodVolumes } from "../../core/volume/podVolumes.ts";
+import { NO_VOLUMES, podVolumesOf, type PodVolumes } from "../../core/volume/podVolumes.ts";
 import { volumeKey } from "../../core/volume/volumeLayout.ts";
 import type { ActualVolume } from "../../core/volume/volumePlan.ts";
 import { inSequence } from "../../operators/inSequence.ts";
@@ -56,8 +56,9 @@ export function restoreVolumes(
     const told$ = defer(() => {
       if (found.length === 0) return EMPTY;
       telemetry.metrics.count("reconstruct_volume_operations_total", {}, found.length);
-      const known = volumes.get(uid) ?? NO_VOLUMES;
-      volumes.set(uid, { ...known, actual: new Map(found.map((volume) => [volumeKey(volume), volume])) });
+      const { wishes } = volumes.get(uid) ?? NO_VOLUMES;
+      const actual = new Map(found.map((volume) => [volumeKey(volume), volume]));
+      volumes.set(uid, podVolumesOf({ wishes, actual }));
       return EMPTY;
     });
     return guarded(concat(plugins$, told$), top);

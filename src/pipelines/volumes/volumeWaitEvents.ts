@@ -42,15 +42,14 @@ export function volumeWaitEvents(
     switchMap(({ pod, names }) => {
       if (pod === undefined) return EMPTY;
       const message = (): string | undefined => waitMessage(names, volumes.get(uid) ?? NO_VOLUMES);
-      const isRefused = (): boolean =>
-        [...(volumes.get(uid)?.wishes.values() ?? [])].some(({ kind }) => kind === "refused");
       const tell = (): Observable<PodOutput> => {
         const text = message();
         if (text === undefined) return EMPTY;
         return of(eventOutput({ type: "Warning", reason: "FailedMount", message: text, object: podEventObject(pod) }));
       };
       return volumes.changes$(uid).pipe(
-        map(() => (message() === undefined ? "none" : isRefused() ? "refused" : "waiting")),
+        // Not the message: to make that takes time by the number of volumes, for each change of each of them.
+        map(({ unmounted, refused }) => (unmounted === 0 ? "none" : refused > 0 ? "refused" : "waiting")),
         distinctUntilChanged(),
         switchMap((wait) => {
           if (wait === "none") return EMPTY;

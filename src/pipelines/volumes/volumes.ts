@@ -19,7 +19,6 @@ import {
   map,
   merge,
   type Observable,
-  skip,
   switchMap,
   tap,
   withLatestFrom,
@@ -32,6 +31,7 @@ import { podDir } from "../../core/paths.ts";
 import { isTerminalPhase } from "../../core/pod/phase.ts";
 import type { PodCommand } from "../../core/pod/podRegistry.ts";
 import type { Result } from "../../core/result.ts";
+import { findNamed } from "../../core/findNamed.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import { isAllUnmounted, NO_VOLUMES, type PodVolumes, type VolumeWish } from "../../core/volume/podVolumes.ts";
 import { objectInputs } from "../../core/volume/contentInputs.ts";
@@ -47,22 +47,23 @@ import {
 } from "../../core/volume/volumeLayout.ts";
 import { keyedWorkers } from "../../operators/keyedWorkers.ts";
 import { distinctBy } from "../../operators/distinctBy.ts";
+import { eachOf } from "../../operators/eachOf.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { createSemaphore } from "../../operators/semaphore.ts";
 import { switchOnNews } from "../../operators/switchOnNews.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
-import { type Cell, createCell } from "../../state/cell.ts";
-import type { KeyedCell } from "../../state/keyedCell.ts";
+import { createKeyedCell, type KeyedCell } from "../../state/keyedCell.ts";
 import { type DeviceTurns, releaseDevices } from "./deviceMounts.ts";
 import type { PodMemory } from "../podMemory.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { restoreVolumes } from "./restoreVolumes.ts";
 import type { ContentSources } from "./volumeContent.ts";
 import { followOrigin } from "./volumeOrigin.ts";
+import { createVolumeTable, type VolumeTable, type WantedWish } from "./volumeTable.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
-import { type VolumeRecord, volumeWorker, type Wanted } from "./volumeWorker.ts";
+import { volumeWorker } from "./volumeWorker.ts";
 
 type Ports = Pick<KubeletPorts, "files" | "volumeFiles" | "quotas" | "mounts" | "telemetry" | "clock">;
 
@@ -117,43 +118,36 @@ const volumesOf = (deps: Deps): Volumes => ({
     ).pipe(ignoreElements()),
 });
 
-/** What one volume's worker is told. */
-interface Told {
-  readonly key: string;
-  readonly wanted: Wanted | undefined;
-}
-
 function runPod(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory, deps: Deps): Observable<PodOutput> {
   const { volumes } = deps;
   const pods$ = commands$.pipe(map((command) => podToServe(command, memory)));
   // To read an object may be told as news of it, so only another version of one is.
   const changed$ = combineLatest([pods$, memory.objects.changes$]).pipe(
     filter((known): known is [Pod, ConfigObjects] => known[0] !== undefined && known[0] !== "keep"),
-    distinctBy(([, before], [pod, now]) => {
-      const [volumes, { namespace }] = [usedVolumes(pod), pod.metadata];
-      return sameItems(objectInputs(namespace, volumes, before), objectInputs(namespace, volumes, now));
-    }),
-    map(([pod]) => pod),
+    map(changedVolumes()),
   );
-  const origins = createCell<Origins>(new Map());
-  const found$ = origins.changes$.pipe(
-    skip(1),
+  const origins: Origins = createKeyedCell();
+  const table = createVolumeTable(uid, volumes);
+  const found$ = origins.anyChange$.pipe(
     withLatestFrom(pods$),
-    map(([, pod]) => pod),
+    eachOf(([name, pod]) => (pod === "keep" || pod === undefined ? [] : wishOne(pod, name, origins, table, deps))),
   );
-  const told$ = merge(pods$, changed$, found$).pipe(
-    switchMap((pod) => from(wish(uid, pod, origins.value, deps))),
-    keyedWorkers<Told, string, PodOutput>({
-      key: ({ key }) => key,
+  const told$ = merge(
+    pods$.pipe(switchMap((pod) => from(pod === "keep" ? [] : wishAll(pod, origins, table, deps)))),
+    changed$.pipe(eachOf((names) => names.flatMap((name) => table.keyOf(name) ?? []))),
+    found$,
+  ).pipe(
+    keyedWorkers<string, string, PodOutput>({
+      key: (key) => key,
       worker: (key, values$) =>
-        volumeWorker(values$.pipe(map(({ wanted }) => wanted)), {
+        volumeWorker(values$.pipe(map(() => table.wanted(key))), {
           uid,
           ports: deps.ports,
           turns: deps.turns,
           rootDir: deps.config.directories.rootDir,
           node: deps.node,
           sources: deps.sources,
-          record: recordOf(uid, key, volumes),
+          record: table.record(key),
           syncPeriodMs: deps.config.syncPeriodMs,
         }),
     }),
@@ -172,13 +166,25 @@ function podToServe(command: PodCommand, { finished }: PodMemory): Pod | "keep" 
   return command.pod;
 }
 
+/** Names the volumes that are made of other objects than at the call before. */
+function changedVolumes(): (known: readonly [Pod, ConfigObjects]) => readonly string[] {
+  const before = new Map<string, readonly unknown[]>();
+  return ([pod, objects]) =>
+    usedVolumes(pod).flatMap((volume) => {
+      const inputs = objectInputs(pod.metadata.namespace, [volume], objects);
+      if (sameItems(before.get(volume.name) ?? [], inputs)) return [];
+      before.set(volume.name, inputs);
+      return [volume.name];
+    });
+}
+
 /** What was found out about the volumes of a pod, by their names. */
-type Origins = ReadonlyMap<string, Result<VolumeOrigin>>;
+type Origins = KeyedCell<string, Result<VolumeOrigin>>;
 
 /** Looks up what the volumes of the pod name for as long as it may need them. */
 function followOrigins(
   pods$: Observable<Pod | "keep" | undefined>,
-  origins: Cell<Origins>,
+  origins: Origins,
   { api, csiDrivers$, ports: { clock } }: VolumesDeps,
 ): Observable<never> {
   const lookedUp = (pod: Pod) =>
@@ -194,9 +200,7 @@ function followOrigins(
     ),
     switchMap((list) =>
       inParallel(list, ({ pod, volume }) =>
-        followOrigin(pod, volume, { api, csiDrivers$, clock }).pipe(
-          tap((found) => origins.set(new Map(origins.value).set(volume.name, found))),
-        ),
+        followOrigin(pod, volume, { api, csiDrivers$, clock }).pipe(tap((found) => origins.set(volume.name, found))),
       ),
     ),
     ignoreElements(),
@@ -212,44 +216,40 @@ function wishOf(pod: Pod, volume: Volume, origins: Origins, node: VolumeNode): V
   return layout.ok ? { kind: "resolved", layout: layout.value } : { kind: "refused", error: layout.error };
 }
 
-/** Sets what the pod wants, and says whom that concerns. */
-function wish(
-  uid: PodUid,
-  pod: Pod | "keep" | undefined,
-  origins: Origins,
-  { volumes, node }: VolumesDeps,
-): readonly Told[] {
-  if (pod === "keep") return [];
-  const before = volumes.get(uid) ?? NO_VOLUMES;
-  const wishes = new Map<string, VolumeWish>();
-  const told = new Map<string, Told>();
-  for (const volume of pod === undefined ? [] : usedVolumes(pod)) {
-    const known = wishOf(pod as Pod, volume, origins, node);
-    wishes.set(volume.name, known);
-    if (known.kind !== "resolved") continue;
-    const key = volumeKey(known.layout);
-    told.set(key, { key, wanted: { pod: pod as Pod, volume, layout: known.layout } });
-  }
-  if (wishes.size > 0 || before.wishes.size > 0) volumes.set(uid, { ...before, wishes });
-  // While it is not known which volume a claim means, any that is there may be it.
-  const isAllKnown = [...wishes.values()].every(({ kind }) => kind === "resolved");
-  const left = isAllKnown ? keysOf(before).filter((key) => !told.has(key)) : [];
-  return [...told.values(), ...left.map((key) => ({ key, wanted: undefined }))];
-}
-
-/** Of what is there, and of what was wanted: for that something may be under way that has left no trace yet. */
-const keysOf = ({ wishes, actual }: PodVolumes): readonly string[] => {
-  const wanted = [...wishes.values()].flatMap((wish) => (wish.kind === "resolved" ? [volumeKey(wish.layout)] : []));
-  return [...new Set([...actual.keys(), ...wanted])];
+const wantedOf = (pod: Pod, volume: Volume, origins: Origins, node: VolumeNode): WantedWish => {
+  const wish = wishOf(pod, volume, origins, node);
+  const wanted = wish.kind === "resolved" ? { pod, volume, layout: wish.layout } : undefined;
+  return { wish, wanted };
 };
 
-const recordOf = (uid: PodUid, key: string, volumes: KeyedCell<PodUid, PodVolumes>): VolumeRecord => ({
-  get: () => volumes.get(uid)?.actual.get(key),
-  set(volume) {
-    const known = volumes.get(uid) ?? NO_VOLUMES;
-    const actual = new Map(known.actual);
-    if (volume === undefined) actual.delete(key);
-    else actual.set(key, volume);
-    volumes.set(uid, { ...known, actual });
-  },
-});
+/** Sets what the pod wants; the keys of the volumes that this concerns. */
+function wishAll(pod: Pod | undefined, origins: Origins, table: VolumeTable, { node }: VolumesDeps): readonly string[] {
+  const volumes = pod === undefined ? [] : usedVolumes(pod);
+  const had = table.keys();
+  table.setAll(new Map(volumes.map((volume) => [volume.name, wantedOf(pod as Pod, volume, origins, node)])));
+  return [...table.wantedKeys(), ...leftOf(table, had)];
+}
+
+/** Sets what is known of one volume of the pod now; the keys of the volumes that this concerns. */
+function wishOne(
+  pod: Pod,
+  name: string,
+  origins: Origins,
+  table: VolumeTable,
+  { node }: VolumesDeps,
+): readonly string[] {
+  const volume = findNamed(pod.spec.volumes, name);
+  if (volume === undefined || !table.has(name)) return [];
+  const known = wantedOf(pod, volume, origins, node);
+  const before = table.keyOf(name);
+  const wasAllKnown = table.isAllKnown();
+  table.set(name, known);
+  // All of them only once, when the last one becomes known.
+  const had = !wasAllKnown && table.isAllKnown() ? table.keys() : [];
+  const told = known.wanted === undefined ? [] : [volumeKey(known.wanted.layout)];
+  return [...told, ...leftOf(table, before === undefined ? had : [...had, before])];
+}
+
+/** While it is not known which volume a claim means, any that is there may be it. */
+const leftOf = (table: VolumeTable, had: readonly string[]): readonly string[] =>
+  table.isAllKnown() ? had.filter((key) => table.wanted(key) === undefined) : [];

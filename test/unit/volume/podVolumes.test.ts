@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { kubeletError } from "../../../src/core/errors.ts";
-import { type PodVolumes, type VolumeWish, waitMessage } from "../../../src/core/volume/podVolumes.ts";
+import { type PodVolumes, podVolumesOf, type VolumeWish, waitMessage } from "../../../src/core/volume/podVolumes.ts";
 import { type VolumeLayout, volumeKey } from "../../../src/core/volume/volumeLayout.ts";
 import { absentVolume } from "../../../src/core/volume/volumePlan.ts";
 
@@ -15,12 +15,13 @@ const layout = (name: string): VolumeLayout => ({
 });
 const resolved = (name: string): VolumeWish => ({ kind: "resolved", layout: layout(name) });
 const refused = (message: string): VolumeWish => ({ kind: "refused", error: kubeletError("Unavailable", message) });
-const volumes = (wishes: Readonly<Record<string, VolumeWish>>, mounted: readonly string[] = []): PodVolumes => ({
-  wishes: new Map(Object.entries(wishes)),
-  actual: new Map(
-    mounted.map((name) => [volumeKey(layout(name)), { ...absentVolume(layout(name)), condition: "mounted" }]),
-  ),
-});
+const volumes = (wishes: Readonly<Record<string, VolumeWish>>, mounted: readonly string[] = []): PodVolumes =>
+  podVolumesOf({
+    wishes: new Map(Object.entries(wishes)),
+    actual: new Map(
+      mounted.map((name) => [volumeKey(layout(name)), { ...absentVolume(layout(name)), condition: "mounted" }]),
+    ),
+  });
 
 it.each<readonly [string, PodVolumes, string | undefined]>([
   ["all are mounted", volumes({ b: resolved("b"), a: resolved("a") }, ["a", "b"]), undefined],

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { kubeletError } from "../../../src/core/errors.ts";
 import { epochMs, monotonicMs, podUid } from "../../../src/core/ids.ts";
-import { NO_VOLUMES, type PodVolumes, type VolumeWish } from "../../../src/core/volume/podVolumes.ts";
+import { NO_VOLUMES, type PodVolumes, podVolumesOf, type VolumeWish } from "../../../src/core/volume/podVolumes.ts";
 import type { VolumeLayout } from "../../../src/core/volume/volumeLayout.ts";
 import type { ActualVolume } from "../../../src/core/volume/volumePlan.ts";
 import { volumesText } from "../../../src/core/volume/volumesText.ts";
@@ -36,20 +36,23 @@ const pod = (name: string, volumes: PodVolumes) => ({ uid: podUid(`uid-${name}`)
 const refusal = kubeletError("Unimplemented", "csi is not served");
 const nfs = { fileSystem: { source: "server:/export", fsType: "nfs", options: [] } };
 
-const WEB = pod("web", {
-  wishes: new Map<string, VolumeWish>([
-    ["settings", wanted("settings", "configmap")],
-    ["share", wanted("pv-7", "nfs", nfs)],
-    ["logo", wanted("logo", "image", { path: "", image: { reference: "registry/logo:1", pullPolicy: "" } })],
-    ["claim", { kind: "pending" }],
-    ["disk", { kind: "refused", error: refusal }],
-  ]),
-  actual: new Map([
-    there("settings", "configmap", failed('configmap "settings" not found', 1)),
-    there("pv-7", "nfs", { condition: "uncertain", ...failed("exit status 32:\nno \u001b[31mroute", 3) }),
-    there("cache", "empty-dir"),
-  ]),
-});
+const WEB = pod(
+  "web",
+  podVolumesOf({
+    wishes: new Map<string, VolumeWish>([
+      ["settings", wanted("settings", "configmap")],
+      ["share", wanted("pv-7", "nfs", nfs)],
+      ["logo", wanted("logo", "image", { path: "", image: { reference: "registry/logo:1", pullPolicy: "" } })],
+      ["claim", { kind: "pending" }],
+      ["disk", { kind: "refused", error: refusal }],
+    ]),
+    actual: new Map([
+      there("settings", "configmap", failed('configmap "settings" not found', 1)),
+      there("pv-7", "nfs", { condition: "uncertain", ...failed("exit status 32:\nno \u001b[31mroute", 3) }),
+      there("cache", "empty-dir"),
+    ]),
+  }),
+);
 const ORPHAN = {
   uid: "gone",
   path: "/pods/gone",

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { kubeletError } from "../../../../src/core/errors.ts";
 import { monotonicMs } from "../../../../src/core/ids.ts";
 import { volumeWaits } from "../../../../src/core/timeline/volumeWaits.ts";
-import type { PodVolumes, VolumeWish } from "../../../../src/core/volume/podVolumes.ts";
+import { podVolumesOf, type VolumeWish } from "../../../../src/core/volume/podVolumes.ts";
 import { type VolumeLayout, volumeKey } from "../../../../src/core/volume/volumeLayout.ts";
 import type { ActualVolume } from "../../../../src/core/volume/volumePlan.ts";
 
@@ -32,7 +32,7 @@ const failure = {
 const resolved = (name: string): VolumeWish => ({ kind: "resolved", layout: layoutOf(name) });
 const refused: VolumeWish = { kind: "refused", error: kubeletError("Unimplemented", "csi is not served") };
 
-const VOLUMES: PodVolumes = {
+const VOLUMES = podVolumesOf({
   wishes: new Map<string, VolumeWish>([
     ["fails", resolved("fails")],
     ["begins", resolved("begins")],
@@ -41,7 +41,7 @@ const VOLUMES: PodVolumes = {
     ["disk", refused],
   ]),
   actual: new Map([actualOf("fails", { failure }), actualOf("ready", { condition: "mounted" })]),
-};
+});
 
 it("tells of each volume that containers cannot use yet why, and when it is tried again", () => {
   expect(volumeWaits({ state: "syncing" }, VOLUMES)).toEqual([

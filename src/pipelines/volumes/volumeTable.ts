@@ -1,0 +1,157 @@
+/**
+ * What one pod wants of its volumes and what is there of them, counted as it changes. Owner of the pod's entry in the
+ * cell `volumes`. Its maps change in place, since a copy of thousands of volumes for each step of each of them would take
+ * time by their square: readers take from the cell's value what they need at once, and keep none of its maps.
+ */
+import type { PodUid } from "../../core/ids.ts";
+import { NO_VOLUMES, type PodVolumes, type VolumeWish } from "../../core/volume/podVolumes.ts";
+import { volumeKey } from "../../core/volume/volumeLayout.ts";
+import type { ActualVolume } from "../../core/volume/volumePlan.ts";
+import type { KeyedCell } from "../../state/keyedCell.ts";
+import type { VolumeRecord, Wanted } from "./volumeWorker.ts";
+
+/** What is known of a volume that the pod wants; with what its worker needs once that is enough. */
+export interface WantedWish {
+  readonly wish: VolumeWish;
+  readonly wanted: Wanted | undefined;
+}
+
+export interface VolumeTable {
+  /** Replaces all wishes, by their names. */
+  setAll(wishes: ReadonlyMap<string, WantedWish>): void;
+  /** Replaces one wish. */
+  set(name: string, wish: WantedWish): void;
+  /** Whether the pod wants a volume of that name. */
+  has(name: string): boolean;
+  /** The key of a volume by its name; undefined while that is not known. */
+  keyOf(name: string): string | undefined;
+  /** What the pod wants of the volume with that key. */
+  wanted(key: string): Wanted | undefined;
+  /** The keys of what is wanted, in the order of the wishes. */
+  wantedKeys(): readonly string[];
+  /** The keys of what is there and of what is wanted, of which something may be under way without a trace yet. */
+  keys(): readonly string[];
+  /** Whether it is known of each wish which volume it means. */
+  isAllKnown(): boolean;
+  /** Where the worker of the volume with that key keeps what is known of it. */
+  record(key: string): VolumeRecord;
+}
+
+/** Wishes for one key: two claims may mean one volume. */
+interface Wishes {
+  readonly count: number;
+  readonly wanted: Wanted | undefined;
+}
+
+class Table implements VolumeTable {
+  private readonly uid: PodUid;
+  private readonly volumes: KeyedCell<PodUid, PodVolumes>;
+  private readonly wishes: Map<string, VolumeWish>;
+  private readonly actual: Map<string, ActualVolume>;
+  private readonly byKey = new Map<string, Wishes>();
+  private mounted = 0;
+  private refused = 0;
+  private resolved = 0;
+
+  constructor(uid: PodUid, volumes: KeyedCell<PodUid, PodVolumes>) {
+    const { wishes, actual } = volumes.get(uid) ?? NO_VOLUMES;
+    this.uid = uid;
+    this.volumes = volumes;
+    this.wishes = new Map(wishes);
+    this.actual = new Map(actual);
+    for (const wish of wishes.values()) this.count(wish, undefined);
+  }
+
+  setAll(wishes: ReadonlyMap<string, WantedWish>): void {
+    if (wishes.size === 0 && this.wishes.size === 0) return;
+    this.wishes.clear();
+    this.byKey.clear();
+    this.mounted = 0;
+    this.refused = 0;
+    this.resolved = 0;
+    for (const [name, { wish, wanted }] of wishes) {
+      this.wishes.set(name, wish);
+      this.count(wish, wanted);
+    }
+    this.tell();
+  }
+
+  set(name: string, { wish, wanted }: WantedWish): void {
+    const before = this.wishes.get(name);
+    if (before !== undefined) this.uncount(before);
+    this.wishes.set(name, wish);
+    this.count(wish, wanted);
+    this.tell();
+  }
+
+  has(name: string): boolean {
+    return this.wishes.has(name);
+  }
+
+  keyOf(name: string): string | undefined {
+    const wish = this.wishes.get(name);
+    return wish?.kind === "resolved" ? volumeKey(wish.layout) : undefined;
+  }
+
+  wanted(key: string): Wanted | undefined {
+    return this.byKey.get(key)?.wanted;
+  }
+
+  wantedKeys(): readonly string[] {
+    return [...this.byKey.keys()];
+  }
+
+  keys(): readonly string[] {
+    return [...new Set([...this.actual.keys(), ...this.byKey.keys()])];
+  }
+
+  isAllKnown(): boolean {
+    return this.resolved === this.wishes.size;
+  }
+
+  record(key: string): VolumeRecord {
+    return { get: () => this.actual.get(key), set: (volume) => this.setActual(key, volume) };
+  }
+
+  private setActual(key: string, volume: ActualVolume | undefined): void {
+    const wishes = this.byKey.get(key)?.count ?? 0;
+    if (this.isMounted(key)) this.mounted -= wishes;
+    if (volume === undefined) this.actual.delete(key);
+    else this.actual.set(key, volume);
+    if (this.isMounted(key)) this.mounted += wishes;
+    this.tell();
+  }
+
+  private count(wish: VolumeWish, wanted: Wanted | undefined): void {
+    if (wish.kind === "refused") this.refused += 1;
+    if (wish.kind !== "resolved") return;
+    const key = volumeKey(wish.layout);
+    this.resolved += 1;
+    this.byKey.set(key, { count: (this.byKey.get(key)?.count ?? 0) + 1, wanted });
+    if (this.isMounted(key)) this.mounted += 1;
+  }
+
+  private uncount(wish: VolumeWish): void {
+    if (wish.kind === "refused") this.refused -= 1;
+    if (wish.kind !== "resolved") return;
+    const key = volumeKey(wish.layout);
+    const { count, wanted } = this.byKey.get(key) ?? { count: 1, wanted: undefined };
+    this.resolved -= 1;
+    if (count > 1) this.byKey.set(key, { count: count - 1, wanted });
+    else this.byKey.delete(key);
+    if (this.isMounted(key)) this.mounted -= 1;
+  }
+
+  private isMounted(key: string): boolean {
+    return this.actual.get(key)?.condition === "mounted";
+  }
+
+  private tell(): void {
+    const { wishes, actual, mounted, refused } = this;
+    this.volumes.set(this.uid, { wishes, actual, unmounted: wishes.size - mounted, refused });
+  }
+}
+
+/** Makes the table of a pod, with what the cell has of it. */
+export const createVolumeTable = (uid: PodUid, volumes: KeyedCell<PodUid, PodVolumes>): VolumeTable =>
+  new Table(uid, volumes);

@@ -5,6 +5,7 @@
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { resetStreamsAtOnce } from "./http2Resets.ts";
 import { watchLiveness } from "./liveness.ts";
 
 type Connect = ReturnType<typeof buildConnector>;
@@ -37,6 +38,7 @@ const watched =
 
 /** Makes the connections of a lane; none is opened before the first request. */
 export function createDispatcher({ endpoint, identity, clock }: DispatcherOptions): Dispatcher {
+  resetStreamsAtOnce();
   const { server, certificateAuthority, tlsServerName, insecureSkipTlsVerify, proxyUrl } = endpoint;
   const { origin } = new URL(server);
   const tls = {

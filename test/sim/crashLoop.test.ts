@@ -116,7 +116,7 @@ describe("a container in its crash loop", () => {
     const told = made.node.trace.lines.filter((line) => line.includes("InvalidAnnotation"));
     expect(told.map((line) => line.slice(line.indexOf("metadata")))).toEqual([
       `metadata.annotations[${MAX}]: "1h" is above the longest delay of this node; 5m0s is used`,
-      `metadata.annotations[${INITIAL}]: "soon" is no duration such as 5s or 1m30s; 10s is used`,
+      `metadata.annotations[${INITIAL}]: "soon" is not a duration such as 5s or 1m30s; 10s is used`,
     ]);
   });
 });

@@ -1,4 +1,4 @@
-/** How long a pod may be active. Upstream: active_deadline.go. */
+/** Enforces `spec.activeDeadlineSeconds`. Upstream: pkg/kubelet/active_deadline.go. */
 import type { Pod, PodStatus } from "../api.ts";
 import type { KubeletEvent } from "../events.ts";
 import type { EpochMs } from "../ids.ts";
@@ -7,14 +7,14 @@ import { parseInstant } from "../telemetry/civilTime.ts";
 import { podEventObject } from "./podEvents.ts";
 import type { StatusOverride } from "./status.ts";
 
-/** What its status tells of a pod that was active for too long. */
+/** Status of a pod that exceeded its active deadline. */
 export const DEADLINE_EXCEEDED: StatusOverride = {
   phase: "Failed",
   reason: "DeadlineExceeded",
   message: "Pod was active on the node longer than the specified deadline",
 };
 
-/** The event that goes with it. */
+/** The event that accompanies `DEADLINE_EXCEEDED`. */
 export const deadlineEvent = (pod: Pod): KubeletEvent => ({
   type: "Normal",
   reason: DEADLINE_EXCEEDED.reason,
@@ -25,17 +25,18 @@ export const deadlineEvent = (pod: Pod): KubeletEvent => ({
 export interface ActiveDeadlineInput {
   readonly pod: Pod;
   readonly runtime: PodRuntimeStatus | undefined;
-  /** Status told last. */
+  /** The status last generated. */
   readonly previous: PodStatus | undefined;
   readonly now: EpochMs;
-  /** For how long this kubelet has known the pod's start time: no setting of the wall clock takes any of it back. */
+  /** Monotonic time since this kubelet learned the pod's start time. Setting the wall clock back does not reduce it. */
   readonly knownForMs: number;
 }
 
 /**
- * Milliseconds the pod may still be active, 0 or less once it is over; undefined without a deadline. Counts from the
- * start time in its status; after a restart of the kubelet from its oldest sandbox. Differs from upstream: a wall clock
- * that is set back gives a pod no more time than it would have had from when this kubelet first knew its start time.
+ * Returns the milliseconds until the active deadline, 0 or less once it has passed; undefined without a deadline.
+ * Counts from the start time in the pod's status, or, after a restart of the kubelet, from its oldest sandbox. Differs
+ * from upstream: setting the wall clock back does not extend the deadline beyond what was left when this kubelet
+ * learned the start time.
  */
 export function activeDeadlineLeftMs(input: ActiveDeadlineInput): number | undefined {
   const { pod, runtime, previous, now, knownForMs } = input;

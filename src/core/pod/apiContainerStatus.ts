@@ -1,6 +1,6 @@
 /**
- * One container's entry in a pod status, from what the runtime says of one instance of it, or from nothing at all.
- * Upstream: convertContainerStatus in convertToAPIContainerStatuses (kubelet_pods.go).
+ * Builds a container's entry in the pod status from the runtime status of one instance, or without any instance.
+ * Upstream: convertContainerStatus in convertToAPIContainerStatuses (pkg/kubelet/kubelet_pods.go).
  */
 import type { ApiContainerStatus, Container } from "../api.ts";
 import { epochMs } from "../ids.ts";
@@ -13,15 +13,15 @@ import { RESTARTING_ALL } from "./restartAllContainers.ts";
 export type ContainerState = NonNullable<ApiContainerStatus["state"]>;
 type VolumeMountStatus = NonNullable<ApiContainerStatus["volumeMounts"]>[number];
 
-/** Facts about the node that entries depend on. */
+/** Node facts that the entries depend on. */
 export interface StatusContext {
   /** Prefix of container IDs, for example `containerd`. */
   readonly runtimeName: string;
-  /** Whether the runtime can mount recursively read-only. */
+  /** Whether the runtime supports recursive read-only mounts. */
   readonly recursiveReadOnly: boolean;
 }
 
-/** State of a container whose end nobody saw. */
+/** State of a container whose exit was not observed. */
 export const lostState = (message: string): ContainerState => ({
   terminated: { exitCode: 137, reason: "ContainerStatusUnknown", message, startedAt: NULL_TIME, finishedAt: NULL_TIME },
 });
@@ -31,7 +31,7 @@ const REMOVED = {
   message: "The container is removed because RestartAllContainers in place",
 };
 
-/** State and last state of a container that was removed for a restart of the whole pod. */
+/** State and last state of a container removed by RestartAllContainers. */
 export const removedForRestart: Required<Pick<ApiContainerStatus, "state" | "lastState">> = {
   state: { waiting: REMOVED },
   lastState: { terminated: { exitCode: 137, ...REMOVED, startedAt: NULL_TIME, finishedAt: NULL_TIME } },
@@ -59,7 +59,7 @@ function stateOf(
         },
       };
     case "unknown":
-      // It ran, and now nobody knows: that is an end, not a wait.
+      // The container ran before: report its loss as termination, not as waiting.
       return before?.state?.running === undefined
         ? { waiting: {} }
         : lostState("The container could not be located when the pod was terminated");
@@ -86,7 +86,7 @@ function mountsField(spec: Container, context: StatusContext): Pick<ApiContainer
   return volumeMounts.length === 0 ? {} : { volumeMounts };
 }
 
-/** Entry of a container the runtime does not know. */
+/** Returns the entry of a container that the runtime does not know. */
 export const absentStatus = (spec: Container, waitingReason: string, context: StatusContext): ApiContainerStatus => ({
   name: spec.name,
   state: { waiting: { reason: waitingReason } },
@@ -98,7 +98,10 @@ export const absentStatus = (spec: Container, waitingReason: string, context: St
   ...mountsField(spec, context),
 });
 
-/** Entry of a container as one of its instances has it; `before` is the entry told last, `actual` has the size in force. */
+/**
+ * Returns the entry of a container from one of its instances. `before` is the entry last generated; `actual` carries
+ * the resources in force.
+ */
 export function presentStatus(
   spec: Container,
   container: RuntimeContainer,
@@ -122,7 +125,7 @@ export function presentStatus(
     ...(allocated === undefined ? {} : { allocatedResources: allocated }),
     resources: containerStatusResources(actual),
     ...mountsField(spec, context),
-    // Told of those alone that ask for one: of the others it is what the image or the runtime says.
+    // Only containers that set a stop signal report one. Otherwise the value comes from the image or the runtime.
     ...(container.stopSignal === undefined || spec.lifecycle?.stopSignal === undefined
       ? {}
       : { stopSignal: container.stopSignal }),
@@ -142,7 +145,7 @@ export function presentStatus(
   };
 }
 
-/** The entry with `started` and `ready` in their places. */
+/** Returns the entry with `started` and `ready` set, in the field order of the API. */
 export function withReadiness(
   status: ApiContainerStatus,
   readiness: { readonly started: boolean; readonly ready: boolean },

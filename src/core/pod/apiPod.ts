@@ -1,7 +1,7 @@
 /**
- * From the object an API server hands out to a pod that may run. The server has validated it, so only that is checked
- * which this process lives on: the types of all fields, and everything that becomes a path. Unknown fields, of a newer
- * server, are ignored. Counterpart: the decoder of client-go, and the annotations pkg/kubelet/config adds.
+ * Converts an object from the API server to a pod. The server has validated the object, so this checks only what the
+ * process relies on: the types of all fields, and every name that becomes part of a path. Unknown fields, from a newer
+ * server, are ignored. Upstream: the decoder of client-go, and the annotations that pkg/kubelet/config adds.
  */
 import type { V1Pod } from "@kubernetes/client-node";
 import type { Pod, PodSpec, PodStatus, Wire } from "../api.ts";
@@ -14,15 +14,15 @@ import { decodeObject } from "./manifest/decodeObject.ts";
 import { dnsLabel } from "./validateFormats.ts";
 import { validateMetadata } from "./validateMetadata.ts";
 
-/** A pod as a server hands it out. */
+/** A pod as the API server returns it. */
 export type ApiObject = Wire<V1Pod>;
 
-/** What came of an object: a pod, or everything that forbids it to be one. */
+/** Result of reading an object: a pod, or all problems that prevent it from being one. */
 export type ApiPodReading =
   | { readonly pod: Pod; readonly problems: readonly [] }
   | { readonly pod: undefined; readonly problems: readonly FieldProblem[] };
 
-/** Reads an object; `seenAt` is when the pod was first seen, for its annotation. */
+/** Reads an object. `seenAt` is when the kubelet first saw the pod, for its `config.seen` annotation. */
 export function readApiPod(object: unknown, seenAt: EpochMs): ApiPodReading {
   const { value, problems } = decodeObject<DecodedPod>("Pod", object);
   const wrong = problems.filter(({ severity }) => severity === "error");
@@ -32,7 +32,7 @@ export function readApiPod(object: unknown, seenAt: EpochMs): ApiPodReading {
   const { name = "", namespace = "", uid = "" } = metadata;
   const violations = [...identityProblems(metadata), ...nameProblems(rest.spec)];
   if (violations.length > 0) return { pod: undefined, problems: violations };
-  // Nobody may pass a pod of the API for one of this node's own: what it says of its source is overwritten.
+  // Overwrite the source annotation, so a pod from the API server cannot pose as a static pod.
   const annotations = {
     ...metadata.annotations,
     "kubernetes.io/config.seen": rfc3339Nano(seenAt),
@@ -42,8 +42,8 @@ export function readApiPod(object: unknown, seenAt: EpochMs): ApiPodReading {
 }
 
 /**
- * As `readApiPod` of an object that differs from the one `pod` was read from in status and version alone, as after each
- * write of a status; undefined when that status cannot be read.
+ * Same as `readApiPod` for an object that differs from the one `pod` was read from only in status and version, as after
+ * each status write. Returns undefined when that status cannot be read.
  */
 export function withApiStatus(pod: Pod, { metadata, status }: ApiObject): Pod | undefined {
   const { value, problems } = decodeObject<PodStatus>("PodStatus", status ?? {}, "status");
@@ -57,7 +57,7 @@ export function withApiStatus(pod: Pod, { metadata, status }: ApiObject): Pod | 
   };
 }
 
-/** Whether two objects of one pod differ in status and version alone. */
+/** Whether two objects of one pod differ only in status and resource version. */
 export const differInStatusAlone = (before: ApiObject, now: ApiObject): boolean =>
   sameValue(before.spec, now.spec) && sameValue(lasting(before), lasting(now));
 
@@ -71,7 +71,7 @@ function* identityProblems(metadata: NonNullable<DecodedPod["metadata"]>): Field
   yield* validateMetadata(metadata, "metadata");
 }
 
-/** Names of containers and volumes are names of directories. */
+/** Names of containers and volumes become directory names. */
 function* nameProblems(spec: PodSpec): FieldProblems {
   if (spec.containers.length === 0) yield required("spec.containers");
   for (const list of ["initContainers", "containers", "ephemeralContainers", "volumes"] as const) {

@@ -1,7 +1,7 @@
 /**
- * What the API source wants of this node: the pods of the last state the server told, each read once. An object that
- * cannot be read is a problem of its own and disturbs no other; of a pod already known its last good form stays. Bound:
- * one reading per object.
+ * The pods of the API source: the latest state from the API server, each object decoded once. An object that cannot be
+ * decoded is reported as a problem and does not affect others; a known pod keeps its last valid form. Bound: one
+ * reading per object.
  */
 import type { Pod } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
@@ -12,19 +12,19 @@ import type { ManifestProblem, SourceSnapshot } from "./sourceSnapshot.ts";
 
 interface Reading {
   readonly object: ApiObject;
-  /** Of the last object of this UID that could be read. */
+  /** The last object of this UID that could be decoded, as a pod. */
   readonly pod: Pod | undefined;
   readonly seenAt: EpochMs;
   readonly problems: readonly ManifestProblem[];
 }
 
-/** What was read, by the key of the object. */
+/** Readings by object key. */
 export type ApiPods = ReadonlyMap<string, Reading>;
 
-/** Nothing read yet. */
+/** The readings before the first list. */
 export const NO_API_PODS: ApiPods = new Map();
 
-/** The readings after the server told this state at `now`; objects that did not change are not read again. */
+/** Returns the readings after the API server sent this state at `now`. Unchanged objects are not decoded again. */
 export function readApiPods(known: ApiPods, objects: ReadonlyMap<string, ApiObject>, now: EpochMs): ApiPods {
   const readings = new Map<string, Reading>();
   for (const [key, object] of objects) {
@@ -35,7 +35,7 @@ export function readApiPods(known: ApiPods, objects: ReadonlyMap<string, ApiObje
   return readings;
 }
 
-/** The snapshot of these readings. */
+/** Returns the source snapshot of these readings. */
 export function apiSnapshot(pods: ApiPods): SourceSnapshot {
   const read: Pod[] = [];
   const found: ManifestProblem[] = [];
@@ -56,7 +56,7 @@ function read(key: string, object: ApiObject, before: Reading | undefined, now: 
     if (pod !== undefined) return { ...before, object, pod };
   }
   const { pod, problems } = readApiPod(object, seenAt);
-  // What is known of a spec is kept with it: it stays the same object until its meaning changes.
+  // Keep the spec object until its content changes: derived values are cached per spec object.
   const isSameSpec = sameValue(pod?.spec, before?.pod?.spec);
   const { name = "", namespace = "", uid = "" } = object.metadata ?? {};
   return {

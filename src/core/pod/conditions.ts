@@ -1,5 +1,5 @@
 /**
- * The conditions of a pod that the kubelet owns, in its order, after those of others. Upstream:
+ * The pod conditions that the kubelet owns, in upstream's order, after the conditions of other writers. Upstream:
  * pkg/kubelet/status/generate.go and the condition part of generateAPIPodStatus.
  */
 import type { RefusedResize } from "../allocation/pendingResizes.ts";
@@ -20,35 +20,35 @@ export interface ConditionsInput {
   readonly phase: PodPhase;
   readonly initStatuses: readonly ApiContainerStatus[];
   readonly regularStatuses: readonly ApiContainerStatus[];
-  /** Status told before, whose transition times live on. */
+  /** The status last generated; its transition times carry over. */
   readonly previous: PodStatus | undefined;
   readonly now: EpochMs;
   readonly resize?: ResizeState | undefined;
-  /** False: the condition PodReadyToStartContainers is not told. Default true. */
+  /** Whether to include the condition PodReadyToStartContainers. Default true. */
   readonly tellsReadyToStart?: boolean | undefined;
 }
 
-/** How the size of the pod stands: conditions are told only of what is pending or under way. */
+/** Resize state of the pod. Conditions exist only for a resize that is pending or in progress. */
 export interface ResizeState {
-  /** The spec asks for a size that is not granted. */
+  /** Set when the spec asks for a size that is not granted. */
   readonly refused?: RefusedResize | undefined;
-  /** A granted size is not in force yet. */
+  /** Set when a granted size is not in force yet. */
   readonly inProgress?: { readonly generation: number | undefined; readonly error?: string } | undefined;
 }
 
-/** A condition before its times. */
+/** A condition without its times. */
 interface Verdict {
   readonly status: "True" | "False";
   readonly reason?: string;
   readonly message?: string;
 }
 
-/** A time the API prints as null. */
+/** A time that the API serializes as null. */
 export const NULL_TIME = null as unknown as string;
 
 const ALL_RESTARTING = "AllContainersRestarting";
 
-/** Conditions that a kubelet alone writes; PodConditionsByKubelet upstream. */
+/** Conditions that only a kubelet writes. Upstream: PodConditionsByKubelet. */
 export const OWNED_CONDITIONS: ReadonlySet<string> = new Set([
   "PodReadyToStartContainers",
   "Initialized",
@@ -59,7 +59,7 @@ export const OWNED_CONDITIONS: ReadonlySet<string> = new Set([
   "PodResizeInProgress",
   ALL_RESTARTING,
 ]);
-/** Set by the kubelet once and then only carried along. */
+/** Conditions that the kubelet sets once and then only carries over. */
 const CARRIED: ReadonlySet<string> = new Set(["DisruptionTarget"]);
 
 const TRUE: Verdict = { status: "True" };
@@ -73,7 +73,7 @@ function namesMessage(kinds: readonly (readonly [string, readonly string[]])[]):
     .join(", ");
 }
 
-/** All containers that count for readiness are ready: regular ones and sidecars. */
+/** ContainersReady: all regular containers and sidecars are ready. */
 function containersReady({ pod, phase, initStatuses, regularStatuses }: ConditionsInput): Verdict {
   const names = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers].map(({ name }) => name);
   const statusOf = (name: string): ApiContainerStatus | undefined =>
@@ -89,7 +89,7 @@ function containersReady({ pod, phase, initStatuses, regularStatuses }: Conditio
   return message === "" ? TRUE : { status: "False", reason: "ContainersNotReady", message };
 }
 
-/** Containers ready, and every readiness gate of the spec open. */
+/** Ready: the containers are ready and every readiness gate of the spec is "True". */
 function podReady(input: ConditionsInput, others: readonly PodCondition[]): Verdict {
   const containers = containersReady(input);
   if (containers.status !== "True") return containers;
@@ -105,7 +105,7 @@ function podReady(input: ConditionsInput, others: readonly PodCondition[]): Verd
   return { status: "False", reason: "ReadinessGatesNotReady", message: messages.join(", ") };
 }
 
-/** Every init container has done its work, or every sidecar has started; once true it stays true. */
+/** Initialized: every init container has completed and every sidecar has started. Stays true once true. */
 function initialized({ pod, phase, initStatuses, regularStatuses, previous }: ConditionsInput): Verdict {
   const specs = pod.spec.initContainers ?? [];
   const statusOf = (name: string): ApiContainerStatus | undefined => findNamed(initStatuses, name);
@@ -125,7 +125,9 @@ function initialized({ pod, phase, initStatuses, regularStatuses, previous }: Co
   return { status: "False", reason: "ContainersNotInitialized", message };
 }
 
-/** Whether a container's end is restarting the whole pod; told only of pods that may come to that. */
+/**
+ * AllContainersRestarting: a container exit is restarting the whole pod. Reported only for pods whose rules allow it.
+ */
 function allContainersRestarting({ pod, runtime, phase }: ConditionsInput): Verdict {
   if (phase === "Succeeded") return { status: "False", reason: "PodCompleted" };
   if (phase === "Failed") return { status: "False", reason: "PodFailed" };
@@ -141,7 +143,7 @@ function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodC
   const { generation } = pod.metadata;
   return {
     type,
-    // Upstream leaves it out of this one.
+    // Upstream omits the generation from this condition.
     ...(generation === undefined || type === ALL_RESTARTING ? {} : { observedGeneration: generation }),
     status: verdict.status,
     lastProbeTime: NULL_TIME,
@@ -151,7 +153,7 @@ function withTimes(type: string, verdict: Verdict, input: ConditionsInput): PodC
   };
 }
 
-/** Conditions of others as the pod object has them, with those the kubelet once set and only carries. */
+/** Conditions of other writers from the pod object, with those that the kubelet set once and carries over. */
 function foreignConditions({ pod, previous }: ConditionsInput): readonly PodCondition[] {
   const carried = (previous?.conditions ?? []).filter(({ type }) => CARRIED.has(type));
   const ofOthers = (pod.status?.conditions ?? []).filter(
@@ -160,7 +162,9 @@ function foreignConditions({ pod, previous }: ConditionsInput): readonly PodCond
   return [...ofOthers, ...carried];
 }
 
-/** A condition about a resize; probed and changed when it was last said in other words. */
+/**
+ * A resize condition. The probe time changes with reason, message or generation; the transition time with the reason.
+ */
 function resizeCondition(
   type: string,
   said: Pick<PodCondition, "reason" | "message" | "observedGeneration">,
@@ -198,7 +202,7 @@ function resizeConditions(input: ConditionsInput): readonly PodCondition[] {
   return conditions;
 }
 
-/** All conditions of the pod's new status. */
+/** Returns all conditions of the pod's new status. */
 export function podConditions(input: ConditionsInput): readonly PodCondition[] {
   const others = foreignConditions(input);
   const hasSandbox = !sandboxChange(input.pod, input.runtime).changed;

@@ -1,6 +1,6 @@
 /**
- * The container statuses of a pod: what runs, what ran, what waits and why. Upstream:
- * convertToAPIContainerStatuses (kubelet_pods.go) and the prober's UpdatePodStatus.
+ * Builds the container statuses of a pod from its spec, runtime status, start failures and probe verdicts. Upstream:
+ * convertToAPIContainerStatuses (pkg/kubelet/kubelet_pods.go) and the prober's UpdatePodStatus.
  */
 import type { ApiContainerStatus, Container, Pod } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
@@ -23,26 +23,26 @@ import { allNamed, findNamed } from "../findNamed.ts";
 
 export interface ContainerStatusesInput {
   readonly pod: Pod;
-  /** The pod at the size in force. */
+  /** The pod with the resources in force. */
   readonly actual: Pod;
   readonly runtime: PodRuntimeStatus;
-  /** Why containers could not be started last time, by container name. */
+  /** The last start failure of each container, by container name. */
   readonly failures: ReadonlyMap<string, KubeletError>;
   readonly verdicts: ReadonlyMap<string, ProbeVerdict>;
   readonly context: StatusContext;
-  /** True when the pod, as told last, was restarting all its containers. */
+  /** Whether the status last generated said that all containers are restarting. */
   readonly restartingAll: boolean;
-  /** Instances that were stopped for their containers to be started again, until that was seen to have happened. */
+  /** Instances stopped in order to restart their containers, until the restart is observed. */
   readonly startingAgain: ReadonlySet<ContainerId>;
 }
 
 const LOST_MESSAGE = "The container could not be located when the pod was deleted.  The container used to be Running";
 
-/** What a container that has not run yet waits for, as far as nothing went wrong. */
+/** The waiting reason of a container that has not run and has not failed. */
 const awaited = ({ pod }: ContainerStatusesInput): string =>
   (pod.spec.initContainers ?? []).length > 0 ? "PodInitializing" : "ContainerCreating";
 
-/** Nothing in the runtime: the entry told last says what became of it. */
+/** Without an instance in the runtime, derive the entry from the one last generated. */
 function statusWithoutInstance(
   input: ContainerStatusesInput,
   spec: Container,
@@ -56,12 +56,15 @@ function statusWithoutInstance(
   if (before.state?.terminated !== undefined) return before;
   const carried = { ...absent, restartCount: before.restartCount, lastState: before.lastState ?? {} };
   if (before.state?.running === undefined || carried.lastState.terminated !== undefined) return carried;
-  // It ran when last seen. Shown as having ended, so that the pod does not fall back to Pending.
+  // The container ran when last observed. Report it as terminated, so the pod does not fall back to Pending.
   const restarts = input.pod.metadata.deletionTimestamp === undefined ? 1 : 0;
   return { ...carried, lastState: lostState(LOST_MESSAGE), restartCount: before.restartCount + restarts };
 }
 
-/** A pod whose containers were made has been initialized, whatever the runtime has forgotten. */
+/**
+ * Termination of an init container that the runtime no longer has. The pod is initialized once its regular containers
+ * exist.
+ */
 const FORGOTTEN_INIT = {
   reason: "Completed",
   message:
@@ -69,14 +72,14 @@ const FORGOTTEN_INIT = {
   exitCode: 0,
 };
 
-/** Shows an init container that nobody knows any more as ended well, once a regular container was made. */
+/** Reports an init container that the runtime no longer has as completed, once a regular container was created. */
 function withForgottenEnd(
   { pod, runtime, restartingAll }: ContainerStatusesInput,
   spec: Container,
   kind: ContainerKind,
   status: ApiContainerStatus,
 ): ApiContainerStatus {
-  // One removed by a restart of the whole pod is not forgotten: it runs again.
+  // RestartAllContainers removed it, so it runs again.
   if (kind !== "init" || isSidecar(spec) || restartingAll || status.state?.waiting === undefined) return status;
   const isMade = (name: string): boolean => {
     const newest = newestContainer(runtime, name);
@@ -87,7 +90,10 @@ function withForgottenEnd(
   return isForgotten ? { ...status, state: { terminated: FORGOTTEN_INIT } } : status;
 }
 
-/** The last end as it was told: all there is of it once the instance was removed, as for a restart of the whole pod. */
+/**
+ * The last termination as reported before: the only record of it once the instance is removed, as by
+ * RestartAllContainers.
+ */
 function lastStateTold(before: ApiContainerStatus | undefined, { containerID }: ApiContainerStatus): ContainerState {
   const { terminated } = before?.state ?? {};
   return terminated !== undefined && before?.containerID !== containerID ? { terminated } : (before?.lastState ?? {});
@@ -105,12 +111,12 @@ function statusFromInstances(
     newest.state === "running" ? (findNamed(initContainers, spec.name) ?? findNamed(containers, spec.name)) : undefined;
   const actual = sized && withReportedSize(sized, newest.resources);
   const present = presentStatus(spec, newest, before, input.context, actual);
-  // A look may miss the newest instance when one was made, and an older one removed, between its two questions.
+  // An inspection may miss the newest instance if, between its two calls, one was created and an older one removed.
   const restartCount = Math.max(present.restartCount, before?.restartCount ?? 0);
-  // Between being made and being started. Upstream, whose statuses are of before a sync, hardly ever tells of that.
+  // Created but not started. Upstream hardly ever reports this state, because it generates statuses before a sync.
   const waiting = newest.state === "created" ? { state: { waiting: { reason: awaited(input) } } } : {};
   const status = { ...present, ...waiting, restartCount, lastState: lastStateTold(before, present) };
-  // One that never ran has no end to tell of.
+  // An instance that never ran has no termination to report.
   const older = allNamed(input.runtime.containers, spec.name).find(
     (each) => each !== newest && each.state !== "created",
   );
@@ -120,8 +126,9 @@ function statusFromInstances(
 }
 
 /**
- * Shows a container that is being started again although its end would be final as waiting: from an end that is final
- * the API server lets no container come back. Upstream never tells of that end: it takes its statuses before a sync.
+ * Reports a container that is being restarted as waiting although its termination would be final: the API server
+ * rejects a status that leaves a final termination. Upstream never reports that termination, because it generates
+ * statuses before a sync.
  */
 function withStartAgain(
   { pod, runtime, startingAgain }: ContainerStatusesInput,
@@ -134,7 +141,7 @@ function withStartAgain(
   return { ...status, lastState: status.state ?? {}, state: { waiting: { reason: "ContainerCreating" } } };
 }
 
-/** Shows a container that should run, but could not be started, as waiting for the reason of that failure. */
+/** Reports a container that should run but could not be started as waiting, with the reason of the failure. */
 function withFailure(
   input: ContainerStatusesInput,
   spec: Container,
@@ -166,14 +173,14 @@ function readinessOf(
   const found = input.verdicts.get(spec.name);
   const id = containerId(status.containerID?.split("://")[1] ?? "");
   const verdict = found?.containerId === undefined || found.containerId === id ? found : undefined;
-  // A declared probe that has not spoken yet counts as not passed.
+  // A declared probe without a result yet counts as not passed.
   const started = verdict?.started ?? spec.startupProbe === undefined;
   return { started, ready: started && (verdict?.ready ?? spec.readinessProbe === undefined) };
 }
 
 /**
- * Entries for `specs`, in their order, given those told before. Ephemeral containers have no readiness.
- * Differs from upstream: regular containers keep the order of the spec, which upstream sorts by name.
+ * Returns the entries for `specs`, in their order, given the previous entries. Ephemeral containers have no readiness.
+ * Differs from upstream: regular containers keep the order of the spec; upstream sorts them by name.
  */
 export function containerStatuses(
   input: ContainerStatusesInput,

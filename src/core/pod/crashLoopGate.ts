@@ -1,6 +1,6 @@
 /**
- * Divides containers that should start into those that may and those that wait out a crash loop.
- * Upstream: doBackOff (kuberuntime_manager.go).
+ * Divides the containers to start into those that may start now and those in crash-loop backoff. Upstream: doBackOff
+ * (kuberuntime_manager.go).
  */
 import type { Container, Pod } from "../api.ts";
 import { backoffUntil, containerBackoffKey } from "../backoff.ts";
@@ -13,7 +13,7 @@ import { formatInstant } from "../telemetry/civilTime.ts";
 import type { ContainerKind, ContainerStart, ContainerWait, PodActionsInput } from "./podActionsTypes.ts";
 import { allNamed } from "../findNamed.ts";
 
-/** A pod as messages name it: `name_namespace(uid)`. */
+/** Returns the pod's name in messages: `name_namespace(uid)`. */
 export const describePod = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
 
 /** Outcome of the gate for one container. */
@@ -21,21 +21,22 @@ export type GateResult =
   | { readonly kind: "start"; readonly start: ContainerStart }
   | { readonly kind: "wait"; readonly wait: ContainerWait };
 
-// Counts over every sandbox the pod has had: restart counts only grow.
+// Considers every sandbox of the pod: restart counts only grow.
 function nextRestartCount(input: PodActionsInput, name: string): number {
   const counts = allNamed(input.runtime.containers, name).map((each) => each.restartCount);
   return counts.length === 0 ? 0 : Math.max(...counts) + 1;
 }
 
-// Differs from upstream: there an instance whose start seemed to fail stays beside the next one, and may come to life.
+// Differs from upstream: upstream leaves an instance whose start seemed to fail beside the next one, and it may still
+// start.
 function replacedBy(input: PodActionsInput, name: string): Pick<ContainerStart, "replaces"> {
   const made = allNamed(input.runtime.containers, name).filter((each) => each.state === "created");
   return made.length === 0 ? {} : { replaces: made };
 }
 
 /**
- * Upstream's words, then when the next try comes: counted from the end that the status shows, so that the text stays
- * the same while the container waits.
+ * Returns upstream's text followed by the time of the next try. That time counts from the termination that the status
+ * shows, so the text stays the same while the container waits.
  */
 function crashLoopWait(input: PodActionsInput, last: RuntimeContainer, key: string, until: MonotonicMs): ContainerWait {
   const { name, finishedAt } = last;
@@ -45,10 +46,10 @@ function crashLoopWait(input: PodActionsInput, last: RuntimeContainer, key: stri
   return { name, until, error: kubeletError("Backoff", message, { reason: "CrashLoopBackOff" }) };
 }
 
-/** The whole second at which an instant has passed. */
+/** Rounds an instant up to the whole second. */
 const secondAfter = (at: number): string => formatInstant(epochMs(Math.ceil(at / 1000) * 1000));
 
-/** Decides on one container; `history` holds the instances whose exits count, newest first. */
+/** Decides whether one container may start. `history` holds the instances whose exits count, newest first. */
 export function crashLoopGate(
   input: PodActionsInput,
   spec: Container,

@@ -1,6 +1,6 @@
 /**
- * How a pod steers its own crash-loop backoff, within the bounds of its node: annotations for the first and the longest
- * delay, and one whose change asks to try again at once. Ours; upstream knows the node-wide maximum alone.
+ * Pod annotations that tune crash-loop backoff within the bounds of the node: the initial delay, the maximum delay, and
+ * a retry on demand. Upstream has only the node-wide maximum.
  */
 import type { BackoffPolicy } from "../backoff.ts";
 import { formatDuration, parseDuration } from "../config/duration.ts";
@@ -9,22 +9,27 @@ import { formatDuration, parseDuration } from "../config/duration.ts";
 export const INITIAL_DELAY = "rxlet.dev/crash-loop-initial-delay";
 /** Longest delay of the pod's containers, a Go duration. */
 export const MAX_DELAY = "rxlet.dev/crash-loop-max-delay";
-/** Any value that differs from the last one: every backoff of the pod is forgotten. By custom an instant. */
+/** Any change of its value resets all backoffs of the pod. By convention an instant. */
 export const RETRY_AT = "rxlet.dev/retry-at";
 
-/** The shortest delay a pod may ask for; upstream's bound of the node-wide maximum. In milliseconds. */
+/**
+ * The shortest delay that a pod may set, in milliseconds; the same as upstream's lower bound of the node-wide maximum.
+ */
 const SHORTEST_DELAY_MS = 1_000;
 
-/** A policy, and what of the annotations could not be taken as it stands. */
+/** A backoff policy, and the annotation values that could not be used unchanged. */
 export interface SteeredPolicy {
   readonly policy: BackoffPolicy;
-  /** One sentence each, naming the field and what is used instead. */
+  /** One sentence per problem, naming the field and the value used instead. */
   readonly problems: readonly string[];
 }
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** The policy for a pod: what is no duration counts as absent, what lies outside the node's bounds as the bound. */
+/**
+ * Returns the policy for a pod. A value that is not a duration counts as absent; a value outside the node's bounds is
+ * clamped.
+ */
 export function steerCrashLoop(annotations: Annotations | undefined, node: BackoffPolicy): SteeredPolicy {
   if (annotations?.[INITIAL_DELAY] === undefined && annotations?.[MAX_DELAY] === undefined) {
     return { policy: node, problems: [] };
@@ -36,7 +41,7 @@ export function steerCrashLoop(annotations: Annotations | undefined, node: Backo
     const field = `metadata.annotations[${key}]: ${JSON.stringify(text.slice(0, 64))}`;
     const ms = parseDuration(text);
     if (ms === undefined) {
-      problems.push(`${field} is no duration such as 5s or 1m30s; ${formatDuration(usualMs)} is used`);
+      problems.push(`${field} is not a duration such as 5s or 1m30s; ${formatDuration(usualMs)} is used`);
       return usualMs;
     }
     if (ms < shortestMs) {

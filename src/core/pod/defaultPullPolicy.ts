@@ -1,7 +1,7 @@
-/** When an image is pulled whose container does not say so. Counterpart: SetDefaults_Container (defaults.go). */
+/** Default image pull policy. Upstream: SetDefaults_Container (pkg/apis/core/v1/defaults.go). */
 import { parseImageRef } from "../image/imageRef.ts";
 
-/** Always for the moving tag `latest`, IfNotPresent for everything that stays, and for what is no reference. */
+/** Returns Always for the tag `latest`, else IfNotPresent, also for text that is not an image reference. */
 export function defaultPullPolicy(reference: string): "Always" | "IfNotPresent" {
   const parsed = parseImageRef(reference);
   return parsed.ok && parsed.value.tag === "latest" ? "Always" : "IfNotPresent";

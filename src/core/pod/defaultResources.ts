@@ -1,7 +1,7 @@
 /**
- * Defaults of resource requirements: requests from limits per container, and the pod's own from its containers when
- * the pod states resources of its own. Amounts are rounded up to thousandths, as everywhere in the API.
- * Counterpart: defaultPodRequests, defaultPodLimits and defaultHugePagePodLimits of pkg/apis/core/v1/defaults.go.
+ * Defaults of resource requirements: container requests from limits, and pod-level resources from the containers when
+ * the pod sets any. Amounts are rounded up to thousandths, as everywhere in the API. Upstream: defaultPodRequests,
+ * defaultPodLimits and defaultHugePagePodLimits (pkg/apis/core/v1/defaults.go).
  */
 import type { Container, PodSpec } from "../api.ts";
 import {
@@ -33,7 +33,7 @@ function roundToMilli(amounts: Amounts): Amounts {
 
 const NO_RESOURCES: NonNullable<Container["resources"]> = {};
 
-/** The container with amounts rounded, and requests for every limit that has none. */
+/** Returns the container with amounts rounded, and a request for every limit without one. */
 export function defaultRequests(container: Container): Container {
   const { resources = NO_RESOURCES } = container;
   if (resources.limits === undefined && resources.requests === undefined) return { ...container, resources };
@@ -48,7 +48,7 @@ const amountOf = (container: Container, part: Part, name: string): Quantity =>
 const larger = (a: Quantity, b: Quantity): Quantity => (compareQuantity(a, b) >= 0 ? a : b);
 
 /**
- * What the pod needs of one resource: the sum of its containers and sidecars, or the largest moment of its
+ * Returns the pod's need of one resource: the larger of the sum of containers and sidecars, and the peak during
  * initialization (an init container beside the sidecars started before it).
  */
 export function aggregateAmount(spec: PodSpec, part: Part, name: string): Quantity {
@@ -63,13 +63,13 @@ export function aggregateAmount(spec: PodSpec, part: Part, name: string): Quanti
   return larger(running, initPeak);
 }
 
-/** Names of resources any container states, in order of appearance. */
+/** Names of the resources that any container sets, in order of appearance. */
 export function resourceNamesOf(spec: PodSpec, part: Part): readonly string[] {
   const containers = [...spec.containers, ...(spec.initContainers ?? [])];
   return [...new Set(containers.flatMap((container) => Object.keys(container.resources?.[part] ?? {})))];
 }
 
-/** `amounts` with the aggregated amount of each of `names` it lacks. */
+/** Adds the aggregated amount of each of `names` that `amounts` lacks. */
 function completed(amounts: Amounts, spec: PodSpec, part: Part, names: readonly string[]): Amounts {
   const missing = names.filter((name) => !Object.hasOwn(amounts, name));
   return {
@@ -78,13 +78,13 @@ function completed(amounts: Amounts, spec: PodSpec, part: Part, names: readonly 
   };
 }
 
-/** Whether every container, init containers included, limits the resource. */
+/** Whether every container, including init containers, limits the resource. */
 const isLimitedEverywhere = (spec: PodSpec, name: string): boolean =>
   [...spec.containers, ...(spec.initContainers ?? [])].every(
     (container) => container.resources?.limits?.[name] !== undefined,
   );
 
-/** Pod-level requests and limits, completed from the containers when the pod states some. */
+/** Completes pod-level requests and limits from the containers, when the pod sets any. */
 export function defaultPodResources(spec: PodSpec): PodSpec {
   if (spec.resources === undefined) return spec;
   const stated = {

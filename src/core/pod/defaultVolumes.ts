@@ -1,4 +1,4 @@
-/** Defaults of volume sources, one row per source. Counterpart: the volume part of pkg/apis/core/v1/defaults.go. */
+/** Defaults of volume sources, one row per source. Upstream: the volume part of pkg/apis/core/v1/defaults.go. */
 import type { PodSpec } from "../api.ts";
 import { defaultPullPolicy } from "./defaultPullPolicy.ts";
 
@@ -9,13 +9,12 @@ type Defaults = {
   readonly [Source in keyof Volume]?: (source: NonNullable<Volume[Source]>) => NonNullable<Volume[Source]>;
 };
 
-/** 0644 */
 const FILE_MODE = 0o644;
 const TOKEN_LIFETIME_SECONDS = 3600;
 
 const isUnset = (value: unknown): boolean => value === undefined || value === "" || value === 0 || value === false;
 
-/** `source` with defaults for its unset members. */
+/** Fills the unset members of `source` with defaults. */
 function fill<T extends object>(source: T, defaults: Partial<T>): T {
   const kept = Object.entries(source).filter(([key, value]) => !(isUnset(value) && key in defaults));
   return { ...defaults, ...Object.fromEntries(kept) } as T;
@@ -40,7 +39,7 @@ const projection = (source: Projection): Projection => {
   };
 };
 
-/** A mode of 0 is a choice, so modes are defaulted only when absent. */
+/** Mode 0 is valid, so modes are defaulted only when absent. */
 const DEFAULTS: Defaults = {
   configMap: (source) => ({ ...source, defaultMode: source.defaultMode ?? FILE_MODE }),
   secret: (source) => ({ ...source, defaultMode: source.defaultMode ?? FILE_MODE }),
@@ -71,7 +70,7 @@ const DEFAULTS: Defaults = {
   },
 };
 
-/** The volume with its source's defaults; one without any source is an empty directory. */
+/** Returns the volume with its source's defaults. A volume without a source is an emptyDir. */
 export function defaultVolume(volume: Volume): Volume {
   const sources = Object.keys(volume).filter((key) => key !== "name");
   if (sources.length === 0) return { ...volume, emptyDir: {} };

@@ -1,7 +1,6 @@
 /**
- * Fills in what the API server would: the same defaults, so that one manifest means the same pod here and in a
- * cluster. Empty strings and zeros count as unset where upstream's types cannot tell them apart.
- * Counterpart: pkg/apis/core/v1/defaults.go.
+ * Applies the API server's defaults to a pod, so that a manifest means the same here and in a cluster. Empty strings
+ * and zeros count as unset where upstream's types cannot distinguish them. Upstream: pkg/apis/core/v1/defaults.go.
  */
 import type { V1EphemeralContainer, V1Pod } from "@kubernetes/client-node";
 import type { Container, PodSpec, Wire } from "../api.ts";
@@ -10,7 +9,7 @@ import { defaultVolume } from "./defaultVolumes.ts";
 import { defaultPullPolicy } from "./defaultPullPolicy.ts";
 import { dottedSysctl } from "./sysctls.ts";
 
-/** A pod as decoded: nothing is certain about it yet. */
+/** A decoded pod, not validated. */
 export type DecodedPod = Wire<V1Pod>;
 type Env = NonNullable<Container["env"]>[number];
 type Port = NonNullable<Container["ports"]>[number];
@@ -19,17 +18,17 @@ type HttpGet = NonNullable<Probe["httpGet"]>;
 type Handler = NonNullable<NonNullable<Container["lifecycle"]>["postStart"]>;
 type EphemeralContainer = Wire<V1EphemeralContainer>;
 
-/** `value`, or the default when it is unset: absent, "" or 0. */
+/** Returns `value`, or the default when it is unset: absent, "" or 0. */
 const or = <T extends string | number>(value: T | undefined, fallback: T): T =>
   value === undefined || value === "" || value === 0 ? fallback : value;
 
-/** The members of `object` with those of `changed` that are defined. */
+/** Returns `object` with the defined members of `changed`. */
 function withDefined<T extends object>(object: T, changed: { readonly [K in keyof T]?: T[K] | undefined }): T {
   const defined = Object.entries(changed).filter(([, value]) => value !== undefined);
   return { ...object, ...Object.fromEntries(defined) };
 }
 
-/** The pod with every v1 default applied. Its spec is there afterwards, possibly without containers. */
+/** Returns the pod with every v1 default applied. The result always has a spec, possibly without containers. */
 export function defaultPod(pod: DecodedPod): DecodedPod & { readonly spec: PodSpec } {
   const spec = pod.spec ?? { containers: [] };
   return { ...pod, spec: defaultPodResources(defaultPodSpec(spec)) };
@@ -54,7 +53,7 @@ function defaultPodSpec(spec: PodSpec): PodSpec {
   });
 }
 
-/** Sysctls are known by their dotted names. */
+/** Sysctl names are normalized to dots. */
 function defaultSecurityContext(context: PodSpec["securityContext"] = {}): NonNullable<PodSpec["securityContext"]> {
   const { sysctls } = context;
   if (sysctls === undefined) return context;

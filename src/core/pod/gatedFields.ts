@@ -1,13 +1,13 @@
-/** Fields of a pod that count only while their feature gate is on. */
+/** Drops pod fields whose feature gate is off. */
 import type { Container, Pod, PodSpec } from "../api.ts";
 import { perObject } from "../perObject.ts";
 
-/** The gates, by what they let through. */
+/** Feature gates of pod fields. */
 export interface PodFieldGates {
   /** ContainerRestartRules. */
   readonly containerRestartRules: boolean;
   /**
-   * RestartAllContainersOnContainerExits, or admission refuses pods that need it; means nothing without
+   * RestartAllContainersOnContainerExits. When off, admission rejects pods that need it. Has no effect without
    * containerRestartRules.
    */
   readonly restartAllContainers: boolean;
@@ -19,7 +19,7 @@ export interface PodFieldGates {
   readonly envFiles: boolean;
 }
 
-/** One field: the same value where it is not set. */
+/** Removes one field. Returns the same object when the field is not set. */
 type Strip<T> = (of: T) => T;
 
 function stripRestartRules(gates: PodFieldGates, isInit: boolean): Strip<Container> | undefined {
@@ -43,7 +43,7 @@ const stripStopSignal: Strip<Container> = (container) => {
   return { ...container, lifecycle };
 };
 
-/** A variable from a file is empty then, as one whose source the kubelet does not know. */
+/** Leaves the variable empty, like a variable whose source the kubelet does not know. */
 const stripEnvFiles: Strip<Container> = (container) => {
   if (container.env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined) !== true) return container;
   const env = container.env.map((variable) =>
@@ -61,7 +61,7 @@ function stripContainer(gates: PodFieldGates, isInit: boolean): Strip<Container>
   return (container) => strips.reduce((left, strip) => strip(left), container);
 }
 
-/** The same list when nothing in it changes. */
+/** Returns the same list when no item changes. */
 function stripAll<T>(list: readonly T[], strip: Strip<T>): readonly T[] {
   const stripped = list.map(strip);
   return stripped.every((one, index) => one === list[index]) ? list : stripped;
@@ -79,7 +79,7 @@ function stripSpec(gates: PodFieldGates): Strip<PodSpec> {
   };
 }
 
-/** Takes from pods what a gate that is off takes from them; a pod that has none of it stays the same value. */
+/** Returns a function that drops disabled fields from pods. A pod without such fields stays the same object. */
 export function gatedPods(gates: PodFieldGates): (pods: readonly Pod[]) => readonly Pod[] {
   if (Object.values(gates).every((isOn) => isOn)) return (pods) => pods;
   const strip = stripSpec(gates);

@@ -1,14 +1,14 @@
 /**
- * How long a pod and each of its containers get to end on their own, in whole seconds. Upstream: the pod worker's
- * calculateEffectiveGracePeriod, kuberuntime's setTerminationGracePeriod.
+ * Grace periods of a pod and its containers, in whole seconds. Upstream: calculateEffectiveGracePeriod of the pod
+ * workers, setTerminationGracePeriod of kuberuntime.
  */
 import type { Container, Pod } from "../api.ts";
 import { monotonicMs, type MonotonicMs } from "../ids.ts";
 import type { ContainerKill } from "./podActionsTypes.ts";
 
-/** Shortest time between the stop signal and the kill, also when a preStop hook used up the rest. */
+/** Minimum time between stop signal and kill, even when a preStop hook used up the grace period. */
 const MINIMUM_GRACE_SECONDS = 2;
-/** Shortest grace period of a whole pod; all that one gets which no source wants any more. */
+/** Minimum grace period of a pod. Also the grace period of an orphaned pod. */
 export const MINIMUM_POD_GRACE_SECONDS = 1;
 const DEFAULT_GRACE_SECONDS = 30;
 
@@ -19,8 +19,8 @@ function probeSeconds(spec: Container | undefined, reason: ContainerKill["reason
 }
 
 /**
- * Grace period of one container: the override; else what the deletion of the pod asks for; else what the failed probe
- * says; else the spec's. Covers preStop hook and stop signal together.
+ * Returns the grace period of one container: the override, else the pod's deletion grace period, else that of the
+ * failed probe, else that of the spec. It covers the preStop hook and the stop signal together.
  */
 export function containerGraceSeconds(
   pod: Pod | undefined,
@@ -37,17 +37,23 @@ export function containerGraceSeconds(
   return Math.max(0, seconds);
 }
 
-/** Seconds left for the stop signal after `elapsedSeconds` of hook and waiting: at least the minimum. */
+/**
+ * Returns the seconds left for the stop signal after `elapsedSeconds` of preStop hook and waiting; at least the
+ * minimum.
+ */
 export const remainingGraceSeconds = (graceSeconds: number, elapsedSeconds: number): number =>
   Math.max(MINIMUM_GRACE_SECONDS, graceSeconds - Math.floor(elapsedSeconds));
 
 /**
- * Until when a container that was asked to stop before may go on, when it is asked again with this grace: a repeated
- * stop never gives more time than was left. Differs from upstream, where every repetition gives the whole grace again.
+ * Returns the deadline of a container that is stopped again with this grace period. A repeated stop never extends the
+ * previous deadline. Differs from upstream, where each repetition grants the whole grace period again.
  */
 export const stopDeadline = (before: MonotonicMs | undefined, graceSeconds: number, now: MonotonicMs): MonotonicMs =>
   monotonicMs(Math.min(before ?? Infinity, now + graceSeconds * 1000));
 
-/** Whole seconds until a deadline; none when it has passed. Instants have fractions: what they add to a second is noise. */
+/**
+ * Returns the whole seconds until a deadline, 0 when it has passed. Instants are fractional, so first round off the
+ * noise below a millisecond.
+ */
 export const secondsUntil = (deadline: MonotonicMs, now: MonotonicMs): number =>
   Math.max(0, Math.ceil(Math.round(deadline - now) / 1000));

@@ -1,9 +1,9 @@
-/** Durations as kubectl prints ages: two units at most, coarser as they grow. Upstream: duration.HumanDuration. */
+/** Durations in kubectl's age format: at most two units, coarser as they grow. Upstream: duration.HumanDuration. */
 
 const withRest = (whole: number, unit: string, rest: number, restUnit: string): string =>
   rest === 0 ? `${whole}${unit}` : `${whole}${unit}${rest}${restUnit}`;
 
-/** `45s`, `3m20s`, `2h5m`, `4d3h`, `2y30d`. Up to 2 s in the future counts as now, more as `<invalid>`. */
+/** Formats as `45s`, `3m20s`, `2h5m`, `4d3h` or `2y30d`. Up to 2 s in the future counts as 0, more as `<invalid>`. */
 export function humanDuration(durationMs: number): string {
   const seconds = Math.trunc(durationMs / 1000);
   if (seconds < -1) return "<invalid>";

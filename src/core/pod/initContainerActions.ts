@@ -1,7 +1,7 @@
 /**
- * What a sync does about init containers: run them in order, start the next once a sidecar has started, keep sidecars
- * running ever after. Only instances in the current sandbox count: a new sandbox initializes anew.
- * Upstream: computeInitContainerActions (kuberuntime_container.go).
+ * Plans init containers for a sync: run them in order, start the next one once a sidecar has started, keep sidecars
+ * running. Only instances in the current sandbox count, because a new sandbox is initialized again. Upstream:
+ * computeInitContainerActions (kuberuntime_container.go).
  */
 import type { Container } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
@@ -16,27 +16,27 @@ import {
 } from "./restartRules.ts";
 import { containerSpecHash } from "../container/specHash.ts";
 
-/** The part of the plan that concerns init containers. */
+/** The part of the plan for init containers. */
 export interface InitContainerActions {
-  /** True when regular containers may run. */
+  /** Whether regular containers may run. */
   readonly initialized: boolean;
-  /** True when an init container failed for good: the pod is to be stopped. */
+  /** Whether an init container failed permanently, so the pod must be stopped. */
   readonly failed: boolean;
   /** Indexes into `spec.initContainers`, in spec order. */
   readonly starts: readonly number[];
   readonly kills: readonly ContainerKill[];
 }
 
-/** What one init container asks for. */
+/** Actions for one init container. */
 interface Step {
   readonly kill?: ContainerKill;
   readonly restart?: boolean;
-  /** True when it is done, or started for good: the next one may start. */
+  /** Whether it completed or, as a sidecar, started: the next one may start. */
   readonly completed?: boolean;
   readonly failed?: boolean;
 }
 
-// An exit code of 0 after running out of memory is a failure all the same.
+// An OOM kill is a failure even with exit code 0.
 const failureCode = (container: RuntimeContainer): number => (container.exitCode === 0 ? 137 : container.exitCode);
 
 function runningSidecarStep(input: PodActionsInput, spec: Container, container: RuntimeContainer): Step {
@@ -68,7 +68,7 @@ function exitedStep(input: PodActionsInput, spec: Container, container: RuntimeC
 }
 
 function unknownStep(input: PodActionsInput, spec: Container, container: RuntimeContainer): Step {
-  // No exit code is known that a rule could speak of.
+  // The exit code is unknown, so no restart rule applies.
   if (!isSidecar(spec) && !restartsAfterKill(spec, input.pod.spec)) return { failed: true };
   const message = 'Init container is in "unknown" state, try killing it before restart';
   return { kill: killOf(container, message, "Unknown"), restart: true };
@@ -77,7 +77,7 @@ function unknownStep(input: PodActionsInput, spec: Container, container: Runtime
 function stepOf(input: PodActionsInput, spec: Container, container: RuntimeContainer): Step {
   switch (container.state) {
     case "created":
-      // Created and started go together: the runtime must have failed to start it.
+      // Creation and start are one step, so the runtime failed to start it.
       return { restart: true };
     case "running":
       return isSidecar(spec) ? runningSidecarStep(input, spec, container) : {};
@@ -89,20 +89,20 @@ function stepOf(input: PodActionsInput, spec: Container, container: RuntimeConta
 }
 
 // Differs from upstream: an exited regular container of this sandbox counts too. Upstream cannot tell sandboxes apart
-// here and would run removed init containers again.
+// here and would rerun init containers that were removed.
 function regularContainerSeen(input: PodActionsInput, inSandbox: PodRuntimeStatus): boolean {
   return input.pod.spec.containers.some((spec) => newestContainer(inSandbox, spec.name) !== undefined);
 }
 
-/** The same status with only the containers of its newest sandbox. */
+/** Returns the status with only the containers of the newest sandbox. */
 export function inNewestSandbox(runtime: PodRuntimeStatus): PodRuntimeStatus {
   const [newest] = runtime.sandboxes;
   return { ...runtime, containers: runtime.containers.filter((container) => container.sandboxId === newest?.id) };
 }
 
 /**
- * Plans the init containers of a pod whose sandbox stays. Walks them from the last to the first: old ones may have
- * been removed from the runtime, so the last one seen says how far initialization came.
+ * Plans the init containers of a pod that keeps its sandbox. Walks from the last to the first: older instances may have
+ * been removed from the runtime, so the last one found shows how far initialization got.
  */
 export function initContainerActions(input: PodActionsInput): InitContainerActions {
   const specs = input.pod.spec.initContainers ?? [];
@@ -113,7 +113,7 @@ export function initContainerActions(input: PodActionsInput): InitContainerActio
   const kills: ContainerKill[] = [];
   for (const [index, spec] of [...specs.entries()].reverse()) {
     const container = newestContainer(inSandbox, spec.name);
-    // Once past it, only a sidecar still matters; when the runtime lost it, it starts again.
+    // Before the last one found, only sidecars matter: start those that the runtime no longer has.
     if (passed && !isSidecar(spec)) continue;
     if (container === undefined) {
       if (passed) starts.add(index);

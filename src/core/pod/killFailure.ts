@@ -1,7 +1,10 @@
-/** What could not be stopped, in upstream's words. Counterpart: SyncResult and PodSyncResult (container/sync_result.go). */
+/**
+ * Errors of stopping a pod, with upstream's texts. Upstream: SyncResult and PodSyncResult
+ * (pkg/kubelet/container/sync_result.go).
+ */
 import type { KubeletError } from "../errors.ts";
 
-/** The failure to stop one thing of a pod: a container by its name, or the sandboxes by the uid of the pod. */
+/** Wraps the failure to stop a container (target: its name) or the sandboxes (target: the pod's UID). */
 export function killFailure(
   action: "KillContainer" | "KillPodSandbox",
   target: string,
@@ -12,7 +15,7 @@ export function killFailure(
   return { ...error, reason, message };
 }
 
-/** Message of the event FailedKillPod: the one failure, or all that differ, in brackets. */
+/** Message of the FailedKillPod event: the only failure, or the list of distinct ones in brackets. */
 export function killFailuresMessage(errors: readonly KubeletError[]): string {
   const messages = [...new Set(errors.map(({ message }) => message))];
   const [first] = messages;

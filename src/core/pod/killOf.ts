@@ -1,15 +1,15 @@
-/** One container to kill, and the probe verdict that may be why. */
+/** Kill actions for containers, and the probe verdict that may cause them. */
 import type { RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import type { ContainerKill, ProbeVerdict } from "./podActionsTypes.ts";
 
-/** The order to kill this instance; `message` is what the Killing event says. */
+/** Returns the action that kills this instance. `message` is the text of the Killing event. */
 export const killOf = (
   container: RuntimeContainer,
   message: string,
   reason: ContainerKill["reason"],
 ): ContainerKill => ({ containerId: container.id, name: container.name, message, reason });
 
-/** The verdict on this very instance; undefined when there is none yet. */
+/** Returns the probe verdict on this instance; undefined when there is none yet. */
 export function verdictOn(
   container: RuntimeContainer,
   verdicts: ReadonlyMap<string, ProbeVerdict>,

@@ -1,6 +1,6 @@
 /**
- * The picture of a static pod on the API server. Counterpart: CreateMirrorPod and IsMirrorPodOf of
- * pkg/kubelet/pod/mirror_client.go.
+ * Mirror pods: the representation of static pods on the API server. Upstream: CreateMirrorPod and IsMirrorPodOf
+ * (pkg/kubelet/pod/mirror_client.go).
  */
 import type { ApiPod } from "../api/toldPods.ts";
 import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
@@ -12,16 +12,16 @@ import { findNamed } from "../findNamed.ts";
 const MIRROR = "kubernetes.io/config.mirror";
 const HASH = "kubernetes.io/config.hash";
 
-/** Whether the object is only the picture of a static pod: nothing runs for it. */
+/** Whether the object is a mirror pod. The kubelet does not run mirror pods. */
 export const isMirrorPod = ({ metadata }: ApiPod): boolean => metadata?.annotations?.[MIRROR] !== undefined;
 
-/** The field that makes it one. */
+/** The field that marks a mirror pod. */
 export const MIRROR_FIELD = `metadata.annotations[${MIRROR}]`;
 
-/** Which version of the static pod a mirror shows: the UID of that pod. */
+/** Returns the version of the static pod that a mirror pod represents: the UID of that pod. */
 export const mirrorHash = ({ metadata }: ApiPod): string | undefined => metadata?.annotations?.[MIRROR];
 
-/** The mirror to create for a static pod, owned by its node. */
+/** Returns the mirror pod to create for a static pod, owned by its node. */
 export function mirrorPod({ apiVersion, kind, metadata, spec }: Pod, node: { name: string; uid: string }): ApiPod {
   const { uid, resourceVersion: _version, generation: _generation, ...kept } = metadata;
   const hash = metadata.annotations?.[HASH] ?? uid;
@@ -38,8 +38,9 @@ export function mirrorPod({ apiVersion, kind, metadata, spec }: Pod, node: { nam
 }
 
 /**
- * Whether the status on a mirror is that of an earlier life of a static pod, which its manifest was away from and came
- * back to unchanged: it was over, or a container that never runs again does. The server would refuse the newer one.
+ * Whether the status on a mirror pod belongs to an earlier run of the static pod, whose manifest was removed and
+ * restored unchanged: that run was terminal, or it had a terminated container that is never restarted. The API server
+ * would reject the newer status.
  */
 export function isOfEarlierLife(mirrored: PodStatus, own: PodStatus, { spec }: Pod): boolean {
   if (isTerminalPhase(mirrored.phase) && own.phase !== undefined && !isTerminalPhase(own.phase)) return true;

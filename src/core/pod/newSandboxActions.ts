@@ -1,5 +1,5 @@
 /**
- * What a sync starts in a sandbox that is yet to be created, or why none should be. Upstream: the createPodSandbox
+ * Decides which containers a sync starts in a new sandbox, or that no sandbox is needed. Upstream: the createPodSandbox
  * branch of computePodActions.
  */
 import type { Container, Pod } from "../api.ts";
@@ -8,7 +8,7 @@ import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { canRestart, newestContainer, restartsAfterExit } from "./restartRules.ts";
 import { sandboxChange } from "./sandboxChange.ts";
 
-/** First containers of a new sandbox; undefined when the pod has nothing left to run. */
+/** First containers of a new sandbox. Undefined when the pod has no container left to run. */
 export interface NewSandboxActions {
   /** Indexes into `spec.initContainers`. */
   readonly initStarts: readonly number[];
@@ -16,22 +16,23 @@ export interface NewSandboxActions {
   readonly regularStarts: readonly number[];
 }
 
-// Differs from upstream: a container that exited for good stays so even when every sandbox was removed meanwhile.
+// Differs from upstream: a container that exited permanently stays so even when every sandbox was removed meanwhile.
 function startsInNewSandbox(spec: Container, pod: Pod, runtime: PodRuntimeStatus): boolean {
   const newest = newestContainer(runtime, spec.name);
   if (newest === undefined || newest.state === "created") return true;
-  // One that still runs dies with the old sandbox: what its exit code will be, nobody knows.
+  // A running container dies with the old sandbox, so its exit code is unknown.
   return newest.state === "exited" ? restartsAfterExit(spec, pod.spec, newest.exitCode) : canRestart(spec, pod.spec);
 }
 
-// It ran once and may not run twice. Without any container the first sandbox never came to be used: try again.
-// Differs from upstream: containers with a restart policy of their own come back in a pod that is never restarted.
+// True when the pod ran once and must not run twice. Without any container, the first sandbox was never used: try
+// again. Differs from upstream: containers with a restart policy of their own are restarted even if the pod's policy is
+// Never.
 function mayNotRunAgain(pod: Pod, runtime: PodRuntimeStatus, attempt: number): boolean {
   const isRestartable = pod.spec.containers.some((spec) => canRestart(spec, pod.spec));
   return !isRestartable && attempt !== 0 && runtime.containers.length > 0;
 }
 
-/** Plans the start of a pod in a new sandbox of the given attempt. */
+/** Plans the start of a pod in a new sandbox with the given attempt. */
 export function newSandboxActions(pod: Pod, runtime: PodRuntimeStatus, attempt: number): NewSandboxActions | undefined {
   const { containers, initContainers = [] } = pod.spec;
   if (mayNotRunAgain(pod, runtime, attempt)) return undefined;
@@ -48,8 +49,8 @@ export function newSandboxActions(pod: Pod, runtime: PodRuntimeStatus, attempt: 
 }
 
 /**
- * True when a pod that may not run again lost its sandbox before every container had run: nothing of it ever starts
- * again, nor does a container's end say so.
+ * Whether a pod that must not run again lost its sandbox before every container had exited. No container of it starts
+ * again, but container statuses alone do not show that.
  */
 export function hasLostItsSandbox(pod: Pod, runtime: PodRuntimeStatus): boolean {
   const { changed, attempt } = sandboxChange(pod, runtime);

@@ -1,6 +1,4 @@
-/**
- * Phase of a pod from the statuses of its containers. Upstream: getPhase (kubelet_pods.go).
- */
+/** Derives the pod phase from container statuses. Upstream: getPhase (pkg/kubelet/kubelet_pods.go). */
 import type { ApiContainerStatus, Container, Pod, PodSpec } from "../api.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 import { isStaticPod } from "./criticalPod.ts";
@@ -10,22 +8,25 @@ import { findNamed } from "../findNamed.ts";
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed";
 
-/** What of a pod's status its phase depends on. */
+/** Inputs of the pod phase. */
 export interface PhaseInput {
   readonly pod: Pod;
   readonly initStatuses: readonly ApiContainerStatus[];
   readonly regularStatuses: readonly ApiContainerStatus[];
-  /** True when no container will ever start again, whatever the restart policy says. */
+  /** Whether no container will start again, regardless of the restart policy. */
   readonly terminal: boolean;
-  /** Whether a regular container was made in the sandbox of now: sidecars that start again do not make it pending. */
+  /**
+   * Whether a regular container was created in the current sandbox. A restarting sidecar then does not make the pod
+   * Pending.
+   */
   readonly initialized: boolean;
 }
 
-/** True for the phases a pod never leaves. */
+/** Whether the phase is final. */
 export const isTerminalPhase = (phase: string | undefined): phase is "Succeeded" | "Failed" =>
   phase === "Succeeded" || phase === "Failed";
 
-/** Whether a regular container was made in the sandbox of now. Upstream: HasAnyActiveRegularContainerStarted. */
+/** Whether a regular container was created in the current sandbox. Upstream: HasAnyActiveRegularContainerStarted. */
 export function hasRegularContainerInSandbox({ containers }: PodSpec, runtime: PodRuntimeStatus): boolean {
   const [newest] = runtime.sandboxes;
   if (newest?.ready !== true) return false;
@@ -33,7 +34,7 @@ export function hasRegularContainerInSandbox({ containers }: PodSpec, runtime: P
   return runtime.containers.some(({ name, sandboxId }) => sandboxId === newest.id && names.has(name));
 }
 
-/** Whether some regular container has run in this pod: then its initialization was complete once. */
+/** Whether a regular container has run in this pod, which implies that initialization completed once. */
 export function hasAnyRegularContainerStarted(spec: PodSpec, statuses: readonly ApiContainerStatus[]): boolean {
   return spec.containers.some(({ name }) => {
     const status = findNamed(statuses, name);
@@ -41,7 +42,7 @@ export function hasAnyRegularContainerStarted(spec: PodSpec, statuses: readonly 
   });
 }
 
-/** Whether a container with this end is to run again. */
+/** Whether a container that terminated this way is to be restarted. */
 const startsAgain = (spec: Container, pod: Pod, ended: { readonly exitCode: number; readonly reason?: string }) =>
   ended.reason === RESTARTING_ALL || restartsAfterExit(spec, pod.spec, ended.exitCode);
 
@@ -49,7 +50,7 @@ interface InitCounts {
   pending: number;
   /** Sidecars that have not started. */
   pendingSidecars: number;
-  /** Failed and not to be run again. */
+  /** Failed and not to be restarted. */
   dead: number;
   running: number;
   waiting: number;
@@ -65,7 +66,7 @@ function countInit(spec: Container, pod: Pod, status: ApiContainerStatus | undef
   } else counts.pending += 1;
 }
 
-// A sidecar that ended says nothing about the phase; one that never ran holds the pod in Pending.
+// A terminated sidecar does not affect the phase; a sidecar that never ran keeps the pod Pending.
 function countSidecar(status: ApiContainerStatus | undefined, counts: InitCounts): void {
   const { running, terminated, waiting } = status?.state ?? {};
   if (status === undefined) counts.unknown += 1;
@@ -86,7 +87,7 @@ interface RegularCounts {
   stopped: number;
   succeeded: number;
   unknown: number;
-  /** Stopped, but to be started again. */
+  /** Stopped, but to be restarted. */
   restarting: number;
 }
 
@@ -102,7 +103,7 @@ function countRegular(spec: Container, pod: Pod, status: ApiContainerStatus | un
   else counts.unknown += 1;
 }
 
-/** The phase the statuses amount to. Keeping a terminal phase for good is the caller's. */
+/** Returns the phase that the statuses imply. The caller keeps a terminal phase. */
 export function podPhase({ pod, initStatuses, regularStatuses, terminal, initialized }: PhaseInput): PodPhase {
   const init: InitCounts = { pending: 0, pendingSidecars: 0, dead: 0, running: 0, waiting: 0, unknown: 0 };
   for (const spec of pod.spec.initContainers ?? []) {
@@ -118,7 +119,7 @@ export function podPhase({ pod, initStatuses, regularStatuses, terminal, initial
   const unknown = init.unknown + regular.unknown;
   const running = init.running + regular.running;
   if (init.dead > 0) return "Failed";
-  // Whose work is done waits for nothing: init containers that are gone from the runtime do not run again for it.
+  // When all regular containers are done, missing init containers do not matter: they are not rerun.
   const isDone = regular.stopped === pod.spec.containers.length && regular.restarting === 0;
   if (!isDone && (init.pending > 0 || (init.pendingSidecars > 0 && !initialized))) return "Pending";
   if (!isDone && (init.waiting + regular.waiting > 0 || unknown > 0)) return "Pending";

@@ -1,7 +1,7 @@
 /**
- * Decides what one sync of a pod does: spec, runtime status, probe verdicts and backoffs in, a plan out. Owns nothing,
- * touches nothing; the pod worker carries the plan out in the order of its steps.
- * Upstream: computePodActions (kuberuntime_manager.go) and the doBackOff of its start step.
+ * Decides the actions of one pod sync from spec, runtime status, probe verdicts and backoffs. Pure and stateless; the
+ * pod worker executes the plan step by step. Upstream: computePodActions (kuberuntime_manager.go) and the doBackOff of
+ * its start step.
  */
 import type { Container, Pod } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
@@ -14,7 +14,7 @@ import { containersToReset } from "./restartAllContainers.ts";
 import { isSidecar, newestContainer } from "./restartRules.ts";
 import { sandboxChange } from "./sandboxChange.ts";
 
-/** The plan before crash loops hold anything back: indexes into the spec's lists. */
+/** The plan before crash-loop backoff, as indexes into the spec's lists. */
 interface Draft extends Pick<PodActions, "killPod" | "createSandbox" | "sandboxId" | "attempt" | "containersToKill"> {
   readonly init: readonly number[];
   readonly regular: readonly number[];
@@ -25,7 +25,7 @@ function pick<T>(items: readonly T[] | undefined, indexes: readonly number[]): T
   return indexes.flatMap((index) => items?.[index] ?? []);
 }
 
-// Ephemeral containers run once, whatever becomes of them.
+// Ephemeral containers run once and are never restarted.
 function ephemeralStarts({ pod, runtime }: PodActionsInput): number[] {
   const specs = pod.spec.ephemeralContainers ?? [];
   return [...specs.entries()].flatMap(([index, spec]) =>
@@ -68,11 +68,11 @@ function draftInSandbox(input: PodActionsInput): Draft {
   if (regular.keepCount > 0 || regular.starts.length > 0) {
     return { ...base, init: init.starts, regular: regular.starts, containersToKill };
   }
-  // Nothing left that keeps the pod alive: sidecars and ephemeral containers do not.
+  // Only regular containers keep the pod alive; sidecars and ephemeral containers do not.
   return { ...base, killPod: true, init: [], regular: [], ephemeral: [], containersToKill };
 }
 
-/** Nothing but the removal of all containers; what the pod needs then is decided when they are gone. */
+/** A plan that only removes all containers. The next sync decides the rest after their removal. */
 function resetPlan({ pod, runtime }: PodActionsInput): PodActions | undefined {
   const resets = containersToReset(pod, runtime);
   if (resets.length === 0) return undefined;
@@ -94,11 +94,11 @@ function resetPlan({ pod, runtime }: PodActionsInput): PodActions | undefined {
 interface Gated {
   readonly starts: ContainerStart[];
   readonly waits: ContainerWait[];
-  /** True when something must not be overtaken by what comes after. */
+  /** Whether a waiting container blocks those after it. */
   readonly blocked: boolean;
 }
 
-/** Lets `specs` through the crash-loop gate in order, up to the first that waits and must not be overtaken. */
+/** Passes `specs` through the crash-loop gate in order, up to the first that waits and must not be overtaken. */
 function gateAll(
   input: PodActionsInput,
   specs: readonly Container[],
@@ -118,8 +118,8 @@ function gateAll(
 }
 
 /**
- * The plan of one sync. Pure: equal inputs give equal plans. A container that must wait out a crash loop is in
- * `waits` and not among the starts; kills happen even when the restart has to wait.
+ * Returns the plan of one sync. Equal inputs give equal plans. A container in crash-loop backoff is in `waits`, not
+ * among the starts; kills happen even when the restart has to wait.
  */
 export function computePodActions(input: PodActionsInput): PodActions {
   const resets = resetPlan(input);

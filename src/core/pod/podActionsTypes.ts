@@ -1,4 +1,4 @@
-/** The plan of one pod sync: data, never closures. Counterpart: kuberuntime's podActions. */
+/** The plan of one pod sync: data only, no closures. Upstream: podActions of kuberuntime. */
 import type { Pod } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
 import type { ContainerId, MonotonicMs, SandboxId } from "../ids.ts";
@@ -9,14 +9,14 @@ import type { ContainerReset } from "./restartAllContainers.ts";
 export type ContainerKind = "init" | "regular" | "ephemeral";
 
 /**
- * Verdicts of the probes of one container, by name; a container without an entry has no probes. `live: false` on a
- * container that is not `started` says that its startup probe gave up.
+ * Probe results of one container. A container without an entry has no probes. `live: false` on a container that is not
+ * `started` means that its startup probe failed for good.
  */
 export interface ProbeVerdict {
   readonly started: boolean;
   readonly ready: boolean;
   readonly live: boolean;
-  /** The container instance that was probed; a verdict on another instance counts as none. */
+  /** The probed instance. A verdict on another instance is ignored. */
   readonly containerId?: ContainerId;
 }
 
@@ -24,7 +24,7 @@ export interface PodActionsInput {
   readonly pod: Pod;
   readonly runtime: PodRuntimeStatus;
   readonly verdicts: ReadonlyMap<string, ProbeVerdict>;
-  /** Running containers that have to be restarted to get their allocated size, by name. */
+  /** Names of running containers that must be restarted to apply their allocated size. */
   readonly resizeRestarts: ReadonlySet<string>;
   readonly backoffs: ContainerBackoffs;
   readonly backoffPolicy: BackoffPolicy;
@@ -36,25 +36,25 @@ export type { BackoffPolicy };
 export interface ContainerStart {
   readonly name: string;
   readonly kind: ContainerKind;
-  /** Restart count the new container carries: previous attempt + 1, or 0. */
+  /** Restart count of the new container: previous count + 1, or 0. */
   readonly restartCount: number;
-  /** Given when this restart follows an exit: to be registered (`registerRestart`) once the start is tried. */
+  /** Set when this restart follows an exit. Register it (`registerRestart`) once the start is attempted. */
   readonly backoff?: { readonly key: string; readonly exitedAt: MonotonicMs };
   /**
-   * Instances of this container that were made but not seen to run. A start of theirs may still be on its way through
-   * the runtime, so they have to be removed before this one starts. Absent when there are none.
+   * Instances of this container that were created but not seen running. Their start may still be in progress in the
+   * runtime, so remove them before this start. Absent when there are none.
    */
   readonly replaces?: readonly RuntimeContainer[];
-  /** The container whose processes an ephemeral one is to see; its ID is undefined when the runtime knows no such container. */
+  /** The target of an ephemeral container; its ID is undefined when the runtime has no such container. */
   readonly target?: { readonly name: string; readonly containerId: ContainerId | undefined };
 }
 
 export interface ContainerKill {
   readonly containerId: ContainerId;
   readonly name: string;
-  /** Why, as the Killing event says it. */
+  /** Text of the Killing event. */
   readonly message: string;
-  /** Why, for choosing the grace period and for metrics. */
+  /** Selects the grace period and the metric label. */
   readonly reason:
     | "SpecChanged"
     | "Resized"
@@ -65,28 +65,28 @@ export interface ContainerKill {
     | "PodShouldStop";
 }
 
-/** A container that should start but must wait. */
+/** A container to start once its backoff has expired. */
 export interface ContainerWait {
   readonly name: string;
   readonly until: MonotonicMs;
-  /** reason CrashLoopBackOff with upstream's message. */
+  /** Reason CrashLoopBackOff with upstream's message. */
   readonly error: KubeletError;
 }
 
 export interface PodActions {
-  /** Stop everything, sandbox included (then recreate it if createSandbox). */
+  /** Stop everything, including the sandbox; then recreate the sandbox if `createSandbox` is set. */
   readonly killPod: boolean;
   readonly createSandbox: boolean;
-  /** The live sandbox to use; with createSandbox the one it replaces (the SandboxChanged event), if any. */
+  /** The live sandbox to use. With `createSandbox`, the sandbox to replace, if any (for the SandboxChanged event). */
   readonly sandboxId: SandboxId | undefined;
   /** Attempt of the sandbox to create. */
   readonly attempt: number;
   readonly initContainersToStart: readonly ContainerStart[];
   readonly containersToStart: readonly ContainerStart[];
   readonly ephemeralContainersToStart: readonly ContainerStart[];
-  /** Without meaning when killPod is set: that stops every container. */
+  /** Unused when `killPod` is set, which stops every container. */
   readonly containersToKill: readonly ContainerKill[];
   readonly waits: readonly ContainerWait[];
-  /** Containers to stop and remove, one after the other, before the pod starts anew; nothing else is done then. */
+  /** Containers to stop and remove one by one before the pod restarts. The plan then contains nothing else. */
   readonly containersToReset: readonly ContainerReset[];
 }

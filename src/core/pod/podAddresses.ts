@@ -1,6 +1,6 @@
 /**
- * Addresses in a pod status: its own, primary family first, and the node's. Upstream: sortPodIPs, getPodIPs of the
- * PLEG, the address part of generateAPIPodStatus.
+ * Addresses in the pod status: the pod's own, primary family first, and the node's. Upstream: sortPodIPs, getPodIPs of
+ * the PLEG, the address part of generateAPIPodStatus.
  */
 import type { Pod, PodStatus } from "../api.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
@@ -10,7 +10,7 @@ export type PodAddresses = Pick<PodStatus, "hostIP" | "hostIPs" | "podIP" | "pod
 
 const isV6 = (ip: string): boolean => ip.includes(":");
 
-/** At most one address per family, the node's primary family first: IPv4 while it has none. */
+/** Returns at most one address per family, the node's primary family first; IPv4 if the node has no address. */
 export function byNodeFamily(ips: readonly string[], hostIPs: readonly string[]): readonly string[] {
   const primaryIsV6 = hostIPs[0] !== undefined && isV6(hostIPs[0]);
   const primary = ips.find((ip) => isV6(ip) === primaryIsV6);
@@ -18,7 +18,7 @@ export function byNodeFamily(ips: readonly string[], hostIPs: readonly string[])
   return [primary, secondary].filter((ip) => ip !== undefined);
 }
 
-/** Addresses of the pod itself; those of a sandbox that is gone are remembered. */
+/** Returns the addresses of the pod. Keeps the previous ones when its sandbox is gone. */
 function podIPsOf(
   pod: Pod,
   runtime: PodRuntimeStatus,
@@ -28,7 +28,7 @@ function podIPsOf(
   const [newest] = runtime.sandboxes;
   const told = (previous?.podIPs ?? []).flatMap(({ ip }) => (ip === undefined || ip === "" ? [] : [ip]));
   if (isHostNetwork(pod)) {
-    // The primary one never changes; a second family is added when the node gets one.
+    // The primary address never changes; a second family is added when the node gets one.
     const [first = hostIPs[0], second = hostIPs[1]] = told;
     const ips = [first, second].filter((ip) => ip !== undefined);
     return ips.filter((ip, index) => index === 0 || ips[0] === undefined || isV6(ip) !== isV6(ips[0]));
@@ -37,7 +37,7 @@ function podIPsOf(
   return runtime.sandboxes.some(({ ready }) => ready) ? [] : told;
 }
 
-/** The address fields of the pod's status; fields without a value are left out. */
+/** Returns the address fields of the pod status, without fields that have no value. */
 export function podAddresses(
   pod: Pod,
   runtime: PodRuntimeStatus,

@@ -1,6 +1,6 @@
 /**
- * Texts and objects of the events about a pod and its containers. Upstream: kuberuntime's recordContainerEvent calls
- * and the container references of their objects.
+ * Messages and involved objects of events about a pod and its containers. Upstream: recordContainerEvent calls of
+ * kuberuntime and the container references of their objects.
  */
 import type { Pod } from "../api.ts";
 import type { EventObject, KubeletEvent } from "../events.ts";
@@ -15,7 +15,7 @@ export function containerFieldPath(pod: Pod, name: string): string {
   return `spec.containers{${name}}`;
 }
 
-/** The pod, or one of its containers, as the object of an event. */
+/** The pod, or one of its containers, as the involved object of an event. */
 export function podEventObject(pod: Pod, containerName?: string): EventObject {
   const { namespace, name, uid, resourceVersion } = pod.metadata;
   const fieldPath = containerName === undefined ? "" : containerFieldPath(pod, containerName);
@@ -30,10 +30,10 @@ const event = (
   message: string,
 ): KubeletEvent => ({ type, reason, message, object: podEventObject(pod, containerName) });
 
-/** Text of the Killing event when nothing but the end of the pod is the cause. */
+/** Text of the Killing event when a container is stopped because its pod terminates. */
 export const stoppingMessage = (containerName: string): string => `Stopping container ${containerName}`;
 
-/** Texts of the crash-loop event, which repeats with an unchanged text so that it can be counted. */
+/** Text of the crash-loop event. It stays the same on repetition so that repetitions can be counted. */
 const backOffMessage = (pod: Pod, containerName: string): string =>
   `Back-off restarting failed container ${containerName} in pod ${describePod(pod)}`;
 
@@ -45,7 +45,7 @@ export const createdEvent = (pod: Pod, containerName: string): KubeletEvent =>
 export const startedEvent = (pod: Pod, containerName: string): KubeletEvent =>
   event(pod, containerName, "Normal", "Started", "Container started");
 
-/** A container could not be created or started; `cause` is the API reason or the runtime's own words. */
+/** A container could not be created or started. `cause` is the API reason or the runtime's message. */
 export const failedEvent = (pod: Pod, containerName: string, cause: string): KubeletEvent =>
   event(pod, containerName, "Warning", "Failed", `Error: ${cause}`);
 
@@ -53,10 +53,10 @@ export const failedEvent = (pod: Pod, containerName: string, cause: string): Kub
 export const backOffEvent = (pod: Pod, containerName: string): KubeletEvent =>
   event(pod, containerName, "Warning", "BackOff", backOffMessage(pod, containerName));
 
-/** The sandbox has to be made anew. */
+/** The sandbox must be recreated. */
 export const sandboxChangedEvent = (pod: Pod): KubeletEvent =>
   event(pod, undefined, "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
 
-/** The runtime could not make the sandbox. */
+/** The runtime could not create the sandbox. */
 export const failedCreateSandboxEvent = (pod: Pod, cause: string): KubeletEvent =>
   event(pod, undefined, "Warning", "FailedCreatePodSandBox", `Failed to create pod sandbox: ${cause}`);

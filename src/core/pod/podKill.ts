@@ -1,6 +1,7 @@
 /**
- * How a whole pod is stopped: everything but sidecars at once, then the sidecars one after the other in reverse, then
- * the sandboxes. Upstream: killContainersWithSyncResult with its termination ordering, ConvertPodStatusToRunningPod.
+ * Plans the termination of a pod: all containers except sidecars together, then sidecars one by one in reverse order,
+ * then the sandboxes. Upstream: killContainersWithSyncResult with its termination ordering,
+ * ConvertPodStatusToRunningPod.
  */
 import type { Pod } from "../api.ts";
 import type { SandboxId } from "../ids.ts";
@@ -12,24 +13,24 @@ import { stoppingMessage } from "./podEvents.ts";
 import { isSidecar } from "./restartRules.ts";
 import { allNamed, findNamed } from "../findNamed.ts";
 
-/** One container to stop and how long it gets. */
+/** A container to stop and its grace period. */
 export interface ContainerStop extends ContainerKill {
   /** At least two seconds. */
   readonly graceSeconds: number;
 }
 
-/** The stops of a pod in order. */
+/** The ordered stops of a pod. */
 export interface PodKillPlan {
-  /** Containers of one stage stop together; a stage begins when the one before has ended. */
+  /** Containers of one stage stop together. A stage starts when the previous one has ended. */
   readonly stages: readonly (readonly ContainerStop[])[];
-  /** Sandboxes to stop after the last stage, newest first; stopping one twice does no harm. */
+  /** Sandboxes to stop after the last stage, newest first. Stopping a sandbox twice is harmless. */
   readonly sandboxes: readonly SandboxId[];
 }
 
-// Unknown may well be running.
+// A container in state unknown may be running.
 const mayRun = ({ state }: RuntimeContainer): boolean => state === "running" || state === "unknown";
 
-/** Plans the stop. */
+/** Plans the termination. `graceSeconds` overrides the grace period of every container. */
 export function planPodKill(pod: Pod, runtime: PodRuntimeStatus, graceSeconds: number | undefined): PodKillPlan {
   const initSpecs = pod.spec.initContainers ?? [];
   const stopOf = (container: RuntimeContainer): ContainerStop => {

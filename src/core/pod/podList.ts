@@ -1,8 +1,8 @@
-/** The pod lists the HTTP server answers with: `/pods` from configuration and status, `/runningpods/` from the runtime. */
+/** Pod lists of the HTTP server: `/pods` from configuration and status, `/runningpods/` from the runtime. */
 import type { Pod } from "../api.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 
-/** A v1 PodList; items carry no kind of their own. */
+/** A v1 PodList. Items carry no kind. */
 export interface PodListDocument<Item> {
   readonly kind: "PodList";
   readonly apiVersion: "v1";
@@ -13,7 +13,7 @@ export interface PodListDocument<Item> {
 /** One pod of `/pods`. */
 export type PodListItem = Pick<Pod, "metadata" | "spec"> & { readonly status: NonNullable<Pod["status"]> };
 
-/** One pod of `/runningpods/`: what the runtime alone can tell. */
+/** One pod of `/runningpods/`, from the runtime only. */
 export interface RunningPodItem {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
   readonly spec: {
@@ -36,11 +36,13 @@ const listOf = <Item>(items: readonly Item[]): PodListDocument<Item> => ({
   items,
 });
 
-/** Pods bound to this node with their status. Differs from upstream: without pods the items are `[]`, not `null`. */
+/**
+ * Returns the pods of this node with their status. Differs from upstream: without pods the items are `[]`, not `null`.
+ */
 export const podList = (pods: readonly Pod[]): PodListDocument<PodListItem> =>
   listOf(pods.map(({ metadata, spec, status }) => ({ metadata, spec, status: status ?? {} })));
 
-/** Pods with a ready sandbox or a running container, with their running containers, oldest first. */
+/** Returns the pods with a ready sandbox or a running container, with their running containers, oldest first. */
 export function runningPodList(statuses: readonly PodRuntimeStatus[]): PodListDocument<RunningPodItem> {
   const live = statuses.filter(
     ({ sandboxes, containers }) => sandboxes.some((each) => each.ready) || containers.some(isRunning),

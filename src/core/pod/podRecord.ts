@@ -1,4 +1,4 @@
-/** What the registry reads off one pod's record. */
+/** Functions of one registry record. */
 import type { TakenRoom } from "../admission/roomDecision.ts";
 import { heldRequests, takenRoom } from "../allocation/heldRoom.ts";
 import type { Pod } from "../api.ts";
@@ -6,10 +6,12 @@ import { type PodFullName, podFullName, podUid } from "../ids.ts";
 import { isTerminalPhase } from "./phase.ts";
 import type { PodIdentity, PodRecord } from "./podRegistryTypes.ts";
 
-/** The pod at its allocated size, or as its spec has it before admission. */
+/** Returns the pod at its allocated size, or with its spec unchanged before admission. */
 export const sizeOf = ({ allocated, pod }: Pick<PodRecord, "allocated" | "pod">): Pod | undefined => allocated ?? pod;
 
-/** What the pod takes of the node, or is promised; undefined when that is nothing, or nobody knows what. */
+/**
+ * Returns the resources that the pod takes or is promised; undefined when there are none, or the allocation is unknown.
+ */
 export function roomOf(record: PodRecord): TakenRoom | undefined {
   const { pod, allocated, held, state, successor, leaving } = record;
   const promised = state === "syncing" && record.behind.length > 0 ? pod : successor;
@@ -22,7 +24,9 @@ export function roomOf(record: PodRecord): TakenRoom | undefined {
   return leaving === undefined ? { ...room, ...promise } : { held: room.held, leaving, ...promise };
 }
 
-/** The record once the pod is granted this size: until that is on disk, it holds what it took before. */
+/**
+ * Returns the record with this size granted. Until the checkpoint is on disk, the pod also holds what it took before.
+ */
 export const withGrant = (record: PodRecord, pod: Pod): PodRecord => ({
   ...record,
   allocated: pod,
@@ -30,18 +34,18 @@ export const withGrant = (record: PodRecord, pod: Pod): PodRecord => ({
   held: heldRequests(roomOf(record)?.held ?? pod, pod),
 });
 
-/** Who a pod is. */
+/** Returns the identity of a pod. */
 export const identityOf = (pod: Pod): PodIdentity => ({
   uid: podUid(pod.metadata.uid),
   name: pod.metadata.name,
   namespace: pod.metadata.namespace,
 });
 
-/** The name under which only one pod runs at a time. */
+/** Returns the full name, under which only one pod runs at a time. */
 export const fullNameOf = (record: PodRecord): PodFullName =>
   podFullName(record.identity.name, record.identity.namespace);
 
-/** Of a pod nobody has judged yet. */
+/** Returns the record of a pod before admission. */
 export const freshRecord = (identity: PodIdentity): PodRecord => ({
   identity,
   pod: undefined,

@@ -1,11 +1,11 @@
 /**
- * The ConfigMaps and Secrets a pod names, all in its own namespace: what its node may read for it, and keeps at hand.
- * Counterparts: VisitPodSecretNames and VisitPodConfigmapNames of pkg/api/pod.
+ * The ConfigMaps and Secrets that a pod references, all in its own namespace: the node may read them and caches them.
+ * Upstream: VisitPodSecretNames and VisitPodConfigmapNames of pkg/api/pod.
  */
 import type { Container, Pod, PodSpec } from "../api.ts";
 import { perObject } from "../perObject.ts";
 
-/** Names one object in the namespace of the pod. */
+/** Names an object in the pod's namespace. */
 export interface ConfigReference {
   readonly kind: "ConfigMap" | "Secret";
   readonly name: string;
@@ -20,7 +20,7 @@ const secret = (name: string | undefined): readonly ConfigReference[] =>
   name === undefined || name === "" ? [] : [{ kind: "Secret", name }];
 const secretOf = (ref: Named): readonly ConfigReference[] => secret(ref?.name);
 
-/** What the environment of a container is made from, in the order of its fields. */
+/** References of a container's environment, in field order. */
 export const containerReferences = ({
   env = [],
   envFrom = [],
@@ -32,7 +32,7 @@ export const containerReferences = ({
   ]),
 ];
 
-/** What the files of a volume are made from, and the credentials it is mounted with. */
+/** References of a volume: its content and the credentials to mount it. */
 export function volumeReferences(volume: Volume): readonly ConfigReference[] {
   const { projected, csi, iscsi, cephfs, cinder, rbd, flexVolume, scaleIO, storageos, azureFile } = volume;
   const credentials = [cephfs, cinder, rbd, flexVolume, scaleIO, storageos, iscsi].map((source) => source?.secretRef);
@@ -49,11 +49,11 @@ export function volumeReferences(volume: Volume): readonly ConfigReference[] {
   ];
 }
 
-/** The credentials the pod's images are pulled with. */
+/** References of the image pull secrets. */
 export const pullSecretReferences = ({ imagePullSecrets = [] }: PodSpec): readonly ConfigReference[] =>
   imagePullSecrets.flatMap(secretOf);
 
-/** Everything a spec names: pull secrets, environments, volumes; each once. */
+/** All references of a spec (pull secrets, environments, volumes), without duplicates. */
 export const specReferences = perObject((spec: PodSpec): readonly ConfigReference[] => {
   const { initContainers = [], containers, ephemeralContainers = [], volumes = [] } = spec;
   const all = [
@@ -64,5 +64,5 @@ export const specReferences = perObject((spec: PodSpec): readonly ConfigReferenc
   return [...new Map(all.map((reference) => [`${reference.kind} ${reference.name}`, reference])).values()];
 });
 
-/** Everything a pod names. */
+/** All references of a pod. */
 export const podReferences = ({ spec }: Pod): readonly ConfigReference[] => specReferences(spec);

@@ -1,11 +1,11 @@
 /**
- * Which pods this node has and in which phase each worker should be: a pure state machine, the only place where phases
- * change: inputs here, what they do in registryDraft.ts. Owner: pipelines/podLifecycle. Bound: one record per desired or
- * running pod. Counterpart: pod_workers.go.
+ * A pure state machine of the pods on this node and the phase of each pod worker. Phases change only here;
+ * registryDraft.ts has the effect of each input. Owner: pipelines/podLifecycle. Bound: one record per desired or
+ * running pod. Upstream: pkg/kubelet/pod_workers.go.
  *
  *     (source ADD) -> waiting -> syncing -> terminating -> terminated -> (removed)
  *                        |          finished ^  ^ REMOVE       kept until REMOVE
- *                        +-> rejected                          (same uid wanted again: starts over)
+ *                        +-> rejected                          (same UID added again: restarts)
  */
 import { evictedStatus, IMMEDIATE_EVICTION_GRACE_SECONDS } from "../eviction/evicted.ts";
 import type { Pod } from "../api.ts";
@@ -32,7 +32,7 @@ export type * from "./podRegistryTypes.ts";
 export function advanceRegistry(before: Registry, input: RegistryInput, context: RegistryContext): RegistryStep {
   const isSettled = before.isSettled || (input.kind === "audit" && context.sourcesReady);
   const registry = isSettled === before.isSettled ? before : { ...before, isSettled };
-  // The usual audit finds nothing, and wakes nobody.
+  // Usually a resync finds no change: return early and wake no worker.
   const isKnown = context.runtimePods.every(({ podUid: uid }) => registry.records.has(uid));
   const isAnyWaiting = registry.resizing.length > 0 || [...registry.records.values()].some(waitsForRoom);
   if (input.kind === "audit" && isKnown && !isAnyWaiting) return unchangedStep(registry);
@@ -85,10 +85,10 @@ export function advanceRegistry(before: Registry, input: RegistryInput, context:
   return draft.finish(resizeTrigger(input));
 }
 
-/** What it waits for may have gone without a word. */
+/** Such a pod is retried on each resync, because the resources it waits for may be freed without an input. */
 const waitsForRoom = ({ state, behind }: PodRecord): boolean => state === "waiting" && behind.length > 0;
 
-/** The oldest first, as upstream: pods of manifests do not say, and come before the others. */
+/** Orders pods oldest first, as upstream does. Pods without a creation time come first (those from manifests). */
 function byAge(pods: readonly Pod[]): readonly Pod[] {
   const madeAt = ({ metadata }: Pod): number => parseInstant(metadata.creationTimestamp) ?? -Infinity;
   return pods.toSorted((a, b) => madeAt(a) - madeAt(b) || 0);

@@ -1,4 +1,4 @@
-/** What goes in and out of the registry of pods: records, inputs, commands to workers. */
+/** Inputs and outputs of the pod registry: records, inputs, commands to pod workers. */
 import type { AwaitedPod, Leaving, OverdueFor } from "../admission/leavingPods.ts";
 import type { AllocationRecord } from "../allocation/allocationFile.ts";
 import type { RefusedResize, ResizeOutcome, ResizeRules, ResizeTrigger } from "../allocation/pendingResizes.ts";
@@ -20,43 +20,43 @@ export type PodRecordState = "waiting" | "rejected" | "syncing" | "terminating" 
 
 export interface PodRecord {
   readonly identity: PodIdentity;
-  /** Latest spec; undefined for an orphan, known from the runtime alone. */
+  /** Latest spec; undefined for an orphan, which only the runtime knows. */
   readonly pod: Pod | undefined;
-  /** The spec at the size the node has granted; undefined before admission. */
+  /** The pod at the size that the node granted; undefined before admission. */
   readonly allocated: Pod | undefined;
-  /** Requests it counts with at least: more than the allocated size has, as long as that is not known to be on disk. */
+  /** Requests to count at least: larger than the allocated size until its checkpoint is known to be on disk. */
   readonly held: ResourceList | undefined;
-  /** Why the spec's size is not granted; undefined when it is, or was not judged yet. */
+  /** Why the spec's size is not granted; undefined when it is granted or not yet judged. */
   readonly refused: RefusedResize | undefined;
   readonly state: PodRecordState;
-  /** False once its source no longer has it: everything of it is to go. */
+  /** False once its source has removed the pod, so that everything of it is to be removed. */
   readonly wanted: boolean;
-  /** Grace in force while terminating; only ever shrinks. undefined: an orphan's default. */
+  /** Grace period in force while terminating; never grows. Undefined: the default of an orphan. */
   readonly graceSeconds: number | undefined;
-  /** Stopped, and nothing is held any more that another pod may need: its object may go. */
+  /** Stopped, and holding no resource that another pod may need: its API object may be deleted. */
   readonly reclaimed: boolean;
-  /** Of a pod that terminates: how long others wait for its room. */
+  /** How long other pods wait for the resources of this terminating pod. */
   readonly leaving: Leaving | undefined;
-  /** Leaving pods whose room this one waits for, to start or to grow: it is promised what they leave. */
+  /** Terminating pods that this pod waits for, to start or to grow. It is promised the resources they free. */
   readonly behind: readonly AwaitedPod[];
-  /** Since when it waits for room in order to start. */
+  /** When the pod began to wait for resources to start. */
   readonly waitsSince: MonotonicMs | undefined;
-  /** Pods that were stopped to make room for this one. */
+  /** Pods preempted for this pod. */
   readonly victims: readonly PodUid[];
-  /** The same UID wanted again while its worker still ends. */
+  /** The pod added again with the same UID while its worker still terminates. */
   readonly successor: Pod | undefined;
 }
 
-/** What a worker is told. Within a phase newer commands replace older ones. */
+/** A command to a pod worker. Within a phase, newer commands replace older ones. */
 export type PodCommand =
   | {
       readonly phase: "sync";
       readonly identity: PodIdentity;
-      /** At its allocated size. */
+      /** The pod at its allocated size. */
       readonly pod: Pod;
-      /** Another size that the spec asks for and that is not granted. */
+      /** The requested size that is not granted. */
       readonly refused?: RefusedResize;
-      /** What its containers have, when an earlier kubelet made them. */
+      /** The size of its containers, if an earlier kubelet process created them. */
       readonly restoredSize?: PodAllocation;
     }
   | {
@@ -64,14 +64,14 @@ export type PodCommand =
       readonly identity: PodIdentity;
       readonly pod: Pod | undefined;
       readonly graceSeconds: number | undefined;
-      /** A decision of the kubelet's own that the status tells of. */
+      /** A decision of the kubelet that the status reports, such as an eviction. */
       readonly override: StatusOverride | undefined;
     }
   | {
       readonly phase: "terminated";
       readonly identity: PodIdentity;
       readonly pod: Pod | undefined;
-      /** Remove containers, logs and directories, then end the worker. */
+      /** Whether to remove containers, logs and directories, and then end the worker. */
       readonly remove: boolean;
     };
 
@@ -82,64 +82,69 @@ export interface PodRejection {
 }
 
 export type RegistryInput =
-  /** What an earlier kubelet granted; told before anything else. */
+  /** Allocations of an earlier kubelet process. Always the first input. */
   | { readonly kind: "restored"; readonly allocations: ReadonlyMap<PodUid, AllocationRecord> }
   | { readonly kind: "update"; readonly update: PodUpdate }
-  /** Every container that should run has run to its end. */
+  /** Every container that should run has run to completion. */
   | { readonly kind: "finished"; readonly uid: PodUid }
-  /** The pod was active for longer than it may be. */
+  /** The pod exceeded its active deadline. */
   | { readonly kind: "deadlineExceeded"; readonly uid: PodUid }
-  /** The pod has to go at once, and why. */
+  /** The pod must stop at once; `message` gives the reason. */
   | { readonly kind: "evicted"; readonly uid: PodUid; readonly message: string }
   /** The allocated size of the pod is in force. */
   | { readonly kind: "resized"; readonly uid: PodUid }
-  /** The size of this pod, as it was granted, is on disk. */
+  /** The checkpoint of this granted size is on disk. */
   | { readonly kind: "kept"; readonly uid: PodUid; readonly pod: Pod }
-  /** Nothing of the pod runs any more. */
+  /** No container of the pod runs any more. */
   | { readonly kind: "stopped"; readonly uid: PodUid }
-  /** A pod whose room others wait for has not stopped in time; without a UID: sources have not told in time what they want. */
+  /**
+   * A terminating pod that others wait for has not stopped in time. Without a UID: the sources have not all reported in
+   * time.
+   */
   | { readonly kind: "overdue"; readonly uid: PodUid | undefined; readonly for: OverdueFor }
-  /** A stopped pod holds nothing any more that another one may need. */
+  /** A stopped pod no longer holds any resource that another pod may need. */
   | { readonly kind: "reclaimed"; readonly uid: PodUid }
   /** The worker has removed everything and ended. */
   | { readonly kind: "removed"; readonly uid: PodUid }
-  /** The runtime was listed while all sources were known: pods nobody wants end now. */
+  /** The runtime was listed while all sources were ready: pods without a source are terminated now. */
   | { readonly kind: "audit" }
-  /** The node is emptied: nothing is wanted any more. */
+  /** The node is drained: all pods are removed. */
   | { readonly kind: "drain" };
 
 export interface RegistryContext extends ResizeRules {
   readonly now: MonotonicMs;
-  /** Every source has reported: before, nobody knows what else needs room, and no resize is judged. */
+  /** Whether every source has reported. Before that the demand is unknown, so no resize is judged. */
   readonly sourcesReady: boolean;
-  /** Pods with anything in the runtime, as last seen. */
+  /** Pods with a sandbox or container in the runtime, as last listed. */
   readonly runtimePods: readonly ListedPod[];
 }
 
 export interface Registry {
   readonly records: ReadonlyMap<PodUid, PodRecord>;
-  /** Which UID runs, or ends, under a static pod's full name. */
+  /** The UID that runs or terminates under each full name. */
   readonly holders: ReadonlyMap<PodFullName, PodUid>;
-  /** Pods whose spec asks for another size, in the order in which they asked; an infeasible one asks no more. */
+  /** Pods whose spec asks for another size, in order of request. An infeasible request leaves the queue. */
   readonly resizing: readonly PodUid[];
-  /** Every source has reported, and all they want is in `records`: what is not there is wanted by nobody. */
+  /**
+   * Whether every source has reported and `records` has all their pods: a pod without a record belongs to no source.
+   */
   readonly isSettled: boolean;
-  /** Allocations of an earlier kubelet whose pods have not come yet. */
+  /** Allocations of an earlier kubelet process that no pod has claimed yet. */
   readonly restored: ReadonlyMap<PodUid, AllocationRecord>;
-  /** For how long others wait to learn whether those of them that run are still wanted. */
+  /** How long other pods wait to learn whether running, unclaimed pods still belong to a source. */
   readonly unclaimed: Leaving | undefined;
 }
 
-/** A pod that is stopped to make room for a critical one. */
+/** A pod preempted for a critical pod. */
 export interface PreemptedPod {
   readonly uid: PodUid;
   readonly pod: Pod;
   readonly graceSeconds: number;
-  /** Resource that was missing. */
+  /** The resource that was missing. */
   readonly shortOf: string;
 }
 
-/** A pod that waits for room others are about to free, in order to start. */
+/** A pod starts or stops waiting for resources that terminating pods are about to free. */
 export type RoomWait =
   | { readonly kind: "began"; readonly pod: Pod; readonly behind: readonly AwaitedPod[] }
   | { readonly kind: "ended"; readonly outcome: "started" | "rejected" | "removed"; readonly waitedMs: number };
@@ -149,20 +154,20 @@ export interface RegistryStep {
   readonly commands: readonly PodCommand[];
   readonly rejections: readonly PodRejection[];
   readonly preempted: readonly PreemptedPod[];
-  /** Pods that have begun to wait for room, or do so no longer. */
+  /** Pods that began or ended waiting for resources. */
   readonly roomWaits: readonly RoomWait[];
-  /** Resizes that were granted or refused, as far as that is news. */
+  /** Resizes whose grant or refusal is new. */
   readonly resizes: readonly ResizeOutcome[];
   readonly resizeTrigger: ResizeTrigger | undefined;
-  /** Pods that never had a worker and are no longer wanted. */
+  /** Removed pods that never had a worker. */
   readonly dropped: readonly PodUid[];
-  /** Pods of which only the runtime knew. */
+  /** Pods known only to the runtime. */
   readonly orphans: readonly PodUid[];
-  /** Pods that start over under the UID they had before. */
+  /** Pods that restart under the same UID. */
   readonly restarted: readonly PodUid[];
 }
 
-/** The step of an input that changes nothing. */
+/** Returns the step of an input without effect. */
 export const unchangedStep = (registry: Registry): RegistryStep => ({
   registry,
   commands: [],
@@ -176,7 +181,7 @@ export const unchangedStep = (registry: Registry): RegistryStep => ({
   restarted: [],
 });
 
-/** A node without pods. */
+/** The registry of a node without pods. */
 export const emptyRegistry: Registry = {
   records: new Map(),
   holders: new Map(),

@@ -1,6 +1,6 @@
 /**
- * Resources as statuses show them: per container as the spec has them, for the pod the effective sum.
- * Upstream: resourcehelper.PodRequests and PodLimits, convertContainerStatusResources.
+ * Resources in statuses: per container from its spec, for the pod the effective sum. Upstream:
+ * resourcehelper.PodRequests and PodLimits, convertContainerStatusResources.
  */
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
@@ -9,7 +9,7 @@ import { isSidecar } from "./restartRules.ts";
 
 /** Amounts by resource name, in canonical form. */
 export type ResourceAmounts = Readonly<Record<string, string>>;
-/** A resource section of a status: empty amounts are left out. */
+/** A resources section of a status, without empty parts. */
 export interface StatusResources {
   readonly limits?: ResourceAmounts;
   readonly requests?: ResourceAmounts;
@@ -48,8 +48,9 @@ function printed(sums: Sums): ResourceAmounts {
 }
 
 /**
- * What a pod needs at its peak: regular containers and sidecars together, or one init container beside the sidecars
- * before it, whichever is more. Pod-level amounts go before sums; overhead is added to requests, and to limits there are.
+ * Returns the pod's peak need: regular containers and sidecars together, or one init container beside the sidecars
+ * before it, whichever is larger. Pod-level amounts replace sums. Overhead is added to requests, and to limits that are
+ * set.
  */
 function podSums({ spec }: Pod, part: Part): Sums {
   const amounts = (container: Container): Sums => parsed(container.resources?.[part]);
@@ -74,42 +75,45 @@ const section = (limits: ResourceAmounts, requests: ResourceAmounts): StatusReso
   ...(isEmpty(requests) ? {} : { requests }),
 });
 
-/** `resources` of a container status. */
+/** Returns `resources` of a container status. */
 export const containerStatusResources = perObject(
   ({ resources }: Container): StatusResources =>
     section(printed(parsed(resources?.limits)), printed(parsed(resources?.requests))),
 );
 
-/** `allocatedResources` and `resources` of a pod status, from the spec alone. */
+/** `allocatedResources` and `resources` of a pod status, derived from the spec. */
 export interface PodStatusResources {
   readonly allocatedResources?: ResourceAmounts;
   readonly resources: StatusResources;
 }
 
-/** What the cgroup of a pod has, and what the pod as a whole states. */
+/** Keeps what the pod's cgroup has (cpu and memory) and what the pod sets at pod level. */
 const inCgroup = ({ spec }: Pod, part: Part, sums: Sums): Sums => {
   const stated = new Set(["cpu", "memory", ...Object.keys(spec.resources?.[part] ?? {})]);
   return new Map([...sums].filter(([name]) => stated.has(name)));
 };
 
-/** Of a pod as granted. */
+/** Allocated resources of a pod at its granted size. */
 const granted = perObject((pod: Pod): PodStatusResources["allocatedResources"] => {
   const requests = podSums(pod, "requests");
   return requests.size === 0 ? undefined : printed(requests);
 });
 
-/** Of a pod at the size in force. */
+/** Resources of a pod at the size in force. */
 const inForce = perObject((pod: Pod): StatusResources => {
   const sums = (part: Part): ResourceAmounts => printed(inCgroup(pod, part, podSums(pod, part)));
   return section(sums("limits"), sums("requests"));
 });
 
-/** Of a pod as a whole. */
+/** Resources of a pod before it is known to run. */
 const effective = perObject(
   (pod: Pod): StatusResources => section(printed(podSums(pod, "limits")), printed(podSums(pod, "requests"))),
 );
 
-/** Resources of a pod: those granted, and those in force, which are less once it is known to run. */
+/**
+ * Returns the allocated resources of a pod and those in force, which cover fewer resources once the pod is known to
+ * run.
+ */
 export function podStatusResources(pod: Pod, actual: Pod, isKnownToRun: boolean): PodStatusResources {
   const allocatedResources = granted(pod);
   const resources = isKnownToRun ? inForce(actual) : effective(actual);

@@ -1,6 +1,5 @@
 /**
- * One pod as a line of a table: what `kubectl get pods` shows, by its rules. Pure; `now` brings the time.
- * Upstream: printPod of kubectl's printers.
+ * One pod as a table row, with the columns and rules of `kubectl get pods`. Upstream: printPod of kubectl's printers.
  */
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
@@ -11,7 +10,7 @@ import { humanDuration } from "./humanDuration.ts";
 export interface PodRow {
   readonly namespace: string;
   readonly name: string;
-  /** Ready containers of all that should run, sidecars included: `1/2`. */
+  /** Ready containers of all that should run, including sidecars: `1/2`. */
   readonly ready: string;
   /** One word, for example Running, Init:0/1, CrashLoopBackOff, Completed, Terminating. */
   readonly status: string;
@@ -22,7 +21,7 @@ export interface PodRow {
   readonly ip: string;
 }
 
-/** What a look at a list of container statuses found out. */
+/** Summary of a list of container statuses. */
 interface Tally {
   readonly reason: string;
   readonly ready: number;
@@ -45,7 +44,7 @@ const lastRestartOf = (status: ApiContainerStatus): EpochMs | undefined =>
 const isTrue = (pod: Pod, condition: string): boolean =>
   pod.status?.conditions?.some(({ type, status }) => type === condition && status === "True") ?? false;
 
-/** Why a container ended: its reason, else its signal, else its exit code. */
+/** Returns why a container terminated: its reason, else its signal, else its exit code. */
 function endOf(terminated: { readonly reason?: string; readonly signal?: number; readonly exitCode: number }): string {
   if (terminated.reason !== undefined && terminated.reason !== "") return terminated.reason;
   return terminated.signal === undefined || terminated.signal === 0
@@ -60,7 +59,7 @@ function phaseReason(pod: Pod): string {
   return reason === "" ? phase : reason;
 }
 
-/** Why initialization has not passed this container; undefined when it has. */
+/** Returns why initialization has not passed this container; undefined when it has. */
 function initBlock(status: ApiContainerStatus, isSidecar: boolean, index: number, total: number): string | undefined {
   const { terminated, waiting } = status.state ?? {};
   if (terminated?.exitCode === 0) return undefined;
@@ -99,7 +98,7 @@ function tallyInit(pod: Pod, sidecars: ReadonlySet<string>): InitTally {
   return tally;
 }
 
-/** The regular containers, last first: the first one in the spec has the last word on the reason. */
+/** Tallies the regular containers last to first, so the first one in the spec determines the reason. */
 function tallyRegular(pod: Pod, init: InitTally): Tally {
   let { reason, ready } = init;
   let restarts = init.sidecarRestarts;
@@ -130,7 +129,7 @@ function statusWord(pod: Pod, reason: string): string {
 const ageOf = (since: EpochMs | undefined, now: EpochMs): string =>
   since === undefined ? "<unknown>" : humanDuration(now - since);
 
-/** The row of one pod at `now`. */
+/** Returns the row of a pod at `now`. */
 export function podRow(pod: Pod, now: EpochMs): PodRow {
   const inits = pod.spec.initContainers ?? [];
   const sidecars = new Set(inits.filter((each) => each.restartPolicy === "Always").map((each) => each.name));
@@ -146,7 +145,7 @@ export function podRow(pod: Pod, now: EpochMs): PodRow {
     restartCount: restarts,
     restarts:
       restarts === 0 || lastRestart === undefined ? `${restarts}` : `${restarts} (${ageOf(lastRestart, now)} ago)`,
-    // Differs from upstream: a static pod has no creation time outside the API; the time it was accepted counts.
+    // Differs from upstream: a static pod has no creation time outside the API, so use its start time.
     age: ageOf(parseInstant(pod.metadata.creationTimestamp ?? pod.status?.startTime), now),
     ip: ip === "" ? "<none>" : ip,
   };

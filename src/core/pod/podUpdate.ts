@@ -1,6 +1,6 @@
 /**
- * Turns a source's snapshot into differences by meaning: what the kubelet wrote itself (status, the moment a manifest
- * was seen) is no change of the user's. Counterpart: pkg/kubelet/config podStorage.
+ * Turns a source's snapshot into semantic differences. Fields that the kubelet writes (the status, the first-seen
+ * annotation) do not count as changes of the spec. Upstream: podStorage of pkg/kubelet/config.
  */
 import type { Pod } from "../api.ts";
 import { type PodUid, podUid } from "../ids.ts";
@@ -10,23 +10,26 @@ import type { PodSource, SourceSnapshot } from "./sourceSnapshot.ts";
 /** SET and RESTORE are whole-state operations of a source; the rest are differences. */
 export type PodOperation = "SET" | "ADD" | "DELETE" | "REMOVE" | "UPDATE" | "RECONCILE" | "RESTORE";
 
-/** One difference of one source. DELETE is a graceful deletion (the pod still exists), REMOVE means gone. */
+/**
+ * One difference of one source. DELETE is a graceful deletion (the pod still exists); REMOVE means that the pod is
+ * gone.
+ */
 export interface PodUpdate {
   readonly op: PodOperation;
   readonly source: PodSource;
   readonly pods: readonly Pod[];
 }
 
-/** What one source wants now, by UID, in its order. */
+/** The desired pods of one source, by UID, in source order. */
 export type PodsByUid = ReadonlyMap<PodUid, Pod>;
 
-/** Annotations the kubelet maintains itself; a change in them is no change of meaning. */
+/** Annotations that the kubelet maintains; changes to them are ignored. */
 const LOCAL_ANNOTATIONS = ["kubernetes.io/config.source", "kubernetes.io/config.seen"];
 
 const OPERATIONS = ["REMOVE", "DELETE", "ADD", "UPDATE", "RECONCILE"] as const;
 type Difference = (typeof OPERATIONS)[number];
 
-/** Pods by UID; of two with one UID the first wins. */
+/** Indexes pods by UID. The first of two pods with the same UID wins. */
 export function podsByUid(pods: readonly Pod[]): PodsByUid {
   const byUid = new Map<PodUid, Pod>();
   for (const pod of pods) {
@@ -36,7 +39,7 @@ export function podsByUid(pods: readonly Pod[]): PodsByUid {
   return byUid;
 }
 
-/** Differences between what a source wanted and wants, removals first. An empty list means nothing changed. */
+/** Returns the differences between two states of a source, removals first. Empty when nothing changed. */
 export function diffSource(
   previous: PodsByUid,
   next: PodsByUid,
@@ -66,7 +69,10 @@ function compare(known: Pod, pod: Pod): "DELETE" | "UPDATE" | "RECONCILE" | unde
   return sameValue(known.status, pod.status) ? undefined : "RECONCILE";
 }
 
-/** What a source wants of a pod, without what the kubelet wrote itself: its status, the moment it was first seen. */
+/**
+ * Returns the content of a pod that its source controls, without the status and the annotations that the kubelet
+ * writes.
+ */
 export function podMeaning(pod: Pod): unknown {
   const annotations = Object.fromEntries(
     Object.entries(pod.metadata.annotations ?? {}).filter(([key]) => !LOCAL_ANNOTATIONS.includes(key)),

@@ -1,4 +1,4 @@
-/** QoS class of a pod, from cpu and memory of its containers alone. Counterpart: pkg/apis/core/v1/helper/qos. */
+/** QoS class of a pod, from cpu and memory of its containers only. Upstream: pkg/apis/core/v1/helper/qos. */
 import type { Container, Pod } from "../api.ts";
 import { perObject } from "../perObject.ts";
 import { type Quantity, compareQuantity, parseQuantity } from "../quantity.ts";
@@ -11,7 +11,7 @@ type Amounts = Requirements["requests"];
 
 const COMPUTE = ["cpu", "memory"] as const;
 
-/** The amount, when it is set and above zero: zero means "not set" here. */
+/** Returns the amount if it is set and above zero; zero counts as not set. */
 function amount(amounts: Amounts, name: string): Quantity | undefined {
   const quantity = parseQuantity(amounts?.[name] ?? "0");
   return quantity === undefined || quantity.nano <= 0n ? undefined : quantity;
@@ -29,13 +29,13 @@ function classOf(requirements: Requirements | undefined): QosClass {
   return isGuaranteed ? "Guaranteed" : "Burstable";
 }
 
-/** Whether the pod states an amount that a pod may state. */
+/** Whether the pod sets a resource that is allowed at pod level. */
 const statesAny = ({ requests, limits }: Requirements): boolean =>
   [...Object.keys(requests ?? {}), ...Object.keys(limits ?? {})].some(isPodLevelResource);
 
 /**
- * The QoS class the spec asks for. Pod-level resources alone decide when they are set; else all containers and init
- * containers must agree, or the pod is Burstable. Texts that are no quantity count as not set.
+ * Returns the QoS class of a pod. Pod-level resources alone decide if they are set. Otherwise all containers and init
+ * containers must have the same class, or the pod is Burstable. Text that is not a quantity counts as not set.
  */
 export const podQosClass = ({ spec }: Pick<Pod, "spec">): QosClass => specQosClass(spec);
 

@@ -1,7 +1,7 @@
 /**
- * The part of the registry that starts pods: which of those that wait may start now, which wait on, and which are
- * rejected. Critical pods are decided first, all others in the order in which they came; what one is promised, later ones
- * do not get. Counterpart: HandlePodAdditions, canAdmitPod, allowPodStart.
+ * Admission in the pod registry: decides which waiting pods start, wait or are rejected. Critical pods are decided
+ * first, then the others in order of arrival. Resources promised to a pod are not given to later ones. Upstream:
+ * HandlePodAdditions, canAdmitPod, allowPodStart.
  */
 import { type AwaitedPod, namesText } from "../admission/leavingPods.ts";
 import { decideRoom, type RoomDecision, type Rooms, type TakenRoom } from "../admission/roomDecision.ts";
@@ -16,34 +16,34 @@ import type { PodIdentity, PodRecord, RegistryContext } from "./podRegistryTypes
 export interface AdmissionSteps {
   readonly records: ReadonlyMap<PodUid, PodRecord>;
   readonly admit: RegistryContext["admit"];
-  /** What everybody takes, without the pods that wait to start. */
+  /** Returns the resources that each pod takes, except pods that wait to start. */
   rooms(): Map<PodUid, TakenRoom>;
-  /** Who has the full name. */
+  /** Returns the pod that holds the full name. */
   holderOf(name: PodFullName): PodUid | undefined;
-  /** Stops what runs under the full name since an earlier kubelet. */
+  /** Terminates pods of the same full name left by an earlier kubelet process. */
   endOlderIncarnations(identity: PodIdentity): void;
-  /** Whether it was admitted before: admission is not asked again. */
+  /** Whether the pod was admitted before, so that admission is skipped. */
   isGranted(record: PodRecord): boolean;
-  /** The pod at the size it starts with. */
+  /** Returns the pod at its initial size. */
   startSize(record: PodRecord, pod: Pod): Pod;
   start(uid: PodUid): void;
-  /** Ends one that was deleted before it started. */
+  /** Terminates a pod that was deleted before it started. */
   endUnstarted(uid: PodUid): void;
   reject(uid: PodUid, reason: string, message: string): void;
   wait(uid: PodUid, behind: readonly AwaitedPod[]): void;
   preempt(uid: PodUid, victims: readonly PodUid[], shortOf: string): void;
 }
 
-/** What is promised to pods that wait to start. */
+/** Resources promised to pods that wait to start. */
 export interface Promises {
   readonly rooms: Rooms;
-  /** Leaving pods they wait for: what comes free there is theirs first. */
+  /** Terminating pods they wait for, whose resources are reserved for them. */
   readonly reserved: ReadonlySet<PodUid>;
 }
 
 const NO_PROMISES: Promises = { rooms: new Map(), reserved: new Set() };
 
-/** Decides for all pods that wait, as far as something can be decided now. */
+/** Decides for all waiting pods for which a decision is possible now. */
 export function admitWaiting(steps: AdmissionSteps): Promises {
   const { records } = steps;
   const waiting = [...records.values()].filter(({ state }) => state === "waiting").map(({ identity }) => identity);
@@ -53,7 +53,7 @@ export function admitWaiting(steps: AdmissionSteps): Promises {
     const record = stillWaiting(records.get(identity.uid));
     if (record === undefined) continue;
     if (steps.holderOf(fullNameOf(record)) === undefined) steps.endOlderIncarnations(identity);
-    // What runs already takes its room before others are given any.
+    // Start running pods first, so their resources count before others are admitted.
     if (isNameFree(record, steps) && steps.isGranted(record)) steps.start(identity.uid);
   }
   const left = waiting.flatMap(({ uid }) => stillWaiting(records.get(uid)) ?? []);
@@ -75,7 +75,7 @@ function decideInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], 
   const rooms = steps.rooms();
   const promised = new Map<PodUid, TakenRoom>();
   const reserved = new Set<PodUid>();
-  /** Full names for which an earlier pod waits. */
+  /** Full names that an earlier pod waits for. */
   const names = new Set<PodFullName>();
   for (const record of byRank(waiting)) {
     const { uid } = record.identity;
@@ -118,15 +118,15 @@ function decideInOrder(waiting: readonly (PodRecord & { readonly pod: Pod })[], 
 }
 
 /**
- * Critical pods, the most important first, then all others as they came. Differs from upstream: there a critical pod
- * stops those that came before it, which have not started here.
+ * Orders critical pods first by descending priority, then all others by arrival. Differs from upstream: there, a
+ * critical pod preempts earlier pods that have not even started here.
  */
 function byRank<T extends { readonly pod: Pod }>(waiting: readonly T[]): readonly T[] {
   const rank = ({ pod }: T): number => (isCriticalPod(pod) ? (pod.spec.priority ?? 0) : -Infinity);
   return waiting.toSorted((a, b) => Math.sign(rank(b) - rank(a)) || 0);
 }
 
-/** The decision once everybody who has to make room for the pod has been told to. */
+/** Decides for the pod after preempting the pods that must make room for it. */
 function decidePreempting(
   uid: PodUid,
   pod: Pod,
@@ -145,7 +145,9 @@ function decidePreempting(
   return decideRoom(pod, rooms, reserved, steps.admit);
 }
 
-/** A pod that waits for its name alone is promised its room, so that nobody who comes later takes it. */
+/**
+ * Whether a pod that waits only for its name would get its resources. Promising them keeps later pods from taking them.
+ */
 const isRoomToCome = (pod: Pod, rooms: Map<PodUid, TakenRoom>, { admit }: AdmissionSteps): boolean => {
   const { kind } = decideRoom(pod, rooms, new Set(), admit);
   return kind === "start" || kind === "wait";
@@ -158,7 +160,7 @@ function isNameAboutToBeFree(record: PodRecord, steps: AdmissionSteps): boolean 
   return isGoing && (wanted === false || pod?.metadata.deletionTimestamp !== undefined);
 }
 
-/** Names those without which there would be room, had they stopped in time. */
+/** Names the pods that have not stopped in time, if the pod would fit without them. */
 function stuckText(pod: Pod, rooms: Rooms, { admit }: AdmissionSteps): string {
   const isStuck = ({ leaving }: TakenRoom): boolean => leaving?.overdueFor === "everyone";
   const stuck = [...rooms.values()].filter(isStuck);

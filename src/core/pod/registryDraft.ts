@@ -1,6 +1,6 @@
 /**
- * One step of the registry of pods while it is taken: what each input means for the records, and what workers are told of
- * it. Made and finished by podRegistry.ts, in one turn.
+ * A single step of the pod registry: the effect of each input on the records, and the resulting commands to pod
+ * workers. podRegistry.ts creates and finishes the draft synchronously.
  */
 import { type AwaitedPod, earlierDue, leavingDue, type OverdueFor } from "../admission/leavingPods.ts";
 import { PREEMPTED } from "../admission/preempted.ts";
@@ -75,7 +75,7 @@ export class RegistryDraft implements AdmissionSteps {
     const refused = allocated === pod ? undefined : record.refused;
     this.records.set(uid, { ...record, pod, allocated, refused });
     if (record.state !== "syncing") return;
-    // What it was promised was for another size.
+    // The promise was for another size.
     if (record.behind.length > 0 && !sameAllocation(allocationOf(pod), allocationOf(record.pod ?? pod))) {
       this.records.set(uid, { ...record, pod, allocated, refused, behind: [] });
     }
@@ -83,12 +83,12 @@ export class RegistryDraft implements AdmissionSteps {
     this.#sync(uid);
   }
 
-  /** The pod at what it is granted, as far as that can differ from its spec. */
+  /** Returns the pod at its granted size, for the parts of the spec that can be resized. */
   #atSize(pod: Pod, granted: PodAllocation): Pod {
     return withAllocation(pod, followingSpec(granted, pod, this.#context.parts));
   }
 
-  /** Tells the worker of a syncing pod how things stand. */
+  /** Sends the current state to the worker of a syncing pod. */
   #sync(uid: PodUid, restored?: PodAllocation): void {
     const record = this.records.get(uid);
     if (record?.allocated === undefined) return;
@@ -102,7 +102,7 @@ export class RegistryDraft implements AdmissionSteps {
     });
   }
 
-  /** A granted size is on disk: room beyond it is free, and who waited for that may have it. */
+  /** The checkpoint of a granted size is on disk: resources beyond that size become available to waiting pods. */
   kept(uid: PodUid, pod: Pod): void {
     const record = this.records.get(uid);
     const isNewest = record?.allocated && sameAllocation(allocationOf(record.allocated), allocationOf(pod));
@@ -110,7 +110,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.records.set(uid, { ...record, held: undefined });
   }
 
-  /** Judges the resizes that wait, once more when pods were told to make room for one. The outcomes that are news. */
+  /** Judges pending resizes, a second time if that preempted pods. Returns the outcomes that changed. */
   #judgeResizes(promises: Promises): readonly ResizeOutcome[] {
     const first = this.#judgeOnce(promises);
     for (const { preempt, shortOf } of first.outcomes) this.#preempt(preempt, shortOf);
@@ -131,7 +131,7 @@ export class RegistryDraft implements AdmissionSteps {
     return judgeRecords(this.#resizing, this.records, taken, this.#context);
   }
 
-  /** The source no longer has the pod. */
+  /** The source has removed the pod. */
   unwanted(uid: PodUid): void {
     const record = this.records.get(uid);
     if (record === undefined) return;
@@ -149,7 +149,7 @@ export class RegistryDraft implements AdmissionSteps {
       case "terminating":
         break;
       case "terminated":
-        // Told once: a worker that has removed everything is gone, and a second one must not begin.
+        // Send this once: a worker that has removed everything has ended, and no second one must start.
         if (!record.wanted) break;
         this.#said.commands.push({ phase: "terminated", identity: record.identity, pod: sizeOf(record), remove: true });
         break;
@@ -158,7 +158,7 @@ export class RegistryDraft implements AdmissionSteps {
     }
   }
 
-  /** Stops a pod, or shortens the grace of one that is stopping. */
+  /** Terminates a pod, or shortens the grace period of a terminating pod. */
   end(uid: PodUid, how: { readonly graceSeconds?: number | undefined; readonly override?: StatusOverride } = {}): void {
     const record = this.records.get(uid);
     if (record === undefined || (record.state !== "syncing" && record.state !== "terminating")) return;
@@ -181,7 +181,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.#said.commands.push({ phase: "terminated", identity, pod: sizeOf(record), remove: !wanted });
   }
 
-  /** Stops pods for the sake of a critical one. */
+  /** Preempts pods for a critical pod. */
   #preempt(victims: readonly PodUid[], shortOf = ""): void {
     for (const uid of victims) {
       this.end(uid, { override: PREEMPTED });
@@ -191,7 +191,7 @@ export class RegistryDraft implements AdmissionSteps {
     }
   }
 
-  /** The stop of a pod takes too long, or a source too long to tell what it wants. */
+  /** A pod has not stopped in time, or the sources have not all reported in time. */
   overdue(uid: PodUid | undefined, overdueFor: OverdueFor): void {
     if (uid === undefined) {
       this.#restored.overdue(overdueFor);
@@ -200,7 +200,8 @@ export class RegistryDraft implements AdmissionSteps {
     const record = this.records.get(uid);
     if (record?.state !== "terminating" || record.leaving === undefined) return;
     this.records.set(uid, { ...record, leaving: { ...record.leaving, overdueFor } });
-    // What others were promised of its room will not come: pods that wait are decided first.
+    // Pods that wait for its resources cannot rely on them any more. Release the promises so that waiting pods are
+    // decided first.
     if (overdueFor === "everyone") this.#breakPromises(uid);
   }
 
@@ -218,12 +219,12 @@ export class RegistryDraft implements AdmissionSteps {
 
   removed(uid: PodUid): void {
     const record = this.records.get(uid);
-    // Said of an earlier life under this UID: the loop it came through may be slower than a source.
+    // Ignore an input about an earlier run under this UID: it may arrive after the source added the pod again.
     if (record === undefined || record.state !== "terminated" || record.wanted) return;
     this.#forget(record.identity, record.successor);
   }
 
-  /** The record goes. Its successor takes the name over; else whoever waits for it may. */
+  /** Deletes the record. The successor takes over the full name, if there is one, else a waiting pod may. */
   #forget({ uid, name, namespace }: PodIdentity, successor: Pod | undefined): void {
     this.records.delete(uid);
     this.#restored.claim(uid);
@@ -235,7 +236,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.add(successor);
   }
 
-  /** To another orphan of that name, if there is one: nobody else starts before all of them are gone. */
+  /** Passes the full name to another orphan of that name, if any: no other pod starts before all of them are gone. */
   #passNameOn(fullName: PodFullName): void {
     this.#holders.delete(fullName);
     for (const [uid, record] of this.records) {
@@ -244,7 +245,7 @@ export class RegistryDraft implements AdmissionSteps {
     }
   }
 
-  /** A pod of which only the runtime knows: it is stopped and removed. */
+  /** Terminates and removes a pod that only the runtime knows. */
   adoptOrphan(orphan: ListedPod): void {
     const identity = { uid: orphan.podUid, name: orphan.name, namespace: orphan.namespace };
     const graceSeconds = MINIMUM_POD_GRACE_SECONDS;
@@ -271,8 +272,8 @@ export class RegistryDraft implements AdmissionSteps {
   }
 
   /**
-   * Differs from upstream: a pod that already runs was admitted before; a restart of the kubelet does not judge it again.
-   * One that is over takes nothing, and stays what it became.
+   * Differs from upstream: a running pod was admitted before, so a restart of the kubelet does not judge it again. A
+   * terminal pod uses no resources and keeps its phase.
    */
   isGranted({ identity: { uid }, pod }: PodRecord): boolean {
     return this.#restored.isRunning(uid) || isTerminalPhase(pod?.status?.phase);
@@ -280,7 +281,7 @@ export class RegistryDraft implements AdmissionSteps {
 
   startSize({ identity: { uid } }: PodRecord, pod: Pod): Pod {
     const restored = this.#restored.of(uid);
-    // A static pod has the size of its manifest, once nothing of it runs.
+    // A static pod starts at the size of its manifest if none of its containers run.
     const hasSize = restored !== undefined && (this.#restored.isRunning(uid) || !isStaticPod(pod));
     return hasSize ? this.#atSize(pod, restored.allocation) : pod;
   }
@@ -296,7 +297,7 @@ export class RegistryDraft implements AdmissionSteps {
     this.records.set(uid, { ...started, allocated: this.startSize(record, pod), state: "syncing" });
     this.#restored.claim(uid);
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
-    // Deleted while no kubelet was there to see it.
+    // The pod was deleted while the kubelet was down.
     if (deletionTimestamp !== undefined) this.end(uid, { graceSeconds: deletionGracePeriodSeconds });
     else {
       this.#resizing = withRequest(this.#resizing, uid, this.records);
@@ -348,7 +349,7 @@ export class RegistryDraft implements AdmissionSteps {
     if (record !== undefined) this.records.set(uid, { ...record, victims: [...record.victims, ...victims] });
   }
 
-  /** An earlier incarnation may still run from before a restart of the kubelet: it ends first. */
+  /** Terminates an incarnation that still runs from before a restart of the kubelet. */
   endOlderIncarnations(identity: PodIdentity): void {
     for (const known of this.#context.runtimePods) {
       const sameName = known.name === identity.name && known.namespace === identity.namespace;

@@ -1,18 +1,18 @@
-/** Which leaving pod somebody waits for is overdue next. */
+/** Finds the next deadline of a terminating pod that other pods wait for. */
 import type { OverdueFor } from "../admission/leavingPods.ts";
 import type { MonotonicMs, PodUid } from "../ids.ts";
 import { isCriticalPod } from "./criticalPod.ts";
 import type { Registry } from "./podRegistryTypes.ts";
 
-/** The next word of the registry input `overdue`, and when it is due. */
+/** The next `overdue` input of the registry and its time. */
 export interface NextOverdue {
-  /** undefined: of the pods no source has claimed yet. */
+  /** Undefined: the pods that no source has claimed yet. */
   readonly uid: PodUid | undefined;
   readonly for: OverdueFor;
   readonly at: MonotonicMs;
 }
 
-/** The earliest; undefined when nobody waits for a pod that can still be overdue. */
+/** Returns the earliest deadline; undefined when no pod waits for one that can still become overdue. */
 export function nextOverdue({ records, unclaimed }: Registry): NextOverdue | undefined {
   let next: NextOverdue | undefined;
   for (const { pod, behind, state } of records.values()) {

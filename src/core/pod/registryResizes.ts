@@ -1,6 +1,6 @@
 /**
- * The part of the registry that is about resizes: who asks for another size, when that is judged, and what came of it.
- * Counterpart: the queue podsWithPendingResizes of allocation_manager.go.
+ * Resizes in the pod registry: the queue of pending requests, the inputs that trigger a decision, and the outcomes.
+ * Upstream: the queue podsWithPendingResizes of allocation_manager.go.
  */
 import type { Rooms } from "../admission/roomDecision.ts";
 import { judgeResizes, type ResizeOutcome, type ResizeTrigger } from "../allocation/pendingResizes.ts";
@@ -11,7 +11,7 @@ import type { PodRecord, RegistryContext, RegistryInput } from "./podRegistryTyp
 
 type Records = ReadonlyMap<PodUid, PodRecord>;
 
-/** Whether, and why, pending resizes are judged after this input. */
+/** Returns the reason to judge pending resizes after this input; undefined when there is none. */
 export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
   switch (input.kind) {
     case "update":
@@ -39,7 +39,10 @@ export function resizeTrigger(input: RegistryInput): ResizeTrigger | undefined {
   }
 }
 
-/** The queue with this pod at its end when its spec asks for another size than is granted; who asked before keeps its place. */
+/**
+ * Appends the pod to the queue if its spec asks for a size that is not granted, else removes it. A queued pod keeps its
+ * place.
+ */
 export function withRequest(resizing: readonly PodUid[], uid: PodUid, records: Records): readonly PodUid[] {
   const record = records.get(uid);
   const asks = record !== undefined && record.allocated !== record.pod;
@@ -47,16 +50,19 @@ export function withRequest(resizing: readonly PodUid[], uid: PodUid, records: R
   return asks ? [...resizing, uid] : resizing.filter((each) => each !== uid);
 }
 
-/** What comes of judging the resizes that wait. */
+/** The result of judging the pending resizes. */
 export interface JudgedResizes {
   readonly outcomes: readonly ResizeOutcome[];
-  /** Those that say something else than before. */
+  /** Outcomes that differ from the previous ones. */
   readonly news: readonly ResizeOutcome[];
-  /** Who still waits. */
+  /** Pods that still wait. */
   readonly resizing: readonly PodUid[];
 }
 
-/** Judges beside what everybody takes and the pods that wait to start. Nobody is judged before every source has reported. */
+/**
+ * Judges pending resizes given the resources of all pods and the promises to waiting pods. Judges none before every
+ * source has reported.
+ */
 export function judgeRecords(
   resizing: readonly PodUid[],
   records: Records,

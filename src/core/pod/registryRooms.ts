@@ -1,4 +1,4 @@
-/** What everybody takes of the node: the pods of the registry, and what runs since an earlier kubelet. */
+/** Resources that pods take of the node: pods of the registry, and pods that run since an earlier kubelet process. */
 import { type Leaving, leavingDue, type OverdueFor } from "../admission/leavingPods.ts";
 import type { TakenRoom } from "../admission/roomDecision.ts";
 import type { AllocationRecord } from "../allocation/allocationFile.ts";
@@ -11,7 +11,7 @@ import type { PodRecord, Registry, RegistryContext } from "./podRegistryTypes.ts
 
 type Records = ReadonlyMap<PodUid, PodRecord>;
 
-/** Rooms by UID, without those of pods that wait to start. */
+/** Returns the resources by UID, without those of pods that wait to start. */
 export const roomsOf = (records: Records): ReadonlyMap<PodUid, TakenRoom> =>
   new Map(
     [...records].flatMap(([uid, record]) => {
@@ -20,12 +20,14 @@ export const roomsOf = (records: Records): ReadonlyMap<PodUid, TakenRoom> =>
     }),
   );
 
-/** What an earlier kubelet granted, until the pod is claimed by its source or gone: a part of RegistryDraft. */
+/**
+ * Allocations of an earlier kubelet process, until a source claims the pod or the pod is gone. A part of RegistryDraft.
+ */
 export class RestoredPods {
   readonly #context: RegistryContext;
   readonly #isSettled: boolean;
   #allocations: ReadonlyMap<PodUid, AllocationRecord>;
-  /** For how long others wait to learn whether a pod that runs is still wanted. */
+  /** How long other pods wait to learn whether a running pod still belongs to a source. */
   #unclaimed: Leaving | undefined;
 
   constructor({ restored, unclaimed, isSettled }: Registry, context: RegistryContext) {
@@ -52,13 +54,13 @@ export class RestoredPods {
     return this.#context.runtimePods.some((known) => known.podUid === uid && known.running);
   }
 
-  /** The record of the pod says from now on what it takes. */
+  /** Drops the allocation: the pod's record counts its resources from now on. */
   claim(uid: PodUid): void {
     if (!this.#allocations.has(uid)) return;
     this.#allocations = new Map([...this.#allocations].filter(([known]) => known !== uid));
   }
 
-  /** What those take that run. */
+  /** Returns the resources that running, unclaimed pods take. */
   rooms(records: Records): ReadonlyMap<PodUid, TakenRoom> {
     return new Map(
       this.#context.runtimePods.flatMap((known) => {
@@ -74,7 +76,7 @@ export class RestoredPods {
     const room = takenRoom(unclaimedPod(known, allocation), undefined);
     switch (record?.state) {
       case undefined:
-        // Its source, even one that has reported, may yet tell of it.
+        // A source may still claim it, even one that has reported.
         return leavingRoom(room, this.#isSettled ? undefined : this.#unclaimed);
       case "waiting":
         return room;
@@ -87,7 +89,7 @@ export class RestoredPods {
     }
   }
 
-  /** The part of the next registry. */
+  /** Returns this part of the next registry. */
   left(): Pick<Registry, "restored" | "unclaimed"> {
     return { restored: this.#allocations, unclaimed: this.#isSettled ? undefined : this.#unclaimed };
   }

@@ -1,6 +1,6 @@
 /**
- * What a sync does about the regular containers of a live sandbox: start what should run, kill what changed or failed
- * its probes, keep the rest. Upstream: the main loop of computePodActions.
+ * Plans the regular containers of a live sandbox: start those that should run, kill those whose definition changed or
+ * whose probes failed, keep the rest. Upstream: the main loop of computePodActions.
  */
 import type { Container } from "../api.ts";
 import { containerSpecHash } from "../container/specHash.ts";
@@ -9,12 +9,12 @@ import { killOf, verdictOn } from "./killOf.ts";
 import type { ContainerKill, PodActionsInput } from "./podActionsTypes.ts";
 import { newestContainer, restartsAfterKill, shouldContainerBeRestarted } from "./restartRules.ts";
 
-/** The part of the plan that concerns regular containers. */
+/** The part of the plan for regular containers. */
 export interface RegularContainerActions {
   /** Indexes into `spec.containers`. */
   readonly starts: readonly number[];
   readonly kills: readonly ContainerKill[];
-  /** Running containers that stay as they are. */
+  /** Running containers that are kept unchanged. */
   readonly keepCount: number;
 }
 
@@ -45,7 +45,7 @@ export function regularContainerActions(input: PodActionsInput): RegularContaine
     if (container?.state !== "running") {
       if (!shouldContainerBeRestarted(spec, pod, runtime)) continue;
       starts.push(index);
-      // It may be running after all: two instances of one container must never run side by side.
+      // It may be running: two instances of a container must never run at the same time.
       if (container?.state === "unknown") {
         const message = 'Container is in "unknown" state, try killing it before restart';
         kills.push(killOf(container, message, "Unknown"));
@@ -57,7 +57,7 @@ export function regularContainerActions(input: PodActionsInput): RegularContaine
       keepCount += 1;
       continue;
     }
-    // A changed definition, or size, restarts whatever the restart policy says.
+    // A changed definition or size restarts the container regardless of its restart policy.
     const isChanged = cause.reason === "SpecChanged" || cause.reason === "Resized";
     const restarts = isChanged || restartsAfterKill(spec, pod.spec);
     if (restarts) starts.push(index);

@@ -1,10 +1,10 @@
-/** Status of a pod that admission refused. Counterpart: kubelet.rejectPod. */
+/** Status of a pod that admission rejected. Upstream: kubelet.rejectPod. */
 import type { Pod, PodStatus } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
 import { podQosClass } from "./qos.ts";
 
-/** Failed for good, with the reason of the refusal. */
+/** Returns a Failed status with the reason of the rejection. */
 export const rejectedStatus = (pod: Pod, reason: string, message: string, now: EpochMs): PodStatus => ({
   ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
   phase: "Failed",

@@ -1,8 +1,8 @@
 /**
- * The size of a running container as the runtime reports it, for its status: amounts other than those the spec comes to
- * (what was converted and rounded on the way is told as it was written), and in a section the spec has those it does not
- * state, which are limits of the pod as a whole. Memory requests no runtime knows.
- * Counterpart: convertContainerStatusResources (kubelet_pods.go).
+ * The resources of a running container as the runtime reports them, for its status. A reported amount replaces the one
+ * in the spec only if the spec would convert to another value: rounding on the way does not show. A section that the
+ * spec has also gets reported amounts that the spec omits, which are limits of the pod. Runtimes do not report memory
+ * requests. Upstream: convertContainerStatusResources (pkg/kubelet/kubelet_pods.go).
  */
 import type { Container } from "../api.ts";
 import {
@@ -18,11 +18,11 @@ import type { RuntimeResources } from "../runtime/podRuntimeStatus.ts";
 
 const SHARES_PER_CPU = 1024n;
 const MILLI_PER_CPU = 1000n;
-/** What the kernel has where nothing was asked for. */
+/** Values that the kernel has when no amount was requested. */
 const LEAST_CPU_SHARES = 2n;
 const LEAST_CPU_LIMIT_MILLI = 10n;
 
-/** `container` with the amounts the runtime reports. */
+/** Returns `container` with the amounts that the runtime reports. */
 export function withReportedSize(container: Container, reported: RuntimeResources | undefined): Container {
   const { resources } = container;
   if (reported === undefined || resources === undefined) return container;
@@ -43,7 +43,7 @@ type Amounts = Readonly<Record<string, string>>;
 const milliOf = (text: string): bigint => quantityMilli(parseQuantity(text) ?? quantityOf(0));
 const milliText = (milli: bigint): string => formatQuantity(quantityOfMilli(milli, "DecimalSI"));
 
-/** Whether the reported CPU limit is told: one the spec does not state is the pod's, unless it is the least there is. */
+/** Whether to report the CPU limit. A limit that the spec omits is the pod's, unless it is the minimum. */
 function isOtherCpuLimit(stated: string | undefined, { cpuQuotaUs, cpuPeriodUs }: RuntimeResources): boolean {
   if (cpuQuotaUs <= 0n || cpuPeriodUs <= 0n) return false;
   if (stated === undefined) return cpuQuotaUs * MILLI_PER_CPU > LEAST_CPU_LIMIT_MILLI * cpuPeriodUs;

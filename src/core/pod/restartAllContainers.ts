@@ -1,24 +1,24 @@
 /**
- * Restart of a whole pod in its sandbox: a container that ends as one of its rules with the action RestartAllContainers
- * says has every container stopped and removed, and the pod starts anew, init containers first. The containers that
- * asked for it are removed last: while one is there, the restart is not done, whoever looks.
- * Upstream: ShouldAllContainersRestart, AllContainersRestartCleanedUp, getContainersToReset.
+ * In-place restart of a whole pod. When a container exits and matches a rule with the action RestartAllContainers,
+ * every container is stopped and removed, and the pod restarts in its sandbox, init containers first. The containers
+ * that triggered the restart are removed last: as long as one exists, the restart is incomplete. Upstream:
+ * ShouldAllContainersRestart, AllContainersRestartCleanedUp, getContainersToReset.
  */
 import type { Container, Pod, PodSpec } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { matchingRule, newestContainer } from "./restartRules.ts";
 import { allNamed } from "../findNamed.ts";
 
-/** One container on the way to a fresh start. */
+/** A container to reset before the pod restarts. */
 export interface ContainerReset {
   readonly container: RuntimeContainer;
-  /** It has to be stopped first. */
+  /** Whether it must be stopped first. */
   readonly kill: boolean;
-  /** False for an ephemeral container: stopped with the others, but never to run again. */
+  /** False for an ephemeral container, which is stopped but never runs again. */
   readonly remove: boolean;
 }
 
-/** Reason, in the status, of what such a restart did to a container. */
+/** Reason in the status of a container that such a restart removed. */
 export const RESTARTING_ALL = "RestartingAllContainers";
 
 const containersOf = ({ initContainers = [], containers }: PodSpec): readonly Container[] => [
@@ -26,7 +26,7 @@ const containersOf = ({ initContainers = [], containers }: PodSpec): readonly Co
   ...containers,
 ];
 
-/** Whether some end of a container restarts the whole pod. */
+/** Whether an exit of some container may restart the whole pod. */
 export const mayRestartAllContainers = (spec: PodSpec): boolean =>
   containersOf(spec).some(({ restartPolicyRules = [] }) =>
     restartPolicyRules.some(({ action }) => action === "RestartAllContainers"),
@@ -35,14 +35,14 @@ export const mayRestartAllContainers = (spec: PodSpec): boolean =>
 const isSource = (spec: Container, { state, exitCode }: RuntimeContainer): boolean =>
   state === "exited" && matchingRule(spec, exitCode)?.action === "RestartAllContainers";
 
-/** True from the end that asks for it until every container was removed. */
+/** True from the exit that triggers the restart until every container is removed. */
 export const isRestartingAllContainers = ({ spec }: Pod, runtime: PodRuntimeStatus): boolean =>
   containersOf(spec).some((container) => {
     const newest = newestContainer(runtime, container.name);
     return newest !== undefined && isSource(container, newest);
   });
 
-/** What is to be stopped and removed, in this order; empty when no restart is under way. */
+/** Returns the containers to stop and remove, in order; empty when no restart is in progress. */
 export function containersToReset(pod: Pod, runtime: PodRuntimeStatus): readonly ContainerReset[] {
   if (!isRestartingAllContainers(pod, runtime)) return [];
   const instancesOf = ({ name }: { readonly name: string }): readonly RuntimeContainer[] =>

@@ -1,17 +1,18 @@
 /**
- * Which container may run again after it exited: the pod's restart policy, the container's own, and its exit code
- * rules. Upstream: podutil.ContainerShouldRestart, IsContainerRestartable, kubecontainer.ShouldContainerBeRestarted.
+ * Decides whether a container runs again after it exited, from the pod's restart policy, its own policy and its exit
+ * code rules. Upstream: podutil.ContainerShouldRestart, IsContainerRestartable,
+ * kubecontainer.ShouldContainerBeRestarted.
  */
 import type { Container, Pod, PodSpec } from "../api.ts";
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import { allNamed } from "../findNamed.ts";
 
-/** True for a restartable init container, a sidecar: it keeps running beside the regular containers. */
+/** Whether the container is a sidecar (a restartable init container), which keeps running beside regular containers. */
 export const isSidecar = (container: Container): boolean => container.restartPolicy === "Always";
 
 /**
- * The instance of a container that counts: the newest, unless that was made but not seen to run while an earlier one
- * runs, or may run. undefined when the runtime knows none.
+ * Returns the current instance of a container: the newest, unless that was only created while an earlier one runs or
+ * may run. Undefined when the runtime has none.
  */
 export function newestContainer(runtime: PodRuntimeStatus, name: string): RuntimeContainer | undefined {
   const instances = allNamed(runtime.containers, name);
@@ -28,7 +29,7 @@ function ruleMatches({ exitCodes }: RestartRule, exitCode: number): boolean {
   return exitCodes.operator === "In" ? isListed : exitCodes.operator === "NotIn" && !isListed;
 }
 
-/** The rule of a container that its end with `exitCode` falls under: the first that matches. */
+/** Returns the first rule of a container that matches `exitCode`. */
 export const matchingRule = (container: Container, exitCode: number): RestartRule | undefined =>
   (container.restartPolicyRules ?? []).find((rule) => ruleMatches(rule, exitCode));
 
@@ -46,8 +47,8 @@ function policyRestarts(policy: string, exitCode: number): boolean {
 }
 
 /**
- * Whether a container that ended with `exitCode` runs again. Its own restart policy, when it has one, goes before the
- * pod's, and its first matching rule before both.
+ * Whether a container that exited with `exitCode` runs again. Its own restart policy takes precedence over the pod's,
+ * and its first matching rule over both.
  */
 export function restartsAfterExit(container: Container, spec: PodSpec, exitCode: number): boolean {
   if (container.restartPolicy === undefined) return policyRestarts(spec.restartPolicy ?? "Always", exitCode);
@@ -56,11 +57,11 @@ export function restartsAfterExit(container: Container, spec: PodSpec, exitCode:
   return policyRestarts(container.restartPolicy, exitCode);
 }
 
-/** Whether a container that is killed for its probes is to run again: what its policy says, whatever its rules. */
+/** Whether a container killed for its probes runs again: its policy decides, its rules are ignored. */
 export const restartsAfterKill = (container: Container, spec: PodSpec): boolean =>
   (container.restartPolicy ?? spec.restartPolicy) !== "Never";
 
-/** Whether some exit of the container would make it run again. */
+/** Whether some exit code makes the container run again. */
 export function canRestart(container: Container, spec: PodSpec): boolean {
   if (container.restartPolicy === undefined) return spec.restartPolicy !== "Never";
   if ((container.restartPolicyRules ?? []).some((rule) => RESTART_ACTIONS.has(rule.action))) return true;
@@ -68,8 +69,8 @@ export function canRestart(container: Container, spec: PodSpec): boolean {
 }
 
 /**
- * Whether the container should be started (again) as things stand: never started, stuck before its start, of unknown
- * state, or exited and due to restart. Nothing starts in a pod that is being deleted.
+ * Whether the container should be started now: it never started, was only created, is in unknown state, or exited and
+ * is due to restart. No container starts in a pod that is being deleted.
  */
 export function shouldContainerBeRestarted(container: Container, pod: Pod, runtime: PodRuntimeStatus): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false;
@@ -86,7 +87,7 @@ export function shouldContainerBeRestarted(container: Container, pod: Pod, runti
   }
 }
 
-/** Whether an instance of an init container ended its work badly. Killed for memory counts even with exit code 0. */
+/** Whether the instance of an init container failed. An OOM kill counts even with exit code 0. */
 export const isInitContainerFailed = (container: RuntimeContainer): boolean =>
   container.state === "unknown" ||
   (container.state === "exited" && (container.exitCode !== 0 || container.reason === "OOMKilled"));

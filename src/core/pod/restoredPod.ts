@@ -1,5 +1,5 @@
 /**
- * What the containers of a pod remember of it, when only the runtime knows it: enough to stop it as it asked for.
+ * Restores an orphaned pod from its container labels and annotations: enough to stop it with its own preStop hooks.
  * Upstream: restoreSpecsFromContainerLabels.
  */
 import type { Container, Pod } from "../api.ts";
@@ -13,7 +13,9 @@ function restoredContainer({ name, annotations }: RuntimeContainer): Container {
   return { name, ports, ...(preStopHandler === undefined ? {} : { lifecycle: { preStop: preStopHandler } }) };
 }
 
-/** The pod, its containers named once each with ports and preStop hooks. Which of them are sidecars is forgotten. */
+/**
+ * Returns the pod with each container name once, with ports and preStop hooks. Sidecars cannot be recognized any more.
+ */
 export function restoredPod({ uid, name, namespace }: PodIdentity, { containers }: PodRuntimeStatus): Pod {
   const newest = containers.filter((each) => findNamed(containers, each.name) === each);
   return { metadata: { uid, name, namespace }, spec: { containers: newest.map(restoredContainer) } };

@@ -1,26 +1,24 @@
-/**
- * Whether a pod needs another sandbox than the one it has. Upstream: runtimeutil.PodSandboxChanged.
- */
+/** Decides whether a pod needs a new sandbox. Upstream: runtimeutil.PodSandboxChanged. */
 import type { Pod } from "../api.ts";
 import type { SandboxId } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
 
-/** Verdict on the sandboxes of a pod. */
+/** The decision on a pod's sandboxes. */
 export interface SandboxChange {
-  /** True when a new sandbox has to replace whatever there is. */
+  /** Whether a new sandbox must replace the existing ones. */
   readonly changed: boolean;
-  /** Attempt of the sandbox in use, or of the one to create. */
+  /** Attempt of the sandbox in use or to create. */
   readonly attempt: number;
-  /** The newest sandbox, if there is one. */
+  /** The newest sandbox, if any. */
   readonly sandboxId: SandboxId | undefined;
 }
 
-/** Whether the pod runs in the node's own network namespace. */
+/** Whether the pod uses the node's network namespace. */
 export const isHostNetwork = (pod: Pod): boolean => pod.spec.hostNetwork === true;
 
 /**
- * Judges the pod's sandboxes: a new one is needed when there is none, when the newest is not ready or not the only
- * ready one, when it has the wrong network, or when it has a network without an address.
+ * Decides on the pod's sandboxes. A new one is needed when there is none, when the newest is not ready or not the only
+ * ready one, when its network mode is wrong, or when it has a pod network without an address.
  */
 export function sandboxChange(pod: Pod, runtime: PodRuntimeStatus): SandboxChange {
   const [newest] = runtime.sandboxes;

@@ -1,19 +1,19 @@
 /**
- * A pod of this node as an API server would show it: a static pod has no object there, so the marks that the server
- * gives to objects are derived. Pods of an API server have theirs already.
+ * Renders a pod as an API server would return it. A static pod has no object there, so the server-side metadata is
+ * derived; pods from the API server have it already.
  */
 import type { Pod } from "../api.ts";
 import { epochMs, type EpochMs } from "../ids.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
 import { isStaticPod } from "./criticalPod.ts";
 
-/** Since when a pod is being removed, and how long it may take. */
+/** When the removal of a pod started, and its grace period. */
 export interface PodRemoval {
   readonly since: EpochMs;
   readonly graceSeconds: number;
 }
 
-/** `removal` is undefined while its source still has the pod. */
+/** Returns the pod with derived metadata. `removal` is undefined while the source still has the pod. */
 export function shownPod(pod: Pod, removal: PodRemoval | undefined): Pod {
   if (!isStaticPod(pod)) return pod;
   const { metadata, status } = pod;
@@ -30,7 +30,7 @@ export function shownPod(pod: Pod, removal: PodRemoval | undefined): Pod {
 
 const MS_PER_SECOND = 1_000;
 
-/** As the server has it, the timestamp is the end of the grace period. */
+/** The deletion timestamp is the end of the grace period, as on the API server. */
 const deletionMarks = ({ since, graceSeconds }: PodRemoval) => ({
   deletionTimestamp: formatInstant(epochMs(since + graceSeconds * MS_PER_SECOND)),
   deletionGracePeriodSeconds: graceSeconds,

@@ -1,4 +1,4 @@
-/** What a pod source says: always everything it wants, never a difference. */
+/** The output of a pod source: always its full desired state, never a difference. */
 import type { ToldPods } from "../api/toldPods.ts";
 import type { Pod } from "../api.ts";
 import type { ManifestObject } from "../configObjects.ts";
@@ -6,9 +6,9 @@ import type { ManifestObject } from "../configObjects.ts";
 /** Pod sources, named as in the `kubernetes.io/config.source` annotation. */
 export type PodSource = "file" | "http" | "api";
 
-/** One thing wrong with a manifest. It is the same object in every snapshot until the manifest's content changes. */
+/** A problem of a manifest. It stays the same object in every snapshot until the manifest's content changes. */
 export interface ManifestProblem {
-  /** error: the pod it belongs to is not taken over, its last good one stays in the snapshot. warning: it is. */
+  /** error: the pod is not accepted, and its last valid version stays in the snapshot. warning: the pod is accepted. */
   readonly severity: "error" | "warning";
   /** File path or URL. */
   readonly origin: string;
@@ -17,23 +17,23 @@ export interface ManifestProblem {
   /** JSON path of the field, when known, e.g. `spec.containers[0].image`. */
   readonly field: string | undefined;
   readonly reason: string;
-  /** Name of the pod the problem belongs to, when known. */
+  /** The pod that the problem belongs to, when known. */
   readonly pod: { readonly name: string; readonly namespace: string; readonly uid: string } | undefined;
-  /** Pods, as `namespace/name`, of which an error leaves the last good version in place. Absent: none. */
+  /** Pods, as `namespace/name`, that keep their last valid version because of the error. Absent: none. */
   readonly kept?: readonly string[];
 }
 
 export interface SourceSnapshot {
   readonly source: PodSource;
   readonly pods: readonly Pod[];
-  /** ConfigMaps, Secrets and RuntimeClasses of the source; absent: it gives none. */
+  /** ConfigMaps, Secrets and RuntimeClasses of the source. Absent: the source has none. */
   readonly objects?: readonly ManifestObject[];
   readonly problems: readonly ManifestProblem[];
-  /** The objects behind `pods`, of a source that has any, and those of mirror pods. */
+  /** The API objects of `pods` and of mirror pods, for a source that has them. */
   readonly told?: ToldPods;
   /**
-   * false: the source could not be read even once since the start, so `pods` says nothing yet (it is empty, and that
-   * must delete nothing); only the problems are news. Absent: `pods` is what the source wants.
+   * False: the source has not been read since the start, so `pods` is empty and must not delete anything; only the
+   * problems count. Absent: `pods` is the desired state.
    */
   readonly ready?: false;
 }

@@ -1,6 +1,6 @@
 /**
- * Who a static pod is: name, namespace, UID and marks of a pod that comes from a manifest on this node instead of the
- * API server. Counterpart: applyDefaults of pkg/kubelet/config/common.go, and the annotations its mux adds.
+ * Identity of a static pod: name, namespace, UID and annotations of a pod that comes from a manifest on this node.
+ * Upstream: applyDefaults of pkg/kubelet/config/common.go, and the annotations that its mux adds.
  */
 import type { Pod } from "../api.ts";
 import { type EpochMs, type PodFullName, podFullName } from "../ids.ts";
@@ -8,10 +8,10 @@ import { rfc3339Nano } from "../telemetry/civilTime.ts";
 import { RETRY_AT } from "./crashLoopSteering.ts";
 import type { DecodedPod } from "./defaults.ts";
 
-/** Makes a UID: 32 lower-case hexadecimal digits from the parts in order. Equal parts, equal UID. */
+/** Derives a UID from the parts in order: 32 lower-case hexadecimal digits. Equal parts give equal UIDs. */
 export type Digest = (parts: readonly string[]) => string;
 
-/** Where a manifest came from. */
+/** The origin of a manifest. */
 export interface StaticOrigin {
   readonly source: "file" | "http";
   /** Absolute path of the file, or the URL. */
@@ -21,18 +21,18 @@ export interface StaticOrigin {
 
 const NO_EXECUTE = { operator: "Exists", effect: "NoExecute" } as const;
 
-/** Names are unique among nodes by the node's name in lower case. */
+/** Returns the pod name with the lower-case node name as suffix, which makes it unique among nodes. */
 export const staticPodName = (name: string, nodeName: string): string => `${name}-${nodeName.toLowerCase()}`;
 
-/** The full name the pod of a manifest gets. */
+/** Returns the full name of a manifest's pod. */
 export const staticFullName = (name: string, namespace: string | undefined, nodeName: string): PodFullName =>
   podFullName(staticPodName(name, nodeName), namespace === undefined || namespace === "" ? "default" : namespace);
 
 /**
- * The UID a manifest states, else a digest of its content and origin: an edit makes another pod, the same text
- * elsewhere as well, a changed comment does not, and neither does a request to retry at once.
- * Differs from upstream: the digest is of the manifest before defaulting, so that a new default in a later version does
- * not restart every static pod; and it cannot equal upstream's, which hashes a memory layout.
+ * Returns the UID that the manifest sets, else a digest of its content and origin. An edit makes another pod, and so
+ * does the same content elsewhere; a changed comment or retry annotation does not. Differs from upstream: the digest
+ * covers the manifest before defaulting, so that new defaults in a later version do not restart every static pod. It
+ * cannot equal upstream's digest, which hashes a memory layout.
  */
 export function staticPodUid(pod: DecodedPod, { source, origin, nodeName }: StaticOrigin, digest: Digest): string {
   const stated = pod.metadata?.uid ?? "";
@@ -50,8 +50,8 @@ function withoutRetryRequest(pod: DecodedPod): DecodedPod {
 }
 
 /**
- * A defaulted pod with its identity: named, placed on the node, tolerating NoExecute when it comes from a file, phase
- * Pending, marked with source, hash and the moment it was first seen. The manifest's own status is dropped.
+ * Returns the defaulted pod with its identity: named, bound to the node, tolerating NoExecute if it comes from a file,
+ * phase Pending, with annotations for source, hash and first-seen time. Drops the manifest's status.
  */
 export function staticPod(
   pod: DecodedPod & Pick<Pod, "spec">,
@@ -88,7 +88,9 @@ export function staticPod(
 
 type Toleration = NonNullable<Pod["spec"]["tolerations"]>[number];
 
-/** Node problems must not evict a static pod: a toleration of every NoExecute taint, for ever, added or put in place. */
+/**
+ * Adds or replaces an indefinite toleration of all NoExecute taints, so that node problems do not evict a static pod.
+ */
 function withNoExecute(tolerations: readonly Toleration[]): readonly Toleration[] {
   const matches = ({ key = "", operator, effect, value = "" }: Toleration): boolean =>
     key === "" && value === "" && operator === NO_EXECUTE.operator && effect === NO_EXECUTE.effect;
@@ -97,7 +99,7 @@ function withNoExecute(tolerations: readonly Toleration[]): readonly Toleration[
     : [...tolerations, NO_EXECUTE];
 }
 
-/** JSON with sorted keys, so that the order of fields in a manifest means nothing. */
+/** Serializes with sorted keys, so that the field order of a manifest does not matter. */
 function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === "object" && member !== null && !Array.isArray(member)

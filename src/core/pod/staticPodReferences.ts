@@ -1,14 +1,15 @@
 /**
- * Static pods may not refer to objects of the API server, since nobody checked whether the pod may read them.
- * Counterpart: HasAPIObjectReference of pkg/api/pod, behind the gate PreventStaticPodAPIReferences (on by default).
+ * Finds references of static pods to API objects. They are forbidden, because the API server has not authorized the pod
+ * to read those objects. Upstream: HasAPIObjectReference of pkg/api/pod, behind the gate PreventStaticPodAPIReferences
+ * (on by default).
  */
 import type { Container, PodSpec } from "../api.ts";
 
-/** A reference to an API object: the plural resource, and the field that makes it. */
+/** A reference to an API object: the plural resource name and the referencing field. */
 export interface ApiReference {
   readonly resource: string;
   readonly field: string;
-  /** Manifests can bring what it means: ConfigMaps and Secrets of environments and volumes. */
+  /** Whether a manifest can provide the object: ConfigMaps and Secrets of environments and volumes. */
   readonly isServed: boolean;
 }
 
@@ -54,7 +55,7 @@ const PROJECTIONS: ReadonlyMap<string, string> = new Map([
   ["podCertificate", "podcertificates"],
 ]);
 
-/** Every reference of a static pod's spec to the API, in upstream's order of resources: the first is the one it names. */
+/** Returns all API references of a static pod's spec in upstream's order of resources. Upstream reports the first. */
 export function apiReferences(spec: PodSpec): readonly ApiReference[] {
   const containers = (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((list) =>
     (spec[list] ?? []).flatMap((container, index) => ofContainer(container, `spec.${list}[${index}]`)),
@@ -74,7 +75,7 @@ export function apiReferences(spec: PodSpec): readonly ApiReference[] {
   });
 }
 
-/** What is refused even with the gate off. */
+/** Whether the reference is rejected even with the gate off. */
 export const alwaysRefused = ({ resource }: ApiReference): boolean =>
   resource === "clustertrustbundles" || resource === "resourceclaims";
 

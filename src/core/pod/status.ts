@@ -1,7 +1,7 @@
 /**
- * The one builder of a pod's API status: from spec, runtime, start failures and probe verdicts, on top of the status
- * told before. After a restart of the kubelet there is none, and the runtime alone says everything.
- * Upstream: generateAPIPodStatus (kubelet_pods.go) and the status manager's updateStatusInternal.
+ * Builds a pod's API status from its spec, runtime status, start failures and probe verdicts, on top of the previous
+ * status. After a restart of the kubelet there is no previous status and the runtime is the only input. Upstream:
+ * generateAPIPodStatus (pkg/kubelet/kubelet_pods.go) and updateStatusInternal of the status manager.
  */
 import type { ApiContainerStatus, Container, Pod, PodStatus } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
@@ -17,9 +17,9 @@ import { podAddresses } from "./podAddresses.ts";
 import { podStatusResources } from "./podResources.ts";
 import { podQosClass } from "./qos.ts";
 
-/** A decision of the kubelet that goes before what the containers say: admission, eviction, deadline. */
+/** A kubelet decision that takes precedence over the container statuses: rejection, eviction, preemption, deadline. */
 export interface StatusOverride {
-  /** Absent keeps the phase the containers amount to. */
+  /** Absent: keep the phase that the containers imply. */
   readonly phase?: PodPhase;
   readonly reason: string;
   readonly message: string;
@@ -28,10 +28,10 @@ export interface StatusOverride {
 export interface PodStatusInput {
   readonly pod: Pod;
   readonly runtime: PodRuntimeStatus;
-  /** Why containers could not be started, by container name. */
+  /** Start failures by container name. */
   readonly failures: ReadonlyMap<string, KubeletError>;
   readonly verdicts: ReadonlyMap<string, ProbeVerdict>;
-  /** Status told last; undefined after a restart of the kubelet. */
+  /** The status last generated; undefined after a restart of the kubelet. */
   readonly previous: PodStatus | undefined;
   readonly now: EpochMs;
   readonly node: {
@@ -39,20 +39,20 @@ export interface PodStatusInput {
     readonly hostIPs: readonly string[];
     /** Prefix of container IDs; default `containerd`. */
     readonly runtimeName?: string;
-    /** Whether the runtime can mount recursively read-only; default false. */
+    /** Whether the runtime supports recursive read-only mounts; default false. */
     readonly recursiveReadOnly?: boolean;
   };
-  /** True when no container will start again: the pod is terminating and its containers are stopped. */
+  /** Whether no container will start again: the pod is terminating and its containers are stopped. */
   readonly terminal?: boolean;
   readonly override?: StatusOverride | undefined;
   readonly resize?: ResizeState;
-  /** The pod at the size in force; default the one it is granted. */
+  /** The pod with the resources in force; defaults to the granted size. */
   readonly actual?: Pod;
-  /** False: the resources of the pod as a whole are not told, as they cannot be resized. Default true. */
+  /** Whether to report pod-level resources; false when they cannot be resized. Default true. */
   readonly tellsPodResources?: boolean;
-  /** False: the condition PodReadyToStartContainers is not told. Default true. */
+  /** Whether to include the condition PodReadyToStartContainers. Default true. */
   readonly tellsReadyToStart?: boolean;
-  /** Instances that were stopped for their containers to be started again; default none. */
+  /** Instances stopped in order to restart their containers; default none. */
   readonly startingAgain?: ReadonlySet<ContainerId>;
 }
 
@@ -84,7 +84,7 @@ function statusesOf(
     startingAgain,
   };
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
-  // The fields of an ephemeral container that matter here are those of any container.
+  // An ephemeral container has all fields of a container that are used here.
   const ephemerals: readonly Container[] = ephemeralContainers;
   return {
     init: containerStatuses(shared, initContainers, "init", before?.initContainerStatuses ?? []),
@@ -93,7 +93,7 @@ function statusesOf(
   };
 }
 
-/** A phase that is final stays, whichever record knows of it. */
+/** Keeps a terminal phase, from the API object or the previous status. */
 function finalPhase(input: PodStatusInput, computed: PodPhase): PodPhase {
   const told = [input.pod.status?.phase, input.previous?.phase].find(isTerminalPhase);
   return told ?? input.override?.phase ?? computed;
@@ -101,7 +101,7 @@ function finalPhase(input: PodStatusInput, computed: PodPhase): PodPhase {
 
 type Explanation = Pick<PodStatus, "message" | "reason">;
 
-/** Reason and message belong to the phase: they stay as long as it does. */
+/** Returns reason and message, which stay as long as the phase does. */
 function explanationOf({ pod, previous, override }: PodStatusInput, phase: PodPhase): Explanation {
   const told = [previous, pod.status].find((status) => status?.phase === phase);
   const { reason, message } = (isTerminalPhase(told?.phase) ? told : (override ?? told)) ?? {};
@@ -111,7 +111,7 @@ function explanationOf({ pod, previous, override }: PodStatusInput, phase: PodPh
   };
 }
 
-/** When the kubelet first took notice of the pod; its oldest sandbox remembers that over a restart. */
+/** Returns when the kubelet first saw the pod. After a restart of the kubelet, the oldest sandbox provides it. */
 function startTimeOf({ pod, runtime, previous, now }: PodStatusInput): string {
   const known = previous?.startTime ?? pod.status?.startTime;
   if (known !== undefined) return known;
@@ -119,7 +119,7 @@ function startTimeOf({ pod, runtime, previous, now }: PodStatusInput): string {
   return formatInstant(oldest === undefined || oldest > now ? now : oldest);
 }
 
-/** The status of a pod as of now. Pure: equal inputs give equal statuses, key order included. */
+/** Returns the pod status at `now`. Pure: equal inputs give equal statuses, including key order. */
 export function generatePodStatus(input: PodStatusInput): PodStatus {
   const { pod, runtime, now, node } = input;
   const before = input.previous ?? pod.status;
@@ -140,7 +140,7 @@ export function generatePodStatus(input: PodStatusInput): PodStatus {
     tellsReadyToStart: input.tellsReadyToStart,
   });
   const { generation } = pod.metadata;
-  // Nobody tells a static pod what became of it.
+  // The object of a static pod is never updated with its status.
   const isKnownToRun = before?.phase === "Running" && !isStaticPod(pod);
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),

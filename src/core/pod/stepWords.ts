@@ -1,8 +1,8 @@
-/** What one step of the registry says beside the registry that comes of it: a part of RegistryDraft. */
+/** Outputs of one registry step other than the next registry. A part of RegistryDraft. */
 import type { PodUid } from "../ids.ts";
 import type { PodCommand, PodRejection, PreemptedPod, RegistryStep, RoomWait } from "./podRegistryTypes.ts";
 
-/** Lists that grow while the step is taken. */
+/** Output lists that grow during the step. */
 export class StepWords implements Omit<RegistryStep, "registry" | "resizes" | "resizeTrigger"> {
   readonly commands: PodCommand[] = [];
   readonly rejections: PodRejection[] = [];
@@ -12,7 +12,7 @@ export class StepWords implements Omit<RegistryStep, "registry" | "resizes" | "r
   readonly orphans: PodUid[] = [];
   readonly restarted: PodUid[] = [];
 
-  /** Tells the worker of a syncing pod how things stand, in place of what this step told it before. */
+  /** Sends the current state to the worker of a syncing pod, replacing an earlier sync command of this step. */
   sync({ restoredSize, ...command }: PodCommand & { readonly phase: "sync" }): void {
     const { uid } = command.identity;
     const told = this.commands.findIndex((each) => each.phase === "sync" && each.identity.uid === uid);

@@ -1,20 +1,20 @@
 /**
- * Which kernel settings a pod may ask for. Names are compared in their dotted form. Counterparts: pkg/kubelet/sysctl,
+ * Sysctls that a pod may set. Names are compared in dotted form. Upstream: pkg/kubelet/sysctl,
  * k8s.io/component-helpers/node/util/sysctl.
  */
 import type { Pod } from "../api.ts";
 import { isVersionAtLeast } from "../resources/kernelVersion.ts";
 
-/** A namespace of the kernel that keeps settings apart. */
+/** A kernel namespace that isolates sysctls. */
 type SysctlNamespace = "ipc" | "net";
 
-/** Settings pods may ask for, each with the namespace it lives in. */
+/** Sysctls that pods may set, each with its namespace. */
 export interface SysctlAllowlist {
   readonly names: ReadonlyMap<string, SysctlNamespace>;
   readonly prefixes: ReadonlyMap<string, SysctlNamespace>;
 }
 
-/** Namespaced and of no effect on other pods; each with the kernel that first kept it apart, where that matters. */
+/** Namespaced sysctls without effect on other pods, with the kernel version that isolated them if it matters. */
 const SAFE_SYSCTLS: readonly { readonly name: string; readonly since?: string }[] = [
   { name: "kernel.shm_rmid_forced" },
   { name: "net.ipv4.ip_local_port_range" },
@@ -40,7 +40,7 @@ const NAMESPACE_PREFIXES: readonly (readonly [string, SysctlNamespace])[] = [
 const MAX_LENGTH = 253;
 const PATTERN = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]$/;
 
-/** The dotted form of a name: one whose first separator is a slash has dots and slashes the other way round. */
+/** Returns the dotted form of a name. If the first separator is a slash, dots and slashes swap. */
 export function dottedSysctl(name: string): string {
   const separator = /[./]/.exec(name)?.[0];
   if (separator !== "/") return name;
@@ -54,7 +54,7 @@ function namespaceOf(dotted: string): SysctlNamespace | undefined {
 
 const patternStem = (dotted: string): string => (dotted.endsWith("*") ? dotted.slice(0, -1) : dotted);
 
-/** Why this is no name, or pattern with a trailing `*`, of settings that can be allowed; undefined when it is. */
+/** Returns why this is not an allowed sysctl name, or pattern with a trailing `*`; undefined when it is valid. */
 export function sysctlPatternFault(pattern: string): string | undefined {
   if (pattern.length > MAX_LENGTH || !PATTERN.test(pattern)) {
     return `must be a sysctl name of at most ${MAX_LENGTH} characters, a trailing * matches the rest, got ${JSON.stringify(pattern)}`;
@@ -63,7 +63,7 @@ export function sysctlPatternFault(pattern: string): string | undefined {
   return `must be a sysctl known to be namespaced, got ${JSON.stringify(pattern)}`;
 }
 
-/** Settings every pod may ask for on this kernel; none on systems other than Linux. */
+/** Returns the sysctls that every pod may set on this kernel; none on systems other than Linux. */
 export function safeSysctls(operatingSystem: string, kernelRelease: string): readonly string[] {
   if (operatingSystem !== "linux") return [];
   return SAFE_SYSCTLS.filter(({ since }) => since === undefined || isVersionAtLeast(kernelRelease, since) === true).map(
@@ -71,7 +71,7 @@ export function safeSysctls(operatingSystem: string, kernelRelease: string): rea
   );
 }
 
-/** The list made of names and patterns; those `sysctlPatternFault` finds fault with allow nothing. */
+/** Builds the allowlist from names and patterns. Invalid patterns allow nothing. */
 export function sysctlAllowlist(patterns: readonly string[]): SysctlAllowlist {
   const names = new Map<string, SysctlNamespace>();
   const prefixes = new Map<string, SysctlNamespace>();
@@ -84,7 +84,7 @@ export function sysctlAllowlist(patterns: readonly string[]): SysctlAllowlist {
   return { names, prefixes };
 }
 
-/** Upstream's words for the first setting the pod may not ask for; undefined when it may ask for all of them. */
+/** Returns upstream's message for the first forbidden sysctl of the pod; undefined when all are allowed. */
 export function forbiddenSysctl({ spec }: Pod, allowed: SysctlAllowlist): string | undefined {
   for (const { name } of spec.securityContext?.sysctls ?? []) {
     const dotted = dottedSysctl(name);

@@ -1,7 +1,4 @@
-/**
- * The last status of a pod whose containers are all gone: every one of them ended, and so did the pod.
- * Upstream: TerminatePod of the status manager.
- */
+/** Final status of a pod whose containers are all gone. Upstream: TerminatePod of the status manager. */
 import type { ApiContainerStatus, Pod, PodStatus } from "../api.ts";
 import { lostState } from "./apiContainerStatus.ts";
 import { isStaticPod } from "./criticalPod.ts";
@@ -16,7 +13,7 @@ const ended = (status: ApiContainerStatus): ApiContainerStatus =>
 const wasSeen = ({ state, lastState }: ApiContainerStatus): boolean =>
   state?.running !== undefined || state?.terminated !== undefined || lastState?.terminated !== undefined;
 
-/** Init containers up to the last of which there is any trace: the later ones never had their turn. */
+/** Terminates the init containers up to the last that ever ran; later ones never started. */
 function endedInit(statuses: readonly ApiContainerStatus[]): readonly ApiContainerStatus[] {
   const last = statuses.findLastIndex(wasSeen);
   return statuses.map((status, index) => (index <= last ? ended(status) : status));
@@ -32,8 +29,8 @@ function hasInitialized(pod: Pod, { initContainerStatuses, containerStatuses }: 
 }
 
 /**
- * `status` with an end for every container that has none: once a pod was initialized, a container without one counts
- * as failed. A pod of the API server that is not Succeeded becomes Failed.
+ * Returns `status` with every container terminated. Once a pod was initialized, a container without a termination
+ * counts as failed. A pod from the API server that has not Succeeded becomes Failed.
  */
 export function terminatedPodStatus(pod: Pod, status: PodStatus): PodStatus {
   const { containerStatuses: regular = [], initContainerStatuses: init } = status;

@@ -1,6 +1,6 @@
 /**
- * Rules of containers by kind: regular, init (with sidecars) and ephemeral. What one container may hold is split by
- * topic into the files beside this one. Counterpart: validateContainers and its siblings.
+ * Validates regular, init and ephemeral containers. The rules for parts of a container are in one file per topic.
+ * Upstream: validateContainers and its siblings (pkg/apis/core/validation).
  */
 import type { V1EphemeralContainer } from "@kubernetes/client-node";
 import type { Container, PodSpec, Wire } from "../api.ts";
@@ -56,7 +56,7 @@ export function* validateContainers(spec: PodSpec, path: string): FieldProblems 
   yield* validateHostPorts(spec.containers, path);
 }
 
-/** Validates `spec.initContainers`, sidecars among them. */
+/** Validates `spec.initContainers`, including sidecars. */
 export function* validateInitContainers(spec: PodSpec, path: string): FieldProblems {
   const names = new Set(spec.containers.map((container) => container.name));
   for (const [index, container] of (spec.initContainers ?? []).entries()) {
@@ -78,7 +78,10 @@ export function* validateInitContainers(spec: PodSpec, path: string): FieldProbl
   }
 }
 
-/** Ephemeral containers come later, through the API, never with a new pod; what is wrong with them is told as well. */
+/**
+ * Validates ephemeral containers. They are added later through the API and are invalid in a new pod, but their other
+ * problems are reported too.
+ */
 export function* validateEphemeralContainers(spec: PodSpec, path: string): FieldProblems {
   const containers = spec.ephemeralContainers ?? [];
   if (containers.length === 0) return;
@@ -99,7 +102,7 @@ export function* validateEphemeralContainers(spec: PodSpec, path: string): Field
   yield forbidden(path, "cannot be set on create");
 }
 
-/** The rules all kinds of containers share. */
+/** Validates the fields that all kinds of containers share. */
 function* validateContainer(container: Container | EphemeralContainer, spec: PodSpec, path: string): FieldProblems {
   const name = container.name ?? "";
   const image = container.image ?? "";

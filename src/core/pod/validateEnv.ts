@@ -1,4 +1,4 @@
-/** Rules of environment variables and of the fields and resources they may refer to. */
+/** Validates environment variables and their field, resource, key and file references. */
 import type { Container, PodSpec } from "../api.ts";
 import {
   type FieldProblems,
@@ -37,7 +37,7 @@ const RESOURCES = ["cpu", "ephemeral-storage", "memory"]
 const SUBSCRIPT = /^(metadata\.(?:labels|annotations))\['(.+)'\]$/;
 const DIVISOR_UNITS = ["", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].map((unit) => `1${unit}`);
 
-/** Validates `env` and `envFrom` of a container at `path`, of a pod with these volumes. */
+/** Validates `env` and `envFrom` of the container at `path`, in a pod with these volumes. */
 export function* validateEnv(
   container: Pick<Container, "env" | "envFrom">,
   volumes: Volumes,
@@ -107,7 +107,7 @@ function* validateFileRef(
   else yield* invalidEach(`${path}.key`, key, envName(key));
 }
 
-/** Validates a reference to a field of the pod; `fields` are those that may be named without a subscript. */
+/** Validates a reference to a pod field. `fields` are the fields allowed without a subscript. */
 export function* validateFieldRef(ref: FieldRef, fields: readonly string[], path: string): FieldProblems {
   const { fieldPath = "", apiVersion = "" } = ref;
   if (apiVersion === "") yield required(`${path}.apiVersion`);
@@ -123,7 +123,7 @@ export function* validateFieldRef(ref: FieldRef, fields: readonly string[], path
   } else if (!fields.includes(fieldPath)) yield unsupported(`${path}.fieldPath`, fieldPath, fields);
 }
 
-/** Validates a reference to a container's resource; in a volume it must name the container. */
+/** Validates a reference to a container's resource. In a volume it must name the container. */
 export function* validateResourceRef(ref: ResourceRef, inVolume: boolean, path: string): FieldProblems {
   const { resource = "", containerName = "" } = ref;
   if (inVolume && containerName === "") yield required(`${path}.containerName`);

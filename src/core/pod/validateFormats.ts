@@ -1,6 +1,6 @@
 /**
- * Formats of names and values: each function returns what is wrong with a text, an empty list for a good one.
- * Counterpart: apimachinery's util/validation.
+ * Formats of names and values. Each function returns the problems of a text, or an empty list if it is valid. Upstream:
+ * util/validation of apimachinery.
  */
 import { utf8Length } from "../utf8Length.ts";
 
@@ -40,13 +40,13 @@ export const dnsSubdomain = (text: string): Complaints => [
   ),
 ];
 
-/** Domains of resolv.conf: subdomains, in which underscores occur. */
+/** Search domains of resolv.conf: subdomains that may contain underscores. */
 export const searchDomain = (text: string): Complaints => [
   ...atMost(text, 253),
   ...matches(text, SUBDOMAIN_UNDERSCORE, "a search domain holds lower case letters, digits, '-', '_' and '.'"),
 ];
 
-/** Keys of labels and annotations, conditions, resources: an optional domain and a name. */
+/** Keys of labels and annotations, condition types, resource names: an optional domain and a name. */
 export function qualifiedName(text: string): Complaints {
   const parts = text.split("/");
   if (parts.length > 2) return ["a qualified name is a name, or a DNS subdomain, '/' and a name"];
@@ -109,11 +109,11 @@ export const portName = (text: string): Complaints => [
   ...(text.startsWith("-") || text.endsWith("-") ? ["must not begin or end with a hyphen"] : []),
 ];
 
-/** User and group ids. */
+/** User and group IDs. */
 export const unixId = (id: number): Complaints =>
   id >= 0 && id <= MAX_ID ? [] : [`must be between 0 and ${MAX_ID}, inclusive`];
 
-/** Names of kernel parameters. */
+/** Sysctl names. */
 export const sysctlName = (text: string): Complaints => [
   ...atMost(text, 253),
   ...matches(
@@ -123,21 +123,21 @@ export const sysctlName = (text: string): Complaints => [
   ),
 ];
 
-/** IPv4 and IPv6 addresses without zone. */
+/** IPv4 and IPv6 addresses without a zone. */
 export const ipAddress = (text: string): Complaints =>
   isIpv4(text) || isIpv6(text) ? [] : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"];
 
-/** Paths below a directory. */
+/** Paths below a directory, without '..'. */
 export const relativePath = (text: string): Complaints => [
   ...(text.startsWith("/") ? ["must be a relative path"] : []),
   ...noBacksteps(text),
 ];
 
-/** Paths that may not climb. */
+/** Paths without '..'. */
 export const noBacksteps = (text: string): Complaints =>
   text.split("/").includes("..") ? ["must not contain '..'"] : [];
 
-/** Paths of files projected into a volume, where names starting with '..' are the kubelet's own. */
+/** Paths of projected files. Names that start with '..' are reserved for the kubelet. */
 export const projectedPath = (text: string): Complaints => [
   ...relativePath(text),
   ...(text.startsWith("..") && !text.startsWith("../") ? ["must not start with '..'"] : []),

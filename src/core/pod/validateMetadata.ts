@@ -1,4 +1,4 @@
-/** Rules of a pod's metadata. Counterpart: apimachinery's ValidateObjectMeta and pod-specific annotations. */
+/** Validates a pod's metadata. Upstream: ValidateObjectMeta of apimachinery, and pod-specific annotations. */
 import type { ObjectMeta } from "../api.ts";
 import { type FieldProblems, forbidden, invalid, invalidEach, required, tooLong } from "./fieldProblem.ts";
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from "./validateFormats.ts";
@@ -15,7 +15,7 @@ export function* validateMetadata(metadata: ObjectMeta, path: string): FieldProb
   yield* validateCommon(metadata, path);
 }
 
-/** As `validateMetadata`, of an object that belongs to no namespace. */
+/** Same as `validateMetadata` for a cluster-scoped object. */
 export function* validateClusterMetadata(metadata: ObjectMeta, path: string): FieldProblems {
   yield* validateName(metadata, path);
   if ((metadata.namespace ?? "") !== "") yield forbidden(`${path}.namespace`, "not allowed on this type");
@@ -29,7 +29,7 @@ function* validateName({ name = "" }: ObjectMeta, path: string): FieldProblems {
 
 function* validateCommon(metadata: ObjectMeta, path: string): FieldProblems {
   const { uid = "" } = metadata;
-  // Differs from upstream: the UID becomes a directory name, so one that could climb out of its directory is refused.
+  // Differs from upstream: the UID becomes a directory name, so reject one that could escape its directory.
   if (uid !== "" && !PATH_SAFE.test(uid)) {
     yield invalid(`${path}.uid`, uid, "must hold letters, digits, '-', '_' and '.' and not start with '.'");
   }
@@ -55,7 +55,7 @@ export function* validateLabels(labels: Readonly<Record<string, string>>, path: 
 function* validateAnnotations(annotations: Readonly<Record<string, string>>, path: string): FieldProblems {
   let total = 0;
   for (const [key, value] of Object.entries(annotations)) {
-    // Upper case is fine in an annotation's domain.
+    // The domain of an annotation key may contain upper case.
     yield* invalidEach(`${path}[${key}]`, key, qualifiedName(key.toLowerCase()));
     total += key.length + value.length;
   }

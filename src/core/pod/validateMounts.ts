@@ -1,4 +1,4 @@
-/** Rules of volume mounts and block devices of a container. */
+/** Validates volume mounts and block devices of a container. */
 import type { Container, PodSpec } from "../api.ts";
 import {
   type FieldProblem,

@@ -1,16 +1,16 @@
-/** Rules of name resolution: dnsPolicy, dnsConfig, hostAliases, hostnameOverride. */
+/** Validates name resolution: dnsPolicy, dnsConfig, hostAliases, hostnameOverride. */
 import type { PodSpec } from "../api.ts";
 import { type FieldProblems, forbidden, invalid, invalidEach, required, unsupported } from "./fieldProblem.ts";
 import { dnsSubdomain, ipAddress, searchDomain } from "./validateFormats.ts";
 
 const DNS_POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-/** Limits of the C library's resolver. */
+/** Limits of the libc resolver. */
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 const MAX_HOSTNAME_OVERRIDE = 64;
 
-/** Validates the fields of `spec` at `path` that end up in resolv.conf, /etc/hosts and the hostname. */
+/** Validates the fields of `spec` at `path` that determine resolv.conf, /etc/hosts and the hostname. */
 export function* validateNetwork(spec: PodSpec, path: string): FieldProblems {
   const policy = spec.dnsPolicy ?? "";
   if (!DNS_POLICIES.includes(policy)) yield unsupported(`${path}.dnsPolicy`, policy, DNS_POLICIES);

@@ -1,8 +1,7 @@
 /**
- * Whether a decoded and defaulted pod may run: the rules of creating a pod through the API server, in its wording, all
- * violations at once. One file per topic beside this one. Rules of no meaning to a kubelet (pod affinity, topology
- * spread, Windows) are left to the scheduler and the API server. Counterpart: ValidatePodCreate of
- * pkg/apis/core/validation.
+ * Validates a decoded and defaulted pod: the API server's rules for creating a pod, in its wording, with all violations
+ * at once. One file per topic. Rules without meaning for a kubelet (pod affinity, topology spread, Windows) are left to
+ * the scheduler and the API server. Upstream: ValidatePodCreate of pkg/apis/core/validation.
  */
 import type { PodSpec } from "../api.ts";
 import type { DecodedPod } from "./defaults.ts";
@@ -24,13 +23,13 @@ import { validateScheduling } from "./validateScheduling.ts";
 import { validatePodSecurity } from "./validateSecurity.ts";
 import { validateVolumes } from "./validateVolumes.ts";
 
-/** More violations than this in one pod are not listed. */
+/** Maximum number of violations to report for one pod. */
 const MAX_PROBLEMS = 100;
 const MAX_INT32 = 2 ** 31 - 1;
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
 const PREEMPTION_POLICIES = ["Never", "PreemptLowerPriority"];
 
-/** Everything wrong with the pod, at most MAX_PROBLEMS; empty when it may run. */
+/** Returns the violations of the pod, at most MAX_PROBLEMS; empty when it is valid. */
 export function validatePod(pod: DecodedPod & { readonly spec: PodSpec }): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const problem of violations(pod)) {
@@ -67,7 +66,7 @@ function* validatePolicies(spec: PodSpec): FieldProblems {
   }
 }
 
-/** Fields that name another object, or this one, and their formats. */
+/** Validates the formats of names in the spec. */
 function* validateNames(spec: PodSpec): FieldProblems {
   const named: readonly (readonly [keyof PodSpec, (text: string) => readonly string[]])[] = [
     ["serviceAccountName", dnsSubdomain],
@@ -99,7 +98,7 @@ function* validateTimes(spec: PodSpec): FieldProblems {
   const grace = spec.terminationGracePeriodSeconds;
   if (grace === undefined) yield required("spec.terminationGracePeriodSeconds");
   else if (grace < 0) {
-    // Differs from upstream: a negative grace period, which upstream turns into one second, is refused.
+    // Differs from upstream: rejects a negative grace period, which upstream turns into one second.
     yield invalid("spec.terminationGracePeriodSeconds", grace, "must be greater than or equal to 0");
   }
 }

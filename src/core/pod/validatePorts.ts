@@ -1,4 +1,4 @@
-/** Rules of container ports. */
+/** Validates container ports. */
 import type { Container, PodSpec } from "../api.ts";
 import { duplicate, type FieldProblems, invalid, invalidEach, required, unsupported } from "./fieldProblem.ts";
 import { ipAddress, portName, portNumber } from "./validateFormats.ts";
@@ -7,7 +7,7 @@ type Port = NonNullable<Container["ports"]>[number];
 
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
-/** Validates one container's ports, after defaulting. */
+/** Validates the ports of one container, after defaulting. */
 export function* validatePorts(ports: readonly Port[], spec: PodSpec, path: string): FieldProblems {
   const names = new Set<string>();
   for (const [index, port] of ports.entries()) {
@@ -25,12 +25,12 @@ export function* validatePorts(ports: readonly Port[], spec: PodSpec, path: stri
       yield invalid(`${at}.hostPort`, hostPort, "must match `containerPort` when `hostNetwork` is true");
     }
     if (!PROTOCOLS.includes(protocol)) yield unsupported(`${at}.protocol`, protocol, PROTOCOLS);
-    // Differs from upstream: a host IP that is none is refused here and not only when the sandbox is created.
+    // Differs from upstream: an invalid host IP is rejected here, not only when the sandbox is created.
     if ((port.hostIP ?? "") !== "") yield* invalidEach(`${at}.hostIP`, port.hostIP, ipAddress(port.hostIP ?? ""));
   }
 }
 
-/** Validates that no host port is taken twice among `containers`, the first of which is number `firstIndex`. */
+/** Validates that host ports are unique among `containers`, whose first index is `firstIndex`. */
 export function* validateHostPorts(containers: readonly Container[], path: string, firstIndex = 0): FieldProblems {
   const taken = new Set<string>();
   for (const [index, container] of containers.entries()) {

@@ -1,4 +1,4 @@
-/** Rules of probes and lifecycle handlers. */
+/** Validates probes and lifecycle handlers. */
 import type { Container } from "../api.ts";
 import { type FieldProblems, forbidden, invalid, invalidEach, required, unsupported } from "./fieldProblem.ts";
 import { httpHeaderName, portName, portNumber } from "./validateFormats.ts";
@@ -50,7 +50,7 @@ function* validateProbe(probe: Probe, graceSeconds: number | undefined, path: st
   }
 }
 
-/** Validates the hooks of a container; its `stopSignal` is judged when the container is made. */
+/** Validates the lifecycle hooks of a container. Its `stopSignal` is checked when the container is created. */
 export function* validateLifecycle(
   lifecycle: Lifecycle | undefined,
   graceSeconds: number | undefined,

@@ -1,4 +1,4 @@
-/** Rules of resource requests and limits, of containers and of the pod. */
+/** Validates resource requests and limits of containers and pods. */
 import type { Container, PodSpec } from "../api.ts";
 import {
   compareQuantity,
@@ -49,7 +49,7 @@ export function* validateResources(resources: Resources | undefined, spec: PodSp
   yield* validateClaims(resources, spec, `${path}.claims`);
 }
 
-/** Validates names and amounts of one map of resources. */
+/** Validates resource names and amounts. */
 export function* validateResourceMap(amounts: Amounts, path: string): FieldProblems {
   for (const [name, text] of Object.entries(amounts)) {
     const at = `${path}[${name}]`;
@@ -109,7 +109,7 @@ function* validateClaims(resources: Resources, spec: PodSpec, path: string): Fie
   }
 }
 
-/** Validates the pod's own resources and their agreement with the containers'. */
+/** Validates pod-level resources, also against those of the containers. */
 export function* validatePodResources(spec: PodSpec, path: string): FieldProblems {
   const resources = spec.resources;
   if (resources === undefined) return;
@@ -144,7 +144,7 @@ export function* validatePodResources(spec: PodSpec, path: string): FieldProblem
   }
 }
 
-/** Validates what a resize of each resource does to the container. */
+/** Validates the resize policy of a container. */
 export function* validateResizePolicy(
   policies: readonly ResizePolicy[],
   restartPolicy: string | undefined,

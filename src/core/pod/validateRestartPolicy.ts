@@ -1,4 +1,4 @@
-/** Rules of a container's own restart policy. Counterpart: validateContainerRestartPolicy. */
+/** Validates a container's own restart policy. Upstream: validateContainerRestartPolicy. */
 import type { Container } from "../api.ts";
 import { type FieldProblems, required, tooMany, unsupported } from "./fieldProblem.ts";
 

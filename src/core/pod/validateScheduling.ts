@@ -1,4 +1,4 @@
-/** Rules of the fields by which a pod is bound to nodes: node selector, node affinity, tolerations. */
+/** Validates the fields that bind a pod to nodes: node selector, node affinity, tolerations. */
 import type { PodSpec } from "../api.ts";
 import { type FieldProblems, forbidden, invalid, invalidEach, required, unsupported } from "./fieldProblem.ts";
 import { dnsSubdomain, labelValue, qualifiedName } from "./validateFormats.ts";

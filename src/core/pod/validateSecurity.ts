@@ -1,4 +1,4 @@
-/** Rules of security contexts, of containers and of the pod. */
+/** Validates security contexts of containers and pods. */
 import type { Container, PodSpec } from "../api.ts";
 import {
   duplicate,
@@ -58,7 +58,7 @@ export function* validateContainerSecurity(
   }
 }
 
-/** Profiles of seccomp and AppArmor obey the same rules. */
+/** Validates a seccomp or AppArmor profile; both follow the same rules. */
 function* validateProfile(profile: Profile | undefined, path: string): FieldProblems {
   if (profile === undefined) return;
   const type = profile.type ?? "";
@@ -79,7 +79,7 @@ function* validateProfile(profile: Profile | undefined, path: string): FieldProb
   }
 }
 
-/** Validates the pod's security context and the host namespaces it shares. */
+/** Validates the pod's security context and its host namespaces. */
 export function* validatePodSecurity(spec: PodSpec, path: string): FieldProblems {
   const context = spec.securityContext ?? {};
   const at = `${path}.securityContext`;

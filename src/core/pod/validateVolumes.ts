@@ -1,4 +1,4 @@
-/** Rules of volumes: names, exactly one source each, and what each source must hold, one row per source. */
+/** Validates volumes: names, exactly one source each, and the fields of each source, one row per source. */
 import type { PodSpec } from "../api.ts";
 import { parseQuantity } from "../quantity.ts";
 import {
@@ -64,7 +64,7 @@ export function* validateVolumes(volumes: readonly Volume[], path: string): Fiel
   }
 }
 
-/** `required` for each of `keys` that `source` lacks. */
+/** Returns `required` for each of `keys` that `source` lacks. */
 const needs = <T extends object>(
   source: T,
   path: string,
@@ -103,7 +103,7 @@ function* downwardFiles(items: readonly DownwardFile[] | undefined, path: string
   }
 }
 
-/** The files a projection puts into the volume. */
+/** Paths of the files that a projection creates in the volume. */
 const pathsOf = (source: Projection): readonly string[] => [
   ...[source.secret, source.configMap, source.downwardAPI].flatMap((part) =>
     (part?.items ?? []).map((item) => item.path),

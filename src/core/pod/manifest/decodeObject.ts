@@ -1,8 +1,8 @@
 /**
- * Strict decoding of a plain JSON value into an API object by the generated schema: everything wrong is reported at
- * once, with paths. Field names are case sensitive, `null` counts as absent, quantities come out canonical.
- * Counterpart: the JSON serializer behind legacyscheme's UniversalDecoder, which ignores unknown fields: so do we, with
- * a warning each. Bounds: the depth of the schema, MAX_PROBLEMS problems.
+ * Strict decoding of a JSON value into an API object by the generated schema, with all problems and their paths. Field
+ * names are case-sensitive, `null` counts as absent, quantities become canonical. Upstream: the JSON serializer behind
+ * UniversalDecoder of legacyscheme. Unknown fields are ignored as there, with a warning. Bounds: the depth of the
+ * schema, MAX_PROBLEMS problems.
  */
 import { podSchema } from "../../../gen/podSchema.ts";
 import { closestName } from "../../config/closestName.ts";
@@ -11,24 +11,27 @@ import { formatQuantity, parseQuantity } from "../../quantity.ts";
 import { parseInstant } from "../../telemetry/civilTime.ts";
 import { type FieldProblem, warning, wrongType } from "../fieldProblem.ts";
 
-/** A decoded object: without unknown fields, without fields of the wrong type, with an empty item for each list item of the wrong type. */
+/**
+ * A decoded object. Unknown fields and fields of the wrong type are dropped; a list item of the wrong type becomes an
+ * empty item.
+ */
 export interface Decoded<T> {
   readonly value: T;
   readonly problems: readonly FieldProblem[];
 }
 
-/** More problems than this in one object are not collected. */
+/** Maximum number of problems to collect for one object. */
 const MAX_PROBLEMS = 100;
 const INT32_MAX = 2 ** 31 - 1;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** How problems are worded. */
+/** Options for the wording of problems. */
 export interface DecodeOptions {
-  /** Values are secret: only their types are told. */
+  /** Whether values are secret, so that problems show only their types. */
   readonly hidesValues?: boolean;
 }
 
-/** Decodes `input` as an object of schema type `type`; `T` is what the caller knows that type to be. */
+/** Decodes `input` as an object of the schema type `type`. The caller guarantees that `T` matches `type`. */
 export function decodeObject<T>(
   type: string,
   input: unknown,
@@ -44,7 +47,7 @@ export function decodeObject<T>(
 }
 
 type Describe = (value: unknown) => string;
-/** Takes a function, since a manifest may hold more problems than are worth wording. */
+/** Takes a function to avoid formatting problems beyond the limit. */
 type Report = (problem: (describe: Describe) => FieldProblem) => void;
 
 function kindOf(value: unknown): string {
@@ -104,7 +107,7 @@ function decodeList(type: string, value: unknown, path: string, report: Report):
   const items: unknown[] = [];
   for (const [index, item] of value.entries()) {
     const decoded = item === null ? undefined : decodeValue(type, item, `${path}[${index}]`, report);
-    // An item that cannot be read keeps its place, so that problems of the items behind it name the right index.
+    // An invalid item keeps its place, so that later problems have the right index.
     items.push(decoded ?? zeroOf(type));
   }
   return items;
@@ -122,7 +125,7 @@ function decodeMap(type: string, value: unknown, path: string, report: Report): 
   return Object.fromEntries(members);
 }
 
-/** What `null` means inside a list or map: the type's empty value. */
+/** Returns the empty value of a type, which `null` means inside a list or map. */
 function zeroOf(type: string): unknown {
   switch (type) {
     case "string":
@@ -168,7 +171,7 @@ function decodeScalar(type: string, value: unknown, path: string, report: Report
   }
 }
 
-/** The most frequent mistake of YAML manifests deserves its remedy. */
+/** Suggests quotes, which fix the most frequent mistake in YAML manifests. */
 const quoteHint = (value: unknown): string =>
   typeof value === "number" || typeof value === "boolean" ? "a string (put it in quotes)" : "a string";
 

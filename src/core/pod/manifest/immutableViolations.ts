@@ -1,9 +1,9 @@
-/** What of an object beside pods may not change while it is there. Counterparts: the validations of updates. */
+/** Immutable fields of ConfigMaps, Secrets and RuntimeClasses. Upstream: the update validations of these kinds. */
 import type { ConfigObject, ManifestObject } from "../../configObjects.ts";
 import { sameValue } from "../../sameValue.ts";
 import { type FieldProblem, type FieldProblems, forbidden, invalid } from "../fieldProblem.ts";
 
-/** Why an object may not take the place of the one known by the same key; empty when it may. */
+/** Returns the reasons why an object must not replace the known one with the same key; empty when it may. */
 export function* immutableViolations(known: ManifestObject, next: ManifestObject): FieldProblems {
   if (known.kind === "RuntimeClass") {
     if (next.kind === known.kind && next.handler !== known.handler) {

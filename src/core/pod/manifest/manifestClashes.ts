@@ -1,10 +1,10 @@
-/** Notes about manifests as places, and pods and objects that exist twice. */
+/** Problems of whole manifests, and duplicate pods and objects across manifests. */
 import { keyOf } from "../../configObjects.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 import { originWithin } from "./problemText.ts";
 import type { ManifestContent } from "./readManifest.ts";
 
-/** A warning about a place rather than a field. */
+/** Returns a warning about a file or URL rather than a field. */
 export const manifestNote = (origin: string, reason: string): ManifestProblem => ({
   severity: "warning",
   origin,
@@ -14,11 +14,11 @@ export const manifestNote = (origin: string, reason: string): ManifestProblem =>
   pod: undefined,
 });
 
-/** What makes two notes the same. */
+/** Returns the identity of a problem: equal for the same origin, pod and reason. */
 export const wording = (problem: ManifestProblem): string =>
   `${problem.origin}\n${problem.pod?.uid ?? ""}\n${problem.reason}`;
 
-/** Equal problems as the objects known before. */
+/** Replaces problems by their equal known objects, so that they keep their identity. */
 export const remembered = (
   known: ReadonlyMap<string, ManifestProblem>,
   problems: readonly ManifestProblem[],
@@ -26,10 +26,13 @@ export const remembered = (
 
 const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
-/** What one manifest gives, and where it is. */
+/** The content of one manifest with its origin. */
 export type PlacedContent = ManifestContent & { readonly origin: string };
 
-/** Content of several manifests, in order: of two pods with one full name or UID, or two objects of one name, the first. */
+/**
+ * Merges several manifests in order. The first of two pods with the same full name or UID wins, and the first of two
+ * objects with the same name.
+ */
 export function withoutClashes(
   manifests: readonly PlacedContent[],
 ): ManifestContent & { readonly clashes: readonly ManifestProblem[] } {

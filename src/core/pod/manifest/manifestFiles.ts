@@ -1,12 +1,12 @@
 /**
- * The file source's memory and judgement, pure: which files to read again, when a bad or vanished file is believed,
- * and what the snapshot is. Owner: the file source. Bounds: one record per listed file.
- * Counterpart: the store and file-to-pod map of pkg/kubelet/config/file.go.
+ * State of the file source, as pure functions: which files to read again, how long a bad or missing file is waited for,
+ * and the resulting snapshot. Owner: the file source. Bounds: one record per listed file. Upstream: the store and
+ * file-to-pod map of pkg/kubelet/config/file.go.
  *
- *     absent -> read, good ------------------------------> taken at once
- *            -> read, bad or with pods missing -> held ---> settled or read again -> taken with its problems
- *            -> read while others are gone -----> held ---> taken when those are forgotten
- *     listed -> gone ----------------------------> held ---> still gone -> forgotten
+ *     absent -> read, valid ---------------------------> accepted at once
+ *            -> read, invalid or pods missing -> held -> settled or read again -> accepted with its problems
+ *            -> read while others are gone ----> held -> accepted when those are forgotten
+ *     listed -> gone --------------------------> held -> still gone -> forgotten
  */
 import type { MonotonicMs } from "../../ids.ts";
 import { sameItems } from "../../sameValue.ts";
@@ -16,41 +16,41 @@ import { inOrder } from "./problemText.ts";
 import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 import { isDoubtful, takeOver } from "./takeOver.ts";
 
-/** One thing in the manifest directory. */
+/** An entry of the manifest directory. */
 export interface ManifestEntry {
   /** Absolute path. */
   readonly path: string;
-  /** `other`: neither file nor directory; `unreadable`: cannot even be examined, a dangling link for example. */
+  /** `other`: neither file nor directory. `unreadable`: cannot be examined, such as a dangling link. */
   readonly kind: "file" | "directory" | "other" | "unreadable";
-  /** Why it is unreadable. */
+  /** Why the entry is unreadable. */
   readonly reason?: string;
-  /** Changes whenever the content may have: device, inode, size and times of the file. */
+  /** Device, inode, size and times of the file: changes whenever its content may have changed. */
   readonly version: string;
-  /** Since the last listing it was removed and made anew, as far as that was noticed. */
+  /** Set if the entry was seen to be removed and created again since the last listing. */
   readonly remade?: true;
 }
 
-/** What is at the manifest path; entries in sorted order, ignored names left out. */
+/** The listing of the manifest path, with sorted entries and without ignored names. */
 export type ManifestListing =
   | { readonly kind: "missing" }
   | { readonly kind: "unreadable"; readonly reason: string }
   | { readonly kind: "found"; readonly entries: readonly ManifestEntry[] };
 
-/** How long doubtful states are waited out, in milliseconds. */
+/** How long to wait for uncertain states to settle, in milliseconds. */
 export interface SettleTimes {
-  /** A file that cannot be used, or lost pods, may be half-written. */
+  /** For a file that is invalid or has lost pods: it may be half-written. */
   readonly contentMs: number;
-  /** A file that is gone may be about to be replaced. */
+  /** For a missing file: it may be about to be replaced. */
   readonly removalMs: number;
-  /** A file that keeps changing is judged after this long all the same. */
+  /** Maximum wait for a file that keeps changing. */
   readonly longestMs: number;
-  /** Two changes within this time may leave the same version, so a file is read again afterwards. */
+  /** Two changes within this time may have the same version, so the file is read again afterwards. */
   readonly versionMs: number;
 }
 
 /**
- * The answer to reading one file: what it says and a digest of its bytes, or that it vanished meanwhile. `again`: the
- * answer is about the reading and not the file, so it is read at the next look too.
+ * The result of reading a file: its content and a digest of its bytes, or that the file vanished. `again`: the result
+ * concerns the read and not the file, so the file is read again next time.
  */
 export type FileRead =
   | { readonly path: string; readonly content: string; readonly reading: ManifestReading; readonly again?: true }
@@ -65,21 +65,21 @@ interface FileRecord extends ManifestContent {
   readonly version: string;
   readonly versionSeenAt: MonotonicMs;
   readonly readAt: MonotonicMs;
-  /** Digest of the content that was taken over; undefined before the first. */
+  /** Digest of the accepted content; undefined before the first. */
   readonly content: string | undefined;
   readonly problems: readonly ManifestProblem[];
   readonly held: Held | undefined;
-  /** Until when a file that is gone is still believed in. */
+  /** Until when a missing file is still considered present. */
   readonly goneUntil: MonotonicMs | undefined;
 }
 
-/** The memory; opaque to its owner. */
+/** The state; opaque to its owner. */
 export interface ManifestFiles {
   readonly records: ReadonlyMap<string, FileRecord>;
   readonly snapshot: SourceSnapshot | undefined;
-  /** The place was listed at least once. */
+  /** Whether the manifest path was listed at least once. */
   readonly isListed: boolean;
-  /** Problems of the place itself and of entries that are no files, by wording, so that they stay the same objects. */
+  /** Problems of the path itself and of entries that are not files, by wording, so that they keep their identity. */
   readonly notes: ReadonlyMap<string, ManifestProblem>;
 }
 
@@ -90,26 +90,26 @@ export const NO_MANIFEST_FILES: ManifestFiles = {
   notes: new Map(),
 };
 
-/** One look at the place. */
+/** One scan of the manifest path. */
 export interface ManifestLook {
   /** The manifest directory or file. */
   readonly path: string;
   readonly listing: ManifestListing;
   readonly reads: readonly FileRead[];
-  /** Problems of the place beside those of the listing: it cannot be watched. */
+  /** Problems of the path other than those of the listing, such as a failed watch. */
   readonly notes: readonly ManifestProblem[];
   readonly now: MonotonicMs;
 }
 
-/** Names editors give their temporary files. Everything else without a leading dot is a manifest, as upstream. */
+/** Temporary files of editors. As in upstream, every other name without a leading dot is a manifest. */
 const EDITOR_FILES = [/~$/, /^#.*#$/, /\.sw[nopx]$/, /^4913$/, /___jb_(tmp|old|bak)___$/];
 
-/** True for names that are never read: hidden ones, and editors' swap, backup and probe files. */
+/** Whether a name is never read: hidden files, and swap, backup and probe files of editors. */
 export function isIgnoredName(name: string): boolean {
   return name.startsWith(".") || EDITOR_FILES.some((pattern) => pattern.test(name));
 }
 
-/** Paths of files to read now: new or changed ones, and those not certain yet. */
+/** Returns the paths of files to read now: new, changed and uncertain ones. */
 export function filesToRead(
   files: ManifestFiles,
   listing: ManifestListing,
@@ -129,8 +129,8 @@ export function filesToRead(
 }
 
 /**
- * The memory after a look. `snapshot` is a new object only if it differs; `wakeAt` says when a held state is due,
- * undefined when nothing is, or nothing can be told because the place cannot be read.
+ * Returns the state after a scan. `snapshot` is a new object only if it differs. `wakeAt` is when the next held state
+ * is due; undefined when no state is held or the path cannot be read.
  */
 export function applyLook(
   files: ManifestFiles,
@@ -152,8 +152,8 @@ export function applyLook(
 }
 
 /**
- * The memory between the two halves of it when files were removed and made anew: their pods end, and then begin, as
- * upstream's do, though nobody saw the files missing. Undefined: no file in it was.
+ * Returns the intermediate state for files that were removed and created again: their pods end and then start, as in
+ * upstream, although no scan saw the files missing. Undefined when there are no such files.
  */
 export function betweenRemakes(
   files: ManifestFiles,
@@ -194,7 +194,10 @@ function recordsAfter(files: ManifestFiles, look: ManifestLook, settle: SettleTi
   return new Map([...records].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Whether a file is gone that is still believed in: its pods go before those of a new file come, and make room for them. */
+/**
+ * Whether a missing file with pods is still considered present. Its pods must stop before those of a new file start, to
+ * free their resources.
+ */
 function isAnyGone({ records }: ManifestFiles, entries: readonly ManifestEntry[], now: MonotonicMs): boolean {
   const listed = new Set(entries.map(({ path }) => path));
   return [...records].some(
@@ -245,7 +248,7 @@ function afterRead(
   return { ...base, held: { content: read.content, since, until } };
 }
 
-/** True when this is the content already taken over, so that parsing it again is needless. */
+/** Whether this content was already accepted, so that parsing it again is unnecessary. */
 export const isKnownContent = (files: ManifestFiles, path: string, content: string): boolean =>
   files.records.get(path)?.content === content;
 

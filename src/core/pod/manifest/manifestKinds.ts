@@ -1,11 +1,11 @@
-/** The kinds of objects a manifest may hold, and what is wrong with a document of another kind. Pure. */
+/** Object kinds that a manifest may contain, and the problems of documents of other kinds. Pure. */
 import type { ManifestObject } from "../../configObjects.ts";
 import { type FieldProblem, invalid, required, unsupported } from "../fieldProblem.ts";
 
-/** Objects that manifests define beside pods. */
+/** Kinds other than Pod that manifests may define. */
 export const BESIDE_PODS: readonly ManifestObject["kind"][] = ["ConfigMap", "Secret", "RuntimeClass"];
 
-/** Kinds whose pods a controller makes from a template. */
+/** Workload kinds, whose controllers create pods from a template. */
 const WORKLOADS: ReadonlySet<unknown> = new Set([
   "CronJob",
   "DaemonSet",
@@ -16,34 +16,34 @@ const WORKLOADS: ReadonlySet<unknown> = new Set([
   "StatefulSet",
 ]);
 
-/** True for kinds whose objects hold the template of a pod. */
+/** Whether objects of this kind contain a pod template. */
 export const isWorkload = (kind: unknown): boolean => WORKLOADS.has(kind);
 
-/** What a document is checked against. */
+/** The kinds that a document may have. */
 export interface KnownKinds {
-  /** Kinds of single objects. */
+  /** Kinds of objects. */
   readonly objects: readonly string[];
-  /** Kinds of lists with the kind of their items; undefined where each item names its own. */
+  /** Kinds of lists with the kind of their items; undefined where each item has its own kind. */
   readonly lists: ReadonlyMap<unknown, string | undefined>;
 }
 
-/** The kinds of a node with or without an API server. */
+/** Returns the kinds for a standalone node, or for one with an API server. */
 export function knownKinds(standalone: boolean): KnownKinds {
   const objects = standalone ? ["Pod", ...BESIDE_PODS] : ["Pod"];
   return { objects, lists: new Map([...objects.map((kind) => [`${kind}List`, kind] as const), ["List", undefined]]) };
 }
 
-/** The only API version of a kind. */
+/** Returns the only supported API version of a kind. */
 export const apiVersionOf = (kind: unknown): string =>
   kind === "RuntimeClass" || kind === "RuntimeClassList" ? "node.k8s.io/v1" : "v1";
 
-/** Problems of `kind` and `apiVersion`; `isKnown`: the rest of the document can be read as `kind` says. */
+/** Problems of `kind` and `apiVersion`. `isKnown`: the document can be decoded as its kind. */
 export interface KindCheck {
   readonly problems: readonly FieldProblem[];
   readonly isKnown: boolean;
 }
 
-/** Checks a document, or an item of a list, whose path ends in a dot. `shown` are the kinds that messages list. */
+/** Checks a document, or a list item, whose path `prefix` ends in a dot. `shown` are the kinds that messages list. */
 export function checkKind(
   { kind, apiVersion }: Readonly<Record<string, unknown>>,
   prefix: string,

@@ -1,6 +1,6 @@
 /**
- * The HTTP source's memory and judgement, pure: what an answer of the manifest server means for the pods it gave.
- * Counterpart: extractFromURL of pkg/kubelet/config/http.go.
+ * State of the HTTP source, as pure functions: the effect of each response of the manifest server on its pods.
+ * Upstream: extractFromURL of pkg/kubelet/config/http.go.
  */
 import { sameItems } from "../../sameValue.ts";
 import type { ManifestProblem, SourceSnapshot } from "../sourceSnapshot.ts";
@@ -8,24 +8,24 @@ import { manifestNote, withoutClashes } from "./manifestClashes.ts";
 import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 import { takeOver } from "./takeOver.ts";
 
-/** What one request came to. */
+/** The result of one request. */
 export type PageAnswer =
-  /** Not modified, or the same content again. */
+  /** Not modified, or the same content as before. */
   | { readonly kind: "unchanged" }
-  /** No usable answer: the last good pods stay. */
+  /** No usable response: the last valid pods stay. */
   | { readonly kind: "failed"; readonly reason: string }
-  /** 200 with nothing in it: upstream takes that as "no pods", and complains. */
+  /** Status 200 with an empty body: no pods, reported as a problem, as in upstream. */
   | { readonly kind: "empty" }
   | { readonly kind: "content"; readonly content: string; readonly reading: ManifestReading };
 
-/** The memory; opaque to its owner except for content and snapshot. */
+/** The state; opaque to its owner except for content and snapshot. */
 export interface ManifestPage extends ManifestContent {
-  /** Digest of the content last taken over. */
+  /** Digest of the accepted content. */
   readonly content: string | undefined;
-  /** What the server wants is known. As upstream, a first page that cannot be used at all says nothing yet. */
+  /** Whether the desired pods are known. As in upstream, a first page that is entirely unusable does not count. */
   readonly isReady: boolean;
   readonly problems: readonly ManifestProblem[];
-  /** The trouble with the last request; none when it was answered. */
+  /** The problem of the last request, if any. */
   readonly trouble: ManifestProblem | undefined;
   readonly snapshot: SourceSnapshot | undefined;
 }
@@ -42,7 +42,7 @@ export const NO_MANIFEST_PAGE: ManifestPage = {
 
 const EMPTY = "zero-length data received";
 
-/** The memory after an answer. `snapshot` is a new object only if it says something new. */
+/** Returns the state after a response. `snapshot` is a new object only if it differs. */
 export function applyAnswer(page: ManifestPage, answer: PageAnswer, url: string): ManifestPage {
   switch (answer.kind) {
     case "unchanged":
@@ -73,7 +73,7 @@ export function applyAnswer(page: ManifestPage, answer: PageAnswer, url: string)
   }
 }
 
-/** The same trouble stays the same object, so that it is reported once. */
+/** Keeps the same problem object while the reason is the same, so that it is reported once. */
 const trouble = (page: ManifestPage, url: string, reason: string): ManifestProblem =>
   page.trouble?.reason === reason ? page.trouble : { ...manifestNote(url, reason), severity: "error" };
 

@@ -1,10 +1,10 @@
-/** The pods that the workloads of a manifest describe: what `rxlet template` prints. Pure. */
+/** Pods of the workloads in a manifest, as `rxlet template` prints them. Pure. */
 import { isMap } from "../../config/configProblem.ts";
 import { required } from "../fieldProblem.ts";
 import { isWorkload, knownKinds } from "./manifestKinds.ts";
 import type { ManifestText } from "./readManifest.ts";
 
-/** The objects to print in order, notes about what is left out, and errors; with an error nothing is to be printed. */
+/** The objects to print in order, notes about omitted objects, and errors. If there is an error, print no object. */
 export interface TemplatePods {
   readonly objects: readonly unknown[];
   readonly notes: readonly string[];
@@ -14,7 +14,10 @@ export interface TemplatePods {
 type Place = (field: string) => string;
 type Outcome = { readonly object: unknown } | { readonly note: string } | { readonly error: string };
 
-/** One Pod for each workload; what manifests may hold anyway stays as it is. `origin` names the file in messages. */
+/**
+ * Returns one Pod per workload. Other objects that manifests may contain stay unchanged. `origin` names the file in
+ * messages.
+ */
 export function podsOfTemplates({ documents, faults }: ManifestText, origin: string): TemplatePods {
   const at = (line: number | undefined): string => (line === undefined ? origin : `${origin}:${line}`);
   const outcomes = documents.flatMap(({ value, lineOf }) =>
@@ -33,7 +36,7 @@ export function podsOfTemplates({ documents, faults }: ManifestText, origin: str
   return { objects, notes, errors: [...errors, ...nothing] };
 }
 
-/** The object of a document, or those of a List, with the path before their fields. */
+/** The object of a document, or the items of a List, each with its path prefix. */
 function itemsOf(value: unknown): readonly (readonly [unknown, string])[] {
   if (value === null || value === undefined) return [];
   if (!isMap(value) || value["kind"] !== "List" || !Array.isArray(value["items"])) return [[value, ""]];

@@ -1,12 +1,14 @@
-/** Problems of manifests for people: each as one line of text, `web.yaml:9: spec.containers[0].image: Required value`. Pure. */
+/** Formats manifest problems as single lines: `web.yaml:9: spec.containers[0].image: Required value`. Pure. */
 import type { Pod } from "../../api.ts";
 import { oneLine } from "../../telemetry/plainText.ts";
 import type { ManifestProblem } from "../sourceSnapshot.ts";
 
-/** Pods named in one line; the rest are counted. */
+/** Maximum number of pods to name in one line; the rest are counted. */
 const MAX_KEPT_NAMED = 3;
 
-/** The line; `origin` stands in for the full path or URL, a path relative to the manifest directory for example. */
+/**
+ * Formats a problem. `origin` replaces the full path or URL, for example by a path relative to the manifest directory.
+ */
 export function problemText(
   { line, field, reason, kept = [], ...problem }: ManifestProblem,
   origin = problem.origin,
@@ -25,18 +27,18 @@ function keptText(kept: readonly string[]): string {
   return kept.length === 1 ? `${list} keeps its last good version` : `${list} keep their last good versions`;
 }
 
-/** The pod as problems refer to it. */
+/** Returns the reference to a pod in a problem. */
 export const referenceTo = ({ metadata: { name, namespace, uid } }: Pod): NonNullable<ManifestProblem["pod"]> => ({
   name,
   namespace,
   uid,
 });
 
-/** The origin of a problem relative to the manifest directory; unchanged when it lies elsewhere. */
+/** Returns the origin relative to the manifest directory, or unchanged when it lies elsewhere. */
 export const originWithin = (directory: string, origin: string): string =>
   origin.startsWith(`${directory}/`) ? origin.slice(directory.length + 1) : origin;
 
-/** Problems in the order of files and their lines; those of a whole file come before those of its lines. */
+/** Sorts problems by file and line. Problems of a whole file come before those of its lines. */
 export const inOrder = (problems: readonly ManifestProblem[]): readonly ManifestProblem[] =>
   problems.toSorted((a, b) => {
     if (a.origin !== b.origin) return a.origin < b.origin ? -1 : 1;

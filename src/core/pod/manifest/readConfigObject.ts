@@ -1,6 +1,6 @@
 /**
- * A ConfigMap or Secret of a manifest: decoded, placed in a namespace and validated. No problem shows a value of a Secret.
- * Counterparts: ValidateConfigMap and ValidateSecret of pkg/apis/core/validation.
+ * Reads a ConfigMap or Secret from a manifest: decodes it, sets the namespace and validates it. Problems never show
+ * values of a Secret. Upstream: ValidateConfigMap and ValidateSecret of pkg/apis/core/validation.
  */
 import type { ObjectMeta } from "../../api.ts";
 import { encodeBase64 } from "../../base64.ts";
@@ -29,7 +29,7 @@ type Raw = {
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Keys a Secret of a type must have: one list of each. */
+/** Required keys by Secret type. */
 const NEEDED_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
   ["kubernetes.io/dockercfg", [".dockercfg"]],
   ["kubernetes.io/dockerconfigjson", [".dockerconfigjson"]],
@@ -37,7 +37,7 @@ const NEEDED_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
   ["kubernetes.io/tls", ["tls.crt", "tls.key"]],
 ]);
 
-/** Reads one object of this kind; it is there unless a problem is an error. */
+/** Reads one object of this kind. The object is undefined if any problem is an error. */
 export function readConfigObject(
   kind: ConfigObject["kind"],
   value: unknown,
@@ -93,7 +93,7 @@ function* keyViolations(field: string, data: Data): FieldProblems {
   for (const key of Object.keys(data)) yield* invalidEach(`${field}[${key}]`, key, configKey(key));
 }
 
-/** Bytes behind base64 texts. */
+/** Returns the decoded size of base64 texts in bytes. */
 function sizeOfBase64(data: Data): number {
   let bytes = 0;
   for (const text of Object.values(data)) bytes += Math.floor((text.replace(/[\r\n=]/g, "").length * 3) / 4);

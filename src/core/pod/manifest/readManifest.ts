@@ -1,7 +1,8 @@
 /**
- * From the documents of one manifest to pods that may run, and the ConfigMaps, Secrets and RuntimeClasses beside them:
- * decoded, defaulted, identified and validated, with every problem by field and line. Pure; the text was parsed at the edge (src/sources/parseManifest.ts).
- * Bounds: MAX_ITEMS pods and other objects, MAX_PROBLEMS problems. Counterpart: tryDecodeSinglePod and tryDecodePodList of pkg/kubelet/config/common.go.
+ * Turns the documents of one manifest into pods, ConfigMaps, Secrets and RuntimeClasses: decoded, defaulted, identified
+ * and validated, with the field and line of every problem. Pure; src/sources/parseManifest.ts parses the text. Bounds:
+ * MAX_ITEMS pods and objects, MAX_PROBLEMS problems. Upstream: tryDecodeSinglePod and tryDecodePodList of
+ * pkg/kubelet/config/common.go.
  */
 import type { Pod } from "../../api.ts";
 import { keyOf, type ManifestObject, type ManifestObjectKey, objectKey } from "../../configObjects.ts";
@@ -26,59 +27,61 @@ import { inOrder, referenceTo } from "./problemText.ts";
 import { readConfigObject } from "./readConfigObject.ts";
 import { readRuntimeClass } from "./readRuntimeClass.ts";
 
-/** One document of a manifest as plain data. */
+/** A document of a manifest as plain data. */
 export interface ManifestDocument {
   readonly value: unknown;
   /** Faults of its text that leave it readable but unusable, such as a duplicate key. */
   readonly faults?: readonly TextFault[];
-  /** One-based line of a field, or of the closest field above it. */
+  /** Returns the one-based line of a field, or of its closest parent. */
   lineOf(path: string): number | undefined;
 }
 
-/** A fault of the text of a manifest, or of one of its documents, rather than of a field. */
+/** A fault of the text of a manifest or document, rather than of a field. */
 export interface TextFault {
-  /** A warning is no reason to keep the last good pods. Default: error. */
+  /** A warning does not keep the last valid pods. Default: error. */
   readonly severity?: FieldProblem["severity"];
   readonly line: number | undefined;
   readonly reason: string;
 }
 
-/** A manifest's text, parsed. */
+/** The parsed text of a manifest. */
 export interface ManifestText {
   readonly documents: readonly ManifestDocument[];
   readonly faults: readonly TextFault[];
 }
 
-/** What a manifest is read with. */
+/** Inputs for reading a manifest. */
 export interface ManifestContext extends StaticOrigin {
   readonly digest: Digest;
   /** Wall time of reading, for `kubernetes.io/config.seen`. */
   readonly readAt: EpochMs;
-  /** Feature gate PreventStaticPodAPIReferences: refuse Secrets, ConfigMaps, service accounts and claims. */
+  /**
+   * Feature gate PreventStaticPodAPIReferences: reject references to Secrets, ConfigMaps, service accounts and claims.
+   */
   readonly preventApiReferences: boolean;
   /**
-   * Differs from upstream: without an API server ConfigMaps, Secrets and RuntimeClasses may be manifests too, and static
-   * pods may make their environment from the former.
+   * Differs from upstream: without an API server, manifests may also contain ConfigMaps, Secrets and RuntimeClasses,
+   * and static pods may reference the ConfigMaps and Secrets.
    */
   readonly standalone: boolean;
 }
 
-/** What a manifest gives. */
+/** The pods and objects of a manifest. */
 export interface ManifestContent {
   readonly pods: readonly Pod[];
   readonly objects: readonly ManifestObject[];
 }
 
-/** What a manifest says. */
+/** The result of reading a manifest. */
 export interface ManifestReading extends ManifestContent {
   readonly problems: readonly ManifestProblem[];
-  /** Pods and objects the manifest means but that may not be used as it says. */
+  /** Pods and objects in the manifest that cannot be used as written. */
   readonly failed: ReadonlySet<PodFullName | ManifestObjectKey>;
-  /** Something failed of which even the name is unknown. */
+  /** Whether an item failed whose name is unknown. */
   readonly hasNamelessFailure: boolean;
 }
 
-/** Nothing at all. */
+/** The reading of an empty manifest. */
 export const NO_READING: ManifestReading = {
   pods: [],
   objects: [],
@@ -102,12 +105,12 @@ type Name = PodFullName | ManifestObjectKey;
 interface Outcome {
   readonly pod?: Pod;
   readonly object?: ManifestObject;
-  /** Neither pod nor object came of it. */
+  /** Set if the item yields neither pod nor object. */
   readonly failed?: { readonly name: Name | undefined };
   readonly problems: readonly ManifestProblem[];
 }
 
-/** Reads a parsed manifest. Never throws, whatever it holds. */
+/** Reads a parsed manifest. Never throws. */
 export function readManifest(text: ManifestText, context: ManifestContext): ManifestReading {
   const outcomes = text.documents.flatMap((document) => readDocument(document, context));
   const faults = text.faults.map(({ severity = "error", line, reason }: TextFault) =>
@@ -129,7 +132,7 @@ export function readManifest(text: ManifestText, context: ManifestContext): Mani
   };
 }
 
-/** The first `count` problems, the last of which says how many more there are. */
+/** Returns the first `count` problems; the last one states how many more there are. */
 function atMost(count: number, problems: readonly ManifestProblem[]): readonly ManifestProblem[] {
   const last = problems[count - 1];
   if (last === undefined || problems.length === count) return problems;
@@ -150,14 +153,14 @@ function problemOf(
   return { severity, origin, line, field: shown, reason: cut(reason, MAX_REASON_LENGTH), pod };
 }
 
-/** Keys of a manifest are part of paths and reasons, and may be as long as the manifest. */
+/** Truncates text: manifest keys appear in paths and reasons, and may be as long as the manifest. */
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}...` : text);
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Reads one document. When its text has faults of its own, nothing in it is used. */
+/** Reads one document. If its text has faults, none of its objects is used. */
 function readDocument(document: ManifestDocument, context: ManifestContext): readonly Outcome[] {
   const outcomes = readObjects(document, context);
   const { faults = [] } = document;
@@ -168,7 +171,7 @@ function readDocument(document: ManifestDocument, context: ManifestContext): rea
   return [{ ...first, problems: [...told, ...first.problems] }, ...rest];
 }
 
-/** The outcome as one that may not be used. */
+/** Turns the outcome into a failure. */
 function refused({ pod, object, failed, problems }: Outcome): Outcome {
   if (pod !== undefined) return { failed: { name: podFullName(pod.metadata.name, pod.metadata.namespace) }, problems };
   return { failed: object === undefined ? (failed ?? { name: undefined }) : { name: keyOf(object) }, problems };
@@ -193,7 +196,7 @@ function readObjects({ value, lineOf }: ManifestDocument, context: ManifestConte
   });
 }
 
-/** An item of a List, or of a list of one kind, whose items need not name it. */
+/** Reads an item of a List, or of a list of one kind, whose items may omit the kind. */
 function readListItem(
   item: Item,
   ofAll: string | undefined,
@@ -210,7 +213,10 @@ function readListItem(
     : failure(item, check.problems, context);
 }
 
-/** An object whose kind is known; `ofKind` are problems found with it so far, their fields with the prefix of the item. */
+/**
+ * Reads an object of a known kind. `ofKind` are the problems of its kind so far, whose fields include the item's
+ * prefix.
+ */
 function readItem(item: Item, kind: unknown, ofKind: readonly FieldProblem[], context: ManifestContext): Outcome {
   const besides = BESIDE_PODS.find((known) => known === kind);
   if (besides === undefined) return readPod(item, ofKind, context);
@@ -227,7 +233,7 @@ function readItem(item: Item, kind: unknown, ofKind: readonly FieldProblem[], co
 const withPrefix = ({ prefix }: Item, problems: readonly FieldProblem[]): readonly FieldProblem[] =>
   problems.map((problem) => ({ ...problem, field: `${prefix}${problem.field}` }));
 
-/** Name and namespace a manifest gives, as far as can be told without decoding; empty where it gives none. */
+/** Returns name and namespace of an undecoded value; empty if absent. */
 function namesIn(value: unknown): { readonly name: string; readonly namespace: string } {
   const metadata = isMap(value) && isMap(value["metadata"]) ? value["metadata"] : {};
   return { name: textOf(metadata["name"]), namespace: textOf(metadata["namespace"]) };
@@ -252,7 +258,7 @@ function failure(
   };
 }
 
-/** Names hold no underscore, so the full name splits at its last one. */
+/** Names contain no underscore, so split the full name at the last one. */
 function podReference(fullName: PodFullName | undefined, uid: string): ManifestProblem["pod"] {
   if (fullName === undefined) return undefined;
   const split = fullName.lastIndexOf("_");
@@ -281,7 +287,7 @@ function* violationsOf(pod: Pod, complete: DecodedPod, context: ManifestContext)
     yield required("metadata.name", "name is needed for the pod");
     for (const violation of validatePod(pod)) if (violation.field !== "metadata.name") yield violation;
   } else yield* validatePod(pod);
-  // Differs from upstream, which ignores such a manifest without a word.
+  // Differs from upstream, which silently ignores such a manifest.
   if (isMirrorPod(pod)) yield forbidden(MIRROR_FIELD, "a static pod must not be a mirror pod");
   for (const reference of apiReferences(pod.spec)) {
     if (alwaysRefused(reference) || (context.preventApiReferences && !isServedHere(reference, context))) {

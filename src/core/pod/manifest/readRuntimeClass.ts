@@ -1,4 +1,4 @@
-/** A RuntimeClass of a manifest: decoded and validated. Counterpart: pkg/apis/node/validation. */
+/** Reads a RuntimeClass from a manifest. Upstream: pkg/apis/node/validation. */
 import type { ObjectMeta } from "../../api.ts";
 import type { RuntimeClass } from "../../configObjects.ts";
 import { besideFaults, type FieldProblem, type FieldProblems, invalidEach } from "../fieldProblem.ts";
@@ -9,7 +9,7 @@ import { decodeObject } from "./decodeObject.ts";
 
 type Raw = Partial<Omit<RuntimeClass, "metadata">> & { readonly metadata?: ObjectMeta };
 
-/** Reads one RuntimeClass; it is there unless a problem is an error. */
+/** Reads one RuntimeClass. The object is undefined if any problem is an error. */
 export function readRuntimeClass(value: unknown): {
   readonly object: RuntimeClass | undefined;
   readonly problems: readonly FieldProblem[];

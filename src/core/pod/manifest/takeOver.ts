@@ -1,4 +1,7 @@
-/** What counts after a manifest changed: its good pods and objects, and the last good version of those it got wrong. */
+/**
+ * Merges a changed manifest with its previous content: valid pods and objects replace theirs, invalid ones keep their
+ * last valid version.
+ */
 import type { Pod } from "../../api.ts";
 import { keyOf } from "../../configObjects.ts";
 import { type PodFullName, podFullName } from "../../ids.ts";
@@ -9,12 +12,12 @@ import { referenceTo } from "./problemText.ts";
 import { immutableViolations } from "./immutableViolations.ts";
 import type { ManifestContent, ManifestReading } from "./readManifest.ts";
 
-/** `name_namespace` of a pod. */
+/** Returns `name_namespace` of a pod. */
 export const fullNameOf = (pod: Pod): PodFullName => podFullName(pod.metadata.name, pod.metadata.namespace);
 
 /**
- * The pods to run and the objects there are, given those of this manifest before, and its problems. As long as something
- * failed whose name is unknown, nothing that was there before is given up.
+ * Returns the pods, objects and problems of a manifest, given its previous content. While an item failed whose name is
+ * unknown, no previous pod or object is dropped.
  */
 export function takeOver(
   before: ManifestContent,
@@ -38,7 +41,7 @@ export function takeOver(
   return { pods, objects, problems: [...aboutPods(reading, pods, kept), ...refused] };
 }
 
-/** What the new content has, and the last good ones of those that failed. */
+/** Returns the new items and the last valid version of those that failed. */
 function withKept<T>(
   fresh: readonly T[],
   before: readonly T[],
@@ -50,7 +53,7 @@ function withKept<T>(
   return [...fresh, ...kept];
 }
 
-/** True when what failed, or is no longer there, may just not be written yet. */
+/** Whether failed or missing items may be explained by an incomplete write. */
 export function isDoubtful(before: ManifestContent, reading: ManifestReading): boolean {
   if (reading.hasNamelessFailure || reading.failed.size > 0) return true;
   // An empty file may have been created a moment ago.
@@ -59,7 +62,7 @@ export function isDoubtful(before: ManifestContent, reading: ManifestReading): b
   return [...before.pods.map(fullNameOf), ...before.objects.map(keyOf)].some((name) => !names.has(name));
 }
 
-/** The pod, with the object or at least the first sight of the one it continues. */
+/** Returns the pod as the same object as before if it is unchanged, else with its first-seen time. */
 function continued(pod: Pod, before: readonly Pod[]): Pod {
   const known = before.find((candidate) => candidate.metadata.uid === pod.metadata.uid);
   const seen = known?.metadata.annotations?.["kubernetes.io/config.seen"];
@@ -70,8 +73,8 @@ function continued(pod: Pod, before: readonly Pod[]): Pod {
 }
 
 /**
- * Problems about a known pod carry its UID, and errors the pods that they leave in their last good version: the one
- * they are about, or all of them when nobody knows which one failed.
+ * Adds the UID to problems of known pods, and to errors the pods that keep their last valid version because of them:
+ * the pod in question, or all pods if the failed one is unknown.
  */
 function aboutPods(
   { problems, hasNamelessFailure }: ManifestReading,

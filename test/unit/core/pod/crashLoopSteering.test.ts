@@ -21,8 +21,8 @@ describe("steerCrashLoop", () => {
   });
 
   it.each([
-    ["no duration", initial("10"), 10_000, INITIAL_DELAY, "10", "is no duration such as 5s or 1m30s; 10s is used"],
-    ["empty", max(""), 10_000, MAX_DELAY, "", "is no duration such as 5s or 1m30s; 2m0s is used"],
+    ["no duration", initial("10"), 10_000, INITIAL_DELAY, "10", "is not a duration such as 5s or 1m30s; 10s is used"],
+    ["empty", max(""), 10_000, MAX_DELAY, "", "is not a duration such as 5s or 1m30s; 2m0s is used"],
     ["negative", initial("-5s"), 1_000, INITIAL_DELAY, "-5s", "is below the shortest delay; 1s is used"],
     ["too short", initial("1ms"), 1_000, INITIAL_DELAY, "1ms", "is below the shortest delay; 1s is used"],
     ["too long", max("5m"), 10_000, MAX_DELAY, "5m", "is above the longest delay of this node; 2m0s is used"],

@@ -53,7 +53,7 @@ describeOnContainerd("a node of a cluster on containerd", (installation) => {
         .objects("events")
         .find(({ involvedObject, reason }) => involvedObject.name === "on-csi" && reason === "FailedMount"),
     );
-    expect(told.message).toMatch(/\(CSI driver d\.example is not served; its CSIDriver asks for attachRequired\)$/);
+    expect(told.message).toMatch(/\(CSI driver d\.example is not served; its CSIDriver requires attachRequired\)$/);
     sim.delete("pods", { namespace: "default", name: "on-csi" });
     await cluster.untilGone("on-csi");
   });

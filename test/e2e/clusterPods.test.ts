@@ -76,7 +76,7 @@ describeOnContainerd("pods of a cluster on containerd", (installation) => {
     expect([waiting.status?.phase, reason, message]).toEqual([
       "Pending",
       "WaitingForRoom",
-      expect.stringMatching(/^Waiting until pods that leave the node have stopped: default\/leaving; rejected at /),
+      expect.stringMatching(/^Waiting for pods to terminate: default\/leaving; rejected at /),
     ]);
     await cluster.untilTold("coming", isReady, "Ready");
     await cluster.until("the other to be removed", async () => {

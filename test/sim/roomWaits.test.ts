@@ -39,7 +39,7 @@ describe("a pod bound in place of one that is deleted by force", () => {
         by("10s").event(
           "new",
           "WaitingForRoom",
-          "Waiting until pods that leave the node have stopped: default/old; rejected at 2026-01-01T00:01:40Z at the latest",
+          "Waiting for pods to terminate: default/old; rejected at 2026-01-01T00:01:40Z at the latest",
         ),
         between("11s", "13s").pod("new").is("Pending"),
         between("11s", "13s").container("new/app").is("WaitingForRoom"),

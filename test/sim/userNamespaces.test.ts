@@ -110,7 +110,7 @@ describe("user namespaces", () => {
     node.runFor(60_000);
     expect(idsOf(node)).toEqual({ a: [UNIT, UNIT] });
     const why =
-      'Failed to create pod sandbox: create user namespace: no ids are given out while those of pod "a" are not known: ' +
+      'Failed to create pod sandbox: create user namespace: no user namespace IDs can be assigned while those of pod "a" are unknown: ' +
       "invalid user namespace mappings file";
     expect(node.trace.lines.join("\n")).toContain(why);
     node.dropPod("a");

@@ -258,7 +258,7 @@ describe("a volume of a CSI driver", () => {
       spec: { attachRequired: false, podInfoOnMount: true, volumeLifecycleModes: ["Ephemeral"] },
     });
     node.runFor(2_000);
-    expect([events(), node.runtime.sandboxes()]).toEqual([[refused("; its CSIDriver asks for podInfoOnMount")], []]);
+    expect([events(), node.runtime.sandboxes()]).toEqual([[refused("; its CSIDriver requires podInfoOnMount")], []]);
   });
 
   it("is refused with the driver as it is by then, followed by one watch for as long as a pod names one", () => {
@@ -269,7 +269,7 @@ describe("a volume of a CSI driver", () => {
     expect([events(), asked("csidrivers")]).toEqual([
       [
         refused('; volume mode "Ephemeral" not supported by driver d.example (no CSIDriver object)'),
-        refused("; its CSIDriver asks for attachRequired"),
+        refused("; its CSIDriver requires attachRequired"),
       ],
       ["watch csidrivers"],
     ]);
@@ -316,7 +316,7 @@ describe("a volume behind a claim", () => {
     bind(server, { csi: { driver: "d.example", volumeHandle: "h" } });
     node.runFor(2_000);
     expect(events()).toEqual([
-      'FailedMount: Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: failed to get Plugin from volumeSpec for volume "pv1" err=no volume plugin matched (CSI driver d.example is not served; its CSIDriver asks for attachRequired, requiresRepublish)',
+      'FailedMount: Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: failed to get Plugin from volumeSpec for volume "pv1" err=no volume plugin matched (CSI driver d.example is not served; its CSIDriver requires attachRequired, requiresRepublish)',
     ]);
   });
 

@@ -8,7 +8,7 @@ const RPCS: readonly CriRpc[] = [RuntimeServiceDefinition, ImageServiceDefinitio
 );
 
 describe("operationType", () => {
-  it("is upstream's label for every rpc, streams counting as their list", () => {
+  it("returns upstream's label for every rpc, with streams counted as their list", () => {
     expect(RPCS.map((rpc) => `${rpc} ${operationType(rpc)}`)).toEqual([
       "Version version",
       "Status status",
@@ -69,7 +69,7 @@ describe("criDeadlineMs", () => {
     ["a command without a timeout: the long bound", "ExecSync", { timeout: 0n }, LONG_CALL_DEADLINE_MS],
     ["an image pull: the long bound", "PullImage", {}, LONG_CALL_DEADLINE_MS],
     ["the event stream: none", "GetContainerEvents", {}, undefined],
-  ] as const)("gives %s", (_rule, rpc, request, expected) => {
+  ] as const)("returns %s", (_rule, rpc, request, expected) => {
     expect(criDeadlineMs(rpc, request, 120_000)).toBe(expected);
   });
 });

@@ -9,7 +9,7 @@ import {
 } from "../../src/core/grpcStatus.ts";
 
 describe("grpcStatus", () => {
-  it("gives every failing status an error code", () => {
+  it("maps every failing status to an error code", () => {
     const { ok: _, ...failing } = GrpcStatus;
     expect(Object.entries(failing).map(([name, status]) => `${status} ${name} ${errorCodeOfStatus(status)}`)).toEqual([
       "1 cancelled Cancelled",
@@ -31,7 +31,7 @@ describe("grpcStatus", () => {
     ]);
   });
 
-  it("calls a status of no known number Unknown", () => {
+  it("maps an unknown status to Unknown", () => {
     expect(errorCodeOfStatus(99)).toBe("Unknown");
   });
 
@@ -41,19 +41,19 @@ describe("grpcStatus", () => {
     [GrpcStatus.deadlineExceeded, "rpc error: code = DeadlineExceeded desc = no"],
     [GrpcStatus.dataLoss, "rpc error: code = DataLoss desc = no"],
     [99, "rpc error: code = Code(99) desc = no"],
-  ])("tells status %i as Go does", (status, text) => {
+  ])("names status %i as Go does", (status, text) => {
     expect(grpcFailureText({ status, details: "no" })).toBe(text);
   });
 
   it.each([
     [GrpcStatus.unknown, "no"],
     [GrpcStatus.notFound, "rpc error: code = NotFound desc = no"],
-  ])("leaves out a code that says nothing: status %i", (status, message) => {
+  ])("omits a code without information: status %i", (status, message) => {
     const cause = { endpoint: "unix:///s", method: "PullImage", status, details: "no" };
     expect(withoutUnknownCode(kubeletError("Unknown", grpcFailureText(cause), { cause })).message).toBe(message);
   });
 
-  it("knows the server's own words of a failed call, and the message of what was none", () => {
+  it("returns the server's own message of a failed call, and the whole message of other failures", () => {
     const cause = { endpoint: "unix:///s", method: "CreateContainer", status: 2, details: "no such image" };
     expect(wordsOfServer(kubeletError("Unknown", grpcFailureText(cause), { cause }))).toBe("no such image");
     expect(wordsOfServer(kubeletError("Io", "disk full", { cause: new Error("ENOSPC") }))).toBe("disk full");

@@ -23,14 +23,14 @@ describe("ioError", () => {
     });
   });
 
-  it("tells what else went wrong in its own words, and passes KubeletErrors", () => {
+  it("uses the message of other errors, and passes KubeletErrors", () => {
     const own = kubeletError("Rejected", "no");
     expect(ioError("read", "/x", own)).toBe(own);
     expect(ioError("read", "/x", new Error("odd")).message).toBe("cannot read /x: odd");
     expect(ioError("read", "/x", "text").message).toBe("cannot read /x: text");
   });
 
-  it("finds errno names only", () => {
+  it("returns only errno names", () => {
     expect([errnoOf(thrown("EIO")), errnoOf({ code: 5 }), errnoOf(undefined)]).toEqual(["EIO", "", ""]);
   });
 });
@@ -40,6 +40,6 @@ it.each([
   [thrown("ENOENT"), "there is no such file or directory"],
   [thrown("EXDEV"), "EXDEV"],
   ["text", "text"],
-])("pathFault says why a path cannot be used: %s", (failure, words) => {
+])("pathFault explains why a path cannot be used: %s", (failure, words) => {
   expect(pathFault(failure)).toBe(words);
 });

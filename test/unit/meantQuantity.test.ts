@@ -19,6 +19,6 @@ it.each([
   [" ", undefined],
   ["lots", undefined],
   [`${"9".repeat(50)}MB`, undefined],
-])("%j was meant to be %j", (text, meant) => {
+])("%j suggests %j", (text, meant) => {
   expect(meantQuantity(text)).toBe(meant);
 });

@@ -14,7 +14,7 @@ import { type AwaitedPod, namesText, WAITING_FOR_ROOM } from "./leavingPods.ts";
 export function roomWaitMessage(pod: Pod, behind: readonly AwaitedPod[], until: EpochMs): string {
   const outcome = isCriticalPod(pod) ? "started beside them" : "rejected";
   const names = namesText(behind.map(({ name }) => name));
-  return `Waiting until pods that leave the node have stopped: ${names}; ${outcome} at ${formatInstant(until)} at the latest`;
+  return `Waiting for pods to terminate: ${names}; ${outcome} at ${formatInstant(until)} at the latest`;
 }
 
 /** Returns the event, recorded once when the wait starts. */

@@ -163,4 +163,4 @@ function judge(
 }
 
 /** Message for a critical pod: preempted pods will free all resources that it lacks. */
-const MAKING_ROOM = "Waiting for pods that are stopped to make room";
+const MAKING_ROOM = "Waiting for preempted pods to terminate";

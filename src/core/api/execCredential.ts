@@ -30,7 +30,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 /** Parses the output of a plugin. Errors: PermissionDenied with the reason. */
 export function readExecCredential(plugin: ExecPlugin, printed: string): Result<ExecCredential> {
   const credential = parseJson(printed);
-  if (!isJsonObject(credential)) return bad(plugin, "what it printed is no JSON object");
+  if (!isJsonObject(credential)) return bad(plugin, "its output is not a JSON object");
   const { kind, apiVersion, status } = credential;
   if (kind !== "ExecCredential") return bad(plugin, `it printed a ${String(kind)}, not an ExecCredential`);
   if (apiVersion !== plugin.apiVersion) {
@@ -50,6 +50,6 @@ export function readExecCredential(plugin: ExecPlugin, printed: string): Result<
   const expiry = textOf(status["expirationTimestamp"]);
   const expiresAt = parseInstant(expiry);
   if (expiry !== undefined && expiresAt === undefined)
-    return bad(plugin, `its expirationTimestamp ${JSON.stringify(expiry)} is no time`);
+    return bad(plugin, `its expirationTimestamp ${JSON.stringify(expiry)} is not a time`);
   return ok({ token, identity, expiresAt });
 }

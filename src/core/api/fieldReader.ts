@@ -71,7 +71,7 @@ export class FieldReader {
   /** Returns a text from FIELD-data (base64), or the file that FIELD names. */
   found(field: string, resolve: ResolvePath): FoundText | undefined {
     const [file, data] = [this.text(field), this.text(`${field}-data`)];
-    if (file !== "" && data !== "") this.fault(field, `and ${field}-data are both there; one of them is to be`);
+    if (file !== "" && data !== "") this.fault(field, `cannot be set together with ${field}-data`);
     if (data !== "") {
       const path = this.at(`${field}-data`);
       try {

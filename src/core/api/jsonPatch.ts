@@ -32,7 +32,7 @@ function operate(document: unknown, operation: JsonPatchOperation): unknown {
       return without(document, path, operation.path);
     case "test":
       if (sameValue(valueAt(document, path, operation.path), operation.value)) return document;
-      throw new PatchFault(`test ${operation.path}: the value is another`);
+      throw new PatchFault(`test ${operation.path}: the value differs`);
     case "copy":
       return place(document, path, valueAt(document, stepsOf(operation.from), operation.from), "add");
     case "move": {
@@ -47,7 +47,7 @@ function operate(document: unknown, operation: JsonPatchOperation): unknown {
 function stepsOf(pointer: string): readonly string[] {
   if (pointer === "") return [];
   if (typeof pointer !== "string" || !pointer.startsWith("/")) {
-    throw new PatchFault(`${JSON.stringify(pointer)} is no JSON pointer`);
+    throw new PatchFault(`${JSON.stringify(pointer)} is not a JSON pointer`);
   }
   return pointer
     .slice(1)
@@ -92,7 +92,7 @@ function place(document: unknown, path: readonly string[], value: unknown, op: "
       return op === "add" ? parent.toSpliced(index, 0, value) : parent.with(index, value);
     }
     if (isMap(parent)) return { ...parent, [step]: value };
-    throw new PatchFault(`${op}: no list or map to hold ${JSON.stringify(step)}`);
+    throw new PatchFault(`${op}: no list or map that contains ${JSON.stringify(step)}`);
   });
 }
 

@@ -106,7 +106,7 @@ function serverOf(cluster: FieldReader): string {
 
 function userOf(user: FieldReader, cluster: FieldReader, resolve: ResolvePath) {
   for (const field of ["as", "as-uid", "as-groups", "as-user-extra"]) {
-    if (user.map[field] !== undefined) user.fault(field, "is not supported: a node acts as nobody else");
+    if (user.map[field] !== undefined) user.fault(field, "is not supported: a node cannot impersonate other users");
   }
   if (user.map["auth-provider"] !== undefined) user.fault("auth-provider", "is not supported: use exec");
   const certificate = user.found("client-certificate", resolve);
@@ -131,7 +131,7 @@ function proofOf(user: FieldReader, cluster: FieldReader, resolve: ResolvePath) 
     ...execOf(user, cluster, resolve),
   ];
   const [first, second] = given;
-  if (second !== undefined) user.fault(second[0], `cannot be used beside ${first?.[0]}`);
+  if (second !== undefined) user.fault(second[0], `cannot be used together with ${first?.[0]}`);
   const proof: ApiProof = first?.[1] ?? { kind: "none" };
   return { proof, proofPath: user.at(first?.[0] ?? "") };
 }

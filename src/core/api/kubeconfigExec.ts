@@ -43,7 +43,7 @@ function checkMode(exec: FieldReader, apiVersion: string): void {
   } else if (!INTERACTIVE_MODES.includes(mode)) {
     exec.fault("interactiveMode", `must be ${INTERACTIVE_MODES.join(", ")}, got ${JSON.stringify(mode)}`);
   } else if (mode === "Always") {
-    exec.fault("interactiveMode", "cannot be Always: nobody sits at a node");
+    exec.fault("interactiveMode", "cannot be Always: a node has no interactive user");
   }
 }
 

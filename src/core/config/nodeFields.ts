@@ -49,7 +49,7 @@ export const NODE_FIELDS = {
     effective: true,
   }),
   runOnce: field("bool", undefined, "Run the pods once and exit; no longer supported upstream", { flag: "runonce" }),
-  maxOpenFiles: field("int64", 1_000_000, "Files this process may hold open", {
+  maxOpenFiles: field("int64", 1_000_000, "Files this process may have open", {
     flag: "max-open-files",
     rule: notNegative,
   }),
@@ -57,7 +57,7 @@ export const NODE_FIELDS = {
     flag: "oom-score-adj",
     rule: range(-1000, 1000),
   }),
-  protectKernelDefaults: field("bool", undefined, "Refuse kernel settings that differ from what is expected", {
+  protectKernelDefaults: field("bool", undefined, "Fail when kernel settings differ from the expected values", {
     flag: "protect-kernel-defaults",
   }),
   makeIPTablesUtilChains: field("bool?", true, "Keep the kubelet's iptables chains in place", {
@@ -97,7 +97,7 @@ export const NODE_FIELDS = {
   "logging.flushFrequency": field("duration", seconds(5), "Longest time between log flushes", {
     flag: "log-flush-frequency",
   }),
-  "logging.verbosity": field("uint32", undefined, "Log verbosity, 0 to 10; higher says more", {
+  "logging.verbosity": field("uint32", undefined, "Log verbosity, 0 to 10; higher logs more", {
     flag: "v",
     rule: range(0, 2 ** 31 - 1),
     effective: true,

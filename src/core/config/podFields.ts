@@ -19,7 +19,7 @@ export const POD_FIELDS = {
     "Socket of the container runtime (CRI)",
     { flag: "container-runtime-endpoint", effective: true },
   ),
-  imageServiceEndpoint: field("string", undefined, "Socket of the image service; empty is the runtime's own", {
+  imageServiceEndpoint: field("string", undefined, "Socket of the image service; empty means the runtime's socket", {
     flag: "image-service-endpoint",
     effective: true,
   }),
@@ -27,7 +27,7 @@ export const POD_FIELDS = {
     flag: "runtime-request-timeout",
     effective: true,
   }),
-  registryPullQPS: field("int32?", 5, "Image pulls started per second; 0 is no limit", {
+  registryPullQPS: field("int32?", 5, "Image pulls started per second; 0 means no limit", {
     flag: "registry-qps",
     rule: notNegative,
     effective: true,
@@ -57,18 +57,23 @@ export const POD_FIELDS = {
     "Images exempt from that check under NeverVerifyAllowlistedImages",
     { effective: true },
   ),
-  imageMinimumGCAge: field("duration", minutes(2), "Age an unused image must have before it is removed", {
+  imageMinimumGCAge: field("duration", minutes(2), "Minimum age of an unused image before it is removed", {
     flag: "minimum-image-ttl-duration",
     rule: notNegativeDuration,
   }),
-  imageMaximumGCAge: field("duration", undefined, "Age after which an unused image is removed anyway; 0 is never", {
-    rule: notNegativeDuration,
-  }),
-  imageGCHighThresholdPercent: field("int32?", 85, "Disk use in percent that starts the removal of images", {
+  imageMaximumGCAge: field(
+    "duration",
+    undefined,
+    "Age after which an unused image is removed in any case; 0 means never",
+    {
+      rule: notNegativeDuration,
+    },
+  ),
+  imageGCHighThresholdPercent: field("int32?", 85, "Disk usage in percent that starts image garbage collection", {
     flag: "image-gc-high-threshold",
     rule: range(0, 100),
   }),
-  imageGCLowThresholdPercent: field("int32?", 80, "Disk use in percent at which the removal of images ends", {
+  imageGCLowThresholdPercent: field("int32?", 80, "Disk usage in percent at which image garbage collection stops", {
     flag: "image-gc-low-threshold",
     rule: range(0, 100),
   }),
@@ -87,7 +92,7 @@ export const POD_FIELDS = {
     effective: true,
     rule: range(1),
   }),
-  containerLogMonitorInterval: field("duration?", seconds(10), "Period of looking at log sizes", {
+  containerLogMonitorInterval: field("duration?", seconds(10), "Period of checking log sizes", {
     effective: true,
     rule: { kind: "durationRange", minMs: seconds(3) },
   }),
@@ -101,10 +106,15 @@ export const POD_FIELDS = {
     rule: { kind: "ip" },
     effective: true,
   }),
-  resolvConf: field("string?", "/etc/resolv.conf", "The node's resolver file, the base of what pods get", {
-    flag: "resolv-conf",
-    effective: true,
-  }),
+  resolvConf: field(
+    "string?",
+    "/etc/resolv.conf",
+    "The node's resolver file, on which the settings of pods are based",
+    {
+      flag: "resolv-conf",
+      effective: true,
+    },
+  ),
   hairpinMode: field("string", "promiscuous-bridge", "How a pod reaches itself through its Service", {
     flag: "hairpin-mode",
     rule: oneOf("none", "hairpin-veth", "promiscuous-bridge"),
@@ -120,12 +130,12 @@ export const POD_FIELDS = {
     rule: notNegative,
     effective: true,
   }),
-  podsPerCore: field("int32", undefined, "Pods per CPU core, never more than maxPods; 0 is no limit", {
+  podsPerCore: field("int32", undefined, "Pods per CPU core, never more than maxPods; 0 means no limit", {
     flag: "pods-per-core",
     rule: notNegative,
     effective: true,
   }),
-  podPidsLimit: field("int64?", -1, "Processes per pod; -1 is the limit of the node", {
+  podPidsLimit: field("int64?", -1, "Processes per pod; -1 means the node's limit", {
     flag: "pod-max-pids",
     effective: true,
   }),
@@ -135,7 +145,7 @@ export const POD_FIELDS = {
     rule: { kind: "durationRange", minMs: 1, maxMs: seconds(1) },
     effective: true,
   }),
-  seccompDefault: field("bool?", false, "Give containers the profile RuntimeDefault when they name none", {
+  seccompDefault: field("bool?", false, "Use the profile RuntimeDefault for containers that set none", {
     flag: "seccomp-default",
     effective: true,
   }),
@@ -150,7 +160,7 @@ export const POD_FIELDS = {
     effective: true,
   }),
   userNamespaces: field("object?", undefined, "User namespaces of pods"),
-  "userNamespaces.idsPerPod": field("int64?", undefined, "User ids given to a pod, a multiple of 65536", {
+  "userNamespaces.idsPerPod": field("int64?", undefined, "User IDs per pod, a multiple of 65536", {
     effective: true,
     rule: { kind: "multipleOf", of: 65_536 },
   }),

@@ -7,7 +7,7 @@ import type { ConfigPath } from "./kubeletConfiguration.ts";
 export const RESOURCE_FIELDS = {
   kubeletCgroups: field("string", undefined, "Cgroup the kubelet itself runs in", { flag: "kubelet-cgroups" }),
   systemCgroups: field("string", undefined, "Cgroup for processes outside of any cgroup", { flag: "system-cgroups" }),
-  cgroupRoot: field("string", undefined, "Root cgroup of pods; empty is the runtime's default", {
+  cgroupRoot: field("string", undefined, "Root cgroup of pods; empty means the runtime's default", {
     flag: "cgroup-root",
     effective: true,
   }),
@@ -20,7 +20,7 @@ export const RESOURCE_FIELDS = {
     rule: oneOf("cgroupfs", "systemd"),
     effective: true,
   }),
-  cpuManagerPolicy: field("string", "none", "none, or static to give whole CPUs to some containers", {
+  cpuManagerPolicy: field("string", "none", "none, or static to assign exclusive CPUs to some containers", {
     flag: "cpu-manager-policy",
     rule: oneOf("none", "static"),
   }),
@@ -48,7 +48,7 @@ export const RESOURCE_FIELDS = {
   qosReserved: field("map[string]string", undefined, "Share of requests kept from lower QoS classes: memory=50%", {
     flag: "qos-reserved",
   }),
-  memoryThrottlingFactor: field("float64?", 0.9, "Part of the memory limit at which memory.high throttles", {
+  memoryThrottlingFactor: field("float64?", 0.9, "Fraction of the memory limit at which memory.high throttles", {
     rule: { kind: "above", min: 0, max: 1 },
     effective: true,
   }),
@@ -58,8 +58,8 @@ export const RESOURCE_FIELDS = {
   }),
   memorySwap: field("object", undefined, "Swap for pods"),
   "memorySwap.swapBehavior": field("string", undefined, "NoSwap or LimitedSwap"),
-  failSwapOn: field("bool?", true, "Refuse to start while swap is on", { flag: "fail-swap-on", effective: true }),
-  failCgroupV1: field("bool?", true, "Refuse to start on cgroup v1", {
+  failSwapOn: field("bool?", true, "Fail to start while swap is on", { flag: "fail-swap-on", effective: true }),
+  failCgroupV1: field("bool?", true, "Fail to start on cgroup v1", {
     flag: "fail-cgroupv1",
     effective: true,
   }),
@@ -89,7 +89,7 @@ export const RESOURCE_FIELDS = {
   enforceNodeAllocatable: field(
     "[]string",
     ["pods"],
-    "Where reservations are enforced: pods, system-reserved, kube-reserved",
+    "Cgroups on which reservations are enforced: pods, system-reserved, kube-reserved",
     {
       flag: "enforce-node-allocatable",
       effective: true,
@@ -114,10 +114,15 @@ export const RESOURCE_FIELDS = {
   evictionMaxPodGracePeriod: field("int32", undefined, "Longest grace period in seconds of a soft eviction", {
     flag: "eviction-max-pod-grace-period",
   }),
-  evictionMinimumReclaim: field("map[string]string", undefined, "Least amount one eviction reclaims, per signal", {
-    flag: "eviction-minimum-reclaim",
-    effective: true,
-  }),
+  evictionMinimumReclaim: field(
+    "map[string]string",
+    undefined,
+    "Minimum amount that one eviction reclaims, per signal",
+    {
+      flag: "eviction-minimum-reclaim",
+      effective: true,
+    },
+  ),
   mergeDefaultEvictionSettings: field("bool?", false, "Add the default thresholds to those of evictionHard", {
     effective: true,
   }),

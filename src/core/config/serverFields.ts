@@ -18,7 +18,7 @@ export const SERVER_FIELDS = {
     flag: "sync-frequency",
     effective: true,
   }),
-  fileCheckFrequency: field("duration", seconds(20), "Period of the audit of the manifest directory", {
+  fileCheckFrequency: field("duration", seconds(20), "Period of rereading the manifest directory", {
     flag: "file-check-frequency",
     effective: true,
   }),
@@ -70,7 +70,7 @@ export const SERVER_FIELDS = {
     flag: "rotate-certificates",
     effective: true,
   }),
-  serverTLSBootstrap: field("bool", undefined, "Ask the API server for serving certificates and renew them", {
+  serverTLSBootstrap: field("bool", undefined, "Request serving certificates from the API server and renew them", {
     flag: "rotate-server-certificates",
     effective: true,
   }),
@@ -85,7 +85,7 @@ export const SERVER_FIELDS = {
     flag: "authentication-token-webhook",
     effective: true,
   }),
-  "authentication.webhook.cacheTTL": field("duration", minutes(2), "Time to keep the answer to a TokenReview", {
+  "authentication.webhook.cacheTTL": field("duration", minutes(2), "How long the answer to a TokenReview is cached", {
     flag: "authentication-token-webhook-cache-ttl",
     effective: true,
   }),
@@ -95,7 +95,7 @@ export const SERVER_FIELDS = {
     effective: true,
   }),
   authorization: field("object", undefined, "Authorization of requests to the server"),
-  "authorization.mode": field("string", "Webhook", "AlwaysAllow, or Webhook to ask SubjectAccessReview", {
+  "authorization.mode": field("string", "Webhook", "AlwaysAllow, or Webhook to use SubjectAccessReview", {
     flag: "authorization-mode",
     effective: true,
     rule: oneOf("AlwaysAllow", "Webhook"),
@@ -104,7 +104,7 @@ export const SERVER_FIELDS = {
   "authorization.webhook.cacheAuthorizedTTL": field(
     "duration",
     minutes(5),
-    "Time to keep a positive answer of the webhook",
+    "How long a positive answer of the webhook is cached",
     {
       flag: "authorization-webhook-cache-authorized-ttl",
       effective: true,
@@ -113,13 +113,13 @@ export const SERVER_FIELDS = {
   "authorization.webhook.cacheUnauthorizedTTL": field(
     "duration",
     seconds(30),
-    "Time to keep a negative answer of the webhook",
+    "How long a negative answer of the webhook is cached",
     {
       flag: "authorization-webhook-cache-unauthorized-ttl",
       effective: true,
     },
   ),
-  enableDebuggingHandlers: field("bool?", true, "Serve logs, exec, attach, port-forward and the like", {
+  enableDebuggingHandlers: field("bool?", true, "Serve logs, exec, attach, port-forward and similar endpoints", {
     flag: "enable-debugging-handlers",
     effective: true,
   }),
@@ -142,11 +142,16 @@ export const SERVER_FIELDS = {
     rule: ip,
     effective: true,
   }),
-  streamingConnectionIdleTimeout: field("duration", hours(4), "Idle time after which exec and the like are closed", {
-    flag: "streaming-connection-idle-timeout",
-    effective: true,
-  }),
-  eventRecordQPS: field("int32?", 50, "Events recorded per second; 0 is no limit", {
+  streamingConnectionIdleTimeout: field(
+    "duration",
+    hours(4),
+    "Idle time after which exec and similar streams are closed",
+    {
+      flag: "streaming-connection-idle-timeout",
+      effective: true,
+    },
+  ),
+  eventRecordQPS: field("int32?", 50, "Events recorded per second; 0 means no limit", {
     flag: "event-qps",
     rule: notNegative,
     effective: true,

@@ -14,7 +14,7 @@ export function validateLogging(logging: LoggingConfiguration, isOn: GateEnabled
     const path = ["logging", "vmodule", index, "filePattern"];
     if (filePattern === "") problems.push({ path, reason: "must not be empty" });
     if (/[=,]/.test(filePattern)) {
-      problems.push({ path, reason: `must have no = and no comma, got ${JSON.stringify(filePattern)}` });
+      problems.push({ path, reason: `must not contain = or a comma, got ${JSON.stringify(filePattern)}` });
     }
   }
   if (logging.format === "json" && !isOn("LoggingBetaOptions")) {

@@ -75,7 +75,7 @@ export function readCredentialProviders(document: unknown, tokensAllowed: boolea
 const inGroup = (group: string): readonly string[] => VERSIONS.map((version) => `${group}/${version}`);
 
 function refuseOthers(reader: FieldReader, known: readonly string[]): void {
-  for (const field of Object.keys(reader.map)) if (!known.includes(field)) reader.fault(field, "is no known field");
+  for (const field of Object.keys(reader.map)) if (!known.includes(field)) reader.fault(field, "is an unknown field");
 }
 
 function oneOf<T extends string>(reader: FieldReader, field: string, allowed: readonly T[]): T | undefined {

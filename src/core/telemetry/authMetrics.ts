@@ -15,51 +15,51 @@ const LIFETIME_BUCKETS = [
 export const authMetrics = {
   apiserver_client_certificate_expiration_seconds: {
     type: "histogram",
-    help: "Time left of the certificates that clients of the kubelet's server showed, by request.",
+    help: "Remaining lifetime of the client certificates presented to the kubelet's server, per request.",
     labels: [],
     buckets: LIFETIME_BUCKETS,
   },
   apiserver_delegated_authn_request_duration_seconds: {
     type: "histogram",
-    help: "Duration of requests to the API server about tokens.",
+    help: "Duration of TokenReview requests to the API server.",
     labels: ["code"],
     buckets: REVIEW_BUCKETS,
   },
   apiserver_delegated_authn_request_total: {
     type: "counter",
-    help: "Requests to the API server about tokens.",
+    help: "TokenReview requests to the API server.",
     labels: ["code"],
   },
   apiserver_delegated_authz_request_duration_seconds: {
     type: "histogram",
-    help: "Duration of requests to the API server about permissions.",
+    help: "Duration of SubjectAccessReview requests to the API server.",
     labels: ["code"],
     buckets: REVIEW_BUCKETS,
   },
   apiserver_delegated_authz_request_total: {
     type: "counter",
-    help: "Requests to the API server about permissions.",
+    help: "SubjectAccessReview requests to the API server.",
     labels: ["code"],
   },
   authentication_token_cache_active_fetch_count: {
     type: "gauge",
-    help: "Tokens being asked about (in_flight), and requests that wait for that (blocked).",
+    help: "TokenReviews in flight (in_flight), and requests that wait for one (blocked).",
     labels: ["status"],
   },
   authentication_token_cache_fetch_total: {
     type: "counter",
-    help: "Tokens asked about: ok, or error.",
+    help: "TokenReviews by result: ok or error.",
     labels: ["status"],
   },
   authentication_token_cache_request_duration_seconds: {
     type: "histogram",
-    help: "Time to tell whose a token is: known (hit), or not (miss).",
+    help: "Duration of authenticating a token: cached (hit) or not (miss).",
     labels: ["status"],
     buckets: DEFAULT_BUCKETS,
   },
   authentication_token_cache_request_total: {
     type: "counter",
-    help: "Requests with a token: known (hit), or not (miss).",
+    help: "Requests with a token: cached (hit) or not (miss).",
     labels: ["status"],
   },
 } as const satisfies Readonly<Record<string, MetricRow>>;

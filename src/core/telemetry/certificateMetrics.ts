@@ -10,7 +10,7 @@ const AGE_BUCKETS = [
 export const certificateMetrics = {
   kubelet_certificate_manager_client_expiration_renew_errors: {
     type: "counter",
-    help: "Failed tries to get or renew a client certificate.",
+    help: "Failed attempts to obtain or renew a client certificate.",
     labels: [],
   },
   kubelet_certificate_manager_client_ttl_seconds: {
@@ -27,7 +27,7 @@ export const certificateMetrics = {
   },
   kubelet_server_expiration_renew_errors: {
     type: "counter",
-    help: "Failed tries to get or renew a serving certificate.",
+    help: "Failed attempts to obtain or renew a serving certificate.",
     labels: [],
   },
   kubelet_certificate_manager_server_ttl_seconds: {

@@ -20,12 +20,12 @@ export const podMetrics = {
   },
   kubelet_admission_rejections_total: {
     type: "counter",
-    help: "Pods refused by admission on this node, by the reason in their status.",
+    help: "Pods rejected by admission on this node, by the reason in their status.",
     labels: ["reason"],
   },
   kubelet_container_requested_resizes_total: {
     type: "counter",
-    help: "Changes of requests and limits of containers asked for: resource, requirement, and add, remove, increase or decrease.",
+    help: "Requested changes of container requests and limits: resource, requirement, and add, remove, increase or decrease.",
     labels: ["resource", "requirement", "operation"],
   },
   kubelet_containers_per_pod_count: {
@@ -36,12 +36,12 @@ export const podMetrics = {
   },
   kubelet_desired_pods: {
     type: "gauge",
-    help: "Pods the configuration sources want on this node.",
+    help: "Pods that the configuration sources assign to this node.",
     labels: ["static"],
   },
   kubelet_managed_ephemeral_containers: {
     type: "gauge",
-    help: "Ephemeral containers of the pods the configuration sources want on this node.",
+    help: "Ephemeral containers of the pods that the configuration sources assign to this node.",
     labels: [],
   },
   kubelet_mirror_pods: {
@@ -51,32 +51,32 @@ export const podMetrics = {
   },
   kubelet_orphaned_runtime_pods_total: {
     type: "counter",
-    help: "Pods found in the runtime that no source knew of; each is terminated.",
+    help: "Pods found in the runtime that no source has; each is terminated.",
     labels: [],
   },
   kubelet_pod_deferred_accepted_resizes_total: {
     type: "counter",
-    help: "Resizes granted after they had to wait, by what made the kubelet look again.",
+    help: "Deferred resizes that were allocated later, by the trigger of the retry.",
     labels: ["retry_trigger"],
   },
   kubelet_pod_in_progress_resizes: {
     type: "gauge",
-    help: "Pods whose granted resize is not in force yet.",
+    help: "Pods whose allocated resize is not actuated yet.",
     labels: [],
   },
   kubelet_pod_infeasible_resizes_total: {
     type: "counter",
-    help: "Resizes this node can never grant, by why.",
+    help: "Infeasible resizes on this node, by reason.",
     labels: ["reason_detail"],
   },
   kubelet_pod_pending_resizes: {
     type: "gauge",
-    help: "Pods with a resize that is not granted, by reason: deferred or infeasible.",
+    help: "Pods with a pending resize, by reason: deferred or infeasible.",
     labels: ["reason"],
   },
   kubelet_pod_resize_duration_milliseconds: {
     type: "histogram",
-    help: "Time in milliseconds it took to put a granted resize in force, and whether that succeeded.",
+    help: "Duration in milliseconds of actuating an allocated resize, and whether it succeeded.",
     labels: ["success"],
     buckets: RESIZE_BUCKETS,
   },
@@ -88,7 +88,7 @@ export const podMetrics = {
   },
   kubelet_first_network_pod_start_sli_duration_seconds: {
     type: "gauge",
-    help: "Of the first pod with a network of its own: time from its creation to its containers seen running, without image pulls.",
+    help: "First pod without host networking: time from its creation to its containers seen running, without image pulls.",
     labels: [],
   },
   kubelet_pod_start_sli_duration_seconds: {
@@ -123,7 +123,7 @@ export const podMetrics = {
   },
   kubelet_preemptions: {
     type: "counter",
-    help: "Pods stopped in time to make room for a critical pod, by the resource that was missing.",
+    help: "Pods preempted for a critical pod that stopped in time, by the insufficient resource.",
     labels: ["preemption_signal"],
   },
   kubelet_restarted_pods_total: {
@@ -151,12 +151,12 @@ export const podMetrics = {
   kubelet_started_pods_total: { type: "counter", help: "Pod starts attempted: one per sandbox.", labels: [] },
   kubelet_started_user_namespaced_pods_errors_total: {
     type: "counter",
-    help: "Starts of pods with a user namespace of their own that failed.",
+    help: "Failed starts of pods with their own user namespace.",
     labels: [],
   },
   kubelet_started_user_namespaced_pods_total: {
     type: "counter",
-    help: "Starts attempted of pods with a user namespace of their own.",
+    help: "Attempted starts of pods with their own user namespace.",
     labels: [],
   },
   kubelet_terminated_containers_total: {
@@ -208,7 +208,7 @@ export const runtimeMetrics = {
   },
   kubelet_cri_losing_support: {
     type: "gauge",
-    help: "1: the runtime has no RuntimeConfig; as of this version of Kubernetes a kubelet does not work with it.",
+    help: "1: the runtime does not support RuntimeConfig; the label is the Kubernetes version whose kubelet requires it.",
     labels: ["version"],
   },
   kubelet_evented_pleg_connection_error_count: {
@@ -229,7 +229,7 @@ export const runtimeMetrics = {
   },
   kubelet_image_manager_ensure_image_requests_total: {
     type: "counter",
-    help: "Images asked for before a container start, and whether they were present and had to be pulled.",
+    help: "Image checks before container starts, with the result and whether a pull was required.",
     labels: ["present_locally", "pull_policy", "pull_required"],
   },
   kubelet_imagemanager_image_mustpull_checks_total: {
@@ -251,17 +251,17 @@ export const runtimeMetrics = {
   },
   kubelet_lifecycle_handler_http_fallbacks_total: {
     type: "counter",
-    help: "Lifecycle hooks that were answered in HTTP when HTTPS was asked for.",
+    help: "HTTPS lifecycle hooks that were answered over HTTP.",
     labels: [],
   },
   kubelet_metrics_provider: {
     type: "gauge",
-    help: "Always 1; the label says who measures pods and containers: cri.",
+    help: "Always 1; the label is the source of pod and container stats: cri.",
     labels: ["provider"],
   },
   kubelet_pleg_last_seen_seconds: {
     type: "gauge",
-    help: "Unix time of the last relist that ended well.",
+    help: "Unix time of the last successful relist.",
     labels: [],
   },
   kubelet_pleg_pod_relist_duration_seconds: {

@@ -19,12 +19,12 @@ export const nodeMetrics = {
   },
   kubelet_node_startup_post_registration_duration_seconds: {
     type: "gauge",
-    help: "Time from the registration of a new node to the first status that says Ready.",
+    help: "Time from the registration of a new node to its first Ready status.",
     labels: [],
   },
   kubelet_node_startup_duration_seconds: {
     type: "gauge",
-    help: "Time from the boot of the machine to the first status of a new node that says Ready.",
+    help: "Time from the boot of the machine to the first Ready status of a new node.",
     labels: [],
   },
 } as const satisfies Readonly<Record<string, MetricRow>>;

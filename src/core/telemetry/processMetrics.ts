@@ -7,18 +7,18 @@ const HTTP_LABELS = ["method", "path", "server_type", "long_running"] as const;
 export const serverMetrics = {
   kubelet_http_inflight_requests: {
     type: "gauge",
-    help: "HTTP requests being answered now.",
+    help: "HTTP requests in flight.",
     labels: HTTP_LABELS,
   },
   kubelet_http_requests_duration_seconds: {
     type: "histogram",
-    help: "Time to answer HTTP requests.",
+    help: "Duration of HTTP requests.",
     labels: HTTP_LABELS,
     buckets: DEFAULT_BUCKETS,
   },
   kubelet_websocket_streaming_requests_total: {
     type: "counter",
-    help: "Requests to exec, attach or portforward by a WebSocket.",
+    help: "Exec, attach and port-forward requests over WebSocket.",
     labels: ["subresource"],
   },
   kubelet_http_requests_total: { type: "counter", help: "HTTP requests received.", labels: HTTP_LABELS },
@@ -37,7 +37,7 @@ export const serverMetrics = {
   kubelet_node_name: { type: "gauge", help: "Always 1; the label is the name of this node.", labels: ["node"] },
   kubernetes_build_info: {
     type: "gauge",
-    help: "Always 1; the labels say what this build is.",
+    help: "Always 1; the labels describe this build.",
     labels: [
       "major",
       "minor",

@@ -5,12 +5,12 @@ import { LOOP_LAG_BUCKETS, type MetricRow, ROOM_WAIT_BUCKETS, STALL_BUCKETS } fr
 export const rxletMetrics = {
   rxlet_answers_cut_off_total: {
     type: "counter",
-    help: "Answers of the kubelet's servers cut off: stall when a client took nothing for a minute, room when too many answers waited for their clients.",
+    help: "Responses of the kubelet's servers cut off: stall when a client read nothing for a minute, room when too many responses waited for their clients.",
     labels: ["reason"],
   },
   rxlet_connections_closed_for_room_total: {
     type: "counter",
-    help: "Connections to the kubelet's servers closed because there were too many, by how their peer was known.",
+    help: "Connections to the kubelet's servers closed because there were too many, by the authentication of the peer.",
     labels: ["room"],
   },
   rxlet_dropped_total: {
@@ -37,7 +37,7 @@ export const rxletMetrics = {
   },
   rxlet_failed_tasks_total: {
     type: "counter",
-    help: "Failures of work that nobody waits for, by task.",
+    help: "Failures of background tasks, by task.",
     labels: ["task"],
   },
   rxlet_inspections_total: {
@@ -47,7 +47,7 @@ export const rxletMetrics = {
   },
   rxlet_leaked_calls_total: {
     type: "counter",
-    help: "Calls abandoned because they ignored their cancellation until the deadline.",
+    help: "Calls abandoned because they did not end by the deadline after their cancellation.",
     labels: [],
   },
   rxlet_live_keys: { type: "gauge", help: "Keys with a live worker, by kind of worker.", labels: ["worker"] },
@@ -58,12 +58,12 @@ export const rxletMetrics = {
   },
   rxlet_manifest_errors_total: {
     type: "counter",
-    help: "Manifests refused, by source: unreadable, not parseable or not valid.",
+    help: "Manifests rejected, by source: unreadable, malformed or invalid.",
     labels: ["source"],
   },
   rxlet_manifest_problems: {
     type: "gauge",
-    help: "Manifests refused now, by source; their last good pods keep running.",
+    help: "Manifests currently rejected, by source; their last valid pods keep running.",
     labels: ["source"],
   },
   rxlet_metric_misuses_total: {
@@ -73,25 +73,25 @@ export const rxletMetrics = {
   },
   rxlet_pods_waiting_for_room: {
     type: "gauge",
-    help: "Pods that start once others, which are being stopped, have made room.",
+    help: "Pods that wait for the resources of terminating pods.",
     labels: [],
   },
   rxlet_probe_lateness_seconds: {
     type: "histogram",
-    help: "How long after its due time a probe was begun.",
+    help: "Delay between a probe's due time and its start.",
     labels: [],
     buckets: LOOP_LAG_BUCKETS,
   },
   rxlet_queue_depth: { type: "gauge", help: "Items waiting in a bounded queue.", labels: ["queue"] },
   rxlet_room_wait_duration_seconds: {
     type: "histogram",
-    help: "How long pods waited for room that others were about to free, by outcome: started, rejected or removed.",
+    help: "How long pods waited for the resources of terminating pods, by outcome: started, rejected or removed.",
     labels: ["outcome"],
     buckets: ROOM_WAIT_BUCKETS,
   },
   rxlet_source_up: {
     type: "gauge",
-    help: "1 while a source delivers, 0 while it is being reopened.",
+    help: "1 while a source is open, 0 while it is being reopened.",
     labels: ["source"],
   },
   rxlet_supervise_restarts_total: {

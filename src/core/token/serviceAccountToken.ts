@@ -62,7 +62,7 @@ export const tokenRequest = ({ audiences, expirationSeconds, pod }: TokenWish): 
 export function issuedToken({ spec, status }: TokenRequest, wish: TokenWish): Result<ServiceAccountToken> {
   const expiresAt = parseInstant(status?.expirationTimestamp);
   const token = status?.token ?? "";
-  if (token === "" || expiresAt === undefined) return err(kubeletError("Unknown", "the answer has no token"));
+  if (token === "" || expiresAt === undefined) return err(kubeletError("Unknown", "the response has no token"));
   const seconds = spec?.expirationSeconds ?? wish.expirationSeconds;
   return ok({ token, expiresAt, lifeMs: seconds * MS_PER_SECOND });
 }

@@ -83,7 +83,7 @@ export function allocateRange(
   if (own !== undefined) return ok({ ranges, firstId: own });
   const [[unknown, why] = []] = ranges.unknown;
   if (unknown !== undefined) {
-    const message = `no ids are given out while those of pod ${JSON.stringify(unknown)} are not known: ${why}`;
+    const message = `no user namespace IDs can be assigned while those of pod ${JSON.stringify(unknown)} are unknown: ${why}`;
     return err(kubeletError("ResourceExhausted", message));
   }
   const taken = new Set(ranges.usedBy.values());

@@ -21,11 +21,11 @@ export function csiNotServed({ driver, mode, known }: CsiOrigin): string {
   const refused = `CSI driver ${driver} is not served`;
   if (known === undefined) return refused;
   if (known === "absent") {
-    const why = mode === "Persistent" ? "the cluster has no CSIDriver of this name" : unsupported(driver, mode);
+    const why = mode === "Persistent" ? "the cluster has no CSIDriver with this name" : unsupported(driver, mode);
     return `${refused}; ${why}`;
   }
   const modes = known.spec.volumeLifecycleModes ?? ["Persistent"];
-  return `${refused}; ${modes.includes(mode) ? `its CSIDriver asks for ${wishesOf(known)}` : unsupported(driver, mode, modes)}`;
+  return `${refused}; ${modes.includes(mode) ? `its CSIDriver requires ${wishesOf(known)}` : unsupported(driver, mode, modes)}`;
 }
 
 const unsupported = (driver: string, mode: string, modes?: readonly string[]): string =>

@@ -41,7 +41,7 @@ function differenceOf({ fsType, options }: FileSystem, found: MountEntry): strin
   const isType = found.fsType === fsType || (fsType === "nfs" && found.fsType === "nfs4");
   if (!isType) return `${found.fsType} of ${found.source} is mounted there`;
   const [wanted, has] = [pageSizeOf(options), pageSizeOf(found.superOptions)];
-  return wanted === undefined || has === undefined || wanted === has ? undefined : `it has pages of ${has} bytes`;
+  return wanted === undefined || has === undefined || wanted === has ? undefined : `its page size is ${has} bytes`;
 }
 
 const UNITS: Readonly<Record<string, bigint>> = { K: 1n << 10n, M: 1n << 20n, G: 1n << 30n, T: 1n << 40n };

@@ -80,8 +80,7 @@ describe("waits for room", () => {
           };
         }),
       );
-      const message =
-        "Waiting until pods that leave the node have stopped: demo/old; rejected at 2026-01-01T00:01:30Z at the latest";
+      const message = "Waiting for pods to terminate: demo/old; rejected at 2026-01-01T00:01:30Z at the latest";
       const state = { waiting: { reason: "WaitingForRoom", message } };
       const status = {
         phase: "Pending",

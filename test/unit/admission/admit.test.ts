@@ -63,7 +63,7 @@ describe("admitPod: the node's system", () => {
     expect(admit(pod)).toEqual(expected);
   });
 
-  it("refuses a groups policy the runtime does not have", () => {
+  it("rejects a supplementalGroupsPolicy that the runtime does not support", () => {
     const node = { ...NODE, supplementalGroupsPolicy: false };
     expect(withSpec({ securityContext: { supplementalGroupsPolicy: "Strict" } }, { node })).toEqual(
       refused("SupplementalGroupsPolicyNotSupported", "SupplementalGroupsPolicy=Strict is not supported in this node"),
@@ -71,7 +71,7 @@ describe("admitPod: the node's system", () => {
   });
 });
 
-describe("admitPod: what the kernel would not do", () => {
+describe("admitPod: profiles that the kernel would not enforce", () => {
   const sysctl = (name: string, more: Partial<PodSpec> = {}): Partial<PodSpec> => ({
     securityContext: { sysctls: [{ name, value: "1" }] },
     ...more,
@@ -106,14 +106,14 @@ describe("admitPod: what the kernel would not do", () => {
     expect(withSpec(spec, { node: { ...NODE, ...more } })).toEqual(expected);
   });
 
-  it("stops nobody for a critical pod whose profile cannot be enforced", () => {
+  it("preempts no pod for a critical pod whose profile cannot be enforced", () => {
     const filler = asking({ cpu: "2" }, "filler");
     const critical = asking({ cpu: "1" }, "critical", { ...profile, priority: 2_000_000_000 });
     expect(admit(critical, { activePods: [filler] })).toEqual(UNENFORCED);
   });
 });
 
-describe("admitPod: the right node", () => {
+describe("admitPod: node selection", () => {
   it.each<[string, Partial<PodSpec>, object]>([
     ["its name", { nodeName: "node-1" }, ADMITTED],
     [
@@ -164,7 +164,7 @@ describe("admitPod: the right node", () => {
     expect(withSpec(affinity(term))).toEqual(matches ? ADMITTED : AFFINITY);
   });
 
-  it("is enough to match one term, and all of nodeSelector besides", () => {
+  it("requires one matching term and all of nodeSelector", () => {
     const terms = affinity(expression("disk", "In", "hdd"), expression("disk", "In", "ssd"));
     expect(withSpec(terms)).toEqual(ADMITTED);
     expect(withSpec({ ...terms, nodeSelector: { gpu: "yes" } })).toEqual(AFFINITY);
@@ -194,7 +194,7 @@ describe("admitPod: taints", () => {
     expect(withSpec({ tolerations }, { node: { ...NODE, taints } })).toEqual(expected);
   });
 
-  it("do not concern static pods", () => {
+  it("ignores taints for static pods", () => {
     const pod = podOf({ annotations: { "kubernetes.io/config.source": "file" } });
     expect(admit(pod, { node: { ...NODE, taints } })).toEqual(ADMITTED);
   });
@@ -268,12 +268,12 @@ describe("admitPod: resources", () => {
     expect(admit(asking(requests), { activePods: used })).toEqual(expected);
   });
 
-  it("counts extended resources the node has", () => {
+  it("counts the node's extended resources", () => {
     const allocatable = { cpu: "1", "example.com/gpu": "2" };
     expect(admit(asking({ "example.com/gpu": "3" }), { allocatable })).toEqual(lacks("example.com/gpu", 3, 0, 2));
   });
 
-  it("counts the overhead of the pod and of those beside it", () => {
+  it("counts the overhead of the pod and of the others", () => {
     const overhead = { cpu: "250m" };
     expect(admit(asking({ cpu: "400m" }, "u", { overhead }), { activePods: used })).toEqual(
       lacks("cpu", 650, 1500, 2000),
@@ -282,12 +282,12 @@ describe("admitPod: resources", () => {
     expect(admit(asking({ cpu: "400m" }), { activePods })).toEqual(lacks("cpu", 400, 1750, 2000));
   });
 
-  it("counts pods", () => {
+  it("counts pods against the maximum", () => {
     const activePods = ["a", "b", "c"].map((uid) => podOf({ uid }));
     expect(admit(podOf(), { activePods })).toEqual(lacks("pods", 1, 3, 3));
   });
 
-  it("tells a shortage before a wrong node", () => {
+  it("reports a shortage before a wrong node", () => {
     expect(admit(asking({ cpu: "3" }, "u", { nodeSelector: { gpu: "yes" } }))).toEqual(lacks("cpu", 3000, 0, 2000));
   });
 });
@@ -315,12 +315,12 @@ describe("admitPod: critical pods", () => {
     ["Burstable before Guaranteed", { cpu: "1" }, [guaranteed, burstable("1", "b")], ["b"]],
     ["Guaranteed when the others do not do", { cpu: "2" }, [guaranteed, burstable("1", "b")], ["b", "guaranteed"]],
     ["BestEffort for their places", {}, [podOf({ uid: "a" }), burstable("1", "b"), guaranteed], ["a"]],
-  ])("displace %s", (_, requests, activePods, preempt) => {
+  ])("preempts %s", (_, requests, activePods, preempt) => {
     const shortOf = preempt.length === 0 ? {} : { shortOf: "cpu" in requests ? "cpu" : "pods" };
     expect(admit(critical(requests), { activePods })).toEqual({ admitted: true, preempt, ...shortOf });
   });
 
-  it("displace lower priorities among critical ones", () => {
+  it("preempts critical pods of lower priority", () => {
     const lower = asking({ cpu: "2" }, "lower", { priority: 2_000_000_000 });
     expect(admit(critical({ cpu: "1" }, { priority: 2_000_001_000 }), { activePods: [lower] })).toEqual({
       admitted: true,
@@ -329,19 +329,19 @@ describe("admitPod: critical pods", () => {
     });
   });
 
-  it("are refused when all others together do not make room", () => {
+  it("rejects a critical pod when preempting all others does not suffice", () => {
     expect(admit(critical({ cpu: "3" }), { activePods: [burstable("1500m", "a")] })).toEqual(
       noRoom("(res: cpu, q: 1000), "),
     );
   });
 
-  it("never displace pods as critical as they are: static pods are", () => {
+  it("never preempts pods that are as critical, such as static pods", () => {
     const fromFile = { annotations: { "kubernetes.io/config.source": "file" } };
     const statics = ["a", "b", "c"].map((uid) => podOf({ uid, ...fromFile }));
     expect(admit(podOf(fromFile), { activePods: statics })).toEqual(noRoom("(res: pods, q: 1), "));
   });
 
-  it("are refused for the wrong node first: room would not help", () => {
+  it("rejects a critical pod for the wrong node first, since preemption would not help", () => {
     expect(admit(critical({ cpu: "3" }, { nodeSelector: { gpu: "yes" } }))).toEqual(AFFINITY);
   });
 });
@@ -356,7 +356,7 @@ describe("effectiveMaxPods", () => {
   });
 });
 
-describe("admitPod: a node that runs short of something", () => {
+describe("admitPod: a node under pressure", () => {
   const bestEffort = podOf({});
   const burstable = asking({ memory: "1Mi" });
   const critical = podOf({ spec: { priority: 2_000_000_000 } });
@@ -385,7 +385,7 @@ describe("admitPod: a node that runs short of something", () => {
     expect(admit(pod, { node: { ...NODE, pressures } })).toEqual(result);
   });
 
-  it("is asked before anything else", () => {
+  it("checks pressure before anything else", () => {
     const pod = podOf({ spec: { os: { name: "windows" } } });
     expect(admit(pod, { node: { ...NODE, pressures: disk } })).toEqual(evicted("DiskPressure"));
   });
@@ -425,7 +425,7 @@ it.each([
   ["refused without the gate PodLevelResources", { requests: { cpu: "1m" } }, false],
   ["refused for a limit, too", { limits: { memory: "1Mi" } }, false],
   ["admitted when they state none", {}, true],
-])("pods that state resources of their own are %s", (_, resources, isAdmitted) => {
+])("pods with pod-level resources are %s", (_, resources, isAdmitted) => {
   const node = { ...NODE, podLevelResources: false };
   const refusal = refused("PodLevelResourcesNotSupported", "PodLevelResources feature gate is disabled");
   expect(withSpec({ resources }, { node })).toEqual(isAdmitted ? ADMITTED : refusal);

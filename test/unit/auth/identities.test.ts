@@ -30,7 +30,7 @@ describe("bearer tokens", () => {
     expect(bearerToken({ webSocketProtocols })).toBe(token);
   });
 
-  it("hides the token from whoever speaks the protocol", () => {
+  it("removes the token from the forwarded protocols", () => {
     expect(withoutToken(`v5.channel.k8s.io, ${inProtocol("abc")},v4.channel.k8s.io`)).toBe(
       "v5.channel.k8s.io, v4.channel.k8s.io",
     );
@@ -38,7 +38,7 @@ describe("bearer tokens", () => {
 });
 
 describe("users", () => {
-  it("are named by the certificate, and authenticated once", () => {
+  it("are named by the certificate, and are authenticated once", () => {
     const subject = { commonName: "jane", organizations: ["dev", "system:authenticated"], fingerprint: "0f" };
     expect(certificateUser(subject)).toEqual({
       name: "jane",
@@ -48,7 +48,7 @@ describe("users", () => {
     expect(certificateUser({ ...subject, commonName: "" })).toBeUndefined();
   });
 
-  it("are those of a token review that says so", () => {
+  it("are read from a positive token review", () => {
     const user = { username: "jane", uid: "u1", groups: ["dev"], extra: { scope: ["a"] } };
     expect(reviewedUser({ authenticated: true, user })).toEqual({
       name: "jane",

@@ -9,7 +9,7 @@ const of = (method: string, path: string, rules = OURS): string => {
   return `${verb} ${subresources.join(",")}`;
 };
 
-describe("permission a request needs", () => {
+describe("permission of a request", () => {
   it.each([
     ["/pods", "pods,proxy"],
     ["/pods/", "pods,proxy"],
@@ -53,7 +53,7 @@ describe("permission a request needs", () => {
   });
 
   it.each(["/exec/ns/p/c", "/exec/ns/p/u/c", "/attach/ns/p/c", "/portForward/ns/p", "/run/ns/p/c"])(
-    "%s needs create however it is opened, and upstream's verb by the flag",
+    "%s needs create whatever its method, and upstream's verb by the flag",
     (path) => {
       expect([of("GET", path), of("POST", path), of("HEAD", path), of("GET", path, UPSTREAM)]).toEqual([
         "create proxy",
@@ -64,7 +64,7 @@ describe("permission a request needs", () => {
     },
   );
 
-  it("has no subresources but the old ones without the gate", () => {
+  it("uses only the coarse subresources without the gate", () => {
     expect(["/pods", "/healthz", "/configz", "/metrics"].map((path) => of("GET", path, COARSE))).toEqual([
       "get proxy",
       "get proxy",
@@ -73,7 +73,7 @@ describe("permission a request needs", () => {
     ]);
   });
 
-  it("is refused in upstream's words", () => {
+  it("has upstream's text when it is denied", () => {
     expect(forbiddenText("jane", requestAttributes({ method: "GET", path: "/pods" }, OURS))).toBe(
       "Forbidden (user=jane, verb=get, resource=nodes, subresource(s)=[pods proxy])\n",
     );

@@ -65,7 +65,7 @@ describe("loadKubeconfig", () => {
   it("says which file, line and field is wrong", async () => {
     expect(await errors({ [FILE]: config("    tls-server-name: [a]\n", "    as: root\n") })).toEqual([
       `${FILE}:11: clusters[0].cluster.tls-server-name: must be a string, got a list`,
-      `${FILE}:15: users[0].user.as: is not supported: a node acts as nobody else`,
+      `${FILE}:15: users[0].user.as: is not supported: a node cannot impersonate other users`,
     ]);
   });
 

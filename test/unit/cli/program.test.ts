@@ -154,9 +154,7 @@ describe("help", () => {
       .replaceAll(/ {2,}/g, "  ");
     expect(help).toContain("--max-pods <number>  Pods that may run on this node (default 110; file: maxPods)\n");
     expect(help).toContain("--port <number>  Port of the HTTPS server (default 10250; file: port)\n");
-    expect(help).toContain(
-      "--fail-swap-on[=bool]  Refuse to start while swap is on (default true; file: failSwapOn)\n",
-    );
+    expect(help).toContain("--fail-swap-on[=bool]  Fail to start while swap is on (default true; file: failSwapOn)\n");
     expect(help).toContain(
       "--root-dir <text>  Directory of the kubelet's own files and of volumes (default /var/lib/kubelet)\n",
     );

@@ -44,7 +44,7 @@ describe("the field table", () => {
     expect(CONFIG_PATHS.filter((path) => !/^\S.{2,100}$/.test(CONFIG_FIELDS[path].about))).toEqual([]);
   });
 
-  it("has defaults that keep its own rules", () => {
+  it("has defaults that satisfy their own rules", () => {
     expect(validateConfiguration(DEFAULTS, gates)).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe("the field table", () => {
     expect(new Set(flags).size).toBe(flags.length);
   });
 
-  it("marks what exists so far as effective", () => {
+  it("marks implemented fields as effective", () => {
     const effective = CONFIG_PATHS.filter((path) => CONFIG_FIELDS[path].effective !== false).toSorted();
     expect(effective).toEqual(
       `address allowedUnsafeSysctls cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain

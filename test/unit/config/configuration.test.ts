@@ -47,7 +47,7 @@ describe("decodeConfiguration", () => {
     });
   });
 
-  it("reports every fault and keeps the rest", () => {
+  it("reports every problem and keeps the other fields", () => {
     const document = {
       kind: "KubeletConfiguration",
       MaxPods: 1,
@@ -68,7 +68,7 @@ describe("decodeConfiguration", () => {
 });
 
 describe("defaultConfiguration", () => {
-  it("takes a plain zero for unset and keeps a pointer's zero", () => {
+  it("treats a non-pointer zero as unset and keeps a pointer's zero", () => {
     const config = load({ port: 0, syncFrequency: "0s", maxPods: 0, healthzPort: 0, registryPullQPS: 0 });
     const { port, syncFrequency, maxPods, healthzPort, registryPullQPS } = config;
     expect({ port, syncFrequency, maxPods, healthzPort, registryPullQPS }).toEqual({
@@ -101,7 +101,7 @@ describe("defaultConfiguration", () => {
     expect(load(fields).nodeStatusReportFrequency).toBe(expected);
   });
 
-  it("takes any negative podPidsLimit for -1", () => {
+  it("converts any negative podPidsLimit to -1", () => {
     expect(load({ podPidsLimit: -7 }).podPidsLimit).toBe(-1);
   });
 
@@ -135,13 +135,13 @@ describe("withDefaultEviction", () => {
       { evictionHard: own, mergeDefaultEvictionSettings: true },
       { ...defaults, ...own },
     ],
-  ])("makes %j the thresholds %j", (given, expected) => {
+  ])("turns %j into the thresholds %j", (given, expected) => {
     expect(withDefaultEviction({ ...given })["evictionHard"]).toEqual(expected);
   });
 });
 
 describe("withLegacyDefaults", () => {
-  it("gives the defaults that hold without a file", () => {
+  it("applies the defaults that hold without a configuration file", () => {
     const { readOnlyPort, authentication, authorization, evictionHard } = withLegacyDefaults(load({}));
     expect({ readOnlyPort, authentication, authorization, evictionHard }).toEqual({
       readOnlyPort: 0,
@@ -157,7 +157,7 @@ describe("withLegacyDefaults", () => {
 });
 
 describe("encodeConfiguration", () => {
-  it("writes durations as Go does and leaves out plain zeros, keeping pointers", () => {
+  it("formats durations as Go does and omits non-pointer zeros", () => {
     const wire = encodeConfiguration(load({ healthzPort: 0, maxPods: 7, cpuCFSQuotaPeriod: "50ms" }));
     const { healthzPort, maxPods, cpuCFSQuotaPeriod, imageMaximumGCAge, memorySwap, logging } = wire;
     expect({ healthzPort, maxPods, cpuCFSQuotaPeriod, imageMaximumGCAge, memorySwap, logging }).toEqual({
@@ -178,7 +178,7 @@ describe("encodeConfiguration", () => {
     ).toEqual([]);
   });
 
-  it("is read back as the same configuration", () => {
+  it("decodes to the same configuration", () => {
     const config = load({
       registerWithTaints: [{ key: "a", effect: "NoExecute" }],
       reservedMemory: [{ numaNode: 1, limits: { memory: "1Gi" } }],
@@ -196,7 +196,7 @@ describe("encodeConfiguration", () => {
 });
 
 describe("mergePatch", () => {
-  it("merges maps, replaces lists and scalars, and removes what null names", () => {
+  it("merges maps, replaces lists and scalars, and removes keys set to null", () => {
     const target = { a: { x: 1, y: 2 }, list: [1, 2], gone: { z: 1 }, kept: true };
     expect(
       mergePatch(target, { a: { y: 3, z: 4 }, list: [9], gone: null, absent: null, fresh: { deep: { b: null } } }),
@@ -224,13 +224,13 @@ describe("paths", () => {
     expect({ ...after, authentication: before.authentication }).toEqual(before);
   });
 
-  it("finds nothing below an unset pointer and creates it when written", () => {
+  it("returns undefined below an unset pointer and creates it when written", () => {
     const before = load({});
     expect(configAt(before, "tracing.endpoint")).toBeUndefined();
     expect(withConfigAt(before, "tracing.endpoint", "a:1").tracing).toEqual({ endpoint: "a:1" });
   });
 
-  it("are printed as people write them", () => {
+  it("are formatted with brackets for indexes and unusual keys", () => {
     expect(formatFieldPath(["evictionHard", "memory.available", 0, "x"])).toBe('evictionHard["memory.available"][0].x');
   });
 });

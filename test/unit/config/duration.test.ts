@@ -62,7 +62,7 @@ describe("parseDuration", () => {
     ["3000000h"],
     ["9223372036854775808ns"],
     ["9223372036854.775808s"],
-  ])("refuses %s", (text) => {
+  ])("rejects %s", (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 });
@@ -83,11 +83,11 @@ describe("formatDuration", () => {
     [18_367_001, "5h6m7.001s"],
     [-90_000, "-1m30s"],
     [480_000_000, "133h20m0s"],
-  ])("writes %d ms as %s", (ms, text) => {
+  ])("formats %d ms as %s", (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
 
-  it("gives back what parseDuration read", () => {
+  it("is the inverse of parseDuration", () => {
     const texts = ["1m0s", "100ms", "4h0m0s", "2.5s", "1.000001ms", "999ns", "-1h0m0.5s"];
     expect(texts.map((text) => formatDuration(parseDuration(text) ?? Number.NaN))).toEqual(texts);
   });

@@ -41,7 +41,7 @@ describe("isIPAddress", () => {
     "::1.2.3",
     "1.2.3.4::",
     "12345::",
-  ])("refuses %s", (text) => {
+  ])("rejects %s", (text) => {
     expect(isIPAddress(text)).toBe(false);
   });
 });
@@ -62,11 +62,11 @@ describe("labels", () => {
     ["Example.com/a", "the part before / must be a DNS subdomain of at most 253 characters"],
     ["x".repeat(64), "a label key must have at most 63 characters"],
     ["-a", "a label key consists of letters, digits, - _ . and starts and ends with a letter or digit"],
-  ])("refuses the key %s", (key, fault) => {
+  ])("rejects the key %s", (key, fault) => {
     expect(labelKeyFault(key)).toBe(fault);
   });
 
-  it("accepts an empty value and refuses spaces and long ones", () => {
+  it("accepts an empty value and rejects spaces and long values", () => {
     expect([
       labelValueFault(""),
       labelValueFault("a.b"),
@@ -82,7 +82,7 @@ describe("labels", () => {
 });
 
 describe("cpuListFault", () => {
-  it("accepts numbers and ranges and refuses the rest", () => {
+  it("accepts numbers and ranges and rejects other texts", () => {
     expect(["0", "0-3,8", "5-5", "0,", "a", "2-1", "1-"].map((text) => cpuListFault(text) === undefined)).toEqual([
       true,
       true,
@@ -106,7 +106,7 @@ describe("closestName", () => {
     ["prot", "port"],
     ["evictionHard", undefined],
     ["x".repeat(200), undefined],
-  ])("takes %s for %s", (name, expected) => {
+  ])("suggests %s for %s", (name, expected) => {
     expect(closestName(name, known)).toBe(expected);
   });
 });

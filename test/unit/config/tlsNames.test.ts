@@ -10,7 +10,7 @@ import {
 
 const TLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-describe("TLS names as OpenSSL has them", () => {
+describe("TLS names in OpenSSL's notation", () => {
   it.each([
     ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", ":ECDHE-RSA-AES128-GCM-SHA256"],
     ["TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", ":ECDHE-ECDSA-AES256-SHA"],
@@ -25,7 +25,7 @@ describe("TLS names as OpenSSL has them", () => {
     expect(opensslCiphers([suite], getCiphers())).toBe(`${TLS13}${added}`);
   });
 
-  it("can all be used at once, or none of them", () => {
+  it("are accepted together, also when empty", () => {
     const known = getCiphers();
     for (const suites of [TLS_CIPHER_SUITES, ["TLS_RSA_WITH_RC4_128_SHA"], []]) {
       expect(() => createSecureContext({ ciphers: opensslCiphers(suites, known) })).not.toThrow();
@@ -35,7 +35,7 @@ describe("TLS names as OpenSSL has them", () => {
     }
   });
 
-  it("of key exchange groups", () => {
+  it("convert key exchange groups", () => {
     expect([opensslGroups([29, 23, 4588, 9999]), opensslGroups([]), opensslGroups([9999])]).toEqual([
       "X25519:P-256:X25519MLKEM768",
       "auto",

@@ -105,11 +105,11 @@ describe("rules of single fields", () => {
       { configMapAndSecretChangeDetectionStrategy: "Poll" },
       'configMapAndSecretChangeDetectionStrategy: must be one of Get, Cache, Watch, got "Poll"',
     ],
-  ])("%j is refused", (fields, expected) => {
+  ])("%j is rejected", (fields, expected) => {
     expect(faults(fields)).toEqual([expected]);
   });
 
-  it("names the item of a list", () => {
+  it("names the list element", () => {
     expect(faults({ tlsCipherSuites: ["TLS_AES_128_GCM_SHA256", "ROT13"] })).toHaveLength(1);
     expect(faults({ tlsCipherSuites: ["TLS_AES_128_GCM_SHA256", "ROT13"] })[0]).toMatch(
       /^tlsCipherSuites\[1\]: must be one of TLS_AES/,
@@ -336,7 +336,7 @@ describe("rules across fields", () => {
     expect(faults({ logging: { format: "json", vmodule, options } })).toEqual([
       "logging.vmodule: works with the format text only",
       "logging.vmodule[0].filePattern: must not be empty",
-      'logging.vmodule[1].filePattern: must have no = and no comma, got "a=b"',
+      'logging.vmodule[1].filePattern: must not contain = or a comma, got "a=b"',
       "logging.options.json.splitStream: needs the feature gate LoggingAlphaOptions",
       "logging.options.json.infoBufferSize: needs the feature gate LoggingAlphaOptions",
     ]);
@@ -346,7 +346,7 @@ describe("rules across fields", () => {
     ]);
   });
 
-  it("reports everything at once, single fields first", () => {
+  it("reports all problems at once, single fields first", () => {
     expect(faults({ maxPods: -1, systemCgroups: "/x", eventBurst: -2 })).toEqual([
       "eventBurst: must not be negative, got -2",
       "maxPods: must not be negative, got -1",

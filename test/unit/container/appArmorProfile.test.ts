@@ -32,7 +32,7 @@ describe("appArmorProfile", () => {
     expect(appArmorProfile(podOf({ annotations, spec }), container)).toEqual(expected);
   });
 
-  it("leaves the annotation of another container alone", () => {
+  it("ignores the annotation of another container", () => {
     const pod = podOf({ annotations: { [`${ANNOTATION}other`]: "unconfined" } });
     expect(appArmorProfile(pod, containerOf())).toBeUndefined();
   });

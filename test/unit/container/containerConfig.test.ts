@@ -97,12 +97,12 @@ const mainConfig = (more: Partially = {}): Partially => ({
 const main = (more: Partial<Container> = {}) => containerOf({ image: BUSYBOX, ...more });
 
 describe("buildContainerConfig", () => {
-  it("makes of a plain container what upstream makes of it", () => {
+  it("builds upstream's config of a plain container", () => {
     const command = ["sh", "-c", "trap exit TERM; while :; do sleep 1; done"];
     expect(build(main({ command }))).toEqual(ok(mainConfig({ command })));
   });
 
-  it("makes of a guaranteed container what upstream makes of it", () => {
+  it("builds upstream's config of a guaranteed container", () => {
     const amounts = { cpu: "100m", memory: "64Mi" };
     expect(build(main({ resources: { limits: amounts, requests: amounts } }))).toEqual(
       ok(
@@ -124,7 +124,7 @@ describe("buildContainerConfig", () => {
     );
   });
 
-  it("makes of a container with limits, ports, volumes and a security context what upstream makes of it", () => {
+  it("builds upstream's config of a container with limits, ports, volumes and a security context", () => {
     const web = containerOf({
       name: "web",
       image: "registry.k8s.io/e2e-test-images/agnhost:2.63.0",
@@ -193,14 +193,14 @@ describe("buildContainerConfig", () => {
     );
   });
 
-  it("counts attempts in metadata, annotation and log file", () => {
+  it("writes the attempt to metadata, annotation and log file name", () => {
     const annotations = { ...ANNOTATIONS, "io.kubernetes.container.restartCount": "3" };
     expect(build(main(), { input: { restartCount: 3 } })).toEqual(
       ok(mainConfig({ metadata: { name: "main", attempt: 3 }, annotations, logPath: "main/3.log" })),
     );
   });
 
-  it("expands command and arguments, passes on directory, terminal, input and stop signal", () => {
+  it("expands command and arguments, and copies directory, terminal, input and stop signal", () => {
     const container = main({
       command: ["$(BIN)", "$$(BIN)"],
       args: ["$(NONE)"],
@@ -236,11 +236,11 @@ describe("buildContainerConfig", () => {
     ],
     [{ tty: true }, { tty: true }],
     [{ workingDir: "/srv/$(HOME)" }, { workingDir: "/srv/$(HOME)" }],
-  ])("passes on %j as it is", (more, expected) => {
+  ])("copies %j unchanged", (more, expected) => {
     expect(build(main(more))).toEqual(ok(mainConfig(expected)));
   });
 
-  it("writes values of variables as UTF-8, and bytes that are none as they are", () => {
+  it("writes values of variables as UTF-8, and other bytes unchanged", () => {
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "demo" } } as const;
     const objects = configObjectsOf([{ ...secret, data: { RAW: "/wA=", TEXT: "w6k=" } }]);
     const built = build(main({ envFrom: [{ secretRef: { name: "s" } }] }), { input: { objects } });
@@ -268,7 +268,7 @@ describe("buildContainerConfig", () => {
     );
   });
 
-  it("limits no swap where it cannot be, and limits huge pages of every size of the node", () => {
+  it("omits swap limits that the node does not support, and limits huge pages of every size of the node", () => {
     const limits = { cpu: "2", "hugepages-2Mi": "4Mi", "hugepages-64Ki": "1Mi" };
     expect(resources(main({ resources: { limits } }), { node: { swapControllerAvailable: false } })).toEqual(
       ContainerConfig.fromPartial({
@@ -285,7 +285,7 @@ describe("buildContainerConfig", () => {
     );
   });
 
-  it("sets neither quota nor period where CPU limits are not enforced, and the period asked for where they are", () => {
+  it("sets quota and period only when CPU limits are enforced", () => {
     const limits = { cpu: "500m" };
     const cpu = (node: Case["node"]) => {
       const made = resources(main({ resources: { limits } }), node === undefined ? {} : { node });
@@ -295,7 +295,7 @@ describe("buildContainerConfig", () => {
     expect(cpu({ cpuCfsPeriodUs: 20_000 })).toEqual([512n, 10_000n, 20_000n]);
   });
 
-  it("limits a container without limits to the pod's", () => {
+  it("limits a container without limits to the pod-level limits", () => {
     const spec = { resources: { limits: { cpu: "1", memory: "1Gi" } } };
     expect(resources(main({ resources: { limits: { cpu: "500m" } } }), { spec })).toEqual(
       ContainerConfig.fromPartial({
@@ -338,7 +338,7 @@ describe("buildContainerConfig", () => {
       "CreateContainerConfigError",
       'container has runAsNonRoot and image will run as root (pod: "plain_demo(uid-1)", container: main)',
     ],
-  ])("refuses %j", (container, more, reason, message) => {
+  ])("rejects %j", (container, more, reason, message) => {
     expect(build(main(container), more)).toEqual({
       ok: false,
       error: {
@@ -366,13 +366,13 @@ describe("stopSignal", () => {
   });
 });
 
-describe("mounts of a pod with user ids of its own", () => {
+describe("mounts of a pod with its own user namespace", () => {
   const mappingsOf = (input: Case["input"]) => {
     const built = build(main(), { input: { ...input } });
     return built.ok ? built.value.mounts.map(({ uidMappings, gidMappings }) => [uidMappings, gidMappings]) : built;
   };
 
-  it("are mapped to them, so that files on disk belong to the ids the pod knows", () => {
+  it("are ID-mapped, so that files on disk belong to the IDs the pod uses", () => {
     const userNamespace = podUserNamespace({ firstId: 65_536, length: 65_536 });
     const mapped = [
       [{ hostId: 65_536, containerId: 0, length: 65_536 }],
@@ -385,7 +385,7 @@ describe("mounts of a pod with user ids of its own", () => {
     ]);
   });
 
-  it("refuses command and arguments that are too long together with the environment", () => {
+  it("rejects command and arguments that exceed the limit together with the environment", () => {
     const env = [{ name: "X", value: "x".repeat(1024 * 1024) }];
     expect(build(main({ env, command: ["$(X)$(X)$(X)"], args: ["$(X)", "$(X)"] }))).toMatchObject({ ok: true });
     expect(build(main({ env, command: ["$(X)$(X)$(X)"], args: ["$(X)", "$(X)", "$"] }))).toMatchObject({

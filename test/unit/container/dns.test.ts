@@ -13,7 +13,7 @@ const CLUSTER = ["demo.svc.cluster.local", "svc.cluster.local", "cluster.local"]
 const host = { nameservers: ["192.0.2.53"], searches: ["lan", "cluster.local"], options: ["ndots:2", "rotate"] };
 
 describe("parseResolvConf", () => {
-  it("adds up servers, lets the last search and options line win, drops dots, ignores the rest", () => {
+  it("accumulates servers, keeps the last search and options lines, drops trailing dots, ignores the rest", () => {
     const text = [
       "# comment",
       "nameserver 192.0.2.1 192.0.2.9",
@@ -88,7 +88,7 @@ describe("podDns", () => {
     expect(dns(spec, node)).toEqual({ config, warnings: [] });
   });
 
-  it("falls back to the node's settings without a cluster server, and says so", () => {
+  it("falls back to the node's settings without cluster DNS, with a warning", () => {
     expect(dns({}, { resolvConf: host, clusterDns: [] })).toEqual({
       config: { servers: ["192.0.2.53"], searches: host.searches, options: host.options },
       warnings: [
@@ -102,14 +102,14 @@ describe("podDns", () => {
     });
   });
 
-  it("warns of no missing cluster server on a node without a cluster", () => {
+  it("does not warn about missing cluster DNS on a standalone node", () => {
     expect(dns({}, { resolvConf: host, clusterDns: [], isStandalone: true })).toEqual({
       config: { servers: ["192.0.2.53"], searches: host.searches, options: host.options },
       warnings: [],
     });
   });
 
-  it("keeps three servers, 32 domains, none longer than 253 and together no longer than 2048 characters", () => {
+  it("keeps three servers and 32 domains, each of at most 253 and together of at most 2048 characters", () => {
     const nameservers = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
     const domains = Array.from({ length: 33 }, (_, index) => `d${String(index).padStart(2, "0")}`);
     const serversLine = nameservers.slice(0, 3);

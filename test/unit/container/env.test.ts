@@ -49,7 +49,7 @@ describe("serviceEnvironment", () => {
     { ...redis, name: "portless", ports: [] },
   ];
 
-  it("names ports, writes protocols in lower case and IPv6 addresses in brackets", () => {
+  it("includes named ports, writes protocols in lower case and IPv6 addresses in brackets", () => {
     const ports = [
       { name: "dns-udp", port: 53, protocol: "UDP" },
       { name: "dns", port: 53 },
@@ -72,7 +72,7 @@ describe("serviceEnvironment", () => {
     ]);
   });
 
-  it("prefers the service `kubernetes` of the pod's own namespace, if links are wanted", () => {
+  it("prefers the service `kubernetes` of the pod's own namespace when service links are on", () => {
     const own = { ...kubernetes, namespace: "demo", clusterIp: "10.2.0.9" };
     const hosts = (links: boolean) =>
       serviceEnvironment([kubernetes, own], "demo", links).find(({ name }) => name === "KUBERNETES_SERVICE_HOST")
@@ -80,7 +80,7 @@ describe("serviceEnvironment", () => {
     expect([hosts(true), hosts(false)]).toEqual(["10.2.0.9", "10.2.0.1"]);
   });
 
-  it("always tells of the API server, of others only in the pod's namespace and if wanted", () => {
+  it("always includes the API server's service, others only from the pod's namespace when service links are on", () => {
     expect(serviceEnvironment([kubernetes, redis, ...others], "demo", false)).toEqual(KUBERNETES_ENV);
     expect(serviceEnvironment([redis, ...others], "demo", true)).toEqual([
       { name: "REDIS_MAIN_SERVICE_HOST", value: "10.2.0.7" },
@@ -132,7 +132,7 @@ const refused = (message: string, code = "InvalidArgument") => ({
 });
 
 describe("containerEnvironment", () => {
-  it("keeps the declared order; later variables see earlier ones, and a repeated one its last value", () => {
+  it("keeps the declaration order; later variables can refer to earlier ones, and a repeated one gets its last value", () => {
     const env = [
       { name: "A", value: "1" },
       { name: "B", value: "$(A)$(C)" },
@@ -143,7 +143,7 @@ describe("containerEnvironment", () => {
     expect(environment(env)).toEqual(ok({ A: "10", B: "1$(C)", C: "3", D: "" }));
   });
 
-  it("adds services after, unless the container sets the variable itself; references see them", () => {
+  it("appends services unless the container sets the variable itself; references can use them", () => {
     const env = [
       { name: "API", value: "$(KUBERNETES_SERVICE_HOST)" },
       { name: "KUBERNETES_PORT", value: "mine" },
@@ -169,7 +169,7 @@ describe("containerEnvironment", () => {
     ["status.hostIPs", "192.0.2.10,2001:db8::1"],
     ["status.podIP", "10.1.0.5"],
     ["status.podIPs", "10.1.0.5,2001:db8::5"],
-  ])("reads field %s", (fieldPath, expected) => {
+  ])("returns field %s", (fieldPath, expected) => {
     const pod = {
       labels: { "app.example/x": "y" },
       annotations: { note: "it's" },
@@ -190,7 +190,7 @@ describe("containerEnvironment", () => {
     [{ resource: "limits.hugepages-2Mi" }, "4194304"],
     [{ resource: "requests.ephemeral-storage" }, "0"],
     [{ resource: "requests.cpu", containerName: "init", divisor: "1m" }, "700"],
-  ])("reads resource %j, rounded up, limits default to the node's", (resourceFieldRef, expected) => {
+  ])("returns resource %j, rounded up, with the node's as the default limit", (resourceFieldRef, expected) => {
     const pod = { spec: { initContainers: [containerOf({ name: "init", resources: { requests: { cpu: "700m" } } })] } };
     const env = [{ name: "R", valueFrom: { resourceFieldRef } }];
     expect(environment(env, { pod, container })).toEqual(ok({ R: expected }));
@@ -201,7 +201,7 @@ describe("containerEnvironment", () => {
     ["limits.cpu", "2"],
     ["limits.ephemeral-storage", "0"],
     ["limits.hugepages-1Gi", "0"],
-  ])("reads %s of the pod as a whole where the container has none, of what a pod can limit", (resource, expected) => {
+  ])("returns the pod-level %s for a container without one, where pod-level resources exist", (resource, expected) => {
     const limits = { memory: "1Gi", cpu: "4", "hugepages-1Gi": "2Gi", "ephemeral-storage": "1Gi" };
     const env = [
       {
@@ -222,12 +222,12 @@ describe("containerEnvironment", () => {
       { resourceFieldRef: { resource: "limits.cpu", containerName: "none", divisor: "x" } },
       "unsupported container resource : limits.cpu of container none divided by x",
     ],
-  ])("refuses %j by name", (valueFrom, message, code) => {
+  ])("rejects %j by name", (valueFrom, message, code) => {
     const env = [{ name: "V", ...(valueFrom && { valueFrom }) }];
     expect(environment(env)).toEqual(refused(message, code));
   });
 
-  it("takes keys of files, and leaves out what is optional and not there", () => {
+  it("uses keys of files, and omits optional missing ones", () => {
     const fileKeyRef = { volumeName: "v", path: "env", key: "K" };
     const env = [
       { name: "F", valueFrom: { fileKeyRef } },
@@ -320,12 +320,12 @@ describe("containerEnvironment", () => {
       [{ name: "V", valueFrom: { secretKeyRef: { name: "login", key: "PASS" } } }],
       "couldn't find key PASS in Secret demo/login",
     ],
-  ])("says of %j %j what is missing as upstream does", (envFrom, env, message) => {
+  ])("reports for %j %j upstream's error", (envFrom, env, message) => {
     expect(environment(env, { container: { envFrom }, objects })).toEqual(lost(message));
   });
 });
 
-describe("addresses of the pod in its environment", () => {
+describe("pod IPs in a container's environment", () => {
   const podIps = ["2001:db8::5", "10.1.0.5", "10.1.0.6"];
   it.each([
     ["the family of the node first, one of each", ["2001:db8::1"], "2001:db8::5,10.1.0.5"],
@@ -340,7 +340,7 @@ describe("addresses of the pod in its environment", () => {
   });
 });
 
-describe("a node whose addresses are not known", () => {
+describe("a node without known addresses", () => {
   const nameOnly = { status: { addresses: [{ type: "Hostname", address: "one" }] } };
   it.each([
     ["not told yet", undefined, "[{Hostname here}]"],
@@ -354,14 +354,14 @@ describe("a node whose addresses are not known", () => {
     ["status.hostIP", { ok: false, error: expect.objectContaining({ message: "host IP unknown", retryable: true }) }],
     ["status.hostIPs", { ok: false, error: expect.objectContaining({ reason: "CreateContainerConfigError" }) }],
     ["status.podIP", ok({ F: "10.1.0.5" })],
-  ])("keeps a container with %s waiting, and no other", (fieldPath, expected) => {
+  ])("keeps only a container with %s waiting", (fieldPath, expected) => {
     const env = [{ name: "F", valueFrom: { fieldRef: { fieldPath } } }];
     expect(environment(env, { nodeIps: [] })).toEqual(expected);
   });
 });
 
 describe("downward API text", () => {
-  it("writes maps sorted, values quoted", () => {
+  it("formats maps sorted, with quoted values", () => {
     expect(formatStringMap({ b: "2", a: "one\n" })).toBe('a="one\\n"\nb="2"');
     expect(formatStringMap(undefined)).toBe("");
   });

@@ -25,7 +25,7 @@ describe("envFileValue", () => {
     ["A=secret", "line 1: value must be enclosed in single quotes"],
     ["A='secret\n\n", "line 1: unclosed single quote"],
     ["A='x\ny' secret", "line 2: unexpected content after closing quote"],
-  ])("refuses %j and shows nothing of it", (text, why) => {
+  ])("rejects %j without quoting it", (text, why) => {
     const message = `invalid environment variable format at ${why}`;
     expect(envFileValue(text, "K")).toMatchObject({ ok: false, error: { message } });
   });
@@ -52,7 +52,7 @@ describe("fileKeyValue", () => {
     if (!value.ok) expect(value.error.reason).toBe("CreateContainerConfigError");
   });
 
-  it("is asked for where a variable has no value of its own", () => {
+  it("applies when a variable has no value of its own", () => {
     const valueFrom = { fileKeyRef: ref };
     expect(
       fileKeyRefs({ env: [{ name: "A", value: "a", valueFrom }, { name: "B", valueFrom }, { name: "C" }] }),

@@ -45,11 +45,11 @@ describe("podHostname", () => {
       { hostnameOverride: "a..b" },
       `pod HostnameOverride "a..b" is not a valid DNS subdomain: ${dnsSubdomain("a..b").join(";")}`,
     ],
-  ])("refuses %j", (spec, why) => {
+  ])("rejects %j", (spec, why) => {
     expect(hostname(spec)).toEqual(refused(why));
   });
 
-  it("refuses a name of which nothing is left when it is cut", () => {
+  it("rejects a name that becomes empty when it is cut", () => {
     const name = "-".repeat(64);
     expect(hostname({}, name)).toEqual(refused(`hostname for pod "${name}" was invalid: "${name}"`));
   });
@@ -58,14 +58,14 @@ describe("podHostname", () => {
 describe("kernelHostname", () => {
   const asFqdn = podOf({ spec: { setHostnameAsFQDN: true } });
 
-  it("is short unless the pod asks for all of it and has a domain", () => {
+  it("is short unless the pod requests its FQDN and has a domain", () => {
     const name = { hostname: "web", domain: "sub.demo" };
     expect(kernelHostname(podOf(), name)).toEqual(ok("web"));
     expect(kernelHostname(asFqdn, name)).toEqual(ok("web.sub.demo"));
     expect(kernelHostname(asFqdn, { ...name, domain: "" })).toEqual(ok("web"));
   });
 
-  it("is refused beyond the kernel's 64 characters", () => {
+  it("is rejected beyond the kernel's 64 characters", () => {
     const fqdn = `web.${"d".repeat(61)}`;
     expect(kernelHostname(asFqdn, { hostname: "web", domain: "d".repeat(61) })).toEqual(
       refused(
@@ -83,19 +83,19 @@ const hostAliases = [{ ip: "192.0.2.7", hostnames: ["one", "two"] }];
 const ALIASES = "\n# Entries added by HostAliases.\n192.0.2.7\tone\ttwo\n";
 
 describe("hosts file", () => {
-  it("names the pod at all its addresses", () => {
+  it("lists the pod for each of its IPs", () => {
     expect(podHostsFile(podOf(), ["10.1.0.5", "2001:db8::5"], { hostname: "web", domain: "" })).toBe(
       `# Kubernetes-managed hosts file.\n${FIXED}10.1.0.5\tweb\n2001:db8::5\tweb\n`,
     );
   });
 
-  it("has the full name first, and the pod's aliases last", () => {
+  it("has the FQDN first, and the pod's host aliases last", () => {
     expect(podHostsFile(podOf({ spec: { hostAliases } }), ["10.1.0.5"], { hostname: "web", domain: "sub.demo" })).toBe(
       `# Kubernetes-managed hosts file.\n${FIXED}10.1.0.5\tweb.sub.demo\tweb\n${ALIASES}`,
     );
   });
 
-  it("is the node's on the node's network, and the pod's aliases", () => {
+  it("is the node's file and the pod's host aliases on the host network", () => {
     expect(hostNetworkHostsFile(podOf({ spec: { hostAliases } }), "127.0.0.1 node-1\n")).toBe(
       `# Kubernetes-managed hosts file (host network).\n127.0.0.1 node-1\n${ALIASES}`,
     );

@@ -17,18 +17,18 @@ const POD_LABELS = {
 };
 
 describe("labels", () => {
-  it("gives a sandbox the pod's labels under ours, and its annotations", () => {
+  it("gives a sandbox the pod's labels, overridden by the kubelet's, and the pod's annotations", () => {
     const pod = podOf({ labels: { app: "x", "io.kubernetes.pod.name": "faked" }, annotations: { note: "hello" } });
     expect(sandboxLabels(pod)).toEqual({ app: "x", ...POD_LABELS });
     expect(sandboxAnnotations(pod)).toEqual({ note: "hello" });
   });
 
-  it("gives a container ours alone", () => {
+  it("gives a container only the kubelet's labels", () => {
     const labels = containerLabels(podOf({ labels: { app: "x" } }), { name: "main" });
     expect(labels).toEqual({ "io.kubernetes.container.name": "main", ...POD_LABELS });
   });
 
-  it("knows what no kubelet made", () => {
+  it("recognize sandboxes that no kubelet created", () => {
     expect(parseSandboxLabels({ app: "x" })).toBeUndefined();
   });
 });
@@ -44,7 +44,7 @@ describe("container annotations", () => {
     });
   });
 
-  it("carry preStop handler and ports with members in upstream's order, and come back", () => {
+  it("contain preStop handler and ports with members in upstream's order, and parse back", () => {
     const container = containerOf({
       image: IMAGE,
       lifecycle: {
@@ -90,7 +90,7 @@ describe("container annotations", () => {
     expect(annotations["io.kubernetes.container.preStopHandler"]).toBe(text);
   });
 
-  it("that are missing or broken read as never set", () => {
+  it("count as not set when missing or malformed", () => {
     const broken = {
       "io.kubernetes.container.restartCount": "many",
       "io.kubernetes.pod.terminationGracePeriod": "1.5",

@@ -63,7 +63,7 @@ const refused = (message: string, code = "InvalidArgument") => ({
 });
 
 describe("containerMounts", () => {
-  it("are the volumes, the hosts file, the termination message file", () => {
+  it("returns the volumes, the hosts file, the termination message file", () => {
     const list = [
       { name: "data", mountPath: "/data" },
       { name: "host", mountPath: "x", readOnly: true, mountPropagation: "HostToContainer" },
@@ -83,7 +83,7 @@ describe("containerMounts", () => {
     );
   });
 
-  it("leave /etc/hosts to a container that mounts it, and to pods without an address", () => {
+  it("omits /etc/hosts for a container that mounts it, and for pods without an IP", () => {
     expect(mounts([{ name: "host", mountPath: "/etc/hosts" }])).toEqual(
       ok([{ containerPath: "/etc/hosts", hostPath: "/srv/x" }, TERMINATION]),
     );
@@ -91,11 +91,11 @@ describe("containerMounts", () => {
     expect(needsHostsFile(podOf({ spec: { hostNetwork: true } }), [])).toBe(true);
   });
 
-  it("have no termination message file when the container wants none", () => {
+  it("omits the termination message file when the container has none", () => {
     expect(mounts([], { container: { terminationMessagePath: "" } })).toEqual(ok([HOSTS]));
   });
 
-  it("are relabelled for SELinux unless they are the host's", () => {
+  it("relabels mounts for SELinux unless they are the host's", () => {
     const list = [
       { name: "data", mountPath: "/data" },
       { name: "host", mountPath: "/x" },
@@ -113,7 +113,7 @@ describe("containerMounts", () => {
   it.each<[VolumeMounts[number], string]>([
     [{ name: "none", mountPath: "/m" }, 'cannot find volume "none" to mount into container "main"'],
     [{ name: "data", mountPath: "/m", mountPropagation: "Up" }, 'invalid MountPropagation mode: "Up"'],
-  ])("refuse %j in upstream's words", (mount, message) => {
+  ])("rejects %j with upstream's text", (mount, message) => {
     const reason = "CreateContainerConfigError";
     expect(mounts([mount])).toEqual({
       ok: false,
@@ -135,10 +135,13 @@ describe("containerMounts", () => {
     [rro("IfPossible"), false, false],
     [rro("Disabled"), true, false],
     [rro("Disabled", { readOnly: false, mountPropagation: "Bidirectional" }), false, false],
-  ])("%j are recursively read-only as far as the runtime can (%s): %s", (mount, recursiveReadOnlyMounts, expected) => {
-    const result = mounts([mount], { recursiveReadOnlyMounts });
-    expect(result.ok && result.value[0]?.recursiveReadOnly).toBe(expected);
-  });
+  ])(
+    "mounts %j recursively read-only as far as the runtime supports it (%s): %s",
+    (mount, recursiveReadOnlyMounts, expected) => {
+      const result = mounts([mount], { recursiveReadOnlyMounts });
+      expect(result.ok && result.value[0]?.recursiveReadOnly).toBe(expected);
+    },
+  );
 
   it.each<[VolumeMounts[number], boolean, string]>([
     [rro("Enabled"), false, "but it is not supported by the runtime"],
@@ -148,7 +151,7 @@ describe("containerMounts", () => {
       true,
       'but it is not compatible with propagation "HostToContainer"',
     ],
-  ])("refuse %j when the runtime can (%s)", (mount, recursiveReadOnlyMounts, why) => {
+  ])("rejects %j when the runtime support is (%s)", (mount, recursiveReadOnlyMounts, why) => {
     expect(mounts([mount], { recursiveReadOnlyMounts })).toMatchObject({
       ok: false,
       error: {
@@ -159,7 +162,7 @@ describe("containerMounts", () => {
     });
   });
 
-  it("refuse block devices", () => {
+  it("rejects block devices", () => {
     expect(mounts([], { container: { volumeDevices: [{ name: "d", devicePath: "/dev/x" }] } })).toEqual(
       refused('container "main": volumeDevices are not served yet', "Unimplemented"),
     );

@@ -47,11 +47,11 @@ describe("planPrune", () => {
       ["web-2", "web-0"],
     ],
   ];
-  it.each(table)("takes %s", (_what, containers, expected) => {
+  it.each(table)("removes %s", (_what, containers, expected) => {
     expect(pruned(containers)).toEqual([expected, []]);
   });
 
-  it("takes stopped older sandboxes of which no kept container is left", () => {
+  it("removes stopped older sandboxes without kept containers", () => {
     const containers = [
       instance("web", { restartCount: 3, ...inSandbox("new") }),
       dead("web", 2, inSandbox("older")),
@@ -61,7 +61,7 @@ describe("planPrune", () => {
     expect(pruned(containers, sandboxes)).toEqual([["web-1"], ["oldest", "unused"]]);
   });
 
-  it("never takes the newest sandbox, nor one that is still ready", () => {
+  it("never removes the newest sandbox or a ready one", () => {
     expect(pruned([], [old("newest")])).toEqual([[], []]);
     expect(pruned([], [sandbox({ id: sandboxId("new") }), old("other", { ready: true })])).toEqual([[], []]);
   });

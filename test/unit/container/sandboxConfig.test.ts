@@ -58,13 +58,13 @@ const plainConfig = (more: Partially = {}, linux: Partially["linux"] = {}): Part
 });
 
 describe("buildSandboxConfig", () => {
-  it("makes of a plain pod what upstream makes of it", () => {
+  it("builds upstream's config of a plain pod", () => {
     const pod = podOf({ labels: { app: "plain" }, annotations: { "example.com/note": "hello" } });
     const labels = { app: "plain", ...plainConfig().labels };
     expect(build(pod)).toEqual(ok(plainConfig({ labels, annotations: { "example.com/note": "hello" } })));
   });
 
-  it("makes of a static pod the same, its UID as it is", () => {
+  it("builds the same for a static pod, with its UID unchanged", () => {
     const uid = "00000000000000000000000000000001";
     const annotations = {
       "kubernetes.io/config.hash": uid,
@@ -92,7 +92,7 @@ describe("buildSandboxConfig", () => {
     );
   });
 
-  it("makes of a pod with limits, ports and users what upstream makes of it", () => {
+  it("builds upstream's config of a pod with limits, ports and users", () => {
     const web = containerOf({
       ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
       resources: { limits: { cpu: "200m", memory: "128Mi" }, requests: { cpu: "50m", memory: "32Mi" } },
@@ -121,7 +121,7 @@ describe("buildSandboxConfig", () => {
     );
   });
 
-  it("gives a pod on the node's namespaces no hostname of its own", () => {
+  it("sets no hostname for a pod in the node's namespaces", () => {
     const spec = { hostNetwork: true, hostPID: true, hostIPC: true, dnsPolicy: "Default" };
     const node = NamespaceMode.NODE;
     const namespaceOptions = { network: node, pid: node, ipc: node, usernsOptions: { mode: node } };
@@ -135,7 +135,7 @@ describe("buildSandboxConfig", () => {
     );
   });
 
-  it("passes on users, groups, SELinux, sysctls, privilege, shared processes, overhead", () => {
+  it("copies users, groups, SELinux, sysctls, privilege, shared processes, overhead", () => {
     const spec: Partial<PodSpec> = {
       shareProcessNamespace: true,
       overhead: { cpu: "100m", memory: "10Mi" },
@@ -170,7 +170,7 @@ describe("buildSandboxConfig", () => {
     );
   });
 
-  it("follows the node: no cgroups per pod, no CFS quota, whole containers killed on cgroup v2", () => {
+  it("follows the node's settings: no cgroups per pod, no CFS quota, whole containers killed on cgroup v2", () => {
     const node = { cgroupsPerQos: false, cpuCfsQuota: false, cgroupVersion: 2, singleProcessOomKill: false } as const;
     expect(build(podOf(), node)).toEqual(
       ok(plainConfig({}, { cgroupParent: "", resources: { cpuShares: 2n, unified: { "memory.oom.group": "1" } } })),
@@ -189,7 +189,7 @@ describe("buildSandboxConfig", () => {
         `plain.${"s".repeat(40)}.demo.svc.cluster.local is too long (64 characters is the max, 69 characters requested)`,
       "InvalidArgument",
     ],
-  ])("refuses %j", (spec, message, code) => {
+  ])("rejects %j", (spec, message, code) => {
     expect(build(podOf({ spec }))).toEqual({
       ok: false,
       error: { code, reason: "CreatePodSandboxError", message, retryable: false },
@@ -198,7 +198,7 @@ describe("buildSandboxConfig", () => {
 });
 
 describe("podPortMappings", () => {
-  it("are those of containers, then sidecars, each name or identical port once", () => {
+  it("returns ports of containers, then of sidecars, each name or identical port once", () => {
     const ports = [
       { name: "a", containerPort: 80, hostPort: 8080, hostIP: "127.0.0.1" },
       { name: "a", containerPort: 81 },

@@ -182,7 +182,7 @@ describe("containerSecurityContext", () => {
     [{ own: { appArmorProfile: { type: "Localhost" } } }, "missing localhost apparmor profile name"],
     [{ own: { appArmorProfile: { type: "Odd" } } }, 'unknown apparmor profile type: "Odd"'],
     [{ ofPod: { supplementalGroupsPolicy: "Odd" } }, "unsupported supplementalGroupsPolicy: Odd"],
-  ])("refuses %j", (given, why) => {
+  ])("rejects %j", (given, why) => {
     expect(contextOf(given)).toEqual({
       ok: false,
       error: {
@@ -196,7 +196,7 @@ describe("containerSecurityContext", () => {
 });
 
 describe("imageUserOf", () => {
-  it("is the number, else the name, else root", () => {
+  it("returns the number, else the name, else root", () => {
     expect([
       imageUserOf({ uid: { value: 5n }, username: "x" }),
       imageUserOf({ uid: undefined, username: "x" }),

@@ -16,7 +16,7 @@ describe("containerSpecHash", () => {
 });
 
 describe("goJson", () => {
-  it("is compact, leaves out undefined, escapes what HTML gives a meaning", () => {
+  it("is compact, omits undefined members and escapes HTML characters", () => {
     expect(goJson({ b: "<a&b>", a: undefined, c: ["\u2028", 1] })).toBe(
       String.raw`{"b":"\u003ca\u0026b\u003e","c":["\u2028",1]}`,
     );
@@ -30,7 +30,7 @@ describe("goQuote", () => {
     ["line\nand\ttab", String.raw`"line\nand\ttab"`],
     ["\x07\x0b\x01\x7f", String.raw`"\a\v\x01\x7f"`],
     ["\\u0007", String.raw`"\\u0007"`],
-  ])("quotes %j as upstream prints it", (text, quoted) => {
+  ])("quotes %j like upstream", (text, quoted) => {
     expect(goQuote(text)).toBe(quoted);
   });
 });

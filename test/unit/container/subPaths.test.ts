@@ -26,7 +26,7 @@ function binds(volumeMounts: NonNullable<Container["volumeMounts"]>) {
 }
 
 describe("subPathBinds", () => {
-  it("are the parts of volumes, each at a place of its own, by container and mount", () => {
+  it("returns a bind per subPath, with its own target per container and mount", () => {
     const list = [
       { name: "data", mountPath: "/whole" },
       { name: "data", mountPath: "/logs", subPathExpr: "logs/$(POD)" },
@@ -58,11 +58,11 @@ describe("subPathBinds", () => {
     [{ subPath: "a/../../b" }, "unable to provision SubPath `a/../../b`: must not contain '..'"],
     [{ subPathExpr: "$(POD)/../x" }, "unable to provision SubPath `web-0/../x`: must not contain '..'"],
     [{ subPathExpr: "$(NOBODY)/$(EMPTY)" }, "missing value for EMPTY, NOBODY"],
-  ])("refuse %j", (part, message) => {
+  ])("rejects %j", (part, message) => {
     expect(binds([{ name: "data", mountPath: "/m", ...part }])).toBe(`CreateContainerConfigError: ${message}`);
   });
 
-  it("refuse parts that are too long in all", () => {
+  it("rejects subPaths that are too long in total", () => {
     const list = Array.from({ length: 7 }, (_, index) => ({
       name: "data",
       mountPath: `/m${index}`,

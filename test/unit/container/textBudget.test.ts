@@ -17,14 +17,14 @@ describe("expand", () => {
   const text = "$(A) and $(A)";
   const values = (name: string) => (name === "A" ? "x".repeat(100) : undefined);
 
-  it("makes up to so many characters, and no more", () => {
+  it("produces at most the maximum of characters", () => {
     expect(expand(text, values, 205)).toHaveLength(205);
     expect(expand(text, values, 204)).toBeUndefined();
     expect(expand("plain", values, 5)).toBe("plain");
     expect(expand("plain", values, 4)).toBeUndefined();
   });
 
-  it("stops asking for values once it has too much", () => {
+  it("requests no more values beyond the maximum", () => {
     let asked = 0;
     const value = "x".repeat(KIB);
     const count = (): string => {
@@ -35,7 +35,7 @@ describe("expand", () => {
     expect(asked).toBeLessThan(20);
   });
 
-  it.each(["$(", "$($", "$$", "$(A", "$(A)", "$", ")$("])("reads text of many %s in linear time", (piece) => {
+  it.each(["$(", "$($", "$$", "$(A", "$(A)", "$", ")$("])("expands text of many %s in linear time", (piece) => {
     expectLinear(
       (size) => piece.repeat(size / piece.length),
       (long) => expand(long, () => undefined, Number.POSITIVE_INFINITY),
@@ -44,7 +44,7 @@ describe("expand", () => {
 });
 
 describe("textBudget", () => {
-  it("gives exactly its bytes, counted in UTF-8, and names container, field and bound", () => {
+  it("allows exactly its bytes, counted in UTF-8, and names container, field and bound", () => {
     const budget = textBudget("web", "what it says");
     expect(budget.take("a", MAX_CONTAINER_TEXT_BYTES - 4)).toEqual({ ok: true, value: undefined });
     expect(budget.expand("b", "é", () => undefined)).toEqual({ ok: true, value: "é" });
@@ -68,7 +68,7 @@ interface Given {
   readonly files?: EnvFiles;
 }
 
-describe("the environment of a container is bounded in all", () => {
+describe("the environment of a container is bounded against", () => {
   const environment = (env: EnvVars, { container = {}, pod = podOf(), ...given }: Given = {}) => {
     const result = containerEnvironment({
       pod,
@@ -93,7 +93,7 @@ describe("the environment of a container is bounded in all", () => {
     expect(environment(env)).toBe(tooMuch("env[2]"));
   });
 
-  it("one name that doubles itself", () => {
+  it("a name that doubles itself", () => {
     const env = many(60, (index) => ({ name: "A", value: index === 0 ? "x" : "$(A)$(A)" }));
     expect(environment(env)).toBe(tooMuch("env[22]"));
   });
@@ -109,7 +109,7 @@ describe("the environment of a container is bounded in all", () => {
     data: { K: btoa("x".repeat(MIB)) },
   } as const;
 
-  it("whole ConfigMaps and Secrets that are named again and again", () => {
+  it("whole ConfigMaps and Secrets that are referenced repeatedly", () => {
     const times = (count: number): Given => ({
       container: {
         envFrom: Array.from({ length: count }, (_, index) => ({ prefix: `P${index}`, configMapRef: { name: "big" } })),
@@ -160,7 +160,7 @@ describe("the environment of a container is bounded in all", () => {
   });
 });
 
-describe("the environment of a container takes linear time", () => {
+describe("the environment of a container takes linear time for", () => {
   const made = (container: Container, pod: Pod, files: EnvFiles = new Map()) =>
     containerEnvironment({
       pod,
@@ -171,7 +171,7 @@ describe("the environment of a container takes linear time", () => {
       node: { allocatable: {}, hostIpUnknown: "" },
     });
 
-  it("however many variables come from one file", () => {
+  it("many variables from one file", () => {
     const value = Array.from({ length: 16_000 }, (_, index) => `K${index}='v'`).join("\n");
     const files: EnvFiles = new Map([["v/f", { path: "/v/f", content: { ok: true, value } }]]);
     expectLinear(
@@ -187,7 +187,7 @@ describe("the environment of a container takes linear time", () => {
     );
   });
 
-  it("however many resources and containers variables name", () => {
+  it("many variables with resources and containers", () => {
     expectLinear(
       (size) => {
         const limits = Object.fromEntries(Array.from({ length: size }, (_, index) => [`example.com/r${index}`, "1"]));

@@ -26,7 +26,7 @@ const counted = (object: Partial<KubeletEvent["object"]>, count = 1): CountedEve
 });
 
 describe("apiEvent", () => {
-  it("is what tools/record makes of an event of a container", () => {
+  it("equals the event that tools/record creates for a container", () => {
     expect(apiEvent(counted({}, 3), "node-1")).toEqual({
       metadata: { namespace: "demo", name: "web.18867251edfa0007" },
       involvedObject: {
@@ -49,12 +49,12 @@ describe("apiEvent", () => {
     });
   });
 
-  it("names the version of the object that was told of, where it has one", () => {
+  it("contains the resource version of the involved object when there is one", () => {
     const { involvedObject } = apiEvent(counted({ resourceVersion: "577" }), "node-1");
     expect(involvedObject.resourceVersion).toBe("577");
   });
 
-  it("keeps events of nodes, which have no namespace, in the default one", () => {
+  it("puts events of nodes into the default namespace", () => {
     const { metadata, involvedObject } = apiEvent(
       counted({ kind: "Node", namespace: "", name: "node-1", uid: "node-1", fieldPath: "" }),
       "node-1",
@@ -65,7 +65,7 @@ describe("apiEvent", () => {
     ]);
   });
 
-  it("is patched by count, last time and message alone", () => {
+  it("is patched in count, last time and message only", () => {
     expect(eventPatch(counted({}, 4))).toEqual({
       count: 4,
       lastTimestamp: "2026-01-01T00:01:01Z",
@@ -74,7 +74,7 @@ describe("apiEvent", () => {
   });
 });
 
-describe("an answer of the server", () => {
+describe("a response to an event", () => {
   const terminating = { details: { causes: [{ reason: "NamespaceTerminating" }] } };
   it.each([
     ["there is one of that name", apiError({ code: 409, reason: "AlreadyExists" }), [true, true]],
@@ -86,7 +86,7 @@ describe("an answer of the server", () => {
     ["the server is in trouble", apiError({ code: 500 }), [false, false]],
     ["the server is away", kubeletError("Unavailable", "connection refused"), [false, false]],
     ["nobody answered", kubeletError("DeadlineExceeded", "no answer"), [false, false]],
-  ])("%s: is it final, was it to be expected", (_, error, expected) => {
+  ])("%s: final, expected", (_, error, expected) => {
     expect([isRefused(error), isExpectedRefusal(error)]).toEqual(expected);
   });
 });

@@ -48,7 +48,7 @@ describe("the crash-loop curve", () => {
   it("starts at 1 s and ends at 60 s under ReduceDefaultCrashLoopBackOffDecay", () => {
     expect(crashLoop(crashLoopPolicy(undefined, true), 1, 9)).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60]);
   });
-  it("lets a configured maximum win over that gate's, but not over its first delay", () => {
+  it("prefers a configured maximum to that gate's, but keeps the gate's first delay", () => {
     expect(crashLoop(crashLoopPolicy(300_000, true), 1, 11)).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
   });
   it("forgets a container that ran more than 10 minutes", () => {
@@ -75,7 +75,7 @@ describe("nextDelay and nextBackoff", () => {
   });
 });
 
-describe("waits that count from the failure", () => {
+describe("backoff that counts from the failure", () => {
   const policy = DEFAULT_CRASH_LOOP_POLICY;
   const failed = registerFailure(NO_BACKOFFS, "image", mono(100), policy);
   it.each([
@@ -86,7 +86,7 @@ describe("waits that count from the failure", () => {
   ])("%s", (_title, now, until) => {
     expect(retryAt(failed, "image", mono(now), policy)).toBe(until);
   });
-  it("holds nobody else back", () => {
+  it("delays no other key", () => {
     expect(retryAt(failed, "other", mono(100), policy)).toBeUndefined();
   });
   it("doubles with the second failure", () => {
@@ -101,17 +101,17 @@ describe("pruneBackoffs", () => {
     ["old", { delayMs: 300_000, updatedAt: mono(0) }],
     ["young", { delayMs: 10_000, updatedAt: mono(500) }],
   ]);
-  it("drops what is forgotten", () => {
+  it("drops forgotten keys", () => {
     expect(pruneBackoffs(table, mono(601), DEFAULT_CRASH_LOOP_POLICY)).toEqual(
       new Map([["young", { delayMs: 10_000, updatedAt: mono(500) }]]),
     );
   });
-  it("drops keys that are no longer live, and only those, when told which are", () => {
+  it("drops only keys that are not live, when the live ones are given", () => {
     expect(pruneBackoffs(table, mono(601), DEFAULT_CRASH_LOOP_POLICY, new Set(["old"]))).toEqual(
       new Map([["old", { delayMs: 300_000, updatedAt: mono(0) }]]),
     );
   });
-  it("gives the same table back when nothing is to be dropped", () => {
+  it("returns the same table when nothing is dropped", () => {
     expect(pruneBackoffs(table, mono(550), DEFAULT_CRASH_LOOP_POLICY)).toBe(table);
   });
 });

@@ -6,7 +6,7 @@ import { connectionToClose, peerGroup } from "../../../src/core/server/connectio
 const held = (words: string) =>
   words.split(" ").map((word, at) => ({ at, peer: word.toLowerCase(), isIdle: word === word.toLowerCase() }));
 
-describe("a room that is full", () => {
+describe("choosing a connection to close", () => {
   it.each([
     ["the oldest of the only peer", "a a a", 0, 0],
     ["the oldest of the peer that holds most", "b a a", 1, 1],
@@ -22,7 +22,7 @@ describe("a room that is full", () => {
   });
 });
 
-describe("a peer", () => {
+describe("the peer of an address", () => {
   it.each([
     [undefined, ""],
     ["10.0.0.1", "10.0.0.1"],
@@ -32,7 +32,7 @@ describe("a peer", () => {
     ["2001:db8:1:2::", "2001:db8:1:2"],
     ["::1", "0:0:0:0"],
     ["fe80::1%eth0", "fe80:0:0:0"],
-  ])("%s is %s", (address, group) => {
+  ])("of %s is %s", (address, group) => {
     expect(peerGroup(address)).toBe(group);
   });
 });

@@ -16,11 +16,11 @@ describe("a broken invariant", () => {
     ["toKubeletError", () => toKubeletError(BROKEN)],
     ["ioError", () => ioError("read", "/x", BROKEN)],
     ["transportError", () => transportError("GET /x", BROKEN)],
-  ])("is thrown again by %s", (_, convert) => {
+  ])("is rethrown by %s", (_, convert) => {
     expect(convert).toThrow(BROKEN);
   });
 
-  it("passes through an error channel as it is, beside KubeletErrors", () => {
+  it("passes unchanged through an error channel, beside KubeletErrors", () => {
     const own = kubeletError("NotFound", "no such pod");
     expect([asFailure(BROKEN), asFailure(own), asFailure("odd")]).toEqual([
       BROKEN,
@@ -29,7 +29,7 @@ describe("a broken invariant", () => {
     ]);
   });
 
-  it("is seen by the newest witness before anybody can catch it", () => {
+  it("reaches the newest witness before any code can catch it", () => {
     const seen: string[] = [];
     const swallow = (message: string): void => {
       try {
@@ -49,7 +49,7 @@ describe("a broken invariant", () => {
   it.each([
     [{ kind: "odd" }, 'unreachable: {"kind":"odd"}'],
     [12n, "unreachable: 12"],
-  ])("names the value that no case of a switch takes: %s", (value, message) => {
+  ])("names the value that no case of a switch handles: %s", (value, message) => {
     expect(() => unreachable(value as never)).toThrow(new InvariantError(message));
   });
 });

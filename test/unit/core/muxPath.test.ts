@@ -27,7 +27,7 @@ describe("a path", () => {
     ["http://other/exec", undefined],
     ["http://other/logs?a", "/logs/?a"],
     ["//\u00e9 \n", "/%C3%A9%20%0A"],
-  ])("%s is moved to %s", (path, target) => {
+  ])("%s is redirected to %s", (path, target) => {
     expect(movedTo(path)).toBe(target);
   });
 
@@ -38,7 +38,7 @@ describe("a path", () => {
     ["/pods/x", "404: Page Not Found"],
     ["/exec", "404: Page Not Found"],
     ["/debug/pprof/", "404: Page Not Found"],
-  ])("%s that nobody serves", (path, text) => {
+  ])("%s is not found", (path, text) => {
     expect(notFoundText(path)).toBe(text);
   });
 });
@@ -52,7 +52,7 @@ it.each([
   ["text/html;q=0.9,,", true],
   ["application/*", false],
   ["text/html", false],
-])("who accepts %j takes JSON: %s", (accept, expected) => {
+])("Accept %j allows JSON: %s", (accept, expected) => {
   expect(takes(accept, "application/json")).toBe(expected);
 });
 
@@ -60,6 +60,6 @@ it.each([
   ["2026-11-22T08:11:25.9Z", "Sun, 22 Nov 2026 08:11:25 GMT"],
   ["1970-01-01T00:00:00Z", "Thu, 01 Jan 1970 00:00:00 GMT"],
   ["2024-02-29T23:59:59Z", "Thu, 29 Feb 2024 23:59:59 GMT"],
-])("%s in a header", (instant, text) => {
+])("%s is an HTTP date", (instant, text) => {
   expect(httpDate(epochMs(Date.parse(instant)))).toBe(text);
 });

@@ -8,7 +8,7 @@ const faultOf = (query: string, path = ""): string => {
 };
 
 describe("a query of node logs", () => {
-  it.each(["", "other=1", "tailLines="])("%j is none", (query) => {
+  it.each(["", "other=1", "tailLines="])("%j is not a query", (query) => {
     expect(read(query, "any/path")).toEqual({ kind: "none" });
   });
 
@@ -19,7 +19,7 @@ describe("a query of node logs", () => {
     expect(read(query)).toEqual({ kind: "query", query: wanted });
   });
 
-  it("names services and what of them", () => {
+  it("names services and their options", () => {
     const query =
       "query=kubelet&query=crio&sinceTime=2026-01-02T03:04:05Z&untilTime=2026-01-02T13:14:15%2B01:00&tailLines=10&boot=-1&pattern=--foo";
     const found = read(query);
@@ -60,11 +60,11 @@ describe("a query of node logs", () => {
       '406 untilTime: Invalid value: "2026-1-1 00:00:00": must be after `sinceTime`',
     ],
     ["query=a&pattern=%00", '406 pattern: Invalid value: "\\u0000": invalid character'],
-  ])("%s is refused", (query, wanted) => {
+  ])("%s is rejected", (query, wanted) => {
     expect(faultOf(query)).toBe(wanted);
   });
 
-  it("is for the root alone", () => {
+  it("is accepted at the root only", () => {
     expect(faultOf("query=kubelet", "syslog")).toBe("406 path not allowed in query mode");
   });
 });

@@ -4,7 +4,7 @@ import { startEvents } from "../../../src/core/node/nodeEvents.ts";
 const reasons = (swapBytes: bigint, kernelVersion: string, cgroupVersion?: 1 | 2) =>
   startEvents("n1", { swapBytes, kernelVersion, cgroupVersion }).map(({ type, reason }) => `${type} ${reason}`);
 
-describe("what a kubelet says of its node at its start", () => {
+describe("start-up events of a node", () => {
   it.each([
     [0n, "5.10.0", ["Normal Starting"]],
     [1n, "6.4.0-rc1", ["Normal Starting"]],
@@ -14,7 +14,7 @@ describe("what a kubelet says of its node at its start", () => {
     expect(reasons(swapBytes, kernelVersion)).toEqual(expected);
   });
 
-  it("on cgroups of version 1, which is what it warns of", () => {
+  it("warn about cgroup v1", () => {
     expect([1, 2, undefined].map((version) => reasons(0n, "5.4", version as 1 | 2 | undefined))).toEqual([
       ["Normal Starting", "Warning CgroupV1"],
       ["Normal Starting"],
@@ -22,7 +22,7 @@ describe("what a kubelet says of its node at its start", () => {
     ]);
   });
 
-  it("in upstream's words where it warns", () => {
+  it("have upstream's texts for warnings", () => {
     const object = { kind: "Node", namespace: "", name: "n1", uid: "", fieldPath: "" };
     expect(startEvents("n1", { swapBytes: 1n, kernelVersion: "5.4", cgroupVersion: 1 }).slice(1)).toEqual([
       {

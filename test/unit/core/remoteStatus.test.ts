@@ -37,6 +37,6 @@ it.each([
   expect(JSON.parse(translatedStatus(text))).toEqual(status);
 });
 
-it("says what is no Status", () => {
+it("converts malformed Status objects", () => {
   expect(translatedStatus("broken")).toContain('in \\"broken\\"');
 });

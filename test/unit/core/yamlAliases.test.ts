@@ -19,7 +19,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
 ];
 const parsed = (text: string) => parseManifest(new TextEncoder().encode(text));
 
-describe("aliases of a YAML document are bounded by what they stand for", () => {
+describe("aliases of a YAML document are bounded by their expansion", () => {
   it.each(HOSTILE)("%s", (_what, text) => {
     const why = `its aliases stand for more than ${MAX_ALIASED_NODES} values`;
     expect(parsed(text)).toEqual({ documents: [], faults: [{ line: 1, reason: `cannot be read: ${why}` }] });
@@ -29,7 +29,7 @@ describe("aliases of a YAML document are bounded by what they stand for", () => 
     });
   });
 
-  it("takes ordinary aliases and merges, also of names that scalars have", () => {
+  it("accepts ordinary aliases and merges, also of anchors named like scalars", () => {
     const text = "a: &a {x: 1}\nb: {<<: *a, z: a}\nc: [*a, a]";
     const expected = { a: { x: 1 }, b: { x: 1, z: "a" }, c: [{ x: 1 }, "a"] };
     expect(parsed(text).documents.map(({ value }) => value)).toEqual([expected]);
@@ -45,7 +45,7 @@ describe("the depth of a document is bounded", () => {
     expect(isTooDeep(JSON.parse(nested(MAX_JSON_DEPTH + 1)))).toBe(true);
   });
 
-  it.each([MAX_JSON_DEPTH + 1, 300_000])("refuses a manifest of %d levels", (depth) => {
+  it.each([MAX_JSON_DEPTH + 1, 300_000])("rejects a manifest of %d levels", (depth) => {
     const reason = `cannot be read: it is nested more than ${MAX_JSON_DEPTH} levels deep`;
     expect(parsed(nested(depth))).toEqual({ documents: [], faults: [{ line: undefined, reason }] });
   });

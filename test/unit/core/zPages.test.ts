@@ -37,7 +37,7 @@ describe("pages", () => {
     expect(pageForm(accept, "Statusz")).toEqual(form);
   });
 
-  it("say what they are, and when that is old", () => {
+  it("contain their type, and a deprecation warning for the older version", () => {
     expect([
       pageHeaders({ format: "yaml", version: "v1beta1" }, "Statusz"),
       pageHeaders({ format: "json", version: "v1alpha1" }, "Flagz"),
@@ -50,7 +50,7 @@ describe("pages", () => {
     ]);
   });
 
-  it("of flags", () => {
+  it("list the flags", () => {
     const flags = new Map([
       ["v", "2"],
       ["address", "0.0.0.0"],
@@ -64,7 +64,7 @@ describe("pages", () => {
     });
   });
 
-  it("of the process", () => {
+  it("describe the process", () => {
     expect(statuszText(STATUS)).toBe(
       `\nkubelet statusz\n${WARNING}\nStarted: Mon Nov  2 03:04:05 UTC 2026\nUp: 25 hr 01 min 02 sec\nGo version: node v24\nBinary version: 1.36.2\nEmulation version: 1.36\nPaths: /configz /healthz\n`,
     );

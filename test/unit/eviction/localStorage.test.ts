@@ -83,14 +83,14 @@ describe("storageViolation", () => {
     expect(storageViolation(podOf({ spec }), stats(measured), false)?.message).toBe(message);
   });
 
-  it("does not count what a container writes to another file system", () => {
+  it("ignores what a container writes to another file system", () => {
     const spec = limited("1Ki", "1Mi");
     const measured = stats({ containers: [used("c0", 500, 2000)], "ephemeral-storage": fs(2500) });
     expect(storageViolation(podOf({ spec }), measured, true)).toBeUndefined();
     expect(storageViolation(podOf({ spec }), measured, false)?.signal).toBe("ephemeralcontainerfs.limit");
   });
 
-  it("judges the volumes first, then the pod, then containers", () => {
+  it("checks volumes first, then the pod, then containers", () => {
     const spec = { ...limited("1Ki"), ...emptyDirs("1Ki") };
     const measured = { containers: [used("c0", 0, 9 * KI)], "ephemeral-storage": fs(9 * KI) };
     const signal = (volume: number) =>
@@ -107,7 +107,7 @@ describe("hasStorageLimits", () => {
     ["the pod's own limit", { resources: { limits: { "ephemeral-storage": "1Gi" } } }, false],
     ["a critical pod", { ...emptyDirs("1Ki"), priority: 2_000_000_000 }, false],
     ["other resources", { containers: [containerOf({ resources: { limits: { memory: "1Gi" } } })] }, false],
-  ])("asks for nobody's measurement without need: %s", (_, spec, expected) => {
+  ])("requires measurements only when needed: %s", (_, spec, expected) => {
     expect(hasStorageLimits(podOf({ spec }))).toBe(expected);
   });
 });

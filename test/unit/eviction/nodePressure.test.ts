@@ -96,7 +96,7 @@ describe("pressure", () => {
     expect(looks([threshold(signal, 10)], [left(signal, 9)], LOOK_MS)).toEqual([pressure]);
   });
 
-  it("of one kind ends by itself", () => {
+  it("ends for each kind separately", () => {
     const both: Observations = new Map([...left("pid.available", 1), ...left("nodefs.available", 1)]);
     const thresholds = [threshold("pid.available", 10), threshold("nodefs.available", 10)];
     expect(looks(thresholds, [both, left("pid.available", 1), left("pid.available", 1)], 2 * LOOK_MS)).toEqual([
@@ -106,7 +106,7 @@ describe("pressure", () => {
     ]);
   });
 
-  it("is no new state while nothing is met and nothing was", () => {
+  it("keeps the same state while no threshold is met", () => {
     const state = nextPressure(noPressureSeen, [threshold(MEMORY, 1)], left(MEMORY, 5), monotonicMs(0));
     expect(state).toBe(noPressureSeen);
   });

@@ -12,7 +12,7 @@ const settings = (more: Partial<EvictionSettings>): EvictionSettings => ({
 const MI = 2 ** 20;
 
 describe("evictionThresholds", () => {
-  it("are the hard ones, the soft ones with their grace, and that of the memory of all pods", () => {
+  it("returns hard thresholds, soft ones with their grace period, and that of the memory of all pods", () => {
     const found = evictionThresholds(
       settings({
         evictionHard: { "memory.available": "100Mi", "nodefs.inodesFree": "5%" },
@@ -35,7 +35,7 @@ describe("evictionThresholds", () => {
     ["those of containerfs, which upstream replaces", { evictionHard: { "containerfs.available": "5%" } }],
     ["that of all pods where their allocatable is not enforced", { enforceNodeAllocatable: ["none"] }],
     ["that of all pods for a soft one", {}],
-  ])("leave out %s", (_, more) => {
+  ])("ignores %s", (_, more) => {
     const evictionSoft = { "memory.available": "1Mi" };
     const signals = evictionThresholds(settings({ evictionSoft, ...more })).map(({ signal }) => signal);
     expect(signals).toEqual(["memory.available"]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatOf, mkfsArgs } from "../../../src/core/mount/deviceFormat.ts";
 
-describe("what is on a block device", () => {
+describe("the format of a block device", () => {
   it.each([
     ["a file system", "DEVNAME=/dev/loop0\nTYPE=ext4\n", "ext4"],
     ["partitions", "DEVNAME=/dev/vda\nPTTYPE=gpt\n", "unknown data, probably partitions"],
@@ -19,7 +19,7 @@ describe("mkfs", () => {
     ["ext3", ["-F", "-m0", "/dev/x"]],
     ["xfs", ["-f", "/dev/x"]],
     ["btrfs", ["/dev/x"]],
-  ])("asks nothing back: %s", (fsType, expected) => {
+  ])("needs no confirmation: %s", (fsType, expected) => {
     expect(mkfsArgs(fsType, "/dev/x")).toEqual(expected);
   });
 });

@@ -21,7 +21,7 @@ const TABLE = [
 describe("the mount table", () => {
   const entries = parseMountInfo(TABLE.join("\n"));
 
-  it("is read field by field, optional ones, octal escapes and an empty source included", () => {
+  it("is parsed field by field, with optional fields, octal escapes and an empty source", () => {
     expect(entries).toEqual([
       {
         id: 22,
@@ -98,7 +98,7 @@ describe("the mount table", () => {
     ]);
   });
 
-  it("keeps no line that is cut short", () => {
+  it("skips truncated lines", () => {
     expect(parseMountInfo("22 1 8:1 / / rw,relatime shared:1\n22 1")).toEqual([]);
   });
 
@@ -108,7 +108,7 @@ describe("the mount table", () => {
     ["/var/lib/kubelet", 41],
     ["/", 22],
     ["/run/netns/x/y", undefined],
-  ])("knows what is mounted at or below %s", (path, id) => {
+  ])("finds the mount at or below %s", (path, id) => {
     expect(mountedAtOrBelow(entries, path)?.id).toBe(id);
   });
 
@@ -119,12 +119,12 @@ describe("the mount table", () => {
     ["/mnt/nfsx", 22, false],
     ["/", 22, false],
     ["/var/lib/kubelet/pods/u/volumes/kubernetes.io~empty-dir/m/file", 41, false],
-  ])("knows which mount holds %s, and whether somebody else answers for it", (path, id, remote) => {
+  ])("finds the mount that holds %s, and whether it is remote", (path, id, remote) => {
     const found = mountHolding(entries, path);
     expect([found?.id, found && isRemote(found)]).toEqual([id, remote]);
   });
 
-  it("sees the topmost of several mounts at one place", () => {
+  it("returns the topmost of several mounts at one path", () => {
     const [root] = entries;
     const over = root === undefined ? [] : [root, { ...root, id: 99 }];
     expect([mountAt(over, "/")?.id, mountAt(entries, "/mnt")?.id]).toEqual([99, undefined]);
@@ -153,7 +153,7 @@ describe("the mount table of a node with pods", () => {
   );
   const idAt = (path: string) => mountAt(entries, path)?.id;
 
-  it("tells binds of binds by the file system they share, and where in it each begins", () => {
+  it("distinguishes binds of binds by their file system and root", () => {
     const shown = entries
       .filter(({ device }) => device === "8:17")
       .map(({ id, root, options, propagation }) => [id, root, options[0], propagation]);
@@ -165,19 +165,19 @@ describe("the mount table of a node with pods", () => {
     ]);
   });
 
-  it("finds what else below a directory shows the same place of a file system, and not the place itself", () => {
+  it("finds other paths below a directory that show the same directory, but not the path itself", () => {
     const placed = (id: number) => entries.find((entry) => entry.id === id)?.mountPoint ?? "";
     expect(seenBelow(entries, `${placed(60)}/data`, POD)).toEqual([placed(61)]);
     expect(seenBelow(entries, placed(61), "/elsewhere")).toEqual([]);
   });
 
-  it("finds mounts of what is deleted at their places, and none at places that are deleted", () => {
+  it("finds mounts of deleted files at their paths, and none at deleted paths", () => {
     expect([idAt(`${POD}/volume-subpaths/pv1/main/1`), idAt(`${POD}/etc-hosts`)]).toEqual([63, 64]);
     expect(idAt(`${POD}/volumes/kubernetes.io~empty-dir/gone m`)).toBeUndefined();
     expect(mountedAtOrBelow(entries, `${POD}/volumes/kubernetes.io~empty-dir/gone m`)?.id).toBe(72);
   });
 
-  it("sees the upper of two, and the layers of a container", () => {
+  it("returns the upper of two mounts, and the layers of a container", () => {
     expect(idAt(`${POD}/volumes/kubernetes.io~empty-dir/m`)).toBe(71);
     expect(mountAt(entries, "/run/containerd/c/rootfs")?.superOptions).toEqual([
       "rw",
@@ -187,7 +187,7 @@ describe("the mount table of a node with pods", () => {
     ]);
   });
 
-  it("has everything of a pod below its directory", () => {
+  it("finds all mounts of a pod below its directory", () => {
     const below = entries.filter(({ mountPoint }) => mountPoint.startsWith(`${POD}/`)).map(({ id }) => id);
     expect([below, mountedAtOrBelow(entries, POD)?.id]).toEqual([[61, 62, 63, 64, 70, 71, 72], 61]);
   });

@@ -5,7 +5,7 @@ const FS_GROUP = 2_000;
 const directory = (mode: number, gid = FS_GROUP) => ({ isDirectory: true, mode, gid });
 const file = (mode: number, gid = FS_GROUP) => ({ isDirectory: false, mode, gid });
 
-describe("giving a volume to a group", () => {
+describe("changing the group of a volume", () => {
   it.each([
     ["a directory may be read, written and entered, and keeps the group", directory(0o755, 0), false, FS_GROUP, 0o2775],
     ["a directory to read may be read and entered", directory(0o700, 0), true, FS_GROUP, 0o2750],
@@ -30,7 +30,7 @@ describe("giving a volume to a group", () => {
     ["not to be written, nor needed to", directory(0o2550), true, false],
     ["not to be entered", directory(0o2660), false, true],
     ["a file", file(0o2770), false, true],
-  ])("is needed by a root that is %s", (_, root, readOnly, expected) => {
+  ])("is needed for a root that is %s", (_, root, readOnly, expected) => {
     expect(rootMismatches(root, FS_GROUP, readOnly)).toBe(expected);
   });
 });

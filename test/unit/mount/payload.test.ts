@@ -13,12 +13,12 @@ const clean = (...paths: readonly string[]) => {
   return result.ok ? [...result.value.keys()] : result.error.message;
 };
 
-describe("the files a volume may have", () => {
-  it("are known by clean paths, in one order", () => {
+describe("the payload of a volume", () => {
+  it("has clean paths, sorted", () => {
     expect(clean("z", "./a//b/", "a/./c")).toEqual(["a/b", "a/c", "z"]);
   });
 
-  it("are the later ones where two have one path", () => {
+  it("keeps the later of two files with one path", () => {
     const [first, second] = [{ content: new Uint8Array(1) }, { content: new Uint8Array(2) }];
     const result = cleanPayload(
       new Map([
@@ -38,15 +38,15 @@ describe("the files a volume may have", () => {
     ["./", "invalid path: must name a file: ./"],
     ["a\0", 'invalid path: must be UTF-8 without NUL: "a\\u0000"'],
     ["\udc00", 'invalid path: must be UTF-8 without NUL: "\\udc00"'],
-  ])("are not at %j", (path, why) => {
+  ])("rejects a file at %j", (path, why) => {
     expect(clean("fine", path)).toBe(why);
   });
 
-  it("may have names that start with two dots below the root", () => {
+  it("accepts names that start with two dots below the root", () => {
     expect(clean("a/..b")).toEqual(["a/..b"]);
   });
 
-  it("count name and path in bytes", () => {
+  it("counts names and paths in bytes", () => {
     expect(clean("é".repeat(127))).toHaveLength(1);
     expect(clean("é".repeat(128))).toContain("filenames must be less than or equal to 255 characters");
     const directories = "é".repeat(100).concat("/").repeat(20);
@@ -54,11 +54,11 @@ describe("the files a volume may have", () => {
     expect(clean(`${directories}${"a".repeat(77)}`)).toContain("must be less than or equal to 4096 characters");
   });
 
-  it("are not where another one needs a directory", () => {
+  it("rejects a file where another one needs a directory", () => {
     expect(clean("a/b/c", "a/b")).toBe("invalid path: another file is where it needs a directory: a/b/c");
   });
 
-  it("have at most 64 MiB together", () => {
+  it("is limited to 64 MiB", () => {
     const half = { content: new Uint8Array(32 * 1024 * 1024) };
     const files = new Map([
       ["a", half],
@@ -68,12 +68,12 @@ describe("the files a volume may have", () => {
     expect(cleanPayload(new Map([...files, ["c", { content: new Uint8Array(1) }]])).ok).toBe(false);
   });
 
-  it("are seen by the first name of their path", () => {
+  it("is visible by the first element of each path", () => {
     expect([...visibleNames(["a/b", "a/c", "d"])]).toEqual(["a", "d"]);
     expect(directoriesOf("a/b/c")).toEqual(["a", "a/b"]);
   });
 
-  it("are in generations named by the time", () => {
+  it("is stored in generations named after the time", () => {
     const time = { year: 2026, month: 1, day: 2, hour: 3, minute: 4, second: 5, micros: 6 };
     expect(generationPrefix(time)).toBe("..2026_01_02_03_04_05.");
     expect([`${generationPrefix(time)}x`, "..data", "..data_tmp", "2026", "..."].map(isGeneration)).toEqual([

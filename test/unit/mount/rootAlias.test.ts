@@ -15,11 +15,11 @@ describe("a root directory that is reached through a link", () => {
     ["/var/lib/kubelet-other", "/var/lib/kubelet-other"],
     ["/data/kubelet/pods", "/data/kubelet/pods"],
     ["/mnt/disk", "/mnt/disk"],
-  ])("is looked for in the kernel without it: %s", (path, expected) => {
+  ])("is resolved for the kernel: %s", (path, expected) => {
     expect(alias.toReal(path)).toBe(expected);
   });
 
-  it("has its mounts under the name that was configured", () => {
+  it("shows its mounts under the configured path", () => {
     const table = entriesAt(
       "/",
       "/data",
@@ -38,7 +38,7 @@ describe("a root directory that is reached through a link", () => {
     ]);
   });
 
-  it("is the same thing without links", () => {
+  it("is unchanged without links", () => {
     const table = entriesAt("/", "/data/kubelet/pods");
     const same = rootAlias("/data/kubelet", "/data/kubelet");
     expect([same.toConfigured(table), same.toReal("/data/kubelet/x")]).toEqual([table, "/data/kubelet/x"]);

@@ -25,11 +25,11 @@ const STATE = `Project quota state on /q/xfs (/dev/vdc)
 `;
 
 describe("xfs_quota", () => {
-  it("is asked about xfs and ext4 alone", () => {
+  it("supports only xfs and ext4", () => {
     expect([ext4, xfs, tmpfs].map((mount) => mount && mayCount(mount))).toEqual([true, true, false]);
   });
 
-  it("reads a table of that one mount", () => {
+  it("gets a mount table with one mount", () => {
     expect(ext4 && mountLine(ext4)).toBe("/dev/vdb /var/my\\040pods ext4 rw,prjquota 0 0\n");
     expect(quotaArgs("/t/mounts", "/q/xfs", "state -p")).toEqual([
       ...["-t", "/t/mounts", "-P/dev/null", "-D/dev/null", "-x", "-f"],
@@ -41,14 +41,14 @@ describe("xfs_quota", () => {
     [STATE, true],
     [STATE.replaceAll("ON", "OFF"), false],
     ["", false],
-  ])("says whether the file system counts: %s %s", (said, expected) => {
+  ])("reports whether the file system counts: %s %s", (said, expected) => {
     expect(isCounting(said)).toBe(expected);
   });
 
   it.each([
     [ext4, "288230376151711743"],
     [xfs, "9223372036854775807"],
-  ])("sets the highest limit that the file system has: %j", (mount, limit) => {
+  ])("sets the highest limit of the file system: %j", (mount, limit) => {
     expect(mount && assignCommands("/d", 1_048_577, mount)).toEqual([
       `limit -p bhard=${limit} bsoft=${limit} 1048577`,
       "project -s -p /d 1048577",
@@ -69,7 +69,7 @@ describe("xfs_quota", () => {
     ["of an empty project of xfs", "", { bytes: 0n, inodes: 0n }],
     ["of half an answer", "/dev/vdb                   312          0          0   00 [--------] /q\n", undefined],
     ["of something else", "xfs_quota: cannot find mount point\nfor path\n", undefined],
-  ])("tells what a project takes: %s", (_what, said, expected) => {
+  ])("reports the usage of a project: %s", (_what, said, expected) => {
     expect(usageOf(said)).toEqual(expected);
   });
 });

@@ -56,11 +56,11 @@ describe("names of cgroups under systemd", () => {
     expect(parseChildSlice(parent, directory)).toBe(child);
   });
 
-  it("a name is read back from its slice, unless it has the character that stands for another", () => {
+  it("is recovered from its slice, unless it contains the replacement character", () => {
     expect(["/kubepods/poda-b", "/my_root/kubepods", "/kubepods/poda_b"].map(hasSlice)).toEqual([true, true, false]);
   });
 
-  it("runtimes are told a path, by the driver in use", () => {
+  it("runtimes get a path in the form of the current driver", () => {
     expect([driverCgroupPath("cgroupfs", "/kubepods/poda-b"), driverCgroupPath("systemd", "/kubepods/poda-b")]).toEqual(
       ["/kubepods/poda-b", "/kubepods.slice/kubepods-poda_b.slice"],
     );

@@ -9,7 +9,7 @@ describe("cgroupMath", () => {
     [100n, 102n],
     [1000n, 1024n],
     [1_000_000n, 262_144n],
-  ])("%d thousandths of a CPU weigh %d shares", (milli, shares) => {
+  ])("%d thousandths of a CPU give %d shares", (milli, shares) => {
     expect(milliCpuToShares(milli)).toBe(shares);
   });
 
@@ -19,7 +19,7 @@ describe("cgroupMath", () => {
     [100n, 100_000n, 10_000n],
     [2500n, 100_000n, 250_000n],
     [100n, 10_000n, 1000n],
-  ])("%d thousandths per %d us are a quota of %d us", (milli, period, quota) => {
+  ])("%d thousandths per %d us give a quota of %d us", (milli, period, quota) => {
     expect(milliCpuToQuotaUs(milli, period)).toBe(quota);
   });
 });

@@ -51,11 +51,11 @@ describe("memory of a container", () => {
     expect(files(container, qos)).toBe(expected);
   });
 
-  it("is as its pod's class has it, not its own", () => {
+  it("follows the QoS class of its pod", () => {
     expect(files(withMemory("100Mi", "100Mi"), TIERED, [containerOf({ name: "other" })])).toBe("0/100/-");
   });
 
-  it("is throttled at whole pages, and never below its request", () => {
+  it("is throttled at a multiple of pages, and never below its request", () => {
     const odd = withMemory("4097", "12289");
     expect(containerMemoryQos(podWith(odd), odd, TIERED)).toEqual({
       "memory.min": "0",
@@ -68,7 +68,7 @@ describe("memory of a container", () => {
 });
 
 describe("memory.high", () => {
-  it("is a whole number of the machine's pages", () => {
+  it("is a multiple of the machine's page size", () => {
     const container = withMemory("100Mi", "200Mi");
     const high = (pageBytes: number) =>
       containerMemoryQos(podWith(container), container, { ...TIERED, throttlingFactor: 0.333, pageBytes })[
@@ -86,16 +86,16 @@ describe("memory.high", () => {
     ["5.9.0-rc1", undefined],
     ["6.1.0-13-amd64", undefined],
     ["unknown", undefined],
-  ])("is safe on this kernel or warned of: %s", (kernelVersion, warning) => {
+  ])("is safe on this kernel or has a warning: %s", (kernelVersion, warning) => {
     expect(memoryQosWarning(kernelVersion)).toBe(warning);
   });
 });
 
-describe("memory of pods and those around them", () => {
+describe("memory of pods and the cgroups above them", () => {
   const guaranteed = podWith(withMemory("100Mi", "100Mi"));
   const burstable = podWith(withMemory("10Mi", "20Mi"), withMemory("30Mi"));
 
-  it("is protected in the pod's cgroup as the class has it", () => {
+  it("is protected in the pod's cgroup by QoS class", () => {
     expect([guaranteed, burstable, podOf()].map((pod) => podMemoryProtection(pod, TIERED))).toEqual([
       { memoryMinBytes: 100 * MI, memoryLowBytes: 0 },
       { memoryMinBytes: 0, memoryLowBytes: 40 * MI },
@@ -114,7 +114,7 @@ describe("memory of pods and those around them", () => {
     });
   });
 
-  it("is protected above by what is protected below", () => {
+  it("is protected above as much as below", () => {
     const pods = [guaranteed, burstable, podOf()];
     expect([...protectedCgroups({ cgroupRoot: "/" }, protectedMemory(pods, TIERED))]).toEqual([
       ["/kubepods", { memoryMinBytes: 140 * MI }],

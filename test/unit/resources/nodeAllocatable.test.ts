@@ -13,7 +13,7 @@ const capacity = {
 };
 
 describe("nodeAllocatable", () => {
-  it("keeps free what hard eviction does, percentages to the byte of 32-bit floats", () => {
+  it("reserves the hard eviction thresholds, percentages to the byte of 32-bit floats", () => {
     const evictionHard = { "memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "15%" };
     expect(nodeAllocatable({ capacity, evictionHard })).toEqual({
       ...capacity,
@@ -32,12 +32,12 @@ describe("nodeAllocatable", () => {
     });
   });
 
-  it("takes huge pages from memory", () => {
+  it("subtracts huge pages from memory", () => {
     const pages = { memory: "4Gi", "hugepages-2Mi": "1Gi" };
     expect(nodeAllocatable({ capacity: pages })).toEqual({ memory: "3Gi", "hugepages-2Mi": "1Gi" });
   });
 
-  it("refuses to reserve more than there is, eviction counted", () => {
+  it("rejects reservations above capacity, eviction included", () => {
     const [has, evictionHard] = [{ cpu: "2", memory: "2Gi" }, { "memory.available": "100Mi" }];
     const fault = (kubeReserved: Record<string, string>, systemReserved: Record<string, string>) =>
       reservationFault({ capacity: has, kubeReserved, systemReserved, evictionHard });
@@ -49,11 +49,11 @@ describe("nodeAllocatable", () => {
     );
   });
 
-  it("ignores thresholds that are no amount", () => {
+  it("ignores malformed thresholds", () => {
     expect(nodeAllocatable({ capacity, evictionHard: { "memory.available": "x%" } })).toEqual(capacity);
   });
 
-  it("gives pods what is not reserved, whatever eviction keeps free", () => {
+  it("limits pods to unreserved resources, whatever eviction reserves", () => {
     const left = resourcesForPods({
       capacity: { cpu: "2", memory: "2Gi" },
       kubeReserved: { memory: "1Gi" },
@@ -67,7 +67,7 @@ describe("nodeAllocatable", () => {
 });
 
 describe("machineCapacity", () => {
-  it("writes the machine as Kubernetes resources", () => {
+  it("returns the machine as Kubernetes resources", () => {
     const machine = {
       cpuCount: 2,
       memoryBytes: 24_684_096n * 1024n,

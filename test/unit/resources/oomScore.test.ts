@@ -48,7 +48,7 @@ describe("oomScoreAdjust", () => {
     expect(score(spec as Partial<PodSpec>, container)).toBe(expected);
   });
 
-  it("is BestEffort's when the node's memory is unknown", () => {
+  it("is that of BestEffort when the node's memory is unknown", () => {
     expect(score({ containers: [asking("1Gi")] }, "main", 0n)).toBe(1000);
   });
 });

@@ -41,11 +41,11 @@ describe("pod cgroup names", () => {
       "/node_a.slice/node_a-kubepods.slice/node_a-kubepods-burstable.slice/node_a-kubepods-burstable-poduid_1.slice",
     ],
     [{ ...naming, cgroupDriver: "systemd", cgroupsPerQos: false }, ""],
-  ] as const)("are told to the runtime as the driver has them, case %#", (config, expected) => {
+  ] as const)("are passed to the runtime in the driver's form, case %#", (config, expected) => {
     expect(podCgroupParent(burstable, config)).toBe(expected);
   });
 
-  it("names the parents", () => {
+  it("name the parents", () => {
     expect([
       kubepodsCgroupName(naming),
       qosCgroupName(naming, "Guaranteed"),
@@ -54,7 +54,7 @@ describe("pod cgroup names", () => {
     ]).toEqual(["/kubepods", "/kubepods", "/kubepods/burstable", "/kubepods/besteffort"]);
   });
 
-  it("reads the pod back from the last element", () => {
+  it("contain the pod's UID", () => {
     expect(["poduid-1", "burstable", "pod", "pod.."].map(parsePodCgroupName)).toEqual([
       "uid-1",
       undefined,
@@ -122,13 +122,13 @@ describe("pod cgroup limits", () => {
     expect(podCgroupResources(pod, how)).toEqual({ hugePages: {}, ...expected });
   });
 
-  it("weighs a QoS class by what its pods request", () => {
+  it("weights a QoS class by the requests of its pods", () => {
     const pods = [burstable, burstable, guaranteed, podOf()];
     expect(qosCgroupResources("Burstable", pods)).toEqual({ cpuShares: 102 });
     expect(qosCgroupResources("BestEffort", pods)).toEqual({ cpuShares: 2 });
   });
 
-  it("limits all pods to what is left of the node", () => {
+  it("limits all pods to the unreserved resources of the node", () => {
     const left = parseResourceList({ cpu: "2", memory: "1Gi", "hugepages-2Mi": "128Mi" });
     const hugePages = { "2MB": 134_217_728 };
     expect(kubepodsCgroupResources(left)).toEqual({ cpuShares: 2048, memoryLimitBytes: 1_073_741_824, hugePages });

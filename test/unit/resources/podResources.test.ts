@@ -25,25 +25,25 @@ describe("podRequests", () => {
     expect(wire(podRequests(pod))).toEqual({ cpu: expected });
   });
 
-  it("adds overhead unless told not to", () => {
+  it("adds overhead unless excluded", () => {
     const pod = podOf({ spec: { containers: [asking("1")], overhead: { cpu: "250m", memory: "120Mi" } } });
     expect(wire(podRequests(pod))).toEqual({ cpu: "1250m", memory: "120Mi" });
     expect(wire(podRequests(pod, { excludeOverhead: true }))).toEqual({ cpu: "1" });
   });
 
-  it("takes pod-level amounts over the sum, of resources that may be set there", () => {
+  it("prefers supported pod-level amounts to the sum", () => {
     const resources = { requests: { cpu: "3", "hugepages-2Mi": "4Mi", "example.com/gpu": "1" } };
     const pod = podOf({ spec: { containers: [asking("1")], resources } });
     expect(wire(podRequests(pod))).toEqual({ cpu: "3", "hugepages-2Mi": "4Mi" });
   });
 
-  it("ignores texts that are no quantity", () => {
+  it("ignores malformed quantities", () => {
     expect(wire(podRequests(podOf({ spec: { containers: [asking("one")] } })))).toEqual({});
   });
 });
 
 describe("podLimits", () => {
-  it("adds overhead to limits that are there only", () => {
+  it("adds overhead only to existing limits", () => {
     const containers = [containerOf({ resources: { limits: { memory: "1Gi" } } })];
     const pod = podOf({ spec: { containers, overhead: { cpu: "1", memory: "1Gi" } } });
     expect(wire(podLimits(pod))).toEqual({ memory: "2Gi" });

@@ -16,17 +16,17 @@ const limitsOf = (keys: readonly string[], more: Partial<typeof FIELDS> = {}, pr
   );
 
 describe("reservedCgroups", () => {
-  it.each([[[]], [["none"]], [["pods"]]])("limits none for %j", (keys) => {
+  it.each([[[]], [["none"]], [["pods"]]])("returns no limits for %j", (keys) => {
     expect(limitsOf(keys)).toEqual([]);
   });
 
-  it("limits CPU, memory and process ids, and allows no huge pages", () => {
+  it("limits CPU, memory and process IDs, and allows no huge pages", () => {
     expect(limitsOf(["pods", "system-reserved"])).toEqual([
       { cgroup: "/system.slice", isCompressible: false, limits: LIMITS },
     ]);
   });
 
-  it("limits CPU alone where compressible resources are enforced, without any if none is reserved", () => {
+  it("limits only CPU when compressible resources are enforced, and nothing without a reservation", () => {
     expect(limitsOf(["system-reserved-compressible"])).toEqual([
       { cgroup: "/system.slice", isCompressible: true, limits: { cpuShares: 512 } },
     ]);
@@ -39,7 +39,7 @@ describe("reservedCgroups", () => {
     expect(limitsOf(["system-reserved"], {}, true)[0]?.limits).toEqual({ ...LIMITS, memoryMinBytes: 2 ** 30 });
   });
 
-  it("takes both groups in upstream's order, and knows where nothing is reserved", () => {
+  it("returns both groups in upstream's order, and detects missing reservations", () => {
     expect(limitsOf(["kube-reserved", "system-reserved"])).toEqual([
       { cgroup: "/system.slice", isCompressible: false, limits: LIMITS },
       { cgroup: "/kube", isCompressible: false, limits: undefined },

@@ -14,7 +14,7 @@ describe("slices as systemd units", () => {
   it.each([
     [V1, "BlockIOAccounting"],
     [V2, "IOAccounting"],
-  ])("are accounted for, wanted of their parent and free of dependencies (%o)", (host, accounting) => {
+  ])("have accounting, their parent's Wants and no default dependencies (%o)", (host, accounting) => {
     const properties = sliceProperties("/kubepods/burstable", host);
     expect(properties.map(({ name, signature, words }) => [name, signature, ...words].join(" "))).toEqual([
       "Description s pod cgroup /kubepods/burstable",

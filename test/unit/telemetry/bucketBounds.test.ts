@@ -15,12 +15,12 @@ it.each([
   ["15552000", "1.5552e+07"],
   ["124416000", "1.24416e+08"],
   ["+Inf", "+Inf"],
-])("%s is %s", (text, expected) => {
+])("prints %s as %s", (text, expected) => {
   expect(goBound(text)).toBe(expected);
   expect(needsGoBounds([Number(text)].filter(Number.isFinite))).toBe(text !== expected);
 });
 
-it("are written into the text of a histogram alone where they stand", () => {
+it("are replaced in the text of a histogram only at their place", () => {
   expect(withGoBounds('a_bucket{x="2592000",le="2592000"} 2592000\na_sum 2592000\n')).toBe(
     'a_bucket{x="2592000",le="2.592e+06"} 2592000\na_sum 2592000\n',
   );

@@ -51,11 +51,11 @@ describe("parseInstant", () => {
     "2025-02-29T00:00:00Z",
     "2026-11-21T24:00:00Z",
     "2026-11-21T01:34:52",
-  ])("knows that %j is no instant", (text) => {
+  ])("rejects %j", (text) => {
     expect(parseInstant(text)).toBe(undefined);
   });
 
-  it("takes what formatInstant wrote", () => {
+  it("parses formatInstant's output", () => {
     const at = epochMs(Date.UTC(2026, 10, 21, 1, 34, 52));
     expect([formatInstant(at), parseInstant(formatInstant(at))]).toEqual(["2026-11-21T01:34:52Z", at]);
   });

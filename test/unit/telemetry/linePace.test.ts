@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { FIRST_PACE, paceLine } from "../../../src/core/telemetry/linePace.ts";
 
-describe("the pace of log lines", () => {
-  it("writes so many of a period, and tells with the next one how many were left out", () => {
+describe("the rate of log lines", () => {
+  it("writes a bounded number per period, and reports the suppressed ones with the next line", () => {
     let pace = FIRST_PACE;
     const at = [0, 1, 2, 3, 9, 10, 11, 12, 50];
     const written = at.map((nowMs) => {

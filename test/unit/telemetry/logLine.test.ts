@@ -16,7 +16,7 @@ const pairs = (fields: LogEntry["fields"]): string =>
     .trimEnd();
 
 describe("formatTextLine", () => {
-  it("has klog's head, the logger as place, quoted text and references as namespace/name", () => {
+  it("has klog's header, the logger in place of the source, quoted text and references as namespace/name", () => {
     const line = formatTextLine(
       entry({ logger: "podWorker", pod: { namespace: "default", name: "web" }, attempt: 2, ready: true, image: "a b" }),
       1234,
@@ -96,7 +96,7 @@ describe("formatTextLine", () => {
     expect(pairs(fields)).toBe(expected);
   });
 
-  it("keeps numbers whose key sounds like a secret", () => {
+  it("keeps numbers whose key looks like a secret", () => {
     expect(pairs({ tokens: 3 })).toBe("tokens=3");
   });
 
@@ -130,7 +130,7 @@ describe("formatJsonLine", () => {
     });
   });
 
-  it("says v 4 on debug lines and no v on errors", () => {
+  it("contains v 4 on debug lines and no v on errors", () => {
     const verbosities = (["debug", "info", "warn", "error"] as const).map(
       (level) => (JSON.parse(formatJsonLine(entry({}, level))) as { v?: number }).v,
     );
@@ -148,7 +148,7 @@ describe("formatJsonLine", () => {
     });
   });
 
-  it("writes errors as text, with the stack beside it on error lines", () => {
+  it("writes errors as text, with the stack on error lines", () => {
     const err = new Error("boom");
     err.stack = "Error: boom\n    at a";
     expect(JSON.parse(formatJsonLine(entry({ err }, "error")))).toEqual({
@@ -160,7 +160,7 @@ describe("formatJsonLine", () => {
     });
   });
 
-  it("ends in one line break and has no other", () => {
+  it("ends in one line break and contains no other", () => {
     expect(formatJsonLine(entry({ a: "x\ny" }, "info", "two\nlines")).match(/\n/g)).toEqual(["\n"]);
   });
 });

@@ -137,12 +137,12 @@ volume_operation_total_seconds histogram operation_name,plugin_name`
   .split("\n");
 
 describe("metricTable", () => {
-  it("has upstream's names, types and labels for everything that is not rxlet's own", () => {
+  it("has upstream's names, types and labels for all metrics but rxlet's own", () => {
     const shared = rows.filter(([name]) => !name.startsWith("rxlet_")).map((row) => line(row).trim());
     expect(shared.sort()).toEqual([...UPSTREAM].sort());
   });
 
-  it("gives bounds to histograms alone, in ascending order", () => {
+  it("has bounds for histograms only, in ascending order", () => {
     const wrong = rows.filter(([, { type, buckets }]) =>
       type === "histogram"
         ? buckets === undefined || buckets.some((bound, index) => bound <= (buckets[index - 1] ?? -1))
@@ -151,13 +151,13 @@ describe("metricTable", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("times runtime calls with upstream's bounds: 5 ms times 2.5 to the power of n", () => {
+  it("measures runtime calls with upstream's bounds: 5 ms times 2.5 to the power of n", () => {
     const { buckets } = metricTable.kubelet_runtime_operations_duration_seconds;
     const powers = Array.from({ length: 14 }, (_, n) => 0.005 * 2.5 ** n);
     expect(buckets.map((bound) => bound.toPrecision(12))).toEqual(powers.map((bound) => bound.toPrecision(12)));
   });
 
-  it("names counters of its own *_total and durations *_seconds", () => {
+  it("names its own counters *_total and durations *_seconds", () => {
     const own = rows.filter(([name]) => name.startsWith("rxlet_"));
     const odd = own.filter(
       ([name, { type }]) =>
@@ -166,7 +166,7 @@ describe("metricTable", () => {
     expect(odd).toEqual([]);
   });
 
-  it("explains every metric in one sentence", () => {
+  it("describes every metric in one sentence", () => {
     expect(rows.filter(([, { help }]) => !/^[A-Z0-9].*\.$/.test(help))).toEqual([]);
   });
 });

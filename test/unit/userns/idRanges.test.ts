@@ -50,13 +50,13 @@ describe("idPoolOf", () => {
     [{ firstId: UNIT + 1, length: 110 * UNIT }, "kubelet user assigned ID 65537 is not a multiple of 65536"],
     [{ firstId: UNIT, length: 110 * UNIT + 5 }, "kubelet user assigned IDs length 7208965 is not a multiple of 65536"],
     [{ firstId: UNIT, length: 109 * UNIT }, "kubelet user assigned IDs are not enough to support 110 pods"],
-  ])("refuses %j", (subordinate, message) => {
+  ])("rejects %j", (subordinate, message) => {
     expect(messageOf(idPoolOf(subordinate, UNIT, 110))).toBe(message);
   });
 });
 
 describe("parseSubordinateIds", () => {
-  it("reads the one line", () => {
+  it("parses the single line", () => {
     expect(parseSubordinateIds("0: kubelet 65536 7208960\n")).toEqual({
       ok: true,
       value: { firstId: 65_536, length: 7_208_960 },
@@ -69,7 +69,7 @@ describe("parseSubordinateIds", () => {
     ["0: kubelet 65536", /^invalid line/],
     ["0: kubelet x 5", /^invalid line/],
     ["0: kubelet 5 5 5", /^invalid line/],
-  ])("refuses %j", (output, message) => {
+  ])("rejects %j", (output, message) => {
     expect(messageOf(parseSubordinateIds(output))).toMatch(message);
   });
 });
@@ -80,22 +80,22 @@ describe("allocateRange", () => {
     ["the lowest that is free", used([B, 2 * UNIT], [C, 4 * UNIT]), 3 * UNIT],
     ["the last", used([B, 2 * UNIT], [C, 3 * UNIT]), 4 * UNIT],
     ["again the one the pod has", used([A, 4 * UNIT]), 4 * UNIT],
-  ])("gives %s", (_, ranges, firstId) => {
+  ])("assigns %s", (_, ranges, firstId) => {
     expect(allocateRange(ranges, POOL, A)).toEqual({
       ok: true,
       value: { ranges: { ...ranges, usedBy: new Map(ranges.usedBy).set(A, firstId) }, firstId },
     });
   });
 
-  it("fails when all are given out", () => {
+  it("fails when all ranges are assigned", () => {
     const full = used([B, 2 * UNIT], [C, 3 * UNIT], [podUid("d"), 4 * UNIT]);
     expect(messageOf(allocateRange(full, POOL, A))).toBe("could not find an empty slot to allocate a user namespace");
   });
 
-  it("gives nothing new while a pod has ids nobody knows, but still what is known", () => {
+  it("assigns no new range while a pod has unknown IDs, but returns existing ones", () => {
     const ranges = withUnknown(used([A, 2 * UNIT]), B, "cannot read it");
     expect(messageOf(allocateRange(ranges, POOL, C))).toBe(
-      'no ids are given out while those of pod "b" are not known: cannot read it',
+      'no user namespace IDs can be assigned while those of pod "b" are unknown: cannot read it',
     );
     expect(allocateRange(ranges, POOL, A)).toEqual({ ok: true, value: { ranges, firstId: 2 * UNIT } });
   });
@@ -105,7 +105,7 @@ describe("recordRange", () => {
   it.each<[string, IdRanges, number]>([
     ["a free one", noIdRanges, 3 * UNIT],
     ["what is recorded already", used([A, 3 * UNIT]), 3 * UNIT],
-  ])("takes %s", (_, ranges, firstId) => {
+  ])("accepts %s", (_, ranges, firstId) => {
     expect(recordRange(ranges, POOL, A, { firstId, length: UNIT })).toEqual({ ok: true, value: used([A, firstId]) });
   });
 
@@ -115,13 +115,13 @@ describe("recordRange", () => {
     [{ firstId: UNIT, length: UNIT }, "id 65536 is out of range"],
     [{ firstId: 5 * UNIT, length: UNIT }, "id 327680 is out of range"],
     [{ firstId: 2 * UNIT, length: UNIT }, 'range picked for pod "a" already taken'],
-  ])("refuses %j", (range, message) => {
+  ])("rejects %j", (range, message) => {
     expect(messageOf(recordRange(used([B, 2 * UNIT]), POOL, A, range))).toBe(message);
   });
 });
 
 describe("releaseRange", () => {
-  it("makes room for the next pod", () => {
+  it("frees a range for the next pod", () => {
     const full = used([A, 2 * UNIT], [B, 3 * UNIT], [C, 4 * UNIT]);
     expect(allocateRange(releaseRange(full, B), POOL, podUid("d"))).toMatchObject({
       ok: true,
@@ -129,11 +129,11 @@ describe("releaseRange", () => {
     });
   });
 
-  it("ends what an unknown range held up", () => {
+  it("ends the wait for an unknown range", () => {
     expect(releaseRange(withUnknown(noIdRanges, A, "why"), A)).toEqual(noIdRanges);
   });
 
-  it("leaves everything as it is for a pod without", () => {
+  it("changes nothing for a pod without a range", () => {
     const ranges = used([B, 2 * UNIT]);
     expect(releaseRange(ranges, A)).toBe(ranges);
   });

@@ -7,7 +7,7 @@ const TEXT =
   '"gidMappings":[{"hostId":131072,"containerId":0,"length":65536}]}';
 
 describe("the file of a pod's user namespace", () => {
-  it("is upstream's document, and is read back", () => {
+  it("is upstream's document, and parses back", () => {
     expect(encodeUserNamespace({ firstId: 131_072, length: 65_536 })).toBe(TEXT);
     expect(decodeUserNamespace(TEXT)).toEqual({ ok: true, value: { firstId: 131_072, length: 65_536 } });
   });
@@ -31,7 +31,7 @@ describe("the file of a pod's user namespace", () => {
       { uidMappings: [{ ...mapping, containerId: 1 }], gidMappings: [{ ...mapping, containerId: 1 }] },
       "invalid user namespace configuration: UID 0 must be mapped",
     ],
-  ])("that says %j is refused", (content, message) => {
+  ])("rejects %j", (content, message) => {
     const text = typeof content === "string" ? content : JSON.stringify(content);
     expect(decodeUserNamespace(text)).toMatchObject({ ok: false, error: { code: "InvalidArgument", message } });
   });

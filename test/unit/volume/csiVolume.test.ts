@@ -8,13 +8,13 @@ const refused = "CSI driver d.example is not served";
 it.each<[CsiOrigin["mode"], CsiOrigin["known"], string]>([
   ["Persistent", undefined, ""],
   ["Ephemeral", undefined, ""],
-  ["Persistent", "absent", "; the cluster has no CSIDriver of this name"],
+  ["Persistent", "absent", "; the cluster has no CSIDriver with this name"],
   ["Ephemeral", "absent", '; volume mode "Ephemeral" not supported by driver d.example (no CSIDriver object)'],
-  ["Persistent", driver({}), "; its CSIDriver asks for attachRequired"],
+  ["Persistent", driver({}), "; its CSIDriver requires attachRequired"],
   [
     "Persistent",
     driver({ attachRequired: false, podInfoOnMount: false }),
-    "; its CSIDriver asks for nothing but mounts",
+    "; its CSIDriver requires nothing but mounts",
   ],
   [
     "Persistent",
@@ -25,7 +25,7 @@ it.each<[CsiOrigin["mode"], CsiOrigin["known"], string]>([
       tokenRequests: [{ audience: "a" }],
       volumeLifecycleModes: ["Ephemeral", "Persistent"],
     }),
-    "; its CSIDriver asks for attachRequired, podInfoOnMount, requiresRepublish, seLinuxMount, tokenRequests",
+    "; its CSIDriver requires attachRequired, podInfoOnMount, requiresRepublish, seLinuxMount, tokenRequests",
   ],
   [
     "Ephemeral",
@@ -37,6 +37,6 @@ it.each<[CsiOrigin["mode"], CsiOrigin["known"], string]>([
     driver({ volumeLifecycleModes: ["Ephemeral"] }),
     '; volume mode "Persistent" not supported by driver d.example (only supports ["Ephemeral"])',
   ],
-])("of mode %s, its driver %j: %s", (mode, known, more) => {
+])("a CSI volume of mode %s with the driver %j: %s", (mode, known, more) => {
   expect(csiNotServed({ driver: "d.example", mode, ...(known && { known }) })).toBe(`${refused}${more}`);
 });

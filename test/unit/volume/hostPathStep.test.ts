@@ -18,7 +18,7 @@ it.each<[type: string, found: string | undefined, step: string]>([
   ["CharDevice", undefined, fails("character device")],
   ["BlockDevice", "CharDevice", fails("block device")],
   ["Pipe", "File", "Pipe is an invalid volume type"],
-])("a hostPath of type %s that finds %s: %s", (type, found, expected) => {
+])("a hostPath of type %s with an existing %s: %s", (type, found, expected) => {
   const step = hostPathStep("/p", type, found);
   expect(step.ok ? step.value : step.error.message).toBe(expected);
 });

@@ -48,9 +48,9 @@ describe("mountStep", () => {
       "pages of another size",
       pages,
       "/ /p rw - hugetlbfs nodev rw,pagesize=1024M",
-      "cannot mount hugetlbfs at /p: it has pages of 1073741824 bytes",
+      "cannot mount hugetlbfs at /p: its page size is 1073741824 bytes",
     ],
-  ])("leaves %s where it is", (_what, fileSystem, line, message) => {
+  ])("keeps %s", (_what, fileSystem, line, message) => {
     expect(mountStep({ path: PATH, fileSystem }, found(line))).toMatchObject({
       ok: false,
       error: { code: "Conflict", message },

@@ -101,7 +101,7 @@ describe("nestedMountPoints", () => {
     expect(nestedMountPoints(podOf({ spec: { containers: [mounting(...mounts)] } }), "v")).toEqual(expected);
   });
 
-  it("looks at each container by itself", () => {
+  it("considers each container separately", () => {
     const spec = {
       initContainers: [mounting(["v", "/a"], ["w", "/a/init"])],
       containers: [mounting(["v", "/a"]), mounting(["w", "/a/alone"])],

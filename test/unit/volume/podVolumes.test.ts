@@ -40,7 +40,7 @@ it.each<readonly [string, PodVolumes, string | undefined]>([
     volumes({ b: refused("PVC is not bound"), a: refused("csi is not served") }),
     "unmounted volumes=[a b], unattached volumes=[], failed to process volumes=[a b]: PVC is not bound; csi is not served",
   ],
-])("a pod waits in upstream's words when %s", (_, known, expected) => {
+])("a pod waits with upstream's message when %s", (_, known, expected) => {
   const message = waitMessage([...known.wishes.keys()], known);
   expect(message).toBe(expected && `Unable to attach or mount volumes: ${expected}`);
 });

@@ -40,7 +40,7 @@ describe("a volume behind a claim", () => {
   });
 });
 
-describe("what a local volume is at", () => {
+describe("the source of a local volume", () => {
   it.each([
     ["Directory", "directory"],
     ["BlockDevice", "device"],

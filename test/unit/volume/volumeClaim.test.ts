@@ -15,17 +15,17 @@ describe("claimOf", () => {
     ["a claim", { persistentVolumeClaim: { claimName: "data", readOnly: true } }, { ...reference, readOnly: true }],
     ["a template", { ephemeral: {} }, { claimName: "web-v", readOnly: false, isEphemeral: true }],
     ["its own source", { emptyDir: {} }, undefined],
-  ])("of a volume with %s", (_what, source, expected) => {
+  ])("finds the claim of a volume with %s", (_what, source, expected) => {
     expect(claimOf(pod, { name: "v", ...source })).toEqual(expected);
   });
 });
 
 describe("boundVolumeName", () => {
-  it("is that of the volume the claim is bound to", () => {
+  it("returns the volume the claim is bound to", () => {
     expect(boundVolumeName(pod, reference, bound)).toEqual({ ok: true, value: "pv1" });
   });
 
-  it("is still that of a claim that goes once no pod uses it", () => {
+  it("still returns the volume of a deleted claim that pods use", () => {
     const finalizers = ["kubernetes.io/pvc-protection"];
     const metadata = { ...bound.metadata, deletionTimestamp: "2026-01-01T00:00:00Z", finalizers };
     expect(boundVolumeName(pod, reference, { ...bound, metadata })).toEqual({ ok: true, value: "pv1" });
@@ -40,20 +40,20 @@ describe("boundVolumeName", () => {
     ],
     ["PVC has empty pvc.Spec.VolumeName", { ...bound, spec: {} }, reference],
     ["PVC demo/data was not created for pod demo/web (pod is not owner)", bound, { ...reference, isEphemeral: true }],
-  ])("or: %s", (message, claim, asked) => {
+  ])("rejects: %s", (message, claim, asked) => {
     expect(boundVolumeName(pod, asked, claim)).toMatchObject({ ok: false, error: { message, retryable: true } });
   });
 });
 
 describe("originOf", () => {
-  it("is what makes the volume", () => {
+  it("returns the source of the volume", () => {
     expect(originOf(volume, bound, true)).toEqual({
       ok: true,
       value: { name: "pv1", nfs: { server: "s", path: "/p" }, mountOptions: ["soft"], readOnly: true },
     });
   });
 
-  it("names its driver", () => {
+  it("names the CSI driver", () => {
     const csi = { driver: "d.example", volumeHandle: "h" };
     expect(originOf({ ...volume, spec: { claimRef: { uid: "c1" }, csi } }, bound, false)).toEqual({
       ok: true,
@@ -61,13 +61,13 @@ describe("originOf", () => {
     });
   });
 
-  it("has the mount options of the old annotation instead, if there is one", () => {
+  it("prefers the mount options of the deprecated annotation", () => {
     const annotations = { "volume.beta.kubernetes.io/mount-options": "hard,,nolock" };
     const annotated = { ...volume, metadata: { ...volume.metadata, annotations } };
     expect(originOf(annotated, bound, true)).toMatchObject({ value: { mountOptions: ["hard", "nolock"] } });
   });
 
-  it("keeps which nodes it belongs to", () => {
+  it("keeps the node affinity", () => {
     const nodeSelectorTerms = [{ matchExpressions: [{ key: "disk", operator: "Exists" }] }];
     const spec = { ...volume.spec, nodeAffinity: { required: { nodeSelectorTerms } } };
     expect(originOf({ ...volume, spec }, bound, false)).toMatchObject({ value: { nodeTerms: nodeSelectorTerms } });
@@ -83,7 +83,7 @@ describe("originOf", () => {
       { ...volume, spec: { ...volume.spec, claimRef: { uid: "c2" } } },
     ],
     ["volumeMode Block of PV object pv1 is not served", { ...volume, spec: { ...volume.spec, volumeMode: "Block" } }],
-  ])("or: %s", (message, other) => {
+  ])("rejects: %s", (message, other) => {
     expect(originOf(other, bound, false)).toMatchObject({ ok: false, error: { message } });
   });
 });

@@ -108,7 +108,7 @@ describe("layoutOf", () => {
     expect(layout(volume, spec)).toMatchObject({ ok: true, value: expected });
   });
 
-  it("keeps memory out of swap where the kernel can", () => {
+  it("excludes memory from swap when the kernel supports it", () => {
     const made = layoutOf(podOf({}), { name: "v", secret: { secretName: "s" } }, volumeNodeOf({ hasNoSwap: true }));
     expect(made).toMatchObject({ value: { fileSystem: { options: [`size=${NODE_MEMORY}`, "noswap"] } } });
   });
@@ -125,7 +125,7 @@ describe("layoutOf", () => {
       {},
       "medium HugePages-2Mi: hugePages storage requested, but there is no resource request for huge pages",
     ],
-  ])("has a fault to be told at each try: %j", (volume, spec, message) => {
+  ])("has an error to report on each attempt: %j", (volume, spec, message) => {
     expect(layout(volume, spec)).toMatchObject({ ok: true, value: { fault: { reason: "FailedMount", message } } });
   });
 
@@ -140,13 +140,13 @@ describe("layoutOf", () => {
       {},
       'failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched (no source is not served)',
     ],
-  ])("refuses %j", (volume, spec, message) => {
+  ])("rejects %j", (volume, spec, message) => {
     expect(layout(volume, spec)).toMatchObject({ ok: false, error: { reason: "FailedMount", message } });
   });
 });
 
 describe("layoutOfOrigin", () => {
-  it("binds a local volume, whose owner is left alone when it is read-only", () => {
+  it("binds a local volume, and keeps its ownership when it is read-only", () => {
     const pod = podOf({ spec: { securityContext: { fsGroup: 5 } } });
     const origin = { name: "v", local: { path: "/mnt/d" }, mountOptions: ["noexec", "noatime"], readOnly: true };
     expect(layoutOfOrigin(pod, origin, volumeNodeOf())).toEqual({
@@ -169,7 +169,7 @@ describe("layoutOfOrigin", () => {
     });
   });
 
-  it("gives a local volume to the group by its policy, once", () => {
+  it("sets the group of a local volume by its policy, once", () => {
     const pod = podOf({ spec: { securityContext: GROUP } });
     expect(layoutOfOrigin(pod, { name: "v", local: { path: "/mnt/d" } }, volumeNodeOf())).toMatchObject({
       ownership: { fsGroup: 5, changePolicy: "OnRootMismatch" },
@@ -177,7 +177,7 @@ describe("layoutOfOrigin", () => {
     });
   });
 
-  it("mounts a device as what its volume says it has", () => {
+  it("mounts a block device with the volume's file system type", () => {
     const origin = { name: "v", local: { path: "/dev/sdb", fsType: "xfs" } };
     expect(layoutOfOrigin(podOf(), origin, volumeNodeOf())?.bound?.device).toMatchObject({
       fsType: "xfs",
@@ -185,7 +185,7 @@ describe("layoutOfOrigin", () => {
     });
   });
 
-  it("gives huge pages to the group each time: nobody keeps that it was done", () => {
+  it("sets the group of huge pages each time, since nothing records it", () => {
     const made = layout({ emptyDir: { medium: "HugePages" } }, { securityContext: GROUP, containers: huge("2Mi") });
     expect(made).toMatchObject({ value: { ownership: { fsGroup: 5 } } });
     expect(made).not.toHaveProperty("value.readyDir");
@@ -196,13 +196,13 @@ describe("layoutOfOrigin", () => {
     ["local", { local: { path: "/mnt/d" } }, true],
     ["hostPath", { hostPath: { path: "/data" } }, false],
     ["nfs", { nfs: { server: "s", path: "/" } }, false],
-  ])("gives the files of %s labels of the container: %j %s", (_, origin, isRelabelled) => {
+  ])("relabels the files of %s for SELinux: %j %s", (_, origin, isRelabelled) => {
     expect(layoutOfOrigin(podOf(), { name: "v", ...origin }, volumeNodeOf())?.selinuxRelabel).toBe(isRelabelled);
   });
 });
 
 describe("usedVolumes", () => {
-  it("are those some container mounts, in the order of the spec", () => {
+  it("returns the volumes that a container mounts, in spec order", () => {
     const volumes = ["a", "b", "c", "d"].map((name) => ({ name, emptyDir: {} }));
     const mounting = (name: string, volume: string) =>
       containerOf({ name, volumeMounts: [{ name: volume, mountPath: "/x" }] });

@@ -68,7 +68,7 @@ const defaultProjection: Omit<Volume, "name"> = {
 };
 
 describe("volumePayload", () => {
-  it("has all keys of a ConfigMap, binary ones too", () => {
+  it("contains all keys of a ConfigMap, also binary ones", () => {
     expect(files({ configMap: { name: "settings", defaultMode: 0o400 } })).toEqual({
       color: ["blue", "400"],
       size: ["1", "400"],
@@ -76,7 +76,7 @@ describe("volumePayload", () => {
     });
   });
 
-  it("has the items that are asked for, at their paths and with their modes", () => {
+  it("contains the selected items, with their paths and modes", () => {
     const items = [
       { key: "word", path: "deep/word", mode: 0o600 },
       { key: "word", path: "again" },
@@ -87,7 +87,7 @@ describe("volumePayload", () => {
     });
   });
 
-  it("is what every pod mounts by default", () => {
+  it("equals the default projected volume of pods", () => {
     expect(files(defaultProjection)).toEqual({
       token: ["token-1", "644"],
       "ca.crt": ["PEM", "644"],
@@ -106,11 +106,11 @@ describe("volumePayload", () => {
       },
       ["token-1", "644"],
     ],
-  ])("gives the token away: %s", (_who, spec, token) => {
+  ])("sets the ownership of the token: %s", (_who, spec, token) => {
     expect(files(defaultProjection, spec)).toMatchObject({ token });
   });
 
-  it("tells fields of the pod and resources of its containers", () => {
+  it("contains fields of the pod and resources of its containers", () => {
     const items = [
       { path: "labels", fieldRef: { fieldPath: "metadata.labels" }, mode: 0o640 },
       { path: "cpu", resourceFieldRef: { containerName: "main", resource: "limits.cpu", divisor: "1m" } },
@@ -148,11 +148,11 @@ describe("volumePayload", () => {
     ],
     [{ projected: { sources: [{ podCertificate: CERTIFICATE }] } }, "unimplemented"],
     [{ projected: { sources: [{}] } }, "projected source without a source is not served"],
-  ])("of %j says: %s", (volume, message) => {
+  ])("fails for %j: %s", (volume, message) => {
     expect(files(volume)).toBe(message);
   });
 
-  it("has key and certificate of the pod in the files it names, and its authorities", () => {
+  it("contains key and certificate of the pod in the named files, and the trust anchors", () => {
     const wishes: unknown[] = [];
     const issued = { key: "KEY\n", chain: "CHAIN\n", beginRefreshAt: epochMs(0), notAfter: epochMs(0) };
     const from = sources({
@@ -180,7 +180,7 @@ describe("volumePayload", () => {
     expect(wishes[0]).toEqual(["v", 1, "runner"]);
   });
 
-  it("leaves out what is optional and not there", () => {
+  it("omits optional missing objects", () => {
     const items = [
       { key: "color", path: "color" },
       { key: "k", path: "p" },
@@ -189,7 +189,7 @@ describe("volumePayload", () => {
     expect(files({ secret: { secretName: "gone", optional: true } })).toEqual({});
   });
 
-  it("says why nobody knows an object, even an optional one, and why there is no token", () => {
+  it("reports why an object is unknown, even an optional one, and why there is no token", () => {
     const message = "failed to sync configmap cache: timed out waiting for the condition";
     const problems = new Map([["ConfigMap demo/x" as const, kubeletError("DeadlineExceeded", message)]]);
     const unknown = sources({ objects: configObjectsOf([], [], problems) });
@@ -200,7 +200,7 @@ describe("volumePayload", () => {
 });
 
 describe("tokenWishes", () => {
-  it("are of the pod's service account, for the audience that is named", () => {
+  it("returns tokens of the pod's service account, for the named audience", () => {
     const pod = podOf({ spec: { serviceAccountName: "runner" } });
     const projected = { sources: [{ serviceAccountToken: { audience: "vault", path: "t" } }] };
     expect(tokenWishes(pod, { name: "v", projected })).toEqual([
@@ -219,18 +219,18 @@ describe("contentInputs", () => {
   const volume: Volume = { name: "v", ...defaultProjection };
   const pod = podOf({});
 
-  it("are the very objects, tokens and texts the files are made of", () => {
+  it("returns the objects, tokens and texts of the files, by identity", () => {
     expect(contentInputs(pod, volume, sources())).toEqual([root, "token-1", "demo"]);
     expect(contentInputs(pod, volume, sources())[0]).toBe(root);
   });
 
-  it("are the version of an object that has one, whichever copy of it", () => {
+  it("returns the version of an object that has one, whichever copy it is", () => {
     const versioned = { ...root, metadata: { ...root.metadata, resourceVersion: "7" } };
     const inputs = contentInputs(pod, volume, sources({ objects: configObjectsOf([{ ...versioned }]) }));
     expect(inputs[0]).toBe("uid-kube-root-ca.crt 7");
   });
 
-  it("say that an object is not there, or why that is unknown", () => {
+  it("reports that an object is missing, or why it is unknown", () => {
     const problems = new Map([["ConfigMap demo/kube-root-ca.crt" as const, kubeletError("Unavailable", "away")]]);
     const token = (): Result<string> => err(kubeletError("Unavailable", "no token"));
     const objects = configObjectsOf([], [], problems);

@@ -61,14 +61,14 @@ describe("volumeStep", () => {
     expect(volumeStep(want, actual, NOW)).toEqual(step);
   });
 
-  it("tries again once the wait is over", () => {
+  it("retries when the delay has passed", () => {
     expect(volumeStep(wanted, failing(uncertain), monotonicMs(10_500))).toEqual({ kind: "setUp" });
     expect(volumeStep(undefined, staying(mounted), monotonicMs(10_500))).toEqual({ kind: "tearDown" });
   });
 });
 
 describe("withFailure", () => {
-  it("doubles the wait from 500 ms to 2 min 2 s", () => {
+  it("doubles the delay from 500 ms to 2 min 2 s", () => {
     let actual = absent;
     const waits = Array.from({ length: 10 }, () => {
       actual = staying(actual);
@@ -77,7 +77,7 @@ describe("withFailure", () => {
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 122_000, 122_000]);
   });
 
-  it("counts each operation for itself", () => {
+  it("counts each operation separately", () => {
     expect(staying(failing(failing(uncertain))).failure?.againAt).toBe(10_500);
   });
 });

@@ -60,7 +60,7 @@ const ORPHAN = {
   volumes: { ...NO_VOLUMES, actual: new Map([there("data", "empty-dir", { condition: "uncertain" })]) },
 };
 
-it("shows of each volume what it is, where, and why it is not as it should be", () => {
+it("shows type, path and problem of each volume", () => {
   expect(volumesText(volumesView(NOW, [WEB], [ORPHAN]))).toBe(
     `\
 1 mounted, 4 pending, 1 removing, 1 orphaned, at 2023-11-14T22:13:20.000Z
@@ -90,7 +90,7 @@ Left over from removed pods
   );
 });
 
-it("says so when there is nothing", () => {
+it("reports that there are no volumes", () => {
   expect(volumesText(volumesView(NOW, [], []))).toBe(
     "0 mounted, 0 pending, 0 removing, 0 orphaned, at 2023-11-14T22:13:20.000Z\n",
   );
@@ -99,7 +99,7 @@ it("says so when there is nothing", () => {
   );
 });
 
-it("has the same as fields", () => {
+it("contains the same as fields", () => {
   const { pods } = volumesView(NOW, [WEB], undefined);
   expect(pods[0]?.volumes.find(({ name }) => name === "share")).toEqual({
     name: "share",

@@ -16,7 +16,7 @@ const made: ActualSizes = sizesOf({ containers: { app: SMALL } });
 const sized = (own: Requirements, pod: Requirements = {}): InstanceSize => ({ own, pod });
 const NONE = sized({});
 
-describe("the size of a container while it is being set to another one", () => {
+describe("the size of a container during a resize", () => {
   it.each<[string, ActualSizes, Requirements, Requirements]>([
     [
       "what changes is not known, what stays is",
@@ -47,7 +47,7 @@ describe("the size of a container while it is being set to another one", () => {
     expect(certainSizes(grown).containers.get(ID)?.pod?.limits).toEqual({ memory: "1Gi" });
   });
 
-  it("is told as it was until it is known to be another", () => {
+  it("stays the earlier one until the new one is certain", () => {
     const asked = withAskedSize(made, "app", ID, NONE);
     expect([asked.containers, certainSizes(withContainerSize(asked, ID, sized(SMALL)))]).toEqual([
       made.containers,

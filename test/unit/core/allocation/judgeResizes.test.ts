@@ -31,7 +31,7 @@ describe("the order of resizes", () => {
         containers: [containerOf({ resources: { requests: { cpu, memory: "1" }, limits: { cpu, memory: "1" } } })],
       },
     });
-  it("is: who asks for no more, priority, Guaranteed pods, who asked first", () => {
+  it("puts resizes that request no more first, then priority, Guaranteed pods, waiting time", () => {
     const waiting: readonly WantedResize[] = [
       wanted("early", "1", "2"),
       wanted("late", "1", "2"),
@@ -51,7 +51,7 @@ describe("the order of resizes", () => {
   });
 });
 
-describe("judging resizes", () => {
+describe("evaluating resizes", () => {
   const cpus = (pods: readonly Pod[]) => pods.reduce((sum, pod) => sum + resourceMilli(podRequests(pod), "cpu"), 0n);
   /** A node of 4 CPUs that never takes more than 3 for one pod. */
   const rules: ResizeRules = {
@@ -72,21 +72,21 @@ describe("judging resizes", () => {
     ]);
   };
 
-  it("counts the others at what they are granted", () => {
+  it("counts other pods with their allocated size", () => {
     expect(outcomes(wanted("a", "1", "2"), wanted("b", "1", "2"))).toEqual([
       ["a", undefined, undefined],
       ["b", "Deferred", "3000 used"],
     ]);
   });
 
-  it("tells what can never be from what must wait, with the generation it was about", () => {
+  it("distinguishes infeasible from deferred resizes, and records the generation", () => {
     expect(outcomes(wanted("a", "1", "3500m"))).toEqual([["a", "Infeasible", "too large"]]);
     const { desired, ...rest } = wanted("a", "1", "3500m");
     const newer = { ...rest, desired: { ...desired, metadata: { ...desired.metadata, generation: 4 } } };
     expect(judgeResizes([newer], new Map(), new Set(), rules)[0]?.refused?.generation).toBe(4);
   });
 
-  it("has no word for who needs what another gives back, before that is on disk", () => {
+  it("gives no outcome to a resize that needs resources which are not checkpointed as released", () => {
     const granted = ["b", undefined, undefined];
     expect(outcomes(wanted("a", "1", "2"), wanted("b", "2", "1"))).toEqual([granted]);
     // Others are granted, or refused, at once.
@@ -97,7 +97,7 @@ describe("judging resizes", () => {
     ]);
   });
 
-  it("remembers who had to wait", () => {
+  it("records which resizes were deferred", () => {
     const waited: WantedResize = { ...wanted("a", "1", "2"), refused: { reason: "Deferred", message: "full" } };
     const [first, second] = [waited, wanted("b", "1", "1")].map(
       (each) => judgeResizes([each], new Map(), new Set(), rules)[0],

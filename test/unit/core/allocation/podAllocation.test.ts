@@ -16,7 +16,7 @@ const cpu = (amount: string) => ({ requests: { cpu: amount } });
 const web = (amount: string) => pod({ containers: [container("web", { resources: cpu(amount) })] });
 
 describe("allocations", () => {
-  it("are the resources of init and regular containers by name, and those of the pod itself", () => {
+  it("contain the resources of init and regular containers by name, and the pod-level resources", () => {
     const all = pod({
       initContainers: [sidecar("proxy", { resources: cpu("1") })],
       containers: [container("web")],
@@ -26,18 +26,18 @@ describe("allocations", () => {
     expect(allocationOf(web("1"))).toEqual({ containers: { web: cpu("1") } });
   });
 
-  it("put into the pod they are of leave it as it is", () => {
+  it("return the pod unchanged when they equal its spec", () => {
     const one = web("1");
     expect(withAllocation(one, allocationOf(one))).toBe(one);
     expect(withAllocation(one, { containers: { web: cpu("1000m"), gone: cpu("9") } })).toBe(one);
   });
 
-  it("go before the resources of the spec, the rest of which is the spec's", () => {
+  it("override the resources of the spec and nothing else", () => {
     const desired = { ...web("2"), metadata: { ...web("2").metadata, generation: 7 } };
     expect(withAllocation(desired, allocationOf(web("1")))).toEqual({ ...web("1"), metadata: desired.metadata });
   });
 
-  it("put pod-level resources in place, and take them away", () => {
+  it("set and remove pod-level resources", () => {
     const stated = pod({ resources: cpu("3") });
     expect(withAllocation(pod(), allocationOf(stated))).toEqual(stated);
     expect(withAllocation(stated, allocationOf(pod()))).toEqual(pod());
@@ -56,13 +56,13 @@ describe("allocations", () => {
     ["without and with an empty container", { containers: {} }, { containers: { a: {} } }, true],
     ["with and without the pod's own", { containers: {}, pod: cpu("1") }, { containers: {} }, false],
   ];
-  it.each(rows)("%s: the same or not", (_title, a, b, same) => {
+  it.each(rows)("%s: equal or not", (_title, a, b, same) => {
     expect([sameAllocation(a, b), sameAllocation(b, a)]).toEqual([same, same]);
   });
 });
 
 describe("requestedResizes", () => {
-  it("tells what is added, removed, increased and decreased, and nothing of what is written differently", () => {
+  it("returns added, removed, increased and decreased amounts, and no change of notation", () => {
     const before = { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2" } };
     const after = { requests: { cpu: "1500m", memory: "1024Mi" }, limits: { memory: "2Gi" } };
     const sized = (resources: typeof before | typeof after) => pod({ containers: [container("web", { resources })] });
@@ -76,7 +76,7 @@ describe("requestedResizes", () => {
     ]);
   });
 
-  it("tells nothing of init containers while they cannot be resized", () => {
+  it("ignores init containers while they cannot be resized", () => {
     const sized = (amount: string) =>
       pod({ initContainers: [container("init", { resources: { requests: { cpu: amount } } })], containers: [] });
     const count = (parts: ResizableParts): number => requestedResizes(sized("1"), sized("2"), parts).length;
@@ -95,23 +95,23 @@ describe("followingSpec", () => {
     ["nothing while everything can be resized", ALL_RESIZABLE, "1 1 1 1"],
     ["init containers that end, not sidecars", { ...ALL_RESIZABLE, initContainers: false }, "1 2 1 1"],
     ["the pod as a whole", { ...ALL_RESIZABLE, podLevel: false }, "2 1 1 1"],
-  ])("takes from the spec %s", (_title, parts, expected) => {
+  ])("follows the spec for %s", (_title, parts, expected) => {
     const { pod: own, containers } = followingSpec(allocationOf(at("1")), at("2"), parts);
     const [init, side, main] = ["init", "side", "web"].map((name) => containers[name]);
     expect([own, init, side, main].map((each) => each?.requests?.["cpu"]).join(" ")).toBe(expected);
   });
 });
 
-describe("the allocation file", () => {
+describe("the allocation checkpoint", () => {
   const allocation = { pod: cpu("3"), containers: { web: cpu("1") } };
 
-  it("is read back as it was written", () => {
+  it("parses what was written", () => {
     const record = { allocation, resizing: false };
     expect(decodeAllocation(encodeAllocation(record))).toEqual(record);
     expect(restoredSize(record)).toEqual(allocation);
   });
 
-  it("written in the middle of a resize says nothing of what the containers have", () => {
+  it("contains no container sizes when it was written during a resize", () => {
     expect(restoredSize({ allocation, resizing: true })).toEqual({ containers: { web: {} } });
   });
 
@@ -123,7 +123,7 @@ describe("the allocation file", () => {
     ["a number for an amount", '{"version":1,"allocation":{"containers":{"a":{"limits":{"cpu":1}}}},"resizing":false}'],
     ["a list of containers", '{"version":1,"allocation":{"containers":[{}]},"resizing":false}'],
     ["no word of a resize", '{"version":1,"allocation":{"containers":{}}}'],
-  ])("is no file with %s", (_title, text) => {
+  ])("is rejected with %s", (_title, text) => {
     expect(decodeAllocation(text)).toBeUndefined();
   });
 });

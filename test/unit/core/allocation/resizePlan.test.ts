@@ -55,11 +55,11 @@ const SMALL = { cpu: "1", memory: "4" };
 const LARGE = { cpu: "2", memory: "8" };
 
 describe("planResize", () => {
-  it("has nothing to do when the allocated size is in force", () => {
+  it("returns no plan when the allocated size is actuated", () => {
     expect(plan(of(sized("web", SMALL)), of(sized("web", { cpu: "1000m", memory: "4" })))).toBeUndefined();
   });
 
-  it("grows: memory, then CPU; the pod before its container, limits before requests", () => {
+  it("grows memory, then CPU; the pod before its container, limits before requests", () => {
     expect(steps(plan(of(sized("web", SMALL)), of(sized("web", LARGE))))).toEqual([
       "cgroup memoryLimitBytes=8",
       "web cpu=1024/100000 memory=8",
@@ -69,7 +69,7 @@ describe("planResize", () => {
     ]);
   });
 
-  it("shrinks: the pod after its container, requests before limits", () => {
+  it("shrinks the pod after its container, requests before limits", () => {
     const found = plan(of(sized("web", LARGE)), of(sized("web", SMALL)));
     expect(steps(found)).toEqual([
       "web cpu=2048/200000 memory=4",
@@ -81,7 +81,7 @@ describe("planResize", () => {
     expect(found?.decreases).toEqual([{ limitBytes: 4n }, { container: { name: "web", id: "web-0" }, limitBytes: 4n }]);
   });
 
-  it("takes from one container before it gives to another", () => {
+  it("shrinks one container before it grows another", () => {
     const found = plan(of(sized("a", SMALL), sized("b", LARGE)), of(sized("a", LARGE), sized("b", SMALL)));
     expect(steps(found)).toEqual([
       "b cpu=2048/200000 memory=4",
@@ -105,7 +105,7 @@ describe("planResize", () => {
     ]);
   });
 
-  it("has no step for a memory request, which no cgroup knows, and yet something to note", () => {
+  it("has no step for a memory request, which no cgroup file contains, but a size to record", () => {
     const found = plan(of(sized("web", SMALL)), of(sized("web", SMALL, {}, { cpu: "1", memory: "2" })));
     expect(found).toEqual({ restarts: [], decreases: [], steps: [] });
   });
@@ -116,7 +116,7 @@ describe("planResize", () => {
     expect(found?.steps.length).toBe(3);
   });
 
-  it("restarts what must not be resized while it runs, for the resource that changes", () => {
+  it("restarts containers whose changed resource has the policy RestartContainer", () => {
     const restart = (resourceName: string) => ({ resizePolicy: [{ resourceName, restartPolicy: "RestartContainer" }] });
     const found = (resourceName: string, to: Amounts) =>
       plan(of(sized("web", SMALL)), of(sized("web", to, restart(resourceName))))?.restarts;
@@ -126,7 +126,7 @@ describe("planResize", () => {
     expect(steps(all)?.every((step) => step.startsWith("cgroup"))).toBe(true);
   });
 
-  it("gives containers without limits of their own those of the pod", () => {
+  it("gives containers without limits the pod-level limits", () => {
     const own = (cpu: string) =>
       pod({ resources: { limits: { cpu }, requests: { cpu } }, containers: [container("web")] });
     expect(steps(plan(own("1"), own("2")))).toEqual([
@@ -222,7 +222,7 @@ describe("planResize", () => {
     });
   });
 
-  it("resizes sidecars as any container", () => {
+  it("resizes sidecars like other containers", () => {
     const withProxy = (amounts: Amounts) =>
       pod({ initContainers: [{ ...sidecar("proxy"), ...sized("proxy", amounts, { restartPolicy: "Always" }) }] });
     const found = plan(withProxy(SMALL), withProxy({ ...SMALL, cpu: "2" }), [instance("proxy"), instance("web")]);
@@ -230,8 +230,8 @@ describe("planResize", () => {
   });
 });
 
-describe("sizes in force", () => {
-  it("of an instance go before those of an earlier kubelet", () => {
+describe("actuated sizes", () => {
+  it("of an instance override those of an earlier kubelet", () => {
     const to = of(sized("web", LARGE));
     const known = withContainerSize(sizesOf(allocationOf(of(sized("web", SMALL)))), containerId("web-0"), LARGE_SIZE);
     const found = planResize({
@@ -244,7 +244,7 @@ describe("sizes in force", () => {
     expect(steps(found)?.some((step) => step.startsWith("web"))).toBe(false);
   });
 
-  it("are taken from the runtime where it reports the allocated ones", () => {
+  it("come from the runtime when it reports the allocated ones", () => {
     const to = of(sized("a", LARGE), sized("b", LARGE));
     const at = runtime([instance("a"), instance("b")]);
     const sizes = withReportedSizes(

@@ -68,7 +68,7 @@ describe("answerError", () => {
     expect(answerError({ status: code, retryAfter, body }, "GET h/p")).toMatchObject(expected);
   });
 
-  it("asks for no pause of its own", () => {
+  it("requests no pause when the server requests none", () => {
     expect(answerError({ status: 500, retryAfter: undefined, body: "" }, "GET h/p").retryAfterMs).toBeUndefined();
   });
 });

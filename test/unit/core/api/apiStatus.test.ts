@@ -17,16 +17,16 @@ describe("apiError", () => {
     [500, "InternalError", "Unknown", true],
     [503, "ServiceUnavailable", "Unavailable", true],
     [504, "Timeout", "DeadlineExceeded", true],
-  ] as const)("makes of %i %s the code %s", (code, reason, expected, retryable) => {
+  ] as const)("converts %i %s to the code %s", (code, reason, expected, retryable) => {
     const status = { code, reason, message: "why" };
     expect(apiError(status)).toEqual({ code: expected, reason, message: "why", retryable, cause: status });
   });
 
-  it("carries the pause the server asks for", () => {
+  it("contains the pause that the server asks for", () => {
     expect(apiError({ code: 429, details: { retryAfterSeconds: 3 } }).retryAfterMs).toBe(3_000);
   });
 
-  it("has words for a status without any", () => {
+  it("has a message for a Status without one", () => {
     expect([apiError({ code: 418 }).message, apiError({}).message]).toEqual([
       "the API server answered 418",
       "the API server answered without a code",

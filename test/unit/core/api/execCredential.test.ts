@@ -14,7 +14,7 @@ const printed = (status: unknown, more: object = {}) =>
   JSON.stringify({ apiVersion: plugin.apiVersion, kind: "ExecCredential", status, ...more });
 
 describe("execInfo", () => {
-  it("tells a plugin of the cluster only when it is to know", () => {
+  it("passes the cluster to a plugin only when configured", () => {
     const spec = (info: string): unknown => (JSON.parse(info) as { readonly spec: unknown }).spec;
     expect([spec(execInfo(plugin)), spec(execInfo({ ...plugin, cluster: { server: "https://x" } }))]).toEqual([
       { interactive: false },
@@ -24,7 +24,7 @@ describe("execInfo", () => {
 });
 
 describe("readExecCredential", () => {
-  it("reads token, certificate and end", () => {
+  it("reads token, certificate and expiration", () => {
     const status = {
       token: "t",
       clientCertificateData: "c",
@@ -38,7 +38,7 @@ describe("readExecCredential", () => {
   });
 
   it.each([
-    ["no JSON", "hello", "what it printed is no JSON object"],
+    ["no JSON", "hello", "its output is not a JSON object"],
     ["another kind", printed({}, { kind: "Pod" }), "it printed a Pod, not an ExecCredential"],
     [
       "another version",
@@ -48,8 +48,8 @@ describe("readExecCredential", () => {
     ["no status", printed(undefined), "it did not return a status field"],
     ["nothing", printed({}), "it did not return a token or cert/key pair"],
     ["half a pair", printed({ clientKeyData: "k" }), "it returned only certificate or key, not both"],
-    ["no time", printed({ token: "t", expirationTimestamp: "soon" }), 'its expirationTimestamp "soon" is no time'],
-  ])("refuses %s", (_what, text, why) => {
+    ["no time", printed({ token: "t", expirationTimestamp: "soon" }), 'its expirationTimestamp "soon" is not a time'],
+  ])("rejects %s", (_what, text, why) => {
     expect(readExecCredential(plugin, text)).toMatchObject({
       ok: false,
       error: { code: "PermissionDenied", message: `exec plugin login: ${why}` },

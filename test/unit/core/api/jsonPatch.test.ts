@@ -34,11 +34,16 @@ const APPLIED: readonly (readonly [string, unknown, readonly JsonPatchOperation[
 ];
 
 const REFUSED: readonly (readonly [string, unknown, readonly JsonPatchOperation[], string])[] = [
-  ["a test that fails", { a: 1 }, [{ op: "test", path: "/a", value: 2 }], "test /a: the value is another"],
+  ["a test that fails", { a: 1 }, [{ op: "test", path: "/a", value: 2 }], "test /a: the value differs"],
   ["a missing member", { a: 1 }, [{ op: "remove", path: "/b" }], "nothing at /b"],
   ["an index beyond the list", [1], [{ op: "replace", path: "/1", value: 2 }], "no element 1 in a list of 1"],
-  ["a path that is none", {}, [{ op: "remove", path: "a" }], '"a" is no JSON pointer'],
-  ["a parent that holds nothing", { a: 1 }, [{ op: "add", path: "/a/b", value: 1 }], 'add: no list or map to hold "b"'],
+  ["a path that is none", {}, [{ op: "remove", path: "a" }], '"a" is not a JSON pointer'],
+  [
+    "a parent that holds nothing",
+    { a: 1 },
+    [{ op: "add", path: "/a/b", value: 1 }],
+    'add: no list or map that contains "b"',
+  ],
   ["another operation", {}, [{ op: "frob" } as unknown as JsonPatchOperation], 'unknown operation "frob"'],
 ];
 
@@ -54,7 +59,7 @@ describe("jsonPatch", () => {
     expect(original).toEqual(before);
   });
 
-  it.each(REFUSED)("refuses %s", (_what, original, operations, message) => {
+  it.each(REFUSED)("rejects %s", (_what, original, operations, message) => {
     const result = jsonPatch(
       original,
       operations.map((each) => ({ ...{ path: "" }, ...each })),

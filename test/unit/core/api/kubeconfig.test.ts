@@ -40,7 +40,7 @@ const exec = (more: Fields = {}) => ({
 });
 
 describe("decodeKubeconfig", () => {
-  it("takes the cluster and the user of the current context, with paths made absolute", () => {
+  it("returns the cluster and the user of the current context, with absolute paths", () => {
     const cluster = {
       "certificate-authority": "ca.crt",
       "tls-server-name": "kubernetes",
@@ -65,7 +65,7 @@ describe("decodeKubeconfig", () => {
     });
   });
 
-  it("reads what is inline", () => {
+  it("reads inline data", () => {
     const decoded = value(document({ "certificate-authority-data": btoa("a CA") }));
     expect(decoded.certificateAuthority?.source).toEqual({ text: "a CA" });
   });
@@ -101,17 +101,17 @@ describe("decodeKubeconfig", () => {
       exec({ command: "login", apiVersion: "client.authentication.k8s.io/v1beta1", interactiveMode: undefined }),
       { kind: "exec", plugin: expect.objectContaining({ command: "login", cluster: undefined }) },
     ],
-  ])("proves itself by %s", (_what, user, proof) => {
+  ])("authenticates by %s", (_what, user, proof) => {
     expect(value(document({}, user)).proof).toEqual(proof);
   });
 
-  it("takes a server without a scheme for one of HTTP, and a context without user for nobody", () => {
+  it("uses HTTP for a server without a scheme, and no credentials for a context without a user", () => {
     const contexts = [{ name: "here", context: { cluster: "near" } }];
     const { server, proof } = value(document({ server: "localhost:8080" }, {}, { contexts, users: [] }));
     expect([server, proof]).toEqual(["http://localhost:8080", { kind: "none" }]);
   });
 
-  it("does not mind what it does not know", () => {
+  it("ignores unknown fields", () => {
     expect(problems(document({ extensions: [{ name: "x" }], future: 1 }, { future: 2 }, { preferences: {} }))).toEqual(
       [],
     );
@@ -158,7 +158,7 @@ describe("decodeKubeconfig", () => {
     [
       "a file beside its data",
       document({ "certificate-authority": "a", "certificate-authority-data": "YQ==" }),
-      [`${CLUSTER}.certificate-authority: and certificate-authority-data are both there; one of them is to be`],
+      [`${CLUSTER}.certificate-authority: cannot be set together with certificate-authority-data`],
     ],
     [
       "an authority nobody asks",
@@ -180,8 +180,16 @@ describe("decodeKubeconfig", () => {
       document({}, { "client-key": "a" }),
       [`${USER}.client-certificate: is required with a client key`],
     ],
-    ["two proofs", document({}, { token: "a", username: "b" }), [`${USER}.username: cannot be used beside token`]],
-    ["impersonation", document({}, { as: "root" }), [`${USER}.as: is not supported: a node acts as nobody else`]],
+    [
+      "two proofs",
+      document({}, { token: "a", username: "b" }),
+      [`${USER}.username: cannot be used together with token`],
+    ],
+    [
+      "impersonation",
+      document({}, { as: "root" }),
+      [`${USER}.as: is not supported: a node cannot impersonate other users`],
+    ],
     ["an auth provider", document({}, { "auth-provider": {} }), [`${USER}.auth-provider: is not supported: use exec`]],
     [
       "a plugin of which everything is wrong",
@@ -191,7 +199,7 @@ describe("decodeKubeconfig", () => {
       ),
       [
         `${USER}.exec.apiVersion: must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1, got "v1"`,
-        `${USER}.exec.interactiveMode: cannot be Always: nobody sits at a node`,
+        `${USER}.exec.interactiveMode: cannot be Always: a node has no interactive user`,
         `${USER}.exec.command: is required`,
         `${USER}.exec.args: must be a list of strings`,
         `${USER}.exec.env[0].name: is required`,
@@ -202,7 +210,7 @@ describe("decodeKubeconfig", () => {
       document({}, exec({ interactiveMode: undefined })),
       [`${USER}.exec.interactiveMode: is required: Never, IfAvailable, Always`],
     ],
-  ])("refuses %s", (_what, wire, expected) => {
+  ])("rejects %s", (_what, wire, expected) => {
     expect(problems(wire)).toEqual(expected);
   });
 });

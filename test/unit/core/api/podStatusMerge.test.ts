@@ -13,7 +13,7 @@ const AT_REST = { mayRun: false, first: undefined };
 const types = ({ conditions = [] }: PodStatus) => conditions.map(({ type, status }) => `${type} ${status}`);
 
 describe("mergePodStatus", () => {
-  it("leaves conditions and members of others, and takes over its own", () => {
+  it("keeps conditions and members of other writers, and replaces its own", () => {
     const server: PodStatus = {
       phase: "Pending",
       nominatedNodeName: "other",
@@ -40,7 +40,7 @@ describe("mergePodStatus", () => {
     ["something may run", "Running", true, { phase: "Running", reason: "Fine" }],
     ["nothing runs", "Running", false, failed],
     ["the server has been told", "Failed", true, failed],
-  ])("says that the pod is over only once it is: %s", (_, phase, mayRun, expected) => {
+  ])("reports the terminal phase only when nothing runs: %s", (_, phase, mayRun, expected) => {
     const server = { phase, ...(phase === "Running" ? { reason: "Fine" } : {}) } as PodStatus;
     expect(mergePodStatus(server, failed, { mayRun, first: undefined })).toEqual({ ...expected, conditions: [] });
   });
@@ -55,7 +55,7 @@ describe("mergePodStatus", () => {
       false,
       ["DisruptionTarget True"],
     ],
-  ])("tells DisruptionTarget %s", (_, server, mayRun, expected) => {
+  ])("writes DisruptionTarget %s", (_, server, mayRun, expected) => {
     const own = { phase: "Failed", conditions: [condition("DisruptionTarget", "True")] };
     expect(types(mergePodStatus(server, own, { mayRun, first: undefined }))).toEqual(expected);
   });
@@ -64,7 +64,7 @@ describe("mergePodStatus", () => {
     ["as it was when the kubelet started: the server's time", "True", T2, "True", T1],
     ["changed since, and back: its own", "True", T1, "True", T2],
     ["the server knows it otherwise: its own", "True", T2, "False", T2],
-  ])("the time of a condition that is %s", (_, status, firstTime, known, expected) => {
+  ])("keeps or sets the transition time of a condition that is %s", (_, status, firstTime, known, expected) => {
     const own = { conditions: [condition("Ready", status, T2)] };
     const first = { conditions: [condition("Ready", status, firstTime)] };
     const server = { conditions: [condition("Ready", known, T1)] };
@@ -72,7 +72,7 @@ describe("mergePodStatus", () => {
     expect(merged.conditions).toEqual([condition("Ready", status, expected)]);
   });
 
-  it("a pod never starts another time", () => {
+  it("never changes the start time of a pod", () => {
     expect(mergePodStatus({ startTime: T1 }, { startTime: T2 }, AT_REST).startTime).toBe(T1);
   });
 });

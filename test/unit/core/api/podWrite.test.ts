@@ -56,7 +56,7 @@ function short(view: PodWriteView): string {
   }
 }
 
-describe("nextPodWrite, of a pod of the API", () => {
+describe("nextPodWrite for an API pod", () => {
   const finished = record({ state: "terminated", reclaimed: true });
   const patch = `status {"metadata":{"uid":"uid-1"},"status":{"conditions":[{"type":"Ready","status":"True"}],"phase":"Running"}}`;
   const toGo = apiObject(OVER, DELETED);
@@ -121,7 +121,7 @@ describe("nextPodWrite, of a pod of the API", () => {
   ])("%s", (_, expected, view) => expect(short(viewOf(view))).toBe(expected));
 });
 
-describe("nextPodWrite, of a static pod", () => {
+describe("nextPodWrite for a static pod", () => {
   const records = [staticRecord()];
   const old = staticRecord({
     identity: { ...IDENTITY, uid: podUid("uid-0") },

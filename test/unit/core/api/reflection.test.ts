@@ -185,7 +185,7 @@ describe("reflection: the watch", () => {
     ],
   ])("%s", (_rule, inputs, expected) => expect(told(after([...FOLLOWING, ...inputs]))).toBe(expected));
 
-  it("makes a new map for a change, and none for a bookmark", () => {
+  it("returns a new map for a change, and the same for a bookmark", () => {
     const before = after(FOLLOWING);
     const [marked, changed] = [bookmark("4"), change("ADDED", "b", "4")].map((input) => stepReflection(before, input));
     expect([marked?.objects === before.objects, changed?.objects === before.objects]).toEqual([true, false]);

@@ -97,7 +97,7 @@ describe("strategicMergeDiff", () => {
     expect(strategicMergeDiff(older, newer, POD)).toEqual(patch);
   });
 
-  it("gives the newer object when applied to the older one, for 2,000 drawn pairs", () => {
+  it("turns the older object into the newer one, for 2,000 random pairs", () => {
     const prng = createPrng("patch round trips");
     for (let round = 0; round < 2_000; round += 1) {
       const [older, newer] = [drawnStatus(prng), drawnStatus(prng)];
@@ -106,7 +106,7 @@ describe("strategicMergeDiff", () => {
     }
   });
 
-  it("leaves what others added meanwhile", () => {
+  it("keeps what other clients added meanwhile", () => {
     const older = { status: { conditions: [scheduled] } };
     const patch = strategicMergeDiff(older, { status: { conditions: [scheduled, ready] } }, POD);
     const gate = { type: "example.com/gate", status: "True" };
@@ -118,12 +118,12 @@ describe("strategicMergeDiff", () => {
 });
 
 describe("createStatusPatch", () => {
-  it("is undefined when nothing of the status changed", () => {
+  it("is undefined when the status is unchanged", () => {
     const pod = { metadata: { uid: "u" }, status: { phase: "Running" } };
     expect(createStatusPatch("Pod", pod, { ...pod, metadata: { uid: "u", labels: { a: "b" } } })).toBeUndefined();
   });
 
-  it("carries the uid of a pod and its changed status", () => {
+  it("contains the uid of a pod and its changed status", () => {
     const metadata = { uid: "u" };
     const patch = createStatusPatch(
       "Pod",
@@ -133,7 +133,7 @@ describe("createStatusPatch", () => {
     expect(patch).toEqual({ metadata: { uid: "u" }, status: { phase: "Running" } });
   });
 
-  it("carries labels and annotations of a node", () => {
+  it("contains labels and annotations of a node", () => {
     const older = { metadata: { labels: { a: "1", b: "1" } }, status: {} };
     const newer = { metadata: { labels: { a: "2" }, annotations: { c: "3" } }, status: {} };
     expect(createStatusPatch("Node", older, newer)).toEqual({
@@ -141,7 +141,7 @@ describe("createStatusPatch", () => {
     });
   });
 
-  it("replaces the addresses of a node, of which two may have one type", () => {
+  it("replaces the addresses of a node, of which two may have the same type", () => {
     const address = (text: string) => ({ type: "InternalIP", address: text });
     const older = { status: { phase: "x", addresses: [address("192.0.2.1")] } };
     const newer = { status: { phase: "x", addresses: [address("192.0.2.1"), address("2001:db8::1")] } };

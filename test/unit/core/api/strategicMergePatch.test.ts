@@ -189,7 +189,7 @@ describe("strategicMergePatch", () => {
     expect(apply("Node", original, patch)).toEqual({ status: { addresses } });
   });
 
-  it.each(FAULTS)("refuses %s", (_what, original, patch, message) => {
+  it.each(FAULTS)("rejects %s", (_what, original, patch, message) => {
     expect(apply("Pod", original, patch)).toBe(message);
   });
 });

@@ -11,7 +11,7 @@ describe("parseApiPath", () => {
     ["/api/v1/namespaces/demo/pods/web/log", { ...pods, namespace: "demo", name: "web", subresource: "log" }],
     ["/api/v1/namespaces/demo", { ...pods, resource: "namespaces", name: "demo" }],
     ["/apis/storage.k8s.io/v1/csidrivers/a%2Eb", { ...pods, resource: "csidrivers", name: "a.b" }],
-  ])("reads %s", (path, expected) => {
+  ])("parses %s", (path, expected) => {
     expect(parseApiPath(path)).toEqual(expected);
   });
 
@@ -25,7 +25,7 @@ describe("parseApiPath", () => {
     "/api/v1/namespaces/%zz/pods",
     "/apis/apps/v1/deployments",
     "/metrics",
-  ])("finds nothing at %s", (path) => {
+  ])("returns undefined for %s", (path) => {
     expect(parseApiPath(path)).toBeUndefined();
   });
 });

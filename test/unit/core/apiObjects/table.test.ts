@@ -72,7 +72,7 @@ describe("tableOf", () => {
     ["configmaps", { metadata: meta("c"), data: { a: "1" }, binaryData: { b: "" } }, ["c", 2, "5m"]],
     ["secrets", { metadata: meta("s") }, ["s", "Opaque", 0, "5m"]],
     ["leases", { metadata: meta("l") }, ["l", "5m"]],
-  ])("shows %s as kubectl's users know them", (resource, object, cells) => {
+  ])("shows %s with kubectl's columns", (resource, object, cells) => {
     const wish = { apiVersion: "meta.k8s.io/v1", include: "None" } as const;
     const table = tableOf(resource, [object], {}, wish, NOW);
     expect(table.rows).toEqual([{ cells }]);
@@ -85,7 +85,7 @@ describe("tableOf", () => {
   it.each([
     ["Metadata", { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: pod.metadata }],
     ["Object", pod],
-  ] as const)("brings of each object what was asked for: %s", (include, object) => {
+  ] as const)("includes of each object: %s", (include, object) => {
     const { rows, metadata } = tableOf(
       "pods",
       [pod],
@@ -110,7 +110,7 @@ describe("tableWish", () => {
       "None",
       { apiVersion: "meta.k8s.io/v1beta1", include: "None" },
     ],
-  ])("reads %s", (accept, include, expected) => {
+  ])("parses %s", (accept, include, expected) => {
     expect(tableWish(accept, include)).toEqual(expected);
   });
 
@@ -121,7 +121,7 @@ describe("tableWish", () => {
     ["application/json;as=Table;v=v2;g=meta.k8s.io,application/json"],
     ["application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"],
     ["application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io, */*"],
-  ])("finds none in %s", (accept) => {
+  ])("finds no table in %s", (accept) => {
     expect(tableWish(accept, null)).toBeUndefined();
   });
 });

@@ -24,7 +24,7 @@ describe("tableText", () => {
     ]);
   });
 
-  it("prints more columns where they are wanted", () => {
+  it("prints more columns when requested", () => {
     const [title = "", row = ""] = tableText(tableFor("web"), { wide: true, namespaces: true }).lines;
     expect(title.split(/ {3,}/)).toEqual([
       ...["NAMESPACE", "NAME", "READY", "STATUS", "RESTARTS", "AGE"],
@@ -33,14 +33,14 @@ describe("tableText", () => {
     expect(row).toMatch(/^demo +web +0\/1/);
   });
 
-  it("keeps the columns of what was printed before", () => {
+  it("keeps the column widths of earlier lines", () => {
     const { widths } = tableText(tableFor("a-longer-name"), NARROW);
     expect(tableText(tableFor("web"), NARROW, widths).lines[1]).toBe(
       "web             0/1     Running   0          <unknown>",
     );
   });
 
-  it("has no control characters, whatever a cell says", () => {
+  it("removes control characters from cells", () => {
     const table = tableFor("web");
     const evil = {
       ...table,

@@ -26,17 +26,17 @@ const facts = (given: Partial<CertificateFacts> = {}): CertificateFacts => ({
   ...given,
 });
 
-describe("the life of a certificate", () => {
-  it("ends after its last instant", () => {
+describe("validity of a certificate", () => {
+  it("ends after its last second", () => {
     expect([9_999, 10_000, 10_001].map((now) => isExpired(facts(), epochMs(now)))).toEqual([false, false, true]);
   });
 
-  it("is renewed between 70 % and 90 % of it", () => {
+  it("leads to a renewal between 70 % and 90 % of it", () => {
     const life = { notBefore: epochMs(1_000), notAfter: epochMs(11_000) };
     expect([0, 0.5, 1].map((random) => rotationDeadline(life, random))).toEqual([8_000, 9_000, 10_000]);
   });
 
-  it("is told in whole seconds towards zero, and as infinite where there is none", () => {
+  it("is rounded to whole seconds towards zero, and infinite without a certificate", () => {
     expect([ttlSeconds(epochMs(2_900), epochMs(0)), ttlSeconds(epochMs(0), epochMs(2_900))]).toEqual([2, -2]);
     expect(ttlSeconds(undefined, epochMs(0))).toBe(Number.POSITIVE_INFINITY);
   });
@@ -51,13 +51,13 @@ describe("shortcoming", () => {
     [{ ...full, dnsNames: [] }, "Current certificate is missing requested DNS names [a b]"],
     [{ ...full, ipAddresses: ["::1"] }, "Current certificate is missing requested IP addresses [10.0.0.1]"],
     [{ ...full, organizations: ["others"] }, "Current certificate is missing requested orgs [system:nodes]"],
-  ])("names what is missing first: %#", (given, expected) => {
+  ])("names the first missing requirement: %#", (given, expected) => {
     expect(shortcoming(given, template)).toBe(expected);
   });
 });
 
 describe("servingTemplate", () => {
-  it("has the addresses of the node, each once, in order; a host name that is an address is one", () => {
+  it("contains the node's addresses, each once, sorted; a host name that is an IP address counts as one", () => {
     const addresses = [
       { type: "Hostname", address: "10.0.0.9" },
       { type: "InternalIP", address: "10.0.0.2" },
@@ -75,7 +75,7 @@ describe("servingTemplate", () => {
     });
   });
 
-  it("is not there without an address, unless names are enough", () => {
+  it("is undefined without an IP address, unless DNS names suffice", () => {
     const names = [{ type: "Hostname", address: "n1" }];
     expect([
       servingTemplate("n1", [], true),
@@ -86,7 +86,7 @@ describe("servingTemplate", () => {
 });
 
 describe("a signing request", () => {
-  it("names its signer and uses; without a name the server gives one", () => {
+  it("names its signer and usages; without a name the server generates one", () => {
     expect([signingRequest(CLIENT_USE, "PEM", "node-csr-x"), signingRequest(SERVING_USE, "PEM", undefined)]).toEqual([
       {
         metadata: { name: "node-csr-x" },
@@ -107,7 +107,7 @@ describe("a signing request", () => {
     ]);
   });
 
-  it("has a digest of key, subject and uses, each closed by a delimiter", () => {
+  it("has a digest of key, subject and usages, each ended by a delimiter", () => {
     const text = requestDigestText(new Uint8Array([251, 255]), nodeTemplate("n"), { signerName: "s", usages: ["u"] });
     expect(text).toBe("-_8|c3lzdGVtOm5vZGU6bg|c3lzdGVtOm5vZGVz|dQ|");
   });
@@ -133,12 +133,12 @@ describe("PEM files", () => {
     block("EC PRIVATE KEY", "a2V5"),
   ];
 
-  it("hold the chain and then the key, without comments", () => {
+  it("contain the chain and then the key, without comments", () => {
     const text = pairText({ certificate: `# leaf\n${leaf}\n${root}`, key });
     expect([text, pairIn(text)]).toEqual([`${leaf}${root}${key}`, { certificate: `${leaf}${root}`, key }]);
   });
 
-  it("are read whatever comes first, and not without both", () => {
+  it("parse in any order, and require both parts", () => {
     expect([pairIn(`${key}${leaf}`), pairIn(leaf), pairIn(key), pairIn("")]).toEqual([
       { certificate: leaf, key },
       undefined,
@@ -147,7 +147,7 @@ describe("PEM files", () => {
     ]);
   });
 
-  it("are named as upstream names them", () => {
+  it("have upstream's names", () => {
     expect([
       currentPairPath("/pki", "kubelet-client"),
       datedPairPath("/pki", "kubelet-server", epochMs(Date.UTC(2026, 0, 2, 3, 4, 5, 678))),
@@ -170,7 +170,7 @@ describe("bootstrapKubeconfig", () => {
     proof: { kind: "token", token: "abcdef.0123456789abcdef" },
   };
 
-  it("has the server, and the file of the certificate in place of the token", () => {
+  it("contains the server, and the certificate's file in place of the token", () => {
     expect(bootstrapKubeconfig(client, "/pki/kubelet-client-current.pem")).toBe(`apiVersion: v1
 kind: Config
 clusters:
@@ -194,7 +194,7 @@ users:
 `);
   });
 
-  it("keeps an authority that stood in the bootstrap kubeconfig itself, and whatever else it takes to get there", () => {
+  it("keeps inline authorities and all other connection settings of the bootstrap kubeconfig", () => {
     const endpoint = { ...client.endpoint, tlsServerName: "api", proxyUrl: "http://proxy:8080" };
     expect(
       bootstrapKubeconfig({ ...client, endpoint, authority: { text: "CA" } }, "/p")

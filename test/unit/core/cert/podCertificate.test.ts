@@ -28,11 +28,11 @@ describe("credentials of a pod", () => {
     [issued, 70 * MINUTE_MS, "fresh"],
     [issued, 70 * MINUTE_MS + 1, "overdue_for_refresh"],
     [issued, 120 * MINUTE_MS + 1, "expired"],
-  ])("%j are at %d ms %s", (credentials, now, state) => {
+  ])("%j at %d ms are %s", (credentials, now, state) => {
     expect(credentialsState(credentials, epochMs(now))).toBe(state);
   });
 
-  it("can be used once they are issued, however old", () => {
+  it("are usable once they are issued, however old", () => {
     expect(usableCredentials(issued)).toEqual({ ok: true, value: issued });
     const why = (credentials: Credentials | undefined) => {
       const usable = usableCredentials(credentials);
@@ -46,7 +46,7 @@ describe("credentials of a pod", () => {
   });
 });
 
-describe("what a signer decided", () => {
+describe("outcome of a request", () => {
   const request = (status?: object) => ({ status }) as unknown as PodCertificateRequest;
   const issue = {
     conditions: [{ type: "Issued" }],
@@ -81,8 +81,8 @@ describe("what a signer decided", () => {
   });
 });
 
-describe("the request for a certificate", () => {
-  it("goes with the pod, and says who is asked about whom", () => {
+describe("the request of a pod certificate", () => {
+  it("belongs to the pod and names its identities", () => {
     const projection = { signerName: "example.com/web", keyType: "ED25519", maxExpirationSeconds: 7_200 };
     const pod = { namespace: "demo", name: "web", uid: "uid-1" };
     const wish = { pod, serviceAccount: "runner", volume: "v", index: 0, projection };

@@ -85,7 +85,7 @@ describe("trustAnchors", () => {
       { signerName: "s", labelSelector: { matchExpressions: [{ key: "tier", operator: "Near" }] } },
       'while parsing label selector: "Near" is not a valid label selector operator',
     ],
-  ])("of %j says: %s", (wish, message) => {
+  ])("of %j returns: %s", (wish, message) => {
     expect(trustAnchors(wish, BUNDLES)).toMatchObject({ ok: false, error: { message } });
   });
 });

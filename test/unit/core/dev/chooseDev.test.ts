@@ -37,7 +37,7 @@ describe("chooseDev", () => {
       blog,
     ],
     ["the nearest of two above each other", [at("/", 3), shop], { ...NOWHERE, cwd: "/src/shop" }, shop],
-  ])("takes %s", (_, running, choice, expected) => {
+  ])("chooses %s", (_, running, choice, expected) => {
     expect(chooseDev(running, choice)).toEqual({ ok: true, value: expected });
   });
 
@@ -67,7 +67,7 @@ describe("chooseDev", () => {
       "you have no rxlet dev running on /x; running:\n  /src/shop/pods  (pid 1)",
     ],
     ["a directory when nothing runs at all", [], { ...NOWHERE, dir: "/x" }, "you have no rxlet dev running on /x"],
-  ])("refuses %s", (_, running, choice, message) => {
+  ])("rejects %s", (_, running, choice, message) => {
     expect(chooseDev(running, choice)).toEqual({ ok: false, error: expect.objectContaining({ message }) });
   });
 });
@@ -75,7 +75,7 @@ describe("chooseDev", () => {
 describe("parseDevRecord", () => {
   const record = { pid: 7, manifests: "/m", server: "https://127.0.0.1:4000", startedAt: "2026-01-01T00:00:00Z" };
 
-  it("reads what was written", () => {
+  it("parses a written record", () => {
     expect(parseDevRecord(JSON.stringify(record))).toEqual(record);
   });
 
@@ -86,7 +86,7 @@ describe("parseDevRecord", () => {
     ["no manifests", JSON.stringify({ ...record, manifests: undefined })],
     ["a server elsewhere", JSON.stringify({ ...record, server: "https://10.0.0.1:4000" })],
     ["a server without TLS", JSON.stringify({ ...record, server: "http://127.0.0.1:4000" })],
-  ])("does not take %s", (_, text) => {
+  ])("rejects %s", (_, text) => {
     expect(parseDevRecord(text)).toBeUndefined();
   });
 });
@@ -95,6 +95,6 @@ it.each([
   ["/src/first-pods", "first-pods-01234567"],
   ["/", "root-01234567"],
   ["/src/my pods\n", "my_pods_-01234567"],
-])("names the directory of %j", (manifests, name) => {
+])("builds the directory name of %j", (manifests, name) => {
   expect(devDirectoryName(manifests, "0123456789abcdef")).toBe(name);
 });

@@ -14,7 +14,7 @@ describe("commandEnd", () => {
     [failed("InternalError", { message: "3" }), { kind: "failed", message: "why" }],
     ["not a status\n", { kind: "failed", message: "not a status" }],
     ["[1]", { kind: "failed", message: "[1]" }],
-  ])("reads %s", (text, end) => {
+  ])("parses %s", (text, end) => {
     expect(commandEnd(text)).toEqual(end);
   });
 });

@@ -37,11 +37,11 @@ describe("chosenContainer", () => {
       undefined,
       { name: "app", tty: false, notice: `Defaulted container "app" ${OUT_OF}` },
     ],
-  ])("takes %s", (_, pod, wanted, value) => {
+  ])("chooses %s", (_, pod, wanted, value) => {
     expect(chosenContainer(pod, wanted)).toEqual({ ok: true, value });
   });
 
-  it("refuses a name that the pod does not have", () => {
+  it("rejects a name that the pod does not have", () => {
     expect(chosenContainer(podOf({ spec: two }), "x")).toMatchObject({
       ok: false,
       error: { code: "NotFound", message: "container x not found in pod plain; it has app, side, setup (init)" },

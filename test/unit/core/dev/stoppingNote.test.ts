@@ -5,7 +5,7 @@ import type { TimelineView } from "../../../../src/core/timeline/timelineView.ts
 const view = (name: string, ...waits: TimelineView["waits"]): TimelineView =>
   ({ pod: { namespace: "default", name, uid: name }, waits }) as unknown as TimelineView;
 
-it("says what is waited for and how long", () => {
+it("names the pods waited for and the remaining time", () => {
   const hook = { what: "PreStop", next: { what: "its end", at: "T", inSeconds: 23.4 } };
   expect(stoppingNote([view("web", hook), view("job")])).toBe(
     "Stopping pods... waiting for web (PreStop, 24s left), job; Ctrl-C again to stop now",

@@ -37,7 +37,7 @@ const account: PluginAccount = {
 const IMAGE = "registry.example/team/app";
 
 describe("pluginRequest", () => {
-  it("names the image, and the service account where there is one", () => {
+  it("contains the image, and the service account when there is one", () => {
     const head = { kind: "CredentialProviderRequest", apiVersion: API, image: IMAGE };
     expect(
       [pluginRequest(provider, IMAGE), pluginRequest(provider, IMAGE, account)].map((it) => JSON.parse(it)),
@@ -92,7 +92,7 @@ describe("readPluginResponse", () => {
   ])("%j", (response, expected) => expect(read(response)).toEqual(expected));
 });
 
-describe("answers are kept", () => {
+describe("caching of responses", () => {
   const answer = (keptFor: PluginResponse["keptFor"]): PluginResponse => ({
     keptFor,
     cacheMs: undefined,
@@ -123,7 +123,7 @@ describe("answers are kept", () => {
     expect(finds(keptFor, image, by)).toBe(expected),
   );
 
-  it("for one token where the plugin says so", () => {
+  it("for one token when the plugin is configured so", () => {
     expect([
       finds("Image", IMAGE, account, "Token"),
       finds("Image", IMAGE, { ...account, token: "t2" }, "Token"),

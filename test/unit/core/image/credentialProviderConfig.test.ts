@@ -16,7 +16,7 @@ const faults = (value: unknown, tokensAllowed = true): readonly string[] =>
   );
 
 describe("readCredentialProviders", () => {
-  it("reads plugins as they are configured", () => {
+  it("reads the configured plugins", () => {
     const full = {
       ...PROVIDER,
       args: ["get"],
@@ -76,7 +76,7 @@ describe("readCredentialProviders", () => {
     [{ apiVersion: "v1" }, `apiVersion: must be one of ${versions}credentialprovider.kubelet.k8s.io/v1beta1, got "v1"`],
     [{ args: "get" }, "args: must be a list of strings"],
     [{ env: [{ name: 1 }] }, "env[0].name: must be a string, got 1"],
-    [{ matchImage: [] }, "matchImage: is no known field"],
+    [{ matchImage: [] }, "matchImage: is an unknown field"],
     [{ apiVersion: `${API}beta1`, tokenAttributes: TOKENS }, `tokenAttributes: needs apiVersion ${API}`],
     [
       { tokenAttributes: { ...TOKENS, cacheType: "Pod" } },
@@ -121,7 +121,7 @@ describe("readCredentialProviders", () => {
     expect(faults(document({ ...PROVIDER, ...change }))).toEqual([`providers[0].${fault}`]);
   });
 
-  it("refuses tokens while their gate is off", () => {
+  it("rejects service account tokens while their gate is off", () => {
     const gate = "KubeletServiceAccountTokenForCredentialProviders";
     expect(faults(document({ ...PROVIDER, tokenAttributes: TOKENS }), false)).toEqual([
       `providers[0].tokenAttributes: must not be set while the feature gate ${gate} is off`,
@@ -131,6 +131,6 @@ describe("readCredentialProviders", () => {
   it.each([
     [document(), ["providers: must have at least one plugin"]],
     [{ ...document(PROVIDER), kind: "Pod" }, ['kind: must be CredentialProviderConfig, got "Pod"']],
-    [{ ...document(PROVIDER), plugins: [] }, ["plugins: is no known field"]],
-  ])("%#: refuses other documents", (value, expected) => expect(faults(value)).toEqual(expected));
+    [{ ...document(PROVIDER), plugins: [] }, ["plugins: is an unknown field"]],
+  ])("%#: rejects other documents", (value, expected) => expect(faults(value)).toEqual(expected));
 });

@@ -45,7 +45,7 @@ describe("parseImageRef", () => {
     ["-a/b", "invalid reference format"],
     [SHA.slice(7), `invalid repository name (${SHA.slice(7)}), cannot specify 64-byte hexadecimal strings`],
     [`registry.test/${"a".repeat(256)}`, "repository name must not be more than 255 characters"],
-  ])("refuses %j", (text, problem) => {
+  ])("rejects %j", (text, problem) => {
     expect(parseImageRef(text)).toEqual({
       ok: false,
       error: kubeletError(

@@ -28,7 +28,7 @@ describe("lookUp", () => {
     expect(lookUp(ring(place), image).map(({ username }) => username)).toEqual(users);
   });
 
-  it("puts the longest place first, and all of one place in their order", () => {
+  it("puts the longest location first, and keeps the order within one location", () => {
     const first = new Map([["registry.example", { username: "a", password: "" }]]);
     const second = new Map([
       ["registry.example/team", { username: "b", password: "" }],
@@ -39,8 +39,8 @@ describe("lookUp", () => {
   });
 });
 
-describe("lookUp of hostile places", () => {
-  it("takes the same time for a host of many stars", () => {
+describe("lookUp of malicious locations", () => {
+  it("takes the same time for a host with many stars", () => {
     const image = `${"a".repeat(63)}.example/x`;
     expectLinear(
       (stars) => ring(`${"*a".repeat(stars)}*b.example`),
@@ -49,7 +49,7 @@ describe("lookUp of hostile places", () => {
     );
   });
 
-  it("reads an image once however many places there are", () => {
+  it("parses an image once, however many locations there are", () => {
     expectLinear(
       (size) => ({
         image: `${"a.".repeat(size)}example/x`,
@@ -60,7 +60,7 @@ describe("lookUp of hostile places", () => {
     );
   });
 
-  it("gathers the credentials of one place from many secrets in linear time", () => {
+  it("collects the credentials of one location from many secrets in linear time", () => {
     expectLinear(
       (size) => new Array<RegistryCredentials>(size).fill(new Map([["r.example", { username: "", password: "" }]])),
       keyringOf,
@@ -96,7 +96,7 @@ describe("readDockerConfig", () => {
     ['{"auths":{"r":{"password":7}}}', 'config.json: "r": username, password and auth must be strings'],
   ])("%s", (text, expected) => expect(read(text)).toEqual(expected));
 
-  it("has its entries at the top in the older form", () => {
+  it("reads the entries at the top level in the older format", () => {
     expect(read('{"r":{"username":"u","password":"p"}}', ".dockercfg")).toEqual({
       r: { username: "u", password: "p" },
     });
@@ -111,7 +111,7 @@ describe("allCredentialsOf", () => {
     data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)])),
   });
   const entry = '{"r":{"username":"u","password":"p"}}';
-  it("reads both kinds and passes over what is none", () => {
+  it("reads both types and skips others", () => {
     const secrets = [
       secret("new", "kubernetes.io/dockerconfigjson", { ".dockerconfigjson": `{"auths":${entry}}` }),
       secret("old", "kubernetes.io/dockercfg", { ".dockercfg": entry }),
@@ -121,7 +121,7 @@ describe("allCredentialsOf", () => {
     expect(read.ok && read.value.map((config) => config.get("r")?.username)).toEqual(["u", "u"]);
   });
 
-  it("names a secret that cannot be read, and none of what it holds", () => {
+  it("names a secret that cannot be read, without its content", () => {
     const read = allCredentialsOf([secret("bad", "kubernetes.io/dockercfg", { ".dockercfg": "s3cret" })]);
     expect(read.ok ? "" : read.error.message).toBe('secret "demo/bad": is not a JSON object');
   });

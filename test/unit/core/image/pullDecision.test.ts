@@ -118,22 +118,22 @@ describe("failures of pulls", () => {
   });
 });
 
-describe("events of images", () => {
-  it("a pull that succeeded tells both times in whole milliseconds, and the size", () => {
+describe("image events", () => {
+  it("report both durations of a successful pull in whole milliseconds, and the size", () => {
     expect(pulledEvent("app:1", 1200.9, 61_234, 53_625_741n)).toEqual({
       type: "Normal",
       reason: "Pulled",
       message: 'Successfully pulled image "app:1" in 1.2s (1m1.234s including waiting). Image size: 53625741 bytes.',
     });
   });
-  it("a pull that failed tells the runtime's words", () => {
+  it("report the runtime's error of a failed pull", () => {
     expect(pullFailedEvent("app:1", kubeletError("NotFound", "nope"))).toEqual({
       type: "Warning",
       reason: "Failed",
       message: 'Failed to pull image "app:1": nope',
     });
   });
-  it("a lookup that failed is told as such", () => {
+  it("report a failed lookup", () => {
     const message = 'Failed to inspect image "app:1": gone';
     expect(inspectFailure("app:1", kubeletError("Unavailable", "gone"))).toEqual({
       error: kubeletError("Unavailable", message, { reason: "ImageInspectError" }),
@@ -157,19 +157,19 @@ describe("ensureImageLabels", () => {
     expect(ensureImageLabels(policy, present, decision(present, policy))).toEqual(labels);
   });
 
-  it("are unknown where the image could not be looked for", () => {
+  it("are unknown when the image could not be looked up", () => {
     const unknown = { present_locally: "unknown", pull_policy: "", pull_required: "unknown" };
     expect(ensureImageLabels(undefined, undefined, undefined)).toEqual(unknown);
   });
 });
 
-describe("an image that is there but not for this pod", () => {
-  it("is pulled, or with Never said to be absent", () => {
+describe("an image on the node that the pod may not use", () => {
+  it("is pulled, or with policy Never reported as absent", () => {
     const of = (policy: PullPolicy) => decidePull({ ...base, present: "inaccessible", policy });
     expect([of("IfNotPresent").kind, of("Never").event.reason]).toEqual(["pull", "ErrImageNeverPull"]);
   });
 
-  it("is told of without a word on access where nobody is checked", () => {
+  it("is reported without a note on access when nothing is verified", () => {
     const { event } = decidePull({ ...base, present: "unchecked", policy: "IfNotPresent" });
     expect(event.message).toBe(`Container image "${base.image}" already present on machine`);
   });

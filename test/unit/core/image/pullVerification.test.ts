@@ -42,7 +42,7 @@ describe("checkWithoutCredentials", () => {
       isPulled: true,
     });
   const secrets = { kubernetesSecrets: [{ uid: "u", namespace: "n", name: "a", credentialHash: "h" }] };
-  it("is decided by the record of that name", () => {
+  it("uses the record of that name", () => {
     expect([
       check({ nodePodsAccessible: true }),
       check({ nodePodsAccessible: true }, "other.example/app"),
@@ -52,7 +52,7 @@ describe("checkWithoutCredentials", () => {
     ]).toEqual(["credentialRecordFound", "mustAuthenticate", "mustAuthenticate", "mustAuthenticate", secrets]);
   });
 
-  it("lets a preloaded image be used, and none whose pull was begun", () => {
+  it("allows a preloaded image, and no image whose pull was started", () => {
     const known = { record: undefined, isPulled: false };
     expect(
       [known, { ...known, isPulled: true }].map((each) => checkWithoutCredentials(policy, REPOSITORY, each)),
@@ -81,12 +81,12 @@ describe("matchCredentials", () => {
     expect(matchCredentials(known, { secrets, account: shown })).toEqual(expected),
   );
 
-  it("takes no secret without a hash for the same", () => {
+  it("never matches a secret without a hash", () => {
     const nameless = { kubernetesSecrets: [secret("a", "")] };
     expect(matchCredentials(nameless, { secrets: [secret("b", "")], account: undefined })).toEqual({ mayUse: false });
   });
 
-  it("learns no more than a hundred", () => {
+  it("learns at most a hundred secrets", () => {
     const many = { kubernetesSecrets: Array.from({ length: 100 }, (_, index) => secret(`s${index}`, `h${index}`)) };
     const match = (shown: ImagePullSecret) => matchCredentials(many, { secrets: [shown], account: undefined });
     expect([match(secret("b", "h1")), match(secret("s1", "new"))]).toEqual([{ mayUse: true }, { mayUse: false }]);

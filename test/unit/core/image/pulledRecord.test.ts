@@ -28,7 +28,7 @@ const account: RegistryCredential = {
 const HASH_UP = "edbd57ca9372e64eb1c9070ecf3a049ac553596b0529acf034c7a71d4e618e88";
 const hashes = ({ kubernetesSecrets = [] }: ImagePullCredentials) => kubernetesSecrets.map((it) => it.credentialHash);
 
-describe("files of records", () => {
+describe("record files", () => {
   it("have upstream's names", () => {
     // As in the test data of pkg/kubelet/images/pullmanager.
     expect(pullFileName("repo.repo/test/test:latest")).toBe(
@@ -41,7 +41,7 @@ describe("files of records", () => {
     ]);
   });
 
-  it("are read back as they were written", () => {
+  it("parse as they were written", () => {
     const record: ImagePulledRecord = {
       lastUpdatedTime: "2026-01-01T00:00:00Z",
       imageRef: "sha256:1",
@@ -73,7 +73,7 @@ describe("files of records", () => {
     [{ ...head, imageRef: "i", credentialMapping: { a: { everybody: true } } }, false],
     [{ ...head, imageRef: "i", credentialMapping: { a: { kubernetesSecrets: [{ uid: "u" }] } } }, false],
     ["", false],
-  ])("%j can be read: %s", (value, readable) => {
+  ])("%j is readable: %s", (value, readable) => {
     expect(decodePulledRecord(JSON.stringify(value)) !== undefined).toBe(readable);
   });
 });
@@ -86,7 +86,7 @@ describe("withCredentials", () => {
   const of = (...all: readonly (ImagePullCredentials | undefined)[]) =>
     all.reduce<ImagePulledRecord | undefined>((record, credentials) => add(record, credentials), undefined);
 
-  it("adds secrets and accounts in order, each once, and a secret with what it holds now", () => {
+  it("adds secrets and accounts in order, each once, and a secret with its current content", () => {
     const [b, a, changed] = [secret("b"), secret("a"), secret("b", "other")].map(credentialsUsed);
     const found = of(b, a, changed, credentialsUsed(account), credentialsUsed(account))?.credentialMapping[repository];
     expect(found?.kubernetesSecrets?.map(({ name }) => name)).toEqual(["a", "b"]);
@@ -94,23 +94,23 @@ describe("withCredentials", () => {
     expect(found?.kubernetesServiceAccounts?.map(({ name }) => name)).toEqual(["builder"]);
   });
 
-  it("leaves the record alone when there is nothing new", () => {
+  it("returns the same record when nothing changes", () => {
     const record = of(credentialsUsed(secret("a")));
     expect(add(record, credentialsUsed(secret("a")))).toBe(record);
     expect(add(record, undefined)).toBe(record);
   });
 
-  it("lets everybody in for good after a pull without credentials", () => {
+  it("allows all pods after a pull without credentials", () => {
     const everybody = { [repository]: { nodePodsAccessible: true } };
     expect(of(credentialsUsed(secret("a")), credentialsUsed(undefined))?.credentialMapping).toEqual(everybody);
     expect(of(credentialsUsed(undefined), credentialsUsed(secret("a")))?.credentialMapping).toEqual(everybody);
   });
 
-  it("knows nobody after a pull nobody saw", () => expect(of(undefined)?.credentialMapping).toEqual({}));
+  it("allows no pod after a pull with unknown credentials", () => expect(of(undefined)?.credentialMapping).toEqual({}));
 });
 
 describe("shownBy", () => {
-  it("does not count what the node has for everybody", () => {
+  it("ignores the credentials of the node", () => {
     const { secrets, account: shown } = shownBy([{ username: "u", password: "p" }, secret("a"), account]);
     expect([secrets.map(({ name }) => name), shown?.name]).toEqual([["a"], "builder"]);
   });

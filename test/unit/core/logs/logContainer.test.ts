@@ -82,7 +82,7 @@ describe("logContainerId", () => {
     expect(logContainerId(pod({ containerStatuses: [status(more)] }), "main", previous)).toEqual(expected);
   });
 
-  it("knows containers of all kinds", () => {
+  it("finds containers of all kinds", () => {
     const running = { state: { running: {} }, containerID: "c://1" };
     const kinds: PodStatus = {
       initContainerStatuses: [status({ ...running, name: "init" })],

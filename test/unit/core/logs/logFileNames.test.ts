@@ -11,7 +11,7 @@ import {
 const stamp = (n: number): string => `0.log.20260102-00000${n}`;
 
 describe("rotatedFiles", () => {
-  it("are those of this log, by age, with what a failed rotation left set apart", () => {
+  it("returns the files of this log by age, and leftovers of failed rotations separately", () => {
     const names = [
       ...["0.log", "1.log", `${stamp(3)}`, `${stamp(2)}.tmp`, stamp(2), `${stamp(1)}.gz`, stamp(1)],
       ...["1.log.20260102-000001", "0.log.swp", "0.log.20260102-00000", "10.log.20260102-000001"],
@@ -31,7 +31,7 @@ describe("rotatedFiles", () => {
     expect(nextRotatedName("0.log", inUse, epochMs(1_767_323_045_999))).toBe(name);
   });
 
-  it("keep their name when compressed", () => {
+  it("keep their base name when compressed", () => {
     expect([stamp(1), `${stamp(1)}.gz`].map(rotationOf)).toEqual([stamp(1), stamp(1)]);
   });
 });
@@ -46,12 +46,12 @@ describe("before a rotation", () => {
     expect(excessFiles({ inUse, unused: [] }, maxFiles)).toEqual(excess);
   });
 
-  it("what compressing left beside a file goes with it", () => {
+  it("removes the leftovers of a file's compression with it", () => {
     const unused = [stamp(1), `${stamp(2)}.tmp`];
     expect(excessFiles({ inUse, unused }, 4)).toEqual([stamp(1), `${stamp(1)}.gz`]);
   });
 
-  it("all but the newest can be compressed", () => {
+  it("compresses all files but the newest", () => {
     expect(compressibleFiles({ inUse, unused: [] })).toEqual([stamp(2)]);
     expect(compressibleFiles({ inUse: [], unused: [] })).toEqual([]);
   });

@@ -82,19 +82,19 @@ describe("createLogFormatter", () => {
     since(T2),
     { limitBytes: 9 },
   ];
-  it.each(cases)("cuts of the input make no difference: %j", (more) => {
+  it.each(cases)("gives the same output however the input is cut: %j", (more) => {
     const log = `garbage\n${LOG}${entry("2026-01-02T03:04:07.5+02:00", "stdout", "P", "x")}${entry(T2, "stdout", "F", "y")}`;
     const whole = format([log], more);
     for (let cut = 0; cut <= log.length; cut++) expect(format([log.slice(0, cut), log.slice(cut)], more)).toBe(whole);
     expect(format([...log], more)).toBe(whole);
   });
 
-  it("never catches up with its input, however short entries and times are", () => {
+  it("never overtakes its input, however short entries and timestamps are", () => {
     const log = entry("2026-01-02T03:04:05Z", "stdout", "F", "").repeat(10_000);
     expect(format([log], { timestamps: true })).toBe("2026-01-02T03:04:05.000000000Z \n".repeat(10_000));
   });
 
-  it("keeps nothing of a buffer that is used again", () => {
+  it("keeps no reference to a reused buffer", () => {
     const formatter = createLogFormatter({ ...ALL, timestamps: true });
     const room = roomFor(LOG.length);
     const buffer = Buffer.alloc(room + LOG.length);
@@ -105,19 +105,19 @@ describe("createLogFormatter", () => {
     expect(out.join("")).toBe(format([LOG], { timestamps: true }));
   });
 
-  it("keeps bytes that are no text", () => {
+  it("keeps bytes that are not valid text", () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i).filter((i) => i !== 10));
     const log = Buffer.concat([Buffer.from(`${T1} stdout F `), bytes, Buffer.from("\n")]);
     expect(format([log])).toBe(`${bytes.toString("latin1")}\n`);
   });
 
-  it("passes a line of megabytes on in pieces and keeps nothing of it", () => {
+  it("passes a line of megabytes on in chunks without storing it", () => {
     const piece = "x".repeat(1 << 20);
     expect(format([`${T1} stdout F `, piece, piece, piece, "\n"]).length).toBe(3 * piece.length + 1);
     expect(format([piece, piece, `\n${LOG}`])).toBe("one\ntwo\n\nthree\n");
   });
 
-  it("an entry that its file did not end goes on in no other", () => {
+  it("ends an unfinished entry with its file", () => {
     const formatter = createLogFormatter(ALL);
     const run = (text: string): string => {
       const buffer = Buffer.concat([Buffer.alloc(roomFor(text.length)), Buffer.from(text)]);

@@ -53,13 +53,13 @@ describe("readPodLogOptions", () => {
     ["sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z", INVALID],
     ["stream=stdout", INVALID],
     ["stream=Stdout&tailLines=1", INVALID],
-  ])("refuses %s", (text, expected) => {
+  ])("rejects %s", (text, expected) => {
     expect(readPodLogOptions(query(text), NOW)).toEqual(expected);
   });
 });
 
 describe("wantedStream", () => {
-  it("tells streams apart behind its gate", () => {
+  it("selects one stream behind its gate", () => {
     expect(["All", "Stdout", "Stderr"].map((stream) => wantedStream(stream, true))).toEqual([
       undefined,
       "stdout",

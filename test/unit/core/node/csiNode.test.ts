@@ -10,7 +10,7 @@ const OWN = { name: "n1", uid: "c1", annotations: { [MIGRATED]: ALL }, ownerRefe
 const DRIVERS = [{ name: "csi.example", nodeID: "id" }];
 
 describe("csiNodeStep", () => {
-  it("makes one without drivers that goes with the Node", () => {
+  it("creates a CSINode without drivers that the Node owns", () => {
     expect(csiNodeStep(undefined, "n1", "u1")).toEqual({
       kind: "create",
       object: {
@@ -25,11 +25,11 @@ describe("csiNodeStep", () => {
   it.each([
     ["its own", OWN],
     ["its own, told in another order", { ...OWN, annotations: { [MIGRATED]: ALL.split(",").reverse().join(",") } }],
-  ])("leaves %s alone, whatever drivers it has", (_whose, metadata) => {
+  ])("leaves %s unchanged, whatever drivers it has", (_whose, metadata) => {
     expect(csiNodeStep({ metadata, spec: { drivers: DRIVERS } }, "n1", "u1")).toEqual({ kind: "none" });
   });
 
-  it("corrects what it says of migrated plugins, and keeps the drivers and what others wrote", () => {
+  it("corrects the migrated plugins, and keeps drivers and other annotations", () => {
     const existing = {
       metadata: { ...OWN, annotations: { [MIGRATED]: "kubernetes.io/cinder", other: "x" } },
       spec: { drivers: DRIVERS },
@@ -44,7 +44,7 @@ describe("csiNodeStep", () => {
     ["an earlier Node of this name", [{ ...OWNER, uid: "u0" }]],
     ["another Node", [{ ...OWNER, name: "n0" }]],
     ["nobody", []],
-  ])("takes the place of one of %s", (_whose, ownerReferences) => {
+  ])("replaces a CSINode of %s", (_whose, ownerReferences) => {
     const existing = { metadata: { ...OWN, ownerReferences }, spec: { drivers: [] } };
     expect(csiNodeStep(existing, "n1", "u1")).toEqual({ kind: "delete", uid: "c1" });
   });

@@ -91,7 +91,7 @@ describe("withAddresses", () => {
   ])("%s", (_, given, told) => expect(addressesOf(given)).toEqual(told));
 });
 
-describe("addresses as such", () => {
+describe("kinds of addresses", () => {
   it.each([
     ["2001:DB8:0:0:1::", "2001:db8:0:0:1::"],
     ["2001:db8:0:0:0:1:0:1", "2001:db8::1:0:1"],

@@ -19,7 +19,7 @@ const reasons = (older: Node | undefined, newer: Node) =>
   nodeStatusEvents("n1", older, newer).map(({ reason }) => reason);
 
 describe("initialNode", () => {
-  it("has labels, annotation, taints and provider of flags, and those of the machine", () => {
+  it("has labels, annotation, taints and provider ID from flags, and labels of the machine", () => {
     const settings = {
       ...SETTINGS,
       labels: { zone: "a", "kubernetes.io/hostname": "other" },
@@ -48,7 +48,7 @@ describe("initialNode", () => {
     ]);
   });
 
-  it("is Ready where the runtime has answered, and says what is missing where it has not", () => {
+  it("is Ready when the runtime has answered, and else names the problem", () => {
     const ready = ({ node }: { readonly node: Node }) => node.status?.conditions?.at(-1);
     expect(ready(initialNode(FACTS, THEN))).toMatchObject({ type: "Ready", status: "True", reason: "KubeletReady" });
     expect(ready(initialNode({ ...FACTS, problems: undefined }, THEN))).toMatchObject({
@@ -106,7 +106,7 @@ describe("reconciledNode", () => {
     expect(createStatusPatch("Node", existing, reconciledNode(existing, first))).toEqual(patch),
   );
 
-  it("takes labels of its own again at each start, those of other names only at the first; a label of no value goes", () => {
+  it("updates its own labels at each start, others only at the first; a label with an empty value is removed", () => {
     const labels = { "topology.kubernetes.io/zone": "b", "node.kubernetes.io/instance-type": "", role: "new" };
     const initial = initialNode({ ...FACTS, settings: { ...SETTINGS, labels } }, THEN).node;
     const older = { "topology.kubernetes.io/zone": "a", "node.kubernetes.io/instance-type": "small", role: "old" };
@@ -116,7 +116,7 @@ describe("reconciledNode", () => {
     });
   });
 
-  it("gives up the annotation where volumes are attached by the node itself", () => {
+  it("removes the annotation when the node itself attaches volumes", () => {
     const initial = initialNode({ ...FACTS, settings: { ...SETTINGS, attachDetachByController: false } }, THEN).node;
     expect(createStatusPatch("Node", first, reconciledNode(first, initial))).toEqual({
       metadata: { annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": null } },
@@ -125,7 +125,7 @@ describe("reconciledNode", () => {
 });
 
 describe("withNodeStatus", () => {
-  it("changes nothing but heartbeats where nothing has changed", () => {
+  it("changes only heartbeats when nothing has changed", () => {
     const node = later({});
     expect([
       hasNodeChanged(first, node),
@@ -137,7 +137,7 @@ describe("withNodeStatus", () => {
     ]);
   });
 
-  it("tells every problem once, in upstream's way", () => {
+  it("reports each problem once, in upstream's format", () => {
     expect(later({ problems: ["a", "b", "a"] }).status?.conditions?.at(-1)).toEqual({
       type: "Ready",
       status: "False",
@@ -148,7 +148,7 @@ describe("withNodeStatus", () => {
     });
   });
 
-  it("keeps what was told of readiness while it cannot tell, and conditions and resources of others", () => {
+  it("keeps the last readiness while it is unknown, and conditions and resources of other components", () => {
     const others: Node = {
       ...first,
       status: {
@@ -172,12 +172,12 @@ describe("withNodeStatus", () => {
     ]);
   });
 
-  it("keeps the spelling of amounts that are the same", () => {
+  it("keeps the notation of equal amounts", () => {
     const spelled: Node = { ...first, status: { ...first.status, capacity: { ...FACTS.capacity, memory: "4096Mi" } } };
     expect(later({}, spelled).status?.capacity?.["memory"]).toBe("4096Mi");
   });
 
-  it("tells the largest images, at most five names each", () => {
+  it("reports the largest images, with at most five names each", () => {
     const image = (id: string, size: bigint, tags: number) => ({
       id,
       size,
@@ -196,7 +196,7 @@ describe("withNodeStatus", () => {
     ]);
   });
 
-  it("tells handlers by name, features, swap and declared features", () => {
+  it("reports handlers sorted by name, features, swap and declared features", () => {
     const handler = (name: string) => ({ name, recursiveReadOnlyMounts: true, userNamespaces: false });
     const { status } = later({
       runtime: { ...FACTS.runtime, handlers: [handler("runc"), handler("")] },
@@ -211,7 +211,7 @@ describe("withNodeStatus", () => {
     ]).toEqual([["", "runc"], { supplementalGroupsPolicy: true }, { capacity: 1024 }, ["A"]]);
   });
 
-  it("tells machine, versions and port, and nothing of a proxy; an unknown runtime is said to be unknown", () => {
+  it("reports machine, versions and port, and no kube-proxy version; an unknown runtime is reported as unknown", () => {
     expect([first.status?.nodeInfo, first.status?.daemonEndpoints]).toEqual([
       {
         machineID: "machine",
@@ -233,13 +233,13 @@ describe("withNodeStatus", () => {
     expect(unknown.status?.nodeInfo?.containerRuntimeVersion).toBe("://Unknown");
   });
 
-  it("tells no features of a runtime that tells none, and not those of an earlier one", () => {
+  it("reports no features of a runtime without any, nor those of an earlier one", () => {
     expect(first.status?.features).toEqual({ supplementalGroupsPolicy: true });
     const { status } = later({ runtime: { ...FACTS.runtime, supplementalGroupsPolicy: undefined } });
     expect(status).not.toHaveProperty("features");
   });
 
-  it("tells no volumes in use, and brings back labels that somebody took away", () => {
+  it("reports no volumes in use, and restores removed labels", () => {
     const bare: Node = { metadata: { name: "n1" }, status: { ...first.status, volumesInUse: ["old"] } };
     const { metadata, status } = later({}, bare);
     expect([metadata?.labels, status?.volumesInUse]).toEqual([
@@ -265,7 +265,7 @@ describe("nodeStatusEvents", () => {
     ["rebooted", first, later({ machine: { ...FACTS.machine, bootId: "next" } }), ["Rebooted"]],
   ])("%s", (_, older, newer, found) => expect(reasons(older, newer)).toEqual(found));
 
-  it("says upstream's words", () => {
+  it("has upstream's texts", () => {
     const rebooted = later({ machine: { ...FACTS.machine, bootId: "next" }, problems: ["x"] });
     expect(nodeStatusEvents("n1", first, rebooted).map(({ type, message }) => `${type}: ${message}`)).toEqual([
       "Warning: Node n1 has been rebooted, boot id: next",
@@ -312,7 +312,7 @@ describe("newerObject", () => {
 it.each([
   [true, "False", "missing node capacity for resources: ephemeral-storage"],
   [false, "True", "kubelet is posting ready status"],
-])("a node that has ephemeral storage (%s) is told without its capacity: Ready %s", (has, status, message) => {
+])("a node with ephemeral storage (%s) but without its capacity: Ready %s", (has, status, message) => {
   const { "ephemeral-storage": _none, ...capacity } = FACTS.capacity;
   const facts = { ...FACTS, capacity, settings: { ...SETTINGS, hasEphemeralStorage: has } };
   const ready = initialNode(facts, THEN).node.status?.conditions?.find(({ type }) => type === "Ready");

@@ -12,7 +12,7 @@ describe("objectTtlMs", () => {
     ["1m", undefined],
   ])("%j: %s", (ttl, ms) => expect(objectTtlMs(nodeWith(ttl))).toBe(ms));
 
-  it("is unknown where there is no annotation, and without a node", () => {
+  it("is undefined without an annotation, and without a node", () => {
     expect([objectTtlMs({ metadata: { name: "one" } }), objectTtlMs(undefined)]).toEqual([undefined, undefined]);
   });
 });

@@ -24,7 +24,7 @@ describe("tokenName", () => {
   it.each([
     [["vault", "b"], `"builder"/"demo"/[]string{"vault", "b"}/3600/${bound}`],
     [[], `"builder"/"demo"/[]string(nil)/3600/${bound}`],
-  ])("is upstream's, which its messages have: %j", (audiences, expected) => {
+  ])("is upstream's, as in its messages: %j", (audiences, expected) => {
     expect(tokenName({ ...wish, audiences })).toBe(expected);
   });
 });
@@ -45,7 +45,7 @@ describe("isDue", () => {
 });
 
 describe("a token", () => {
-  it("is asked for the pod it is bound to", () => {
+  it("is requested for the pod it is bound to", () => {
     expect(tokenRequest(wish)).toEqual({
       spec: {
         audiences: ["vault"],
@@ -55,7 +55,7 @@ describe("a token", () => {
     });
   });
 
-  it("is another one for another pod, account, audience or life", () => {
+  it("differs per pod, account, audience and lifetime", () => {
     const others: readonly TokenWish[] = [
       { ...wish, pod: { name: "web", uid: "uid-2" } },
       { ...wish, serviceAccount: "other" },
@@ -65,7 +65,7 @@ describe("a token", () => {
     expect(new Set([wish, { ...wish }, ...others].map(tokenKey)).size).toBe(5);
   });
 
-  it("lives as long as the server says, not as long as was asked", () => {
+  it("has the lifetime that the server grants", () => {
     const status = { token: "t", expirationTimestamp: "1970-01-01T02:00:00Z" };
     expect(issuedToken({ spec: { audiences: [], expirationSeconds: 7200 }, status }, wish)).toEqual({
       ok: true,
@@ -73,7 +73,7 @@ describe("a token", () => {
     });
   });
 
-  it("is none without text or end", () => {
+  it("requires a token and an expiration time", () => {
     const answers = [
       { token: "", expirationTimestamp: "1970-01-01T02:00:00Z" },
       { token: "t", expirationTimestamp: "soon" },
@@ -81,7 +81,7 @@ describe("a token", () => {
     expect(answers).toEqual([false, false]);
   });
 
-  it("expires at its instant", () => {
+  it("expires at its expiration time", () => {
     const token = { token: "t", expiresAt: epochMs(1_000), lifeMs: 1_000 };
     expect([999, 1_000].map((now) => isExpired(token, epochMs(now)))).toEqual([false, true]);
   });

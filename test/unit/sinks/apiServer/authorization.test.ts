@@ -162,7 +162,7 @@ describe("an exec plugin", () => {
     proofs.push(await proofOf(killed.authorization));
     expect(proofs).toEqual([
       `PermissionDenied: exec plugin ${failing.command}: it ended with code 3: no network`,
-      `PermissionDenied: exec plugin ${silent.command}: what it printed is no JSON object`,
+      `PermissionDenied: exec plugin ${silent.command}: its output is not a JSON object`,
       "PermissionDenied: exec plugin /nowhere/login: it could not be run: ENOENT\nget it there",
       `PermissionDenied: exec plugin ${killed.command}: it was ended by SIGKILL`,
     ]);

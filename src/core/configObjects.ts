@@ -26,7 +26,7 @@ export type RuntimeClass = Wire<V1RuntimeClass> & {
   readonly metadata: ObjectMeta & { readonly name: string };
 };
 
-/** Objects that a manifest may contain, beside pods. */
+/** Objects that a manifest may contain besides pods. */
 export type ManifestObject = ConfigObject | RuntimeClass;
 
 /** Identifies an object, also in messages: `Secret default/web`, `RuntimeClass kata`. */

@@ -93,7 +93,7 @@ export interface KubeletConfig {
   readonly credentialProviders: readonly CredentialProvider[];
   readonly cgroupsPerQos: boolean;
   readonly cgroupRoot: string;
-  /** As configured, or as reported by the runtime. */
+  /** The configured driver, or the one that the runtime reports. */
   readonly cgroupDriver: CgroupDriver;
   /** Used for stats only. */
   readonly nodeCgroups: NodeCgroups;
@@ -113,7 +113,7 @@ export interface KubeletConfig {
   readonly cpuCfsQuota: boolean;
   readonly cpuCfsPeriodUs: number;
   readonly seccompDefault: boolean;
-  /** Unsafe sysctls that pods may set beside the safe ones; a trailing `*` matches any suffix. */
+  /** Unsafe sysctls that pods may set in addition to the safe ones; a trailing `*` matches any suffix. */
   readonly allowedUnsafeSysctls: readonly string[];
   /** User IDs for pods in their own user namespace, or the reason there are none. */
   readonly idPool: Result<IdPool>;

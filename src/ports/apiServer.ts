@@ -80,7 +80,7 @@ export interface ApiServer {
 }
 
 /**
- * One server, reached over lanes. A request on one lane never waits for the connections or the rate limit of another.
+ * The lanes of one server. A request on one lane never waits for the connections or the rate limit of another.
  * All lanes together keep within `kubeAPIQPS`, except heartbeats, events and reviews, which have their own bounds.
  */
 export interface ApiLanes {

@@ -6,7 +6,7 @@ import type { HostPressure } from "../core/stats/nodeStats.ts";
 import type { InterfaceCounters } from "../core/stats/procText.ts";
 import type { Call } from "./call.ts";
 
-/** One cgroup's usage at one time. */
+/** Usage of a cgroup at one time. */
 export interface CgroupReading {
   /** Path below the root of the hierarchy, `/kubepods/besteffort`. */
   readonly path: string;
@@ -20,7 +20,7 @@ export interface CgroupReading {
   readonly pressure: HostPressure | undefined;
 }
 
-/** Selects the data to read of a cgroup, beside its own files. */
+/** Selects the data to read of a cgroup, in addition to its own files. */
 export interface CgroupLook {
   /** Also visits the direct children, each as `look` decides. */
   readonly below?: boolean;

@@ -18,7 +18,7 @@ export interface Files {
    * 0o644. Errors: InvalidArgument when the path ends in a link or is not a regular file.
    */
   writeFile(path: string, content: string, mode?: number): Call<void>;
-  /** Like `makeDirectory`, at any path of the node. */
+  /** Creates the directory and its parents, like `makeDirectory`, at any path of the node. */
   createDirectory(path: string, mode: number): Call<void>;
   /**
    * Creates an empty file when the path does not exist; a final link is followed. An existing file is left unchanged.
@@ -46,7 +46,7 @@ export interface Files {
    * names.
    */
   list(path: string): Call<readonly string[]>;
-  /** undefined when nothing is there. */
+  /** Returns undefined when the path does not exist. */
   kindOf(path: string): Call<FileKind | undefined>;
   /**
    * Removes a file or a tree; succeeds when it does not exist. Never follows symlinks, never crosses into another

@@ -10,9 +10,9 @@ import type { Call } from "./call.ts";
 export interface HugepageSize {
   /** Bytes of one page. */
   readonly bytes: bigint;
-  /** As cgroup files name it: `2MB`, `1GB`. */
+  /** Name in cgroup files: `2MB`, `1GB`. */
   readonly unit: string;
-  /** As Kubernetes resources name it: `hugepages-2Mi`. */
+  /** Name of the Kubernetes resource: `hugepages-2Mi`. */
   readonly resource: string;
   /** Number of reserved pages. */
   readonly count: bigint;
@@ -121,7 +121,7 @@ export interface HostUsage {
   addresses(): Call<MachineAddresses>;
 }
 
-/** One record of the kernel log. */
+/** A record of the kernel log. */
 export interface KernelMessage {
   /** 0 (emergency) to 7 (debug). */
   readonly level: number;

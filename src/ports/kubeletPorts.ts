@@ -33,7 +33,7 @@ export type RuntimeSignal =
   | { readonly kind: "streaming"; readonly via: "cri" | "containerd" }
   /**
    * The event stream broke and is being reopened: relist meanwhile. Emitted once per break, however many attempts
-   * follow. `isAway`: nobody answers at the socket, which the status of the runtime says too.
+   * follow. `isAway`: the socket does not accept connections, which the runtime status reports too.
    */
   | { readonly kind: "lost"; readonly reason: string; readonly isAway: boolean }
   /** The runtime has no event stream: relist often. */

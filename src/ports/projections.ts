@@ -1,6 +1,6 @@
 /**
- * API objects that projected volumes use, beside the objects that pods name. One watch per resource, open while a
- * volume on the node needs it.
+ * API objects that projected volumes use, in addition to the objects that pods name. Each resource has one watch, open
+ * while a volume on the node needs it.
  */
 import type { Observable } from "rxjs";
 import type { PodCertificateRequest } from "../core/cert/podCertificate.ts";

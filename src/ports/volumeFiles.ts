@@ -32,7 +32,7 @@ export interface VolumeOwnership {
 }
 
 /**
- * Outcome of an ownership change. As upstream, an entry that cannot be changed (a server denies it) is left as it is.
+ * Outcome of an ownership change. An entry that cannot be changed (a server denies it) is left as it is, as upstream.
  */
 export interface OwnershipResult {
   /** Files and directories visited. */
@@ -54,8 +54,8 @@ export interface VolumeUsage {
 
 export interface VolumeFiles {
   /**
-   * Makes the directory contain exactly these files, besides files that this call never wrote. Readers see the change
-   * at once, also when the kubelet dies halfway (`..data` is a link to the directory of one generation, replaced by
+   * Makes the directory contain these files and none of earlier calls; other files are kept. Readers see all changes at
+   * once, also when the kubelet dies halfway (`..data` is a link to the directory of one generation, replaced by
    * rename). Keys are relative paths. Errors: InvalidArgument, with nothing changed, for an absolute path, a `..`
    * element or a name longer than 255 bytes. Returns `same` when nothing had to change. With `ownership`, the volume's
    * ownership is set before the new files become visible.

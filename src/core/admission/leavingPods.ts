@@ -6,7 +6,7 @@ import { type MonotonicMs, monotonicMs, type PodUid } from "../ids.ts";
 
 /** Deadlines of waiting for a terminating pod. */
 export interface LeavingDue {
-  /** Deadline for critical pods, which then start beside it. */
+  /** Deadline for critical pods, which then start alongside it. */
   readonly criticalPods: MonotonicMs;
   /** Deadline for other pods, which are then rejected. */
   readonly everyone: MonotonicMs;
@@ -36,7 +36,7 @@ export const WAITING_FOR_ROOM = "WaitingForRoom";
 
 /** Minimum wait of critical pods: calls to the runtime take seconds, whatever the grace period. */
 const MINIMUM_CRITICAL_SECONDS = 10;
-/** Minimum wait of other pods beside the grace period, which allows for a slow runtime, since a rejection is final. */
+/** Minimum wait of other pods after the grace period: a slow runtime needs it, and a rejection is final. */
 const MINIMUM_STOP_SECONDS = 60;
 
 /**

@@ -13,7 +13,7 @@ export const PREEMPTED: StatusOverride = {
 
 /**
  * Returns the event for a pod that has not terminated in time: other pods no longer wait for its resources, and
- * critical pods start beside it.
+ * critical pods start alongside it.
  */
 export const overdueEvent = (pod: Pod): KubeletEvent => ({
   type: "Warning",

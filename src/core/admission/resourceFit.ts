@@ -1,6 +1,6 @@
 /**
- * Checks whether a pod's requests fit beside those of the active pods. Upstream: the scheduler's noderesources plugin,
- * as the kubelet uses it: extended resources that the node does not have are ignored.
+ * Checks whether a pod's requests fit next to those of the active pods. Upstream: the scheduler's noderesources
+ * plugin, as the kubelet uses it: extended resources that the node does not have are ignored.
  */
 import type { Pod } from "../api.ts";
 import { isExtendedResource } from "../pod/resourceNames.ts";

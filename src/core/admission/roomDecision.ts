@@ -1,6 +1,6 @@
 /**
  * Decides whether a pod starts now, waits for resources of terminating pods, or is rejected. Differs from upstream:
- * upstream counts a pod while its source has it, so the next pod runs beside a terminating one (after a forced
+ * upstream counts a pod while its source has it, so the next pod runs alongside a terminating one (after a forced
  * deletion) or is rejected because of it (during a graceful deletion). Here the next pod waits in both cases, and the
  * node is never overcommitted.
  */
@@ -24,7 +24,7 @@ export interface TakenRoom {
 
 export type Rooms = ReadonlyMap<PodUid, TakenRoom>;
 
-/** Decides admission of a pod beside others. */
+/** Decides admission of a pod alongside others. */
 export type Admit = (pod: Pod, others: readonly Pod[]) => AdmissionResult;
 
 export type RoomDecision =
@@ -45,7 +45,7 @@ interface SeenRoom {
 }
 
 /**
- * Decides for `pod` beside `rooms`, which contains the promises to pods that came earlier. `reserved` are the
+ * Decides for `pod` alongside `rooms`, which contains the promises to pods that came earlier. `reserved` are the
  * terminating pods that those wait for: their resources go to the earlier pods first.
  */
 export function decideRoom(pod: Pod, rooms: Rooms, reserved: ReadonlySet<PodUid>, admit: Admit): RoomDecision {

@@ -12,7 +12,7 @@ import { addResources, maxResources, parseResourceList, type ResourceList } from
 /** The resources of a pod that keeps running. */
 export type GrantedRoom = TakenRoom & { readonly granted: Pod; readonly held: Pod };
 
-/** Returns the resources of a pod that still holds `requests`, if any, beside its allocated size. */
+/** Returns the resources of a pod that still holds `requests`, if any, besides its allocated size. */
 export const takenRoom = (granted: Pod, requests: ResourceList | undefined): GrantedRoom => ({
   granted,
   held: requests === undefined ? granted : holding(granted, requests),

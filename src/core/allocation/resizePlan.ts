@@ -35,7 +35,7 @@ import { findNamed } from "../findNamed.ts";
 
 type Resource = "memory" | "cpu";
 
-/** One write; the writes of a list are executed in order. */
+/** A write; the writes of a list are executed in order. */
 export type ResizeStep =
   | { readonly kind: "cgroup"; readonly limits: CgroupLimits }
   | {
@@ -158,8 +158,8 @@ function around(
 }
 
 /**
- * Returns whether the limit decreases; undefined when it is unchanged. As upstream, a limit that was removed from the
- * spec is left in place.
+ * Returns whether the limit decreases; undefined when it is unchanged. A limit that was removed from the spec is
+ * left in place, as upstream.
  */
 function isDecrease(
   { from, to }: { readonly from: CgroupLimits; readonly to: CgroupLimits },

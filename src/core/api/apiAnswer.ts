@@ -31,7 +31,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
 /** Characters of another server's page that a message quotes. */
 const MAX_TOLD = 200;
 
-/** Returns the seconds a server asks to wait. As in client-go, dates are ignored; API servers do not send them. */
+/** Returns the seconds a server asks to wait. Dates, which API servers do not send, are ignored, as in client-go. */
 const secondsOf = (retryAfter: string | undefined): number | undefined =>
   retryAfter !== undefined && /^\d{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : undefined;
 

@@ -55,7 +55,7 @@ export interface ApiBookmark {
   };
 }
 
-/** One event of a watch. ERROR is the last one; code 410 means that the requested version is no longer available. */
+/** An event of a watch. ERROR is the last one; code 410 means that the requested version is no longer available. */
 export type ApiWatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly type: "BOOKMARK"; readonly object: ApiBookmark }

@@ -42,7 +42,7 @@ export interface ExecPlugin {
   readonly cluster: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** How requests authenticate, beside a client certificate. */
+/** How requests authenticate, besides a client certificate. */
 export type ApiProof =
   | { readonly kind: "none" }
   | { readonly kind: "token"; readonly token: string }

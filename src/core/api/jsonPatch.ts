@@ -4,7 +4,7 @@ import type { Result } from "../result.ts";
 import { sameValue } from "../sameValue.ts";
 import { PatchFault, patchResult } from "./patchFault.ts";
 
-/** One operation; `path` and `from` are JSON pointers. */
+/** A patch operation; `path` and `from` are JSON pointers. */
 export type JsonPatchOperation =
   | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string }

@@ -33,7 +33,7 @@ export type ReflectorRequest =
     }
   | { readonly kind: "watch"; readonly resourceVersion: string };
 
-/** One answer to the current request. `page`, `closed` and `failed` end the request. */
+/** An answer to the current request. `page`, `closed` and `failed` end the request. */
 export type ReflectorInput<T> =
   | { readonly kind: "page"; readonly items: readonly T[]; readonly version: string; readonly continue: string }
   | { readonly kind: "change"; readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }

@@ -4,7 +4,7 @@ import { API_RESOURCES, type ApiResourceName } from "../api/apiResources.ts";
 /** The versions of the core group. */
 export const API_VERSIONS = { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] } as const;
 
-/** The API groups beside the core group: none. */
+/** The API groups besides the core group: none. */
 export const API_GROUPS = { kind: "APIGroupList", apiVersion: "v1", groups: [] } as const;
 
 const SHORT_NAMES: Readonly<Partial<Record<ApiResourceName, readonly string[]>>> = {

@@ -5,7 +5,7 @@
 import type { ApiResourceName } from "../api/apiResources.ts";
 import { type ApiObject, keyOf, refOf, type StoredObject } from "./storedObject.ts";
 
-/** One write, as the watches of its resource see it. */
+/** A write, as the watches of its resource see it. */
 export interface StoreChange {
   readonly revision: number;
   readonly resource: ApiResourceName;

@@ -8,7 +8,7 @@ const BEGIN = "-----BEGIN ";
 const END = "-----END ";
 const DASHES = "-----";
 
-/** One block of a PEM text. */
+/** A block of a PEM text. */
 export interface PemBlock {
   readonly label: string;
   /** The whole block, from its first dash to its last. */

@@ -15,7 +15,7 @@ import { certificateBlock, pemContents } from "./pemBlocks.ts";
 export type PodCertificateRequest = ApiObjects["podcertificaterequests"];
 type Projection = NonNullable<NonNullable<NonNullable<Volume["projected"]>["sources"]>[number]["podCertificate"]>;
 
-/** One podCertificate projection of a pod. */
+/** A podCertificate projection of a pod. */
 export interface PodCertificateWish {
   readonly pod: Pod["metadata"];
   readonly serviceAccount: string;

@@ -1,5 +1,5 @@
 /**
- * One row of the field table: wire type, default, validation rule and flag of a KubeletConfiguration field, and whether
+ * A row of the field table: wire type, default, validation rule and flag of a KubeletConfiguration field, and whether
  * its feature is implemented. Decoding, defaulting, validation, encoding and help use the same rows.
  */
 
@@ -26,7 +26,7 @@ export type FieldType =
 /** A decoded default; durations are in milliseconds. */
 export type FieldDefault = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
 
-/** A constraint on a value, beside its type. */
+/** A constraint on a value, besides its type. */
 export type FieldRule =
   | { readonly kind: "range"; readonly min?: number; readonly max?: number }
   | { readonly kind: "above"; readonly min: number; readonly max: number }
@@ -53,11 +53,11 @@ export interface ConfigField {
   readonly rule?: FieldRule;
   /** Whether setting it has an effect in this version; a list contains the only values with an effect. */
   readonly effective: boolean | readonly string[];
-  /** One-line description for users. */
+  /** Description for users, one line. */
   readonly about: string;
 }
 
-/** Optional parts of a row, beside type, default and description. */
+/** Optional parts of a row, besides type, default and description. */
 export interface FieldExtras {
   readonly flag?: string;
   readonly rule?: FieldRule;

@@ -3,7 +3,7 @@
 /** Keys and indexes from the root of a document. */
 export type FieldPath = readonly (string | number)[];
 
-/** One problem. */
+/** A problem of one field. */
 export interface ConfigProblem {
   readonly path: FieldPath;
   /** The reason without the path: `must not be negative, got -1`. */

@@ -1,5 +1,5 @@
 /**
- * Fills a partial configuration with defaults. As upstream, a non-pointer field with its zero value counts as unset:
+ * Fills a partial configuration with defaults. A non-pointer field with its zero value counts as unset, as upstream:
  * `port: 0` means 10250. Lists and maps are unset only when absent.
  * Upstream: SetDefaults_KubeletConfiguration, and the eviction defaults of loadConfigFile.
  */

@@ -9,7 +9,7 @@ import { zeroOf } from "./defaultConfiguration.ts";
 import { formatDuration } from "./duration.ts";
 import type { ConfigPath, KubeletConfiguration } from "./kubeletConfiguration.ts";
 
-/** Non-pointer fields that are written even when zero, beside durations, quantities and objects. */
+/** Non-pointer fields that are written even when zero, besides durations, quantities and objects. */
 const ALWAYS_WRITTEN: ReadonlySet<ConfigPath> = new Set<ConfigPath>([
   "containerRuntimeEndpoint",
   "logging.verbosity",

@@ -48,7 +48,7 @@ const VERSIONS = {
 export const opensslVersion = (name: string): (typeof VERSIONS)[keyof typeof VERSIONS] =>
   VERSIONS[name as keyof typeof VERSIONS] ?? VERSIONS.VersionTLS12;
 
-/** As in Go, the suites of TLS 1.3 are not configurable. */
+/** The suites of TLS 1.3 are not configurable, as in Go. */
 const TLS13_SUITES = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
 
 /** Converts `ECDHE_RSA_WITH_AES_128_GCM_SHA256` to `ECDHE-RSA-AES128-GCM-SHA256`. */

@@ -26,7 +26,7 @@ export interface PodDns {
 
 type DnsNode = Pick<NodeContext, "clusterDns" | "clusterDomain" | "nodeIps" | "isStandalone">;
 
-/** The inputs beside the pod. */
+/** The inputs besides the pod. */
 interface DnsContext extends DnsNode {
   readonly resolvConf: ResolvConf | undefined;
 }

@@ -1,4 +1,4 @@
-/** Facts of the node that CRI configs depend on, beside the pod. */
+/** Facts of the node that CRI configs depend on, besides the pod. */
 import type { KubeletConfig } from "../kubeletConfig.ts";
 import type { ResourceAmounts } from "../resources/resourceList.ts";
 

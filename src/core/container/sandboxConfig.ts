@@ -19,7 +19,7 @@ export interface SandboxConfigInput {
   readonly attempt: number;
   readonly userNamespace: UserNamespace;
   readonly node: NodeContext;
-  /** As returned by `podDns`. */
+  /** The result of `podDns`. */
   readonly dnsConfig: DNSConfig;
 }
 

@@ -3,7 +3,7 @@
  * <stdout|stderr> <tags> <content>`. Upstream: parseCRILog of k8s.io/cri-client.
  */
 
-/** A parsed header. One object is reused, since there are hundreds of thousands per second. */
+/** A parsed header. Callers reuse one object, since there are hundreds of thousands per second. */
 export interface CriHeader {
   /** Offset of the timestamp's zone: `Z`, or `+` or `-`. */
   zoneAt: number;

@@ -1,6 +1,6 @@
 /**
- * File names of one container's rotated logs, beside the current file `0.log`: `0.log.20260102-150405`, with `.gz` once
- * compressed and `.tmp` while compression runs. Other names are ignored. Upstream: container_log_manager.go.
+ * Names of one container's rotated log files, next to the current file `0.log`: `0.log.20260102-150405`, with `.gz`
+ * once compressed and `.tmp` while compression runs. Other names are ignored. Upstream: container_log_manager.go.
  */
 import { type EpochMs, epochMs } from "../ids.ts";
 import { civilTime, padded, parseInstant } from "../telemetry/civilTime.ts";

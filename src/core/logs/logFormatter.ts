@@ -114,7 +114,7 @@ export function createLogFormatter({ timestamps, isBefore, stream, limitBytes }:
           written += length;
           left -= length;
           if (length > 0) isEntryEmpty = false;
-          // As upstream: after an empty partial entry, the next part counts as a new line.
+          // After an empty partial entry, the next part counts as a new line, as upstream.
           if (newline !== -1) isAtLineStart = isEntryEmpty || !header.isPartial;
           else if (length > 0) isAtLineStart = false;
         }

@@ -10,7 +10,7 @@ export interface MountPropagation {
   readonly isUnbindable: boolean;
 }
 
-/** One mount of a mount namespace. */
+/** A mount of a mount namespace. */
 export interface MountEntry {
   /** Unique among current mounts; a later mount may reuse it. */
   readonly id: number;

@@ -36,14 +36,15 @@ export function hostIpUnknown(node: Node | undefined, { hostname }: Pick<NodeSet
 }
 
 /**
- * Returns the host IPs before the Node is known: those the kubelet will report, unless a cloud controller reports them.
+ * Returns the host IPs of a node whose Node is not known yet: those that the kubelet will report, or none when a cloud
+ * controller reports them.
  */
 export function unknownNodeIps({ settings, machine }: OwnAddresses): readonly string[] {
   if (settings.hasExternalCloud && settings.ips[0] === undefined) return [];
   return initialIps(settings, machine);
 }
 
-/** Returns the host IPs without a Node that has other addresses. */
+/** Returns the host IPs that the node has before its Node object has addresses. */
 export const ownIps = (settings: NodeSettings, machine: MachineAddresses, isStandalone: boolean): readonly string[] =>
   isStandalone ? standaloneIps(settings.ips, machine.ips) : unknownNodeIps({ settings, machine });
 

@@ -7,7 +7,7 @@ export type Lease = ApiObjects["leases"];
 
 export const LEASE_NAMESPACE = "kube-node-lease";
 
-/** The fields of a lease beside its times. */
+/** The fields of a lease besides its times. */
 export interface LeaseHolder {
   readonly nodeName: string;
   /** UID of the Node that owns the lease; undefined while it is unknown. */

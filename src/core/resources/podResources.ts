@@ -17,7 +17,7 @@ export interface PodResourcesOptions {
   readonly excludeOverhead?: boolean;
 }
 
-/** Returns true for init containers that keep running beside the main containers. */
+/** Returns true for init containers that keep running alongside the main containers. */
 export const isSidecar = (container: Pick<Container, "restartPolicy">): boolean => container.restartPolicy === "Always";
 
 /** Returns the requests of one container. */

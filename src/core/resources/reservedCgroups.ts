@@ -15,7 +15,7 @@ export interface ReservedCgroup {
   readonly reservation: "system reserved" | "kube reserved";
   /** Only CPU shares are enforced, no limit that kills processes. */
   readonly isCompressible: boolean;
-  /** As configured: a path on the cgroup file system, or one that ends in a slice. */
+  /** The configured value: a path on the cgroup file system, or one that ends in a slice. */
   readonly cgroup: string;
   /** undefined: there is no reservation, so nothing is enforced. */
   readonly limits: CgroupLimits | undefined;

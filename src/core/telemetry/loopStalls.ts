@@ -1,10 +1,13 @@
-/** Stalls of the event loop: which work of a short window held it up for too long. Pure; src/sources/loopStalls.ts observes. */
+/**
+ * Stalls of the event loop: the work in a short window that blocked it for too long. Pure; src/sources/loopStalls.ts
+ * observes the event loop.
+ */
 
-/** A stall this long is logged: liveness probes and leases notice a few of them in a row. */
+/** Stalls of at least this length are logged: a few in a row delay liveness probes and leases. */
 export const STALL_MS = 50;
 /** An unexplained delay counts as explained by a stall at least this part of it: short work adds to both. */
 const EXPLAINED_PART = 0.5;
-/** Turns named beside a stall without a stage. */
+/** Maximum number of turns named for a stall without a stage. */
 const MAX_RECENT = 3;
 
 /** Label `stage` of the stall metric; `part_` is followed by the name of a part of the kubelet. */
@@ -23,10 +26,10 @@ export type StageKind =
   | "tree_worker"
   | "unknown";
 
-/** One turn of the event loop: a callback and the microtasks that follow it. Times are of one monotonic clock. */
+/** A turn of the event loop: a callback and the microtasks that follow it. All times are from one monotonic clock. */
 export interface LoopTurn {
   readonly kind: StageKind;
-  /** The stage that took most of it. */
+  /** The stage that used most of the turn. */
   readonly text: string;
   readonly owner?: string | undefined;
   readonly startMs: number;
@@ -39,15 +42,15 @@ export interface CollectionPause {
   readonly durationMs: number;
 }
 
-/** What was observed since the last look. */
+/** Observations since the last window. */
 export interface LoopWindow {
   readonly turns: readonly LoopTurn[];
   readonly collections: readonly CollectionPause[];
-  /** How late the event loop was at worst, whoever held it up. */
+  /** Maximum delay of the event loop, whatever its cause. */
   readonly lagMs: number;
   /** CPU time of the event loop's thread. */
   readonly cpuMs: number;
-  /** The process loads its modules. */
+  /** The process is loading its modules. */
   readonly isStarting: boolean;
 }
 
@@ -55,12 +58,12 @@ export interface LoopWindow {
 export interface LoopStall {
   readonly kind: StageKind;
   readonly stage: string;
-  /** On whose behalf the stage ran. */
+  /** The pod or component that the stage ran for. */
   readonly owner?: string | undefined;
   readonly durationMs: number;
   /** CPU time of the thread in the whole window: much less than the stall means that it waited. */
   readonly cpuMs: number;
-  /** Of a stall without a stage: the longest turns around it. */
+  /** For a stall without a stage: the longest turns around it. */
   readonly recent?: readonly string[];
 }
 
@@ -68,7 +71,7 @@ const COLLECTION = "garbage collection";
 /** No core was free, a system call blocked, or the process was stopped. */
 const NOT_RUNNING = "not running";
 
-/** The stalls of a window, each with its cause. */
+/** Returns the stalls of a window, each with its cause. */
 export function stallsOf({ turns, collections, lagMs, cpuMs, isStarting }: LoopWindow): readonly LoopStall[] {
   const stalled = turns.filter(({ durationMs }) => durationMs >= STALL_MS);
   const ofTurns = stalled.map((turn): LoopStall => {

@@ -31,7 +31,7 @@ export function csiNotServed({ driver, mode, known }: CsiOrigin): string {
 const unsupported = (driver: string, mode: string, modes?: readonly string[]): string =>
   `volume mode ${goQuote(mode)} not supported by driver ${driver} (${modes === undefined ? "no CSIDriver object" : `only supports [${modes.map(goQuote).join(" ")}]`})`;
 
-/** Lists the driver's requirements beside mounting. */
+/** Lists the driver's requirements besides mounting. */
 function wishesOf({ spec }: CsiDriver): string {
   const { attachRequired = true, podInfoOnMount, requiresRepublish, seLinuxMount, tokenRequests = [] } = spec;
   const wishes = {

@@ -18,7 +18,7 @@ export interface PodVolumes {
   readonly actual: ReadonlyMap<string, ActualVolume>;
   /** The number of desired volumes that containers cannot use yet. */
   readonly unmounted: number;
-  /** The number of desired volumes that were refused. */
+  /** The number of desired volumes that were rejected. */
   readonly refused: number;
 }
 

@@ -71,8 +71,8 @@ export interface VolumeLayout {
   readonly hasContent: boolean;
   readonly ownership?: Ownership;
   /**
-   * For writable volumes: a directory whose existence records that `ownership` was set. As upstream, it is set only
-   * once.
+   * For writable volumes: a directory whose existence records that `ownership` was set. It is set only once, as
+   * upstream.
    */
   readonly readyDir?: string;
   /** Relative paths of mount points that a volume with content must contain. */

@@ -13,7 +13,7 @@ import { identityFiles, type IdentitySources } from "./identityFiles.ts";
 import type { Payload, PayloadFile } from "./payloadFile.ts";
 import type { Volume } from "./volumeLayout.ts";
 
-/** Sources of the content beside the pod. */
+/** Sources of the content besides the pod. */
 export interface PayloadSources extends IdentitySources {
   readonly objects: ConfigObjects;
   readonly allocatable: ResourceAmounts;

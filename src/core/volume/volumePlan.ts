@@ -13,7 +13,7 @@ import { type MonotonicMs, monotonicMs } from "../ids.ts";
 import { sameItems } from "../sameValue.ts";
 import type { VolumeLayout } from "./volumeLayout.ts";
 
-/** Inputs of a volume's content beside its layout: compared one by one by identity, which needs no hashing. */
+/** Inputs of a volume's content besides its layout: compared one by one by identity, which needs no hashing. */
 export type VolumeInputs = readonly unknown[];
 
 /** An operation on a volume. */

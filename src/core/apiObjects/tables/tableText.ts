@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../json.ts";
 import type { Table } from "./table.ts";
 
-/** Columns beside the usual ones. */
+/** Columns in addition to the usual ones. */
 export interface TableTextOptions {
   readonly wide: boolean;
   /** Adds a first column with the namespaces; rows must contain their objects. */

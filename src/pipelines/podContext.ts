@@ -10,7 +10,7 @@ import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { Stage } from "../core/timeline/timelineTypes.ts";
 import { aborted } from "../operators/aborted.ts";
 import type { Call } from "../ports/call.ts";
-import type { PodMemory } from "./podMemory.ts";
+import type { PodMemories } from "./podMemories.ts";
 import type { PodServices } from "./podServices.ts";
 import { stage } from "./podStage.ts";
 import { eventOutput, type PodOutput } from "./podOutputs.ts";
@@ -18,7 +18,7 @@ import { eventOutput, type PodOutput } from "./podOutputs.ts";
 /** One pod in the hands of its worker: the services of all workers, the pod's identity, memory and runtime status. */
 export interface PodContext extends PodServices {
   readonly identity: PodIdentity;
-  readonly memory: PodMemory;
+  readonly memory: PodMemories;
   /** undefined while the runtime has something of the pod that was not inspected yet. */
   readonly runtimeStatus: () => PodRuntimeStatus | undefined;
 }
@@ -30,7 +30,7 @@ export const volumesOf = ({ state: { volumes }, identity }: PodContext): Readonl
 /** True when the pod was inspected after the last effect on it. */
 export function seesOwnEffects(context: PodContext): boolean {
   const status = context.runtimeStatus();
-  return status !== undefined && status.sequence >= context.memory.requiredSequence;
+  return status !== undefined && status.sequence >= context.memory.effects.requiredSequence;
 }
 
 /**
@@ -43,7 +43,7 @@ export function effect<T>(context: PodContext, about: Stage, call: () => Call<T>
     const settle = (): void => {
       if (isSettled) return;
       isSettled = true;
-      context.memory.requiredSequence = context.state.sequence.next();
+      context.memory.effects.requiredSequence = context.state.sequence.next();
     };
     return defer(call).pipe(
       map((value): Result<T> => ({ ok: true, value })),
@@ -52,7 +52,7 @@ export function effect<T>(context: PodContext, about: Stage, call: () => Call<T>
       finalize(settle),
     );
   });
-  return stage(context.memory, about, done$);
+  return stage(context.memory.timeline, about, done$);
 }
 
 /**
@@ -60,7 +60,7 @@ export function effect<T>(context: PodContext, about: Stage, call: () => Call<T>
  * cancelled, the runtime might carry it out all the same, after the pod is said to have stopped. Cancels: with the worker.
  */
 export function lastingEffect<T>(context: PodContext, about: Stage, call: () => Call<T>): Observable<Result<T>> {
-  const { lasting, over } = context.memory;
+  const { lasting, over } = context.memory.effects;
   return defer(() => {
     lasting.set(lasting.value + 1);
     return effect(context, about, call).pipe(
@@ -73,7 +73,7 @@ export function lastingEffect<T>(context: PodContext, about: Stage, call: () => 
 
 /** Asks for a look at the pod. */
 export function inspect({ identity, memory }: PodContext): PodOutput {
-  memory.askedSequence = memory.requiredSequence;
+  memory.effects.askedSequence = memory.effects.requiredSequence;
   return { kind: "inspect", uid: identity.uid };
 }
 
@@ -82,7 +82,7 @@ export function inspect({ identity, memory }: PodContext): PodOutput {
  * when the last listing names a pod that has gone since.
  */
 export function lookFirst(context: PodContext): Observable<PodOutput> {
-  const isAsked = context.memory.askedSequence === context.memory.requiredSequence;
+  const isAsked = context.memory.effects.askedSequence === context.memory.effects.requiredSequence;
   return isAsked && context.runtimeStatus() !== undefined ? EMPTY : of(inspect(context));
 }
 

@@ -29,7 +29,7 @@ import { sameValue } from "../core/sameValue.ts";
 import { switchOnNews } from "../operators/switchOnNews.ts";
 import type { ConfigObjectRef, ObjectCache } from "../ports/objectCache.ts";
 import type { ReadonlyCell } from "../state/cell.ts";
-import type { PodMemory } from "./podMemory.ts";
+import type { PodMemories } from "./podMemories.ts";
 
 export interface PodObjects {
   /** What is known of what the pod names, again whenever that changed; kept at hand while subscribed. */
@@ -57,7 +57,7 @@ export function createPodObjects(manifests: ReadonlyCell<ConfigObjects>, cache: 
 export const followObjects = (
   commands$: Observable<PodCommand>,
   objects: PodObjects,
-  memory: PodMemory,
+  known: PodMemories["objects"],
 ): Observable<never> =>
   commands$.pipe(
     switchOnNews({
@@ -65,7 +65,7 @@ export const followObjects = (
       same: (before, now) => sameValue(podReferences(before), podReferences(now)),
       run: (pod) =>
         objects.follow(pod).pipe(
-          tap((known) => memory.objects.set(known)),
+          tap((objects) => known.set(objects)),
           ignoreElements(),
         ),
     }),

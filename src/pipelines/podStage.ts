@@ -2,24 +2,20 @@
 import { defer, finalize, type Observable, tap } from "rxjs";
 import type { Result } from "../core/result.ts";
 import type { Stage } from "../core/timeline/timelineTypes.ts";
-import type { PodMemory } from "./podMemory.ts";
+import type { TimelineMemory } from "./podMemories.ts";
 
 /** The same work, seen by the timeline. Work that is unsubscribed before its result counts as cut off. */
-export function stage<T>(
-  memory: Pick<PodMemory, "facts" | "stagesBegun">,
-  about: Stage,
-  work$: Observable<Result<T>>,
-): Observable<Result<T>> {
+export function stage<T>(timeline: TimelineMemory, about: Stage, work$: Observable<Result<T>>): Observable<Result<T>> {
   return defer(() => {
-    const id = memory.stagesBegun;
-    memory.stagesBegun += 1;
+    const id = timeline.stagesBegun;
+    timeline.stagesBegun += 1;
     let hasEnded = false;
     const end = (how: { readonly failure?: string; readonly cutOff?: boolean }): void => {
       if (hasEnded) return;
       hasEnded = true;
-      memory.facts.next({ kind: "stageEnded", id, ...how });
+      timeline.facts.next({ kind: "stageEnded", id, ...how });
     };
-    memory.facts.next({ kind: "stageBegan", id, stage: about });
+    timeline.facts.next({ kind: "stageBegan", id, stage: about });
     return work$.pipe(
       // Told before the result is passed on: the next stage begins after the end of this one.
       tap((result) => end(result.ok ? {} : { failure: result.error.message })),

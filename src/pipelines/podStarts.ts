@@ -1,12 +1,12 @@
 /** How long pods take to start. Owns the mark of a node's first pod with a network. Counterpart: util/pod_startup_latency_tracker. */
 import type { Pod, PodStatus } from "../core/api.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
-import type { PodMemory } from "./podMemory.ts";
+import type { StartMemory } from "./podMemories.ts";
 
 export interface PodStarts {
   /** Observes a pod whose status turns Running for the first time; one adopted as running never counts. */
   observe(
-    memory: Pick<PodMemory, "startedAt" | "pullMs">,
+    start: Pick<StartMemory, "startedAt" | "pullMs">,
     pod: Pod,
     before: PodStatus | undefined,
     now: PodStatus,

@@ -18,7 +18,7 @@ import { monotonicMs, podUid, type PodUid } from "../../src/core/ids.ts";
 import { podDir } from "../../src/core/paths.ts";
 import type { PodCommand } from "../../src/core/pod/podRegistry.ts";
 import { mountedLayouts, NO_VOLUMES, type PodVolumes, volumeStage } from "../../src/core/volume/podVolumes.ts";
-import { createPodMemory } from "../../src/pipelines/podMemory.ts";
+import { createPodMemories } from "../../src/pipelines/podMemories.ts";
 import { createPodObjects } from "../../src/pipelines/podObjects.ts";
 import { createVolumes, type VolumesDeps } from "../../src/pipelines/volumes/volumes.ts";
 import { removeUnmounted, unmountBelow } from "../../src/pipelines/volumes/removeUnmounted.ts";
@@ -86,7 +86,7 @@ export async function liveOnce(options: VolumeLivesOptions, death?: Death): Prom
   ).pipe(ignoreElements());
   await lastValueFrom(volumes.load(), { defaultValue: undefined });
   const events: string[] = [];
-  const running = volumes.run(UID, commands, createPodMemory(monotonicMs(0))).subscribe((output) => {
+  const running = volumes.run(UID, commands, createPodMemories(monotonicMs(0))).subscribe((output) => {
     if (output.kind === "event") events.push(`${output.event.reason} ${output.event.message}`);
   });
   try {

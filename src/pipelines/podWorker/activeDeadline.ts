@@ -32,9 +32,9 @@ export function deadlineLeftMs({ memory, ports, runtimeStatus }: PodContext, pod
   return activeDeadlineLeftMs({
     pod,
     runtime: runtimeStatus(),
-    previous: memory.status,
+    previous: memory.reported.status,
     now: clock.wallTime(),
-    knownForMs: memory.toldAt === undefined ? 0 : clock.monotonicMs() - memory.toldAt,
+    knownForMs: memory.reported.firstAt === undefined ? 0 : clock.monotonicMs() - memory.reported.firstAt,
   });
 }
 
@@ -48,7 +48,7 @@ export function activeDeadline(
   const { pod, identity } = command;
   const { memory, ports } = context;
   return merge(of(undefined), looked$).pipe(
-    map(() => memory.status?.startTime),
+    map(() => memory.reported.status?.startTime),
     distinctUntilChanged(),
     switchMap(() => {
       const left = (): number => deadlineLeftMs(context, pod) ?? Number.POSITIVE_INFINITY;
@@ -60,8 +60,8 @@ export function activeDeadline(
     }),
     map(() =>
       defer(() => {
-        if (memory.finished) return EMPTY;
-        memory.finished = true;
+        if (memory.reported.finished) return EMPTY;
+        memory.reported.finished = true;
         return of<PodOutput[]>(eventOutput(deadlineEvent(pod)), { kind: "deadlineExceeded", uid: identity.uid });
       }),
     ),

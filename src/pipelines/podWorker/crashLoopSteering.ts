@@ -20,8 +20,8 @@ export function steer(context: PodContext, pod: Pod): Observable<PodOutput> {
 function warnings(context: PodContext, { metadata }: Pod): readonly PodOutput[] {
   const { memory, config, ports } = context;
   const { problems } = steerCrashLoop(metadata.annotations, config.containerBackoff);
-  if (sameValue(problems, memory.toldProblems)) return [];
-  memory.toldProblems = problems;
+  if (sameValue(problems, memory.crashLoop.reportedProblems)) return [];
+  memory.crashLoop.reportedProblems = problems;
   return problems.map((problem) => {
     ports.telemetry.log.warn("Annotation of a pod cannot be used", { ...podFields(context), problem });
     return podEvent(context, "Warning", "InvalidAnnotation", problem);
@@ -31,11 +31,11 @@ function warnings(context: PodContext, { metadata }: Pod): readonly PodOutput[] 
 function retryNow(context: PodContext, { metadata }: Pod): readonly PodOutput[] {
   const { memory, ports, images, identity } = context;
   const asked = metadata.annotations?.[RETRY_AT];
-  const isNew = memory.synced !== undefined && asked !== undefined && asked !== memory.retryRequest;
-  memory.retryRequest = asked;
+  const isNew = memory.rounds.synced !== undefined && asked !== undefined && asked !== memory.crashLoop.retryRequest;
+  memory.crashLoop.retryRequest = asked;
   if (!isNew) return [];
-  memory.backoffs = NO_BACKOFFS;
-  memory.done = undefined;
+  memory.crashLoop.backoffs = NO_BACKOFFS;
+  memory.rounds.done = undefined;
   images.forget(identity.uid);
   ports.telemetry.log.info("Retrying a pod at once", { ...podFields(context), asked });
   return [podEvent(context, "Normal", "RetryNow", `Backoffs were reset by ${RETRY_AT}`)];

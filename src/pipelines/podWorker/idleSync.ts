@@ -15,9 +15,10 @@ export function syncBasis(
   { memory, state: { runtimeState, runtimeClasses }, runtimeStatus }: PodContext,
   command: PodCommand,
 ): readonly unknown[] {
-  const { verdicts, objects, backoffs, sizes, resizing, allocated, checkpoint, allocationFile, reportAwaited } = memory;
-  const pod = [command, runtimeStatus(), verdicts.value, objects.value, backoffs];
-  const size = [sizes, resizing.value, allocated, checkpoint, allocationFile.running, reportAwaited];
+  const { probing, objects, crashLoop, allocation } = memory;
+  const { sizes, resizing, allocated, checkpoint, file, reportAwaited } = allocation;
+  const pod = [command, runtimeStatus(), probing.verdicts.value, objects.value, crashLoop.backoffs];
+  const size = [sizes, resizing.value, allocated, checkpoint, file.running, reportAwaited];
   return [...pod, ...size, runtimeState.value, runtimeClasses.value];
 }
 
@@ -34,7 +35,7 @@ export const isIdle = (actions: PodActions): boolean =>
 
 /** Whether a sync would find what the last one found: nothing. */
 export function isStillIdle(context: PodContext, command: PodCommand): boolean {
-  const { idleBasis, wakeAt, done } = context.memory;
+  const { idleBasis, wakeAt, done } = context.memory.rounds;
   if (idleBasis === undefined || wakeAt !== undefined || done === undefined || !seesOwnEffects(context)) return false;
   return sameItems(idleBasis, syncBasis(context, command));
 }

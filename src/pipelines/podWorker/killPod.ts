@@ -159,8 +159,8 @@ function noteDeadline(
   askedAt: MonotonicMs,
 ): MonotonicMs {
   const id = idOf(containerId);
-  const deadline = stopDeadline(memory.stopDeadlines.get(id), graceSeconds, askedAt);
-  memory.stopDeadlines.set(id, deadline);
+  const deadline = stopDeadline(memory.hooks.stopDeadlines.get(id), graceSeconds, askedAt);
+  memory.hooks.stopDeadlines.set(id, deadline);
   return deadline;
 }
 

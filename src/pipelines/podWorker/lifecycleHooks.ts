@@ -37,7 +37,7 @@ export interface HookDone {
 export function runHook(context: PodContext, task: HookTask): Observable<Result<HookDone>> {
   const { hook: name, container, due } = task;
   const about = { name, container: container.name, ...(due === undefined ? {} : { due }) };
-  return stage(context.memory, about, handle(context, task));
+  return stage(context.memory.timeline, about, handle(context, task));
 }
 
 function handle(context: PodContext, task: HookTask): Observable<Result<HookDone>> {

@@ -17,7 +17,7 @@ import type { PodCommand, PodIdentity } from "../../core/pod/podRegistry.ts";
 import { conflateMap } from "../../operators/conflateMap.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import type { PodContext } from "../podContext.ts";
-import type { PodMemory } from "../podMemory.ts";
+import type { AllocationMemory } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 
 const ALLOCATION_MODE = 0o600;
@@ -25,24 +25,24 @@ const ALLOCATION_MODE = 0o600;
 const WRITE_AGAIN_MS = 10_000;
 
 /** Takes notice of the allocation a command brings: another one than before is a resize to carry out. */
-export function noteAllocation(memory: PodMemory, command: PodCommand, parts: ResizableParts): void {
+export function noteAllocation(allocation: AllocationMemory, command: PodCommand, parts: ResizableParts): void {
   if (command.phase !== "sync") return;
   const { pod, restoredSize } = command;
-  const known = memory.allocated && allocationOf(memory.allocated);
+  const known = allocation.allocated && allocationOf(allocation.allocated);
   if (known === undefined) {
-    memory.sizes = sizesOf(restoredSize ?? allocationOf(pod));
-    memory.reportAwaited = restoredSize !== undefined;
+    allocation.sizes = sizesOf(restoredSize ?? allocationOf(pod));
+    allocation.reportAwaited = restoredSize !== undefined;
   }
-  memory.allocated = pod;
+  allocation.allocated = pod;
   const before = followingSpec(known ?? restoredSize ?? allocationOf(pod), pod, parts);
-  if (!sameAllocation(before, allocationOf(pod))) memory.resizing.set({ generation: pod.metadata.generation });
+  if (!sameAllocation(before, allocationOf(pod))) allocation.resizing.set({ generation: pod.metadata.generation });
 }
 
 /** Whether the file has the newest allocation, nobody writes it, and there is no resize to tell of. */
 export function isAllocationKept({ memory }: PodContext): boolean {
-  const { allocated, resizing, allocationFile, checkpoint } = memory;
+  const { allocated, resizing, file, checkpoint } = memory.allocation;
   if (allocated === undefined) return true;
-  if (resizing.value !== undefined || allocationFile.running > 0) return false;
+  if (resizing.value !== undefined || file.running > 0) return false;
   return checkpoint === encodeAllocation({ allocation: allocationOf(allocated), resizing: false });
 }
 
@@ -59,26 +59,26 @@ export function keepAllocation(context: PodContext, errors: KubeletError[]): Obs
     ).pipe(
       tap({
         complete: () => {
-          memory.checkpoint = text;
+          memory.allocation.checkpoint = text;
         },
       }),
       ignoreElements(),
     );
   const keep$ = defer((): Observable<PodOutput> => {
-    const pod = memory.allocated;
+    const pod = memory.allocation.allocated;
     if (pod === undefined) return EMPTY;
-    const isResizing = memory.resizing.value !== undefined;
+    const isResizing = memory.allocation.resizing.value !== undefined;
     const text = encodeAllocation({ allocation: allocationOf(pod), resizing: isResizing });
     return concat(
-      text === memory.checkpoint ? EMPTY : write(text),
+      text === memory.allocation.checkpoint ? EMPTY : write(text),
       defer(() => {
-        if (!isResizing || memory.kept === pod) return EMPTY;
-        memory.kept = pod;
+        if (!isResizing || memory.allocation.kept === pod) return EMPTY;
+        memory.allocation.kept = pod;
         return of<PodOutput>({ kind: "kept", uid: identity.uid, pod });
       }),
     );
   });
-  return memory.allocationFile.run(keep$).pipe(
+  return memory.allocation.file.run(keep$).pipe(
     catchError((thrown: unknown) => {
       errors.push(toKubeletError(thrown));
       return EMPTY;
@@ -99,7 +99,7 @@ export function keepGrants(
   };
   return commands$.pipe(
     filter(({ identity }) => {
-      const { resizing, kept, allocated } = contextOf(identity).memory;
+      const { resizing, kept, allocated } = contextOf(identity).memory.allocation;
       return resizing.value !== undefined && kept !== allocated;
     }),
     conflateMap(({ identity }) => keep(contextOf(identity))),

@@ -42,8 +42,8 @@ export function countExits(
 ): void {
   const { memory, ports } = context;
   for (const container of runtime.containers) {
-    if (container.state !== "exited" || memory.seenExits.has(container.id)) continue;
-    memory.seenExits.add(container.id);
+    if (container.state !== "exited" || memory.start.seenExits.has(container.id)) continue;
+    memory.start.seenExits.add(container.id);
     if (isFirstLook) continue;
     ports.telemetry.metrics.count("kubelet_terminated_containers_total", {
       container_type: containerTypeOf(container, command),
@@ -51,9 +51,9 @@ export function countExits(
       reason: container.reason,
     });
   }
-  if (memory.seenExits.size === 0) return;
+  if (memory.start.seenExits.size === 0) return;
   const known = new Set(runtime.containers.map(({ id }) => id));
-  for (const id of memory.seenExits) if (!known.has(id)) memory.seenExits.delete(id);
+  for (const id of memory.start.seenExits) if (!known.has(id)) memory.start.seenExits.delete(id);
 }
 
 function containerTypeOf({ name }: RuntimeContainer, { pod }: PodCommand): string {

@@ -43,9 +43,9 @@ export interface ResizeTask {
 /** What has to be done so that the pod has its allocated size; undefined when it has. */
 export function resizePlanOf(context: PodContext, pod: Pod, runtime: PodRuntimeStatus): ResizePlan | undefined {
   const { memory, node, config } = context;
-  if (memory.reportAwaited) {
-    memory.reportAwaited = false;
-    memory.sizes = withReportedSizes(pod, runtime, memory.sizes, (spec, { resources }) => {
+  if (memory.allocation.reportAwaited) {
+    memory.allocation.reportAwaited = false;
+    memory.allocation.sizes = withReportedSizes(pod, runtime, memory.allocation.sizes, (spec, { resources }) => {
       const { cpuShares, cpuQuota, memoryLimitInBytes } = containerResources(pod, spec, node);
       return (
         resources?.cpuShares === cpuShares &&
@@ -54,7 +54,7 @@ export function resizePlanOf(context: PodContext, pod: Pod, runtime: PodRuntimeS
       );
     });
   }
-  return planResize({ pod, runtime, sizes: memory.sizes, node, config });
+  return planResize({ pod, runtime, sizes: memory.allocation.sizes, node, config });
 }
 
 /** Carries a plan out up to its first failure, which is added to `errors`. Never errors. */
@@ -124,7 +124,7 @@ function writeCgroup(
     tap({
       subscribe: () => {
         // Between two sizes, and possibly left there, until all steps are done.
-        memory.sizes = { ...memory.sizes, cgroup: unknownAllocation(allocationOf(pod)) };
+        memory.allocation.sizes = { ...memory.allocation.sizes, cgroup: unknownAllocation(allocationOf(pod)) };
       },
     }),
     ignoreElements(),
@@ -147,7 +147,7 @@ function updateContainer(
   ).pipe(
     tap({
       subscribe: () => {
-        memory.sizes = withAskedSize(memory.sizes, name, containerId, size);
+        memory.allocation.sizes = withAskedSize(memory.allocation.sizes, name, containerId, size);
       },
     }),
     switchMap((updated) => {
@@ -155,7 +155,7 @@ function updateContainer(
         failures.push(updated.error);
         return EMPTY;
       }
-      memory.sizes = withContainerSize(memory.sizes, containerId, size);
+      memory.allocation.sizes = withContainerSize(memory.allocation.sizes, containerId, size);
       ports.telemetry.log.info("Container was resized", { ...podFields(context), container: name, containerId });
       return EMPTY;
     }),
@@ -175,18 +175,20 @@ function tellSandbox(context: PodContext, { pod, sandboxId }: ResizeTask): Obser
 /** Everything has its size now but for containers that are restarted: they get it when they are made. */
 function noteSuccess(context: PodContext, { pod, runtime, plan }: ResizeTask): Observable<PodOutput> {
   const { memory } = context;
-  const resized = sizedContainers(pod, runtime, memory.sizes).filter(({ spec }) => !plan.restarts.includes(spec.name));
+  const resized = sizedContainers(pod, runtime, memory.allocation.sizes).filter(
+    ({ spec }) => !plan.restarts.includes(spec.name),
+  );
   for (const { spec, instance } of resized) {
-    memory.sizes = withContainerSize(memory.sizes, instance.id, specifiedSize(pod, spec));
+    memory.allocation.sizes = withContainerSize(memory.allocation.sizes, instance.id, specifiedSize(pod, spec));
   }
-  memory.sizes = { ...memory.sizes, cgroup: allocationOf(pod) };
+  memory.allocation.sizes = { ...memory.allocation.sizes, cgroup: allocationOf(pod) };
   return of(inspect(context));
 }
 
 function noteFailure(context: PodContext, pod: Pod, { message }: KubeletError): Observable<PodOutput> {
   const { memory, ports } = context;
   ports.telemetry.log.warn("Pod resize failed", { ...podFields(context), why: message });
-  const { resizing } = memory;
+  const { resizing } = memory.allocation;
   // Another size was granted meanwhile: this failure is not about that one.
   const isNews = isAllocated(context, pod) && resizing.value?.error !== message;
   if (!isNews) return of(inspect(context));
@@ -195,14 +197,20 @@ function noteFailure(context: PodContext, pod: Pod, { message }: KubeletError): 
 }
 
 /** Whether the pod has the size that is allocated now. It may be another object: its status comes back meanwhile. */
-const isAllocated = ({ memory: { allocated } }: PodContext, pod: Pod): boolean =>
-  allocated !== undefined && sameAllocation(allocationOf(allocated), allocationOf(pod));
+const isAllocated = (
+  {
+    memory: {
+      allocation: { allocated },
+    },
+  }: PodContext,
+  pod: Pod,
+): boolean => allocated !== undefined && sameAllocation(allocationOf(allocated), allocationOf(pod));
 
 /** Says that a resize is over, once, when the pod was seen at its allocated size. */
 export function concludeResize(context: PodContext, pod: Pod): readonly PodOutput[] {
   const { memory, identity } = context;
-  if (memory.resizing.value === undefined || !isAllocated(context, pod)) return [];
-  memory.sizes = sizesOf(allocationOf(pod));
-  memory.resizing.set(undefined);
+  if (memory.allocation.resizing.value === undefined || !isAllocated(context, pod)) return [];
+  memory.allocation.sizes = sizesOf(allocationOf(pod));
+  memory.allocation.resizing.set(undefined);
   return [eventOutput(resizeCompletedEvent(pod)), { kind: "resized", uid: identity.uid }];
 }

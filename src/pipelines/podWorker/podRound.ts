@@ -10,7 +10,7 @@ import { monotonicMs } from "../../core/ids.ts";
 import type { PodRuntimeStatus } from "../../core/runtime/podRuntimeStatus.ts";
 import { sameValue } from "../../core/sameValue.ts";
 import { lookFirst, type PodContext, podFields, seesOwnEffects } from "../podContext.ts";
-import { wakeBy } from "../podMemory.ts";
+import { wakeBy } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 
 /** What a round does. */
@@ -42,8 +42,8 @@ export function podRound<P>(
     const planned = plan(runtime);
     const essential = essence(planned);
     if (isTooEarly(context, essential)) return EMPTY;
-    memory.wakeAt = undefined;
-    memory.done = undefined;
+    memory.rounds.wakeAt = undefined;
+    memory.rounds.done = undefined;
     const errors: KubeletError[] = [];
     const acted$ = defer(() => act(planned, runtime, errors)).pipe(
       catchError((thrown: unknown) => {
@@ -56,10 +56,10 @@ export function podRound<P>(
       const againAt = monotonicMs(ports.clock.monotonicMs() + syncErrorDelayMs(errors, ports.rng.next()));
       const undone = left?.(planned);
       const under = context.state.runtimeState.value;
-      memory.done = { essential, left: undone === undefined ? undefined : essence(undone), againAt, under };
-      if (errors.length > 0 || untilShown === true) wakeBy(memory, againAt);
+      memory.rounds.done = { essential, left: undone === undefined ? undefined : essence(undone), againAt, under };
+      if (errors.length > 0 || untilShown === true) wakeBy(memory.rounds, againAt);
       const failures = errors.map(({ reason, message }) => `${reason}: ${message}`);
-      memory.facts.next({ kind: "round", failures, againAt: memory.wakeAt });
+      memory.timeline.facts.next({ kind: "round", failures, againAt: memory.rounds.wakeAt });
     };
     return acted$.pipe(tap({ complete: settle }));
   });
@@ -67,7 +67,7 @@ export function podRound<P>(
 
 /** The same, or what was left of it, was just tried, and it is not time yet to try again. */
 function isTooEarly({ memory, ports, state: { runtimeState } }: PodContext, essential: unknown): boolean {
-  const { done, wakeAt } = memory;
+  const { done, wakeAt } = memory.rounds;
   // What failed because the runtime was down is done again as soon as it is back.
   if (done === undefined || done.under !== runtimeState.value) return false;
   const dueAt = Math.min(done.againAt, wakeAt ?? Number.POSITIVE_INFINITY);
@@ -75,7 +75,7 @@ function isTooEarly({ memory, ports, state: { runtimeState } }: PodContext, esse
   if (sameValue(done.essential, essential)) return true;
   const isLeft = done.left !== undefined && sameValue(done.left, essential);
   // The rest was seen to be done: to decide on it again would be something else.
-  if (isLeft) memory.done = { ...done, essential, left: undefined };
+  if (isLeft) memory.rounds.done = { ...done, essential, left: undefined };
   return isLeft;
 }
 
@@ -85,6 +85,6 @@ function isTooEarly({ memory, ports, state: { runtimeState } }: PodContext, esse
  */
 export function wakeAfter(context: PodContext): number | undefined {
   const { memory, ports } = context;
-  if (memory.wakeAt === undefined || !seesOwnEffects(context)) return undefined;
-  return Math.max(0, memory.wakeAt - ports.clock.monotonicMs());
+  if (memory.rounds.wakeAt === undefined || !seesOwnEffects(context)) return undefined;
+  return Math.max(0, memory.rounds.wakeAt - ports.clock.monotonicMs());
 }

@@ -19,7 +19,7 @@ import { eachOf } from "../../operators/eachOf.ts";
 import { whenever } from "../../operators/whenever.ts";
 import { activeDeadline } from "./activeDeadline.ts";
 import { podFields, type PodContext, seesOwnEffects } from "../podContext.ts";
-import { failuresAt } from "../podMemory.ts";
+import { failuresAt } from "../podFailures.ts";
 import { countExits } from "./podMetrics.ts";
 import type { PodOutput } from "../podOutputs.ts";
 
@@ -32,14 +32,14 @@ export function podStatusStream(
   return commands$.pipe(
     switchMap((command) => {
       const context = contextOf(command.identity);
-      const { failures, verdicts, postStarting, restarting, resizing } = context.memory;
+      const { failures, probing, hooks, rounds, allocation } = context.memory;
       const changes$ = whenever(
         inspected$,
         failures.changes$,
-        verdicts.changes$,
-        postStarting.changes$,
-        restarting.changes$,
-        resizing.changes$,
+        probing.verdicts.changes$,
+        hooks.postStarting.changes$,
+        rounds.restarting.changes$,
+        allocation.resizing.changes$,
         context.readdressed$,
       );
       const told$ = changes$.pipe(eachOf(() => tell(context, command)));
@@ -57,12 +57,13 @@ const SANDBOX_LOST: StatusOverride = {
 };
 
 /** A sync starts again what it stopped, or did so and it has not been seen yet. */
-const isStartingAgain = (context: PodContext): boolean => context.memory.restarting.value || !seesOwnEffects(context);
+const isStartingAgain = (context: PodContext): boolean =>
+  context.memory.rounds.restarting.value || !seesOwnEffects(context);
 
 /** The end of all containers is that of the pod when none is being started again. */
 function isEnd(context: PodContext, { status: told }: Pod): boolean {
   const { memory } = context;
-  const isKnown = memory.override !== undefined || isTerminalPhase((memory.status ?? told)?.phase);
+  const isKnown = memory.reported.override !== undefined || isTerminalPhase((memory.reported.status ?? told)?.phase);
   return isKnown || !isStartingAgain(context);
 }
 
@@ -72,18 +73,18 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
   // What is being removed has said its last.
   const isGoing = command.phase === "terminated" && command.remove;
   if (runtime === undefined || command.pod === undefined || isGoing) return [];
-  countExits(context, runtime, command, memory.status === undefined);
-  if (command.phase === "terminating" && command.override !== undefined) memory.override = command.override;
+  countExits(context, runtime, command, memory.reported.status === undefined);
+  if (command.phase === "terminating" && command.override !== undefined) memory.reported.override = command.override;
   const refused = command.phase === "sync" ? command.refused : undefined;
-  const inProgress = command.phase === "sync" ? memory.resizing.value : undefined;
+  const inProgress = command.phase === "sync" ? memory.allocation.resizing.value : undefined;
   const isLost = command.phase === "sync" && hasLostItsSandbox(command.pod, runtime);
   const handler = runtimeHandlerOf(command.pod, context.state.runtimeClasses.value);
   const generated = generatePodStatus({
     pod: command.pod,
     runtime,
     failures: new Map(failuresAt(memory, runtime.sequence).map(([name, { error }]) => [name, error])),
-    verdicts: withHooksRunning(memory.verdicts.value, memory.postStarting.value),
-    previous: memory.status,
+    verdicts: withHooksRunning(memory.probing.verdicts.value, memory.hooks.postStarting.value),
+    previous: memory.reported.status,
     now: ports.clock.wallTime(),
     node: {
       hostIPs: context.node.nodeIps,
@@ -92,29 +93,32 @@ function tell(context: PodContext, command: PodCommand): readonly PodOutput[] {
     },
     terminal: command.phase === "terminated" || (command.phase === "terminating" && !isRunning(runtime)),
     resize: { refused, inProgress },
-    actual: memory.resizing.value === undefined ? command.pod : atActualSize(command.pod, runtime, memory.sizes),
+    actual:
+      memory.allocation.resizing.value === undefined
+        ? command.pod
+        : atActualSize(command.pod, runtime, memory.allocation.sizes),
     tellsPodResources: config.resizableParts.podLevel,
     tellsReadyToStart: config.tellsReadyToStart,
-    override: memory.override ?? (isLost ? SANDBOX_LOST : undefined),
-    ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.replacing } : {}),
+    override: memory.reported.override ?? (isLost ? SANDBOX_LOST : undefined),
+    ...(command.phase === "sync" && isStartingAgain(context) ? { startingAgain: memory.rounds.replacing } : {}),
   });
   // A pod that is over has an end for each of its containers, also for those the runtime has lost.
   const status = command.phase === "terminated" ? terminatedPodStatus(command.pod, generated) : generated;
   if (command.phase === "sync" && isTerminalPhase(status.phase) && !isEnd(context, command.pod)) return [];
   const outputs: PodOutput[] = [];
-  if (memory.status === undefined || !sameValue(memory.status, status)) {
-    context.starts.observe(memory, command.pod, memory.status, status);
-    memory.status = status;
+  if (memory.reported.status === undefined || !sameValue(memory.reported.status, status)) {
+    context.starts.observe(memory.start, command.pod, memory.reported.status, status);
+    memory.reported.status = status;
     ports.telemetry.log.verbose(VERBOSITY.podStatuses, "Pod status changed", () => ({
       ...podFields(context),
       phase: status.phase,
       conditions: (status.conditions ?? []).filter(({ status: is }) => is === "True").map(({ type }) => type),
     }));
-    memory.toldAt ??= ports.clock.monotonicMs();
+    memory.reported.firstAt ??= ports.clock.monotonicMs();
     outputs.push({ kind: "status", uid: identity.uid, status });
   }
-  if (command.phase === "sync" && !memory.finished && isTerminalPhase(status.phase)) {
-    memory.finished = true;
+  if (command.phase === "sync" && !memory.reported.finished && isTerminalPhase(status.phase)) {
+    memory.reported.finished = true;
     outputs.push({ kind: "finished", uid: identity.uid });
   }
   return outputs;

@@ -26,7 +26,8 @@ import { steer, steeredPolicy } from "./crashLoopSteering.ts";
 import { isIdle, isStillIdle, syncBasis } from "./idleSync.ts";
 import { killContainer, killRunningPod } from "./killPod.ts";
 import { type PodContext, podEvent, podFields } from "../podContext.ts";
-import { failuresAt, noteFailure, type PodMemory, wakeBy } from "../podMemory.ts";
+import { failuresAt, noteFailure } from "../podFailures.ts";
+import { type RoundMemory, wakeBy } from "../podMemories.ts";
 import { measureRun, observeIdleSync, observeWorkerStart } from "./podMetrics.ts";
 import { isAllocationKept, keepAllocation } from "./podAllocation.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
@@ -74,7 +75,7 @@ export function syncPod(
     return EMPTY;
   }
   const basis = syncBasis(context, command);
-  memory.idleBasis = undefined;
+  memory.rounds.idleBasis = undefined;
   let run: SyncRun | undefined;
   const round$ = podRound(context, {
     plan: (runtime) => {
@@ -82,14 +83,14 @@ export function syncPod(
       const actions = computePodActions({
         pod,
         runtime,
-        verdicts: memory.verdicts.value,
+        verdicts: memory.probing.verdicts.value,
         resizeRestarts: new Set(resizePlan?.restarts),
-        backoffs: memory.backoffs,
+        backoffs: memory.crashLoop.backoffs,
         backoffPolicy: steeredPolicy(context, pod),
         now: ports.clock.monotonicMs(),
       });
       const resize: PodResize = actions.killPod || actions.createSandbox ? undefined : { plan: resizePlan };
-      const isResizing = memory.resizing.value !== undefined;
+      const isResizing = memory.allocation.resizing.value !== undefined;
       const objects = objectsReadBy(pod, memory.objects.value, context.state.runtimeClasses.value);
       const unmounted = unmountedOf(context, pod);
       return { pod, objects, runtimeState: context.state.runtimeState.value, actions, resize, isResizing, unmounted };
@@ -101,16 +102,16 @@ export function syncPod(
       actions: essenceOf(actions),
     }),
     act: ({ actions, resize, unmounted }, runtime, errors) => {
-      const operation = operationOf(memory, command);
+      const operation = operationOf(memory.rounds, command);
       if (operation === "create") observeWorkerStart(context, pod);
-      memory.replacing = instancesReplacedBy(actions, runtime);
-      memory.restarting.set(stopsToStartAgain(actions));
+      memory.rounds.replacing = instancesReplacedBy(actions, runtime);
+      memory.rounds.restarting.set(stopsToStartAgain(actions));
       const begun = { context, pod, runtime, actions, resize, unmounted, stop, errors };
       run = { ...begun, sandbox: undefined, failed: new Set(), podStart: "none", halted: false };
       const carriedOut$ = carryOut(run).pipe(measureRun(context, operation));
       if (!isIdle(actions) || resize?.plan !== undefined) return carriedOut$;
       const settle = (): void => {
-        if (errors.length === 0) memory.idleBasis = basis;
+        if (errors.length === 0) memory.rounds.idleBasis = basis;
       };
       return carriedOut$.pipe(tap({ complete: settle }));
     },
@@ -179,9 +180,9 @@ const startsOf = (actions: PodActions): readonly ContainerStart[] => [
 const instancesReplacedBy = (actions: PodActions, runtime: PodRuntimeStatus): ReadonlySet<ContainerId> =>
   new Set(startsOf(actions).flatMap(({ name }) => newestContainer(runtime, name)?.id ?? []));
 
-function operationOf(memory: PodMemory, command: PodCommand): "create" | "update" | "sync" {
-  const { synced } = memory;
-  memory.synced = command;
+function operationOf(rounds: RoundMemory, command: PodCommand): "create" | "update" | "sync" {
+  const { synced } = rounds;
+  rounds.synced = command;
   if (synced === undefined) return "create";
   return synced === command ? "sync" : "update";
 }
@@ -335,7 +336,13 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
   if (start.backoff !== undefined) {
     const { key, exitedAt } = start.backoff;
     const now = ports.clock.monotonicMs();
-    memory.backoffs = registerRestart(memory.backoffs, key, exitedAt, now, steeredPolicy(context, pod));
+    memory.crashLoop.backoffs = registerRestart(
+      memory.crashLoop.backoffs,
+      key,
+      exitedAt,
+      now,
+      steeredPolicy(context, pod),
+    );
   }
   return startContainer({
     context,
@@ -346,13 +353,13 @@ function startOne(run: SyncRun, start: ContainerStart, sandbox: Sandbox): Observ
     stop,
     failed: (error, retryAt) => {
       noteFailedStart(run);
-      wakeBy(memory, retryAt);
+      wakeBy(memory.rounds, retryAt);
       if (retryAt === undefined) {
         run.failed.add(container.name);
         run.errors.push(error);
       }
       // What failed just now is looked at as after any failed sync, to show that it waits from then on.
-      else if (error.code !== "Backoff") wakeBy(memory, retrySyncAt(context, [error]));
+      else if (error.code !== "Backoff") wakeBy(memory.rounds, retrySyncAt(context, [error]));
       // A failed init container stops those after it, a failed regular one does not.
       if (start.kind === "init") run.halted = true;
     },
@@ -368,7 +375,7 @@ function pruneOldAttempts({ context, runtime, errors }: SyncRun): Observable<Pod
 function conclude({ context, pod, actions, podStart, errors }: SyncRun): Observable<PodOutput> {
   const { memory, ports } = context;
   const outputs: PodOutput[] = [];
-  memory.restarting.set(false);
+  memory.rounds.restarting.set(false);
   const told = new Map(failuresAt(memory));
   for (const wait of actions.waits) {
     if (told.get(wait.name)?.error.message !== wait.error.message) {
@@ -381,7 +388,7 @@ function conclude({ context, pod, actions, podStart, errors }: SyncRun): Observa
       });
     }
     noteFailure(memory, wait.name, wait.error, wait.until);
-    wakeBy(memory, wait.until);
+    wakeBy(memory.rounds, wait.until);
   }
   // User namespaces fail when containers are made, as often as when the sandbox is.
   if (podStart === "failed" && pod.spec.hostUsers === false)

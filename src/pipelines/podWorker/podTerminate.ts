@@ -24,7 +24,7 @@ export function terminatePod(
   { pod, graceSeconds }: Terminating,
   triggers$: Observable<unknown>,
 ): Observable<PodOutput> {
-  const { lasting } = context.memory;
+  const { lasting } = context.memory.effects;
   const known = (runtime: PodRuntimeStatus): Pod => pod ?? restoredPod(context.identity, runtime);
   const round = (): Observable<PodOutput> =>
     podRound(context, {

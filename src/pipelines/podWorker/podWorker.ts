@@ -1,6 +1,6 @@
 /**
  * The worker of one pod UID: runs the phase it is told, one at a time, and tells the pod's status whenever it changes.
- * Owns its PodMemory. Bound: one effectful phase, one sync at a time. Counterpart: pod_workers.go podWorkerLoop.
+ * Owns its memories. Bound: one effectful phase, one sync at a time. Counterpart: pod_workers.go podWorkerLoop.
  *
  *     commands   sync--sync'------terminating--terminating(1s)--terminated(remove)
  *     running    [sync ~~~~~~~~~~][kill      ~][kill           ][clean up         ]|
@@ -27,7 +27,7 @@ import { deadlineLeftMs } from "./activeDeadline.ts";
 import { cleanUpPod, reclaimPod } from "./podCleanup.ts";
 import { keepGrants, noteAllocation } from "./podAllocation.ts";
 import { type PodContext, podFields } from "../podContext.ts";
-import { createPodMemory } from "../podMemory.ts";
+import { createPodMemories } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { wakeAfter } from "./podRound.ts";
 import { followObjects } from "../podObjects.ts";
@@ -47,7 +47,7 @@ export function podWorker(
   return defer(() => {
     const { ports, config, state } = services;
     const latest = createLateCell<PodCommand>();
-    const memory = createPodMemory(ports.clock.monotonicMs());
+    const memory = createPodMemories(ports.clock.monotonicMs());
     const contextOf = perObject(
       (identity: PodIdentity): PodContext => ({
         ...services,
@@ -58,7 +58,7 @@ export function podWorker(
     );
     const phases$ = commands$.pipe(
       tap((command) => {
-        noteAllocation(memory, command, config.resizableParts);
+        noteAllocation(memory.allocation, command, config.resizableParts);
         latest.set(command);
       }),
       switchAndJoin<PodCommand, PodOutput>({
@@ -78,7 +78,7 @@ export function podWorker(
     const inspected$ = state.statuses.changes$(uid);
     const statuses$ = podStatusStream(contextOf, commanded$, inspected$);
     const probes$ = podProbes(contextOf, commanded$, inspected$);
-    const journal = { uid, memory, config, ports };
+    const journal = { uid, probing: memory.probing, config, ports };
     // What an earlier kubelet knew of running containers is known before anything is decided, or said, of them.
     const restored$ = state.listing.value?.pods.has(uid) === true ? restoreVerdicts(journal) : EMPTY;
     // Once it is being stopped the directory may go at any time.
@@ -87,14 +87,14 @@ export function podWorker(
     const kept$ = inParallel<Observable<PodOutput>, PodOutput>(keepers, (keeper$) => keeper$).pipe(
       takeUntil(stopping$),
     );
-    const objects$ = followObjects(commanded$, services.objects, memory);
+    const objects$ = followObjects(commanded$, services.objects, memory.objects);
     const volumes$ = services.volumes.run(uid, commanded$, memory);
-    const facts$ = memory.facts.pipe(map((fact): PodOutput => ({ kind: "fact", uid, fact })));
+    const facts$ = memory.timeline.facts.pipe(map((fact): PodOutput => ({ kind: "fact", uid, fact })));
     const parts = [facts$, objects$, volumes$, phases$, statuses$, probes$, kept$];
     const running$ = inParallel(parts, (part$) => part$);
     return (restored$ === EMPTY ? running$ : concat(restored$, running$)).pipe(
       takeWhile((output) => output.kind !== "removed", true),
-      finalize(() => memory.over.abort()),
+      finalize(() => memory.effects.over.abort()),
     );
   });
 }
@@ -132,7 +132,7 @@ function runPhase(
   switch (command.phase) {
     case "sync": {
       const commands$ = latest.changes$.pipe(filter(({ phase }) => phase === "sync"));
-      const { verdicts, objects } = context.memory;
+      const { probing, objects } = context.memory;
       // One that waits for what it refers to waits no longer.
       const objects$ = derived(
         [latest.changes$, objects.changes$, state.runtimeClasses.changes$],
@@ -140,7 +140,7 @@ function runPhase(
         sameValue,
       );
       return reconcile({
-        triggers$: whenever(commands$, looked$, verdicts.changes$, objects$).pipe(takeUntil(aborted(stop))),
+        triggers$: whenever(commands$, looked$, probing.verdicts.changes$, objects$).pipe(takeUntil(aborted(stop))),
         run: () => syncLatest(context, latest.value, stop).pipe(staged(stageOf(identity))),
         wakeAfterMs: () =>
           // A wake-up nobody would act on would come again at once, for ever.
@@ -173,7 +173,7 @@ const isToSync = (context: PodContext, command: PodCommand | undefined): command
   !(Number(deadlineLeftMs(context, command.pod)) <= 0);
 
 const canSync = ({ memory, state }: PodContext): boolean =>
-  !memory.finished && state.runtimeState.value.runtimeProblems.length === 0;
+  !memory.reported.finished && state.runtimeState.value.runtimeProblems.length === 0;
 
 /** What the runtime has of the pod; undefined while that was listed but not yet inspected. */
 function statusOf(identity: PodIdentity, { listing, statuses }: PodServicesState): PodRuntimeStatus | undefined {

@@ -31,12 +31,12 @@ export interface PostStartTask {
 /** Notes, before it is started, that an instance has a hook to run: until that has succeeded it counts as not started. */
 export function notePostStart({ memory }: PodContext, { name, lifecycle }: Container, containerId: string): void {
   if (lifecycle?.postStart === undefined) return;
-  memory.postStarting.set(new Map(memory.postStarting.value).set(name, idOf(containerId)));
+  memory.hooks.postStarting.set(new Map(memory.hooks.postStarting.value).set(name, idOf(containerId)));
 }
 
 /** The instance counts as started: its hook has run, or nobody knows whether it should. */
 export function forgetPostStart({ memory }: PodContext, { name }: Container): void {
-  memory.postStarting.set(new Map([...memory.postStarting.value].filter(([known]) => known !== name)));
+  memory.hooks.postStarting.set(new Map([...memory.hooks.postStarting.value].filter(([known]) => known !== name)));
 }
 
 /** Runs the hook, if there is one; never errors. */

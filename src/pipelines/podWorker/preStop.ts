@@ -33,11 +33,13 @@ export function preStop(
     const handler = container?.lifecycle?.preStop;
     const id = containerId(kill.containerId);
     if (container === undefined || handler === undefined) return stop$;
-    if (graceSeconds <= 0 || memory.preStopped.has(id)) return stop$;
-    memory.preStopped.add(id);
+    if (graceSeconds <= 0 || memory.hooks.preStopped.has(id)) return stop$;
+    memory.hooks.preStopped.add(id);
     const runtime = context.runtimeStatus();
     const podIp =
-      runtime === undefined ? undefined : podAddresses(pod, runtime, memory.status, context.node.nodeIps).podIP;
+      runtime === undefined
+        ? undefined
+        : podAddresses(pod, runtime, memory.reported.status, context.node.nodeIps).podIP;
     const fields = { ...podFields(context), container: kill.name };
     const failed$ = of(eventOutput(hookFailedEvent(pod, kill.name, "preStop")));
     const late$ = longTimer(ports.clock, graceSeconds * 1000).pipe(

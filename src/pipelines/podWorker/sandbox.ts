@@ -129,7 +129,7 @@ function preparePod(context: PodContext, pod: Pod): Observable<Result<undefined>
     map(() => ok(undefined)),
     last(null, ok(undefined)),
     tap(() => {
-      context.memory.sizes = { ...context.memory.sizes, cgroup: allocationOf(pod) };
+      context.memory.allocation.sizes = { ...context.memory.allocation.sizes, cgroup: allocationOf(pod) };
     }),
     catchError((thrown: unknown) => of(err(withReason(toKubeletError(thrown), "FailedCreatePodContainer")))),
   );

@@ -39,7 +39,7 @@ import { orElse } from "../../operators/orElse.ts";
 import { prepareContainerFiles } from "./containerFiles.ts";
 import { readEnvFiles } from "./envFiles.ts";
 import { inspect, lastingEffect, type PodContext, podFields, volumesOf } from "../podContext.ts";
-import { endFailure, noteFailure } from "../podMemory.ts";
+import { endFailure, noteFailure } from "../podFailures.ts";
 import { eventOutput, type PodOutput } from "../podOutputs.ts";
 import { withVolumeImages } from "./imageVolumes.ts";
 import { forgetPostStart, notePostStart, postStart } from "./postStart.ts";
@@ -86,7 +86,7 @@ export function startContainer(task: StartTask): Observable<PodOutput> {
         case "failed":
           return fail(task, step.error, step.retryAt);
         case "ready":
-          context.memory.pullMs += clock.monotonicMs() - askedAt;
+          context.memory.start.pullMs += clock.monotonicMs() - askedAt;
           if (stop.aborted) return EMPTY;
           return withVolumeImages({
             ...task,
@@ -207,7 +207,11 @@ function create(task: StartTask, config: ContainerConfig): Observable<PodOutput>
       }
       const { containerId } = created.value;
       const { memory } = context;
-      memory.sizes = withContainerSize(memory.sizes, toContainerId(containerId), specifiedSize(pod, container));
+      memory.allocation.sizes = withContainerSize(
+        memory.allocation.sizes,
+        toContainerId(containerId),
+        specifiedSize(pod, container),
+      );
       // The link is made beside the start, or a kubelet that ends after it would leave a running container without.
       notePostStart(context, container, containerId);
       const errors: KubeletError[] = [];

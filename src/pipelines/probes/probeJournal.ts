@@ -26,7 +26,7 @@ import { deadline } from "../../operators/deadline.ts";
 import { longTimer } from "../../operators/longTimer.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import type { PodContext } from "../podContext.ts";
-import type { PodMemory } from "../podMemory.ts";
+import type { ProbeMemory } from "../podMemories.ts";
 
 /** A write that failed is repeated after this. */
 const WRITE_AGAIN_MS = 10_000;
@@ -39,7 +39,7 @@ const JOURNAL_MODE = 0o600;
 /** Whose journal it is and what it stands on. */
 export interface ProbeJournal {
   readonly uid: PodUid;
-  readonly memory: PodMemory;
+  readonly probing: ProbeMemory;
   readonly config: Pick<KubeletConfig, "directories">;
   readonly ports: Pick<KubeletPorts, "files" | "clock" | "telemetry">;
 }
@@ -47,7 +47,7 @@ export interface ProbeJournal {
 /** The journal of the pod that is being worked on. */
 export const journalOf = ({ identity, memory, config, ports }: PodContext): ProbeJournal => ({
   uid: identity.uid,
-  memory,
+  probing: memory.probing,
   config,
   ports,
 });
@@ -56,15 +56,15 @@ const pathOf = ({ uid, config }: ProbeJournal): string => `${podDir(config.direc
 
 /** Puts what an earlier kubelet knew into the memory, then completes. A file that cannot be used is put aside. */
 export function restoreVerdicts(journal: ProbeJournal): Observable<never> {
-  const { uid, memory, ports } = journal;
+  const { uid, probing, ports } = journal;
   const path = pathOf(journal);
   return defer(() => ports.files.readTail(path, MAX_JOURNAL_BYTES)).pipe(
     deadline(READ_DEADLINE_MS, ports.clock),
     switchMap((text) => {
       const verdicts = decodeProbeJournal(text);
       if (verdicts === undefined) return putAside(journal, text);
-      memory.verdicts.set(verdicts);
-      memory.probeFile.written = text;
+      probing.verdicts.set(verdicts);
+      probing.file.written = text;
       return EMPTY;
     }),
     catchError((thrown: unknown) => {
@@ -84,23 +84,23 @@ function putAside({ uid, ports, ...journal }: ProbeJournal, text: string): Obser
 
 /** Writes the file if it says something else than what is, or is about to be, told. Errors: what the disk says. */
 function write(journal: ProbeJournal): Observable<never> {
-  const { memory, ports } = journal;
-  const { probeFile, verdicts } = memory;
+  const { probing, ports } = journal;
+  const { file, verdicts } = probing;
   const write$ = defer(() => {
-    const text = encodeProbeJournal(new Map([...verdicts.value, ...probeFile.ahead]));
-    if (text === probeFile.written) return EMPTY;
+    const text = encodeProbeJournal(new Map([...verdicts.value, ...file.ahead]));
+    if (text === file.written) return EMPTY;
     // No container outlives the machine, and with it no verdict: waiting for the disk would only delay what is told.
     return ports.files
       .replaceFile(pathOf(journal), text, JOURNAL_MODE, "kubelet")
-      .pipe(tap({ complete: () => (probeFile.written = text) }), ignoreElements());
+      .pipe(tap({ complete: () => (file.written = text) }), ignoreElements());
   });
-  return probeFile.gate.run(write$);
+  return file.gate.run(write$);
 }
 
 /** Writes the verdict on a container that nobody was told of yet, then completes, whatever came of it. */
 export const writeAhead = (journal: ProbeJournal, name: string, verdict: ProbeVerdict): Observable<never> =>
   defer(() => {
-    const { ahead } = journal.memory.probeFile;
+    const { ahead } = journal.probing.file;
     ahead.set(name, verdict);
     return write(journal).pipe(
       deadline(WRITE_AHEAD_MS, journal.ports.clock),
@@ -117,7 +117,7 @@ const warn = ({ uid, ports }: ProbeJournal, thrown: unknown): void =>
 
 /** Writes the verdicts after they changed, for as long as it is subscribed. */
 export function keepVerdicts(journal: ProbeJournal): Observable<never> {
-  const { memory, ports } = journal;
+  const { probing, ports } = journal;
   const writeNewest = (): Observable<never> =>
     write(journal).pipe(
       catchError((thrown: unknown) => {
@@ -125,5 +125,5 @@ export function keepVerdicts(journal: ProbeJournal): Observable<never> {
         return longTimer(ports.clock, WRITE_AGAIN_MS).pipe(switchMap(writeNewest));
       }),
     );
-  return memory.verdicts.changes$.pipe(skip(1), conflateMap(writeNewest));
+  return probing.verdicts.changes$.pipe(skip(1), conflateMap(writeNewest));
 }

@@ -1,6 +1,6 @@
 /**
  * Probes of one pod: a schedule per running container instance and probe, verdicts into the worker's memory, events out.
- * Owner of `memory.verdicts`. Bound: one attempt at a time per probe. Upstream: pkg/kubelet/prober.
+ * Owner of the probe memory. Bound: one attempt at a time per probe. Upstream: pkg/kubelet/prober.
  *
  *     worker       sync--------------------terminating-------terminated
  *     startup      [f f s]                 |
@@ -40,7 +40,7 @@ import { inParallel } from "../../operators/inParallel.ts";
 import { switchOnNews } from "../../operators/switchOnNews.ts";
 import { createCell } from "../../state/cell.ts";
 import type { PodContext } from "../podContext.ts";
-import type { PodMemory } from "../podMemory.ts";
+import type { ProbeMemory } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { forgetProbeMetrics } from "./probeMetrics.ts";
 import { journalOf, writeAhead } from "./probeJournal.ts";
@@ -77,7 +77,7 @@ function containerProbes(
   inspected$: Observable<unknown>,
 ): Observable<PodOutput> {
   const instance$ = derived(
-    [inspected$, context.memory.postStarting.changes$],
+    [inspected$, context.memory.hooks.postStarting.changes$],
     () => runningInstance(context, pod, container),
     (before, now) => before?.id === now?.id && before?.podIp === now?.podIp,
   );
@@ -92,7 +92,7 @@ function runningInstance(context: PodContext, pod: Pod, container: Container): P
   const runtime = context.runtimeStatus();
   const newest = runtime === undefined ? undefined : newestContainer(runtime, container.name);
   if (runtime === undefined || newest?.state !== "running") return undefined;
-  if (memory.postStarting.value.get(container.name) === newest.id) return undefined;
+  if (memory.hooks.postStarting.value.get(container.name) === newest.id) return undefined;
   // The runtime's clock is the node's: how long it has run is taken from it once, everything after from ours.
   const ranMs = Math.max(0, ports.clock.wallTime() - (newest.startedAt ?? newest.createdAt));
   const startedAt = ports.clock.monotonicMs() - ranMs;
@@ -101,9 +101,9 @@ function runningInstance(context: PodContext, pod: Pod, container: Container): P
     container,
     id: newest.id,
     startedAt,
-    isFresh: startedAt >= memory.startedAt,
-    known: verdictOn(newest, memory.verdicts.value),
-    podIp: podAddresses(pod, runtime, memory.status, context.node.nodeIps).podIP,
+    isFresh: startedAt >= memory.start.startedAt,
+    known: verdictOn(newest, memory.probing.verdicts.value),
+    podIp: podAddresses(pod, runtime, memory.reported.status, context.node.nodeIps).podIP,
   };
 }
 
@@ -118,7 +118,7 @@ function instanceProbes(
     const states = createCell<ProbeStates>(initialProbeStates(container, instance.known));
     const startedBefore = hasStarted(states.value);
     const tell = (next: ProbeStates): void => {
-      noteVerdict(context.memory, container.name, verdictOf(next, id));
+      noteVerdict(context.memory.probing.verdicts, container.name, verdictOf(next, id));
       states.set(next);
     };
     tell(states.value);
@@ -162,7 +162,7 @@ function instanceProbes(
   });
 }
 
-function noteVerdict(memory: PodMemory, name: string, verdict: ProbeVerdict): void {
-  if (sameValue(memory.verdicts.value.get(name), verdict)) return;
-  memory.verdicts.set(new Map(memory.verdicts.value).set(name, verdict));
+function noteVerdict(verdicts: ProbeMemory["verdicts"], name: string, verdict: ProbeVerdict): void {
+  if (sameValue(verdicts.value.get(name), verdict)) return;
+  verdicts.set(new Map(verdicts.value).set(name, verdict));
 }

@@ -56,7 +56,7 @@ import type { ClusterObjects } from "../../ports/clusterObjects.ts";
 import type { KubeletPorts } from "../../ports/kubeletPorts.ts";
 import { createKeyedCell, type KeyedCell } from "../../state/keyedCell.ts";
 import { type DeviceTurns, releaseDevices } from "./deviceMounts.ts";
-import type { PodMemory } from "../podMemory.ts";
+import type { PodMemories } from "../podMemories.ts";
 import type { PodOutput } from "../podOutputs.ts";
 import { restoreVolumes } from "./restoreVolumes.ts";
 import type { ContentSources } from "./volumeContent.ts";
@@ -79,11 +79,14 @@ export interface VolumesDeps {
   readonly csiDrivers$: ClusterObjects["csiDrivers$"] | undefined;
 }
 
+/** The part of a worker's memory that volumes read. */
+export type VolumeMemory = Pick<PodMemories, "objects" | "reported">;
+
 export interface Volumes {
   /** Learns what earlier kubelets left on disk; completes before any worker begins. Never errors. */
   load(): Observable<never>;
   /** Runs the volumes of one pod for as long as its worker lives. Never errors. */
-  run(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory): Observable<PodOutput>;
+  run(uid: PodUid, commands$: Observable<PodCommand>, memory: VolumeMemory): Observable<PodOutput>;
   /** The directory of a pod that has no worker was removed, and its volumes with it. */
   forget(uid: PodUid): void;
   /**
@@ -118,7 +121,12 @@ const volumesOf = (deps: Deps): Volumes => ({
     ).pipe(ignoreElements()),
 });
 
-function runPod(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemory, deps: Deps): Observable<PodOutput> {
+function runPod(
+  uid: PodUid,
+  commands$: Observable<PodCommand>,
+  memory: VolumeMemory,
+  deps: Deps,
+): Observable<PodOutput> {
   const { volumes } = deps;
   const pods$ = commands$.pipe(map((command) => podToServe(command, memory)));
   // To read an object may be told as news of it, so only another version of one is.
@@ -160,7 +168,7 @@ function runPod(uid: PodUid, commands$: Observable<PodCommand>, memory: PodMemor
 }
 
 /** The pod that needs its volumes; undefined once nothing of it runs, or will. A pod that ends still uses them. */
-function podToServe(command: PodCommand, { finished }: PodMemory): Pod | "keep" | undefined {
+function podToServe(command: PodCommand, { reported: { finished } }: VolumeMemory): Pod | "keep" | undefined {
   if (command.phase === "terminated") return undefined;
   if (command.phase === "terminating" || finished || isTerminalPhase(command.pod.status?.phase)) return "keep";
   return command.pod;

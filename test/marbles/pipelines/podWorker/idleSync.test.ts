@@ -7,7 +7,8 @@ import { emptyRuntimeStatus } from "../../../../src/core/runtime/podRuntimeStatu
 import { runtimeDown, unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.ts";
 import { isIdle, isStillIdle, syncBasis } from "../../../../src/pipelines/podWorker/idleSync.ts";
 import type { PodContext } from "../../../../src/pipelines/podContext.ts";
-import { createPodMemory, noteFailure, wakeBy } from "../../../../src/pipelines/podMemory.ts";
+import { noteFailure } from "../../../../src/pipelines/podFailures.ts";
+import { createPodMemories, wakeBy } from "../../../../src/pipelines/podMemories.ts";
 import { createCell } from "../../../../src/state/cell.ts";
 import { podOf } from "../../../support/pods.ts";
 
@@ -15,15 +16,15 @@ import { podOf } from "../../../support/pods.ts";
 function idlePod() {
   const commandOf = () => ({ phase: "sync", pod: podOf() }) as unknown as PodCommand;
   const world = { command: commandOf(), runtime: emptyRuntimeStatus(podUid("uid-1"), "plain", "demo", 0) };
-  const memory = createPodMemory(monotonicMs(0));
+  const memory = createPodMemories(monotonicMs(0));
   const runtimeState = createCell(unknownRuntimeState);
   const context = {
     memory,
     state: { runtimeState, runtimeClasses: createCell(new Map()) },
     runtimeStatus: () => world.runtime,
   } as unknown as PodContext;
-  memory.done = { essential: "nothing", left: undefined, againAt: monotonicMs(0), under: unknownRuntimeState };
-  memory.idleBasis = syncBasis(context, world.command);
+  memory.rounds.done = { essential: "nothing", left: undefined, againAt: monotonicMs(0), under: unknownRuntimeState };
+  memory.rounds.idleBasis = syncBasis(context, world.command);
   return { world, memory, runtimeState, commandOf, isIdleNow: () => isStillIdle(context, world.command) };
 }
 
@@ -32,20 +33,20 @@ type IdlePod = ReturnType<typeof idlePod>;
 const NEWS: Readonly<Record<string, (pod: IdlePod) => void>> = {
   "another command": ({ world, commandOf }) => void (world.command = commandOf()),
   "another inspection": ({ world }) => void (world.runtime = emptyRuntimeStatus(podUid("uid-1"), "plain", "demo", 0)),
-  "an effect that was not seen yet": ({ memory }) => void (memory.requiredSequence = 1),
-  "another verdict of a probe": ({ memory }) => memory.verdicts.set(new Map()),
+  "an effect that was not seen yet": ({ memory }) => void (memory.effects.requiredSequence = 1),
+  "another verdict of a probe": ({ memory }) => memory.probing.verdicts.set(new Map()),
   "other objects": ({ memory }) => memory.objects.set({ ...memory.objects.value }),
-  "backoffs that were reset": ({ memory }) => void (memory.backoffs = new Map()),
-  "another size in force": ({ memory }) => void (memory.sizes = { ...memory.sizes }),
-  "a resize": ({ memory }) => memory.resizing.set({ generation: 2 }),
-  "another allocation": ({ memory }) => void (memory.allocated = podOf()),
-  "an allocation that was written": ({ memory }) => void (memory.checkpoint = "{}"),
-  "sizes to be asked for": ({ memory }) => void (memory.reportAwaited = true),
+  "backoffs that were reset": ({ memory }) => void (memory.crashLoop.backoffs = new Map()),
+  "another size in force": ({ memory }) => void (memory.allocation.sizes = { ...memory.allocation.sizes }),
+  "a resize": ({ memory }) => memory.allocation.resizing.set({ generation: 2 }),
+  "another allocation": ({ memory }) => void (memory.allocation.allocated = podOf()),
+  "an allocation that was written": ({ memory }) => void (memory.allocation.checkpoint = "{}"),
+  "sizes to be asked for": ({ memory }) => void (memory.allocation.reportAwaited = true),
   "another state of the runtime": ({ runtimeState }) =>
     runtimeState.set(runtimeDown(unknownRuntimeState, "down", monotonicMs(1))),
-  "a time to try again": ({ memory }) => wakeBy(memory, monotonicMs(1)),
-  "a wish to try again at once": ({ memory }) => void (memory.done = undefined),
-  "a sync that found something to do": ({ memory }) => void (memory.idleBasis = undefined),
+  "a time to try again": ({ memory }) => wakeBy(memory.rounds, monotonicMs(1)),
+  "a wish to try again at once": ({ memory }) => void (memory.rounds.done = undefined),
+  "a sync that found something to do": ({ memory }) => void (memory.rounds.idleBasis = undefined),
 };
 
 describe("isStillIdle", () => {

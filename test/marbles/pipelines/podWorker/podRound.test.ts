@@ -6,7 +6,7 @@ import { InvariantError } from "../../../../src/core/invariant.ts";
 import { emptyRuntimeStatus, type PodRuntimeStatus } from "../../../../src/core/runtime/podRuntimeStatus.ts";
 import { unknownRuntimeState } from "../../../../src/core/runtime/runtimeState.ts";
 import { effect, inspect, type PodContext } from "../../../../src/pipelines/podContext.ts";
-import { createPodMemory } from "../../../../src/pipelines/podMemory.ts";
+import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
 import { type PodRound, podRound, wakeAfter } from "../../../../src/pipelines/podWorker/podRound.ts";
 import type { PodOutput } from "../../../../src/pipelines/podOutputs.ts";
 import { createCell } from "../../../../src/state/cell.ts";
@@ -25,7 +25,7 @@ function pod({ clock }: Pick<Marbles, "clock">) {
   const runtimeState = createCell(unknownRuntimeState);
   const context = {
     identity: { uid: UID, name: "n", namespace: "ns" },
-    memory: createPodMemory(clock.monotonicMs()),
+    memory: createPodMemories(clock.monotonicMs()),
     ports: { clock, rng: fixedRng(), telemetry },
     state: { sequence: createSequence(), runtimeState },
     runtimeStatus: () => world.status,
@@ -113,7 +113,7 @@ describe("podRound: when it may decide", () => {
       inspectNow();
       call.unsubscribe();
       run();
-      expect([said, memory.requiredSequence]).toEqual([["inspect", "finished"], 1]);
+      expect([said, memory.effects.requiredSequence]).toEqual([["inspect", "finished"], 1]);
     }),
   );
 });
@@ -196,10 +196,10 @@ describe("podRound: doing the same again", () => {
       const { context, memory } = pod(m);
       const { run, acts } = rounds(context);
       m.at(0, () => run());
-      m.at(1, () => (memory.wakeAt = context.ports.clock.monotonicMs() as never));
+      m.at(1, () => (memory.rounds.wakeAt = context.ports.clock.monotonicMs() as never));
       m.at(1, () => run());
       m.flush();
-      expect([acts, memory.wakeAt]).toEqual([[0, 1], undefined]);
+      expect([acts, memory.rounds.wakeAt]).toEqual([[0, 1], undefined]);
     }),
   );
 
@@ -287,7 +287,7 @@ describe("effect", () => {
     marbles((m) => {
       const { context, memory } = pod(m);
       const required: number[] = [];
-      const note = finalize<unknown>(() => required.push(memory.requiredSequence));
+      const note = finalize<unknown>(() => required.push(memory.effects.requiredSequence));
       m.expectObservable(
         effect(context, { name: "StopContainer" }, () => m.cold("--(v|)")).pipe(ignoreElements(), note),
       ).toBe("--|");

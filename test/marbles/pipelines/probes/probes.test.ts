@@ -13,7 +13,7 @@ import {
   type RuntimeSandbox,
 } from "../../../../src/core/runtime/podRuntimeStatus.ts";
 import type { PodContext } from "../../../../src/pipelines/podContext.ts";
-import { createPodMemory } from "../../../../src/pipelines/podMemory.ts";
+import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
 import { podProbes } from "../../../../src/pipelines/probes/probes.ts";
 import type { Clock } from "../../../../src/ports/clock.ts";
 import type { Probers } from "../../../../src/ports/probers.ts";
@@ -65,8 +65,8 @@ function sceneOf({ clock, probes, answers, isFresh = false, takesMs = 0, known }
   });
   const pod = podOf({ uid, spec: { containers: [container] } });
   const identity = { uid: podUid(uid), name: "plain", namespace: "demo" };
-  const memory = createPodMemory(monotonicMs(isFresh ? 0 : 1));
-  if (known !== undefined) memory.verdicts.set(new Map([["main", known]]));
+  const memory = createPodMemories(monotonicMs(isFresh ? 0 : 1));
+  if (known !== undefined) memory.probing.verdicts.set(new Map([["main", known]]));
   const instance = createCell({ id: "c1", isRunning: true, startedMs: 0 });
   const runtimeStatus = () => ({
     ...emptyRuntimeStatus(identity.uid, identity.name, identity.namespace, 1),
@@ -105,9 +105,9 @@ function sceneOf({ clock, probes, answers, isFresh = false, takesMs = 0, known }
   const sync: PodCommand = { phase: "sync", identity, pod };
   const command = createCell<PodCommand>(sync);
   const outputs$ = podProbes(() => context, command.changes$, instance.changes$);
-  const verdictOf = (): ProbeVerdict | undefined => memory.verdicts.value.get("main");
+  const verdictOf = (): ProbeVerdict | undefined => memory.probing.verdicts.value.get("main");
   /** Each new verdict: started, ready, dead; or a dot when it is none of them. */
-  const verdicts$ = memory.verdicts.changes$.pipe(
+  const verdicts$ = memory.probing.verdicts.changes$.pipe(
     filter(() => verdictOf() !== undefined),
     map(() => {
       const verdict = verdictOf();

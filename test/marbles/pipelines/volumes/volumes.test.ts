@@ -29,7 +29,7 @@ import type { MountEntry } from "../../../../src/core/mount/mountInfo.ts";
 import type { PodCommand } from "../../../../src/core/pod/podRegistry.ts";
 import { type PodVolumes, volumeStage } from "../../../../src/core/volume/podVolumes.ts";
 import { deadline } from "../../../../src/operators/deadline.ts";
-import { createPodMemory } from "../../../../src/pipelines/podMemory.ts";
+import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
 import { createVolumes, type VolumesDeps } from "../../../../src/pipelines/volumes/volumes.ts";
 import type { Call, CallOptions } from "../../../../src/ports/call.ts";
 import { createKeyedCell } from "../../../../src/state/keyedCell.ts";
@@ -97,7 +97,7 @@ function story(m: Marbles, volume: Volume, commands: string, answers: Answers = 
   } as unknown as VolumesDeps["ports"];
 
   const cell = createKeyedCell<PodUid, PodVolumes>();
-  const memory = createPodMemory(monotonicMs(0));
+  const memory = createPodMemories(monotonicMs(0));
   let known: ConfigObjects = configObjectsOf([]);
   const versions$: Observable<string> = objects === "" ? EMPTY : m.hot(objects);
   const object$ = versions$.pipe(

@@ -1,0 +1,208 @@
+/** The memories of a pod worker, one per owner. They are made for one worker, written by it alone, and end with it. */
+import { Subject } from "rxjs";
+import { NO_BACKOFFS, type ContainerBackoffs } from "../core/backoff.ts";
+import { type ActualSizes, sizesOf } from "../core/allocation/actualSizes.ts";
+import type { Pod, PodStatus } from "../core/api.ts";
+import { type ConfigObjects, NO_CONFIG_OBJECTS } from "../core/configObjects.ts";
+import type { PodFact } from "../core/timeline/timelineTypes.ts";
+import type { ProbeVerdict } from "../core/pod/podActionsTypes.ts";
+import type { PodCommand } from "../core/pod/podRegistry.ts";
+import { encodeProbeJournal } from "../core/probe/probeJournal.ts";
+import type { StatusOverride } from "../core/pod/status.ts";
+import type { RuntimeState } from "../core/runtime/runtimeState.ts";
+import type { KubeletError } from "../core/errors.ts";
+import type { ContainerId, MonotonicMs } from "../core/ids.ts";
+import { createSemaphore, type Semaphore } from "../operators/semaphore.ts";
+import { type Cell, createCell } from "../state/cell.ts";
+
+/** Why a container does not run, and when another try is due, if that is known. */
+export interface NotedFailure {
+  readonly error: KubeletError;
+  readonly retryAt: MonotonicMs | undefined;
+  /** The `requiredSequence` of the start that ended it: what was inspected before still shows the container as it was. */
+  readonly endedAt?: number;
+}
+
+/** The pod's timeline, beside events and statuses. Owner: `podStage.ts`, `podFailures.ts` and `podRound.ts` add facts. */
+export interface TimelineMemory {
+  /** Stages, rounds and failures. */
+  readonly facts: Subject<PodFact>;
+  /** Stages begun so far: the number of the next one. */
+  stagesBegun: number;
+}
+
+/** Effects on the runtime. Owner: `podContext.ts`. */
+export interface EffectMemory {
+  /** Only an inspection with a later number has seen all our effects. */
+  requiredSequence: number;
+  /** The `requiredSequence` of the last inspection we asked for. */
+  askedSequence: number;
+  /** Effects under way that outlast their phase; see `lastingEffect`. */
+  readonly lasting: Cell<number>;
+  /** Aborted when the worker ends, with everything it started. */
+  readonly over: AbortController;
+}
+
+/** Rounds of the phases, and syncs. Owner: `podRound.ts`, `podSync.ts`. */
+export interface RoundMemory {
+  /** What the last round did; undefined when it may be repeated at once. */
+  done: DoneRound | undefined;
+  /** The inputs of the last sync if it found nothing to do; see `idleSync.ts`. */
+  idleBasis: readonly unknown[] | undefined;
+  /** When the next sync is due without a trigger; undefined waits for the resync period. */
+  wakeAt: MonotonicMs | undefined;
+  /** The command of the last sync. */
+  synced: PodCommand | undefined;
+  /** A sync restarts what it stops: until that is done, the end of a container is not the end of the pod. */
+  readonly restarting: Cell<boolean>;
+  /** The instances whose containers the last sync restarts. */
+  replacing: ReadonlySet<ContainerId>;
+}
+
+/** The status as reported. Owner: `podStatusStream.ts`; `activeDeadline.ts` may finish the pod. */
+export interface ReportedMemory {
+  /** The last status, the base of the next one. */
+  status: PodStatus | undefined;
+  /** When a status was reported first. */
+  firstAt: MonotonicMs | undefined;
+  /** A decision of the kubelet (such as an eviction) that the status shows from then on. */
+  override: StatusOverride | undefined;
+  /** Whether the end of the pod was announced. */
+  finished: boolean;
+}
+
+/** Crash-loop backoff. Owner: `crashLoopSteering.ts` and `podSync.ts`. */
+export interface CrashLoopMemory {
+  /** By container and spec hash. */
+  backoffs: ContainerBackoffs;
+  /** The last request to retry at once (`rxlet.dev/retry-at`) that was honoured, or found at first. */
+  retryRequest: string | undefined;
+  /** Problems of the pod's own backoff settings, as reported. */
+  reportedProblems: readonly string[];
+}
+
+/** Probe results. Owner: `probes/probes.ts`, `probes/probeJournal.ts`. */
+export interface ProbeMemory {
+  /** By container name; containers without probes have no entry. */
+  readonly verdicts: Cell<ReadonlyMap<string, ProbeVerdict>>;
+  /** The file of the verdicts: one write at a time, its content, and verdicts it must have before they are reported. */
+  readonly file: { readonly gate: Semaphore; written: string; readonly ahead: Map<string, ProbeVerdict> };
+}
+
+/** Lifecycle hooks and stops. Owner: `postStart.ts`, `preStop.ts`, `killPod.ts`. */
+export interface HookMemory {
+  /** By container name: instances whose postStart hook has not succeeded yet. They are not reported as started. */
+  readonly postStarting: Cell<ReadonlyMap<string, ContainerId>>;
+  /** Instances whose preStop hook has started: it runs once. */
+  readonly preStopped: Set<ContainerId>;
+  /** When each instance must have stopped. A repeated stop does not extend it. */
+  readonly stopDeadlines: Map<ContainerId, MonotonicMs>;
+}
+
+/** Start of the pod and counted exits, for metrics. Owner: `startContainer.ts`, `podMetrics.ts`. */
+export interface StartMemory {
+  readonly startedAt: MonotonicMs;
+  /** Time spent waiting for images so far. */
+  pullMs: number;
+  /** Exits that were counted. */
+  readonly seenExits: Set<ContainerId>;
+}
+
+/** Allocated and actual size. Owner: `podAllocation.ts`, `podResize.ts`. */
+export interface AllocationMemory {
+  /** The pod at its allocated size, as last commanded. */
+  allocated: Pod | undefined;
+  /** The sizes in force. */
+  sizes: ActualSizes;
+  /** A granted resize that is not known to be in force. */
+  readonly resizing: Cell<Resizing | undefined>;
+  /** The runtime must be asked which containers of an earlier kubelet have their allocated size. */
+  reportAwaited: boolean;
+  /** Content of the allocation file, once this worker wrote it. */
+  checkpoint: string | undefined;
+  /** The resized pod that was last reported as written. */
+  kept: Pod | undefined;
+  /** One read or write of the allocation file at a time. */
+  readonly file: Semaphore;
+}
+
+/** All memories of one worker. */
+export interface PodMemories {
+  /** Why a container does not run, by container name; shown as its waiting reason. Owner: `podFailures.ts`. */
+  readonly failures: Cell<ReadonlyMap<string, NotedFailure>>;
+  /** ConfigMaps, Secrets and services the pod refers to, as far as known. Owner: `podObjects.ts`. */
+  readonly objects: Cell<ConfigObjects>;
+  readonly timeline: TimelineMemory;
+  readonly effects: EffectMemory;
+  readonly rounds: RoundMemory;
+  readonly reported: ReportedMemory;
+  readonly crashLoop: CrashLoopMemory;
+  readonly probing: ProbeMemory;
+  readonly hooks: HookMemory;
+  readonly start: StartMemory;
+  readonly allocation: AllocationMemory;
+}
+
+export interface DoneRound {
+  readonly essential: unknown;
+  /** What of it is left to do, if that is known. */
+  readonly left: unknown;
+  /** From when on it may do either again, unless the state of the runtime is another. */
+  readonly againAt: MonotonicMs;
+  readonly under: RuntimeState;
+}
+
+/** A resize under way, as the PodResizeInProgress condition tells it. */
+export interface Resizing {
+  /** Of the spec it carries out. */
+  readonly generation: number | undefined;
+  /** Why it could not be put in force, so far. */
+  readonly error?: string;
+}
+
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** Empty memories of a worker that starts at this time. */
+export function createPodMemories(startedAt: MonotonicMs): PodMemories {
+  return {
+    failures: createCell<ReadonlyMap<string, NotedFailure>>(NOTHING),
+    objects: createCell(NO_CONFIG_OBJECTS),
+    timeline: { facts: new Subject(), stagesBegun: 0 },
+    effects: { requiredSequence: 0, askedSequence: 0, lasting: createCell(0), over: new AbortController() },
+    rounds: {
+      done: undefined,
+      idleBasis: undefined,
+      wakeAt: undefined,
+      synced: undefined,
+      restarting: createCell(false),
+      replacing: new Set(),
+    },
+    reported: { status: undefined, firstAt: undefined, override: undefined, finished: false },
+    crashLoop: { backoffs: NO_BACKOFFS, retryRequest: undefined, reportedProblems: [] },
+    probing: {
+      verdicts: createCell<ReadonlyMap<string, ProbeVerdict>>(NOTHING),
+      file: { gate: createSemaphore(1), written: encodeProbeJournal(new Map()), ahead: new Map() },
+    },
+    hooks: {
+      postStarting: createCell<ReadonlyMap<string, ContainerId>>(NOTHING),
+      preStopped: new Set(),
+      stopDeadlines: new Map(),
+    },
+    start: { startedAt, pullMs: 0, seenExits: new Set() },
+    allocation: {
+      allocated: undefined,
+      sizes: sizesOf({ containers: {} }),
+      resizing: createCell<Resizing | undefined>(undefined),
+      reportAwaited: false,
+      checkpoint: undefined,
+      kept: undefined,
+      file: createSemaphore(1),
+    },
+  };
+}
+
+/** Moves the next wake-up forward, never back. */
+export function wakeBy(rounds: RoundMemory, at: MonotonicMs | undefined): void {
+  if (at === undefined) return;
+  if (rounds.wakeAt === undefined || at < rounds.wakeAt) rounds.wakeAt = at;
+}

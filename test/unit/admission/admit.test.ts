@@ -51,7 +51,7 @@ describe("admitPod: the node's system", () => {
       refused("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS"),
     ],
     [
-      "an OS label of its own",
+      "an OS label that does not match the node",
       podOf({ labels: { "kubernetes.io/os": "windows" } }),
       refused(
         "PodOSSelectorNodeLabelDoesNotMatch",
@@ -309,7 +309,7 @@ describe("admitPod: critical pods", () => {
     );
 
   it.each<[string, Record<string, string>, readonly Pod[], readonly string[]]>([
-    ["nobody when there is room", { cpu: "1" }, [burstable("1", "a")], []],
+    ["no pod when the resources suffice", { cpu: "1" }, [burstable("1", "a")], []],
     ["the pod that fits closest", { cpu: "500m" }, [burstable("1500m", "a"), burstable("500m", "b")], ["b"]],
     ["as many as it takes", { cpu: "2" }, [burstable("1500m", "a"), burstable("500m", "b")], ["a", "b"]],
     ["Burstable before Guaranteed", { cpu: "1" }, [guaranteed, burstable("1", "b")], ["b"]],
@@ -367,17 +367,22 @@ describe("admitPod: a node under pressure", () => {
   const disk = { ...NO_PRESSURE, disk: true };
   it.each<[string, Pod, NodeInfoForAdmission["pressures"], object]>([
     ["memory, a pod that requests none", bestEffort, memory, evicted("MemoryPressure")],
-    ["memory, one that requests some", burstable, memory, ADMITTED],
-    ["memory, one that tolerates it", tolerating({ key, operator: "Exists", effect: "NoSchedule" }), memory, ADMITTED],
-    ["memory, one that tolerates everything", tolerating({ operator: "Exists" }), memory, ADMITTED],
+    ["memory, with a memory request", burstable, memory, ADMITTED],
     [
-      "memory, one that tolerates another effect",
+      "memory, with a toleration for it",
+      tolerating({ key, operator: "Exists", effect: "NoSchedule" }),
+      memory,
+      ADMITTED,
+    ],
+    ["memory, with a toleration for everything", tolerating({ operator: "Exists" }), memory, ADMITTED],
+    [
+      "memory, with a toleration for another effect",
       tolerating({ key, operator: "Exists", effect: "NoExecute" }),
       memory,
       evicted("MemoryPressure"),
     ],
-    ["disk, one that requests memory", burstable, disk, evicted("DiskPressure")],
-    ["disk, one that tolerates everything", tolerating({ operator: "Exists" }), disk, evicted("DiskPressure")],
+    ["disk, with a memory request", burstable, disk, evicted("DiskPressure")],
+    ["disk, with a toleration for everything", tolerating({ operator: "Exists" }), disk, evicted("DiskPressure")],
     ["process ids", burstable, { ...NO_PRESSURE, pid: true }, evicted("PIDPressure")],
     ["memory and disk", burstable, { ...memory, disk: true }, evicted("MemoryPressure DiskPressure")],
     ["everything, a critical one", critical, { memory: true, disk: true, pid: true }, ADMITTED],
@@ -422,8 +427,8 @@ describe("admitPod: features of the kubelet", () => {
 });
 
 it.each([
-  ["refused without the gate PodLevelResources", { requests: { cpu: "1m" } }, false],
-  ["refused for a limit, too", { limits: { memory: "1Mi" } }, false],
+  ["rejected without the gate PodLevelResources", { requests: { cpu: "1m" } }, false],
+  ["rejected for a limit, too", { limits: { memory: "1Mi" } }, false],
   ["admitted when they state none", {}, true],
 ])("pods with pod-level resources are %s", (_, resources, isAdmitted) => {
   const node = { ...NODE, podLevelResources: false };

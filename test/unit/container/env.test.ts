@@ -260,7 +260,7 @@ describe("containerEnvironment", () => {
       { MODE: "fast", "a.b-c": "$(MODE)" },
     ],
     [
-      "a later source goes over an earlier one",
+      "a later source overrides an earlier one",
       [fromWeb, fromLogin],
       [],
       { MODE: "secret", "a.b-c": "$(MODE)", USER: "root" },
@@ -343,9 +343,9 @@ describe("pod IPs in a container's environment", () => {
 describe("a node without known addresses", () => {
   const nameOnly = { status: { addresses: [{ type: "Hostname", address: "one" }] } };
   it.each([
-    ["not told yet", undefined, "[{Hostname here}]"],
+    ["not known yet", undefined, "[{Hostname here}]"],
     ["without a status", {}, "[]"],
-    ["of a cloud that has not told them", nameOnly, "[{Hostname one}]"],
+    ["of a cloud that has not set them", nameOnly, "[{Hostname one}]"],
   ])("%s is described as upstream does", (_title, node, known) => {
     expect(hostIpUnknown(node, { hostname: "here" })).toBe(`host IP unknown; known addresses: ${known}`);
   });

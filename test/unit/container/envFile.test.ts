@@ -40,7 +40,7 @@ describe("fileKeyValue", () => {
     ["the value", false, file(ok("K='v'")), "v"],
     ["no key", false, file(ok("")), 'environment variable key "K" not found in file "/pods/v/d/env"'],
     ["no key, optional", true, file(ok("")), undefined],
-    ["an empty value, which is none", true, file(ok("K=''")), undefined],
+    ["an empty value, which counts as missing", true, file(ok("K=''")), undefined],
     ["no file", false, file(missing), "couldn't parse env file"],
     ["no file, optional", true, file(missing), undefined],
     ["a file not to be read, optional", true, file(denied), "couldn't parse env file"],

@@ -21,7 +21,7 @@ describe("planPrune", () => {
     ["nothing of a container that runs for the first time", [instance("web")], []],
     ["not the attempt before the running one", [instance("web", { restartCount: 1 }), dead("web", 0)], []],
     [
-      "all but one dead attempt beside the running one",
+      "all but one dead attempt in addition to the running one",
       [instance("web", { restartCount: 3 }), dead("web", 2), dead("web", 1), dead("web", 0)],
       ["web-1", "web-0"],
     ],
@@ -32,12 +32,12 @@ describe("planPrune", () => {
       ["web-0"],
     ],
     [
-      "never one that may be running",
+      "no container that may be running",
       [instance("web", { restartCount: 2 }), dead("web", 1), instance("web", { restartCount: 0, state: "unknown" })],
       [],
     ],
     [
-      "older ones that never ran, and leaves the last end that lastState tells of",
+      "older attempts that never ran, and keeps the one shown in lastState",
       [
         instance("web", { restartCount: 3, state: "created", id: containerId("web-3") }),
         instance("web", { restartCount: 2, state: "created", id: containerId("web-2") }),

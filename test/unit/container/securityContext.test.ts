@@ -46,7 +46,7 @@ function contextOf({ own, ofPod = {}, spec = {}, target, node = {}, ...more }: C
   });
 }
 
-/** What a container without any security context gets. */
+/** The context of a container without a security context. */
 function plain(): LinuxContainerSecurityContext {
   const result = contextOf({});
   if (!result.ok) throw new Error(result.error.message);
@@ -146,7 +146,7 @@ describe("containerSecurityContext", () => {
       { apparmor: { profileType: ProfileType.Unconfined }, apparmorProfile: "unconfined" },
     ],
     [
-      "user ids of its own",
+      "its own user IDs",
       { userNamespace: podUserNamespace({ firstId: 131_072, length: 65_536 }) },
       {
         namespaceOptions: {

@@ -79,7 +79,7 @@ describe("a response to an event", () => {
   it.each([
     ["there is one of that name", apiError({ code: 409, reason: "AlreadyExists" }), [true, true]],
     ["its namespace ends", apiError({ code: 403, ...terminating }), [true, true]],
-    ["its namespace is gone", apiError({ code: 404 }), [true, true]],
+    ["its namespace was removed", apiError({ code: 404 }), [true, true]],
     ["the event is not valid", apiError({ code: 422 }), [true, false]],
     ["nobody may", apiError({ code: 403 }), [true, false]],
     ["the server is busy", apiError({ code: 429 }), [false, false]],

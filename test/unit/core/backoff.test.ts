@@ -125,7 +125,7 @@ describe("syncErrorDelayMs", () => {
     ["10 s for any other error", [other], 0, 10_000],
     ["up to 15 s with jitter", [other], 0.5, 12_500],
     ["10 s when only some of the errors are transient", [network, other], 0, 10_000],
-    ["10 s when nobody says what failed", [], 0, 10_000],
+    ["10 s without any error", [], 0, 10_000],
   ])("%s", (_title, errors, random, delayMs) => {
     expect(syncErrorDelayMs(errors, random)).toBe(delayMs);
   });

@@ -1,8 +1,8 @@
-/** Who gives room when there is none left. */
+/** Choosing the connection to close when the limit is reached. */
 import { describe, expect, it } from "vitest";
 import { connectionToClose, peerGroup } from "../../../src/core/server/connectionRoom.ts";
 
-/** One connection per word, oldest first: its peer, in capitals while it is busy. */
+/** Each word is a connection, oldest first: its peer, in capitals while it is busy. */
 const held = (words: string) =>
   words.split(" ").map((word, at) => ({ at, peer: word.toLowerCase(), isIdle: word === word.toLowerCase() }));
 
@@ -13,7 +13,7 @@ describe("choosing a connection to close", () => {
     ["an idle one before a busy one", "A a a", 1, 1],
     ["of two that hold as many, the oldest idle one", "A b a b", 1, 1],
     ["a busy one of the greediest before an idle one of another", "b A A A", 1, 0],
-    ["none that works, where those may not be closed", "A B", 0, undefined],
+    ["no busy connection where those may not be closed", "A B", 0, undefined],
   ])("closes %s: %s", (_title, words, ofStrangers, ofKnown) => {
     expect([connectionToClose(held(words), true)?.at, connectionToClose(held(words), false)?.at]).toEqual([
       ofStrangers,

@@ -41,7 +41,7 @@ describe("storageViolation", () => {
   it.each([
     ["an emptyDir at its limit", emptyDirs("1Ki"), volumesOf({ v0: KI }), undefined],
     [
-      "an emptyDir beyond it, which is told in canonical form",
+      "an emptyDir above its limit, which is printed in canonical form",
       emptyDirs("1024"),
       volumesOf({ v0: KI + 1 }),
       'Usage of EmptyDir volume "v0" exceeds the limit "1024". ',
@@ -73,7 +73,7 @@ describe("storageViolation", () => {
       'Container c0 exceeded its local ephemeral storage limit "1Ki". ',
     ],
     [
-      "a container without a limit beside one with",
+      "a container without a limit next to one with a limit",
       limited(undefined, "1Mi"),
       { containers: [used("c0", 0, 5e5), used("c1", 0, 1)], "ephemeral-storage": fs(5e5) },
       undefined,

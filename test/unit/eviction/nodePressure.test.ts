@@ -1,4 +1,4 @@
-/** One letter per look, 10 s apart: what is left, and what the node is under then. */
+/** Each letter is an observation, 10 s apart: the available amount, and the resulting pressure. */
 import { describe, expect, it } from "vitest";
 import {
   nextPressure,
@@ -48,19 +48,24 @@ describe("pressure", () => {
     ["begins below the threshold, not at it", threshold(MEMORY, 100), [101, 100, 99], ["-", "-", "m"]],
     ["ends once it was not met for the period", threshold(MEMORY, 100), [99, 100, 100, 100], ["m", "m", "-", "-"]],
     [
-      "goes on while it is met now and then",
+      "continues while the threshold is met at times",
       threshold(MEMORY, 100),
       [99, 100, 99, 100, 100],
       ["m", "m", "m", "m", "-"],
     ],
-    ["goes by shares of what there is", threshold(MEMORY, 0, { least: { share: 0.1 } }), [100, 99], ["-", "m"]],
+    ["uses shares of the capacity", threshold(MEMORY, 0, { least: { share: 0.1 } }), [100, 99], ["-", "m"]],
     [
-      "is not what nobody could measure",
+      "is absent without a measurement",
       threshold(MEMORY, 100),
       [undefined, 99, undefined, undefined],
       ["-", "m", "m", "-"],
     ],
-    ["is told before the grace is over", threshold(MEMORY, 100, { graceMs: 60_000 }), [99, 100, 100], ["m", "m", "-"]],
+    [
+      "is reported before the grace period has passed",
+      threshold(MEMORY, 100, { graceMs: 60_000 }),
+      [99, 100, 100],
+      ["m", "m", "-"],
+    ],
     [
       "is not over before so much more is left",
       threshold(MEMORY, 100, { reclaim: { units: 50 } }),

@@ -21,7 +21,7 @@ describe("observationsOf", () => {
     ],
     ["pods below their limit", { pods: { memoryLimit: 80, workingSet: 100 } }, ["allocatableMemory.available -20/80"]],
     ["pods without a limit", { pods: { memoryLimit: 0, workingSet: 100 } }, []],
-    ["pods whose memory is not told", { pods: { memoryLimit: 80 } }, []],
+    ["pods whose memory is unknown", { pods: { memoryLimit: 80 } }, []],
     ["process ids", { pids: { max: 32n, running: 30n } }, ["pid.available 2/32"]],
     [
       "disks",

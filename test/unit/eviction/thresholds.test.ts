@@ -32,7 +32,7 @@ describe("evictionThresholds", () => {
 
   it.each<[string, Partial<EvictionSettings>]>([
     ["0% and 100%", { evictionHard: { "memory.available": "0%", "nodefs.available": "100%" } }],
-    ["those of containerfs, which upstream replaces", { evictionHard: { "containerfs.available": "5%" } }],
+    ["thresholds of containerfs, which upstream replaces", { evictionHard: { "containerfs.available": "5%" } }],
     ["that of all pods where their allocatable is not enforced", { enforceNodeAllocatable: ["none"] }],
     ["that of all pods for a soft one", {}],
   ])("ignores %s", (_, more) => {

@@ -12,7 +12,7 @@ describe("changing the group of a volume", () => {
     ["a file may be read and written", file(0o600, 0), false, FS_GROUP, 0o660],
     ["a file to read may be read", file(0o400, 0), true, FS_GROUP, 0o440],
     ["a program stays one", file(0o755, 0), false, FS_GROUP, 0o775],
-    ["setuid, which goes with the old owner, is given back", file(0o4775, 0), false, FS_GROUP, 0o4775],
+    ["setuid, which chown removes, is restored", file(0o4775, 0), false, FS_GROUP, 0o4775],
     ["what has the group and the permissions stays", directory(0o2775), false, undefined, undefined],
     ["setuid that nothing takes stays", file(0o4770), false, undefined, undefined],
     ["a mode alone is changed", file(0o640), false, undefined, 0o660],

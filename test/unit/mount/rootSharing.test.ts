@@ -11,8 +11,8 @@ describe("rootSharing", () => {
     ["a shared file system holds it", [mount("/", "shared:1")], "isShared"],
     ["it was bound to itself before", [mount("/"), mount(ROOT, "shared:2"), mount(`${ROOT}/pods/p/v`)], "isShared"],
     ["a private one holds it", [mount("/"), mount("/var/lib/kubelets")], "bindToItself"],
-    ["one that only receives holds it", [mount("/", "master:1")], "bindToItself"],
-    ["it is a private mount of its own", [mount("/"), mount(ROOT), mount(`${ROOT}/pods/p/v`)], "makeShared"],
+    ["it is on a mount that only receives", [mount("/", "master:1")], "bindToItself"],
+    ["it is its own private mount", [mount("/"), mount(ROOT), mount(`${ROOT}/pods/p/v`)], "makeShared"],
     ["something is mounted below that a bind would hide", [mount("/"), mount(`${ROOT}/pods/p/v`)], "isInUse"],
   ])("when %s", (_when, lines, expected) => {
     expect(rootSharing(parseMountInfo(lines.join("\n")), ROOT)).toBe(expected);

@@ -15,8 +15,8 @@ const guaranteed = { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "1", 
 
 describe("oomScoreAdjust", () => {
   it.each([
-    ["BestEffort goes first", {}, "main", 1000],
-    ["Guaranteed goes last", { containers: [containerOf({ resources: guaranteed })] }, "main", -997],
+    ["BestEffort is killed first", {}, "main", 1000],
+    ["Guaranteed is killed last", { containers: [containerOf({ resources: guaranteed })] }, "main", -997],
     [
       "so does a node critical pod",
       { priority: 2_000_001_000, priorityClassName: "system-node-critical" },

@@ -104,7 +104,7 @@ describe("pod cgroup limits", () => {
       { cpuShares: 2, pidsLimit: 99 },
     ],
     [
-      "huge pages are those that are requested",
+      "huge pages have the requested limits",
       podOf({
         spec: {
           containers: ["a", "b"].map((name) =>

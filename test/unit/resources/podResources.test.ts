@@ -17,9 +17,9 @@ describe("podRequests", () => {
     ["a large init container sets the amount", [asking("3")], ["1"], "3"],
     ["a small init container does not", [asking("500m")], ["1"], "1"],
     ["init containers run one after the other", [asking("2"), asking("3")], ["1"], "3"],
-    ["a sidecar runs beside the containers", [sidecar("1")], ["1"], "2"],
-    ["a sidecar also runs beside later init containers", [sidecar("1"), asking("3")], ["1"], "4"],
-    ["but not beside earlier ones", [asking("3"), sidecar("1")], ["1"], "3"],
+    ["a sidecar runs alongside the containers", [sidecar("1")], ["1"], "2"],
+    ["a sidecar also runs alongside later init containers", [sidecar("1"), asking("3")], ["1"], "4"],
+    ["a sidecar does not run alongside earlier init containers", [asking("3"), sidecar("1")], ["1"], "3"],
   ])("%s", (_, initContainers, cpus, expected) => {
     const pod = podOf({ spec: { initContainers, containers: cpus.map((cpu) => asking(cpu)) } });
     expect(wire(podRequests(pod))).toEqual({ cpu: expected });

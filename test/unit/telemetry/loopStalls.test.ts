@@ -24,7 +24,7 @@ const collection = (durationMs: number, owner?: string): LoopStall => ({
 
 it.each<[title: string, window: Partial<LoopWindow>, stalls: readonly LoopStall[]]>([
   ["nothing happened", {}, []],
-  ["a turn just below the limit is none", { turns: [turn(0, 49.9)], lagMs: 49 }, []],
+  ["a turn just below the limit is not a stall", { turns: [turn(0, 49.9)], lagMs: 49 }, []],
   ["a turn at the limit is one", { turns: [turn(0, 50)] }, [worker(50)]],
   ["each long turn is one", { turns: [turn(0, 60), turn(100, 70)] }, [worker(60), worker(70)]],
   [
@@ -66,7 +66,7 @@ it.each<[title: string, window: Partial<LoopWindow>, stalls: readonly LoopStall[
     ],
   ],
   [
-    "a delay in which the thread had no CPU time is nobody's work",
+    "a delay without CPU time of the thread has no stage",
     { lagMs: 300, cpuMs: 149 },
     [{ kind: "not_running", stage: "not running", durationMs: 300, cpuMs: 149, recent: [] }],
   ],

@@ -5,7 +5,7 @@ const rows = Object.entries<MetricRow>(metricTable);
 const line = ([name, row]: readonly [string, MetricRow]): string =>
   `${name} ${row.type} ${[...row.labels].sort().join(",")}`;
 
-/** As a running kubelet 1.36 shows them. */
+/** Copied from a running kubelet 1.36. */
 const UPSTREAM = `
 apiserver_client_certificate_expiration_seconds histogram
 apiserver_delegated_authn_request_duration_seconds histogram code

@@ -1,4 +1,4 @@
-/** What is said of a volume whose CSI driver is not served, from what the cluster knows of the driver. */
+/** Errors of volumes with a CSI driver, which is not supported, with details from its CSIDriver object. */
 import { expect, it } from "vitest";
 import { csiNotServed, type CsiDriver, type CsiOrigin } from "../../../src/core/volume/csiVolume.ts";
 

@@ -16,7 +16,7 @@ const found = (line: string) => parseMountInfo(`41 22 0:33 ${line}`)[0];
 describe("mountStep", () => {
   it.each<[string, Wanted, string | undefined, MountStep]>([
     ["nothing is to be mounted", {}, undefined, { kind: "nothing" }],
-    ["somebody mounted at a plain directory", {}, "/ /p rw - tmpfs tmpfs rw", { kind: "nothing" }],
+    ["a foreign mount is at a plain directory", {}, "/ /p rw - tmpfs tmpfs rw", { kind: "nothing" }],
     ["nothing is there yet", { fileSystem: tmpfs }, undefined, { kind: "mount", fileSystem: tmpfs }],
     ["it is there", { fileSystem: tmpfs }, "/ /p rw - tmpfs tmpfs rw,size=64k", { kind: "nothing" }],
     ["its size is another", { fileSystem: tmpfs }, "/ /p rw - tmpfs tmpfs rw,size=8k", { kind: "nothing" }],

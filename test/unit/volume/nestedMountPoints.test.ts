@@ -33,7 +33,7 @@ describe("nestedMountPoints", () => {
       ["ssl"],
     ],
     [
-      "one is below one that is below it",
+      "a mount point is nested two levels deep",
       [
         ["v", "/d"],
         ["a", "/d/n"],

@@ -25,7 +25,7 @@ describe("a volume behind a claim", () => {
       {},
       'MountVolume.NodeAffinity check failed for volume "pv1" : no matching NodeSelectorTerms',
     ],
-    ["belongs to somebody, who is not known yet", { hostPath, nodeTerms: [on("a")] }, undefined, undefined],
+    ["has a node affinity, and the node is not known yet", { hostPath, nodeTerms: [on("a")] }, undefined, undefined],
     ["is mounted with options", { nfs, mountOptions: ["soft"] }, {}, undefined],
     [
       "has options, but is not mounted",

@@ -31,13 +31,13 @@ describe("layoutOf", () => {
       { fileSystem: tmpfs(NODE_MEMORY) },
     ],
     [
-      "one in memory is no larger than its limit",
+      "an emptyDir in memory is no larger than its limit",
       { emptyDir: { medium: "Memory", sizeLimit: "1Mi" } },
       { containers: limited },
       { fileSystem: tmpfs(2 ** 20) },
     ],
     [
-      "one in memory is no larger than the pod may be",
+      "an emptyDir in memory is no larger than the pod's limit",
       { emptyDir: { medium: "Memory", sizeLimit: "1Gi" } },
       { containers: limited },
       { fileSystem: tmpfs(2 ** 26) },
@@ -87,7 +87,7 @@ describe("layoutOf", () => {
       { nested: ["b"] },
     ],
     [
-      "a hostPath is where it is, and nobody's",
+      "a hostPath keeps its path and its owner",
       { hostPath: { path: "/srv", type: "Directory" } },
       { securityContext: { fsGroup: 5 } },
       { path: "/srv", wanted: "Directory", isOwnDirectory: false },
@@ -191,7 +191,7 @@ describe("layoutOfOrigin", () => {
     expect(made).not.toHaveProperty("value.readyDir");
   });
 
-  // As upstream's GetAttributes: managed by the kubelet, and labels that can be changed.
+  // Upstream's GetAttributes: managed by the kubelet, and labels that can be changed.
   it.each([
     ["local", { local: { path: "/mnt/d" } }, true],
     ["hostPath", { hostPath: { path: "/data" } }, false],

@@ -99,7 +99,7 @@ describe("volumePayload", () => {
     ["of fsGroup only it and root may read it", { securityContext: { fsGroup: 7 } }, ["token-1", "600"]],
     ["the one user of all containers owns it", { securityContext: { runAsUser: 5 } }, ["token-1", "600", 5]],
     [
-      "two users share it as anybody",
+      "two users share it with mode 0644",
       {
         securityContext: { runAsUser: 5 },
         containers: [containerOf(), containerOf({ name: "b", securityContext: { runAsUser: 6 } })],

@@ -118,7 +118,7 @@ describe("infeasible resizes", () => {
     });
   const pinned = { ...node, cpuManagerPolicy: "static", memoryManagerPolicy: "Static" };
   const rows: readonly [string, Pod, Pod, ResizeNode, string | undefined, string | undefined][] = [
-    ["one that fits", guaranteed("2", "1Gi"), guaranteed("1", "1Gi"), node, undefined, undefined],
+    ["a resize that fits", guaranteed("2", "1Gi"), guaranteed("1", "1Gi"), node, undefined, undefined],
     [
       "of whole CPUs",
       guaranteed("2", "1Gi"),
@@ -143,7 +143,7 @@ describe("infeasible resizes", () => {
       undefined,
       undefined,
     ],
-    ["of a Burstable pod beside pinned ones", sized("a", "2"), sized("a", "1"), pinned, undefined, undefined],
+    ["of a Burstable pod alongside pinned ones", sized("a", "2"), sized("a", "1"), pinned, undefined, undefined],
   ];
   it.each(rows)("%s", (_title, desired, allocated, on, message, detail) => {
     const found = infeasibleResize(desired, allocated, on);

@@ -158,7 +158,7 @@ describe("planResize", () => {
       ],
       ["restarts nothing for the other resource", container("web", policed("memory")), MORE_CPU, []],
       ["restarts nothing without a policy", container("web"), LARGE, []],
-      ["restarts nothing that has limits of its own", sized("web", SMALL, POLICED), LARGE, []],
+      ["restarts no container with its own limits", sized("web", SMALL, POLICED), LARGE, []],
       ["counts a limit of zero as none", sized("web", { cpu: "0" }, POLICED, {}), MORE_CPU, ["web"]],
       [
         "restarts nothing when a limit is written in another way",
@@ -262,7 +262,7 @@ describe("memoryDecreaseProblem", () => {
   const used = { pod: 9n, containers: new Map([["web-0", 6n]]) };
   const web = { name: "web", id: containerId("web-0") };
   it.each([
-    ["below what is used by nobody", [{ limitBytes: 10n }, { container: web, limitBytes: 7n }], undefined],
+    ["above all usage", [{ limitBytes: 10n }, { container: web, limitBytes: 7n }], undefined],
     [
       "of the pod",
       [{ limitBytes: 9n }],
@@ -274,7 +274,7 @@ describe("memoryDecreaseProblem", () => {
       'cannot decrease memory limits: [attempting to set pod memory limit (4) below current usage (9), attempting to set container "web" memory limit (4) below current usage (6)]',
     ],
     [
-      "of a container nobody measured",
+      "of a container without a measurement",
       [{ container: { name: "b", id: containerId("b-0") }, limitBytes: 1n }],
       undefined,
     ],

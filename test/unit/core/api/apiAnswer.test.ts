@@ -27,7 +27,7 @@ describe("answerError", () => {
       { code: "TooManyRequests", retryAfterMs: 2_000 },
     ],
     [
-      "takes the pause of the header where the answer is no Status",
+      "uses the header's pause when the response is not a Status",
       429,
       "7",
       "slow down",
@@ -46,7 +46,7 @@ describe("answerError", () => {
       { code: "Unavailable", reason: "ServiceUnavailable", message: "GET h/p: the server answered 503" },
     ],
     [
-      "tells the beginning of somebody else's page in one line",
+      "quotes the start of a proxy's page in one line",
       502,
       undefined,
       `<html>\n  <h1>Bad\tGateway</h1>${"x".repeat(1000)}`,
@@ -58,7 +58,7 @@ describe("answerError", () => {
     ],
     ["knows a missing path", 404, undefined, "404 page not found\n", { code: "NotFound", reason: "NotFound" }],
     [
-      "knows JSON that is no Status",
+      "handles JSON that is not a Status",
       403,
       undefined,
       '{"error":"no"}',

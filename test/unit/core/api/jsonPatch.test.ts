@@ -13,7 +13,7 @@ const APPLIED: readonly (readonly [string, unknown, readonly JsonPatchOperation[
   ["moves", { a: { b: 1 } }, [{ op: "move", from: "/a/b", path: "/c" }], { a: {}, c: 1 }],
   ["copies", { a: [1] }, [{ op: "copy", from: "/a", path: "/b" }], { a: [1], b: [1] }],
   [
-    "goes on after a test that holds",
+    "continues after a successful test",
     { a: 1 },
     [
       { op: "test", path: "/a", value: 1 },
@@ -37,7 +37,7 @@ const REFUSED: readonly (readonly [string, unknown, readonly JsonPatchOperation[
   ["a test that fails", { a: 1 }, [{ op: "test", path: "/a", value: 2 }], "test /a: the value differs"],
   ["a missing member", { a: 1 }, [{ op: "remove", path: "/b" }], "nothing at /b"],
   ["an index beyond the list", [1], [{ op: "replace", path: "/1", value: 2 }], "no element 1 in a list of 1"],
-  ["a path that is none", {}, [{ op: "remove", path: "a" }], '"a" is not a JSON pointer'],
+  ["a malformed path", {}, [{ op: "remove", path: "a" }], '"a" is not a JSON pointer'],
   [
     "a parent that holds nothing",
     { a: 1 },

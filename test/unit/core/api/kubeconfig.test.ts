@@ -74,7 +74,7 @@ describe("decodeKubeconfig", () => {
     ["nothing", {}, { kind: "none" }],
     ["a token", { token: "t" }, { kind: "token", token: "t" }],
     ["a token file", { tokenFile: "token" }, { kind: "tokenFile", file: "/etc/token" }],
-    ["the file rather than the token beside it", { token: "t", tokenFile: "/t" }, { kind: "tokenFile", file: "/t" }],
+    ["the token file rather than the token", { token: "t", tokenFile: "/t" }, { kind: "tokenFile", file: "/t" }],
     ["a password", { username: "u", password: "p" }, { kind: "basic", username: "u", password: "p" }],
     [
       "a plugin",
@@ -120,7 +120,7 @@ describe("decodeKubeconfig", () => {
   const USER = "users[0].user";
   const CLUSTER = "clusters[0].cluster";
   it.each<[string, unknown, readonly string[]]>([
-    ["a document that is no map", [], ["must be a map, got a list", "current-context: is required"]],
+    ["a document that is not a map", [], ["must be a map, got a list", "current-context: is required"]],
     ["another kind", document({}, {}, { kind: "Pod" }), ['kind: must be Config, got "Pod"']],
     ["no context", document({}, {}, { "current-context": "" }), ["current-context: is required"]],
     [
@@ -135,7 +135,7 @@ describe("decodeKubeconfig", () => {
     ],
     ["no server", document({ server: "" }), [`${CLUSTER}.server: is required`]],
     [
-      "a server that is no URL",
+      "a server that is not a URL",
       document({ server: "ftp://x" }),
       [`${CLUSTER}.server: must be a URL of http or https, got "ftp://x"`],
     ],
@@ -144,24 +144,24 @@ describe("decodeKubeconfig", () => {
       document({ server: "https://x?y" }),
       [`${CLUSTER}.server: must have neither query nor fragment`],
     ],
-    ["a text that is none", document({}, { token: 5 }), [`${USER}.token: must be a string, got 5`]],
+    ["a text field of another type", document({}, { token: 5 }), [`${USER}.token: must be a string, got 5`]],
     [
-      "a flag that is none",
+      "a flag of another type",
       document({ "insecure-skip-tls-verify": "no" }),
       [`${CLUSTER}.insecure-skip-tls-verify: must be true or false, got "no"`],
     ],
     [
-      "data that is no base64",
+      "data that is not base64",
       document({ "certificate-authority-data": "%" }),
       [`${CLUSTER}.certificate-authority-data: must be base64`],
     ],
     [
-      "a file beside its data",
+      "a file in addition to its data",
       document({ "certificate-authority": "a", "certificate-authority-data": "YQ==" }),
       [`${CLUSTER}.certificate-authority: cannot be set together with certificate-authority-data`],
     ],
     [
-      "an authority nobody asks",
+      "an authority that is not used",
       document({ "certificate-authority": "a", "insecure-skip-tls-verify": true }),
       [`${CLUSTER}.insecure-skip-tls-verify: cannot be true when there is a certificate authority`],
     ],

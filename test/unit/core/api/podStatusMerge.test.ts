@@ -39,7 +39,7 @@ describe("mergePodStatus", () => {
   it.each<[string, string | undefined, boolean, PodStatus]>([
     ["something may run", "Running", true, { phase: "Running", reason: "Fine" }],
     ["nothing runs", "Running", false, failed],
-    ["the server has been told", "Failed", true, failed],
+    ["the server has been updated", "Failed", true, failed],
   ])("reports the terminal phase only when nothing runs: %s", (_, phase, mayRun, expected) => {
     const server = { phase, ...(phase === "Running" ? { reason: "Fine" } : {}) } as PodStatus;
     expect(mergePodStatus(server, failed, { mayRun, first: undefined })).toEqual({ ...expected, conditions: [] });
@@ -89,7 +89,7 @@ describe("samePodStatus", () => {
       false,
     ],
     [
-      "a condition of ours that is over",
+      "a condition of the kubelet that has ended",
       { ...base, conditions: [...(base.conditions ?? []), condition("PodResizePending", "True")] },
       base,
       false,

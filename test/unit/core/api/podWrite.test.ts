@@ -68,7 +68,7 @@ describe("nextPodWrite for an API pod", () => {
     ["writes nothing to a namesake", "none", { object: apiObject({}, { uid: "uid-2" }), status: READY }],
     ["writes nothing of a pod the server does not have", "none", { status: READY }],
     [
-      "waits before it writes again over what somebody else wrote",
+      "waits before it overwrites another client's status",
       "later 9000",
       { object: apiObject({}), status: READY, synced: { ...known, atMs: monotonicMs(59_000) } },
     ],
@@ -88,29 +88,33 @@ describe("nextPodWrite for an API pod", () => {
       { object: toGo, records: [finished], status: OVER },
     ],
     [
-      "tells the last status first",
+      "writes the last status first",
       `status {"metadata":{"uid":"uid-1"},"status":{"phase":"Succeeded","conditions":[]}}`,
       { object: apiObject({ phase: "Running" }, DELETED), records: [finished], status: OVER },
     ],
-    ["deletes nobody who is not to go", "none", { object: apiObject(OVER), records: [finished], status: OVER }],
     [
-      "nor one that is being stopped",
+      "deletes no pod without a deletion timestamp",
+      "none",
+      { object: apiObject(OVER), records: [finished], status: OVER },
+    ],
+    [
+      "keeps a pod that is terminating",
       "none",
       { object: toGo, records: [record({ state: "terminating" })], status: OVER },
     ],
     [
-      "nor one that still holds something",
+      "keeps a pod that still holds resources",
       "none",
       { object: toGo, records: [record({ state: "terminated" })], status: OVER },
     ],
     ["nor one of which it knows nothing", "none", { object: toGo, records: [], status: OVER }],
     [
-      "deletes one that was refused",
+      "deletes a rejected pod",
       "delete uid-1",
       { object: toGo, records: [record({ state: "rejected" })], status: OVER },
     ],
     [
-      "leaves one that only finalizers hold",
+      "keeps a pod that only finalizers hold",
       "none",
       {
         object: apiObject(OVER, { ...DELETED, deletionGracePeriodSeconds: 0, finalizers: ["example.com/hold"] }),
@@ -131,10 +135,18 @@ describe("nextPodWrite for a static pod", () => {
   const orphan = { ...old, pod: undefined };
   it.each<[string, string, Parameters<typeof viewOf>[0]]>([
     ["creates its mirror", "createMirror", { records }],
-    ["not before the server has told its pods", "none", { records, isTold: false }],
-    ["not of one that waits for its name", "none", { records: [staticRecord({ state: "waiting" })] }],
-    ["not of one that was refused", "none", { records: [staticRecord({ state: "rejected" })] }],
-    ["not of one whose manifest is gone", "none", { records: [staticRecord({ wanted: false, state: "terminating" })] }],
+    ["creates no mirror pod before the API server has listed its pods", "none", { records, isTold: false }],
+    [
+      "creates no mirror pod for a pod that waits for its name",
+      "none",
+      { records: [staticRecord({ state: "waiting" })] },
+    ],
+    ["creates no mirror pod for a rejected pod", "none", { records: [staticRecord({ state: "rejected" })] }],
+    [
+      "creates no mirror pod without a manifest",
+      "none",
+      { records: [staticRecord({ wanted: false, state: "terminating" })] },
+    ],
     [
       "writes its status to the mirror",
       `status {"metadata":{"uid":"uid-mirror"},"status":{"conditions":[{"type":"Ready","status":"True"}],"phase":"Running"}}`,

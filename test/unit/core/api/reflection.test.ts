@@ -65,8 +65,8 @@ const FOLLOWING: readonly Input[] = [change("ADDED", "a", "2"), bookmark("3", tr
 describe("reflection: the first state", () => {
   it.each<[string, readonly Input[], string]>([
     ["is streamed, the newest there is", [], "unknown | stream"],
-    ["is not told before its end", [change("ADDED", "a", "2")], "unknown | stream"],
-    ["ends with its bookmark, and the stream goes on as a watch", FOLLOWING, "a@2 | watch 3"],
+    ["is not published before its end", [change("ADDED", "a", "2")], "unknown | stream"],
+    ["ends with its bookmark, and the stream continues as a watch", FOLLOWING, "a@2 | watch 3"],
     ["is not ended by another bookmark", [change("ADDED", "a", "2"), bookmark("3")], "unknown | stream"],
     [
       "is streamed again, later, from a server that is away",
@@ -92,12 +92,8 @@ describe("reflection: lists", () => {
   it.each<[string, readonly Input[], string]>([
     ["begin with what the server has at hand, page by page", [], "unknown | list 0 500"],
     ["go on where the page ended", [page("2", "a", "more")], "unknown | list newest 500 more"],
-    ["are told when the last page is there", [page("2", "a", "more"), page("2", "b")], "a@2 b@2 | watch 2"],
-    [
-      "are asked for anew, and whole, when a page has expired",
-      [page("2", "a", "more"), failed("Expired")],
-      "unknown | list 0",
-    ],
+    ["are published with the last page", [page("2", "a", "more"), page("2", "b")], "a@2 b@2 | watch 2"],
+    ["restart without paging when a page has expired", [page("2", "a", "more"), failed("Expired")], "unknown | list 0"],
     [
       "are whole at a version, as the watch cache gives them",
       [page("2", "a"), failed("Expired")],
@@ -128,7 +124,7 @@ describe("reflection: lists", () => {
       [page("2", "a"), failed("Expired"), failed("NotFound")],
       "a@2 | list 2 | backoff: NotFound",
     ],
-    ["drop what has gone", [page("2", "ab"), failed("Expired"), page("5", "bc")], "b@5 c@5 | watch 5"],
+    ["drop removed objects", [page("2", "ab"), failed("Expired"), page("5", "bc")], "b@5 c@5 | watch 5"],
   ])("%s", (_rule, inputs, expected) => expect(told(after(inputs, false))).toBe(expected));
 });
 

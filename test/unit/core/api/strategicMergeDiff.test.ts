@@ -17,7 +17,7 @@ const CASES: readonly (readonly [string, JsonMap, JsonMap, JsonMap])[] = [
   ["removes by null", { a: 1, b: { c: 1, d: 1 } }, { b: { d: 1 } }, { a: null, b: { c: null } }],
   ["replaces lists that have no merge key", { a: [1, 2] }, { a: [2] }, { a: [2] }],
   [
-    "changes elements by their key and tells the order",
+    "changes elements by their key and includes the order",
     { status: { conditions: [scheduled, { ...ready, status: "False", reason: "x" }] } },
     { status: { conditions: [scheduled, ready] } },
     {
@@ -39,7 +39,7 @@ const CASES: readonly (readonly [string, JsonMap, JsonMap, JsonMap])[] = [
     },
   ],
   [
-    "tells a new order alone",
+    "contains only a new order",
     { status: { conditions: [scheduled, ready] } },
     { status: { conditions: [ready, scheduled] } },
     { status: { "$setElementOrder/conditions": [{ type: "Ready" }, { type: "PodScheduled" }] } },

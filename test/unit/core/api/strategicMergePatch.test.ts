@@ -168,7 +168,7 @@ const FAULTS: readonly (readonly [string, JsonMap, JsonMap, string])[] = [
     "InvalidArgument: .status.conditions: the order of the patch does not match its $setElementOrder",
   ],
   [
-    "an order that is no list",
+    "an order that is not a list",
     {},
     { "$setElementOrder/a": "x" },
     "InvalidArgument: .a: $setElementOrder is not a list",

@@ -14,7 +14,7 @@ describe("the blocks of a PEM text", () => {
     ["headers", `-----BEGIN X-----\nProc-Type: 4\n\n${btoa("one")}\n-----END X-----\n`, [btoa("one")]],
     ["no line break at the end", block("one").trimEnd(), [btoa("one")]],
     ["another end than beginning", `-----BEGIN A-----\n${btoa("one")}\n-----END B-----\n`, []],
-    ["what is no base64", "-----BEGIN A-----\n!!!!\n-----END A-----\n", []],
+    ["invalid base64", "-----BEGIN A-----\n!!!!\n-----END A-----\n", []],
     ["base64 cut short", "-----BEGIN A-----\nQUJ\n-----END A-----\n", []],
     ["a block that is not ended before a whole one", `-----BEGIN A-----\nQUJD\n${block("one")}`, [btoa("one")]],
   ])("are found in %s", (_what, text, contents) => {
@@ -68,7 +68,7 @@ describe("trustAnchors", () => {
       { signerName: "s", labelSelector: { matchExpressions: [{ key: "live", operator: "Exists" }] } },
       block("c"),
     ],
-    ["no selector, which is none of them, optional", { signerName: "s", optional: true }, ""],
+    ["no selector, which matches nothing, optional", { signerName: "s", optional: true }, ""],
   ])("by %s", (_how, wish, text) => {
     expect(trustAnchors(wish, BUNDLES)).toEqual({ ok: true, value: text });
   });

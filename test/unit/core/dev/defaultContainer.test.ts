@@ -18,9 +18,9 @@ describe("chosenContainer", () => {
       undefined,
       { name: "app", tty: false, notice: `Defaulted container "app" ${OUT_OF}` },
     ],
-    ["the one that is named", podOf({ spec: two }), "side", { name: "side", tty: true, notice: undefined }],
+    ["the named container", podOf({ spec: two }), "side", { name: "side", tty: true, notice: undefined }],
     [
-      "one that has ended, when it is named",
+      "a named container that has ended",
       podOf({ spec: two }),
       "setup",
       { name: "setup", tty: false, notice: undefined },

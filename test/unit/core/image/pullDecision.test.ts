@@ -62,7 +62,7 @@ describe("decidePull", () => {
     ["IfNotPresent uses what is there", { present: "accessible" }, present("app:1")],
     ["Always pulls what is there, too", { policy: "Always", present: "accessible" }, pull("app:1")],
     ["Never uses what is there", { policy: "Never", present: "accessible" }, present("app:1")],
-    ["Never refuses what is missing", { policy: "Never" }, never],
+    ["Never fails for a missing image", { policy: "Never" }, never],
     ["without a policy a fixed tag is kept", { policy: undefined, present: "accessible" }, present("app:1")],
     [
       "without a policy latest is pulled",
@@ -70,7 +70,7 @@ describe("decidePull", () => {
       pull("app", "app:latest"),
     ],
     [
-      "a name that is none is refused, whatever the policy",
+      "an invalid name fails, whatever the policy",
       { image: "a b", policy: "Never", present: "accessible" },
       {
         kind: "refuse",
@@ -90,7 +90,11 @@ describe("decidePull", () => {
     ],
     ["the wait ends on its instant", { backoffs: failedAt100, lastFailure, now: mono(110) }, pull("app:1")],
     ["what is there needs no wait", { backoffs: failedAt100, lastFailure, present: "accessible" }, present("app:1")],
-    ["the failure of another pod holds nobody back", { backoffs: failedAt100, backoffKey: "other" }, pull("app:1")],
+    [
+      "the failure of another pod does not delay the pull",
+      { backoffs: failedAt100, backoffKey: "other" },
+      pull("app:1"),
+    ],
   ];
   it.each(rows)("%s", (_title, input, decision) => {
     expect(decidePull({ ...base, ...input })).toEqual(decision);

@@ -30,7 +30,7 @@ const hashes = ({ kubernetesSecrets = [] }: ImagePullCredentials) => kubernetesS
 
 describe("record files", () => {
   it("have upstream's names", () => {
-    // As in the test data of pkg/kubelet/images/pullmanager.
+    // Same as the test data of pkg/kubelet/images/pullmanager.
     expect(pullFileName("repo.repo/test/test:latest")).toBe(
       "sha256-7d8c031e2f1aeaa71649ca3e0b64c9902370ed460ef57fb07582a87a5a1e1c02",
     );

@@ -39,9 +39,9 @@ describe("rotatedFiles", () => {
 describe("before a rotation", () => {
   const inUse = [`${stamp(1)}.gz`, stamp(2), stamp(3)];
   it.each([
-    ["the oldest goes, so that two more fit", 4, [`${stamp(1)}.gz`]],
-    ["nothing goes while there is room", 5, []],
-    ["all go where there is room for one beside the log", 2, inUse],
+    ["the oldest is removed, so that two more fit", 4, [`${stamp(1)}.gz`]],
+    ["nothing is removed below the limit", 5, []],
+    ["all are removed when only one fits next to the log", 2, inUse],
   ])("%s", (_rule, maxFiles, excess) => {
     expect(excessFiles({ inUse, unused: [] }, maxFiles)).toEqual(excess);
   });

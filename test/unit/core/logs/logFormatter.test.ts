@@ -45,8 +45,8 @@ describe("createLogFormatter", () => {
     ["a limit counts times", LOG, { limitBytes: 33, timestamps: true }, `${T1} on`],
     ["a limit within a time", LOG, { limitBytes: 3, timestamps: true }, "202"],
     ["an entry without its end is passed on", `${LOG}${T2} stdout F fo`, {}, "one\ntwo\n\nthree\nfo"],
-    ["what is no entry is left out", `garbage\n\n${entry(T1, "stdin", "F", "x")}${LOG}`, {}, "one\ntwo\n\nthree\n"],
-    ["an entry without a tag is none", `${T1} stdout F\n${LOG}`, {}, "one\ntwo\n\nthree\n"],
+    ["malformed entries are skipped", `garbage\n\n${entry(T1, "stdin", "F", "x")}${LOG}`, {}, "one\ntwo\n\nthree\n"],
+    ["an entry without a tag is malformed", `${T1} stdout F\n${LOG}`, {}, "one\ntwo\n\nthree\n"],
     [
       "an empty part ends a line, as upstream",
       entry(T1, "stdout", "P", "") + entry(T2, "stdout", "F", "a"),

@@ -1,4 +1,4 @@
-/** What is done about the CSINode of a node, from the one the server has. */
+/** The next request for a node's CSINode, given the existing one. */
 import { describe, expect, it } from "vitest";
 import { csiNodeStep } from "../../../../src/core/node/csiNode.ts";
 
@@ -24,7 +24,7 @@ describe("csiNodeStep", () => {
 
   it.each([
     ["its own", OWN],
-    ["its own, told in another order", { ...OWN, annotations: { [MIGRATED]: ALL.split(",").reverse().join(",") } }],
+    ["its own, in another order", { ...OWN, annotations: { [MIGRATED]: ALL.split(",").reverse().join(",") } }],
   ])("leaves %s unchanged, whatever drivers it has", (_whose, metadata) => {
     expect(csiNodeStep({ metadata, spec: { drivers: DRIVERS } }, "n1", "u1")).toEqual({ kind: "none" });
   });

@@ -33,7 +33,7 @@ describe("unknownNodeIps", () => {
     ["of the wanted family", ["::"], false, ["2001:db8::1"]],
     ["both that were named", ["192.0.2.9", "2001:db8::9"], false, ["192.0.2.9", "2001:db8::9"]],
     ["none where a cloud is to tell", [], true, []],
-    ["the one a cloud was told", ["192.0.2.9"], true, ["192.0.2.9"]],
+    ["the address configured for a cloud", ["192.0.2.9"], true, ["192.0.2.9"]],
   ])("%s", (_, given, hasExternalCloud, expected) => expect(ips(given, hasExternalCloud)).toEqual(expected));
 });
 

@@ -9,12 +9,12 @@ interface Case {
   readonly cloud?: boolean;
   readonly nameIps?: readonly string[];
   readonly machineIps?: readonly string[];
-  /** What is told already: addresses, and the annotation. */
+  /** The existing addresses and the annotation. */
   readonly known?: readonly string[];
   readonly annotated?: string;
 }
 
-/** Addresses of a node, `annotated` by what a cloud is told; or why there are none. */
+/** Addresses of a node with the annotation for a cloud controller, or the error. */
 function addressesOf({ ips = [], hostname = "n1", cloud = false, nameIps = [], machineIps, known, annotated }: Case) {
   const key = "alpha.kubernetes.io/provided-node-ip";
   const told = withAddresses(
@@ -62,7 +62,7 @@ describe("withAddresses", () => {
     ["a name that resolves elsewhere", { nameIps: ["203.0.113.1"] }, ["InternalIP 192.0.2.10", "Hostname n1"]],
     ["nothing at all", { machineIps: [] }, "can't get ip address of node n1. error: no default routes found"],
     [
-      "an address of nobody here",
+      "an address of no local interface",
       { ips: ["203.0.113.1"] },
       'failed to validate nodeIP: node IP: "203.0.113.1" not found in the host\'s network interfaces',
     ],
@@ -72,9 +72,9 @@ describe("withAddresses", () => {
       { ips: ["192.0.2.10", "fe80::1"] },
       "failed to validate secondaryNodeIP: nodeIP can't be a link-local unicast address",
     ],
-    ["a cloud that has not told yet", { cloud: true }, ["Hostname n1"]],
+    ["a cloud that has not set addresses yet", { cloud: true }, ["Hostname n1"]],
     [
-      "a cloud that has not told yet, with --node-ip",
+      "a cloud that has not set addresses yet, with --node-ip",
       { cloud: true, ips: ["192.0.2.11"] },
       ["InternalIP 192.0.2.11", "Hostname n1", "provided 192.0.2.11"],
     ],
@@ -84,7 +84,7 @@ describe("withAddresses", () => {
       ["ExternalIP 198.51.100.1", "provided 192.0.2.11,2001:db8::10"],
     ],
     [
-      "a hint nobody gives any more goes",
+      "an outdated annotation is removed",
       { cloud: true, known: ["198.51.100.1"], annotated: "x" },
       ["ExternalIP 198.51.100.1"],
     ],

@@ -65,7 +65,7 @@ describe("reconciledNode", () => {
   it.each<readonly [rule: string, existing: Node, patch: object | undefined]>([
     ["as it should be", first, undefined],
     [
-      "another hostname, a label of somebody else",
+      "another hostname, a label of another component",
       {
         ...first,
         metadata: { ...metadata, labels: { ...metadata?.labels, "kubernetes.io/hostname": "old", mine: "1" } },
@@ -83,7 +83,7 @@ describe("reconciledNode", () => {
       { metadata: { annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": "true" } } },
     ],
     [
-      "huge pages of a size that is gone",
+      "huge pages of a removed size",
       found({ status: { capacity: { ...status?.capacity, "hugepages-2Mi": "1Gi" } } }),
       { status: { capacity: { "hugepages-2Mi": null } } },
     ],
@@ -291,7 +291,7 @@ describe("nodeProblems", () => {
     ["never listed", { auditedAt: undefined }, ["PLEG is not healthy: pleg has yet to be successful"]],
     ["away for a moment", { runtime: { ...WELL, downSince: at(70_001) } }, undefined],
     ["away", { runtime: { ...WELL, runtimeProblems: ["x"], downSince: at(70_000) } }, ["container runtime is down"]],
-    ["told of by itself", { runtime: { ...WELL, runtimeProblems: ["r"], networkProblems: ["n"] } }, ["r", "n"]],
+    ["reported by the runtime", { runtime: { ...WELL, runtimeProblems: ["r"], networkProblems: ["n"] } }, ["r", "n"]],
     [
       "not listed for long",
       { now: at(310_000) },

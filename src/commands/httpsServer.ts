@@ -10,6 +10,7 @@ import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletPorts } from "../ports/kubeletPorts.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
+import type { Shedding } from "../ports/shedding.ts";
 import type { LeveledLogger } from "../ports/telemetry.ts";
 import { createAuthenticate } from "../server/auth/authenticate.ts";
 import { ALWAYS_ALLOW, type Authorize, createWebhookAuthorize } from "../server/auth/authorize.ts";
@@ -41,6 +42,7 @@ export interface HttpsServerSetup {
   readonly log: LeveledLogger;
   readonly version: string;
   readonly metrics: MetricsSink;
+  readonly shedding: Shedding;
   /** Absent: the server answers as a kubelet and nothing else. */
   readonly localApi?: LocalApiOptions | undefined;
 }
@@ -82,6 +84,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
             : undefined,
         clock: ports.clock,
         metrics,
+        shedding: setup.shedding,
       }),
       authorize,
       rules: {
@@ -106,6 +109,7 @@ export function httpsServer(setup: HttpsServerSetup): Observable<ListeningAddres
     configuration: shownConfiguration(config, isOn),
     metricsPage: metrics,
     telemetry: { log, metrics },
+    shedding: setup.shedding,
     clock: ports.clock,
     localApi: setup.localApi,
   });
@@ -117,6 +121,7 @@ function authorizeOf({
   ports: { api, clock },
   nodeName,
   metrics,
+  shedding,
 }: HttpsServerSetup): Authorize | undefined {
   const { mode, webhook } = config.authorization;
   if (mode === "AlwaysAllow") return ALWAYS_ALLOW;
@@ -129,6 +134,7 @@ function authorizeOf({
       deniedTtlMs: webhook.cacheUnauthorizedTTL,
       clock,
       metrics,
+      shedding,
     })
   );
 }

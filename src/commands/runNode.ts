@@ -53,6 +53,7 @@ import { createProbers } from "../sinks/probers/probers.ts";
 import { clusterSources } from "../sources/clusterSources.ts";
 import { createObjectCache } from "../sources/objectCache.ts";
 import { loopStalls } from "../sources/loopStalls.ts";
+import { memoryReadings } from "../sources/memoryReadings.ts";
 import { createCgroupUsage } from "../sources/cgroupUsage.ts";
 import { createHostUsage } from "../sources/hostUsage.ts";
 import { readMachine } from "../sources/machine.ts";
@@ -65,6 +66,7 @@ import { countCriCalls } from "./criMetrics.ts";
 import { kubeletConfigOf } from "./kubeletConfigOf.ts";
 import { createLocalApi, type LocalApi } from "./localApi.ts";
 import { noticeStalls } from "./noticeStalls.ts";
+import { createMemoryNet, type MemoryNet } from "./shedMemory.ts";
 import { podCgroups } from "./podCgroups.ts";
 import { podSources, usesStreams } from "./podSources.ts";
 import { runtimeSignals } from "./runtimeSignals.ts";
@@ -102,7 +104,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
       using(
         () => openResources(setup),
         (resources) => {
-          const { metrics, client, trees } = resources as OpenResources;
+          const { metrics, client, trees, memoryNet } = resources as OpenResources;
           const configured = kubeletConfigOf(options, machine, setup.version);
           const ports = {
             runtime: client.runtime,
@@ -122,6 +124,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
                 metrics,
                 client,
                 trees,
+                memoryNet,
                 api,
               }),
             ),
@@ -129,6 +132,7 @@ export function runNode(setup: NodeSetup): Observable<NodeOutput> {
           return merge(
             surviveUnhandled(ports.telemetry, systemClock),
             noticeStalls(loopStalls(systemClock), ports.telemetry, systemClock),
+            memoryNet.run(memoryReadings(systemClock), ports.telemetry, systemClock),
             node$,
           );
         },
@@ -177,7 +181,7 @@ const looksUpName = ({ nodeIp }: KubeletOptions["flags"], client: KubeletOptions
 
 /** What a kubelet is started with. */
 interface Start
-  extends Pick<OpenResources, "metrics" | "client" | "trees">,
+  extends Pick<OpenResources, "metrics" | "client" | "trees" | "memoryNet">,
     Pick<KubeletPorts, "machine" | "cgroups" | "api"> {
   readonly config: KubeletConfig;
 }
@@ -216,6 +220,7 @@ interface OpenResources {
   readonly metrics: MetricsSink;
   readonly client: CriClient;
   readonly trees: Trees;
+  readonly memoryNet: MemoryNet;
   unsubscribe(): void;
 }
 
@@ -232,6 +237,7 @@ function openResources({ options: { config }, log }: NodeSetup): OpenResources {
     metrics,
     client,
     trees: createTrees({ clock: systemClock }),
+    memoryNet: createMemoryNet(),
     unsubscribe: () => {
       client.close();
       metrics.close();
@@ -262,6 +268,7 @@ function realPorts({ options, log }: NodeSetup, start: Start, localApi: LocalApi
         clock,
         rng,
         log,
+        shedding: start.memoryNet,
         syncPeriodMs: config.syncFrequency,
         nodeTtlMs: () => objectTtlMs(cluster?.lastNode()),
       }),
@@ -338,7 +345,7 @@ function makeDirectories({ directories }: KubeletConfig, { files }: KubeletPorts
 function servers(
   setup: NodeSetup,
   ports: KubeletPorts,
-  { config: { nodeName, directories }, metrics }: Start,
+  { config: { nodeName, directories }, metrics, memoryNet: shedding }: Start,
   { queries, commands, stats, node, podsChanged$ }: Kubelet,
   localApi: LocalApiOptions | undefined,
 ): Observable<NodeOutput> {
@@ -366,6 +373,7 @@ function servers(
       clock,
       names,
       metricsPage: metrics,
+      shedding,
     });
   const addresses$ = node.changes$.pipe(map((found) => found?.status?.addresses ?? []));
   const { podLogsDir } = directories;
@@ -385,6 +393,7 @@ function servers(
           addresses$,
           nodeName,
           localApi,
+          shedding,
         }),
       ),
     );

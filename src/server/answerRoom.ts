@@ -9,6 +9,7 @@ import type { Http2ServerResponse } from "node:http2";
 import { Subscription } from "rxjs";
 import { answerToCut, type WaitingAnswer } from "../core/server/answerToCut.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Shedding } from "../ports/shedding.ts";
 import type { Metrics } from "../ports/telemetry.ts";
 
 /** Longest time for a client to take a piece. */
@@ -23,6 +24,7 @@ export interface AnswerRoomOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly maxWaitingBytes?: number;
+  readonly shedding?: Shedding | undefined;
 }
 
 /** The connection or stream of an answer. */
@@ -43,10 +45,19 @@ interface Progress {
 }
 
 /** Makes it, empty. */
-export function createAnswerRoom({ clock, metrics, maxWaitingBytes }: AnswerRoomOptions): AnswerRoom {
+export function createAnswerRoom({ clock, metrics, maxWaitingBytes, shedding }: AnswerRoomOptions): AnswerRoom {
   const max = maxWaitingBytes ?? MAX_WAITING_BYTES;
   const waiting = new Set<WaitingAnswer & { readonly cutOff: () => void }>();
   let allBytes = 0;
+  shedding?.register({
+    name: "slow answers",
+    kind: "requests",
+    shed: () => {
+      const cut = [...waiting];
+      for (const { cutOff } of cut) cutOff();
+      return cut.length;
+    },
+  });
   const progressOf = (peer: string, outgoing: Outgoing): Progress => {
     let waits = new Subscription();
     let isClosed = false;

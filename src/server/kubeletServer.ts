@@ -11,6 +11,7 @@ import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeLogs } from "../ports/nodeLogs.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
+import type { Shedding } from "../ports/shedding.ts";
 import type { MetricsPage, Telemetry } from "../ports/telemetry.ts";
 import { guard, type GuardOptions } from "./auth/guard.ts";
 import { baseApp } from "./baseApp.ts";
@@ -86,6 +87,7 @@ export interface KubeletServerOptions extends KubeletAppOptions {
   /** Of exec, attach and port-forward, in milliseconds. */
   readonly streamIdleTimeoutMs: number;
   readonly limits?: ServerLimits;
+  readonly shedding?: Shedding | undefined;
 }
 
 /** Streams are connections that stay: more of them than a server of short answers has. */
@@ -151,5 +153,5 @@ export function kubeletServer(options: KubeletServerOptions): Observable<Listeni
   const isStream = (path: string): boolean =>
     isStreamPath(path) || (options.localApi !== undefined && isPodStreamUrl(path));
   const upgrades = createUpgrades(app, streamIdleTimeoutMs, telemetry, isStream);
-  return serve({ app, telemetry, clock, address, port, secure, limits, upgrades });
+  return serve({ app, telemetry, clock, address, port, secure, limits, upgrades, shedding: options.shedding });
 }

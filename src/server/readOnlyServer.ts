@@ -8,6 +8,7 @@ import type { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import type { NodeStats } from "../ports/nodeStats.ts";
+import type { Shedding } from "../ports/shedding.ts";
 import type { MetricsPage, Telemetry } from "../ports/telemetry.ts";
 import { baseApp } from "./baseApp.ts";
 import { countRequests } from "./countRequests.ts";
@@ -31,6 +32,7 @@ export interface ReadOnlyServerOptions {
   /** Of this node; see `BaseAppOptions`. */
   readonly names: ReadonlySet<string>;
   readonly limits?: ServerLimits;
+  readonly shedding?: Shedding | undefined;
 }
 
 /** Path labels of this server in `kubelet_http_*`. */
@@ -70,8 +72,9 @@ export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "po
 
 /** Serves while subscribed; see `serve`. */
 export function readOnlyServer(options: ReadOnlyServerOptions): Observable<ListeningAddress> {
-  const { address, port, telemetry, clock, limits } = options;
+  const { address, port, telemetry, clock, limits, shedding } = options;
   return serve({
+    shedding,
     app: readOnlyApp(options),
     telemetry,
     clock,

@@ -11,6 +11,7 @@ import type { Hono } from "hono";
 import { Observable, of } from "rxjs";
 import { type ErrorCode, type KubeletError, kubeletError } from "../core/errors.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Shedding } from "../ports/shedding.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 import { createAnswerRoom } from "./answerRoom.ts";
 import { type Connections, type RoomSizes, watchConnections } from "./connections.ts";
@@ -57,6 +58,7 @@ export interface ServeOptions {
   readonly app: Hono;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  readonly shedding?: Shedding | undefined;
   readonly address: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -148,7 +150,12 @@ function boundedServer(options: ServeOptions): BoundedServer {
   if (secure !== undefined) paceHandshakes(server as SecureServer, clock);
   const connections = watchConnections(server, limits.rooms, telemetry.metrics);
   const requests = pipelining(
-    requestListener(app, connections, createAnswerRoom({ clock, metrics: telemetry.metrics }), telemetry),
+    requestListener(
+      app,
+      connections,
+      createAnswerRoom({ clock, metrics: telemetry.metrics, shedding: options.shedding }),
+      telemetry,
+    ),
   );
   server.on("request", requests.listener);
   server.setTimeout(limits.idleTimeoutMs);

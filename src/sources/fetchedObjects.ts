@@ -12,12 +12,14 @@ import { shareByKey } from "../operators/shareByKey.ts";
 import type { ApiServer } from "../ports/apiServer.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ConfigObjectRef, ObjectCache } from "../ports/objectCache.ts";
+import type { Shedding } from "../ports/shedding.ts";
 
 export interface FetchedObjectsOptions {
   readonly api: Pick<ApiServer, "get">;
   readonly clock: Clock;
   /** For how long an answer is good, asked each time; undefined: no answer is kept at all. */
   readonly ttlMs: () => number | undefined;
+  readonly shedding?: Shedding | undefined;
 }
 
 interface Item {
@@ -29,8 +31,17 @@ interface Item {
 }
 
 /** Makes the cache. Nothing is asked before `get`. */
-export function createFetchedObjects({ api, clock, ttlMs }: FetchedObjectsOptions): ObjectCache {
+export function createFetchedObjects({ api, clock, ttlMs, shedding }: FetchedObjectsOptions): ObjectCache {
   const items = new Map<ManifestObjectKey, Item>();
+  shedding?.register({
+    name: "objects of pods",
+    kind: "caches",
+    shed: () => {
+      const kept = [...items.values()].filter((item) => item.kept !== undefined);
+      for (const item of kept) item.kept = undefined;
+      return kept.length;
+    },
+  });
   const requests = shareByKey<ManifestObjectKey, ConfigLookup>({
     start: (key) => {
       const item = items.get(key);

@@ -33,6 +33,7 @@ import { isKubeletError } from "../core/errors.ts";
 import { deadline } from "../operators/deadline.ts";
 import { longTimer } from "../operators/longTimer.ts";
 import type { ConfigObjectRef, ObjectCache } from "../ports/objectCache.ts";
+import type { Shedding } from "../ports/shedding.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { reflect, type ReflectorOptions } from "./reflector.ts";
 
@@ -41,6 +42,7 @@ export interface WatchedObjectsOptions
   /** An object nobody asked for in this time is no longer watched, until somebody does. */
   readonly idleMs: number;
   readonly log: Logger;
+  readonly shedding?: Shedding | undefined;
 }
 
 /** How long a reader waits for an object that was not told yet. */
@@ -52,6 +54,8 @@ interface Item {
   /** undefined: not told since the watch began. */
   readonly known: BehaviorSubject<ConfigLookup | undefined>;
   readonly asked$: Subject<void>;
+  /** Ends the watch, until somebody asks for the object. */
+  readonly dropped$: Subject<void>;
   /** The watch, shared by all who follow the object. */
   readonly run$: Observable<never>;
 }
@@ -59,6 +63,15 @@ interface Item {
 /** Makes the cache. Nothing is asked before an object is followed. */
 export function createWatchedObjects(options: WatchedObjectsOptions): ObjectCache {
   const items = new Map<ManifestObjectKey, Item>();
+  options.shedding?.register({
+    name: "objects of pods",
+    kind: "watchers",
+    shed: () => {
+      const shed = [...items.values()].filter(({ known }) => known.value !== undefined && !isImmutable(known.value));
+      for (const { dropped$ } of shed) dropped$.next();
+      return shed.length;
+    },
+  });
   const keyOf = ({ kind, namespace, name }: ConfigObjectRef): ManifestObjectKey => objectKey(kind, namespace, name);
   const itemOf = (ref: ConfigObjectRef): Item => {
     const key = keyOf(ref);
@@ -99,8 +112,12 @@ function createItem(ref: ConfigObjectRef, options: WatchedObjectsOptions, gone: 
   const { clock, idleMs } = options;
   const known = new BehaviorSubject<ConfigLookup | undefined>(undefined);
   const asked$ = new Subject<void>();
+  const dropped$ = new Subject<void>();
   // A watch that has not told anything yet is not given up: the server would have worked for nothing.
-  const idle$ = concat(longTimer(clock, idleMs).pipe(ignoreElements()), told({ known }).pipe(map(() => false)));
+  const idle$ = concat(
+    merge(longTimer(clock, idleMs), dropped$).pipe(take(1), ignoreElements()),
+    told({ known }).pipe(map(() => false)),
+  );
   const isWanted$ = asked$.pipe(
     startWith(undefined),
     switchMap(() => concat(of(true), idle$)),
@@ -120,12 +137,12 @@ function createItem(ref: ConfigObjectRef, options: WatchedObjectsOptions, gone: 
     // Who changes what it follows leaves before it comes again.
     share({ resetOnRefCountZero: () => timer(0, clock.scheduler) }),
   );
-  return { known, asked$, run$ };
+  return { known, asked$, dropped$, run$ };
 }
 
 /** What the server says of one object, by the only selection the Node authorizer lets a node watch. */
 function watchOf({ kind, namespace, name }: ConfigObjectRef, options: WatchedObjectsOptions): Observable<ConfigLookup> {
-  const { log, idleMs: _, ...reflector } = options;
+  const { log, idleMs: _idle, shedding: _shedding, ...reflector } = options;
   const selection = { namespace, fieldSelector: `metadata.name=${name}` };
   let toldOf: string | undefined;
   return reflect({ ...reflector, watchTimeoutS: WATCH_TIMEOUT_S, resource: CONFIG_RESOURCES[kind], selection }).pipe(

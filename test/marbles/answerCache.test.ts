@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
+import type { Sheddable } from "../../src/ports/shedding.ts";
 import { answerCache } from "../../src/server/auth/answerCache.ts";
 import { marbles } from "../support/marbles.ts";
 
 const options = {
+  name: "test",
   maxEntries: 2,
   keyOf: (question: string) => question,
   isRefusal: (answer: unknown) => answer === "n",
@@ -122,5 +124,37 @@ it(
     at(2, () => expectObservable(ask("b1")).toBe("-------(y|)"));
     at(3, () => expect([refused("c1"), refused("a0")]).toEqual([isFull.code, ""]));
     at(8, () => expect(refused("c1")).toBe(""));
+  }),
+);
+
+it(
+  "sheds what it knows, and refuses those that wait; later questions are asked anew",
+  marbles(({ cold, clock, expectObservable, at, flush }) => {
+    const sheddables: Sheddable[] = [];
+    const shedding = { register: (sheddable: Sheddable) => (sheddables.push(sheddable), () => {}) };
+    const asked: string[] = [];
+    const ask = answerCache<string, string>({
+      ...options,
+      clock,
+      shedding,
+      ask: (key) => {
+        asked.push(key);
+        return key === "w" ? cold("-") : cold("(y|)");
+      },
+      lifeMs: () => 100,
+    });
+    const shed = (kind: Sheddable["kind"]): number | undefined => sheddables.find((each) => each.kind === kind)?.shed();
+    const refused = { code: "ResourceExhausted" };
+    const errors: unknown[] = [];
+    at(0, () => ask("a").subscribe());
+    at(1, () => ask("w").subscribe({ error: (error: unknown) => errors.push(error) }));
+    at(2, () => expect(shed("caches")).toBe(1));
+    at(3, () => expectObservable(ask("a")).toBe("---(y|)"));
+    at(4, () => expect(shed("requests")).toBe(1));
+    at(5, () => expect(shed("requests")).toBe(0));
+    at(6, () => expectObservable(ask("w"), "--------!").toBe("---"));
+    flush();
+    expect(errors).toMatchObject([refused]);
+    expect(asked).toEqual(["a", "w", "a", "w"]);
   }),
 );

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigLookup } from "../../src/core/configObjects.ts";
 import type { ConfigObjectRef } from "../../src/ports/objectCache.ts";
+import type { Sheddable } from "../../src/ports/shedding.ts";
 import type { SimApiServerOptions } from "../../src/sim/apiServer/simApiServer.ts";
 import { createPrng } from "../../src/sim/prng.ts";
 import { createObjectCache } from "../../src/sources/objectCache.ts";
@@ -31,7 +32,9 @@ function caching(strategy: string, options: Omit<SimApiServerOptions, "clock"> =
   );
   api.server.schedule(metadata, NODE);
   const telemetry = recordingTelemetry();
+  const sheddables: Sheddable[] = [];
   const cache = createObjectCache(strategy, {
+    shedding: { register: (sheddable) => (sheddables.push(sheddable), () => {}) },
     api: api.node(NODE),
     clock: api.clock,
     rng: { next: () => prng.next(), uuid: () => prng.uuid() },
@@ -48,6 +51,7 @@ function caching(strategy: string, options: Omit<SimApiServerOptions, "clock"> =
     cache,
     requests,
     lines: telemetry.lines,
+    shed: () => sheddables.map(({ name, kind, shed }) => [name, kind, shed()]),
     put: (mode: string, more = {}) => api.server.put("configmaps", { metadata, data: { MODE: mode }, ...more }),
     get: (ref = REF) => shown(api.run(cache.get(ref))),
     follow(ref = REF) {
@@ -137,6 +141,19 @@ describe("the strategy Watch", () => {
     expect([busy, idle, get(), server.watchCount]).toEqual([1, 0, "fast", 1]);
   });
 
+  it("gives up a watch and its object when memory runs out, and reads it anew when somebody asks", () => {
+    const { follow, put, runFor, get, requests, shed } = caching("Watch");
+    put("slow");
+    const { told } = follow();
+    runFor(100);
+    const before = requests.length;
+    expect([shed(), shed()]).toEqual([[["objects of pods", "watchers", 1]], [["objects of pods", "watchers", 0]]]);
+    put("fast");
+    runFor(100);
+    expect([told, requests.length]).toEqual([["slow"], before]);
+    expect([get(), told, requests.length > before]).toEqual(["fast", ["slow", "fast"], true]);
+  });
+
   it("has the server end a watch after half an hour at least, an hour at most", () => {
     const { follow, get, put, requests, runFor } = caching("Watch");
     put("a");
@@ -198,6 +215,15 @@ describe("the strategy Cache", () => {
     put("fast");
     follow();
     expect([absent, found, get(), requests.length]).toEqual(["missing", "slow", "fast", 3]);
+  });
+
+  it("gives up its answers when memory runs out, and asks again", () => {
+    const { follow, put, get, requests, shed } = caching("Cache");
+    put("slow");
+    follow();
+    get();
+    expect([shed(), shed()]).toEqual([[["objects of pods", "caches", 1]], [["objects of pods", "caches", 0]]]);
+    expect([get(), requests.length]).toEqual(["slow", 2]);
   });
 
   it("prefers an old answer to none", () => {

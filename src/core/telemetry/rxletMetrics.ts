@@ -66,6 +66,11 @@ export const rxletMetrics = {
     help: "Manifests currently rejected, by source; their last valid pods keep running.",
     labels: ["source"],
   },
+  rxlet_memory_shed_total: {
+    type: "counter",
+    help: "Entries given up because memory ran out, by kind (caches, requests or watchers) and name.",
+    labels: ["kind", "name"],
+  },
   rxlet_metric_misuses_total: {
     type: "counter",
     help: "Samples ignored because labels or value did not fit the metric: a bug, by metric.",

@@ -6,6 +6,7 @@ import { defer, finalize, of, shareReplay, tap } from "rxjs";
 import type { MonotonicMs } from "../../core/ids.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Shedding } from "../../ports/shedding.ts";
 import { parkedCalls, type ParkingBounds } from "./parkedCalls.ts";
 
 export interface AnswerCacheOptions<Q, A> {
@@ -19,6 +20,9 @@ export interface AnswerCacheOptions<Q, A> {
   keyOf(question: Q): string;
   ask(question: Q): Call<A>;
   readonly observer?: CacheObserver<A>;
+  /** Where the answers, and the calls that wait for one, are registered, and under which name. */
+  readonly shedding?: Shedding | undefined;
+  readonly name: string;
   /** How long an answer is good for, in milliseconds; 0 keeps nothing. */
   lifeMs(answer: A): number;
 }
@@ -39,10 +43,22 @@ interface Entry<A> {
 /** Makes a cache: the function answers from it, or asks. Failures are not kept. Errors: also ResourceExhausted, when too many wait. */
 export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question: Q) => Call<A> {
   const { clock, maxEntries, keyOf, ask, lifeMs, isRefusal, clientOf, observer = UNOBSERVED } = options;
-  const park = parkedCalls(options.waiting);
+  const { park, refuseAll } = parkedCalls(options.waiting);
   const granted = new Map<string, Entry<A>>();
   const refused = new Map<string, Entry<A>>();
   const underWay = new Map<string, Call<A>>();
+  const { name, shedding } = options;
+  shedding?.register({
+    name,
+    kind: "caches",
+    shed: () => {
+      const count = granted.size + refused.size;
+      granted.clear();
+      refused.clear();
+      return count;
+    },
+  });
+  shedding?.register({ name, kind: "requests", shed: refuseAll });
   const keep = (key: string, answer: A): void => {
     const now: MonotonicMs = clock.monotonicMs();
     granted.delete(key);

@@ -16,6 +16,7 @@ import {
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Shedding } from "../../ports/shedding.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import { answerCache } from "./answerCache.ts";
 import { delegatedReview, REVIEW_DEADLINE_MS } from "./delegatedReview.ts";
@@ -36,6 +37,7 @@ export interface AuthenticateOptions {
   readonly reviewer: { readonly api: ApiServer; readonly cacheTtlMs: number } | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  readonly shedding?: Shedding | undefined;
 }
 
 /** Tokens remembered at most. */
@@ -59,8 +61,9 @@ interface ShownToken {
 export type Authenticate = (credentials: Credentials) => Call<RequestUser | undefined>;
 
 /** Makes it. */
-export function createAuthenticate({ anonymous, reviewer, clock, metrics }: AuthenticateOptions): Authenticate {
-  const reviewed = reviewer && tokenReviews(reviewer, clock, metrics);
+export function createAuthenticate(options: AuthenticateOptions): Authenticate {
+  const { anonymous, reviewer } = options;
+  const reviewed = reviewer && tokenReviews(reviewer, options);
   return ({ headers, certificate, peer }) =>
     defer(() => {
       const user = typeof certificate === "object" ? certificateUser(certificate) : undefined;
@@ -73,8 +76,7 @@ export function createAuthenticate({ anonymous, reviewer, clock, metrics }: Auth
 
 const tokenReviews = (
   { api, cacheTtlMs }: NonNullable<AuthenticateOptions["reviewer"]>,
-  clock: Clock,
-  metrics: Metrics,
+  { clock, metrics, shedding }: AuthenticateOptions,
 ) => {
   const review = answerCache<ShownToken, RequestUser | undefined>({
     clock,
@@ -89,6 +91,8 @@ const tokenReviews = (
         metrics,
       }).pipe(map(({ status }) => reviewedUser(status))),
     observer: tokenCacheMetrics(metrics, clock),
+    name: "token reviews",
+    shedding,
     isRefusal: (user) => user === undefined,
     lifeMs: () => cacheTtlMs,
   });

@@ -4,6 +4,7 @@ import { type AccessQuestion, accessReview, isAllowed } from "../../core/auth/ac
 import type { ApiServer } from "../../ports/apiServer.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Shedding } from "../../ports/shedding.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import { answerCache } from "./answerCache.ts";
 import { delegatedReview, REVIEW_DEADLINE_MS } from "./delegatedReview.ts";
@@ -21,6 +22,7 @@ export interface WebhookOptions {
   readonly deniedTtlMs: number;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  readonly shedding?: Shedding | undefined;
 }
 
 /** Upstream's bound. */
@@ -37,6 +39,7 @@ export const createWebhookAuthorize = ({
   deniedTtlMs,
   clock,
   metrics,
+  shedding,
 }: WebhookOptions): Authorize =>
   answerCache({
     clock,
@@ -47,6 +50,8 @@ export const createWebhookAuthorize = ({
         () => api.create("subjectaccessreviews", accessReview(question, nodeName), { deadlineMs: REVIEW_DEADLINE_MS }),
         { kind: "authz", clock, metrics },
       ).pipe(map(({ status }) => isAllowed(status))),
+    name: "access reviews",
+    shedding,
     isRefusal: (allowed) => !allowed,
     clientOf: ({ user }) => user.name,
     waiting: MAX_WAITING,

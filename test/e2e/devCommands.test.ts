@@ -117,11 +117,11 @@ describe("commands beside rxlet dev", () => {
     expect(await user.run(args)).toEqual({ out: "", err, code: 1 });
   });
 
-  it("says why a pod was refused", async () => {
+  it("says why a pod was rejected", async () => {
     await dev.put("typo.json", manifest("typo", { containers: [{ name: "Bad Name", image: "i" }] }));
     const { err } = await waitFor("the refusal", async () => {
       const run = await user.run(["logs", "typo-laptop"]);
-      return run.err.includes("was refused") && run;
+      return run.err.includes("was rejected") && run;
     });
     expect(err).toContain("typo.json");
     await rm(join(dev.manifests, "typo.json"));

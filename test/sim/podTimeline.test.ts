@@ -78,11 +78,11 @@ describe("the timeline of a pod", () => {
     node.runFor(2_000);
     expect(waits()).toEqual([
       "StopContainer main",
-      "SidecarStop first its turn comes after main, second",
-      "SidecarStop second its turn comes after main",
+      "SidecarStop first stops after main, second",
+      "SidecarStop second stops after main",
     ]);
     node.runFor(5_000);
-    expect(waits()).toEqual(["StopContainer second", "SidecarStop first its turn comes after second"]);
+    expect(waits()).toEqual(["StopContainer second", "SidecarStop first stops after second"]);
     node.runFor(5_000);
     expect(waits()).toEqual(["StopContainer first"]);
     check();
@@ -281,7 +281,7 @@ describe("the timeline of a pod", () => {
     expect(explained(node).slice(1, 4)).toEqual([
       "Now, at 00:05.00",
       "  setup: InitContainer for 5s",
-      "    has not ended yet",
+      "    has not completed yet",
     ]);
     node.runFor(20_000);
     expect(explained(node)).toEqual([
@@ -326,7 +326,7 @@ describe("the timeline of a pod", () => {
       "demo/plain  no status yet, waiting since 00:05.00  (UID uid-2)",
       "Now, at 00:10.00",
       "  PodName for 5s",
-      "    the pod of the same name with UID uid-1 has not ended",
+      "    the pod of the same name with UID uid-1 has not terminated",
       "So far",
       "  00:05.00    Waiting  for the pod of the same name with UID uid-1",
     ]);
@@ -371,7 +371,7 @@ describe("the timeline of a pod", () => {
     expect(explained(node, "new").slice(0, 3)).toEqual([
       "demo/new  Failed, rejected since 01:06.00  (UID new)",
       "Now, at 01:10.00",
-      "  refused; it does not run",
+      "  rejected; it does not run",
     ]);
   });
 

@@ -1,4 +1,7 @@
-/** Which containers of a pod are probed, and what its worker's phase allows. Upstream: prober_manager.go. */
+/**
+ * Selects the containers of a pod to probe and the probes that its phase allows. Upstream:
+ * pkg/kubelet/prober/prober_manager.go.
+ */
 import type { Container, Pod } from "../api.ts";
 import { unreachable } from "../invariant.ts";
 import type { PodCommand } from "../pod/podRegistry.ts";
@@ -7,11 +10,11 @@ import { sameValue } from "../sameValue.ts";
 import { PROBE_KINDS, type ProbeKind, probeOf } from "./probeTypes.ts";
 import { hasProbes, type ProbeStates } from "./probeVerdict.ts";
 
-/** Sidecars and regular containers that have a probe. */
+/** Returns the sidecars and regular containers with a probe. */
 export const probedContainers = ({ spec }: Pod): readonly Container[] =>
   [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers].filter(hasProbes);
 
-/** Whether two versions of a pod are probed in the same way. */
+/** Whether two versions of a pod have the same probes. */
 export const sameProbes = (before: Pod, now: Pod): boolean => sameValue(probesIn(before), probesIn(now));
 
 const probesIn = (pod: Pod): unknown =>
@@ -23,12 +26,12 @@ const probesIn = (pod: Pod): unknown =>
   }));
 
 /**
- * `all` while the pod should run. While it is being stopped only readiness is probed, so that it can turn false before
- * the containers end; liveness and startup probes are over. Nothing afterwards.
+ * `all` while the pod should run. `readiness` during termination, so that readiness can turn false before the
+ * containers stop; liveness and startup probes have ended. `none` afterwards.
  */
 export type ProbeMode = "all" | "readiness" | "none";
 
-/** What the worker's command allows. */
+/** Returns the mode for a worker command. */
 export function probeModeOf(command: PodCommand): ProbeMode {
   switch (command.phase) {
     case "sync":
@@ -42,10 +45,10 @@ export function probeModeOf(command: PodCommand): ProbeMode {
   }
 }
 
-/** Whether the startup probe has passed, or there is none to pass. */
+/** Whether the startup probe has passed or does not exist. */
 export const hasStarted = ({ startup }: ProbeStates): boolean => startup === undefined || startup.result === "success";
 
-/** Whether attempts of this kind are made now: startup until it passed, the others from then on. */
+/** Whether a probe of this kind runs now: startup until it has passed, readiness and liveness from then on. */
 export function isProbed(kind: ProbeKind, mode: ProbeMode, states: ProbeStates): boolean {
   const state = states[kind];
   if (state === undefined || state.onHold || mode === "none") return false;

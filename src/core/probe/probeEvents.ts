@@ -1,4 +1,4 @@
-/** What probes say of themselves in events and metrics. Upstream: pkg/kubelet/prober. */
+/** Events and metric labels of probes. Upstream: pkg/kubelet/prober. */
 import type { Container, Pod } from "../api.ts";
 import type { KubeletError } from "../errors.ts";
 import type { KubeletEvent } from "../events.ts";
@@ -11,7 +11,7 @@ const TITLE: Readonly<Record<ProbeKind, string>> = {
   readiness: "Readiness",
 };
 
-/** Value of the label `probe_type`, and the first word of every message. */
+/** Value of the label `probe_type` and first word of every message. */
 export const probeTitle = (kind: ProbeKind): string => TITLE[kind];
 
 const warning = (pod: Pod, containerName: string, reason: string, message: string): KubeletEvent => ({
@@ -21,7 +21,7 @@ const warning = (pod: Pod, containerName: string, reason: string, message: strin
   object: podEventObject(pod, containerName),
 });
 
-/** The event of one attempt; a plain success has none. */
+/** Returns the event of one attempt; none for a success. */
 export function attemptEvent(
   pod: Pod,
   containerName: string,
@@ -39,8 +39,8 @@ export function attemptEvent(
 }
 
 /**
- * The event of an attempt that could not be made; it counts for nothing, whatever it is said to result in: an answer
- * that breaks off in its body is a failure, all else unknown.
+ * Returns the event of an attempt that could not be made. Such an attempt does not count, but upstream's text names a
+ * state: failure for an HTTP response whose body breaks off, else unknown.
  */
 export function erroredEvent(pod: Pod, container: Container, kind: ProbeKind, error: KubeletError): KubeletEvent {
   const brokeOff = probeOf(container, kind)?.httpGet !== undefined && error.code !== "InvalidArgument";

@@ -1,6 +1,6 @@
 /**
- * The verdicts of a pod as a file: what a kubelet that starts again needs so that ready containers stay ready. Keyed by
- * container ID: a verdict on another instance is worth nothing. Liveness is not kept: it is asked anew.
+ * Checkpoint of a pod's probe verdicts, so that ready containers stay ready over a restart of the kubelet. Keyed by
+ * container ID, since a verdict is only valid for its instance. Liveness is not stored: it is probed again.
  */
 import { containerId } from "../ids.ts";
 import { isJsonObject, parseJson } from "../json.ts";
@@ -10,13 +10,19 @@ import type { ProbeVerdict } from "../pod/podActionsTypes.ts";
 export type ProbeVerdicts = ReadonlyMap<string, ProbeVerdict>;
 
 const VERSION = 1;
-/** The length of a file is a multiple of this: verdicts that change leave it as it is, and it is overwritten in place. */
+/**
+ * File length is a multiple of this, so that changed verdicts rarely change it and the file can be overwritten in
+ * place.
+ */
 const LENGTH_STEP = 128;
 
-/** More than any pod's journal has; a longer file is not ours. */
+/** Larger than any pod's journal. A longer file is not a journal. */
 export const MAX_JOURNAL_BYTES = 1 << 20;
 
-/** The file's content, ending in a newline. A container that has not started is what one without an entry is. */
+/**
+ * Returns the content of the file, ending in a newline. Containers that have not started are omitted: no entry means
+ * the same.
+ */
 export function encodeProbeJournal(verdicts: ProbeVerdicts): string {
   const containers = [...verdicts].flatMap(([name, { containerId: id, started, ready }]) =>
     id === undefined || !started ? [] : [{ name, id, started, ready }],
@@ -25,7 +31,7 @@ export function encodeProbeJournal(verdicts: ProbeVerdicts): string {
   return `${text.padEnd(Math.ceil((text.length + 1) / LENGTH_STEP) * LENGTH_STEP - 1)}\n`;
 }
 
-/** The verdicts in a file; undefined when it is not a whole journal. */
+/** Returns the verdicts in a file; undefined when it is not a complete journal. */
 export function decodeProbeJournal(text: string): ProbeVerdicts | undefined {
   const document = parseJson(text);
   if (!isJsonObject(document) || document["version"] !== VERSION || !Array.isArray(document["containers"]))

@@ -1,20 +1,20 @@
 /**
- * When a probe is due: a steady grid per container and probe, shifted by a share of the period that depends on who it
- * is, so that pods started together are not probed together. Instants are monotonic milliseconds.
+ * Schedule of a probe: a fixed grid per container and probe, shifted by a phase derived from their identity, so that
+ * pods started together are not probed together. Instants are monotonic milliseconds.
  *
  *     start    initial delay   phase     period    period
  *       |---------------------|-------*---------*---------*
- *                             * early look: startup and readiness of an instance that has just started
+ *                             * early attempt: startup and readiness of an instance that has just started
  *
- * Differs from upstream: its workers tick from when the pod was added, wherever that falls. The early look stands for
- * its manual trigger of readiness probes; a failed one counts for nothing.
+ * Differs from upstream: its workers tick from when the pod was added. The early attempt replaces upstream's manual
+ * trigger of readiness probes; a failed one does not count.
  */
 import type { MonotonicMs } from "../ids.ts";
 import { monotonicMs } from "../ids.ts";
 import type { Probe, ProbeKind } from "./probeTypes.ts";
 
 export interface ProbeGrid {
-  /** First instant at which the probe may be tried. */
+  /** Earliest instant of an attempt. */
   readonly openAt: MonotonicMs;
   /** First instant of the grid. */
   readonly firstAt: MonotonicMs;
@@ -29,7 +29,7 @@ export interface ProbedContainer {
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** 32 bits of FNV-1a, mixed once more: neighbouring names land far apart. */
+/** 32-bit FNV-1a with an extra mixing step, so that similar names have distant hashes. */
 function hashOf(text: string): number {
   let hash = FNV_OFFSET;
   for (let index = 0; index < text.length; index += 1) {
@@ -39,11 +39,11 @@ function hashOf(text: string): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** The probe's own share of its period, in whole milliseconds from 0 to below the period. The same on every run. */
+/** Returns the phase of a probe in whole milliseconds, from 0 to below the period. Deterministic. */
 export const probePhaseMs = ({ podUid, containerName }: ProbedContainer, kind: ProbeKind, periodMs: number): number =>
   hashOf(`${podUid}/${containerName}/${kind}`) % Math.max(1, periodMs);
 
-/** The grid of a probe on an instance that started at `startedAt`. */
+/** Returns the grid of a probe on an instance that started at `startedAt`. */
 export function probeGrid(
   target: ProbedContainer,
   kind: ProbeKind,
@@ -59,7 +59,7 @@ export function probeGrid(
   };
 }
 
-/** The first instant of the grid after `now`; what was missed meanwhile is not made up for. */
+/** Returns the first grid instant after `now`. Missed instants are skipped. */
 export function nextOnGrid({ firstAt, periodMs }: ProbeGrid, now: MonotonicMs): MonotonicMs {
   if (now < firstAt) return firstAt;
   return monotonicMs(firstAt + (Math.floor((now - firstAt) / periodMs) + 1) * periodMs);

@@ -1,6 +1,6 @@
 /**
- * The state of one probe on one container instance: attempts in, a result that follows them slowly out.
- * Upstream: doProbe in pkg/kubelet/prober/worker.go.
+ * State of one probe on one container instance: turns attempts into a result by thresholds. Upstream: doProbe in
+ * pkg/kubelet/prober/worker.go.
  *
  *     attempts (failureThreshold 2, successThreshold 2)    s s f f s s
  *     readiness result, failure at first                   f s s f f s
@@ -8,13 +8,13 @@
 import type { Probe, ProbeKind, ProbeOutcome, ProbeResult } from "./probeTypes.ts";
 
 export interface ProbeState {
-  /** Result in force. */
+  /** The current result. */
   readonly result: ProbeResult;
-  /** What the last attempts said, all of them alike. */
+  /** The outcome of the last attempt. */
   readonly last: "success" | "failure" | undefined;
-  /** How many attempts in a row said that. */
+  /** The number of consecutive attempts with that outcome. */
   readonly run: number;
-  /** A failed liveness or startup probe has had its say: no attempts until there is a new instance. */
+  /** Set after a liveness or startup probe failed: no attempts until there is a new instance. */
   readonly onHold: boolean;
 }
 
@@ -24,7 +24,7 @@ const INITIAL_RESULT: Readonly<Record<ProbeKind, ProbeResult>> = {
   readiness: "failure",
 };
 
-/** Before the first attempt; `known` is a result that is known already, from before a restart of the kubelet. */
+/** Returns the state before the first attempt. `known` is the result from before a restart of the kubelet. */
 export const initialProbeState = (kind: ProbeKind, known?: ProbeResult): ProbeState => ({
   result: known ?? INITIAL_RESULT[kind],
   last: undefined,
@@ -34,7 +34,7 @@ export const initialProbeState = (kind: ProbeKind, known?: ProbeResult): ProbeSt
 
 type Thresholds = Pick<Probe, "successThreshold" | "failureThreshold">;
 
-/** The state after one more attempt. Attempts in a row below the threshold leave the result as it is. */
+/** Returns the state after one more attempt. A run below the threshold leaves the result unchanged. */
 export function observeAttempt(
   state: ProbeState,
   kind: ProbeKind,

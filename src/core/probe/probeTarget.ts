@@ -1,6 +1,6 @@
 /**
- * From a probe or hook of the API to what is asked of the network: host, port, path and headers, all resolved.
- * Upstream: NewRequestForHTTPGetAction, ResolveContainerPort.
+ * Resolves a network probe or hook: host, port, path and headers. Upstream: NewRequestForHTTPGetAction,
+ * ResolveContainerPort.
  */
 import type { Container } from "../api.ts";
 import { type KubeletError, kubeletError } from "../errors.ts";
@@ -12,15 +12,15 @@ export interface HttpTarget {
   /** Name or address; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
-  /** With query, ready for the request line. */
+  /** Includes the query; ready for the request line. */
   readonly path: string;
-  /** In order; a name may repeat. */
+  /** Ordered; names may repeat. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
 const invalid = (message: string): KubeletError => kubeletError("InvalidArgument", message);
 
-/** A port of the API: a number, or the name of one of the container's ports, or a number written as text. */
+/** Resolves a port of the API: a number, the name of a container port, or a number as text. */
 export function resolvePort(reference: number | string, { ports = [] }: Pick<Container, "ports">): Result<number> {
   if (typeof reference === "string") {
     const named = ports.find(({ name }) => name === reference);
@@ -35,14 +35,14 @@ export function resolvePort(reference: number | string, { ports = [] }: Pick<Con
 const inRange = (port: number): Result<number> =>
   port > 0 && port < 65_536 ? ok(port) : err(invalid(`invalid port number: ${port}`));
 
-/** Scheme and host of a path that is a whole URL are not what is asked for; a fragment never leaves the client. */
+/** Drops scheme and host from a path that is a full URL, and the fragment, which is never sent. */
 function requestPath(path: string): string {
   const [local = ""] = path.replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, "").split("#", 1);
   const rooted = local.startsWith("/") ? local : `/${local}`;
   return rooted.toWellFormed().replace(/[^!-~]|["<>\\^`{|}]/gu, (character) => encodeURIComponent(character));
 }
 
-/** The headers to send: those of the manifest, and ours where it says nothing. An empty Accept sends none. */
+/** Returns the headers of the spec, with defaults for User-Agent and Accept. An empty Accept sends none. */
 function requestHeaders(given: HttpGetAction["httpHeaders"], userAgent: string): HttpTarget["headers"] {
   const headers = (given ?? []).map(({ name = "", value = "" }) => [name, value] as const);
   const first = (wanted: string): string | undefined => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
@@ -54,7 +54,7 @@ function requestHeaders(given: HttpGetAction["httpHeaders"], userAgent: string):
   ];
 }
 
-/** What an httpGet asks for; fails when its port cannot be told. `podIp` is the host unless it names one. */
+/** Resolves an httpGet action; fails when its port cannot be resolved. The host defaults to `podIp`. */
 export function httpTarget(
   action: HttpGetAction,
   container: Pick<Container, "ports">,
@@ -72,6 +72,6 @@ export function httpTarget(
   });
 }
 
-/** `host:port`, with brackets around an IPv6 address. */
+/** Returns `host:port`, with brackets around an IPv6 address. */
 export const joinHostPort = (host: string, port: number): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;

@@ -1,16 +1,16 @@
-/** The words of probing: which probes a container has, what one attempt said, what follows from several. */
+/** Types of probing: the probes of a container, the outcome of one attempt, the result of several. */
 import type { Container } from "../api.ts";
 
-/** A probe as the API has it. */
+/** A probe of the API. */
 export type Probe = NonNullable<Container["livenessProbe"]>;
 export type HttpGetAction = NonNullable<Probe["httpGet"]>;
 
 export type ProbeKind = "startup" | "liveness" | "readiness";
 
-/** In the order in which they matter: the startup probe gates the others. */
+/** Ordered by precedence: the startup probe gates the others. */
 export const PROBE_KINDS: readonly ProbeKind[] = ["startup", "liveness", "readiness"];
 
-/** The probe of one kind; undefined when the container has none. */
+/** Returns the probe of one kind; undefined when the container has none. */
 export function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
   switch (kind) {
     case "startup":
@@ -22,15 +22,18 @@ export function probeOf(container: Container, kind: ProbeKind): Probe | undefine
   }
 }
 
-/** What one attempt said. A warning is a success that deserves an event. An attempt that could not be made is an error. */
+/**
+ * The outcome of one attempt. A warning is a success with an event. An attempt that could not be made is an error
+ * instead.
+ */
 export interface ProbeOutcome {
   readonly result: "success" | "warning" | "failure";
-  /** For people; at most 10 KiB of what the other side said. */
+  /** Human-readable; at most 10 KiB of the response. */
   readonly output: string;
 }
 
-/** What several attempts amount to. */
+/** The result of several attempts. */
 export type ProbeResult = "success" | "failure" | "unknown";
 
-/** Shown to HTTP and gRPC servers as the version of the prober: the API version this kubelet follows. */
+/** The API version of this kubelet, sent to HTTP and gRPC servers as the prober's version. */
 export const PROBER_VERSION = "1.36";

@@ -1,14 +1,14 @@
-/** What the probes of one container instance amount to together. Upstream: UpdatePodStatus, computePodActions. */
+/** Combines the probes of one container instance into a verdict. Upstream: UpdatePodStatus, computePodActions. */
 import type { Container } from "../api.ts";
 import type { ContainerId } from "../ids.ts";
 import type { ProbeVerdict } from "../pod/podActionsTypes.ts";
 import { initialProbeState, type ProbeState } from "./probeState.ts";
 import { PROBE_KINDS, type ProbeKind, probeOf, type ProbeResult } from "./probeTypes.ts";
 
-/** State of each probe of an instance; a kind the container does not have is absent. */
+/** The state of each probe of an instance; kinds that the container does not have are absent. */
 export type ProbeStates = Readonly<Partial<Record<ProbeKind, ProbeState>>>;
 
-/** True when the container has any probe: only then there is a verdict on it. */
+/** Whether the container has a probe. Only then it has a verdict. */
 export const hasProbes = (container: Container): boolean =>
   PROBE_KINDS.some((kind) => probeOf(container, kind) !== undefined);
 
@@ -17,7 +17,7 @@ function knownResult(kind: ProbeKind, known: ProbeVerdict | undefined): ProbeRes
   return kind === "readiness" && known?.ready === true ? "success" : undefined;
 }
 
-/** The states of a new instance; `known` is the verdict on this very instance from before, if there is one. */
+/** Returns the states of a new instance. `known` is the stored verdict on the same instance, if any. */
 export function initialProbeStates(container: Container, known: ProbeVerdict | undefined): ProbeStates {
   const states: Partial<Record<ProbeKind, ProbeState>> = {};
   for (const kind of PROBE_KINDS) {
@@ -26,7 +26,7 @@ export function initialProbeStates(container: Container, known: ProbeVerdict | u
   return states;
 }
 
-/** The verdict the states amount to. Ready needs started; a startup probe that gave up is a container not live. */
+/** Combines the states. Ready requires started; a failed startup probe makes the container not live. */
 export function verdictOf(states: ProbeStates, containerId: ContainerId): ProbeVerdict {
   const { startup, liveness, readiness } = states;
   const started = startup === undefined || startup.result === "success";
@@ -38,13 +38,13 @@ export function verdictOf(states: ProbeStates, containerId: ContainerId): ProbeV
   };
 }
 
-/** Whether it says of the instance what a kubelet that starts would not know without asking the probes again. */
+/** Whether the new verdict is worth storing: a restarted kubelet would otherwise have to probe again to learn it. */
 export const isGain = (before: ProbeVerdict, after: ProbeVerdict): boolean =>
   (after.started && !before.started) || (after.ready && !before.ready);
 
 /**
- * Once a pod is being stopped its liveness and startup probes are over: a failure is no cause any more. Differs from
- * upstream: a container whose startup probe has not passed by then does not count as started, let alone ready.
+ * Returns the states during termination: liveness and startup probes end, so a failure is no longer a cause to restart.
+ * Differs from upstream: a container whose startup probe has not passed by then counts neither as started nor as ready.
  */
 export function quietStates({ startup, readiness }: ProbeStates): ProbeStates {
   return {
@@ -54,8 +54,8 @@ export function quietStates({ startup, readiness }: ProbeStates): ProbeStates {
 }
 
 /**
- * The verdicts as the status tells them while postStart hooks run: a container has not started before its hook ended,
- * whatever its probes, or their absence, say.
+ * Returns the verdicts for the status while postStart hooks run: a container has not started until its hook has
+ * completed, whether or not it has probes.
  */
 export function withHooksRunning(
   verdicts: ReadonlyMap<string, ProbeVerdict>,

@@ -1,8 +1,8 @@
-/** CRI's container states in the kubelet's words, and the order in which pods list what they had. */
+/** Maps CRI container states and orders sandboxes and containers. */
 import { ContainerState } from "../../gen/cri.ts";
 import type { RuntimeContainerState } from "./podRuntimeStatus.ts";
 
-/** CRI's state of a container in the kubelet's word; a number CRI does not know is `unknown`. */
+/** Maps a CRI container state. Unrecognized numbers become `unknown`. */
 export function containerStateOf(state: ContainerState): RuntimeContainerState {
   switch (state) {
     case ContainerState.CONTAINER_CREATED:
@@ -22,9 +22,9 @@ interface Ordered {
 }
 
 /**
- * Orders newest first: by attempt, which only grows within a pod, then by creation time.
- * Differs from upstream: the runtime's wall clock may have been set back between two attempts, and then the older of
- * the two would pass for what runs.
+ * Compares for newest-first order: by attempt, which only grows within a pod, then by creation time. Differs from
+ * upstream, which compares creation time first: if the runtime's wall clock is set back between two attempts, the older
+ * one would seem to be current.
  */
 export function newestFirst(a: Ordered, b: Ordered): number {
   if (a.attempt !== b.attempt) return b.attempt - a.attempt;

@@ -1,6 +1,6 @@
 /**
- * What the runtime said of one pod at one inspection, in the kubelet's own words. Ordered by `sequence`, a local
- * counter, never by the clock of another process. Counterpart: kubecontainer.PodStatus.
+ * The runtime status of one pod from one inspection. Ordered by `sequence`, a local counter, because clocks of other
+ * processes are not comparable. Upstream: kubecontainer.PodStatus.
  */
 import type { ContainerId, EpochMs, MonotonicMs, PodUid, SandboxId } from "../ids.ts";
 
@@ -11,9 +11,9 @@ export interface RuntimeSandbox {
   readonly createdAt: EpochMs;
   /** Primary address first; empty for host-network pods. */
   readonly ips: readonly string[];
-  /** True when the sandbox shares the node's network namespace. */
+  /** Whether the sandbox shares the node's network namespace. */
   readonly hostNetwork: boolean;
-  /** True when the runtime said nothing of the network: then a missing address is no reason for a new sandbox. */
+  /** Set when the runtime reported no network status. A missing address is then no reason for a new sandbox. */
   readonly networkUnknown?: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface RuntimeUser {
   readonly supplementalGroups: readonly number[];
 }
 
-/** Limits in force as the runtime reports them, in cgroup v1 units; 0 stands for none. */
+/** Resource limits as the runtime reports them, in cgroup v1 units; 0 means none. */
 export interface RuntimeResources {
   readonly cpuShares: bigint;
   readonly cpuQuotaUs: bigint;
@@ -45,16 +45,16 @@ export interface RuntimeContainer {
   readonly createdAt: EpochMs;
   readonly startedAt: EpochMs | undefined;
   readonly finishedAt: EpochMs | undefined;
-  /** Monotonic instant of the exit, fixed when it was first seen; present exactly for exited containers. */
+  /** Monotonic instant of the exit, fixed when first observed; set only for exited containers. */
   readonly exitedAt: MonotonicMs | undefined;
   readonly exitCode: number;
-  /** Runtime's reason: Completed, Error, OOMKilled, ContainerCannotRun... */
+  /** The runtime's reason: Completed, Error, OOMKilled, ContainerCannotRun... */
   readonly reason: string;
-  /** Runtime's message, or the termination message read from the host once the container has exited. */
+  /** The runtime's message, or the termination message read from the host once the container has exited. */
   readonly message: string;
-  /** Image as the user wrote it. */
+  /** The image as written in the spec. */
   readonly image: string;
-  /** Reference that resolves to what runs (`repo@sha256:...`, or the image ID). */
+  /** Reference that resolves to the running image (`repo@sha256:...`, or the image ID). */
   readonly imageRef: string;
   readonly imageId: string;
   /** `io.kubernetes.container.hash`: hash of the container spec it was created from. */
@@ -62,11 +62,11 @@ export interface RuntimeContainer {
   readonly logPath: string;
   /** Host path of the termination message file, from the container's mounts. */
   readonly terminationMessageFile: string | undefined;
-  /** Signal that asks it to end, by name, where the runtime tells. */
+  /** Name of the stop signal, if the runtime reports it. */
   readonly stopSignal?: string;
-  /** User the first process runs as, where the runtime tells. */
+  /** User of the first process, if the runtime reports it. */
   readonly user?: RuntimeUser;
-  /** Where the runtime tells. */
+  /** Set if the runtime reports it. */
   readonly resources?: RuntimeResources;
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -75,15 +75,15 @@ export interface PodRuntimeStatus {
   readonly podUid: PodUid;
   readonly name: string;
   readonly namespace: string;
-  /** Newest first (creation time, then attempt). */
+  /** Newest first (attempt, then creation time). */
   readonly sandboxes: readonly RuntimeSandbox[];
   /** Every attempt of every container, newest first. */
   readonly containers: readonly RuntimeContainer[];
-  /** Drawn when the inspection began: it saw every effect finished before. */
+  /** Assigned when the inspection began: the inspection saw every effect completed before. */
   readonly sequence: number;
 }
 
-/** Status of a pod of which the runtime knows nothing. */
+/** Returns the status of a pod that the runtime does not know. */
 export const emptyRuntimeStatus = (
   podUid: PodUid,
   name: string,

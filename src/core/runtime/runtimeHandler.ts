@@ -1,6 +1,6 @@
 /**
- * Which handler of the runtime runs a pod, what that costs, and what pods can have under it. Counterparts: pkg/kubelet/runtimeclass,
- * kubelet_getters.go, kubelet_pods.go.
+ * The runtime handler of a pod, its overhead, and the features that pods have under it. Upstream:
+ * pkg/kubelet/runtimeclass, kubelet_getters.go, kubelet_pods.go.
  */
 import type { Pod } from "../api.ts";
 import type { ApiObjects } from "../api/apiResources.ts";
@@ -9,13 +9,13 @@ import { isStaticPod } from "../pod/criticalPod.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { RuntimeState } from "./runtimeState.ts";
 
-/** All RuntimeClasses there are, by name. */
+/** All RuntimeClasses by name. */
 export type RuntimeClasses = ReadonlyMap<string, ApiObjects["runtimeclasses"]>;
 
 /**
- * A static pod with the overhead of its class, which the API server's admission gives others. One it states itself counts
- * as it is, as upstream; one it got before (`known`) it keeps, whatever becomes of the class.
- * Counterpart: plugin/pkg/admission/runtimeclass.
+ * Adds the overhead of its RuntimeClass to a static pod; other pods get it from the API server's admission. As in
+ * upstream, an overhead in the manifest is kept. An overhead that was added before (`known`) stays, even if the class
+ * changes. Upstream: plugin/pkg/admission/runtimeclass.
  */
 export function withOverhead(pod: Pod, classes: RuntimeClasses, known?: Pod): Pod {
   const { runtimeClassName = "", overhead } = pod.spec;
@@ -24,7 +24,10 @@ export function withOverhead(pod: Pod, classes: RuntimeClasses, known?: Pod): Po
   return added === undefined ? pod : { ...pod, spec: { ...pod.spec, overhead: added } };
 }
 
-/** The handler's name, empty for the default one; NotFound when the pod's class is not there, or its overhead on its way. */
+/**
+ * Returns the name of the handler, empty for the default. Returns NotFound when the pod's class does not exist, or its
+ * overhead is not added yet.
+ */
 export function runtimeHandlerOf(pod: Pod, classes: RuntimeClasses): Result<string> {
   const name = pod.spec.runtimeClassName ?? "";
   if (name === "") return ok("");
@@ -34,7 +37,7 @@ export function runtimeHandlerOf(pod: Pod, classes: RuntimeClasses): Result<stri
   return err(kubeletError("NotFound", message, { reason: "CreatePodSandboxError" }));
 }
 
-/** Why pods under this handler cannot have user ids of their own, in upstream's words; undefined when they can. */
+/** Returns upstream's message why pods under this handler cannot have user namespaces; undefined when they can. */
 export function userNamespacesFault({ handlers }: Pick<RuntimeState, "handlers">, handler: string): string | undefined {
   const known = handlers?.find(({ name }) => name === handler);
   if (known?.userNamespaces === true) return undefined;
@@ -44,6 +47,6 @@ export function userNamespacesFault({ handlers }: Pick<RuntimeState, "handlers">
   return known === undefined ? `${fault}: the handler ${JSON.stringify(handler)} is not known` : fault;
 }
 
-/** Whether containers under this handler can have mounts that are read-only with all that is mounted below. */
+/** Whether containers under this handler can have recursive read-only mounts. */
 export const hasRecursiveReadOnlyMounts = ({ handlers }: Pick<RuntimeState, "handlers">, handler: string): boolean =>
   handlers?.find(({ name }) => name === handler)?.recursiveReadOnlyMounts ?? false;

@@ -1,4 +1,4 @@
-/** What one relist says: which pods have anything in the runtime, in a form cheap to compare with the next one. */
+/** The result of one relist: the pods in the runtime, in a form that is cheap to compare with the next relist. */
 import { POD_UID_LABEL } from "../container/labels.ts";
 import { isPathSegment } from "../pathSegment.ts";
 import { perObject } from "../perObject.ts";
@@ -6,28 +6,28 @@ import { type PodUid, podUid } from "../ids.ts";
 import type { Container, PodSandbox } from "../../gen/cri.ts";
 import type { PodRuntimeStatus, RuntimeContainerState } from "./podRuntimeStatus.ts";
 
-/** One pod of a listing. */
+/** A pod in a relist. */
 export interface ListedPod {
   readonly podUid: PodUid;
   readonly name: string;
   readonly namespace: string;
-  /** True when a sandbox is ready or a container runs. */
+  /** Whether a sandbox is ready or a container is running. */
   readonly running: boolean;
-  /** IDs with states, sorted: two listings with equal prints saw the same. */
+  /** Sorted IDs with states. Equal prints mean equal states. */
   readonly print: string;
 }
 
 export interface RuntimeListing {
   readonly pods: ReadonlyMap<PodUid, ListedPod>;
-  /** Which pod a container or sandbox ID belongs to. */
+  /** The pod of each container or sandbox ID. */
   readonly owners: ReadonlyMap<string, PodUid>;
-  /** IDs left out because no kubelet can have made their labels; absent when there are none. */
+  /** IDs left out because their labels cannot be a kubelet's; absent when there are none. */
   readonly ignored?: readonly string[];
 }
 
 export const emptyListing: RuntimeListing = { pods: new Map(), owners: new Map() };
 
-/** What each pod was seen to be, by a listing or by inspections. */
+/** The last known print of each pod, from a relist or from inspections. */
 export interface PodPrints {
   readonly pods: ReadonlyMap<PodUid, Pick<ListedPod, "print">>;
 }
@@ -39,11 +39,11 @@ const CONTAINER_RUNNING = 1;
 const NAME_LABEL = "io.kubernetes.pod.name";
 const NAMESPACE_LABEL = "io.kubernetes.pod.namespace";
 
-/** Whether the pod these labels name can have directories: each of its names becomes one. */
+/** Whether the pod in these labels can have directories: UID, name and namespace each become a directory name. */
 const canHaveDirectories = (uid: string, labels: Readonly<Record<string, string>>): boolean =>
   [uid, labels[NAME_LABEL] ?? "", labels[NAMESPACE_LABEL] ?? ""].every((text) => text === "" || isPathSegment(text));
 
-/** Groups a listing by pod. Sandboxes and containers without the kubelet's labels are somebody else's. */
+/** Groups a relist by pod. Ignores sandboxes and containers without the kubelet's labels. */
 export function listingOf(sandboxes: readonly PodSandbox[], containers: readonly Container[]): RuntimeListing {
   const owners = new Map<string, PodUid>();
   const parts = new Map<PodUid, { name: string; namespace: string; running: boolean; prints: string[] }>();
@@ -83,7 +83,9 @@ const STATE_NUMBERS: Readonly<Record<RuntimeContainerState, number>> = {
   unknown: 3,
 };
 
-/** What the last inspections saw, to be compared with a listing; pods of which nothing was left are not in it. */
+/**
+ * Returns the prints of the last inspections, to compare with a relist. Omits pods without sandboxes and containers.
+ */
 export function inspectedPrints(statuses: readonly PodRuntimeStatus[]): PodPrints {
   const pods = new Map<PodUid, Pick<ListedPod, "print">>();
   for (const status of statuses) {
@@ -101,7 +103,7 @@ const inspectedPrint = perObject(({ sandboxes, containers }: PodRuntimeStatus): 
   return parts.sort().join(" ");
 });
 
-/** Pods that differ: came, went, or changed state. */
+/** Returns the pods that were added, removed or changed state. */
 export function changedPods(before: PodPrints, after: PodPrints): readonly PodUid[] {
   const changed: PodUid[] = [];
   for (const [uid, { print }] of after.pods) if (before.pods.get(uid)?.print !== print) changed.push(uid);

@@ -1,8 +1,8 @@
-/** Whether the runtime can be worked with, and what it can do. Counterpart: pkg/kubelet/runtime.go runtimeState. */
+/** Health and features of the runtime. Upstream: runtimeState in pkg/kubelet/runtime.go. */
 import type { StatusResponse } from "../../gen/cri.ts";
 import type { MonotonicMs } from "../ids.ts";
 
-/** What pods can have under one handler of the runtime; the empty name is the default one. */
+/** Features of one runtime handler; the empty name is the default handler. */
 export interface RuntimeHandlerState {
   readonly name: string;
   readonly recursiveReadOnlyMounts: boolean;
@@ -10,21 +10,21 @@ export interface RuntimeHandlerState {
 }
 
 export interface RuntimeState {
-  /** Empty when pods can be synced; upstream's texts otherwise. */
+  /** Upstream's texts; empty when pods can be synced. */
   readonly runtimeProblems: readonly string[];
   /** Empty when pods that need the pod network can be synced. */
   readonly networkProblems: readonly string[];
-  /** Since when it cannot be reached; undefined while it can. */
+  /** Since when the runtime is unreachable; undefined while it is reachable. */
   readonly downSince: MonotonicMs | undefined;
   readonly runtimeName: string;
   readonly runtimeVersion: string;
-  /** undefined until the runtime has answered once; empty when it does not tell. */
+  /** Undefined before the first response; empty when the runtime does not report handlers. */
   readonly handlers: readonly RuntimeHandlerState[] | undefined;
-  /** Whether it can keep groups of the image out of a container; undefined when it tells of no features. */
+  /** Whether the runtime supports supplementalGroupsPolicy; undefined when it does not report features. */
   readonly supplementalGroupsPolicy: boolean | undefined;
 }
 
-/** Before the runtime has answered once. */
+/** The state before the first response of the runtime. */
 export const unknownRuntimeState: RuntimeState = {
   runtimeProblems: ["container runtime status check may not have completed yet"],
   networkProblems: [],
@@ -35,7 +35,7 @@ export const unknownRuntimeState: RuntimeState = {
   supplementalGroupsPolicy: undefined,
 };
 
-/** The state after a Status answer. */
+/** Returns the state after a Status response. */
 export function runtimeStateOf(
   { status, runtimeHandlers, features }: StatusResponse,
   { runtimeName, runtimeVersion }: Pick<RuntimeState, "runtimeName" | "runtimeVersion">,
@@ -61,7 +61,7 @@ export function runtimeStateOf(
   };
 }
 
-/** The state after a Status call failed, at `now`. */
+/** Returns the state after a failed Status call at `now`. */
 export const runtimeDown = (previous: RuntimeState, message: string, now: MonotonicMs): RuntimeState => ({
   ...previous,
   runtimeProblems: [`container runtime is down: ${message}`],

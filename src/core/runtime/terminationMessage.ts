@@ -1,14 +1,17 @@
-/** Limits and the log form of termination messages. Counterpart: kuberuntime_container.go. */
+/** Limits of termination messages, and messages from container logs. Upstream: kuberuntime_container.go. */
 
-/** Most a container may say in its termination message file. */
+/** Maximum size of a termination message file. */
 export const MAX_TERMINATION_MESSAGE_BYTES = 4096;
-/** Most that is taken from the log when the file is empty. */
+/** Maximum size of a message from the log, which replaces an empty file. */
 const MAX_LOG_MESSAGE_BYTES = 2048;
-/** How much of the log's end holds that: 80 lines with their prefixes, the first of them as long as CRI allows. */
+/**
+ * Bytes to read from the end of the log: enough for 80 lines with prefixes, of which the first has CRI's maximum
+ * length.
+ */
 export const LOG_TAIL_BYTES = 24 * 1024;
 const MAX_LOG_MESSAGE_LINES = 80;
 
-/** The last lines of a CRI-format log as a message: time, stream and tag are dropped. */
+/** Returns the last lines of a CRI log as a message, without time, stream and tag. */
 export function logTailMessage(tail: string): string {
   const lines = tail.split("\n").filter((line) => line !== "");
   const parsed = lines.flatMap((line) => {
@@ -19,7 +22,7 @@ export function logTailMessage(tail: string): string {
   return lastBytes(text, MAX_LOG_MESSAGE_BYTES);
 }
 
-/** The beginning of a text in at most so many bytes of UTF-8; a character cut in two is left out. */
+/** Returns the start of a text, at most `maxBytes` of UTF-8, without a partial character. */
 export function firstBytes(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= maxBytes) return text;
@@ -28,14 +31,11 @@ export function firstBytes(text: string, maxBytes: number): string {
   return new TextDecoder().decode(bytes.subarray(0, end));
 }
 
-/**
- * What the status says of an exit: the runtime's own words, then the container's. What could not be read takes their
- * place.
- */
+/** Returns the exit message of the status: the runtime's message, then the container's. */
 export const joinedMessage = (ofRuntime: string, ofContainer: string): string =>
   [ofRuntime, ofContainer].filter((text) => text !== "").join(": ");
 
-/** The end of a text in at most so many bytes of UTF-8; a character cut in two is left out. */
+/** Returns the end of a text, at most `maxBytes` of UTF-8, without a partial character. */
 function lastBytes(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   let start = Math.max(0, bytes.length - maxBytes);

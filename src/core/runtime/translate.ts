@@ -1,7 +1,7 @@
 /**
- * The runtime's answers about one pod as a PodRuntimeStatus. What cannot change any more (an exited container, a
- * stopped sandbox) is carried over from the status before, with the instant its exit was first seen.
- * Upstream: kuberuntime's GetPodStatus and toKubeContainerStatus.
+ * Translates the runtime's responses about one pod to a PodRuntimeStatus. Carries over from the previous status what
+ * cannot change any more (exited containers, stopped sandboxes), with the instant when the exit was first observed.
+ * Upstream: GetPodStatus and toKubeContainerStatus of kuberuntime.
  */
 import {
   type Container,
@@ -25,25 +25,25 @@ import type {
 } from "./podRuntimeStatus.ts";
 import { findIdentified } from "../findNamed.ts";
 
-/** One listed sandbox and its status; undefined when it was not asked for. */
+/** A listed sandbox and its status; undefined when it was not requested. */
 export interface SandboxAnswer {
   readonly listed: PodSandbox;
   readonly status: PodSandboxStatus | undefined;
 }
 
-/** One listed container and its status; undefined when it was not asked for. */
+/** A listed container and its status; undefined when it was not requested. */
 export interface ContainerAnswer {
   readonly listed: Container;
   readonly status: ContainerStatus | undefined;
 }
 
-/** Everything one inspection of a pod brought back. */
+/** All responses of one inspection. */
 export interface PodAnswers {
   readonly podUid: PodUid;
   readonly sandboxes: readonly SandboxAnswer[];
   readonly containers: readonly ContainerAnswer[];
   readonly previous: PodRuntimeStatus | undefined;
-  /** Drawn when the inspection began. */
+  /** Assigned when the inspection began. */
   readonly sequence: number;
   readonly now: MonotonicMs;
   readonly wall: EpochMs;
@@ -63,8 +63,8 @@ const previousContainer = (previous: PodRuntimeStatus | undefined, id: string): 
   findIdentified(previous?.containers, id);
 
 /**
- * False when all there is to say of the sandbox is known: it has stopped, or it is as ready as before and has its
- * addresses, which stay for as long as it is. Upstream asks each time.
+ * Whether to request the sandbox's status. Not needed when the sandbox has stopped, or is as ready as before and has
+ * its addresses, which never change. Upstream requests it each time.
  */
 export function needsSandboxStatus(listed: PodSandbox, previous: PodRuntimeStatus | undefined): boolean {
   const known = previousSandbox(previous, listed.id);
@@ -73,7 +73,9 @@ export function needsSandboxStatus(listed: PodSandbox, previous: PodRuntimeStatu
   return !known.ready || (known.ips.length === 0 && !known.hostNetwork);
 }
 
-/** False when the container is known to have exited: nothing of it changes any more. */
+/**
+ * Whether to request the container's status. Not needed when it is known to have exited, after which it never changes.
+ */
 export const needsContainerStatus = (listed: Container, previous: PodRuntimeStatus | undefined): boolean =>
   containerStateOf(listed.state) !== "exited" || previousContainer(previous, listed.id)?.state !== "exited";
 
@@ -125,14 +127,15 @@ function restartCountOf(annotations: Readonly<Record<string, string>>, attempt: 
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : attempt;
 }
 
-/** When an exit happened on our own clock: as long ago as the wall clock says, but never in the future. */
+/** Converts an exit time to the monotonic clock, by its age on the wall clock; never in the future. */
 function exitInstant(finishedAt: EpochMs | undefined, now: MonotonicMs, wall: EpochMs): MonotonicMs {
   return monotonicMs(now - (finishedAt === undefined ? 0 : Math.max(0, wall - finishedAt)));
 }
 
 /**
- * The kubelet's own file at the termination message path. A volume mounted at the same path has content, and even a kind
- * of file, that the pod decides. Differs from upstream: it reads whatever is mounted first at that path.
+ * Returns the kubelet's own file at the termination message path. A volume mounted at the same path may contain
+ * anything, even a special file, that the pod provides. Differs from upstream, which reads the first mount at that
+ * path.
  */
 function terminationMessageFileOf(status: ContainerStatus | undefined, podUid: PodUid): string | undefined {
   const path = status?.annotations[TERMINATION_MESSAGE_PATH];
@@ -188,10 +191,10 @@ function toContainer(answer: ContainerAnswer, answers: PodAnswers): RuntimeConta
 const byAge = (a: RuntimeContainer, b: RuntimeContainer): number =>
   newestFirst({ createdAt: a.createdAt, attempt: a.restartCount }, { createdAt: b.createdAt, attempt: b.restartCount });
 
-/** The pod's status as of one inspection: sandboxes and containers newest first. */
+/** Returns the pod's status after one inspection, with sandboxes and containers newest first. */
 export function translatePodStatus(answers: PodAnswers): PodRuntimeStatus {
   const { podUid, previous, sequence } = answers;
-  // A container's name becomes a directory.
+  // Omit containers whose name is not a valid directory name.
   const containers = answers.containers.map((answer) => toContainer(answer, answers));
   const labels = answers.sandboxes[0]?.listed.labels ?? answers.containers[0]?.listed.labels;
   return {

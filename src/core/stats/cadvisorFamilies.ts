@@ -1,10 +1,13 @@
-/** The families of `/metrics/cadvisor` and what each shows of a subject. Counterpart: cadvisor's metrics/prometheus.go. */
+/**
+ * The metric families of `/metrics/cadvisor` and their samples of each subject. Upstream: metrics/prometheus.go of
+ * cadvisor.
+ */
 import type { DiskUse, Subject } from "./cadvisorSubjects.ts";
 import type { CgroupFigure } from "./cgroupFigures.ts";
 import { type Family, labelText, type Sample } from "./exposition.ts";
 import type { InterfaceCounters } from "./procText.ts";
 
-/** What one subject has in a family; labels are those beside the common ones. */
+/** A metric family. Its samples carry only the labels beyond the common ones. */
 export interface CadvisorFamily extends Omit<Family, "samples"> {
   samplesOf(subject: Subject): readonly Sample[];
 }
@@ -18,7 +21,7 @@ const shared = (name: string, help: string): Pick<Family, "name" | "help" | "typ
   type: name.endsWith("_total") || name === "memory_failcnt" ? "counter" : "gauge",
 });
 
-/** A figure of the cgroup, or of the runtime where that tells, as of its time. */
+/** A cgroup figure, or the runtime's figure and time if the runtime reports one. */
 const figure = (
   name: string,
   help: string,
@@ -35,11 +38,11 @@ const figure = (
   };
 };
 
-/** Without the digits that the multiplication adds. */
+/** Rounds off the digits that the multiplication adds. */
 const scaled = (value: number, factor: number): number =>
   factor === 1 ? value : Number((value * factor).toPrecision(15));
 
-/** Of who has a limit of CPU time; others are never throttled. */
+/** Only subjects with a CPU limit have throttling figures. */
 const throttling = (name: string, help: string, of: CgroupFigure, factor = 1): CadvisorFamily => {
   const family = figure(name, help, of, { factor });
   return {
@@ -48,7 +51,7 @@ const throttling = (name: string, help: string, of: CgroupFigure, factor = 1): C
   };
 };
 
-/** What was asked for: it has no time. */
+/** Configured limits have no timestamp. */
 const spec = (name: string, help: string, of: CgroupFigure): CadvisorFamily => ({
   ...shared(`spec_${name}`, help),
   samplesOf: ({ figures }) => [{ value: figures[of] }],
@@ -78,43 +81,43 @@ const inSeconds = (ms: number | undefined): number | undefined =>
 const NANO = { factor: SECONDS_PER_NANO };
 
 const CPU: readonly CadvisorFamily[] = [
-  throttling("cpu_cfs_burst_periods_total", "Periods in which more than the limit was used.", "bursts"),
-  throttling("cpu_cfs_burst_seconds_total", "Time beyond the limit that was used.", "burstNs", SECONDS_PER_NANO),
-  throttling("cpu_cfs_periods_total", "Periods in which anything ran.", "periods"),
-  throttling("cpu_cfs_throttled_periods_total", "Periods in which the limit was reached.", "throttledPeriods"),
-  throttling("cpu_cfs_throttled_seconds_total", "Time spent waiting at the limit.", "throttledNs", SECONDS_PER_NANO),
+  throttling("cpu_cfs_burst_periods_total", "Periods with CPU usage above the limit.", "bursts"),
+  throttling("cpu_cfs_burst_seconds_total", "CPU time used above the limit.", "burstNs", SECONDS_PER_NANO),
+  throttling("cpu_cfs_periods_total", "Periods with running tasks.", "periods"),
+  throttling("cpu_cfs_throttled_periods_total", "Periods throttled by the CPU limit.", "throttledPeriods"),
+  throttling("cpu_cfs_throttled_seconds_total", "Time throttled by the CPU limit.", "throttledNs", SECONDS_PER_NANO),
   figure("cpu_system_seconds_total", "CPU time in the kernel.", "systemNs", NANO),
   figure("cpu_usage_seconds_total", "CPU time.", "cpuNs", { ...NANO, labels: { cpu: "total" } }),
   figure("cpu_user_seconds_total", "CPU time outside the kernel.", "userNs", NANO),
 ];
 
 const DISKS: readonly CadvisorFamily[] = [
-  disk("inodes_free", "Inodes left.", ({ inodesFree }) => inodesFree),
-  { ...disk("inodes_total", "Inodes there are.", ({ inodes }) => inodes), type: "gauge" },
-  disk("io_current", "Requests under way.", ({ counters }) => counters?.ioCurrent),
-  disk("io_time_seconds_total", "Time with requests under way.", ({ counters }) => inSeconds(counters?.ioMs)),
-  disk("io_time_weighted_seconds_total", "Time of all requests together.", ({ counters }) =>
+  disk("inodes_free", "Free inodes.", ({ inodesFree }) => inodesFree),
+  { ...disk("inodes_total", "Total inodes.", ({ inodes }) => inodes), type: "gauge" },
+  disk("io_current", "Requests in progress.", ({ counters }) => counters?.ioCurrent),
+  disk("io_time_seconds_total", "Time with requests in progress.", ({ counters }) => inSeconds(counters?.ioMs)),
+  disk("io_time_weighted_seconds_total", "Total time of all requests.", ({ counters }) =>
     inSeconds(counters?.weightedIoMs),
   ),
   disk("limit_bytes", "Size of the file system.", ({ capacityBytes }) => capacityBytes),
-  disk("read_seconds_total", "Time of all reads together.", ({ counters }) => inSeconds(counters?.readMs)),
+  disk("read_seconds_total", "Total time of all reads.", ({ counters }) => inSeconds(counters?.readMs)),
   disk("reads_bytes_total", "Bytes read.", ({ io }) => io?.readBytes),
   disk("reads_merged_total", "Reads merged with others.", ({ counters }) => counters?.readsMerged),
   disk("reads_total", "Reads.", ({ counters, io }) => counters?.reads ?? io?.reads),
   disk("sector_reads_total", "Sectors read.", ({ counters }) => counters?.sectorsRead),
   disk("sector_writes_total", "Sectors written.", ({ counters }) => counters?.sectorsWritten),
   disk("usage_bytes", "Bytes in use.", ({ usedBytes }) => usedBytes),
-  disk("write_seconds_total", "Time of all writes together.", ({ counters }) => inSeconds(counters?.writeMs)),
+  disk("write_seconds_total", "Total time of all writes.", ({ counters }) => inSeconds(counters?.writeMs)),
   disk("writes_bytes_total", "Bytes written.", ({ io }) => io?.writeBytes),
   disk("writes_merged_total", "Writes merged with others.", ({ counters }) => counters?.writesMerged),
   disk("writes_total", "Writes.", ({ counters, io }) => counters?.writes ?? io?.writes),
 ];
 
 const MEMORY: readonly CadvisorFamily[] = [
-  figure("memory_cache", "Memory of files.", "cache"),
-  figure("memory_failcnt", "Times the limit was reached.", "memoryFailures"),
+  figure("memory_cache", "Page cache.", "cache"),
+  figure("memory_failcnt", "Times the memory limit was reached.", "memoryFailures"),
   {
-    ...shared("memory_failures_total", "Pages that were not in memory."),
+    ...shared("memory_failures_total", "Page faults."),
     samplesOf: ({ figures, time }) =>
       FAILURES.map(([type, scope, of]) => ({
         labels: labelText({ failure_type: type, scope }),
@@ -122,38 +125,38 @@ const MEMORY: readonly CadvisorFamily[] = [
         time,
       })),
   },
-  figure("memory_kernel_usage", "Memory of the kernel.", "kernelMemory"),
-  figure("memory_mapped_file", "Memory of mapped files.", "mappedFile"),
-  figure("memory_max_usage_bytes", "Most memory in use so far.", "memoryMax"),
-  figure("memory_rss", "Memory of processes.", "rss"),
+  figure("memory_kernel_usage", "Kernel memory.", "kernelMemory"),
+  figure("memory_mapped_file", "Mapped files in memory.", "mappedFile"),
+  figure("memory_max_usage_bytes", "Maximum memory usage so far.", "memoryMax"),
+  figure("memory_rss", "Anonymous memory of processes.", "rss"),
   figure("memory_swap", "Swap in use.", "swap"),
-  figure("memory_total_active_file_bytes", "Memory of files used a short while ago.", "activeFile"),
-  figure("memory_total_inactive_file_bytes", "Memory of files not used for a while.", "inactiveFile"),
-  figure("memory_usage_bytes", "Memory in use, files included.", "memoryUsage"),
-  figure("memory_working_set_bytes", "Memory that cannot be taken away easily.", "workingSet"),
+  figure("memory_total_active_file_bytes", "Recently used page cache.", "activeFile"),
+  figure("memory_total_inactive_file_bytes", "Page cache not used recently.", "inactiveFile"),
+  figure("memory_usage_bytes", "Memory usage, including page cache.", "memoryUsage"),
+  figure("memory_working_set_bytes", "Memory usage without inactive page cache.", "workingSet"),
 ];
 
 const NETWORK: readonly CadvisorFamily[] = [
   network("receive_bytes", "Bytes received.", "rxBytes"),
   network("receive_errors", "Errors while receiving.", "rxErrors"),
-  network("receive_packets_dropped", "Packets received and dropped.", "rxDropped"),
+  network("receive_packets_dropped", "Incoming packets dropped.", "rxDropped"),
   network("receive_packets", "Packets received.", "rxPackets"),
   network("transmit_bytes", "Bytes sent.", "txBytes"),
   network("transmit_errors", "Errors while sending.", "txErrors"),
-  network("transmit_packets_dropped", "Packets to send that were dropped.", "txDropped"),
+  network("transmit_packets_dropped", "Outgoing packets dropped.", "txDropped"),
   network("transmit_packets", "Packets sent.", "txPackets"),
 ];
 
 const PRESSURE: readonly CadvisorFamily[] = [
-  figure("pressure_cpu_stalled_seconds_total", "Time in which all waited for a CPU.", "cpuFullNs", NANO),
-  figure("pressure_cpu_waiting_seconds_total", "Time in which some waited for a CPU.", "cpuSomeNs", NANO),
-  figure("pressure_io_stalled_seconds_total", "Time in which all waited for a disk.", "ioFullNs", NANO),
-  figure("pressure_io_waiting_seconds_total", "Time in which some waited for a disk.", "ioSomeNs", NANO),
-  figure("pressure_memory_stalled_seconds_total", "Time in which all waited for memory.", "memoryFullNs", NANO),
-  figure("pressure_memory_waiting_seconds_total", "Time in which some waited for memory.", "memorySomeNs", NANO),
+  figure("pressure_cpu_stalled_seconds_total", "Time in which all tasks waited for a CPU.", "cpuFullNs", NANO),
+  figure("pressure_cpu_waiting_seconds_total", "Time in which some tasks waited for a CPU.", "cpuSomeNs", NANO),
+  figure("pressure_io_stalled_seconds_total", "Time in which all tasks waited for I/O.", "ioFullNs", NANO),
+  figure("pressure_io_waiting_seconds_total", "Time in which some tasks waited for I/O.", "ioSomeNs", NANO),
+  figure("pressure_memory_stalled_seconds_total", "Time in which all tasks waited for memory.", "memoryFullNs", NANO),
+  figure("pressure_memory_waiting_seconds_total", "Time in which some tasks waited for memory.", "memorySomeNs", NANO),
 ];
 
-/** All of them, by name. */
+/** All families, sorted by name. */
 export const CADVISOR_FAMILIES: readonly CadvisorFamily[] = [
   ...CPU,
   ...DISKS,
@@ -162,25 +165,25 @@ export const CADVISOR_FAMILIES: readonly CadvisorFamily[] = [
   ...PRESSURE,
   figure("file_descriptors", "Open files.", "fileDescriptors"),
   {
-    ...shared("last_seen", "When this was measured."),
+    ...shared("last_seen", "Time of the measurement."),
     samplesOf: ({ time }: Subject) => [{ value: Math.floor(time / MS_PER_SECOND), time }],
   },
-  figure("oom_events_total", "Processes ended for want of memory.", "oomKills"),
+  figure("oom_events_total", "Processes killed for lack of memory.", "oomKills"),
   figure("processes", "Processes.", "processes"),
   figure("sockets", "Open sockets.", "sockets"),
   spec("cpu_period", "Length of a period, in microseconds.", "cpuPeriodUs"),
   spec("cpu_quota", "CPU time per period, in microseconds.", "cpuQuotaUs"),
   spec("cpu_shares", "Share of CPU time.", "cpuShares"),
-  spec("memory_limit_bytes", "Limit of memory; 0 for none.", "memoryLimit"),
-  spec("memory_reservation_limit_bytes", "Memory that is not taken away; 0 for none.", "memoryReservation"),
-  spec("memory_swap_limit_bytes", "Limit of swap; 0 for none.", "swapLimit"),
+  spec("memory_limit_bytes", "Memory limit; 0 for none.", "memoryLimit"),
+  spec("memory_reservation_limit_bytes", "Memory reservation; 0 for none.", "memoryReservation"),
+  spec("memory_swap_limit_bytes", "Swap limit; 0 for none.", "swapLimit"),
   {
-    ...shared("start_time_seconds", "When it was started."),
+    ...shared("start_time_seconds", "Start time."),
     samplesOf: ({ createdAt }: Subject) => [
       { value: createdAt === undefined ? undefined : Math.floor(createdAt / MS_PER_SECOND) },
     ],
   },
   figure("threads", "Threads.", "threads"),
-  figure("threads_max", "Limit of threads; 0 for none.", "threadsMax"),
+  figure("threads_max", "Maximum number of threads; 0 for none.", "threadsMax"),
   figure("ulimits_soft", "Soft limit of the first process.", "maxOpenFiles", { labels: { ulimit: "max_open_files" } }),
 ].sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,12 +1,12 @@
 /**
- * The page `/metrics/cadvisor` in the Prometheus text format, family by family: it has tens of thousands of lines, and
- * who prints it may pause in between. Counterpart: prometheusNewCollector of the kubelet's server.
+ * The page `/metrics/cadvisor` in the Prometheus text format. Generated family by family, so that the caller can pause:
+ * it may have tens of thousands of lines. Upstream: prometheusNewCollector of the kubelet's server.
  */
 import { CADVISOR_FAMILIES, type CadvisorFamily } from "./cadvisorFamilies.ts";
 import { type CadvisorMeasurement, cadvisorSubjects, type Subject } from "./cadvisorSubjects.ts";
 import { type Family, familyText, labelText, type Sample } from "./exposition.ts";
 
-/** What does not change while a node is up. */
+/** Machine facts that do not change while the node is up. */
 export interface CadvisorMachine {
   readonly cpuCount: number;
   readonly cpuTopology: { readonly cores: number; readonly sockets: number } | undefined;
@@ -19,7 +19,7 @@ export interface CadvisorMachine {
   readonly osImage: string;
 }
 
-/** One text per family that has a figure, by name. Without any measurement the page says that there was an error. */
+/** Yields one text per family with a figure, in order of name. Without a measurement the page reports an error. */
 export function* cadvisorMetrics(
   machine: CadvisorMachine,
   measurement: CadvisorMeasurement | undefined,
@@ -41,7 +41,7 @@ function textOf({ name, help, type, samplesOf }: CadvisorFamily, subjects: reado
   return familyText({ name, help, type, samples });
 }
 
-/** cadvisor is not here, and neither is its version. */
+/** rxlet does not contain cadvisor, so the cadvisor version is empty. */
 const versionFamily = ({ kernelVersion, osImage }: CadvisorMachine): Family => ({
   name: "cadvisor_version_info",
   help: "Versions of the kernel and the operating system.",
@@ -81,7 +81,7 @@ const errorFamily = (what: "container" | "machine", isError: boolean): Family =>
   samples: [{ value: isError ? 1 : 0 }],
 });
 
-/** Of every family on the page. */
+/** Names of all families on the page. */
 export const CADVISOR_METRIC_NAMES: ReadonlySet<string> = new Set([
   ...CADVISOR_FAMILIES.map(({ name }) => name),
   ...["cadvisor_version_info", "container_scrape_error", "machine_cpu_cores", "machine_cpu_physical_cores"],

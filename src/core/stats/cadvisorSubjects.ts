@@ -1,7 +1,7 @@
 /**
- * Who has figures on the page `/metrics/cadvisor`: the node and its cgroups for pods, every pod, sandbox and container.
- * What the runtime measured is taken from it, so that all pages agree; the rest, and all of it where the runtime
- * measures nothing, is the cgroup's. Counterpart: containerPrometheusLabelsFunc in pkg/kubelet/server.
+ * The subjects of `/metrics/cadvisor`: the node, its cgroups, and every pod, sandbox and container. Figures that the
+ * runtime measured take precedence, so that all pages agree; cgroups provide the others. Upstream:
+ * containerPrometheusLabelsFunc in pkg/kubelet/server.
  */
 import type { EpochMs } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
@@ -14,13 +14,13 @@ import type { InterfaceCounters } from "./procText.ts";
 import type { ContainerStats, CpuStats, MemoryStats, PodStats, Summary } from "./summary.ts";
 import { allNamed } from "../findNamed.ts";
 
-/** A figure and when it was measured. */
+/** A figure and the time of its measurement. */
 export interface Told {
   readonly value: number;
   readonly time: EpochMs;
 }
 
-/** What is known of somebody's use of one device. */
+/** Usage of one device by a subject. */
 export interface DiskUse {
   readonly device: string;
   readonly usedBytes?: number | undefined;
@@ -31,51 +31,51 @@ export interface DiskUse {
   readonly counters?: DiskCounters | undefined;
 }
 
-/** One who has figures. */
+/** A node, cgroup, pod, sandbox or container with figures. */
 export interface Subject {
-  /** As `labelText` makes them. */
+  /** As returned by `labelText`. */
   readonly labels: string;
   readonly time: EpochMs;
   readonly createdAt: EpochMs | undefined;
   readonly figures: CgroupFigures;
-  /** What the runtime says instead. */
+  /** Figures from the runtime, which take precedence. */
   readonly told: { readonly [Figure in CgroupFigure]?: Told };
-  /** A runtime does not tell of packets. */
+  /** Runtimes do not report packets. */
   readonly interfaces: readonly (Pick<InterfaceCounters, "name"> & Partial<InterfaceCounters>)[];
   readonly disks: readonly DiskUse[];
 }
 
-/** One cgroup as it was read; see the port `cgroupUsage`. */
+/** One reading of a cgroup; see the port `cgroupUsage`. */
 interface Reading extends Pick<Subject, "time" | "createdAt" | "figures"> {
   readonly interfaces: readonly InterfaceCounters[];
   readonly path: string;
   readonly io: readonly DeviceIo[];
 }
 
-/** A block device with a file system on it. */
+/** A block device with a mounted file system. */
 export interface NodeDisk {
   readonly device: string;
   readonly counters: DiskCounters | undefined;
   readonly space: SpaceFigures | undefined;
 }
 
-/** Everything measured for one page. */
+/** All measurements for one page. */
 export interface CadvisorMeasurement {
   readonly readings: readonly Reading[];
   readonly pods: readonly PodRuntimeStatus[];
-  /** undefined: the runtime did not answer. */
+  /** Undefined: the runtime did not respond. */
   readonly summary: Summary | undefined;
   readonly nodeInterfaces: readonly InterfaceCounters[];
   readonly nodeDisks: readonly NodeDisk[];
-  /** Names of devices by major and minor number. */
+  /** Devices by major and minor number, for their names. */
   readonly deviceNames: ReadonlyMap<string, DiskCounters>;
-  /** Where containers write; undefined: nobody knows. */
+  /** The device of the containers' writable layers; undefined if unknown. */
   readonly containerDevice: string | undefined;
 }
 
 const ROOT = "/";
 
-/** In the order of their cgroups; who has none comes last. */
+/** Returns the subjects in the order of their cgroups; those without a cgroup come last. */
 export function cadvisorSubjects(measurement: CadvisorMeasurement): readonly Subject[] {
   const { readings, pods, summary } = measurement;
   const ownerOf = cgroupOwners(pods);
@@ -99,7 +99,10 @@ export function cadvisorSubjects(measurement: CadvisorMeasurement): readonly Sub
   return [...subjects, ...withoutCgroup(measurement, seen)];
 }
 
-/** A pod's label `name` and `image` are empty, as are a sandbox' `container` and `image`, which CRI does not tell. */
+/**
+ * Returns the labels of a subject. `name` and `image` of a pod are empty, as are `container` and `image` of a sandbox,
+ * which CRI does not report.
+ */
 function labelsOf(id: string, owner: CgroupOwner | undefined) {
   const { pod, sandbox, container } = owner ?? {};
   return {
@@ -119,7 +122,7 @@ const containerStats = (stats: PodStats | undefined, { container }: CgroupOwner)
   container &&
   allNamed(stats?.containers ?? [], container.name).find(({ startTime }) => startTime === container.createdAt);
 
-/** What the runtime measured. */
+/** Returns the figures that the runtime measured. */
 function toldBy(stats: {
   readonly cpu?: CpuStats;
   readonly memory?: MemoryStats;
@@ -140,7 +143,10 @@ function toldBy(stats: {
 
 const SUMMED = ["processes", "fileDescriptors", "sockets"] as const;
 
-/** Of everything below a cgroup: only containers' processes are counted one by one. The node's own would be others too. */
+/**
+ * Sums the figures of processes for each cgroup from the containers below it: only containers' processes are counted
+ * individually. The root is left out, since it has other processes too.
+ */
 function processSums(readings: readonly Reading[]): ReadonlyMap<string, CgroupFigures> {
   const sums = new Map<string, { [Figure in CgroupFigure]?: number }>();
   for (const { path, figures } of readings) {
@@ -178,14 +184,14 @@ function diskUses(
   const rootfs = stats !== undefined && "rootfs" in stats ? stats.rootfs : undefined;
   if (rootfs === undefined || containerDevice === undefined) return uses;
   const { usedBytes, capacityBytes, inodesUsed } = rootfs;
-  // As cAdvisor has it, a container has the inodes it uses, and none left.
+  // As in cadvisor, the inode total of a container is what it uses, with none free.
   const own = { usedBytes, capacityBytes, inodes: inodesUsed, inodesFree: 0 };
   const written = uses.find(({ device }) => device === containerDevice);
   const others = uses.filter((use) => use !== written);
   return [{ device: containerDevice, ...written, ...own }, ...others];
 }
 
-/** Of runtimes that keep containers in machines of their own, and where there are no cgroups per pod. */
+/** Subjects without a readable cgroup: containers in virtual machines, and nodes without cgroups per pod. */
 function withoutCgroup(
   measurement: CadvisorMeasurement,
   seen: ReadonlySet<ContainerStats | PodStats>,

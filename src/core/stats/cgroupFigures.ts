@@ -1,11 +1,11 @@
 /**
- * What the files of one cgroup say, on cgroup v1 and v2, in one set of names. Counterpart: cadvisor's handler on the
- * stats of opencontainers/cgroups.
+ * Parses the files of a cgroup, v1 or v2, into one set of figures. Upstream: cadvisor's handler on the stats of
+ * opencontainers/cgroups.
  */
 import { weightToShares } from "../resources/cgroupMath.ts";
 import { pressureFigures } from "./procText.ts";
 
-/** CPU in nanoseconds and counts, memory in bytes. Pressure: time that some, or all, tasks waited. */
+/** CPU in nanoseconds and counts, memory in bytes. Pressure: time in which some, or all, tasks waited. */
 export type CgroupFigure =
   | ("cpuNs" | "userNs" | "systemNs" | "periods" | "throttledPeriods" | "throttledNs" | "bursts" | "burstNs")
   | ("cpuShares" | "cpuQuotaUs" | "cpuPeriodUs")
@@ -15,10 +15,10 @@ export type CgroupFigure =
   | ("threads" | "threadsMax" | "processes" | "fileDescriptors" | "sockets" | "maxOpenFiles")
   | ("cpuSomeNs" | "cpuFullNs" | "memorySomeNs" | "memoryFullNs" | "ioSomeNs" | "ioFullNs");
 
-/** What is known of one cgroup. */
+/** The known figures of one cgroup. */
 export type CgroupFigures = { readonly [Figure in CgroupFigure]?: number | undefined };
 
-/** What went to and came from one device. */
+/** I/O of a cgroup on one device. */
 export interface DeviceIo {
   /** Major and minor number, `254:0`. */
   readonly device: string;
@@ -28,20 +28,20 @@ export interface DeviceIo {
   readonly writeBytes: number;
 }
 
-/** Hierarchies of v1 that are read. */
+/** The v1 hierarchies to read. */
 export type V1Controller = "cpu" | "cpuacct" | "memory" | "pids" | "blkio";
 
-/** The text of a file of this cgroup; undefined when there is none. */
+/** Returns the text of a file of this cgroup; undefined when the file does not exist. */
 export type ReadV1 = (controller: V1Controller, file: string) => string | undefined;
 export type ReadV2 = (file: string) => string | undefined;
 
 const NANOS_PER_MICRO = 1_000;
-/** The kernel's "no limit" of v1 is beyond it. */
+/** Larger values mean "no limit" on v1. */
 const NO_LIMIT = 2 ** 62;
 
 const NOTHING: ReadonlyMap<string, number> = new Map();
 
-/** Lines of a name and a number. */
+/** Parses lines of a name and a number. */
 function keyed(text: string | undefined): ReadonlyMap<string, number> {
   if (text === undefined) return NOTHING;
   const figures = new Map<string, number>();
@@ -55,7 +55,7 @@ function keyed(text: string | undefined): ReadonlyMap<string, number> {
 const number = (text: string | undefined): number | undefined =>
   text === undefined || !/^-?\d+\s*$/.test(text) ? undefined : Number(text);
 
-/** 0 for no limit, as cadvisor shows it. */
+/** Returns 0 for no limit, as cadvisor does. */
 const limit = (text: string | undefined): number | undefined => {
   if (text?.trim() === "max") return 0;
   const bytes = number(text);
@@ -68,7 +68,7 @@ const times = (value: number | undefined, factor: number): number | undefined =>
 const without = (usage: number | undefined, inactive: number | undefined): number | undefined =>
   usage === undefined ? undefined : Math.max(0, usage - (inactive ?? 0));
 
-/** On v1. Sums over the hierarchy below are preferred, as the kernel names them `total_`. */
+/** Returns the figures on v1. Prefers sums over the subtree, which the kernel names `total_`. */
 export function figuresOfV1(read: ReadV1): CgroupFigures {
   const cpu = keyed(read("cpu", "cpu.stat"));
   const memory = keyed(read("memory", "memory.stat"));
@@ -110,7 +110,7 @@ export function figuresOfV1(read: ReadV1): CgroupFigures {
   };
 }
 
-/** On v2. */
+/** Returns the figures on v2. */
 export function figuresOfV2(read: ReadV2): CgroupFigures {
   const cpu = keyed(read("cpu.stat"));
   const memory = keyed(read("memory.stat"));
@@ -163,7 +163,7 @@ function pressure<Of extends "cpu" | "memory" | "io">(of: Of, text: string | und
   return { [`${of}SomeNs`]: total("some"), [`${of}FullNs`]: total("full") };
 }
 
-/** Devices of v1: two files of lines like `254:0 Read 12`. */
+/** Parses the two I/O files of v1, with lines such as `254:0 Read 12`. */
 export function deviceIoOfV1(read: ReadV1): readonly DeviceIo[] {
   const counts = (file: string): ReadonlyMap<string, number> => {
     const found = new Map<string, number>();
@@ -186,7 +186,7 @@ export function deviceIoOfV1(read: ReadV1): readonly DeviceIo[] {
   }));
 }
 
-/** Devices of v2: lines like `254:0 rbytes=1 wbytes=2 rios=3 wios=4`. */
+/** Parses the I/O file of v2, with lines such as `254:0 rbytes=1 wbytes=2 rios=3 wios=4`. */
 export function deviceIoOfV2(read: ReadV2): readonly DeviceIo[] {
   return [...(read("io.stat") ?? "").matchAll(/^(\d+:\d+) (.+)$/gm)].map(([, device = "", pairs = ""]) => {
     const counts = new Map(pairs.split(" ").map((pair) => [pair.split("=")[0], Number(pair.split("=")[1])]));

@@ -1,6 +1,6 @@
 /**
- * Whose cgroup a path is. Runtimes name those of containers and sandboxes after their id, within the pod's: `<id>`, or
- * `cri-containerd-<id>.scope` with systemd. Counterpart: cadvisor's container factories, GetPodByCgroupfs.
+ * Finds the owner of a cgroup path. Runtimes name cgroups of containers and sandboxes by ID, below the pod's cgroup:
+ * `<id>`, or `cri-containerd-<id>.scope` with systemd. Upstream: container factories of cadvisor, GetPodByCgroupfs.
  */
 import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox } from "../runtime/podRuntimeStatus.ts";
 
@@ -11,16 +11,16 @@ export interface CgroupOwner {
   readonly container?: RuntimeContainer;
 }
 
-/** The owner of a cgroup by its path; undefined for those of the node and of nobody we know. */
+/** Returns the owner of a cgroup path; undefined for cgroups of the node and unknown ones. */
 export type OwnerOf = (path: string) => CgroupOwner | undefined;
 
-/** Not a container but what watches one. */
+/** The cgroup of a container's monitor process. */
 const MONITOR = /conmon/;
 const ID_AT_END = /(?:^|[-:])([^-:]+?)(?:\.scope)?$/;
 const POD = /^pod(.+)$/;
 const POD_SLICE = /-pod([^-]+)\.slice$/;
 
-/** Of everything that ran when it was last inspected. */
+/** Builds the lookup from all pods as last inspected. */
 export function cgroupOwners(pods: readonly PodRuntimeStatus[]): OwnerOf {
   const byUid = new Map<string, CgroupOwner>();
   const byId = new Map<string, CgroupOwner>();

@@ -1,7 +1,7 @@
 /**
- * CPU in use, where only CPU time is told: what was added since the measurement before. A counter that went back began
- * anew. Counterpart: getAndUpdateContainerUsageNanoCores.
- * Differs from upstream: measured from one request to the next, not every 10 s, so that a node nobody asks measures nothing.
+ * Derives the CPU rate from CPU time where only that is known: the increase since the previous measurement. A counter
+ * that decreased was reset. Upstream: getAndUpdateContainerUsageNanoCores. Differs from upstream: measures from one
+ * request to the next instead of every 10 s, so that an idle endpoint causes no measurements.
  */
 import type { EpochMs } from "../ids.ts";
 import type { CpuStats, Summary } from "./summary.ts";
@@ -12,12 +12,12 @@ interface CpuSample {
   readonly nanoCores: number | undefined;
 }
 
-/** What was measured before, of node, pods and containers. */
+/** Previous samples of node, pods and containers. */
 export type CpuSamples = ReadonlyMap<string, CpuSample>;
 
 const MS_PER_SECOND = 1_000;
 
-/** The summary with its rates, and what the next one is compared with: only of what is in this one. */
+/** Returns the summary with rates, and the samples for the next call, which cover only this summary. */
 export function withCpuRates(
   before: CpuSamples,
   { node, pods }: Summary,

@@ -1,4 +1,4 @@
-/** Figures of CRI in the fields of the Summary, one message each. Counterpart: makeContainerStats and addCRIPod*Stats. */
+/** Converts CRI usage messages to fields of the Summary. Upstream: makeContainerStats and addCRIPod*Stats. */
 import type * as cri from "../../gen/cri.ts";
 import { type EpochMs, epochMs } from "../ids.ts";
 import type {
@@ -18,7 +18,7 @@ const at = ({ timestamp }: { readonly timestamp: bigint }): EpochMs => epochMs(N
 
 type Wrapped = { readonly value: bigint } | undefined;
 
-/** The figures that are there, by name. */
+/** Returns the figures that are set, by name. */
 function known<Name extends string>(figures: Readonly<Record<Name, Wrapped>>): { readonly [Each in Name]?: number } {
   const found: { [Each in Name]?: number } = {};
   for (const name in figures) {
@@ -28,14 +28,14 @@ function known<Name extends string>(figures: Readonly<Record<Name, Wrapped>>): {
   return found;
 }
 
-/** CPU time. */
+/** Converts CPU usage. */
 export const cpuStats = (usage: cri.CpuUsage): CpuStats => ({
   time: at(usage),
   ...known({ usageNanoCores: usage.usageNanoCores, usageCoreNanoSeconds: usage.usageCoreNanoSeconds }),
   ...pressure(usage.psi),
 });
 
-/** Memory; what can still be had is left out by runtimes where there is no limit. */
+/** Converts memory usage. Without a limit, runtimes omit the available bytes. */
 export const memoryStats = (usage: cri.MemoryUsage): MemoryStats => ({
   time: at(usage),
   ...known({
@@ -49,16 +49,16 @@ export const memoryStats = (usage: cri.MemoryUsage): MemoryStats => ({
   ...pressure(usage.psi),
 });
 
-/** Swap. */
+/** Converts swap usage. */
 export const swapStats = (usage: cri.SwapUsage): SwapStats => ({
   time: at(usage),
   ...known({ swapAvailableBytes: usage.swapAvailableBytes, swapUsageBytes: usage.swapUsageBytes }),
 });
 
-/** Waiting for disks. */
+/** Converts I/O pressure. */
 export const ioStats = (usage: cri.IoUsage): IoStats => ({ time: at(usage), ...pressure(usage.psi) });
 
-/** What one task uses of a file system; how large that is CRI does not say. */
+/** Converts file system usage. CRI does not report the file system's size. */
 export const usedFs = (usage: cri.FilesystemUsage): FsStats => ({
   time: at(usage),
   ...known({ usedBytes: usage.usedBytes, inodesUsed: usage.inodesUsed }),
@@ -69,7 +69,7 @@ const interfaceStats = (usage: cri.NetworkInterfaceUsage): InterfaceStats => ({
   ...known({ rxBytes: usage.rxBytes, rxErrors: usage.rxErrors, txBytes: usage.txBytes, txErrors: usage.txErrors }),
 });
 
-/** Traffic of a pod. */
+/** Converts network usage of a pod. */
 export function networkStats(usage: cri.NetworkUsage): NetworkStats {
   const { defaultInterface, interfaces } = usage;
   const first = defaultInterface === undefined ? undefined : interfaceStats(defaultInterface);

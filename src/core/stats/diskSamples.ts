@@ -1,19 +1,16 @@
-/**
- * Samples of what is kept on disks, for Prometheus. Counterparts: volume_stats.go and log_metrics.go of
- * pkg/kubelet/metrics/collectors.
- */
+/** Prometheus samples of disk usage. Upstream: volume_stats.go and log_metrics.go of pkg/kubelet/metrics/collectors. */
 import type { PodRuntimeStatus, RuntimeContainer } from "../runtime/podRuntimeStatus.ts";
 import type { MetricName } from "../telemetry/metricTable.ts";
 import type { DiskFigures, VolumeUse } from "./podStorage.ts";
 
-/** The value of one series. */
+/** A sample of one series. */
 export interface DiskSample {
   readonly name: MetricName;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: bigint;
 }
 
-/** Of a volume behind a claim; none of any other. */
+/** Returns the samples of a volume with a PersistentVolumeClaim; none for other volumes. */
 export function claimSamples({ pvcRef, used, space }: VolumeUse): readonly DiskSample[] {
   if (pvcRef === undefined) return [];
   const labels = { namespace: pvcRef.namespace, persistentvolumeclaim: pvcRef.name };
@@ -28,7 +25,7 @@ export function claimSamples({ pvcRef, used, space }: VolumeUse): readonly DiskS
   return figures.flatMap(([name, value]) => (value === undefined ? [] : [{ name, labels, value }]));
 }
 
-/** Of a pod's logs by container, as upstream of those alone that run. */
+/** Returns the samples of a pod's logs by container. As in upstream, only running containers count. */
 export const logSamples = (
   { podUid: uid, namespace, name: pod, containers }: LoggingPod,
   logs: ReadonlyMap<string, DiskFigures>,

@@ -1,8 +1,8 @@
-/** Disks as /proc/diskstats and /proc/self/mountinfo tell of them. Counterpart: cadvisor's fs package. */
+/** Parses /proc/diskstats and /proc/self/mountinfo. Upstream: fs package of cadvisor. */
 
-/** One disk or part of one, since boot. */
+/** I/O counters of a disk or partition since boot. */
 export interface DiskCounters {
-  /** As mount tables name it, `/dev/vda1`. */
+  /** As in mount tables, `/dev/vda1`. */
   readonly device: string;
   readonly reads: number;
   readonly readsMerged: number;
@@ -12,13 +12,13 @@ export interface DiskCounters {
   readonly writesMerged: number;
   readonly sectorsWritten: number;
   readonly writeMs: number;
-  /** Requests under way. */
+  /** Requests in progress. */
   readonly ioCurrent: number;
   readonly ioMs: number;
   readonly weightedIoMs: number;
 }
 
-/** By major and minor number, `254:0`. */
+/** Returns the counters by major and minor number, `254:0`. */
 export function parseDiskstats(text: string): ReadonlyMap<string, DiskCounters> {
   const disks = new Map<string, DiskCounters>();
   for (const line of text.split("\n")) {
@@ -39,13 +39,13 @@ export interface MountedFs {
   readonly mountpoint: string;
   /** Major and minor number. */
   readonly number: string;
-  /** `/dev/vda1`, or a word where there is no device. */
+  /** `/dev/vda1`, or a word if there is no device. */
   readonly device: string;
 }
 
 const OCTAL = /\\(\d{3})/g;
 
-/** Lines of /proc/self/mountinfo, oldest first. */
+/** Parses /proc/self/mountinfo, oldest mount first. */
 export function parseMountedFs(mountinfo: string): readonly MountedFs[] {
   return mountinfo.split("\n").flatMap((line) => {
     const [before = "", after = ""] = line.split(" - ");
@@ -57,7 +57,10 @@ export function parseMountedFs(mountinfo: string): readonly MountedFs[] {
   });
 }
 
-/** The device of the file system a path is on: of what is mounted closest above it, and last. */
+/**
+ * Returns the device of the file system of a path: the mount with the longest matching path, the last one if several
+ * match.
+ */
 export function deviceAt(mounts: readonly MountedFs[], path: string): string | undefined {
   const above = mounts.filter(
     ({ mountpoint }) => mountpoint === "/" || path === mountpoint || path.startsWith(`${mountpoint}/`),

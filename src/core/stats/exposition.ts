@@ -1,19 +1,19 @@
 /**
- * The Prometheus text format, for figures that are measured when a page is asked for and kept by nobody. What is counted
- * by the kubelet itself is in `core/telemetry`. Counterpart: prometheus.NewMetricWithTimestamp.
+ * The Prometheus text format for figures measured on each request. Metrics that the kubelet counts itself are in
+ * `core/telemetry`. Upstream: prometheus.NewMetricWithTimestamp.
  */
 import type { EpochMs } from "../ids.ts";
 
-/** One figure of a family; without a value nothing is shown. */
+/** A sample of a family; omitted without a value. */
 export interface Sample {
-  /** As `labelText` makes them; absent: none. */
+  /** As returned by `labelText`; absent: none. */
   readonly labels?: string;
   readonly value: number | undefined;
-  /** Absent: as of the scrape. */
+  /** Absent: the time of the scrape. */
   readonly time?: EpochMs | undefined;
 }
 
-/** All series of one name. */
+/** All series of one metric name. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -21,13 +21,13 @@ export interface Family {
   readonly samples: readonly Sample[];
 }
 
-/** What is between the braces of a series. */
+/** Formats the labels of a series, without the braces. */
 export const labelText = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .map(([label, text]) => `${label}="${escaped(text)}"`)
     .join(",");
 
-/** Nothing for a family without a figure. */
+/** Formats a family; empty for a family without a value. */
 export function familyText({ name, help, type, samples }: Family): string {
   let lines = "";
   for (const { labels = "", value, time } of samples) {
@@ -40,7 +40,7 @@ export function familyText({ name, help, type, samples }: Family): string {
 const NANO = 1e-9;
 const NANO_DIGITS = 9;
 
-/** Nanoseconds as the seconds that metrics have. */
+/** Converts nanoseconds to seconds. */
 export const secondsOf = (nanoSeconds: number | undefined): number | undefined =>
   nanoSeconds === undefined ? undefined : Number((nanoSeconds * NANO).toFixed(NANO_DIGITS));
 

@@ -1,25 +1,27 @@
-/** Which volumes of a pod are measured, and how. Counterpart: MetricsProvider of the volume plugins. */
+/** Selects the volumes of a pod to measure, and the method. Upstream: MetricsProvider of the volume plugins. */
 import type { Pod } from "../api.ts";
 import { claimOf } from "../volume/volumeClaim.ts";
 import { EMPTY_DIR_PLUGIN, LOCAL_PLUGIN, NFS_PLUGIN, type VolumeLayout } from "../volume/volumeLayout.ts";
 
-/** One volume that can be measured. */
+/** A volume to measure. */
 export interface MeasuredVolume {
-  /** In the pod. */
+  /** Name of the volume in the pod. */
   readonly name: string;
   readonly path: string;
-  /** `du`: what is in it is counted. `statfs`: it is what its file system says. Labels of upstream's metric. */
+  /**
+   * `du`: sum up its files. `statfs`: use the figures of its file system. The values are labels of upstream's metric.
+   */
   readonly by: "du" | "statfs";
-  /** On a file system other than that of the kubelet's directory. */
+  /** Whether it is on another file system than the kubelet's root directory. */
   readonly hasOwnFs: boolean;
-  /** A server may answer for it, or not: that of NFS, or of what a local volume is a directory of. */
+  /** Whether a server may fail to respond: NFS, or the file system behind a local volume. */
   readonly isRemote: boolean;
-  /** It counts as ephemeral storage of the pod. */
+  /** Whether it counts as ephemeral storage of the pod. */
   readonly isEphemeral: boolean;
   readonly pvcRef?: { readonly name: string; readonly namespace: string };
 }
 
-/** Of the mounted volumes, those upstream measures too, in the order of the spec. */
+/** Returns the mounted volumes that upstream measures, in the order of the spec. */
 export function measuredVolumes(pod: Pod, mounted: ReadonlyMap<string, VolumeLayout>): readonly MeasuredVolume[] {
   return (pod.spec.volumes ?? []).flatMap((volume): readonly MeasuredVolume[] => {
     const layout = mounted.get(volume.name);

@@ -1,9 +1,9 @@
-/** Stats of the node from what its machine says of itself. Counterpart: root cgroup and file systems of pkg/kubelet/stats. */
+/** Stats of the node from figures of its machine. Upstream: root cgroup and file systems of pkg/kubelet/stats. */
 import type { EpochMs } from "../ids.ts";
 import type { InterfaceCounters } from "./procText.ts";
 import type { ContainerStats, FsStats, InterfaceStats, NetworkStats, NodeStats, PressureStats } from "./summary.ts";
 
-/** One file system, as `FileSystemUsage` of the host. */
+/** Space of one file system, as `FileSystemUsage` of the host. */
 export interface SpaceFigures {
   readonly capacityBytes: bigint;
   readonly availableBytes: bigint;
@@ -12,7 +12,7 @@ export interface SpaceFigures {
   readonly inodesFree: bigint;
 }
 
-/** Everything measured of a machine at one time; undefined is what could not be read. */
+/** All figures of a machine at one time; undefined if they could not be read. */
 export interface HostFigures {
   readonly time: EpochMs;
   readonly cpuNs: bigint | undefined;
@@ -30,14 +30,14 @@ export interface HostFigures {
     | undefined;
   readonly pids: { readonly max: bigint; readonly running: bigint } | undefined;
   readonly interfaces: readonly InterfaceCounters[];
-  /** Of the kubelet's directory. */
+  /** The file system of the kubelet's root directory. */
   readonly rootFs: SpaceFigures | undefined;
-  /** How long tasks waited; undefined where the kernel does not say. */
+  /** Pressure stall information; undefined where the kernel has none. */
   readonly pressure: HostPressure | undefined;
   readonly systemContainers: readonly ContainerStats[];
 }
 
-/** By what tasks waited for. */
+/** Pressure by resource. */
 export interface HostPressure {
   readonly cpu: PressureStats;
   readonly memory: PressureStats;
@@ -50,7 +50,7 @@ export interface RuntimeFileSystems {
   readonly containers: FsStats | undefined;
 }
 
-/** The node's part of the Summary. */
+/** Returns the node's part of the Summary. */
 export function nodeStats(
   nodeName: string,
   startTime: EpochMs,
@@ -91,7 +91,7 @@ export function nodeStats(
   };
 }
 
-/** Size and free space, as a part of what somebody uses there. */
+/** Returns size and free space, to combine with usage on the file system. */
 export const spaceOf = (space: SpaceFigures) => ({
   availableBytes: Number(space.availableBytes),
   capacityBytes: Number(space.capacityBytes),
@@ -106,10 +106,10 @@ const wholeFs = (time: EpochMs, space: SpaceFigures): FsStats => ({
   inodesUsed: Number(space.inodes - space.inodesFree),
 });
 
-/** Upstream takes the interface of this name for the default one, whatever the routes say. */
+/** Upstream takes the interface of this name as the default, regardless of routes. */
 const DEFAULT_INTERFACE = "eth0";
 
-/** Traffic of these interfaces, the default one at the top. */
+/** Returns the traffic of these interfaces, the default one at the top. */
 export function networkStats(time: EpochMs, counters: readonly InterfaceCounters[]): NetworkStats {
   const interfaces = counters.map(
     ({ name, rxBytes, rxErrors, txBytes, txErrors }): InterfaceStats => ({

@@ -1,6 +1,6 @@
 /**
- * What cgroups say of pods as a whole, where the runtime was asked for containers alone. Counterpart:
- * listPodStatsPartiallyFromCRI of cri_stats_provider.go, which has it from cadvisor.
+ * Stats of whole pods from cgroups, for runtimes that measure only containers. Upstream: listPodStatsPartiallyFromCRI
+ * of cri_stats_provider.go, which uses cadvisor.
  */
 import type { EpochMs } from "../ids.ts";
 import type { PodRuntimeStatus } from "../runtime/podRuntimeStatus.ts";
@@ -11,7 +11,7 @@ import type { InterfaceCounters } from "./procText.ts";
 import type { PodStats } from "./summary.ts";
 import { systemContainer } from "./systemContainers.ts";
 
-/** A cgroup at one time. */
+/** One reading of a cgroup. */
 interface Reading {
   readonly path: string;
   readonly time: EpochMs;
@@ -21,7 +21,9 @@ interface Reading {
   readonly pressure?: HostPressure | undefined;
 }
 
-/** These pods with the figures of their own cgroups, and the network of their sandboxes; a pod without stays as it is. */
+/**
+ * Adds the figures of their cgroups and the network of their sandboxes to pods. Pods without a reading stay unchanged.
+ */
 export function withPodCgroups(
   pods: readonly PodStats[],
   statuses: readonly PodRuntimeStatus[],
@@ -51,7 +53,7 @@ function wholePod(reading: Reading): Partial<PodStats> {
   };
 }
 
-/** Without swap accounting neither is known: none is used and none is left, as upstream has it. 0 is no limit. */
+/** Without swap accounting, reports no swap used and none available, as upstream does. A limit of 0 means no limit. */
 function swapOf({ swap = 0, swapLimit }: Reading["figures"]) {
   if (swapLimit === 0) return { swapUsageBytes: swap };
   return { swapUsageBytes: swap, swapAvailableBytes: swapLimit === undefined ? 0 : swapLimit - swap };

@@ -1,22 +1,22 @@
 /**
- * Stats of pods from what the runtime measured, for the sandboxes and containers that ran when they were last inspected:
- * by pods where the runtime can, by containers otherwise. Counterpart: pkg/kubelet/stats/cri_stats_provider.go.
+ * Stats of pods from the runtime, for the sandboxes and containers that were running when last inspected: per pod if
+ * the runtime supports it, else per container. Upstream: pkg/kubelet/stats/cri_stats_provider.go.
  */
 import type * as cri from "../../gen/cri.ts";
 import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox } from "../runtime/podRuntimeStatus.ts";
 import { cpuStats, ioStats, memoryStats, networkStats, swapStats, usedFs } from "./criStats.ts";
 import type { ContainerStats, CpuStats, FsStats, MemoryStats, PodStats, SwapStats } from "./summary.ts";
 
-/** Space of the file system mounted at a path; undefined when it was not measured. */
+/** Returns the space of the file system mounted at a path; undefined when it was not measured. */
 export type SpaceAt = (mountpoint: string) => Omit<FsStats, "time" | "usedBytes" | "inodesUsed"> | undefined;
 
-/** Paths of the file systems containers write to, each once. */
+/** Returns the mount points of the containers' writable layers, without duplicates. */
 export function writtenFileSystems(containers: readonly cri.ContainerStats[]): readonly string[] {
   const paths = containers.map(({ writableLayer }) => writableLayer?.fsId?.mountpoint ?? "");
   return [...new Set(paths)].filter((path) => path !== "");
 }
 
-/** From ListPodSandboxStats. */
+/** Returns stats from ListPodSandboxStats. */
 export function statsOfSandboxes(
   measured: readonly cri.PodSandboxStats[],
   statuses: readonly PodRuntimeStatus[],
@@ -45,7 +45,10 @@ export function statsOfSandboxes(
   });
 }
 
-/** From ListContainerStats: a pod uses what its containers use, its network and processes are not known. */
+/**
+ * Returns stats from ListContainerStats. A pod's usage is the sum of its containers; its network and processes are
+ * unknown.
+ */
 export function statsOfContainers(
   measured: readonly cri.ContainerStats[],
   statuses: readonly PodRuntimeStatus[],
@@ -75,7 +78,7 @@ const reference = ({ name, namespace, podUid }: PodRuntimeStatus, { createdAt }:
   startTime: createdAt,
 });
 
-/** Oldest first, as they were started. */
+/** Returns the running containers, oldest first. */
 function containersOf(
   { containers }: PodRuntimeStatus,
   measured: readonly cri.ContainerStats[],
@@ -93,7 +96,7 @@ const NO_SWAP = { swapUsageBytes: { value: 0n }, swapAvailableBytes: { value: 0n
 
 function containerStats(container: RuntimeContainer, stats: cri.ContainerStats, spaceAt: SpaceAt): ContainerStats {
   const { cpu, memory, io, writableLayer } = stats;
-  // A runtime that says nothing of swap is taken to use none, as upstream does.
+  // As in upstream, a runtime that reports no swap is taken to use none.
   const swap = stats.swap ?? (memory && { timestamp: memory.timestamp, ...NO_SWAP });
   const space = spaceAt(writableLayer?.fsId?.mountpoint ?? "");
   return {
@@ -109,7 +112,7 @@ function containerStats(container: RuntimeContainer, stats: cri.ContainerStats, 
 
 type Figures<T> = Exclude<keyof T, "time" | "psi">;
 
-/** The sum of each figure any of them has, with the newest time; undefined without any. */
+/** Sums each figure that any part has, with the newest time; undefined without any part. */
 function sumOf<T extends CpuStats | MemoryStats | SwapStats>(
   parts: readonly (T | undefined)[],
   names: readonly Figures<T>[],
@@ -131,7 +134,7 @@ const sumOfCpu = (containers: readonly ContainerStats[]): CpuStats | undefined =
     ["usageNanoCores", "usageCoreNanoSeconds"],
   );
 
-// What is available is not the sum where one of them has no limit.
+// Available bytes are not summed, because a container may have no limit.
 const sumOfMemory = (containers: readonly ContainerStats[]): MemoryStats | undefined =>
   sumOf(
     containers.map(({ memory }) => memory),

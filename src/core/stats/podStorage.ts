@@ -1,4 +1,4 @@
-/** What pods keep on disks, added to their stats. Counterpart: makePodStorageStats. */
+/** Adds disk usage to the stats of pods. Upstream: makePodStorageStats. */
 import type { EpochMs } from "../ids.ts";
 import type { MeasuredVolume } from "./measuredVolumes.ts";
 import { type SpaceFigures, spaceOf } from "./nodeStats.ts";
@@ -10,17 +10,17 @@ export interface DiskFigures {
   readonly inodes: bigint;
 }
 
-/** A volume as it was measured. */
+/** A measured volume. */
 export interface VolumeUse extends Pick<MeasuredVolume, "name" | "isEphemeral" | "pvcRef"> {
   readonly used: DiskFigures;
-  /** Of a file system of its own. */
+  /** Set if the volume has a file system of its own. */
   readonly space: SpaceFigures | undefined;
 }
 
-/** Logs of pods that run, counted at one time: by UID, then by container. */
+/** Log usage of running pods, measured at one time: by UID, then by container. */
 export type LogMeasurement = ReadonlyMap<string, ReadonlyMap<string, DiskFigures>>;
 
-/** Volumes of the same pods. */
+/** Volume usage of the same pods. */
 export interface VolumeMeasurement {
   readonly time: EpochMs;
   readonly byUid: ReadonlyMap<string, readonly VolumeUse[]>;
@@ -34,14 +34,17 @@ const figures = (time: EpochMs, used: DiskFigures, space: SpaceFigures | undefin
   inodesUsed: Number(used.inodes),
 });
 
-/** Stats of a volume; `rootFs` is where it is when it has no file system of its own. */
+/** Returns the stats of a volume. `rootFs` is the file system of a volume without one of its own. */
 const volumeStats = (
   time: EpochMs,
   { name, pvcRef, used, space }: VolumeUse,
   rootFs: SpaceFigures | undefined,
 ): VolumeStats => ({ ...figures(time, used, space ?? rootFs), name, ...(pvcRef && { pvcRef }) });
 
-/** The summary with volumes, logs of containers and ephemeral storage of pods. Pods that came since then have none yet. */
+/**
+ * Returns the summary with volumes, container logs and ephemeral storage. Pods that started after the measurement have
+ * none yet.
+ */
 export function withStorage(
   summary: Summary,
   logsByUid: LogMeasurement,

@@ -1,7 +1,7 @@
-/** The texts of /proc and of the root cgroup that say how busy a machine is, on cgroup v1 and v2. */
+/** Parses files of /proc and of the root cgroup, v1 and v2, about machine load. */
 import type { PressureFigures, PressureStats } from "./summary.ts";
 
-/** Figures of /proc/meminfo in bytes. */
+/** Parses /proc/meminfo; values in bytes. */
 export function parseMeminfo(text: string): ReadonlyMap<string, bigint> {
   const figures = new Map<string, bigint>();
   for (const line of text.split("\n")) {
@@ -11,14 +11,14 @@ export function parseMeminfo(text: string): ReadonlyMap<string, bigint> {
   return figures;
 }
 
-/** Lines of a name and a number: memory.stat, cpu.stat. */
+/** Parses lines of a name and a number: memory.stat, cpu.stat. */
 export function parseFlatKeyed(text: string): ReadonlyMap<string, bigint> {
   const figures = new Map<string, bigint>();
   for (const [, name = "", value = "0"] of text.matchAll(/^(\S+) (\d+)$/gm)) figures.set(name, BigInt(value));
   return figures;
 }
 
-/** The line of a pressure file that begins with `who`: percentages, and microseconds in all. */
+/** Parses the line of a pressure file that starts with `who`: percentages, and total microseconds. */
 export function pressureFigures(text: string, who: "some" | "full"): PressureFigures | undefined {
   const line = text.split("\n").find((each) => each.startsWith(`${who} `));
   const found = / avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/.exec(line ?? "");
@@ -29,19 +29,19 @@ export function pressureFigures(text: string, who: "some" | "full"): PressureFig
 
 const NO_PRESSURE: PressureFigures = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
 
-/** One file of /proc/pressure. CPU has no `full` on old kernels. */
+/** Parses a file of /proc/pressure. Old kernels have no `full` line for CPU. */
 export const parsePressure = (text: string): PressureStats => ({
   full: pressureFigures(text, "full") ?? NO_PRESSURE,
   some: pressureFigures(text, "some") ?? NO_PRESSURE,
 });
 
-/** Threads there are, from /proc/loadavg: the second half of `2/345`. */
+/** Parses the number of threads in /proc/loadavg: the second half of `2/345`. */
 export function parseThreads(loadavg: string): bigint | undefined {
   const found = /^\S+ \S+ \S+ \d+\/(\d+) /.exec(loadavg)?.[1];
   return found === undefined ? undefined : BigInt(found);
 }
 
-/** What came to and left one interface since it is there. */
+/** Traffic counters of one interface since its creation. */
 export interface InterfaceCounters {
   readonly name: string;
   readonly rxBytes: number;
@@ -54,13 +54,13 @@ export interface InterfaceCounters {
   readonly txDropped: number;
 }
 
-/** What belongs to containers or goes nowhere. Upstream: isIgnoredDevice of cadvisor. */
+/** Loopback interfaces and those of containers. Upstream: isIgnoredDevice of cadvisor. */
 const NOT_OF_THE_NODE = /^(lo|veth|docker|nerdctl)/;
 const DIGITS = /^\d+$/;
-/** Columns of one direction. */
+/** Columns per direction. */
 const COLUMNS = 8;
 
-/** Interfaces of /proc/net/dev that are the node's own, or the pod's. */
+/** Parses /proc/net/dev. Returns the interfaces of the node, or of the pod. */
 export function parseInterfaces(text: string): readonly InterfaceCounters[] {
   return text.split("\n").flatMap((line) => {
     const colon = line.indexOf(":");

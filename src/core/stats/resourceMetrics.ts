@@ -1,6 +1,6 @@
 /**
- * The page `/metrics/resource` in the Prometheus text format, each figure with the time it was measured at.
- * Counterpart: pkg/kubelet/metrics/collectors/resource_metrics.go.
+ * The page `/metrics/resource` in the Prometheus text format, each figure with the time of its measurement. Upstream:
+ * pkg/kubelet/metrics/collectors/resource_metrics.go.
  */
 import { type Family, familyText, labelText, type Sample, secondsOf } from "./exposition.ts";
 import type { ContainerStats, CpuStats, MemoryStats, NodeStats, PodStats, Summary, SwapStats } from "./summary.ts";
@@ -8,7 +8,7 @@ import type { ContainerStats, CpuStats, MemoryStats, NodeStats, PodStats, Summar
 const MS_PER_SECOND = 1_000;
 const NOT_ON_WINDOWS = "in bytes. Reported only on non-windows systems";
 
-/** A figure of the node, a pod or a container, and when it was measured. */
+/** Returns a figure of the node, a pod or a container, and the time of its measurement. */
 type Figure<Owner> = (owner: Owner) => Pick<Sample, "value" | "time">;
 
 interface FamilyOf<Owner> extends Omit<Family, "samples"> {
@@ -25,7 +25,7 @@ const cpuTime: Figure<Measured> = ({ cpu }) => ({ value: secondsOf(cpu?.usageCor
 const workingSet: Figure<Measured> = ({ memory }) => ({ value: memory?.workingSetBytes, time: memory?.time });
 const swapUsage: Figure<Measured> = ({ swap }) => ({ value: swap?.swapUsageBytes, time: swap?.time });
 
-/** What the node, every pod and every container have alike. */
+/** Families that node, pods and containers have in common. */
 const common = (owner: "node" | "pod" | "container"): readonly FamilyOf<Measured>[] => [
   {
     name: `${owner}_cpu_usage_seconds_total`,
@@ -68,13 +68,13 @@ const CONTAINER_FAMILIES: readonly FamilyOf<ContainerStats>[] = [
   },
 ];
 
-/** Of every family on the page. */
+/** Names of all families on the page. */
 export const RESOURCE_METRIC_NAMES: readonly string[] = [
   ...[...NODE_FAMILIES, ...POD_FAMILIES, ...CONTAINER_FAMILIES].map(({ name }) => name),
   "resource_scrape_error",
 ];
 
-/** The page; without a summary it says that there was an error, and nothing else. */
+/** Returns the page. Without a summary it only reports an error. */
 export function resourceMetrics(summary: Summary | undefined): string {
   const scrapeError: Family = {
     name: "resource_scrape_error",

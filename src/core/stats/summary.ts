@@ -1,7 +1,7 @@
 /**
- * What the node and its pods use, in the fields of statsapi v1alpha1 Summary. Instants are milliseconds here and RFC 3339
- * in the document; a figure nobody knows is absent. Counters beyond 2^53 lose their last digits, nanoseconds.
- * Counterpart: k8s.io/kubelet/pkg/apis/stats/v1alpha1.
+ * Resource usage of the node and its pods, in the fields of the statsapi v1alpha1 Summary. Instants are milliseconds
+ * here and RFC 3339 in the document. Unknown figures are absent. Counters beyond 2^53 lose their last digits, which are
+ * nanoseconds. Upstream: k8s.io/kubelet/pkg/apis/stats/v1alpha1.
  */
 import { type EpochMs, epochMs } from "../ids.ts";
 import { formatInstant } from "../telemetry/civilTime.ts";
@@ -35,7 +35,9 @@ export interface IoStats {
   readonly psi?: PressureStats;
 }
 
-/** Share of time in percent, and microseconds in total, that tasks waited: all of them, or at least one. */
+/**
+ * Pressure stall information, for all tasks (full) or at least one (some): averages in percent, total in microseconds.
+ */
 export interface PressureStats {
   readonly full: PressureFigures;
   readonly some: PressureFigures;
@@ -56,7 +58,7 @@ export interface InterfaceStats {
   readonly txErrors?: number;
 }
 
-/** The default interface at the top, all of them in `interfaces`. */
+/** The default interface at the top level, all interfaces in `interfaces`. */
 export interface NetworkStats extends Partial<InterfaceStats> {
   readonly time: EpochMs;
   readonly interfaces?: readonly InterfaceStats[];
@@ -72,7 +74,7 @@ export interface FsStats {
   readonly inodesUsed?: number;
 }
 
-/** One volume of a pod; `health` of CSI drivers is not known. */
+/** Stats of one volume of a pod. The `health` of CSI drivers is not supported. */
 export interface VolumeStats extends FsStats {
   readonly name: string;
   readonly pvcRef?: { readonly name: string; readonly namespace: string };
@@ -80,7 +82,7 @@ export interface VolumeStats extends FsStats {
 
 export interface ContainerStats {
   readonly name: string;
-  /** Of its creation. */
+  /** Time of creation. */
   readonly startTime: EpochMs;
   readonly cpu?: CpuStats;
   readonly memory?: MemoryStats;
@@ -92,7 +94,7 @@ export interface ContainerStats {
 
 export interface PodStats {
   readonly podRef: { readonly name: string; readonly namespace: string; readonly uid: string };
-  /** Of the creation of its sandbox. */
+  /** Creation time of its sandbox. */
   readonly startTime: EpochMs;
   readonly containers: readonly ContainerStats[];
   readonly cpu?: CpuStats;
@@ -107,9 +109,9 @@ export interface PodStats {
 
 export interface NodeStats {
   readonly nodeName: string;
-  /** Cgroups of the node's own: `pods`, `kubelet`, `runtime`, `misc`. */
+  /** The node's own cgroups: `pods`, `kubelet`, `runtime`, `misc`. */
   readonly systemContainers?: readonly ContainerStats[];
-  /** Of the boot. */
+  /** Time of boot. */
   readonly startTime: EpochMs;
   readonly cpu?: CpuStats;
   readonly memory?: MemoryStats;
@@ -126,7 +128,7 @@ export interface Summary {
   readonly pods: readonly PodStats[];
 }
 
-/** What `only_cpu_and_memory=true` asks for: swap is part of it. Upstream: GetCPUAndMemoryStats. */
+/** Returns the part for `only_cpu_and_memory=true`, which includes swap. Upstream: GetCPUAndMemoryStats. */
 export function onlyCpuAndMemory({ node, pods }: Summary): Summary {
   const { network: _network, fs: _fs, runtime: _runtime, rlimit: _rlimit, io: _io, ...ofNode } = node;
   return { node: ofNode, pods: pods.map(podCpuAndMemory) };
@@ -143,7 +145,7 @@ function podCpuAndMemory(pod: PodStats): PodStats {
 
 const INSTANTS: ReadonlySet<string> = new Set(["time", "startTime"]);
 
-/** The JSON document, indented as upstream's. */
+/** Returns the JSON document, indented like upstream's. */
 export const summaryDocument = (summary: Summary): string =>
   JSON.stringify(
     summary,

@@ -1,19 +1,19 @@
 /**
- * The cgroups a node is made of, as containers of its stats: the kubelet, the runtime, what else is the system's, and
- * all pods. Counterpart: GetSystemContainersStats of summary_sys_containers.go.
+ * System cgroups of the node as containers of its stats: the kubelet, the runtime, other system processes, and all
+ * pods. Upstream: GetSystemContainersStats of summary_sys_containers.go.
  */
 import type { EpochMs } from "../ids.ts";
 import type { CgroupFigures } from "./cgroupFigures.ts";
 import type { ContainerStats } from "./summary.ts";
 
-/** Cgroups that are configured; empty: not. */
+/** Configured cgroups; empty if not configured. */
 export interface NodeCgroups {
   readonly kubelet: string;
   readonly runtime: string;
   readonly system: string;
 }
 
-/** A cgroup at one time. */
+/** One reading of a cgroup. */
 interface Reading {
   readonly path: string;
   readonly time: EpochMs;
@@ -21,7 +21,10 @@ interface Reading {
   readonly figures: CgroupFigures;
 }
 
-/** Paths by the name in the stats. `own` is where this process runs, `pods` where all pods do; undefined: nowhere of its own. */
+/**
+ * Returns cgroup paths by their names in the stats. `own` is the cgroup of this process, `pods` that of all pods;
+ * undefined if there is none.
+ */
 export function systemCgroups(
   { kubelet, runtime, system }: NodeCgroups,
   own: string | undefined,
@@ -36,7 +39,7 @@ export function systemCgroups(
   return named.flatMap(([name, path]) => (path === undefined || path === "" ? [] : [[name, path] as const]));
 }
 
-/** Stats of one of them; memory is only left where there is a limit. */
+/** Returns the stats of one cgroup. Available memory requires a limit. */
 export function systemContainer(name: string, { time, createdAt, figures }: Reading): ContainerStats {
   const { cpuNs, memoryUsage, workingSet, rss, pageFaults, majorPageFaults, memoryLimit, swap } = figures;
   const memory = known({
@@ -66,7 +69,10 @@ function known<Name extends string>(
   return found;
 }
 
-/** The cgroup of a process in the words of /proc/PID/cgroup; undefined where CPU and memory differ, or it is the root. */
+/**
+ * Parses the cgroup of a process from /proc/PID/cgroup. Undefined for the root, or when CPU and memory have different
+ * cgroups.
+ */
 export function parseOwnCgroup(text: string): string | undefined {
   const paths = new Map<string, string>();
   for (const [, controllers = "", path = ""] of text.matchAll(/^\d+:([^:]*):(.*)$/gm)) {

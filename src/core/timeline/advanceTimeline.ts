@@ -1,4 +1,4 @@
-/** The reducer of a pod's timeline: one input in, the next timeline out; the same one when nothing is worth keeping. */
+/** Reducer of a pod's timeline. Returns the same timeline for an input that is not worth keeping. */
 import { namesText, WAITING_FOR_ROOM } from "../admission/leavingPods.ts";
 import type { KubeletEvent } from "../events.ts";
 import { unreachable } from "../invariant.ts";
@@ -17,7 +17,7 @@ import {
   type TimelineInput,
 } from "./timelineTypes.ts";
 
-/** A timeline in which nothing has happened. */
+/** Returns an empty timeline. */
 export const emptyTimeline = (identity: PodIdentity, now: Instant): PodTimeline => ({
   identity,
   pod: undefined,
@@ -33,7 +33,7 @@ export const emptyTimeline = (identity: PodIdentity, now: Instant): PodTimeline 
   dropped: 0,
 });
 
-/** Takes one input. Never throws. */
+/** Applies one input. Never throws. */
 export function advanceTimeline(timeline: PodTimeline, input: TimelineInput, now: Instant): PodTimeline {
   switch (input.kind) {
     case "stageBegan":
@@ -109,7 +109,7 @@ function datedFailures(
   );
 }
 
-/** Events that say what stages and statuses say already. */
+/** Events that repeat what stages and statuses show. */
 const SAID_ELSEWHERE: ReadonlySet<string> = new Set([
   "Created",
   "Started",
@@ -119,13 +119,13 @@ const SAID_ELSEWHERE: ReadonlySet<string> = new Set([
   WAITING_FOR_ROOM,
 ]);
 
-/** The name in a field path such as `spec.containers{web}`. */
+/** Returns the name in a field path such as `spec.containers{web}`. */
 function containerIn(fieldPath: string): string | undefined {
   const opening = fieldPath.indexOf("{");
   return opening >= 0 && fieldPath.endsWith("}") ? fieldPath.slice(opening + 1, -1) : undefined;
 }
 
-/** The pull of a container's image is a stage whose begin and end are events. */
+/** An image pull is a stage that starts and ends with events. */
 function takeEvent(timeline: PodTimeline, { reason, type, message, object }: KubeletEvent, now: Instant): PodTimeline {
   const container = containerIn(object.fieldPath);
   const pullId = `pull ${container ?? ""}`;
@@ -145,7 +145,7 @@ function takeEvent(timeline: PodTimeline, { reason, type, message, object }: Kub
   });
 }
 
-/** Name of the stage in which an image is pulled, its wait for a turn included. */
+/** Name of the stage of an image pull, including its wait in the queue. */
 export const IMAGE_PULL = "ImagePull";
 
 const STATE_TITLES = {
@@ -177,7 +177,7 @@ function takeRecord(
 const roomText = (room: RoomAhead | undefined): string | undefined =>
   room === undefined || room.pods.length === 0 ? undefined : `for room of ${namesText(room.pods)}`;
 
-/** A pull is given up when the pod's phase changes; whatever else is under way says itself how it ends. */
+/** A phase change cancels image pulls; every other stage reports its own end. */
 function leaveState(
   timeline: PodTimeline,
   state: PodTimeline["state"],
@@ -191,7 +191,7 @@ function leaveState(
   return append({ ...left, state, since: now, failures: new Map(), failedRound: undefined }, entry);
 }
 
-/** Adds entries, counts equal ones in a row, and drops the oldest beyond the bound. */
+/** Adds entries, merges consecutive equal ones, and drops the oldest beyond the bound. */
 function append(timeline: PodTimeline, ...added: readonly TimelineEntry[]): PodTimeline {
   if (added.length === 0) return timeline;
   const entries = [...timeline.entries];

@@ -1,4 +1,4 @@
-/** What a pod waits for now, and what ends each wait: from its timeline and what the node as a whole is busy with. */
+/** Derives a pod's current waits, and what ends each, from its timeline and the state of the node. */
 import { namesText } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import { parseImageRef } from "../image/imageRef.ts";
@@ -10,25 +10,25 @@ import type { Instant, PodTimeline, PodWait, StageUnderWay } from "./timelineTyp
 import { volumeWaits } from "./volumeWaits.ts";
 import { findNamed } from "../findNamed.ts";
 
-/** One image in the line of pulls, in order of their turns. */
+/** An image in the pull queue. */
 export interface PullInLine {
   readonly image: string;
   readonly askedAt: MonotonicMs;
-  /** Undefined while it waits for its turn. */
+  /** Undefined while it is queued. */
   readonly startedAt: MonotonicMs | undefined;
 }
 
-/** What the node as a whole is busy with. */
+/** Node-wide activity that pods may wait for. */
 export interface NodeBusiness {
   readonly now: Instant;
   readonly pulls: readonly PullInLine[];
-  /** Why the runtime cannot be used now; empty when it can. */
+  /** Why the runtime is not usable now; empty when it is. */
   readonly runtimeProblems: readonly string[];
-  /** Of the pod. */
+  /** The volumes of the pod. */
   readonly volumes: PodVolumes;
 }
 
-/** The waits of a pod, the ones that hold back the rest first. Empty: it runs, or is over. */
+/** Returns the waits of a pod, those that block the rest first. Empty when the pod runs or has ended. */
 export function podWaits(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[] {
   if (timeline.state === "gone" || timeline.state === "rejected") return [];
   return [
@@ -50,12 +50,12 @@ function startWait(timeline: PodTimeline, node: NodeBusiness): readonly PodWait[
   const { behind, room, since } = timeline;
   const forMs = lasting(node, since);
   if (behind !== undefined) {
-    return [{ what: "PodName", cause: `the pod of the same name with UID ${behind} has not ended`, forMs }];
+    return [{ what: "PodName", cause: `the pod of the same name with UID ${behind} has not terminated`, forMs }];
   }
   if (room === undefined) return [{ what: "PodName", cause: "not accepted yet", forMs }];
   const { pods, isPreempted, due } = room;
   if (pods.length === 0) {
-    return [{ what: "Room", cause: "another pod gives back a part of its size, which is not on disk yet", forMs }];
+    return [{ what: "Room", cause: "another pod shrinks, and its new size is not on disk yet", forMs }];
   }
   const are = `${namesText(pods)} ${pods.length === 1 ? "is" : "are"}`;
   const cause = isPreempted ? `${are} stopped to make room` : `${are} leaving the node and will make room`;
@@ -90,7 +90,7 @@ function pullCause(pod: Pod | undefined, container: string | undefined, node: No
   }
   const before = node.pulls.slice(0, at);
   const ahead = before.map(({ image: other }) => other);
-  if (ahead.length === 0) return { cause: `${name}, next in line, held back by the rate of pulls` };
+  if (ahead.length === 0) return { cause: `${name}, next in line, delayed by the pull rate limit` };
   const told = before.slice(0, TOLD_AHEAD).map(({ image: other, startedAt }) => {
     return startedAt === undefined ? other : `${other} (pulling for ${seconds(node.now.mono - startedAt)})`;
   });
@@ -98,10 +98,10 @@ function pullCause(pod: Pod | undefined, container: string | undefined, node: No
   return { cause: `${name}, ${ordinal(ahead.length + 1)} in line behind ${told.join(", ")}${more}`, ahead };
 }
 
-/** Images named in the text of a wait; the list has all of them. */
+/** Maximum number of images to name in the text of a wait; `ahead` lists all. */
 const TOLD_AHEAD = 3;
 
-/** Pulls go by the full name of an image, pods may write it short. */
+/** The queue has full image names; pods may use short ones. */
 function isImage(pulled: string, written: string | undefined): boolean {
   const ref = parseImageRef(written ?? "");
   return ref.ok && ref.value.pullName === pulled;
@@ -123,7 +123,7 @@ function failureWaits(timeline: PodTimeline, node: NodeBusiness): readonly PodWa
   });
 }
 
-/** A failed round, unless it failed for a container that says so itself. */
+/** A failed sync, unless the failure is that of a container with a wait of its own. */
 function roundWait({ failedRound, failures, underWay }: PodTimeline, node: NodeBusiness): readonly PodWait[] {
   if (failedRound === undefined || underWay.size > 0) return [];
   const told = new Set([...failures.values()].map(({ reason, message }) => `${reason}: ${message}`));
@@ -133,7 +133,7 @@ function roundWait({ failedRound, failures, underWay }: PodTimeline, node: NodeB
   return [{ what: "Retry", cause: untold.join("; "), forMs: lasting(node, failedRound.since), ...next }];
 }
 
-/** Sidecars that end after the main containers, and after the sidecars behind them. */
+/** Sidecars that stop after the main containers and after later sidecars. */
 function sidecarStops({ state, status, pod, underWay }: PodTimeline): readonly PodWait[] {
   if (state !== "terminating") return [];
   const busy = new Set([...underWay.values()].map(({ stage }) => stage.container));
@@ -149,9 +149,7 @@ function sidecarStops({ state, status, pod, underWay }: PodTimeline): readonly P
   return sidecars.flatMap((container, at): readonly PodWait[] => {
     const ahead = [...main, ...sidecars.slice(at + 1).reverse()];
     if (ahead.length === 0 || busy.has(container)) return [];
-    return [
-      { what: "SidecarStop", container, cause: `its turn comes after ${ahead.join(", ")}`, ahead, forMs: undefined },
-    ];
+    return [{ what: "SidecarStop", container, cause: `stops after ${ahead.join(", ")}`, ahead, forMs: undefined }];
   });
 }
 
@@ -173,7 +171,7 @@ function statusWaits({ state, status, pod, underWay }: PodTimeline, node: NodeBu
   const inits = (status?.initContainerStatuses ?? []).flatMap((container): readonly PodWait[] => {
     if (isSidecar(container.name)) return probed(container);
     if (container.state?.running === undefined) return [];
-    return [of("InitContainer", container, "has not ended yet")];
+    return [of("InitContainer", container, "has not completed yet")];
   });
   return [...inits, ...(status?.containerStatuses ?? []).flatMap(probed)];
 }
@@ -182,7 +180,7 @@ const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))}s`
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
-/** `third`; beyond ten `11th`, `12th`, `21st`. */
+/** Formats an ordinal number: `third`; beyond ten `11th`, `12th`, `21st`. */
 export function ordinal(place: number): string {
   const word = ORDINALS[place - 1];
   if (word !== undefined) return word;

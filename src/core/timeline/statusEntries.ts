@@ -1,4 +1,4 @@
-/** What became of a pod and its containers between two of its statuses, as entries without their instant. */
+/** Differences between two statuses of a pod, as timeline entries without their time. */
 import { WAITING_FOR_ROOM } from "../admission/leavingPods.ts";
 import type { ApiContainerStatus, PodStatus } from "../api.ts";
 import { parseInstant } from "../telemetry/civilTime.ts";
@@ -7,10 +7,10 @@ import type { TimelineEntry } from "./timelineTypes.ts";
 type Entry = Omit<TimelineEntry, "at">;
 type Terminated = NonNullable<NonNullable<ApiContainerStatus["state"]>["terminated"]>;
 
-/** Waiting reasons that say no more than that the pod is on its way. */
+/** Waiting reasons of a normal start. */
 const ON_ITS_WAY: ReadonlySet<string> = new Set([WAITING_FOR_ROOM, "", "ContainerCreating", "PodInitializing"]);
 
-/** The differences that matter; none when the status says the same. */
+/** Returns the differences worth an entry; none when the statuses mean the same. */
 export function statusEntries(before: PodStatus | undefined, after: PodStatus): readonly Entry[] {
   const known = new Map(containersOf(before).map((container) => [container.name, container]));
   return [
@@ -49,7 +49,7 @@ function containerEntries(before: ApiContainerStatus | undefined, after: ApiCont
   return found;
 }
 
-/** The end that is new: shown as the state, or already as the last state when the next instance came at once. */
+/** Returns the new termination, from the state, or from the last state if the next instance started at once. */
 function exitBetween(before: ApiContainerStatus | undefined, after: ApiContainerStatus): Terminated | undefined {
   const known = new Set([before?.state?.terminated?.containerID, before?.lastState?.terminated?.containerID]);
   const now = after.state?.terminated;

@@ -1,9 +1,9 @@
-/** A served timeline as text for people: what `rxlet explain` prints. */
+/** Formats a served timeline as text, as `rxlet explain` prints it. */
 import { RETRY_AT } from "../pod/crashLoopSteering.ts";
 import { durationText, oneLine } from "../telemetry/plainText.ts";
 import type { EntryView, ProblemView, TimelineView, WaitView } from "./timelineView.ts";
 
-/** Lines ending in a newline: the pod, problems of its manifest, what it waits for, what happened. */
+/** Returns lines that end in a newline: the pod, problems of its manifest, its waits, its history. */
 export function timelineText(view: TimelineView): string {
   const { pod, state, phase, problems = [], waits, entries, dropped } = view;
   return [
@@ -31,14 +31,14 @@ function problemLines(problems: readonly ProblemView[]): readonly string[] {
 
 const NOTHING: Readonly<Record<TimelineView["state"], string>> = {
   waiting: "waiting to be accepted",
-  rejected: "refused; it does not run",
+  rejected: "rejected; it does not run",
   syncing: "not waiting for anything",
-  terminating: "waiting for the runtime to show that nothing runs",
+  terminating: "waiting until the runtime reports no running container",
   terminated: "ended; kept until its manifest or API object is removed",
   gone: "ended and removed",
 };
 
-/** Waits the pod's owner can cut short. */
+/** Waits that the pod's owner can cut short. */
 const BACKOFFS: ReadonlySet<string> = new Set(["CrashLoopBackOff", "ImagePullBackOff"]);
 const retryHint = ({ namespace, name }: TimelineView["pod"]): string =>
   `  To retry at once: rxlet retry ${namespace}/${name}, or change the pod's annotation ${RETRY_AT}`;

@@ -1,50 +1,47 @@
-/**
- * What a pod's timeline is made of: facts that the node's streams bring, and what is kept of them. Ours; upstream has
- * events alone.
- */
+/** Types of a pod's timeline: its inputs, its entries and its waits. Upstream has only events. */
 import type { Pod, PodStatus } from "../api.ts";
 import type { KubeletEvent } from "../events.ts";
 import type { EpochMs, MonotonicMs, PodUid } from "../ids.ts";
 import type { PodIdentity, PodRecordState } from "../pod/podRegistry.ts";
 
-/** Something that takes time and has an end: a call of the runtime by its CRI name, an image pull, a hook. */
+/** An operation with a duration: a CRI call by name, an image pull, a hook. */
 export interface Stage {
   readonly name: string;
-  /** Name of the container it is about; absent for the whole pod. */
+  /** Name of its container; absent for a stage of the whole pod. */
   readonly container?: string;
-  /** What happens, and when, should it still be under way then. */
+  /** What a timer does at a given time, should the stage still be running. */
   readonly due?: Due;
 }
 
-/** The next thing a timer brings. */
+/** The next action of a timer. */
 export interface Due {
   readonly what: string;
   readonly at: MonotonicMs;
 }
 
-/** Why a container does not run, and when it is tried again where that is known. */
+/** Why a container does not run, and the time of the next try if known. */
 export interface ContainerFailure {
   readonly reason: string;
   readonly message: string;
   readonly retryAt: MonotonicMs | undefined;
 }
 
-/** What a pod worker tells of itself beside events and statuses. */
+/** An output of a pod worker other than events and statuses. */
 export type PodFact =
   | { readonly kind: "stageBegan"; readonly id: number; readonly stage: Stage }
-  /** `failure` is absent when it went well; `cutOff`: nobody waited for its end. */
+  /** `failure` is absent on success. `cutOff`: the stage was cancelled. */
   | { readonly kind: "stageEnded"; readonly id: number; readonly failure?: string; readonly cutOff?: boolean }
-  /** All containers that are held back, by name. */
+  /** All containers that cannot run, by name. */
   | { readonly kind: "failures"; readonly failures: ReadonlyMap<string, ContainerFailure> }
-  /** A round ended with these failures, none when it went well, and is repeated then. */
+  /** A sync ended with these failures, none on success, and is repeated at `againAt`. */
   | { readonly kind: "round"; readonly failures: readonly string[]; readonly againAt: MonotonicMs | undefined };
 
-/** Everything that moves a timeline. */
+/** An input of a timeline. */
 export type TimelineInput =
   | PodFact
   | { readonly kind: "event"; readonly event: KubeletEvent }
   | { readonly kind: "status"; readonly status: PodStatus }
-  /** The pod's record changed; `behind` holds its name meanwhile. */
+  /** The pod's record changed. `behind` holds its name while the pod waits. */
   | {
       readonly kind: "record";
       readonly pod: Pod | undefined;
@@ -55,43 +52,43 @@ export type TimelineInput =
     }
   | { readonly kind: "gone" };
 
-/** Room that others are about to free for a pod that waits to start. */
+/** Resources that other pods are about to free for a pod that waits to start. */
 export interface RoomAhead {
-  /** Whose room it is, as `namespace/name`; empty: of a pod whose smaller size is not on disk yet. */
+  /** The pods that hold them, as `namespace/name`. Empty: a resized pod whose smaller size is not on disk yet. */
   readonly pods: readonly string[];
-  /** Some of them are stopped for this pod. */
+  /** Whether some of them are preempted for this pod. */
   readonly isPreempted: boolean;
-  /** What happens to the pod when they have not stopped by then. */
+  /** What happens to the waiting pod if they have not stopped by then. */
   readonly due: Due | undefined;
 }
 
-/** One instant on both clocks. */
+/** An instant on both clocks. */
 export interface Instant {
   readonly wall: EpochMs;
   readonly mono: MonotonicMs;
 }
 
-/** How something ended, or how bad it is, when not well. */
+/** How a stage ended, or the severity of an entry, unless successful. */
 export type Outcome = "failed" | "cut off" | "warning";
 
-/** One line of what happened. */
+/** An entry of a timeline. */
 export interface TimelineEntry {
-  /** When it was, or began. */
+  /** When it happened or started. */
   readonly at: EpochMs;
-  /** A stage, the reason of an event, or what became of pod or container. */
+  /** A stage, the reason of an event, or a state of the pod or container. */
   readonly what: string;
   readonly container?: string;
-  /** How long it took, on the monotonic clock. */
+  /** Duration on the monotonic clock. */
   readonly tookMs?: number;
-  /** Absent when it went well, or is nothing that can go wrong. */
+  /** Absent on success, and for entries that cannot fail. */
   readonly outcome?: Outcome;
   readonly message?: string;
-  /** How often in a row, when more than once, and when last. */
+  /** The number of consecutive occurrences if more than one, and the time of the last. */
   readonly count?: number;
   readonly lastAt?: EpochMs;
 }
 
-/** A stage under way. */
+/** A stage in progress. */
 export interface StageUnderWay {
   readonly stage: Stage;
   readonly since: Instant;
@@ -106,39 +103,39 @@ export interface PodTimeline {
   readonly since: Instant;
   /** UID of the pod that holds this one's name while `state` is waiting. */
   readonly behind: PodUid | undefined;
-  /** The room it waits for while `state` is waiting. */
+  /** The resources it waits for while `state` is waiting. */
   readonly room: RoomAhead | undefined;
   readonly status: PodStatus | undefined;
   readonly underWay: ReadonlyMap<number | string, StageUnderWay>;
   readonly failures: ReadonlyMap<string, ContainerFailure & { readonly since: Instant }>;
-  /** The last round failed. */
+  /** Set while the last sync failed. */
   readonly failedRound:
     | { readonly failures: readonly string[]; readonly againAt: MonotonicMs | undefined; readonly since: Instant }
     | undefined;
   readonly entries: readonly TimelineEntry[];
-  /** Entries that made room for newer ones. */
+  /** Number of entries dropped beyond the bound. */
   readonly dropped: number;
 }
 
-/** Something a pod waits for now. */
+/** A current wait of a pod. */
 export interface PodWait {
   /**
-   * The stage under way, or what holds the pod back: `Backoff`, `Retry`, `InitContainer`, `SidecarStop`, `PodName`,
+   * The stage in progress, or what blocks the pod: `Backoff`, `Retry`, `InitContainer`, `SidecarStop`, `PodName`,
    * `Room`, `Preemption`, `Volume`, `Runtime`.
    */
   readonly what: string;
   readonly container?: string;
-  /** Why, and behind whom. */
+  /** The cause, including what is ahead. */
   readonly cause?: string;
-  /** Whose turn comes first, in order. */
+  /** The pods, containers or images ahead, in order. */
   readonly ahead?: readonly string[];
-  /** For how long already, in milliseconds; undefined when nobody noted it. */
+  /** Duration so far in milliseconds; undefined when unknown. */
   readonly forMs: number | undefined;
   /** The next timer; absent when something else ends the wait. */
   readonly next?: Due;
 }
 
-/** Entries kept of one pod. */
+/** Maximum number of entries per pod. */
 export const MAX_ENTRIES = 200;
-/** Characters kept of one message. */
+/** Maximum number of characters per message. */
 export const MAX_MESSAGE = 512;

@@ -1,6 +1,6 @@
 /**
- * A pod's timeline as it is served: instants as RFC 3339 in UTC with milliseconds, durations in seconds. The shape is
- * documented in docs/operations.md; fields are added, not changed.
+ * A pod's timeline as served: instants as RFC 3339 in UTC with milliseconds, durations in seconds. The format is
+ * documented in docs/operations.md; fields may be added, but not changed.
  */
 import { epochMs } from "../ids.ts";
 import { formatInstantMs } from "../telemetry/civilTime.ts";
@@ -12,27 +12,27 @@ import type { Outcome, PodTimeline, PodWait, TimelineEntry } from "./timelineTyp
 
 export interface TimelineView {
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
-  /** Of the pod on this node: waiting, rejected, syncing, terminating, terminated or gone. */
+  /** State of the pod on this node: waiting, rejected, syncing, terminating, terminated or gone. */
   readonly state: PodTimeline["state"];
   readonly stateSince: string;
   /** `status.phase`; absent before the first status. */
   readonly phase?: string;
-  /** When this was said. */
+  /** The time of this view. */
   readonly at: string;
-  /** What is wrong with the pod's manifest; absent when nothing is. */
+  /** Problems of the pod's manifest; absent when there are none. */
   readonly problems?: readonly ProblemView[];
   readonly waits: readonly WaitView[];
   /** Oldest first. */
   readonly entries: readonly EntryView[];
-  /** Older entries that are no longer kept. */
+  /** Number of older entries that were dropped. */
   readonly dropped: number;
 }
 
 export interface ProblemView {
   readonly severity: ManifestProblem["severity"];
-  /** `FILE:LINE: FIELD: REASON`, as far as these are known. */
+  /** `FILE:LINE: FIELD: REASON`, without unknown parts. */
   readonly message: string;
-  /** The pod runs the last good version of its manifest because of it. */
+  /** Set if the pod runs the last valid version of its manifest because of this problem. */
   readonly keepsLastGood?: true;
 }
 
@@ -41,7 +41,7 @@ export interface WaitView {
   readonly container?: string;
   readonly cause?: string;
   readonly ahead?: readonly string[];
-  /** For how long already, where that is known. */
+  /** Duration so far, if known. */
   readonly seconds?: number;
   readonly next?: { readonly what: string; readonly at: string; readonly inSeconds: number };
 }
@@ -57,7 +57,7 @@ export interface EntryView {
   readonly lastAt?: string;
 }
 
-/** The timeline as of `node.now`, with the problems of `manifests` that concern the pod. */
+/** Returns the view at `node.now`, with the problems of `manifests` that concern the pod. */
 export function timelineView(
   timeline: PodTimeline,
   node: NodeBusiness,
@@ -72,7 +72,7 @@ export function timelineView(
     at: formatInstantMs(node.now.wall),
     ...problemsOf(identity, manifests),
     waits: podWaits(timeline, node).map((wait) => waitView(wait, node)),
-    // A stage is noted when it ends and shown where it began.
+    // A stage is recorded when it ends but shown at its start.
     entries: entries.toSorted((a, b) => a.at - b.at).map(entryView),
     dropped,
   };

@@ -1,14 +1,14 @@
-/** The message about a pod that this node does not run: its manifest was refused, or another name was probably meant. */
+/** The message about a pod that this node does not run: its manifest was rejected, or the name is misspelt. */
 import { closestName } from "../config/closestName.ts";
 import { problemText } from "../pod/manifest/problemText.ts";
 import type { ManifestProblem } from "../pod/sourceSnapshot.ts";
 
-/** Names, and problems, listed at most. */
+/** Maximum number of names and problems to list. */
 const MAX_LISTED = 10;
 
 /**
- * The message; its first line starts with `pod` for a refused pod and with `no pod` otherwise. `known` are pods as
- * `namespace/name`. Static pods carry the node's name behind their own, so a name without it is found too.
+ * Returns the message. Its first line starts with `pod` for a rejected pod, else with `no pod`. `known` are pods as
+ * `namespace/name`. Names of static pods end in the node's name, so a name without that suffix matches too.
  */
 export function unknownPodMessage(
   namespace: string,
@@ -17,19 +17,19 @@ export function unknownPodMessage(
   problems: readonly ManifestProblem[],
 ): string {
   const errors = problems.filter(({ severity }) => severity === "error");
-  // A pod that is known runs another version of its manifest, or one of the same name: it was not refused.
+  // A known pod runs an earlier version of its manifest or another manifest of the same name, so it was not rejected.
   const unknown = errors.filter(({ pod }) => pod !== undefined && !known.includes(`${pod.namespace}/${pod.name}`));
   const refused = refusedName(namespace, name, unknown);
   if (refused !== undefined) {
     const own = errors.filter(({ pod }) => pod?.namespace === namespace && pod.name === refused);
-    return listed(`pod ${JSON.stringify(`${namespace}/${refused}`)} was refused`, own);
+    return listed(`pod ${JSON.stringify(`${namespace}/${refused}`)} was rejected`, own);
   }
   const said = `no pod ${JSON.stringify(`${namespace}/${name}`)} on this node; ${hint(`${namespace}/${name}`, known)}`;
   const nameless = errors.filter(({ pod }) => pod === undefined);
   return nameless.length === 0 ? said : `${said}\n${listed("these manifests define no usable pod", nameless)}`;
 }
 
-/** The name of the only refused pod that is called so, with or without the node's name. */
+/** Returns the name of the only rejected pod with this name, with or without the node's name. */
 function refusedName(namespace: string, name: string, errors: readonly ManifestProblem[]): string | undefined {
   const names = new Set(errors.flatMap(({ pod }) => (pod?.namespace === namespace ? [pod.name] : [])));
   if (names.has(name)) return name;
@@ -45,7 +45,7 @@ function listed(title: string, problems: readonly ManifestProblem[]): string {
   return [`${title}:`, ...lines, ...(more > 0 ? [`  ... and ${more} more`] : [])].join("\n");
 }
 
-/** What to ask for instead. */
+/** Suggests other names. */
 function hint(wanted: string, known: readonly string[]): string {
   if (known.length === 0) return "it has no pods";
   const guesses = closeTo(wanted, known);
@@ -53,7 +53,7 @@ function hint(wanted: string, known: readonly string[]): string {
   return `its pods are ${names(known, ", ")}`;
 }
 
-/** Pods of the name with a suffix first, then pods of other namespaces, then the closest name. */
+/** Returns pods with this name and a suffix, else pods of other namespaces, else the closest name. */
 function closeTo(wanted: string, known: readonly string[]): readonly string[] {
   const name = wanted.slice(wanted.indexOf("/") + 1);
   const searches: readonly ((each: string) => boolean)[] = [

@@ -1,9 +1,9 @@
-/** What a pod waits for at its volumes: those its containers cannot use yet, and at the end those still to be taken away. */
+/** Waits for volumes: those that containers cannot use yet, and after termination those still to be torn down. */
 import type { PodVolumes } from "../volume/podVolumes.ts";
 import { volumeStates } from "../volume/volumeStates.ts";
 import type { PodTimeline, PodWait } from "./timelineTypes.ts";
 
-/** One wait per volume, sorted by name. */
+/** Returns one wait per volume, sorted by name. */
 export function volumeWaits({ state }: Pick<PodTimeline, "state">, volumes: PodVolumes): readonly PodWait[] {
   const awaited = state === "syncing" ? "pending" : state === "terminated" ? "removing" : undefined;
   return volumeStates(volumes)

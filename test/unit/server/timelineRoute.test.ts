@@ -56,7 +56,7 @@ describe("the timeline of a pod over HTTP", () => {
   it("of a refused pod is 404 with the reason", async () => {
     expect(await answer("demo/typo/timeline")).toEqual({
       status: 404,
-      body: 'pod "demo/typo-laptop" was refused: /m/typo.yaml:9: spec.nodeName: Forbidden\n',
+      body: 'pod "demo/typo-laptop" was rejected: /m/typo.yaml:9: spec.nodeName: Forbidden\n',
     });
   });
   it("cannot be written", async () => {

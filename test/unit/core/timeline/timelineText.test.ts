@@ -57,9 +57,9 @@ So far
 
   it.each([
     ["waiting", "waiting to be accepted"],
-    ["rejected", "refused; it does not run"],
+    ["rejected", "rejected; it does not run"],
     ["syncing", "not waiting for anything"],
-    ["terminating", "waiting for the runtime to show that nothing runs"],
+    ["terminating", "waiting until the runtime reports no running container"],
     ["terminated", "ended; kept until its manifest or API object is removed"],
     ["gone", "ended and removed"],
   ] as const)("says what it means to wait for nothing while %s", (state, text) => {
@@ -143,14 +143,14 @@ describe("unknownPodMessage", () => {
   it.each([
     ["by its name", "typo-laptop"],
     ["by its name without that of the node", "typo"],
-  ])("says why a pod was refused, asked for %s", (_how, name) => {
+  ])("says why a pod was rejected, asked for %s", (_how, name) => {
     expect(unknownPodMessage("default", name, known, [problem("typo-laptop", 9)])).toBe(
-      `pod "default/typo-laptop" was refused: ${text(9)}`,
+      `pod "default/typo-laptop" was rejected: ${text(9)}`,
     );
   });
   it("lists every problem of a refused pod, ten lines at most", () => {
     expect(unknownPodMessage("default", "typo", known, [problem("typo-laptop", 1), problem("typo-laptop", 2)])).toBe(
-      `pod "default/typo-laptop" was refused:\n  ${text(1)}\n  ${text(2)}`,
+      `pod "default/typo-laptop" was rejected:\n  ${text(1)}\n  ${text(2)}`,
     );
     const many = Array.from({ length: 12 }, (_, index) => problem("typo-laptop", index));
     expect(unknownPodMessage("default", "typo", known, many)).toMatch(/:9: .*\n {2}\.\.\. and 2 more$/);

@@ -147,10 +147,8 @@ async function stranger({ port }: Attack, at: number): Promise<void> {
 
 /** A hundred requests with tokens that nobody has seen, from an address of its own. */
 async function forgedTokens({ port }: Attack): Promise<void> {
-  const session = connectHttp2(`https://127.0.0.1:${port}`, {
-    rejectUnauthorized: false,
-    localAddress: nextHost(),
-  });
+  const tls = { host: "127.0.0.1", port, localAddress: nextHost(), rejectUnauthorized: false, ALPNProtocols: ["h2"] };
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { createConnection: () => connect(tls) });
   session.on("error", () => {});
   for (let count = 0; count < 100; count += 1) {
     const authorization = `Bearer forged-${randomBytes(16).toString("hex")}`;

@@ -14,6 +14,8 @@ export interface WantedStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
+  /** With sizes of the client's terminal, where the protocol has them. */
+  readonly tty: boolean;
 }
 
 /** Streams of a command; undefined are those nobody asked for. */
@@ -21,6 +23,8 @@ export interface CommandStreams {
   readonly stdin: Readable | undefined;
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
+  /** Sizes of the client's terminal as JSON. */
+  readonly resize: Readable | undefined;
   /** Aborts when the client is gone. */
   readonly gone: AbortSignal;
 }
@@ -116,8 +120,8 @@ function overWebSocket(upgrade: StreamUpgrade, wanted: WantedStreams): OpenStrea
   if (accepted === undefined) return undefined;
   const { peer, protocol } = accepted;
   const codec = channelCodec(protocol) ?? { isBase64: false, hasCloseSignal: false };
-  const channels = openChannels(peer, codec, [wanted.stdin, false, false, false, false]);
-  const [stdin, stdout, stderr, error] = channels;
+  const channels = openChannels(peer, codec, [wanted.stdin, false, false, false, wanted.tty]);
+  const [stdin, stdout, stderr, error, resize] = channels;
   const gone = goneSignal(upgrade);
   gone.addEventListener("abort", () => channels.forEach((channel) => channel.destroy()));
   const first = wanted.stdout ? CHANNEL.stdout : wanted.stderr ? CHANNEL.stderr : CHANNEL.error;
@@ -129,6 +133,7 @@ function overWebSocket(upgrade: StreamUpgrade, wanted: WantedStreams): OpenStrea
       stdin: wanted.stdin ? stdin : undefined,
       stdout: wanted.stdout ? stdout : undefined,
       stderr: wanted.stderr ? stderr : undefined,
+      resize: wanted.tty ? resize : undefined,
       gone,
     },
     error,
@@ -140,7 +145,8 @@ function overWebSocket(upgrade: StreamUpgrade, wanted: WantedStreams): OpenStrea
 async function overSpdy(upgrade: StreamUpgrade, wanted: WantedStreams): Promise<OpenStreams | undefined> {
   const accepted = acceptSpdy(upgrade, SPDY_PROTOCOLS);
   if (accepted === undefined) return undefined;
-  const expected = ["error", ...(["stdin", "stdout", "stderr"] as const).filter((name) => wanted[name])];
+  const outputs = (["stdin", "stdout", "stderr"] as const).filter((name) => wanted[name]);
+  const expected = ["error", ...outputs, ...(wanted.tty && /^v[34]/.test(accepted) ? ["resize"] : [])];
   const found = new Map<string, SpdyStream>();
   const complete = Promise.withResolvers<void>();
   const connection = openSpdy(upgrade.socket, "server", {
@@ -161,7 +167,13 @@ async function overSpdy(upgrade: StreamUpgrade, wanted: WantedStreams): Promise<
     return undefined;
   }
   return {
-    streams: { stdin: found.get("stdin"), stdout: found.get("stdout"), stderr: found.get("stderr"), gone },
+    streams: {
+      stdin: found.get("stdin"),
+      stdout: found.get("stdout"),
+      stderr: found.get("stderr"),
+      resize: found.get("resize"),
+      gone,
+    },
     error,
     tellsStatus: accepted === "v4.channel.k8s.io",
     close: () => connection.close(),

@@ -10,6 +10,7 @@ import type { Readable, Writable } from "node:stream";
 import { status } from "@grpc/grpc-js";
 import { killQuietly, processStart } from "./processTable.ts";
 import { RpcFault } from "./rpcFault.ts";
+import { killOnTerminal, onTerminal, withTerminalKind } from "./terminal.ts";
 
 /** Exit code of a command ended by signal n, less n. */
 const SIGNALLED = 128;
@@ -38,12 +39,16 @@ export interface ExecProcess {
   release(): void;
 }
 
-/** Starts it. Throws UNKNOWN when the system cannot make a process. */
-export async function startExec(place: ExecPlace, stdin: "ignore" | "pipe"): Promise<ExecProcess> {
-  const child = spawn("/bin/sh", ["-c", '. "$0"', path.join(place.containerDir, "enter"), ...place.command], {
+/** Starts it, on a terminal or on pipes. Throws UNKNOWN when the system cannot make a process. */
+export async function startExec(place: ExecPlace, stdin: "ignore" | "pipe", tty = false): Promise<ExecProcess> {
+  const command = tty ? withTerminalKind(place.command) : place.command;
+  const shell = ["/bin/sh", "-c", '. "$0"', path.join(place.containerDir, "enter"), ...command];
+  const [program = "", ...args] = shell;
+  const started = tty ? onTerminal(shell) : ([program, args] as const);
+  const child = spawn(started[0], started[1], {
     cwd: place.workingDir,
     detached: true,
-    env: {},
+    env: tty ? { PATH: globalThis.process.env["PATH"] } : {},
     stdio: [stdin, "pipe", "pipe"],
   }) as ExecProcess["child"];
   const { pid } = child;
@@ -54,7 +59,10 @@ export async function startExec(place: ExecPlace, stdin: "ignore" | "pipe"): Pro
   const exited = new Promise<number>((resolve) => {
     child.once("exit", (code, killedBy) => resolve(code ?? SIGNALLED + os.constants.signals[killedBy ?? "SIGKILL"]));
   });
-  const kill = (): void => killQuietly(-pid, "SIGKILL");
+  const kill = (): void => {
+    if (tty) killOnTerminal(pid);
+    killQuietly(-pid, "SIGKILL");
+  };
   place.running.add(kill);
   let forget = (): void => {};
   const release = (): void => {

@@ -12,6 +12,7 @@ import type { Runtime } from "./runtime.ts";
 import type { LiveContainer } from "./registry.ts";
 import { invalidArgument, messageOf, RpcFault } from "./rpcFault.ts";
 import type { StreamServer } from "./streamServer.ts";
+import { followSizes, terminalFault } from "./terminal.ts";
 import { within } from "./within.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
@@ -24,13 +25,16 @@ const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
 /** Handlers of the calls that answer with a URL. */
 export function streamCalls(runtime: Runtime, server: StreamServer): Handlers {
   return {
-    exec: (request) => {
+    exec: async (request) => {
       const wanted = checkStreams(request);
+      const fault = wanted.tty ? await terminalFault() : undefined;
+      if (fault !== undefined) throw noTerminal(fault, "a plain -i works");
       const place = execPlace(runtime, request.containerId, request.cmd);
-      return { url: server.urlFor({ kind: "exec", wanted, run: (streams) => exec(place, streams) }) };
+      return { url: server.urlFor({ kind: "exec", wanted, run: (streams) => exec(place, streams, wanted.tty) }) };
     },
     attach: (request) => {
       const wanted = checkStreams(request);
+      if (wanted.tty) throw noTerminal("the output of a container goes to its log", "try again without -t");
       const live = runningContainer(runtime, request.containerId);
       return { url: server.urlFor({ kind: "attach", wanted, run: (streams) => attach(runtime, live, streams) }) };
     },
@@ -52,19 +56,20 @@ function checkStreams({ stdin, stdout, stderr, tty }: ExecRequest | AttachReques
   if (!stdin && !stdout && !stderr) {
     throw new RpcFault(status.INVALID_ARGUMENT, "one of stdin, stdout, or stderr must be set");
   }
-  if (tty) {
-    throw new RpcFault(
-      status.UNIMPLEMENTED,
-      "the embedded runtime of rxlet has no terminals: its containers are plain processes; try again without a tty (-t)",
-    );
-  }
-  return { stdin, stdout, stderr };
+  return { stdin, stdout, stderr, tty };
 }
 
-async function exec(place: () => Parameters<typeof startExec>[0], streams: CommandStreams): Promise<CommandEnd> {
+const noTerminal = (why: string, instead: string): RpcFault =>
+  new RpcFault(status.UNIMPLEMENTED, `the embedded runtime of rxlet has no terminal here: ${why}; ${instead}`);
+
+async function exec(
+  place: () => Parameters<typeof startExec>[0],
+  streams: CommandStreams,
+  tty: boolean,
+): Promise<CommandEnd> {
   let process: ExecProcess;
   try {
-    process = await startExec(place(), streams.stdin === undefined ? "ignore" : "pipe");
+    process = await startExec(place(), streams.stdin === undefined ? "ignore" : "pipe", tty);
   } catch (thrown) {
     return { kind: "failed", message: `error executing command in container: ${messageOf(thrown)}` };
   }
@@ -73,6 +78,9 @@ async function exec(place: () => Parameters<typeof startExec>[0], streams: Comma
   if (streams.gone.aborted) kill();
   try {
     feed(streams.stdin, child.stdin);
+    if (streams.resize !== undefined && child.pid !== undefined) {
+      followSizes(streams.resize, child.pid, streams.gone).catch(() => {});
+    }
     join(child.stdout, streams.stdout);
     join(child.stderr, streams.stderr);
     const exitCode = await exited;

@@ -1,4 +1,5 @@
 /** Streams of the embedded runtime: exec, attach and port-forward, by SPDY and by WebSocket. */
+import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
@@ -10,7 +11,12 @@ import { waitFor } from "../support/waitFor.ts";
 import { processesMentioning, runPod, sh, startRuntime } from "./embeddedRuntimeSetup.ts";
 
 const REMOTE = ["v4.channel.k8s.io", "v3.channel.k8s.io"];
-type Wanted = { readonly stdin?: boolean; readonly stdout?: boolean; readonly stderr?: boolean };
+interface Wanted {
+  readonly stdin?: boolean;
+  readonly stdout?: boolean;
+  readonly stderr?: boolean;
+  readonly tty?: boolean;
+}
 const OUTPUTS: Wanted = { stdout: true, stderr: true };
 const ALL: Wanted = { ...OUTPUTS, stdin: true };
 
@@ -19,7 +25,7 @@ async function runningContainer(config: Parameters<Awaited<ReturnType<typeof run
   const pod = await runPod(client, dir);
   const containerId = await pod.start("main", { ...sh("while :; do sleep 1; done"), ...config });
   const url = async (call: "exec" | "attach", wanted: Wanted, ...cmd: readonly string[]): Promise<string> => {
-    const request = { stdin: false, stdout: false, stderr: false, ...wanted, tty: false };
+    const request = { stdin: false, stdout: false, stderr: false, tty: false, ...wanted };
     const answer =
       call === "exec"
         ? await client.call("exec", { containerId, cmd: [...cmd], ...request })
@@ -38,6 +44,7 @@ async function command(url: string, wanted: Wanted, protocols = REMOTE) {
   const stdin = wanted.stdin === true ? await open("stdin") : undefined;
   const stdout = wanted.stdout === true ? await open("stdout") : undefined;
   const stderr = wanted.stderr === true ? await open("stderr") : undefined;
+  const resize = wanted.tty === true ? await open("resize") : undefined;
   const said = async () => {
     const [out, err, end] = await Promise.all([
       stdout === undefined ? Buffer.alloc(0) : buffer(stdout),
@@ -46,9 +53,11 @@ async function command(url: string, wanted: Wanted, protocols = REMOTE) {
     ]);
     return { out, err, end };
   };
-  return { stdin, stdout, stderr, said, socket, connection };
+  return { stdin, stdout, stderr, resize, said, socket, connection };
 }
 
+/** Terminals come from script(1) of util-linux. */
+const HAS_SCRIPT = spawnSync("script", ["--version"]).stdout?.includes("util-linux") === true;
 const SUCCESS = { status: "Success" };
 const exitedWith = (code: number) => ({
   status: "Failure",
@@ -118,6 +127,32 @@ describe("exec by SPDY", () => {
   });
 });
 
+describe("exec on a terminal", () => {
+  const TTY: Wanted = { stdin: true, stdout: true, tty: true };
+
+  it.runIf(HAS_SCRIPT)("has the size and the input of the client, and the exit code", async () => {
+    const { url } = await runningContainer({ envs: [{ key: "GREETING", value: Buffer.from("it's me") }] });
+    const shell =
+      'until [ "$(stty size)" = \'31 97\' ]; do sleep 0.05; done; read -r line; echo "$GREETING $TERM $line"; exit 5';
+    const { stdin, resize, said } = await command(await url("exec", TTY, "sh", "-c", shell), TTY);
+    resize?.write('{"Width":80,"Height":24}\n{"Width":97,"Hei');
+    resize?.write('ght":31}\n');
+    stdin?.write("hello\n");
+    const { out, end } = await said();
+    expect([String(out), JSON.parse(end)]).toEqual(["hello\r\nit's me xterm hello\r\n", exitedWith(5)]);
+  });
+
+  it.runIf(HAS_SCRIPT)("kills what ignores the end of its terminal when the client goes", async () => {
+    const { url, dir } = await runningContainer();
+    const stubborn = `trap '' HUP TERM; : ${dir}/mark; echo up; sleep 1000; :`;
+    const { socket, stdout } = await command(await url("exec", TTY, "sh", "-c", stubborn), TTY);
+    await once(stdout ?? socket, "data");
+    expect(processesMentioning(`${dir}/mark`)).not.toEqual([]);
+    socket.destroy();
+    await waitFor("the command to be gone", () => processesMentioning(`${dir}/mark`).length === 0);
+  });
+});
+
 describe("a streaming URL", () => {
   it("serves once, for what it was made for, and only who agrees on a protocol", async () => {
     const { url } = await runningContainer();
@@ -139,10 +174,14 @@ describe("a streaming URL", () => {
       code: "INVALID_ARGUMENT",
       details: "one of stdin, stdout, or stderr must be set",
     });
-    expect(await refusal({ tty: true, stdout: true })).toEqual({
+    expect(await refusal({ tty: true, stdout: true, stderr: true })).toEqual({
+      code: "INVALID_ARGUMENT",
+      details: "tty: tty and stderr cannot both be true",
+    });
+    expect(await client.refusal("attach", { containerId, tty: true, stdout: true })).toEqual({
       code: "UNIMPLEMENTED",
       details:
-        "the embedded runtime of rxlet has no terminals: its containers are plain processes; try again without a tty (-t)",
+        "the embedded runtime of rxlet has no terminal here: the output of a container goes to its log; try again without -t",
     });
     expect((await client.refusal("attach", { containerId: "gone", stdout: true })).code).toBe("NOT_FOUND");
     await client.call("stopPodSandbox", { podSandboxId: pod.sandboxId });

@@ -89,6 +89,7 @@ export function configObjectsOf(
   };
 }
 
+/** A snapshot without objects. */
 export const NO_CONFIG_OBJECTS: ConfigObjects = configObjectsOf([]);
 
 /**

@@ -6,6 +6,7 @@ export interface KubeletEvent {
   readonly object: EventObject;
 }
 
+/** The involved object of an event. */
 export interface EventObject {
   readonly kind: "Pod" | "Node";
   readonly namespace: string;

@@ -20,4 +20,6 @@ export const containerId = (value: string): ContainerId => value as ContainerId;
 export const sandboxId = (value: string): SandboxId => value as SandboxId;
 export const monotonicMs = (value: number): MonotonicMs => value as MonotonicMs;
 export const epochMs = (value: number): EpochMs => value as EpochMs;
+
+/** Returns the full name of a pod. */
 export const podFullName = (name: string, namespace: string): PodFullName => `${name}_${namespace}` as PodFullName;

@@ -48,6 +48,7 @@ export interface ImagePullConfig {
   readonly backoff: BackoffPolicy;
 }
 
+/** The configuration that pipelines read. */
 export interface KubeletConfig {
   readonly nodeName: string;
   /** Settings of the Node object. */

@@ -31,19 +31,27 @@ export const escapePluginName = (plugin: string): string => plugin.replaceAll("/
 /** Returns the plugin's name for its directory name. */
 export const unescapePluginName = (escaped: string): string => escaped.replaceAll("~", "/");
 
+/** Parent directory of all pod directories. */
 export const podsDir = ({ rootDir }: RootDir): string => `${rootDir}/pods`;
+
+/** Directory of a pod, named by its UID. */
 export const podDir = (roots: RootDir, uid: string): string => `${podsDir(roots)}/${uid}`;
+
+/** Parent directory of a pod's volumes, by plugin. */
 export const podVolumesDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volumes`;
 
 /** Directory of one volume; `plugin` in its escaped form, e.g. `kubernetes.io~empty-dir`. */
 export const podVolumeDir = (roots: RootDir, uid: string, plugin: string, volume: string): string =>
   `${podVolumesDir(roots, uid)}/${plugin}/${volume}`;
 
+/** Parent directory of a pod's subPath mounts. */
 export const podVolumeSubpathsDir = (roots: RootDir, uid: string): string => `${podDir(roots, uid)}/volume-subpaths`;
 
 /** Mount points of block devices of local volumes; each device is mounted once per node, under its volume's name. */
 export const localDeviceMounts = ({ rootDir }: RootDir): string =>
   `${rootDir}/plugins/kubernetes.io/local-volume/mounts`;
+
+/** Mount point of the block device of a local volume. */
 export const localDeviceMount = (roots: RootDir, volume: string): string => `${localDeviceMounts(roots)}/${volume}`;
 
 /** Directory for the per-pod state of plugins. */

@@ -6,7 +6,10 @@ import type { KubeletError } from "./errors.ts";
 
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: KubeletError };
 
+/** Returns a success. */
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
+
+/** Returns a failure. */
 export const err = (error: KubeletError): Result<never> => ({ ok: false, error });
 
 /** Returns the value or throws the error, for code that handles all errors in one place. */

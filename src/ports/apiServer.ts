@@ -18,6 +18,7 @@ export type {
   ObjectRef,
 } from "../core/api/apiRequests.ts";
 
+/** Options of a get. */
 export interface ApiGetOptions extends CallOptions {
   /** Absent: the newest state. "0": any state the server has in its cache. Otherwise: not older than this version. */
   readonly resourceVersion?: string;
@@ -36,6 +37,7 @@ export type ApiPatch =
   | { readonly type: "application/merge-patch+json"; readonly body: Readonly<Record<string, unknown>> }
   | { readonly type: "application/json-patch+json"; readonly body: readonly JsonPatchOperation[] };
 
+/** Options of a delete. */
 export interface ApiDeleteOptions extends CallOptions {
   /** Absent: the default of the object or its resource. */
   readonly gracePeriodSeconds?: number;

@@ -13,6 +13,7 @@ export interface PreparedRequest {
   readonly name: string;
 }
 
+/** Creates and reads keys, requests and certificates. */
 export interface Certificates {
   /** Creates a private key: ECDSA on P-256, as `EC PRIVATE KEY`. */
   newKey(): Call<string>;

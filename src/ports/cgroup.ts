@@ -22,6 +22,7 @@ export interface CgroupResources {
   readonly hugePages?: Readonly<Record<string, number>>;
 }
 
+/** Operations on cgroups by name. */
 export interface Cgroups {
   /** Creates the cgroup in every mounted controller and writes the limits. Succeeds when it already exists. */
   ensure(name: string, resources: CgroupResources): Call<void>;

@@ -18,6 +18,7 @@ export interface HugepageSize {
   readonly count: bigint;
 }
 
+/** Facts of the machine, read at startup. */
 export interface Machine extends MachineAddresses {
   /** Lower case, not empty. */
   readonly hostname: string;

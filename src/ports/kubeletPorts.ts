@@ -48,6 +48,7 @@ export type RuntimeSignal =
       readonly sentAt?: EpochMs;
     };
 
+/** The ports; a port that the node lacks is undefined. */
 export interface KubeletPorts {
   readonly clock: Clock;
   readonly rng: Rng;

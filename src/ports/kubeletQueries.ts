@@ -5,12 +5,14 @@ import type { PodRuntimeStatus } from "../core/runtime/podRuntimeStatus.ts";
 import type { TimelineView } from "../core/timeline/timelineView.ts";
 import type { VolumesView } from "../core/volume/volumesView.ts";
 
+/** Result of one health check. */
 export interface HealthCheck {
   readonly name: string;
   /** undefined when healthy, else the reason. */
   readonly problem: string | undefined;
 }
 
+/** Snapshots for the servers, all synchronous. */
 export interface KubeletQueries {
   /** Pods bound to this node with their latest status, in admission order. */
   pods(): readonly Pod[];

@@ -7,6 +7,7 @@ export interface ManifestConditions {
   readonly lastModified: string | undefined;
 }
 
+/** A response of the server. */
 export interface ManifestResponse extends ManifestConditions {
   readonly status: number;
   /** Empty for any status but 200. */

@@ -1,6 +1,7 @@
 /** Private keys of pods, generated on the node; they never leave it. */
 import type { Call } from "./call.ts";
 
+/** A private key with its certificate request. */
 export interface PodKey {
   /** PKCS #8, PEM. */
   readonly pem: string;

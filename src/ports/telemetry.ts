@@ -5,6 +5,7 @@ import type { Verbosity } from "../core/telemetry/verbosity.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
+/** Writes structured log lines. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   /** Writes a line at this verbosity or higher; `fields` is called only when the line is written. */
@@ -24,6 +25,7 @@ export interface LeveledLogger extends Logger {
 
 export type MetricLabels = Readonly<Record<string, string>>;
 
+/** Updates metrics of the table. */
 export interface Metrics {
   /** Adds to a counter. */
   count(name: MetricName, labels?: MetricLabels, by?: number): void;

@@ -38,6 +38,7 @@ export interface NodeInfoForAdmission {
   readonly podLevelResources: boolean;
 }
 
+/** The inputs of the admission of one pod. */
 export interface AdmissionInput {
   readonly pod: Pod;
   readonly node: NodeInfoForAdmission;
@@ -48,6 +49,7 @@ export interface AdmissionInput {
   readonly maxPods: number;
 }
 
+/** The decision: admitted, possibly after preemption, or rejected. */
 export type AdmissionResult =
   | {
       readonly admitted: true;

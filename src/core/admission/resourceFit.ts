@@ -22,6 +22,7 @@ export const resourceUnits = (list: ResourceList, name: string): bigint =>
 /** Resources checked first. The first shortage becomes the reason in the pod's status. */
 const FIRST = ["cpu", "memory", "ephemeral-storage"];
 
+/** The inputs of a resource check. */
 export interface ResourceFitInput {
   readonly pod: Pod;
   readonly activePods: readonly Pod[];

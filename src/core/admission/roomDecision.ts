@@ -22,11 +22,13 @@ export interface TakenRoom {
   readonly leaving?: Leaving;
 }
 
+/** Used resources by pod. */
 export type Rooms = ReadonlyMap<PodUid, TakenRoom>;
 
 /** Decides admission of a pod alongside others. */
 export type Admit = (pod: Pod, others: readonly Pod[]) => AdmissionResult;
 
+/** The decision about one pod. */
 export type RoomDecision =
   | { readonly kind: "start" }
   | { readonly kind: "reject"; readonly reason: string; readonly message: string }

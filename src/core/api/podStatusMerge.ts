@@ -9,6 +9,7 @@ import { isTerminalPhase } from "../pod/phase.ts";
 import { compareQuantity, parseQuantity } from "../quantity.ts";
 import { findTyped } from "../findNamed.ts";
 
+/** The node's facts that a merge depends on. */
 export interface StatusMergeOptions {
   /** Containers of the pod may still run; until none does, the pod is not reported as terminal. */
   readonly mayRun: boolean;

@@ -22,6 +22,7 @@ export interface SyncedStatus {
   readonly mayRun: boolean;
 }
 
+/** The inputs of the decision about one name. */
 export interface PodWriteView {
   /** The API object of that name as last known; undefined when there is none. */
   readonly object: ApiPod | undefined;

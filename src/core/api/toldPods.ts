@@ -6,6 +6,7 @@ import type { ObjectsByKey } from "./reflection.ts";
 /** A pod object as the server has it. */
 export type ApiPod = Wire<V1Pod>;
 
+/** A snapshot of the API pods. */
 export interface ToldPods {
   /** Pods by `namespace/name`. */
   readonly byName: ObjectsByKey<ApiPod>;

@@ -26,9 +26,11 @@ export const deletedStatus = (resource: ApiResourceName, name: string, uid: stri
   details: { ...about(resource, name), uid },
 });
 
+/** 404: there is no such object. */
 export const notFound = (resource: ApiResourceName, name: string): KubeletError =>
   apiError(failure(404, "NotFound", `${qualifiedResource(resource)} "${name}" not found`, about(resource, name)));
 
+/** 409: an object of this name exists. */
 export const alreadyExists = (resource: ApiResourceName, name: string): KubeletError =>
   apiError(
     failure(409, "AlreadyExists", `${qualifiedResource(resource)} "${name}" already exists`, about(resource, name)),
@@ -60,6 +62,7 @@ export const staleVersion = (resource: ApiResourceName, name: string): KubeletEr
     "the object has been modified; please apply your changes to the latest version and try again",
   );
 
+/** 403: an admission plugin or authorization denies the request. */
 export const forbidden = (resource: ApiResourceName, name: string, why: string): KubeletError =>
   apiError(
     failure(
@@ -94,11 +97,14 @@ export function invalidObject(
   );
 }
 
+/** 400: the request is malformed. */
 export const badRequest = (message: string): KubeletError => apiError(failure(400, "BadRequest", message));
 
+/** 415: the content type is not supported. */
 export const unsupportedMediaType = (message: string): KubeletError =>
   apiError(failure(415, "UnsupportedMediaType", message));
 
+/** 405: the resource does not support the method. */
 export const notAllowed = (what: string): KubeletError =>
   apiError(
     failure(405, "MethodNotAllowed", `the server does not allow this method on the requested resource: ${what}`),

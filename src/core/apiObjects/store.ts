@@ -15,6 +15,7 @@ export interface StoreChange {
   readonly previous: StoredObject | undefined;
 }
 
+/** The objects of all resources. */
 export interface Store {
   /** Revision of the newest write. */
   readonly revision: number;

@@ -10,6 +10,7 @@ import { fieldAt, keyOf, refOf, type StoredObject } from "./storedObject.ts";
 
 type Listener = (change: StoreChange) => void;
 
+/** History and listeners of one resource. */
 export interface WatchCache {
   record(change: StoreChange): void;
   /** Returns the changes after a revision, oldest first; undefined when some are no longer known. */

@@ -77,6 +77,7 @@ export type Credentials =
   | { readonly kind: "refused"; readonly how: "Denied" | "Failed"; readonly reason: string; readonly message: string }
   | IssuedCredentials;
 
+/** A key with its issued certificate chain. */
 export interface IssuedCredentials {
   readonly kind: "issued";
   /** PKCS #8, PEM. */

@@ -10,6 +10,7 @@ export interface PairPaths {
   readonly key: string;
 }
 
+/** The source of the serving certificate. */
 export type ServingSource =
   /** The control plane signs it; until then the configured files are used, if any. */
   | { readonly kind: "signed"; readonly until: PairPaths | undefined }

@@ -16,6 +16,7 @@ import { type ImageUser, containerSecurityContext, verifyRunAsNonRoot } from "./
 import { stopSignal } from "./stopSignal.ts";
 import { programText, type TextBudget } from "./textBudget.ts";
 
+/** The inputs of a container's config. */
 export interface ContainerConfigInput {
   readonly pod: Pod;
   readonly container: Container;

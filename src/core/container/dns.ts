@@ -19,6 +19,7 @@ export interface DnsWarning {
   readonly message: string;
 }
 
+/** Resolver settings with the warnings about them. */
 export interface PodDns {
   readonly config: DNSConfig;
   readonly warnings: readonly DnsWarning[];

@@ -17,6 +17,7 @@ import { programText, type TextBudget } from "./textBudget.ts";
 
 type DeclaredVar = NonNullable<Container["env"]>[number];
 
+/** The inputs of a container's environment. */
 export interface EnvironmentInput {
   readonly pod: Pod;
   readonly container: Container;

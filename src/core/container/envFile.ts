@@ -22,6 +22,7 @@ export interface EnvFile {
  */
 export type EnvFiles = ReadonlyMap<string, EnvFile>;
 
+/** Returns the key of the referenced file. */
 export const envFileKey = ({ volumeName, path }: FileKeyRef): string => `${volumeName}/${path}`;
 
 /** Returns the file references of a container, in the order of its variables. */

@@ -11,6 +11,7 @@ import { trimmedEnd } from "../trimmedEnd.ts";
 const MAX_HOSTNAME_LENGTH = 63;
 const MAX_FQDN_LENGTH = 64;
 
+/** Hostname and domain of a pod. */
 export interface PodHostname {
   readonly hostname: string;
   /** Domain after the hostname; empty when the pod has no subdomain. */

@@ -18,6 +18,7 @@ type VolumeMount = NonNullable<Container["volumeMounts"]>[number];
 
 const ETC_HOSTS = "/etc/hosts";
 
+/** The inputs of a container's mounts. */
 export interface MountsInput {
   readonly pod: Pod;
   readonly container: Container;

@@ -6,6 +6,7 @@
  */
 import type { PodRuntimeStatus, RuntimeContainer, RuntimeSandbox } from "../runtime/podRuntimeStatus.ts";
 
+/** The containers and sandboxes to remove. */
 export interface PrunePlan {
   readonly containers: readonly RuntimeContainer[];
   readonly sandboxes: readonly RuntimeSandbox[];

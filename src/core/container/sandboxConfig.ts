@@ -13,6 +13,7 @@ import { podPortMappings } from "./ports.ts";
 import { sandboxOverhead, sandboxResources } from "./resources.ts";
 import { sandboxSecurityContext } from "./securityContext.ts";
 
+/** The inputs of a sandbox's config. */
 export interface SandboxConfigInput {
   readonly pod: Pod;
   /** Number of earlier sandboxes of this pod, from 0. */

@@ -114,6 +114,7 @@ export function sandboxSecurityContext(pod: Pod, userNamespace: UserNamespace): 
   );
 }
 
+/** The inputs of a container's security context. */
 export interface ContainerSecurityInput {
   readonly pod: Pod;
   readonly container: Container;

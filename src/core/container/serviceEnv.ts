@@ -18,6 +18,7 @@ export const serviceForEnv = ({ metadata, spec }: ApiObjects["services"]): Servi
   ports: spec?.ports ?? [],
 });
 
+/** An environment variable of a container. */
 export interface EnvVar {
   readonly name: string;
   readonly value: string;

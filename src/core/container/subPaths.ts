@@ -11,6 +11,7 @@ import { type TextBudget, textBudget } from "./textBudget.ts";
 
 type VolumeMount = NonNullable<Container["volumeMounts"]>[number];
 
+/** The inputs of a container's subPath binds. */
 export interface SubPathsInput {
   readonly pod: Pod;
   readonly container: Container;

@@ -15,6 +15,7 @@ export type PullPolicy = "Always" | "IfNotPresent" | "Never";
 /** An event without its involved object, which the caller adds. */
 export type ImageEvent = Omit<KubeletEvent, "object">;
 
+/** The inputs of a pull decision. */
 export interface PullInput {
   /** The image as written in the pod. */
   readonly image: string;
@@ -34,6 +35,7 @@ export interface PullInput {
   readonly now: MonotonicMs;
 }
 
+/** The next step for a container's image. */
 export type PullDecision =
   /** The image on the node is used. */
   | { readonly kind: "present"; readonly event: ImageEvent }

@@ -16,6 +16,7 @@ export interface ImagePullSecret {
   readonly credentialHash: string;
 }
 
+/** A service account whose token pulled an image. */
 export interface ImagePullServiceAccount {
   readonly uid: string;
   readonly namespace: string;

@@ -19,6 +19,7 @@ export interface LogFormat {
   readonly limitBytes: number | undefined;
 }
 
+/** A formatter with its position in the input. */
 export interface LogFormatter {
   /**
    * Formats the bytes of the file from `from` to `to`, which continue the previous ones. Writes the output to the start

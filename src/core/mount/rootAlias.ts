@@ -4,6 +4,7 @@
  */
 import type { MountEntry } from "./mountInfo.ts";
 
+/** Conversion between configured and resolved paths. */
 export interface RootAlias {
   /** Returns the path as the kernel resolves it. */
   toReal(path: string): string;

@@ -57,6 +57,7 @@ export interface NodePressures {
 
 export const NO_PRESSURE: NodePressures = { memory: false, disk: false, pid: false };
 
+/** The facts of the node and its runtime. */
 export interface NodeFacts {
   readonly name: string;
   readonly settings: NodeSettings;

@@ -3,6 +3,7 @@ import { formatDuration } from "../config/duration.ts";
 import type { MonotonicMs } from "../ids.ts";
 import type { RuntimeState } from "../runtime/runtimeState.ts";
 
+/** The facts about the runtime that a node's readiness depends on. */
 export interface NodeHealth {
   readonly runtime: Pick<RuntimeState, "runtimeProblems" | "networkProblems" | "downSince">;
   /** Time of the last relist; undefined before the first one. */

@@ -9,6 +9,7 @@ import { withImages } from "./nodeImages.ts";
 import { withNodeInfo } from "./nodeInfo.ts";
 import { withResources } from "./nodeResources.ts";
 
+/** A computed Node. */
 export interface ComputedNode {
   readonly node: Node;
   /** Why the addresses are unchanged; undefined when they were computed. */

@@ -31,6 +31,7 @@ export const quotaArgs = (
   mountPoint,
 ];
 
+/** Command that prints whether project quotas are counted. */
 export const STATE = "state -p";
 
 /** Returns whether accounting is on, from the output of `STATE`. */

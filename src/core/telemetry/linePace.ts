@@ -8,11 +8,13 @@ export interface LinePace {
   readonly suppressed: number;
 }
 
+/** At most `lines` per window of `periodMs`. */
 export interface LinePaceLimits {
   readonly periodMs: number;
   readonly lines: number;
 }
 
+/** The pace before the first line. */
 export const FIRST_PACE: LinePace = { sinceMs: Number.NEGATIVE_INFINITY, written: 0, suppressed: 0 };
 
 /**

@@ -9,6 +9,7 @@ import { VERBOSITY } from "./verbosity.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
+/** An entry of the log before formatting. */
 export interface LogEntry {
   readonly at: EpochMs;
   readonly level: LogLevel;

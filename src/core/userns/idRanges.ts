@@ -25,6 +25,7 @@ export interface IdRanges {
   readonly unknown: ReadonlyMap<PodUid, string>;
 }
 
+/** The state without assigned ranges. */
 export const noIdRanges: IdRanges = { usedBy: new Map(), unknown: new Map() };
 
 /** Default number of IDs per pod: the range of 16-bit IDs. */

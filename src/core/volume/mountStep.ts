@@ -7,6 +7,7 @@ import type { MountEntry } from "../mount/mountInfo.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { FileSystem, VolumeLayout } from "./volumeLayout.ts";
 
+/** The next step of mounting a volume. */
 export type MountStep =
   | { readonly kind: "nothing" }
   | { readonly kind: "mount"; readonly fileSystem: FileSystem }

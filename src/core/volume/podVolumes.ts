@@ -11,6 +11,7 @@ export type VolumeWish =
   | { readonly kind: "refused"; readonly error: KubeletError }
   | { readonly kind: "resolved"; readonly layout: VolumeLayout };
 
+/** Desired and actual volumes of a pod. */
 export interface PodVolumes {
   /** Desired volumes by their name in the pod; empty when the pod needs none. */
   readonly wishes: ReadonlyMap<string, VolumeWish>;
@@ -36,6 +37,7 @@ export function podVolumesOf({ wishes, actual }: Pick<PodVolumes, "wishes" | "ac
   };
 }
 
+/** The state of a pod without volumes. */
 export const NO_VOLUMES: PodVolumes = podVolumesOf({ wishes: new Map(), actual: new Map() });
 
 /** Returns those of these volumes that containers cannot use yet, sorted. */

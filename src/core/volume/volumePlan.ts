@@ -52,6 +52,7 @@ export interface WantedVolume {
   readonly inputs: VolumeInputs;
 }
 
+/** The next step for a volume. */
 export type VolumeStep =
   | { readonly kind: "nothing" }
   | { readonly kind: "wait"; readonly until: MonotonicMs }

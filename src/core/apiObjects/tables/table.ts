@@ -14,6 +14,7 @@ export interface TableWish {
   readonly include: IncludeObject;
 }
 
+/** The wire form of a Table. */
 export interface Table {
   readonly kind: "Table";
   readonly apiVersion: TableWish["apiVersion"];

@@ -20,7 +20,7 @@ const SHORTEST_DELAY_MS = 1_000;
 /** A backoff policy, and the annotation values that could not be used unchanged. */
 export interface SteeredPolicy {
   readonly policy: BackoffPolicy;
-  /** One sentence per problem, naming the field and the value used instead. */
+  /** A sentence per problem, naming the field and the value used instead. */
   readonly problems: readonly string[];
 }
 

@@ -77,7 +77,7 @@ export const wrongType = (field: string, detail: string): FieldProblem => error(
 /** A problem that does not stop the pod. */
 export const warning = (field: string, reason: string): FieldProblem => ({ severity: "warning", field, reason });
 
-/** One `invalid` problem per detail. */
+/** Returns an `invalid` problem for each detail. */
 export const invalidEach = (field: string, value: unknown, details: readonly string[]): readonly FieldProblem[] =>
   details.map((detail) => invalid(field, value, detail));
 

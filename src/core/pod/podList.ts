@@ -10,10 +10,10 @@ export interface PodListDocument<Item> {
   readonly items: readonly Item[];
 }
 
-/** One pod of `/pods`. */
+/** An item of `/pods`. */
 export type PodListItem = Pick<Pod, "metadata" | "spec"> & { readonly status: NonNullable<Pod["status"]> };
 
-/** One pod of `/runningpods/`, from the runtime only. */
+/** An item of `/runningpods/`, from the runtime only. */
 export interface RunningPodItem {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
   readonly spec: {

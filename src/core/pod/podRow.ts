@@ -1,5 +1,5 @@
 /**
- * One pod as a table row, with the columns and rules of `kubectl get pods`. Upstream: printPod of kubectl's printers.
+ * A pod as a table row, with the columns and rules of `kubectl get pods`. Upstream: printPod of kubectl's printers.
  */
 import type { ApiContainerStatus, Pod } from "../api.ts";
 import type { EpochMs } from "../ids.ts";
@@ -12,7 +12,7 @@ export interface PodRow {
   readonly name: string;
   /** Ready containers of all that should run, including sidecars: `1/2`. */
   readonly ready: string;
-  /** One word, for example Running, Init:0/1, CrashLoopBackOff, Completed, Terminating. */
+  /** A single word, for example Running, Init:0/1, CrashLoopBackOff, Completed, Terminating. */
   readonly status: string;
   readonly restartCount: number;
   /** The count, with the age of the last restart: `3 (20s ago)`. */

@@ -11,7 +11,7 @@ import type { PodSource, SourceSnapshot } from "./sourceSnapshot.ts";
 export type PodOperation = "SET" | "ADD" | "DELETE" | "REMOVE" | "UPDATE" | "RECONCILE" | "RESTORE";
 
 /**
- * One difference of one source. DELETE is a graceful deletion (the pod still exists); REMOVE means that the pod is
+ * A difference of one source. DELETE is a graceful deletion (the pod still exists); REMOVE means that the pod is
  * gone.
  */
 export interface PodUpdate {

@@ -33,7 +33,7 @@ export interface DiskUse {
 
 /** A node, cgroup, pod, sandbox or container with figures. */
 export interface Subject {
-  /** As returned by `labelText`. */
+  /** Text from `labelText`. */
   readonly labels: string;
   readonly time: EpochMs;
   readonly createdAt: EpochMs | undefined;
@@ -45,7 +45,7 @@ export interface Subject {
   readonly disks: readonly DiskUse[];
 }
 
-/** One reading of a cgroup; see the port `cgroupUsage`. */
+/** A reading of a cgroup; see the port `cgroupUsage`. */
 interface Reading extends Pick<Subject, "time" | "createdAt" | "figures"> {
   readonly interfaces: readonly InterfaceCounters[];
   readonly path: string;
@@ -184,7 +184,7 @@ function diskUses(
   const rootfs = stats !== undefined && "rootfs" in stats ? stats.rootfs : undefined;
   if (rootfs === undefined || containerDevice === undefined) return uses;
   const { usedBytes, capacityBytes, inodesUsed } = rootfs;
-  // As in cadvisor, the inode total of a container is what it uses, with none free.
+  // The inode total of a container is what it uses, with none free, as in cadvisor.
   const own = { usedBytes, capacityBytes, inodes: inodesUsed, inodesFree: 0 };
   const written = uses.find(({ device }) => device === containerDevice);
   const others = uses.filter((use) => use !== written);

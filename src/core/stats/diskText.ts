@@ -2,7 +2,7 @@
 
 /** I/O counters of a disk or partition since boot. */
 export interface DiskCounters {
-  /** As in mount tables, `/dev/vda1`. */
+  /** Path as in mount tables, `/dev/vda1`. */
   readonly device: string;
   readonly reads: number;
   readonly readsMerged: number;

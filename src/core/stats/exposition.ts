@@ -6,7 +6,7 @@ import type { EpochMs } from "../ids.ts";
 
 /** A sample of a family; omitted without a value. */
 export interface Sample {
-  /** As returned by `labelText`; absent: none. */
+  /** Text from `labelText`; absent: none. */
   readonly labels?: string;
   readonly value: number | undefined;
   /** Absent: the time of the scrape. */

@@ -11,7 +11,7 @@ import type { InterfaceCounters } from "./procText.ts";
 import type { PodStats } from "./summary.ts";
 import { systemContainer } from "./systemContainers.ts";
 
-/** One reading of a cgroup. */
+/** A reading of a cgroup. */
 interface Reading {
   readonly path: string;
   readonly time: EpochMs;

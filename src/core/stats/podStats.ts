@@ -96,7 +96,7 @@ const NO_SWAP = { swapUsageBytes: { value: 0n }, swapAvailableBytes: { value: 0n
 
 function containerStats(container: RuntimeContainer, stats: cri.ContainerStats, spaceAt: SpaceAt): ContainerStats {
   const { cpu, memory, io, writableLayer } = stats;
-  // As in upstream, a runtime that reports no swap is taken to use none.
+  // A runtime that reports no swap is taken to use none, as in upstream.
   const swap = stats.swap ?? (memory && { timestamp: memory.timestamp, ...NO_SWAP });
   const space = spaceAt(writableLayer?.fsId?.mountpoint ?? "");
   return {

@@ -13,7 +13,7 @@ export interface NodeCgroups {
   readonly system: string;
 }
 
-/** One reading of a cgroup. */
+/** A reading of a cgroup. */
 interface Reading {
   readonly path: string;
   readonly time: EpochMs;

@@ -9,7 +9,7 @@ export interface Stage {
   readonly name: string;
   /** Name of its container; absent for a stage of the whole pod. */
   readonly container?: string;
-  /** What a timer does at a given time, should the stage still be running. */
+  /** Action of a timer if the stage is still running at that time. */
   readonly due?: Due;
 }
 
@@ -58,7 +58,7 @@ export interface RoomAhead {
   readonly pods: readonly string[];
   /** Whether some of them are preempted for this pod. */
   readonly isPreempted: boolean;
-  /** What happens to the waiting pod if they have not stopped by then. */
+  /** Action on the waiting pod if they have not stopped by then. */
   readonly due: Due | undefined;
 }
 

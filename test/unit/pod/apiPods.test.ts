@@ -15,7 +15,7 @@ const broken = (change: object, part: "metadata" | "spec" | "status" = "spec"): 
 };
 
 describe("readApiPod", () => {
-  it("fills in what the server left to defaults, and marks where the pod comes from", () => {
+  it("applies defaults and annotates the pod's source", () => {
     const object = {
       metadata: { name: "a", namespace: "demo", uid: "u" },
       spec: { containers: [{ name: "main", image: "app" }] },
@@ -28,12 +28,12 @@ describe("readApiPod", () => {
     ]);
   });
 
-  it("lets no pod of the API pass for one of this node's own", () => {
+  it("does not let a pod from the API pose as a static pod", () => {
     const { pod } = readApiPod(podOf({ annotations: { "kubernetes.io/config.source": "file" } }), SEEN_AT);
     expect(pod?.metadata.annotations?.["kubernetes.io/config.source"]).toBe("api");
   });
 
-  it("ignores fields it does not know, as of a newer server, and what only writers need", () => {
+  it("ignores unknown fields, as of a newer server, and managed fields", () => {
     const { pod, problems } = readApiPod(
       { ...broken({ wormhole: true }), metadata: { ...podOf().metadata, managedFields: [{ manager: "kubectl" }] } },
       SEEN_AT,
@@ -45,7 +45,7 @@ describe("readApiPod", () => {
     ]);
   });
 
-  it("does not judge again what the server has admitted", () => {
+  it("does not validate again what the server has admitted", () => {
     const { problems } = readApiPod(broken({ nodeName: "n", schedulingGates: [{ name: "gate" }] }), SEEN_AT);
     expect(problems).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe("readApiPod", () => {
       "spec.containers[0].name",
     ],
     ["a volume whose name is a path", broken({ volumes: [{ name: "a/b", emptyDir: {} }] }), "spec.volumes[0].name"],
-  ])("refuses %s", (_what, object, field) => {
+  ])("rejects %s", (_what, object, field) => {
     const { pod, problems } = readApiPod(object, SEEN_AT);
     expect([pod, problems[0]?.field, problems.every(({ severity }) => severity === "error")]).toEqual([
       undefined,
@@ -84,7 +84,7 @@ describe("readApiPods", () => {
     apiSnapshot(pods).pods.map(({ metadata, spec }) => `${metadata.name} ${metadata.uid} ${spec.containers[0]?.image}`);
   const image = "registry.example/app:1";
 
-  it("leaves out what cannot be read, says so, and disturbs no other pod", () => {
+  it("omits and reports an object that cannot be decoded, without affecting other pods", () => {
     const read = readApiPods(NO_API_PODS, objects(a, badB), SEEN_AT);
     expect([imagesOf(read), apiSnapshot(read).problems]).toEqual([
       [`a u-a ${image}`],
@@ -101,7 +101,7 @@ describe("readApiPods", () => {
     ]);
   });
 
-  it("keeps the last good form of a pod, but not for another pod of its name", () => {
+  it("keeps the last valid form of a pod, but not for another pod of the same name", () => {
     const known = readApiPods(NO_API_PODS, objects(b), SEEN_AT);
     const successor = { ...badB, metadata: { ...b.metadata, uid: "u-2" } };
     const [kept, gone] = [badB, successor].map((object) => readApiPods(known, objects(object), LATER));
@@ -112,7 +112,7 @@ describe("readApiPods", () => {
     ]);
   });
 
-  it("reads each object once, and remembers when the pod was first seen", () => {
+  it("decodes each object once, and keeps when the pod was first seen", () => {
     const first = readApiPods(NO_API_PODS, objects(a, b), SEEN_AT);
     const second = readApiPods(first, objects(a, { ...b }), LATER);
     expect([second.get("demo/a") === first.get("demo/a"), second.get("demo/b") === first.get("demo/b")]).toEqual([
@@ -122,7 +122,7 @@ describe("readApiPods", () => {
     expect(second.get("demo/b")?.pod).toEqual(first.get("demo/b")?.pod);
   });
 
-  it("reads what differs in its status alone as it would read the whole object, with the spec it knows", () => {
+  it("decodes a status-only change to the same result, with the known spec object", () => {
     const version = (resourceVersion: string, status: Pod["status"]): Pod => ({
       ...a,
       metadata: { ...a.metadata, resourceVersion, managedFields: [{ manager: resourceVersion }] },
@@ -139,7 +139,7 @@ describe("readApiPods", () => {
     }
   });
 
-  it("says what is wrong with a status of the wrong type", () => {
+  it("reports a status of the wrong type", () => {
     const known = readApiPods(NO_API_PODS, objects(a), SEEN_AT);
     const wrong = { ...a, status: { phase: 7 } } as unknown as Pod;
     expect(apiSnapshot(readApiPods(known, objects(wrong), LATER)).problems.map(({ field }) => field)).toEqual([
@@ -147,7 +147,7 @@ describe("readApiPods", () => {
     ]);
   });
 
-  it("leaves out mirror pods", () => {
+  it("omits mirror pods", () => {
     const mirror = podOf({ annotations: { "kubernetes.io/config.mirror": "hash" } });
     expect(apiSnapshot(readApiPods(NO_API_PODS, objects(mirror), SEEN_AT))).toEqual({
       source: "api",

@@ -16,7 +16,7 @@ const CONTAINER_DEFAULTS = {
 const volumeOf = (volume: object) => specOf({ volumes: [{ name: "v", ...volume }] }).volumes?.[0];
 
 describe("defaults of the pod", () => {
-  it("gives the smallest pod everything the API server would", () => {
+  it("applies all defaults of the API server to the smallest pod", () => {
     expect(defaultPod({ spec: { containers: [container()] } })).toEqual({
       spec: {
         containers: [container(CONTAINER_DEFAULTS)],
@@ -32,7 +32,7 @@ describe("defaults of the pod", () => {
   it("gives a pod without spec one without containers", () => {
     expect(defaultPod({}).spec.containers).toEqual([]);
   });
-  it("keeps what is set, zeros and false of optional fields included", () => {
+  it("keeps set fields, including zero and false of optional fields", () => {
     const spec: PodSpec = {
       containers: [container({ ...CONTAINER_DEFAULTS, imagePullPolicy: "Never" })],
       restartPolicy: "Never",
@@ -50,7 +50,7 @@ describe("defaults of the pod", () => {
       named("net.ipv4.conf.eth0/1.forwarding"),
     );
   });
-  it("takes an empty string for unset", () => {
+  it("treats an empty string as unset", () => {
     const { restartPolicy, containers } = specOf({
       restartPolicy: "",
       containers: [container({ imagePullPolicy: "" })],
@@ -69,7 +69,7 @@ describe("defaults of the pod", () => {
 });
 
 describe("defaults of containers", () => {
-  it("pulls always what has a moving tag", () => {
+  it("always pulls the tag latest", () => {
     expect(containerOf({ image: "registry:5000/app" })?.imagePullPolicy).toBe("Always");
   });
   it("makes ports TCP", () => {
@@ -88,7 +88,7 @@ describe("defaults of containers", () => {
     ];
     expect([spec.containers[0]?.ports, spec.initContainers?.[0]?.ports]).toEqual([expected, expected]);
   });
-  it("gives field references their API version, and says that keys of files are needed", () => {
+  it("sets the API version of field references, and requires file keys", () => {
     const env = [
       { name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
       { name: "B", value: "b" },
@@ -127,22 +127,22 @@ describe("defaults of containers", () => {
 });
 
 describe("defaults of resources", () => {
-  it("requests what is limited, keeps what is requested, rounds up to thousandths", () => {
+  it("sets requests from limits, keeps requests, rounds up to thousandths", () => {
     const resources = { limits: { cpu: "1", memory: "64Mi" }, requests: { cpu: "100500u" } };
     expect(containerOf({ resources })?.resources).toEqual({
       limits: { cpu: "1", memory: "64Mi" },
       requests: { cpu: "101m", memory: "64Mi" },
     });
   });
-  it("are none, said expressly", () => {
+  it("are set to an empty object", () => {
     expect([containerOf({})?.resources, containerOf({ resources: {} })?.resources]).toEqual([{}, {}]);
   });
-  it("divides by 0, which means by nothing", () => {
+  it("has the divisor 0, which means none", () => {
     const env = [{ name: "CPU", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } }];
     const divided = { resource: "limits.cpu", divisor: "0" };
     expect(containerOf({ env })?.env).toEqual([{ name: "CPU", valueFrom: { resourceFieldRef: divided } }]);
   });
-  it("completes the pod's requests from its containers: the sum, or the largest moment of initialization", () => {
+  it("completes the pod's requests from its containers: the sum, or the peak during initialization", () => {
     const spec = specOf({
       resources: { limits: { cpu: "4", memory: "1Gi" } },
       initContainers: [

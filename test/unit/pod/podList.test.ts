@@ -63,7 +63,7 @@ describe("podList", () => {
     });
   });
 
-  it("has an empty list of items without pods", () => {
+  it("has empty items without pods", () => {
     expect(podList([])).toEqual({ kind: "PodList", apiVersion: "v1", metadata: {}, items: [] });
   });
 });
@@ -98,7 +98,7 @@ describe("runningPodList", () => {
     });
   });
 
-  it("leaves out pods of which nothing runs", () => {
+  it("omits pods that do not run", () => {
     const statuses = [
       runtimePod("done", false, [container("a", "exited", "sha256:1")]),
       emptyRuntimeStatus(podUid("x"), "gone", "demo", 1),
@@ -106,7 +106,7 @@ describe("runningPodList", () => {
     expect(runningPodList(statuses).items).toEqual([]);
   });
 
-  it("keeps a pod whose container runs on without its sandbox", () => {
+  it("lists a pod whose container runs without its sandbox", () => {
     const names = runningPodList([runtimePod("half", false, [container("a", "running", "sha256:1")])]).items;
     expect(names.map(({ metadata }) => metadata.name)).toEqual(["half"]);
   });

@@ -26,7 +26,7 @@ describe("podQosClass", () => {
     expect(podQosClass(podOf({ spec }))).toBe("Burstable");
   });
 
-  it("looks at the containers when the pod states nothing of its own that it may", () => {
+  it("uses the containers when the pod sets no pod-level resource", () => {
     const containers = [containerOf({ resources: full })];
     const classes = [{}, resources({ "example.com/gpu": "1" })].map((own) =>
       podQosClass(podOf({ spec: { containers, resources: own } })),
@@ -34,7 +34,7 @@ describe("podQosClass", () => {
     expect(classes).toEqual(["Guaranteed", "Guaranteed"]);
   });
 
-  it("looks at pod-level resources alone when they are set", () => {
+  it("uses only pod-level resources when they are set", () => {
     const spec = { containers: [containerOf({ resources: resources({ cpu: "1" }) })], resources: full };
     expect(podQosClass(podOf({ spec }))).toBe("Guaranteed");
   });

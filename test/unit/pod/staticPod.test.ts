@@ -40,13 +40,13 @@ describe("staticPodUid", () => {
     };
     expect(staticPodUid(asked, FILE, parts)).toBe(staticPodUid(plain, FILE, parts));
   });
-  it("is the manifest's own when it states one", () => {
+  it("is the manifest's own if it sets one", () => {
     expect(staticPodUid({ metadata: { uid: "mine" } }, FILE, parts)).toBe("mine");
   });
 });
 
 describe("staticPod", () => {
-  it("names, places and marks a pod from a file", () => {
+  it("names, binds and annotates a pod from a file", () => {
     expect(staticPod(defaultPod(WEB), FILE, "u1", SEEN)).toEqual({
       apiVersion: "v1",
       kind: "Pod",
@@ -166,7 +166,7 @@ describe("apiReferences", () => {
     const found = apiReferences({ containers: [main], ...spec });
     expect(found.map(({ resource, field }) => `${resource} ${field}`)).toEqual(expected);
   });
-  it("knows which ones manifests can serve: ConfigMaps and Secrets of environments and volumes", () => {
+  it("marks references that manifests can provide: ConfigMaps and Secrets of environments and volumes", () => {
     const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }];
     const sources = [{ secret: { name: "s" } }, { serviceAccountToken: { path: "t" } }];
     const volumes = [
@@ -182,7 +182,7 @@ describe("apiReferences", () => {
       ["spec.volumes[1].projected.sources[1].serviceAccountToken", false],
     ]);
   });
-  it("refuses trust bundles and claims whatever the gate says", () => {
+  it("rejects trust bundles and claims regardless of the gate", () => {
     const resources = ["secrets", "configmaps", "resourceclaims", "clustertrustbundles"];
     expect(resources.filter((resource) => alwaysRefused({ resource, field: "", isServed: true }))).toEqual([
       "resourceclaims",

@@ -78,13 +78,13 @@ describe("sysctlPatternFault", () => {
     },
   );
 
-  it.each(["*", "kernel.*", "kernel.sem*x", "vm.swappiness", "fs.mqueue"])("refuses %s", (pattern) => {
+  it.each(["*", "kernel.*", "kernel.sem*x", "vm.swappiness", "fs.mqueue"])("rejects %s", (pattern) => {
     expect(sysctlPatternFault(pattern)).toMatch(
       pattern === "kernel.sem*x" ? /^must be a sysctl name/ : /^must be a sysctl known to be namespaced, got "/,
     );
   });
 
-  it.each(["", "Net.ipv4", "net..x", "net.*.x", `net.${"a".repeat(250)}`])("has no use for %j", (pattern) => {
+  it.each(["", "Net.ipv4", "net..x", "net.*.x", `net.${"a".repeat(250)}`])("rejects the malformed %j", (pattern) => {
     expect(sysctlPatternFault(pattern)).toMatch(/^must be a sysctl name of at most 253 characters/);
   });
 });
@@ -125,7 +125,7 @@ describe("forbiddenSysctl", () => {
     );
   });
 
-  it("finds nothing in a pod that asks for nothing", () => {
+  it("accepts a pod without sysctls", () => {
     expect(forbiddenSysctl(podOf(), allowed)).toBeUndefined();
   });
 });

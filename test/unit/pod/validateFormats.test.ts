@@ -12,7 +12,7 @@ describe("ipAddress", () => {
     "2001:db8::ffff",
     "1:2:3:4:5:6:7:8",
     "::ffff:1.2.3.4",
-  ])("takes %s", (text) => {
+  ])("accepts %s", (text) => {
     expect(ipAddress(text)).toEqual([]);
   });
   it.each([
@@ -29,20 +29,20 @@ describe("ipAddress", () => {
     "12345::",
     "::1.2.3",
     "a",
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(ipAddress(text)).toHaveLength(1);
   });
 });
 
 describe("names with parts", () => {
-  it("takes domains in front of a qualified name, and counts their lengths apart", () => {
+  it("accepts domains in front of a qualified name, and limits their lengths separately", () => {
     expect([
       qualifiedName("example.com/a_B.c"),
       qualifiedName(`${"a".repeat(253)}/b`),
       qualifiedName(`a/${"b".repeat(64)}`),
     ]).toEqual([[], [], ["name part must be no more than 63 bytes"]]);
   });
-  it("takes underscores in search domains", () => {
+  it("accepts underscores in search domains", () => {
     expect(searchDomain("_tcp.a_b.example")).toEqual([]);
   });
 });

@@ -24,8 +24,8 @@ const checkContainer = (container: Partial<Container>, spec: Partial<PodSpec> = 
   );
 const long = (length: number): string => "a".repeat(length);
 
-describe("a good pod", () => {
-  it("has no problems, with everything in it", () => {
+describe("a valid pod", () => {
+  it("has no problems, with all fields set", () => {
     const probe = { httpGet: { port: "web", httpHeaders: [{ name: "X-A", value: "1" }] } };
     const spec: PodSpec = {
       nodeName: "node-1",
@@ -706,7 +706,7 @@ describe("containers", () => {
     expect(checkContainer(container)).toEqual(expected);
   });
 
-  it("must name as host port the container port on the host's network", () => {
+  it("must use the container port as host port on the host network", () => {
     expect(checkContainer({ ports: [{ containerPort: 80, hostPort: 81 }] }, { hostNetwork: true })).toEqual([
       "ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true",
     ]);

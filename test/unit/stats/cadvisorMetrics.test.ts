@@ -27,7 +27,7 @@ const POD: PodRuntimeStatus = {
   ],
 };
 
-describe("whose cgroup a path is", () => {
+describe("cgroupOwners", () => {
   it.each([
     ["/", undefined],
     ["/kubepods/besteffort", undefined],
@@ -94,7 +94,7 @@ const CONTAINER = 'id="/kubepods/podu-1/c1",image="i\\"1",name="c1",namespace="d
 const SANDBOX = 'id="/kubepods/podu-1/s1",image="",name="s1",namespace="demo",pod="web"';
 
 describe("/metrics/cadvisor", () => {
-  it("prefers what the runtime measured, with its time; takes the rest from cgroups", () => {
+  it("prefers figures and times of the runtime, and takes the rest from cgroups", () => {
     const page = series({
       ...NOTHING,
       summary: SUMMARY,
@@ -150,7 +150,7 @@ describe("/metrics/cadvisor", () => {
     });
   });
 
-  it("shows pods without cgroups by what the runtime says", () => {
+  it("shows pods without cgroups with the runtime's figures", () => {
     const page = series({ ...NOTHING, summary: SUMMARY });
     expect(named(page, "container_cpu_usage_seconds_total")).toEqual({
       '{container="",cpu="total",id="",image="",name="",namespace="demo",pod="web"}': `3 ${told}`,
@@ -176,7 +176,7 @@ describe("/metrics/cadvisor", () => {
     });
   });
 
-  it("says that there was an error when nothing could be measured", () => {
+  it("reports an error without a measurement", () => {
     const page = series(undefined);
     expect([page.get("container_scrape_error{}"), page.get("machine_scrape_error{}")]).toEqual(["1", "0"]);
     expect([...page.keys()].filter((key) => key.startsWith("container_"))).toHaveLength(1);

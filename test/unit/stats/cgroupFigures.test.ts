@@ -50,7 +50,7 @@ describe("figures of a cgroup", () => {
     });
   });
 
-  it("on v1: a quota of -1 is none", () => {
+  it("on v1: a quota of -1 means none", () => {
     const figures = figuresOfV1((_controller, file) => (file === "cpu.cfs_quota_us" ? "-1\n" : undefined));
     expect(known(figures)).toEqual({});
   });
@@ -87,7 +87,7 @@ describe("figures of a cgroup", () => {
 });
 
 describe("disks", () => {
-  it("have their counters in the order of the kernel", () => {
+  it("have their counters in the kernel's order", () => {
     expect(parseDiskstats("   7       0 loop0 1 2 3 4 5 6 7 8 9 10 11 12\n").get("7:0")).toEqual({
       ...{ device: "/dev/loop0", reads: 1, readsMerged: 2, sectorsRead: 3, readMs: 4, writes: 5, writesMerged: 6 },
       ...{ sectorsWritten: 7, writeMs: 8, ioCurrent: 9, ioMs: 10, weightedIoMs: 11 },

@@ -29,7 +29,7 @@ function rates(...measurements: readonly Summary[]) {
 const three = (rate: number | undefined) => [rate, rate, rate];
 
 describe("CPU in use", () => {
-  it("is what was added since the measurement before: half a core", () => {
+  it("is the increase since the previous measurement: half a core", () => {
     expect(rates(summaryOf(at(0, 100)), summaryOf(at(2_000, 1_000_000_100)))).toEqual([
       three(undefined),
       three(500_000_000),
@@ -41,12 +41,12 @@ describe("CPU in use", () => {
     expect(rates(summaryOf(at(0, 0)), later, later)).toEqual([three(undefined), three(2_000), three(2_000)]);
   });
 
-  it("is unknown after a counter went back, and of a container that was made anew", () => {
+  it("is unknown after a counter decreased, and for a recreated container", () => {
     expect(rates(summaryOf(at(0, 100)), summaryOf(at(1_000, 50)))).toEqual([three(undefined), three(undefined)]);
     expect(rates(summaryOf(at(0, 100)), summaryOf(at(1_000, 150), 7))[1]).toEqual([50, 50, undefined]);
   });
 
-  it("is told of the node's own cgroups too", () => {
+  it("is reported for the node's own cgroups too", () => {
     const withPods = (cpu: CpuStats): Summary => {
       const { node, pods } = summaryOf(cpu);
       return { pods, node: { ...node, systemContainers: [{ name: "pods", startTime: epochMs(0), cpu }] } };
@@ -56,11 +56,11 @@ describe("CPU in use", () => {
     expect(second.summary.node.systemContainers?.map(({ cpu }) => cpu?.usageNanoCores)).toEqual([3_000]);
   });
 
-  it("is the runtime's own where it tells one", () => {
+  it("is the runtime's own if it reports one", () => {
     expect(rates(summaryOf({ ...at(0, 1), usageNanoCores: 7 }))).toEqual([three(7)]);
   });
 
-  it("forgets what is gone", () => {
+  it("forgets removed containers", () => {
     const { samples } = withCpuRates(new Map(), summaryOf(at(0, 1)));
     expect(samples.size).toBe(3);
     expect(withCpuRates(samples, { ...summaryOf(at(1, 1)), pods: [] }).samples.size).toBe(1);

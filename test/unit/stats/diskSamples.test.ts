@@ -10,7 +10,7 @@ const pvcRef = { name: "disk", namespace: "demo" };
 const samplesOf = (...[volume]: Parameters<typeof claimSamples>) =>
   claimSamples(volume).map(({ name, value }) => [name.replace("kubelet_volume_stats_", ""), value]);
 
-it("tells of a claim what is known, and of other volumes nothing", () => {
+it("reports known figures of a claim, and none of other volumes", () => {
   const volume = { name: "v", isEphemeral: false, used, space };
   expect(samplesOf({ ...volume, pvcRef })).toEqual([
     ["used_bytes", 7n],
@@ -27,7 +27,7 @@ it("tells of a claim what is known, and of other volumes nothing", () => {
   expect(samplesOf(volume)).toEqual([]);
 });
 
-it("tells of logs whose they are, for as long as their container runs", () => {
+it("labels log samples with their container while it runs", () => {
   const { metrics, samples } = recordingTelemetry();
   const tell = createDiskGauges(metrics);
   const ofStates = (a: "running" | "exited") => ({

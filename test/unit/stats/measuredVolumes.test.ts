@@ -19,7 +19,7 @@ const VOLUMES: readonly Volume[] = [
   { name: "waits", configMap: { name: "missing" } },
 ] as never;
 
-it("measures what upstream measures: by counting, or by asking the file system of a claim", () => {
+it("measures the same volumes as upstream, by counting or by the file system of a claim", () => {
   const volumeMounts = VOLUMES.map(({ name }) => ({ name, mountPath: `/${name}` }));
   const pod = podOf({ spec: { volumes: [...VOLUMES], containers: [containerOf({ volumeMounts })] } });
   const mounted = new Map(mountedVolumesOf(pod));

@@ -33,7 +33,7 @@ const psi = (total: number) => {
 };
 
 describe("stats of pods by their cgroups", () => {
-  it("are those of the pod's own cgroup, with the network of the sandbox that runs", () => {
+  it("are those of the pod's own cgroup, with the network of the running sandbox", () => {
     const figures = { cpuNs: 400, memoryUsage: 50, workingSet: 40, threads: 3, swap: 9, swapLimit: 0 };
     const readings = [
       reading("/kubepods/podu", { figures, pressure: { cpu: psi(1), memory: psi(2), io: psi(3) } }),
@@ -71,7 +71,7 @@ describe("stats of pods by their cgroups", () => {
     expect(pod?.swap).toEqual({ time: TIME, ...swap });
   });
 
-  it("stay the sums of containers where there is no cgroup, or it says nothing", () => {
+  it("stay the sums of containers without a cgroup or without its figures", () => {
     expect(withPodCgroups([SUMS], [POD], [])).toEqual([SUMS]);
     expect(withPodCgroups([SUMS], [POD], [reading("/kubepods/podu"), reading("/kubepods/podu/s2")])).toEqual([SUMS]);
   });

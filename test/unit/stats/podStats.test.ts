@@ -54,7 +54,7 @@ const CONTAINERS = [expected("a", 1), expected("b", 2)];
 const SWAP = { time: TIME, swapUsageBytes: 3, swapAvailableBytes: 4 };
 
 describe("stats of pods", () => {
-  it("are what the runtime measured of their sandboxes, containers oldest first", () => {
+  it("are the runtime's measurements of their sandboxes, with containers oldest first", () => {
     const eth0 = { name: "eth0", rxBytes: value(1), rxErrors: value(0), txBytes: value(2), txErrors: value(0) };
     const linux = {
       cpu: { timestamp: STAMP, usageCoreNanoSeconds: value(400), usageNanoCores: value(9) },
@@ -93,13 +93,13 @@ describe("stats of pods", () => {
     ]);
   });
 
-  it("have no swap where the runtime says nothing of it", () => {
+  it("have no swap if the runtime reports none", () => {
     const [pod] = statsOfContainers([{ ...measured("a", 1), swap: undefined }], [POD], spaceAt);
     const none = { time: TIME, swapUsageBytes: 0, swapAvailableBytes: 0 };
     expect([pod?.containers[0]?.swap, pod?.swap]).toEqual([none, none]);
   });
 
-  it("are not told of a pod whose sandbox has stopped, or that was not measured", () => {
+  it("omit a pod whose sandbox has stopped or that was not measured", () => {
     const stopped = { ...POD, sandboxes: POD.sandboxes.map((each) => ({ ...each, ready: false })) };
     const answer = cri.PodSandboxStats.fromPartial({ attributes: { id: "s1" }, linux: {} });
     expect(statsOfSandboxes([answer], [stopped], spaceAt)).toEqual([]);
@@ -111,7 +111,7 @@ describe("stats of pods", () => {
     expect(writtenFileSystems([measured("a", 1), measured("b", 1), cri.ContainerStats.create()])).toEqual(["/fs"]);
   });
 
-  it("count logs, volumes on disk and what containers wrote as ephemeral storage", () => {
+  it("count logs, volumes on disk and writable layers as ephemeral storage", () => {
     const [pod] = statsOfContainers([measured("a", 1), measured("b", 1)], [POD], spaceAt);
     if (pod === undefined) throw new Error("no pod");
     const summary = { node: { nodeName: "n", startTime: TIME }, pods: [pod] };

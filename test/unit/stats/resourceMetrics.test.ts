@@ -57,7 +57,7 @@ describe("/metrics/resource", () => {
     expect(page).not.toContain("pod_swap_usage_bytes");
   });
 
-  it("says that there was an error, and nothing else", () => {
+  it("reports only an error without a summary", () => {
     expect(resourceMetrics(undefined)).toBe(
       "# HELP resource_scrape_error [STABLE] 1 if there was an error while getting container metrics, 0 otherwise\n" +
         "# TYPE resource_scrape_error gauge\nresource_scrape_error 1\n",
@@ -66,7 +66,7 @@ describe("/metrics/resource", () => {
 });
 
 describe("the summary", () => {
-  it("prints instants as the API does, and figures as numbers", () => {
+  it("prints instants as the API, and figures as numbers", () => {
     const { node, pods } = JSON.parse(summaryDocument(SUMMARY)) as Record<"node" | "pods", unknown>;
     expect(node).toMatchObject({
       startTime: "1970-01-01T00:00:01Z",
@@ -75,7 +75,7 @@ describe("the summary", () => {
     expect(pods).toMatchObject([{ containers: [{ startTime: "1970-01-01T00:00:02Z" }] }]);
   });
 
-  it("has CPU, memory and swap alone on demand", () => {
+  it("has only CPU, memory and swap on demand", () => {
     const { node, pods } = onlyCpuAndMemory(SUMMARY);
     expect(Object.keys(node)).toEqual(["nodeName", "startTime", "cpu", "memory", "swap"]);
     expect(pods.map((pod) => Object.keys(pod))).toEqual([["podRef", "startTime", "cpu", "memory", "containers"]]);

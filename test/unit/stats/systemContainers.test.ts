@@ -5,7 +5,7 @@ import { parseOwnCgroup, systemCgroups, systemContainer } from "../../../src/cor
 
 const NONE = { kubelet: "", runtime: "", system: "" };
 
-describe("the cgroups a node is made of", () => {
+describe("system cgroups of a node", () => {
   it.each([
     ["nothing but the pods", NONE, undefined, "/kubepods", [["pods", "/kubepods"]]],
     [
@@ -41,7 +41,7 @@ describe("the cgroups a node is made of", () => {
     expect(parseOwnCgroup(text)).toBe(path);
   });
 
-  it("have stats of what is known of them, and memory left where there is a limit", () => {
+  it("have stats of known figures, and available memory if there is a limit", () => {
     const time = epochMs(2_000);
     const reading = { path: "/kubepods", time, createdAt: epochMs(1_000) };
     const figures = { cpuNs: 5, memoryUsage: 40, workingSet: 30, rss: 20, memoryLimit: 100, swap: 0 };
@@ -63,7 +63,7 @@ describe("the cgroups a node is made of", () => {
 });
 
 describe("pressure", () => {
-  it("is percentages and microseconds; what is not told is none", () => {
+  it("is percentages and microseconds; missing lines count as zero", () => {
     expect(parsePressure("some avg10=19.61 avg60=20.94 avg300=0.50 total=21290787676\n")).toEqual({
       some: { total: 21_290_787_676, avg10: 19.61, avg60: 20.94, avg300: 0.5 },
       full: { total: 0, avg10: 0, avg60: 0, avg300: 0 },

@@ -90,7 +90,7 @@ export const NO_MANIFEST_FILES: ManifestFiles = {
   notes: new Map(),
 };
 
-/** One scan of the manifest path. */
+/** A scan of the manifest path. */
 export interface ManifestLook {
   /** The manifest directory or file. */
   readonly path: string;

@@ -15,7 +15,7 @@ const left = (input: Partial<ActiveDeadlineInput> & Pick<ActiveDeadlineInput, "n
   activeDeadlineLeftMs({ pod, runtime, previous: undefined, knownForMs: 0, ...input });
 
 describe("activeDeadlineLeftMs", () => {
-  it("counts from the start time told, then from that of the pod object", () => {
+  it("counts from the start time of the previous status, else from that of the pod object", () => {
     const previous = { startTime: START };
     const fromApi = { ...pod, status: { startTime: "2026-01-01T00:00:30Z" } };
     expect([
@@ -25,13 +25,13 @@ describe("activeDeadlineLeftMs", () => {
     ]).toEqual([15_000, 45_000, -1_000]);
   });
 
-  it("counts from the oldest sandbox when nothing was told, and from now when there is none", () => {
+  it("counts from the oldest sandbox without a start time, and from now without a sandbox", () => {
     const sandbox = { createdAt: at(20) } as (typeof runtime.sandboxes)[number];
     const withSandbox = { ...runtime, sandboxes: [sandbox] };
     expect([left({ runtime: withSandbox, now: at(30) }), left({ now: at(30) })]).toEqual([50_000, 60_000]);
   });
 
-  it("does not grow when the start seems to lie in the future", () => {
+  it("does not exceed the deadline when the start seems to lie in the future", () => {
     expect(left({ previous: { startTime: START }, now: at(-100) })).toBe(60_000);
   });
 
@@ -40,7 +40,7 @@ describe("activeDeadlineLeftMs", () => {
     ["set back", 20, 45_000, 15_000],
     ["set forward", 50, 45_000, 10_000],
     ["right, with a start before this kubelet's", 50, 5_000, 10_000],
-  ])("goes by the clock that has gone on for longer: the wall clock is %s", (_, seconds, knownForMs, expected) => {
+  ])("uses the clock on which more time has passed: the wall clock is %s", (_, seconds, knownForMs, expected) => {
     expect(left({ previous: { startTime: START }, now: at(seconds), knownForMs })).toBe(expected);
   });
 
@@ -50,7 +50,7 @@ describe("activeDeadlineLeftMs", () => {
 });
 
 describe("registry", () => {
-  it("stops a pod whose deadline has passed, and says why", () => {
+  it("terminates a pod whose deadline has passed, with the reason", () => {
     const admit = () => ({ admitted: true, preempt: [] }) as const;
     const context = {
       now: monotonicMs(0),

@@ -36,14 +36,14 @@ const statusesOf = (
 };
 
 describe("containerStatuses", () => {
-  it("tells the last end of an instance that ran, past those that never did", () => {
+  it("shows the last termination of an instance that ran, skipping those that never did", () => {
     const made = (restartCount: number) => instance("web", { restartCount, state: "created" });
     expect(statusesOf([made(3), made(2), exited("web", 7, { restartCount: 1 })])).toEqual([
       { restartCount: 3, state: ["waiting"], lastExitCode: 7 },
     ]);
   });
 
-  it("never lets a restart count shrink when a look misses the newest instance", () => {
+  it("never decreases a restart count when an inspection misses the newest instance", () => {
     expect(statusesOf([exited("web", 1, { restartCount: 1 })], 3)).toEqual([
       { restartCount: 3, state: ["terminated"], lastExitCode: undefined },
     ]);
@@ -108,7 +108,7 @@ describe("the last state of a container whose earlier instance was removed", () 
   });
 });
 
-describe("init containers the runtime has forgotten", () => {
+describe("init containers that the runtime no longer has", () => {
   const setup = container("setup");
   const sidecar = { ...container("setup"), restartPolicy: "Always" as const };
   const before = { name: "setup", image: "setup", imageID: "", ready: true, restartCount: 0 };
@@ -152,7 +152,7 @@ describe("init containers the runtime has forgotten", () => {
     expect(state(spec, instances, [...known])).toEqual(expected);
   });
 
-  it("one waits that was removed because the whole pod is restarted", () => {
+  it("a container removed by RestartAllContainers waits", () => {
     expect(state(setup, [web], [ended], true)).toEqual(["RestartingAllContainers", undefined, false]);
   });
 });

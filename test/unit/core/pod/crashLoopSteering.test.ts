@@ -16,7 +16,7 @@ describe("steerCrashLoop", () => {
     ["a longer first delay", initial("1m"), 60_000, 120_000],
     ["both", { ...initial("2s"), ...max("8s") }, 2_000, 8_000],
     ["the bounds themselves", { ...initial("1s"), ...max("2m") }, 1_000, 120_000],
-  ])("takes %s", (_title, annotations, initialMs, maxMs) => {
+  ])("accepts %s", (_title, annotations, initialMs, maxMs) => {
     expect(steerCrashLoop(annotations, NODE)).toEqual({ policy: { ...NODE, initialMs, maxMs }, problems: [] });
   });
 
@@ -34,12 +34,12 @@ describe("steerCrashLoop", () => {
       "3m",
       "is above the pod's longest delay; 2m0s is used",
     ],
-  ])("names what is wrong: %s", (_title, annotations, initialMs, key, text, rest) => {
+  ])("reports a problem: %s", (_title, annotations, initialMs, key, text, rest) => {
     const steered = steerCrashLoop(annotations, NODE);
     expect(steered).toEqual({ policy: { ...NODE, initialMs }, problems: [fault(key, text, rest)] });
   });
 
-  it("goes down to the node's own maximum when that is below the shortest delay", () => {
+  it("allows the node's maximum as delay when that is below the shortest delay", () => {
     expect(steerCrashLoop(initial("1ms"), crashLoopPolicy(500)).policy.initialMs).toBe(500);
   });
 

@@ -26,7 +26,7 @@ const fromFile = pod({
 const { hostnameOverride: _, ...unnamed } = full.spec;
 
 describe("gatedPods", () => {
-  it("leaves everything as it is while all gates are on", () => {
+  it("leaves pods unchanged while all gates are on", () => {
     const pods = [full];
     expect(gatedPods(ALL)(pods)).toBe(pods);
   });
@@ -59,7 +59,7 @@ describe("gatedPods", () => {
     expect(gatedPods({ ...ALL, [gate]: false })([full])).toEqual([{ ...full, spec }]);
   });
 
-  it("without stopSignals and envFiles: no signal, and an empty variable; pods without either stay the same value", () => {
+  it("without stopSignals and envFiles: drops the signal and empties the variable; other pods stay the same object", () => {
     const gated = gatedPods({ ...ALL, stopSignals: false, envFiles: false });
     const [noSignal, empty, same] = gated([signalled, fromFile, full]);
     expect(noSignal?.spec.containers).toEqual([container("web", { lifecycle: {} }), container("plain")]);
@@ -67,7 +67,7 @@ describe("gatedPods", () => {
     expect([empty?.spec.containers === fromFile.spec.containers, same === full]).toEqual([true, true]);
     const list = [full];
     expect(gated(list)).toBe(list);
-    // What is the same before is the same afterwards: nobody takes it for an update.
+    // Equal pods stay equal, so they do not cause an update.
     expect(gated([signalled])[0]).toBe(noSignal);
   });
 });

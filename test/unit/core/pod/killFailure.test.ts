@@ -5,7 +5,7 @@ import { killFailure, killFailuresMessage } from "../../../../src/core/pod/killF
 const no = kubeletError("Unknown", 'rpc error: code = Unknown desc = "a" is stuck');
 
 describe("killFailure", () => {
-  it("tells which container could not be stopped and why, and keeps what code branches on", () => {
+  it("names the container that could not be stopped and the cause, and keeps the error's code", () => {
     expect(killFailure("KillContainer", "web", no)).toEqual({
       ...no,
       reason: "KillContainerError",

@@ -12,7 +12,7 @@ describe("mirrorPod", () => {
   const pod = podOf({ uid: "hash", labels: { app: "web" }, annotations });
   const mirror = mirrorPod({ ...pod, status: { phase: "Pending" } }, { name: "one", uid: "uid-node" });
 
-  it("shows the pod under its name, marked and owned by the node, without UID and status of its own", () => {
+  it("has the pod's name, a mark and the node as owner, and no UID or status of its own", () => {
     expect(mirror).toEqual({
       apiVersion: "v1",
       kind: "Pod",
@@ -27,7 +27,7 @@ describe("mirrorPod", () => {
     });
   });
 
-  it("is known by its mark", () => {
+  it("is recognized by its mark", () => {
     expect([isMirrorPod(mirror), mirrorHash(mirror), isMirrorPod(pod), mirrorHash(pod)]).toEqual([
       true,
       "hash",
@@ -47,10 +47,10 @@ describe("isOfEarlierLife", () => {
   it.each([
     ["a container that ended well runs", ended(0), runs, "OnFailure", true],
     ["or is to run", ended(0), waits, "Never", true],
-    ["one that failed runs again", ended(1), runs, "OnFailure", false],
-    ["one that always runs does so again", ended(0), runs, "Always", false],
+    ["a container that failed runs again", ended(1), runs, "OnFailure", false],
+    ["a container with policy Always runs again", ended(0), runs, "Always", false],
     ["it is still over", ended(0), ended(0), "Never", false],
-    ["the pod was over and is not", told({ terminated: { exitCode: 1 } }, "Failed"), runs, "Always", true],
+    ["the pod was terminal and is not", told({ terminated: { exitCode: 1 } }, "Failed"), runs, "Always", true],
   ])("%s", (_, mirrored, own, restartPolicy, isEarlier) => {
     expect(isOfEarlierLife(mirrored, own, podOf({ spec: { restartPolicy } }))).toBe(isEarlier);
   });

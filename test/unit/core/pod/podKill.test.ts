@@ -38,20 +38,20 @@ describe("planPodKill", () => {
       sandboxes: ["sb", "old"],
     });
   });
-  it("stops an init container at work in the first stage", () => {
+  it("stops a running init container in the first stage", () => {
     expect(planPodKill(subject, runtime([instance("i"), instance("s1")]), 5)).toEqual({
       stages: [[stop("i", 5)], [stop("s1", 5)]],
       sandboxes: ["sb"],
     });
   });
-  it("stops what may be running, and nothing that cannot", () => {
+  it("stops containers that may be running, and no others", () => {
     const status = runtime([instance("a", { state: "unknown" }), instance("b", { state: "created" })]);
     expect(planPodKill(subject, status, undefined)).toEqual({ stages: [[stop("a", 20)]], sandboxes: ["sb"] });
   });
   it("gives at least two seconds", () => {
     expect(planPodKill(subject, runtime([instance("a")]), 0).stages).toEqual([[stop("a", 2)]]);
   });
-  it("has nothing to do for a pod the runtime does not know", () => {
+  it("plans no stops for a pod that the runtime does not know", () => {
     expect(planPodKill(subject, runtime([], []), 5)).toEqual({ stages: [], sandboxes: [] });
   });
 });
@@ -87,7 +87,7 @@ describe("containerGraceSeconds", () => {
     ["what the hook left", 30, 10.9, 20],
     ["two seconds after a hook that took everything", 30, 30, 2],
     ["two seconds when there was less", 1, 0, 2],
-  ])("leaves for the signal %s", (_title, grace, elapsed, seconds) => {
+  ])("leaves %s for the signal", (_title, grace, elapsed, seconds) => {
     expect(remainingGraceSeconds(grace, elapsed)).toBe(seconds);
   });
 });

@@ -33,7 +33,7 @@ describe("volumeReferences", () => {
 });
 
 describe("containerReferences", () => {
-  it("names what whole sources and single variables come from, in their order", () => {
+  it("names the sources of envFrom and env, in order", () => {
     const container = containerOf({
       envFrom: [{ configMapRef: { name: "c1" } }, { secretRef: { name: "s1" } }, { configMapRef: { name: "" } }],
       env: [
@@ -47,7 +47,7 @@ describe("containerReferences", () => {
 });
 
 describe("podReferences", () => {
-  it("names everything once: pull secrets, all containers, volumes", () => {
+  it("names each reference once: pull secrets, all containers, volumes", () => {
     const reads = (name: string) => containerOf({ envFrom: [{ configMapRef: { name } }] });
     const spec: Partial<PodSpec> = {
       imagePullSecrets: [{ name: "pull" }, {}],

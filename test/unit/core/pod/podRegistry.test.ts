@@ -30,7 +30,7 @@ const OPEN: RegistryContext = {
 };
 const REFUSE: AdmissionResult = { admitted: false, reason: "OutOfpods", message: "full" };
 
-/** A pod whose image tells one version of it from another. */
+/** A pod whose image identifies its version. */
 const version = (uid: string, more: Parameters<typeof podOf>[0] = {}, image = "one"): Pod =>
   podOf({
     uid,
@@ -55,7 +55,7 @@ const listed = (uid: string, more: Partial<ListedPod> = {}): ListedPod => ({
   ...more,
 });
 
-/** A registry that is told one input after the other; `last` is what came of the newest. */
+/** A registry that receives inputs one by one; `last` is the newest step. */
 function node(context: Partial<RegistryContext> = {}) {
   let registry: Registry = emptyRegistry;
   let last: RegistryStep | undefined;
@@ -121,7 +121,7 @@ const INPUTS = {
   drain: { kind: "drain" },
 } as const satisfies Readonly<Record<string, RegistryInput>>;
 
-/** State of `a` afterwards, its image, `+` and the successor's image, and what is told: commands, `dropped`. */
+/** State of `a` afterwards, its image, `+` and the successor's image, and the outputs: commands, `dropped`. */
 type Expected = Readonly<Record<keyof typeof INPUTS, string>>;
 
 const TABLE: Readonly<Record<keyof typeof WAYS, Expected>> = {
@@ -276,7 +276,7 @@ describe("advanceRegistry: every state and every input", () => {
 });
 
 describe("advanceRegistry: one incarnation of a full name at a time", () => {
-  it("starts waiting incarnations in the order in which they came, each when the one before is gone", () => {
+  it("starts waiting incarnations in order of arrival, each when the previous one is gone", () => {
     const registry = node().tell(...["a", "b", "c"].map((uid) => update("ADD", version(uid))));
     expect([registry.states(), registry.holders()]).toEqual(["a:syncing b:waiting c:waiting", { web_demo: "a" }]);
     registry.tell(remove, said("stopped"));
@@ -287,13 +287,13 @@ describe("advanceRegistry: one incarnation of a full name at a time", () => {
     expect([registry.states(), registry.holders()]).toEqual(["c:syncing", { web_demo: "c" }]);
   });
 
-  it("starts a waiting incarnation with the newest version of it", () => {
+  it("starts a waiting incarnation at its newest version", () => {
     const registry = node().tell(add, update("ADD", version("b")), update("UPDATE", version("b", {}, "two")));
     registry.tell(remove, said("stopped"), said("removed"));
     expect(registry.commands()).toEqual(["sync b two"]);
   });
 
-  it("passes the name on when the one whose turn it is has left or is refused", () => {
+  it("passes the name on when the next incarnation is removed or rejected", () => {
     const registry = node({ admit: (pod) => (pod.metadata.uid === "c" ? REFUSE : ADMIT) });
     registry.tell(...["a", "b", "c", "d"].map((uid) => update("ADD", version(uid))));
     registry.tell(update("REMOVE", version("b")), remove, said("stopped"), said("removed"));
@@ -301,7 +301,7 @@ describe("advanceRegistry: one incarnation of a full name at a time", () => {
     expect(registry.step().rejections.map(({ pod }) => pod.metadata.uid)).toEqual(["c"]);
   });
 
-  it("keeps pods of other names and namespaces out of it", () => {
+  it("does not block pods of other names and namespaces", () => {
     const registry = node().tell(
       add,
       update("ADD", version("b", { namespace: "other" })),
@@ -310,12 +310,12 @@ describe("advanceRegistry: one incarnation of a full name at a time", () => {
     expect(registry.states()).toBe("a:syncing b:syncing c:syncing");
   });
 
-  it("a finished pod keeps its name until it is removed", () => {
+  it("keeps the name of a finished pod until it is removed", () => {
     const registry = node().tell(add, said("finished"), said("stopped"), update("ADD", version("b")));
     expect(registry.states()).toBe("a:terminated b:waiting");
   });
 
-  it("starts over under the same UID once the first life is cleaned up, with the newest version", () => {
+  it("restarts a pod under the same UID at its newest version once its first run is cleaned up", () => {
     const registry = node().tell(add, remove, INPUTS.ADD, update("UPDATE", version("a", {}, "three")));
     registry.tell(said("stopped"), said("removed"));
     expect([registry.states(), registry.commands(), registry.step().restarted]).toEqual([
@@ -325,14 +325,14 @@ describe("advanceRegistry: one incarnation of a full name at a time", () => {
     ]);
   });
 
-  it("removes everything of the first life only once, however often the source changes its mind", () => {
+  it("removes the first run only once, however often the source removes and adds the pod", () => {
     const registry = node().tell(add, remove, said("stopped"));
     expect(registry.commands()).toEqual(["remove a"]);
     for (const input of [INPUTS.ADD, remove, INPUTS.ADD]) expect(registry.tell(input).commands()).toEqual([]);
     expect(registry.tell(said("removed")).commands()).toEqual(["sync a two"]);
   });
 
-  it("a late word about an earlier life under this UID changes nothing of the new one", () => {
+  it("ignores a late input about an earlier run under the same UID", () => {
     const dropped = node({ admit: () => REFUSE }).tell(add, remove);
     dropped.context = { ...dropped.context, admit: () => ADMIT };
     dropped.tell(add, said("removed"));
@@ -366,19 +366,19 @@ describe("advanceRegistry: grace periods", () => {
     expect(node().tell(update("ADD", impatient), update("REMOVE", impatient)).commands()).toEqual(["terminating a 1"]);
   });
 
-  it("of a pod that ends by itself shrink when it is deleted meanwhile", () => {
+  it("shrink when a terminating pod is deleted", () => {
     expect(node().tell(add, said("finished"), deleteWithin(3)).commands()).toEqual(["terminating a 3"]);
   });
 });
 
 describe("advanceRegistry: pods of earlier processes", () => {
-  it("is the same registry after an audit that finds nothing, so that nobody who follows it is woken", () => {
+  it("returns the same registry after a resync without changes, so that no subscriber is notified", () => {
     const context: RegistryContext = { ...OPEN, runtimePods: [listed("a")] };
     const { registry } = advanceRegistry({ ...emptyRegistry, isSettled: true }, update("ADD", version("a")), context);
     expect(advanceRegistry(registry, { kind: "audit" }, context).registry).toBe(registry);
   });
 
-  it("stops and removes a pod that only the runtime knows, at an audit", () => {
+  it("terminates and removes an orphaned pod at a resync", () => {
     const registry = node({ runtimePods: [listed("old")] }).tell({ kind: "audit" });
     expect([registry.states(), registry.commands(), registry.step().orphans]).toEqual([
       "old:terminating",
@@ -403,7 +403,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
     expect(registry.tell(said("removed", "old")).states()).toBe("");
   });
 
-  it("judges no pod that is over, and gives its room to others", () => {
+  it("skips admission for a terminal pod, and gives its resources to others", () => {
     const over = { ...version("a"), status: { phase: "Succeeded" } };
     const next = version("b", { name: "other" });
     const rooms: number[] = [];
@@ -416,7 +416,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
     expect([registry.states(), rooms]).toEqual(["a:syncing b:syncing", [0]]);
   });
 
-  it("knows all pods once an audit found every source ready", () => {
+  it("is settled once a resync found every source ready", () => {
     const isSettled = (sourcesReady: boolean) =>
       node({ sourcesReady }).tell(add, { kind: "audit" }).step().registry.isSettled;
     expect([node().tell(add).step().registry.isSettled, isSettled(false), isSettled(true)]).toEqual([
@@ -426,19 +426,19 @@ describe("advanceRegistry: pods of earlier processes", () => {
     ]);
   });
 
-  it("notes that a stopped pod holds nothing any more, and not before it has stopped", () => {
+  it("marks a pod as reclaimed only after it has stopped", () => {
     const registry = node().tell(add, said("finished"), said("reclaimed"));
     const before = registry.record("a")?.reclaimed;
     registry.tell(said("stopped"), said("reclaimed"));
     expect([before, registry.record("a")?.reclaimed, registry.commands()]).toEqual([false, true, []]);
   });
 
-  it("adopts a wanted pod that runs without asking admission again", () => {
+  it("starts a desired pod that is already running without asking admission again", () => {
     const registry = node({ runtimePods: [listed("a")], admit: () => REFUSE }).tell(add, { kind: "audit" });
     expect([registry.states(), registry.commands()]).toEqual(["a:syncing", []]);
   });
 
-  it("counts what runs since before a restart, before its source has told of it", () => {
+  it("counts pods that run since before a restart, before their source has reported them", () => {
     const cpu = { main: { requests: { cpu: "2" } } };
     const asked: (readonly string[])[] = [];
     const context: Partial<RegistryContext> = {
@@ -454,13 +454,13 @@ describe("advanceRegistry: pods of earlier processes", () => {
       ["runs", "ended"].map((uid) => [podUid(uid), { allocation: { containers: cpu }, resizing: false }]),
     );
     const registry = node(context).tell({ kind: "restored", allocations }, add);
-    // Without it, as it may turn out that nobody wants it, and beside it.
+    // Decides without it, since it may belong to no source, and beside it.
     expect(asked).toEqual([[], ["other 2"], ["other 2"]]);
     registry.tell(update("ADD", version("runs", { name: "other" })), update("ADD", version("b", { name: "third" })));
     expect(asked.at(-1)?.map((each) => each.split(" ")[0])).toEqual(["web", "other"]);
   });
 
-  it("grants no resize in the room of what runs since before a restart and has not been told of", () => {
+  it("grants no resize from the resources of a running pod that its source has not reported", () => {
     const sized = (cpu: string): Pod =>
       version("a", { spec: { containers: [{ name: "main", image: "one", resources: { requests: { cpu } } }] } });
     const context: Partial<RegistryContext> = {
@@ -474,12 +474,12 @@ describe("advanceRegistry: pods of earlier processes", () => {
     expect(registry.record("a")?.refused).toEqual({ reason: "Deferred", message: "full" });
   });
 
-  it("asks admission about a wanted pod of which only dead containers are left", () => {
+  it("asks admission about a desired pod with exited containers only", () => {
     const registry = node({ runtimePods: [listed("a", { running: false })], admit: () => REFUSE }).tell(add);
     expect(registry.states()).toBe("a:rejected");
   });
 
-  it("ends an older incarnation that still runs before the new one starts", () => {
+  it("terminates an older running incarnation before the new one starts", () => {
     const registry = node({ runtimePods: [listed("old"), listed("other", { name: "api" })] }).tell(add);
     expect([registry.states(), registry.commands()]).toEqual(["a:waiting old:terminating", ["terminating old 1"]]);
     registry.tell(said("stopped", "old"));
@@ -498,7 +498,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
     expect([registry.states(), registry.holders()]).toEqual(["a:syncing", { web_demo: "a" }]);
   });
 
-  it("starts an orphan's UID over when its source turns out to want it", () => {
+  it("restarts an orphan's UID when a source adds that pod", () => {
     const registry = node({ runtimePods: [listed("a")] }).tell({ kind: "audit" }, add);
     expect([registry.states(), registry.commands()]).toEqual(["a:terminating", []]);
     registry.tell(said("stopped"));
@@ -507,7 +507,7 @@ describe("advanceRegistry: pods of earlier processes", () => {
   });
 });
 
-describe("advanceRegistry: room a pod gives back", () => {
+describe("advanceRegistry: resources that a resized pod frees", () => {
   const sized = (uid: string, cpu: string): Pod =>
     version(uid, {
       name: uid,
@@ -525,20 +525,20 @@ describe("advanceRegistry: room a pod gives back", () => {
     );
   };
 
-  it("is free once the smaller size is on disk", () => {
+  it("are free once the smaller size is on disk", () => {
     const registry = shrunk();
     expect([registry.states(), registry.commands()]).toEqual(["a:syncing b:waiting", []]);
     expect(registry.tell(kept(sized("a", "3"))).states()).toBe("a:syncing b:waiting");
     expect(registry.tell(kept(sized("a", "1"))).commands()).toEqual(["sync b 2"]);
   });
 
-  it("is all it ever held since what is on disk was granted", () => {
+  it("are held up to the largest size since the one on disk", () => {
     const registry = shrunk().tell(update("UPDATE", sized("a", "2")), update("UPDATE", sized("a", "1500m")));
     expect(registry.tell(kept(sized("a", "1"))).states()).toBe("a:syncing b:waiting");
     expect(registry.tell(kept(sized("a", "1500m"))).commands()).toEqual(["sync b 2"]);
   });
 
-  it("is free once the pod has stopped", () => {
+  it("are free once the pod has stopped", () => {
     const registry = shrunk().tell(update("REMOVE", sized("a", "1")));
     expect(registry.states()).toBe("a:terminating b:waiting");
     expect(registry.tell(said("stopped")).commands()).toEqual(["remove a", "sync b 2"]);
@@ -546,7 +546,7 @@ describe("advanceRegistry: room a pod gives back", () => {
 });
 
 describe("advanceRegistry: admission", () => {
-  it("refuses with reason and message; the pod stays refused until its source takes it back", () => {
+  it("rejects a pod with reason and message until its source removes it", () => {
     const registry = node({ admit: () => REFUSE }).tell(add);
     expect(registry.step().rejections).toEqual([{ pod: version("a"), reason: "OutOfpods", message: "full" }]);
     registry.context = { ...registry.context, admit: () => ADMIT };
@@ -554,7 +554,7 @@ describe("advanceRegistry: admission", () => {
     expect(registry.tell(remove, add).states()).toBe("a:syncing");
   });
 
-  it("counts pods that sync or terminate, and no others, as active", () => {
+  it("counts only syncing and terminating pods as active", () => {
     const asked: string[][] = [];
     const registry = node({
       admit: (pod, active) => {
@@ -591,7 +591,7 @@ describe("advanceRegistry: admission", () => {
     return registry.tell(update("ADD", critical()));
   };
 
-  it("ends the pods that give way to a critical one, telling why", () => {
+  it("terminates pods preempted for a critical pod, with the reason", () => {
     const registry = preempting();
     expect(registry.states()).toBe("small:terminating critical:waiting");
     expect(registry.step().commands[0]).toEqual({
@@ -607,7 +607,7 @@ describe("advanceRegistry: admission", () => {
     ]);
   });
 
-  it("starts the critical pod once they have stopped, and tells them nothing twice", () => {
+  it("starts the critical pod once they have stopped, and repeats no command", () => {
     const registry = preempting().tell(update("UPDATE", critical("two")));
     expect([registry.states(), registry.commands()]).toEqual(["small:terminating critical:waiting", []]);
     registry.tell(said("stopped", "small"));
@@ -617,7 +617,7 @@ describe("advanceRegistry: admission", () => {
     ]);
   });
 
-  it("starts the critical pod beside one whose stop is stuck, and nobody else in its place", () => {
+  it("starts the critical pod beside a pod that does not stop, and no other pod in its place", () => {
     const registry = preempting().tell({ kind: "overdue", uid: podUid("small"), for: "criticalPods" });
     expect([registry.states(), registry.commands()]).toEqual([
       "small:terminating critical:syncing",
@@ -633,7 +633,7 @@ describe("advanceRegistry: admission", () => {
     expect(asked).toContainEqual(["small", "critical"]);
   });
 
-  it("does not give away the room of a pod that has stopped in time", () => {
+  it("ignores the deadline of a pod that has stopped in time", () => {
     const registry = preempting().tell(said("stopped", "small"), {
       kind: "overdue",
       uid: podUid("small"),
@@ -645,14 +645,14 @@ describe("advanceRegistry: admission", () => {
     ]);
   });
 
-  it("forgets a critical pod that is taken back before that", () => {
+  it("forgets a critical pod that is removed before that", () => {
     const registry = preempting().tell(update("REMOVE", critical()));
     expect([registry.states(), registry.step().dropped]).toEqual(["small:terminating", ["critical"]]);
   });
 });
 
 describe("advanceRegistry: draining", () => {
-  it("ends what runs, drops what waits, removes what is over, and starts nothing in place of it", () => {
+  it("terminates running pods, drops waiting ones, removes terminated ones, and starts no others", () => {
     const registry = node({ admit: (pod) => (pod.metadata.uid === "refused" ? REFUSE : ADMIT) });
     const named = (uid: string) => update("ADD", version(uid, { name: uid }));
     registry.tell(named("runs"), update("ADD", version("waits", { name: "runs" })), named("refused"), named("over"));

@@ -32,24 +32,24 @@ describe("diffSource", () => {
     ["the status", { ...base, status: { phase: "Failed" } }, ["RECONCILE a"]],
     ["spec and status", { ...base, spec: { ...base.spec, restartPolicy: "Never" }, status: {} }, ["UPDATE a"]],
   ];
-  it.each(changes)("by meaning, when %s changes", (_what, after, expected) => {
+  it.each(changes)("reports semantic changes only, when %s changes", (_what, after, expected) => {
     expect(diff([base], [after])).toEqual(expected);
   });
 
-  it("a shorter grace of a pod being deleted is a DELETE again", () => {
+  it("reports a shorter grace period of a terminating pod as another DELETE", () => {
     const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
     const sooner = { ...deleted, deletionGracePeriodSeconds: 1 };
     expect(diff([withMeta(deleted)], [withMeta(sooner)])).toEqual(["DELETE a"]);
     expect(diff([withMeta(deleted)], [withMeta(deleted)])).toEqual([]);
   });
 
-  it("absent and empty labels and annotations mean the same, and so do keys in another order", () => {
+  it("treats absent and empty labels and annotations as equal, regardless of key order", () => {
     const bare = podOf({ uid: "a" });
     expect(diff([bare], [podOf({ uid: "a", labels: {}, annotations: {} })])).toEqual([]);
     expect(diff([withMeta({ labels: { a: "1", b: "2" } })], [withMeta({ labels: { b: "2", a: "1" } })])).toEqual([]);
   });
 
-  it("tells removals first, then deletions, additions, updates and status changes, each in the source's order", () => {
+  it("reports removals first, then deletions, additions, updates and status changes, each in source order", () => {
     const pods = (...uids: readonly string[]) => uids.map((uid) => podOf({ uid }));
     const [keeps, changes, status, deleted] = pods("keeps", "changes", "status", "deleted") as [Pod, Pod, Pod, Pod];
     const after = [
@@ -69,7 +69,7 @@ describe("diffSource", () => {
     ]);
   });
 
-  it("carries the new version of a pod, but the last known one of a removed pod, and the source's name", () => {
+  it("carries the source's name and the new version of a pod, or the last known version of a removed pod", () => {
     const after = withMeta({ labels: { app: "api" } });
     expect(diffSource(podsByUid([base]), podsByUid([after]), "http")).toEqual([
       { op: "UPDATE", source: "http", pods: [after] },
@@ -81,7 +81,7 @@ describe("diffSource", () => {
 });
 
 describe("podsByUid", () => {
-  it("keeps the source's order, and of two pods with one UID the first", () => {
+  it("keeps the source's order and the first of two pods with the same UID", () => {
     const [a, b, again] = [podOf({ uid: "a" }), podOf({ uid: "b" }), podOf({ uid: "a", name: "again" })];
     expect([...podsByUid([b, a, again])]).toEqual([
       ["b", b],

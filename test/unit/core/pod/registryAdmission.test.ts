@@ -13,8 +13,8 @@ const add = (uid: string, cpu: string, more: SizeOf = {}) => told("ADD", sizedPo
 /** Deleted by force: the object is gone. */
 const gone = (uid: string, cpu = "1") => told("REMOVE", sizedPod(uid, cpu));
 
-describe("a pod that comes to a full node", () => {
-  it("waits for a pod that was deleted by force, and starts when that has stopped", () => {
+describe("a pod added to a full node", () => {
+  it("waits for a force-deleted pod, and starts when that has stopped", () => {
     const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
     expect([node.states(), node.behind("new"), node.rejections()]).toEqual([
       "old:terminating new:waiting",
@@ -27,7 +27,7 @@ describe("a pod that comes to a full node", () => {
     expect(node.step().roomWaits).toEqual([{ kind: "ended", outcome: "started", waitedMs: 1_500 }]);
   });
 
-  it("waits whoever is being stopped, and why ever", () => {
+  it("waits regardless of which pod terminates and why", () => {
     const deleted = { ...sizedPod("old", "4").metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
     const ways: Readonly<Record<string, RegistryInput>> = {
       "deleted with grace": told("DELETE", { ...sizedPod("old", "4"), metadata: deleted }),
@@ -42,7 +42,7 @@ describe("a pod that comes to a full node", () => {
     }
   });
 
-  it("is rejected at once, in upstream's words, when those who leave do not leave enough", () => {
+  it("is rejected at once, with upstream's message, when terminating pods do not free enough", () => {
     const node = registryNode().tell(add("stays", "2"), add("old", "2"), gone("old"), add("new", "3"));
     expect([node.states(), node.rejections()]).toEqual([
       "stays:syncing old:terminating new:rejected",
@@ -50,7 +50,7 @@ describe("a pod that comes to a full node", () => {
     ]);
   });
 
-  it("waits only for those whose room it needs", () => {
+  it("waits only for pods whose resources it needs", () => {
     const node = registryNode().tell(
       ...[add("a", "1"), add("b", "1"), add("c", "2"), add("tiny", "0")],
       ...[gone("a"), gone("c"), gone("tiny"), add("new", "2")],
@@ -60,7 +60,7 @@ describe("a pod that comes to a full node", () => {
     expect(node.tell(said("stopped", "c")).states()).toMatch(/new:syncing/);
   });
 
-  it("starts with the first room that comes free, whoever leaves it", () => {
+  it("starts with the first resources that become free", () => {
     const node = registryNode().tell(add("a", "2"), add("b", "2"), gone("a"), gone("b"), add("new", "2"));
     expect(node.behind("new")).toEqual(["a"]);
     expect(node.tell(said("stopped", "b")).states()).toMatch(/new:syncing/);
@@ -90,14 +90,14 @@ describe("a pod that comes to a full node", () => {
     expect(node.tell(said("stopped", "old")).states()).toBe("old:terminated new:syncing");
   });
 
-  it("does not wait when the node is the wrong one", () => {
+  it("does not wait when the pod does not match the node", () => {
     const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4", { nodeSelector: { disk: "ssd" } }));
     expect(node.rejections()).toEqual([
       "NodeAffinity: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
     ]);
   });
 
-  it("is decided at its newest size, and forgotten when its source takes it back", () => {
+  it("is decided at its newest size, and forgotten when its source removes it", () => {
     const node = registryNode().tell(add("stays", "2"), add("old", "2"), gone("old"), add("new", "2"));
     node.tell(told("UPDATE", sizedPod("new", "3")));
     expect(node.states()).toBe("stays:syncing old:terminating new:rejected");
@@ -110,7 +110,7 @@ describe("a pod that comes to a full node", () => {
     ]);
   });
 
-  it("ends at once when it is deleted before it started, and takes no room for that", () => {
+  it("terminates at once when it is deleted before it started, without taking resources", () => {
     const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
     const pod = sizedPod("new", "4");
     const metadata = { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
@@ -123,8 +123,8 @@ describe("a pod that comes to a full node", () => {
   });
 });
 
-describe("several pods that wait", () => {
-  it("are promised room in the order in which they came: nobody later gets it, however small", () => {
+describe("several waiting pods", () => {
+  it("are promised resources in order of arrival, which no later pod gets, however small", () => {
     const node = registryNode().tell(
       add("old", "4"),
       gone("old"),
@@ -141,12 +141,12 @@ describe("several pods that wait", () => {
     );
   });
 
-  it("do not hold back a later one that fits beside them", () => {
+  it("do not delay a later pod that fits beside them", () => {
     const node = registryNode().tell(add("old", "3"), gone("old"), add("large", "3"), add("small", "1"));
     expect(node.states()).toBe("old:terminating large:waiting small:syncing");
   });
 
-  it("hold back a later one that would delay them, although it fits now", () => {
+  it("delay a later pod that fits now but would delay them", () => {
     // 4 CPUs: 1 is free, `a` leaves 1, `b` leaves 2. The first needs what is free and `a`; the second would take that.
     const slow = { terminationGracePeriodSeconds: 600 };
     const node = registryNode().tell(
@@ -162,7 +162,7 @@ describe("several pods that wait", () => {
     expect(node.tell(said("stopped", "b")).states()).toMatch(/second:syncing/);
   });
 
-  it("are decided the oldest first when all are told at once, as after a restart of the kubelet", () => {
+  it("are decided oldest first when a source adds all at once, as after a restart of the kubelet", () => {
     const pods = ["09:00:02", "09:00:01"].map((time, index) =>
       sizedPod(`p${index}`, "3", { createdAt: `2026-01-01T${time}Z` }),
     );
@@ -173,7 +173,7 @@ describe("several pods that wait", () => {
     ).toBe("p1:syncing p0:rejected");
   });
 
-  it("give way to a critical pod, before pods that run have to", () => {
+  it("give way to a critical pod before running pods do", () => {
     const node = registryNode().tell(add("runs", "1"), add("old", "3"), gone("old"), add("first", "3"));
     node.tell(add("critical", "3", { priority: CRITICAL }));
     expect([node.states(), node.behind("critical"), node.step().preempted]).toEqual([
@@ -183,7 +183,7 @@ describe("several pods that wait", () => {
     ]);
   });
 
-  it("wait behind a pod of their own name, which was promised its room", () => {
+  it("wait behind a pod of the same name, which was promised its resources", () => {
     const named = (uid: string, cpu: string) => {
       const pod = sizedPod(uid, cpu);
       return { ...pod, metadata: { ...pod.metadata, name: "web-0" } };
@@ -196,15 +196,15 @@ describe("several pods that wait", () => {
     expect(node.tell(said("removed", "old")).states()).toBe("new:syncing other:rejected");
   });
 
-  it("leave room to a pod that starts over under its UID", () => {
+  it("leave resources to a pod that restarts under its UID", () => {
     const node = registryNode().tell(add("old", "4"), gone("old"), add("old", "3"), add("other", "2"));
     expect(node.states()).toBe("old:terminating other:rejected");
     expect(node.tell(said("stopped", "old"), said("removed", "old")).states()).toBe("other:rejected old:syncing");
   });
 });
 
-describe("a leaving pod that is overdue", () => {
-  it("stays, so that who waits for it is rejected, with its name", () => {
+describe("an overdue terminating pod", () => {
+  it("gets the pods that wait for it rejected, with its name", () => {
     const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"));
     node.at(90_000).tell(overdue("old"));
     expect([node.states(), node.rejections()]).toEqual([
@@ -215,35 +215,35 @@ describe("a leaving pod that is overdue", () => {
       ],
     ]);
     expect(node.step().roomWaits).toEqual([{ kind: "ended", outcome: "rejected", waitedMs: 90_000 }]);
-    // Nor does anybody who comes later wait for it.
+    // A later pod does not wait for it either.
     expect(node.tell(add("later", "1")).states()).toMatch(/later:rejected/);
   });
 
-  it("is waited for in place of another only where that leaves the room, too", () => {
+  it("makes a pod wait for another terminating pod that frees enough", () => {
     const node = registryNode().tell(add("a", "2"), add("b", "2"), gone("a"), gone("b"), add("new", "2"));
     node.tell(overdue("a"));
     expect([node.states(), node.behind("new")]).toEqual(["a:terminating b:terminating new:waiting", ["b"]]);
   });
 
-  it("is no reason to reject who still waits when it stops after all", () => {
+  it("does not get a pod rejected that still waits when it stops", () => {
     const node = registryNode().tell(add("old", "4"), gone("old"), add("new", "4"), overdue("old", "criticalPods"));
     expect(node.states()).toBe("old:terminating new:waiting");
     expect(node.tell(said("stopped", "old")).states()).toBe("old:terminated new:syncing");
   });
 
-  it("lets a critical pod start beside it, and nobody else", () => {
+  it("lets only a critical pod start beside it", () => {
     const node = registryNode().tell(add("old", "4"), gone("old"), add("critical", "4", { priority: CRITICAL }));
     expect([node.states(), node.behind("critical")]).toEqual(["old:terminating critical:waiting", ["old"]]);
     node.tell(overdue("old", "criticalPods"));
     expect(node.states()).toBe("old:terminating critical:syncing");
     expect(node.tell(add("other", "1")).states()).toMatch(/other:rejected/);
-    // Who comes later does not wait for a pod known to be stuck.
+    // A later pod does not wait for a pod known to be stuck.
     const late = registryNode().tell(add("old", "4"), gone("old"), add("first", "1", { priority: CRITICAL }));
     late.tell(overdue("old", "criticalPods"), add("second", "3", { priority: CRITICAL }));
     expect(late.states()).toBe("old:terminating first:syncing second:syncing");
   });
 
-  it("is due when the grace is over and the stop had its time, and not later for being deleted twice", () => {
+  it("is due after the grace period and the time to stop, and no later for a second deletion", () => {
     const due = (grace: number, ...more: readonly RegistryInput[]) => {
       const spec = { terminationGracePeriodSeconds: grace };
       const node = registryNode().tell(add("old", "4", spec), told("REMOVE", sizedPod("old", "4", spec)), ...more);
@@ -260,10 +260,10 @@ describe("a leaving pod that is overdue", () => {
   });
 });
 
-describe("room after a restart of the kubelet", () => {
+describe("resources after a restart of the kubelet", () => {
   const old = sizedPod("old", "4");
 
-  it("is decided once it is known whether what runs is still wanted: it is", () => {
+  it("are granted once the sources have reported: a running pod stays", () => {
     const node = registryNode().runs(old).tell(restored(old), add("new", "4"));
     expect([node.states(), node.behind("new")]).toEqual(["new:waiting", ["old"]]);
     node.tell(told("ADD", old));
@@ -273,18 +273,18 @@ describe("room after a restart of the kubelet", () => {
     ]);
   });
 
-  it("is decided once it is known whether what runs is still wanted: it is not", () => {
+  it("are granted once the sources have reported: a running pod was removed", () => {
     const node = registryNode().runs(old).tell(restored(old), add("new", "4"), AUDIT);
     expect([node.states(), node.behind("new")]).toEqual(["new:waiting old:terminating", ["old"]]);
     expect(node.tell(said("stopped", "old")).states()).toBe("new:syncing old:terminated");
   });
 
-  it("is free when what ran is gone without a word", () => {
+  it("are free when a running pod disappears", () => {
     const node = registryNode().runs(old).tell(restored(old), add("new", "4")).runs();
     expect(node.tell(AUDIT).states()).toBe("new:syncing");
   });
 
-  it("is that of what runs when no source has claimed it in time; critical pods start all the same", () => {
+  it("stay with a running pod that no source has claimed in time, except for critical pods", () => {
     const node = registryNode().runs(old).tell(restored(old), add("new", "4"));
     node.tell(add("critical", "4", { priority: CRITICAL }));
     expect(node.states()).toBe("new:rejected critical:waiting");
@@ -293,7 +293,7 @@ describe("room after a restart of the kubelet", () => {
     expect(node.tell(overdue(undefined, "criticalPods")).states()).toBe("new:rejected critical:syncing");
   });
 
-  it("of pods told at once is first that of those that run", () => {
+  it("go first to running pods among pods added at once", () => {
     const node = registryNode()
       .runs(old)
       .tell(told("ADD", sizedPod("new", "4"), old));
@@ -301,18 +301,18 @@ describe("room after a restart of the kubelet", () => {
   });
 });
 
-describe("resizes beside pods that wait", () => {
+describe("resizes beside waiting pods", () => {
   const resized = (uid: string, cpu: string) => told("UPDATE", sizedPod(uid, cpu, { generation: 2 }));
   const refused = (node: ReturnType<typeof registryNode>, uid: string) => node.record(uid)?.refused?.reason;
 
-  it("do not take what a pod was promised before", () => {
+  it("do not take resources promised to an earlier pod", () => {
     const node = registryNode().tell(add("a", "1"), add("old", "3"), gone("old"), add("new", "3"), resized("a", "2"));
     expect([node.states(), refused(node, "a")]).toEqual(["a:syncing old:terminating new:waiting", "Deferred"]);
     node.tell(said("stopped", "old"));
     expect([node.states(), refused(node, "a")]).toEqual(["a:syncing old:terminated new:syncing", "Deferred"]);
   });
 
-  it("are promised what leaves before a pod that comes later, as upstream grants them at once", () => {
+  it("are promised freed resources before a later pod, as upstream grants them at once", () => {
     const node = registryNode().tell(add("a", "1"), add("old", "3"), resized("a", "4"), gone("old"));
     expect([refused(node, "a"), node.behind("a")]).toEqual(["Deferred", ["old"]]);
     expect(node.record("a")?.refused?.message).toBe(

@@ -9,7 +9,7 @@ import { pod } from "../samples.ts";
 const uid = podUid("uid");
 const update = (op: PodOperation): RegistryInput => ({ kind: "update", update: { op, source: "api", pods: [] } });
 
-describe("the trigger that pending resizes are judged with", () => {
+describe("resizeTrigger", () => {
   it.each<readonly [RegistryInput, ReturnType<typeof resizeTrigger>]>([
     [update("ADD"), "pods_added"],
     [update("SET"), "pods_added"],
@@ -27,7 +27,7 @@ describe("the trigger that pending resizes are judged with", () => {
     [{ kind: "overdue", uid, for: "everyone" }, undefined],
     [{ kind: "reclaimed", uid }, undefined],
     [{ kind: "restored", allocations: new Map<ReturnType<typeof podUid>, AllocationRecord>() }, undefined],
-  ])("is of the input: %o", (input, trigger) => {
+  ])("follows from the input: %o", (input, trigger) => {
     expect(resizeTrigger(input)).toBe(trigger);
   });
 });

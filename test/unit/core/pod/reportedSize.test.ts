@@ -43,11 +43,11 @@ describe("withReportedSize", () => {
       { ...SAME, cpuQuotaUs: 1_000n, cpuShares: 2n },
       { limits: { memory: "1Gi" }, requests: { memory: "1Gi" } },
     ],
-  ])("tells %s", (_title, resources, reported, expected) => {
+  ])("reports %s", (_title, resources, reported, expected) => {
     expect(withReportedSize(container("web", { resources }), reported).resources).toEqual(expected);
   });
 
-  it("leaves a container without resources as it is", () => {
+  it("leaves a container without resources unchanged", () => {
     expect(withReportedSize(container("web"), SAME)).toEqual(container("web"));
   });
 });

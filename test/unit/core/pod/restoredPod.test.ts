@@ -6,7 +6,7 @@ import { container, exited, instance, pod, runtime } from "../samples.ts";
 
 const IDENTITY = { uid: podUid("uid"), name: "web", namespace: "default" };
 
-it("names each container once, with the hook and the ports its annotations tell", () => {
+it("names each container once, with the hook and ports in its annotations", () => {
   const preStop = { httpGet: { path: "/bye", port: "admin" } };
   const ports = [{ name: "admin", containerPort: 8080 }];
   const spec = container("web", { ports, lifecycle: { preStop } });

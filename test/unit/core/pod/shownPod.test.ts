@@ -7,17 +7,17 @@ const STATIC = { "kubernetes.io/config.source": "file" };
 const startTime = "2026-01-01T00:00:00Z";
 const REMOVAL = { since: epochMs(Date.UTC(2026, 0, 1, 1)), graceSeconds: 30 };
 
-it("dates a static pod from its start", () => {
+it("uses a static pod's start time as its creation time", () => {
   const pod = { ...podOf({ annotations: STATIC }), status: { startTime } };
   expect(shownPod(pod, undefined)).toEqual({ ...pod, metadata: { ...pod.metadata, creationTimestamp: startTime } });
 });
 
-it("marks a static pod that is removed as an API server would: with the end of its grace period", () => {
+it("marks a removed static pod with the end of its grace period, as an API server would", () => {
   const { metadata } = shownPod(podOf({ annotations: STATIC }), REMOVAL);
   expect([metadata.deletionTimestamp, metadata.deletionGracePeriodSeconds]).toEqual(["2026-01-01T01:00:30Z", 30]);
 });
 
-it("leaves a pod of an API server as it is", () => {
+it("leaves a pod from an API server unchanged", () => {
   const pod = podOf({ annotations: { "kubernetes.io/config.source": "api" } });
   expect(shownPod(pod, REMOVAL)).toBe(pod);
 });

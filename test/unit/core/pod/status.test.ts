@@ -110,13 +110,13 @@ describe("whole statuses", () => {
     ]);
   });
 
-  it("without the gate PodReadyToStartContainersCondition: no such condition, nor one told before", () => {
+  it("without the gate PodReadyToStartContainersCondition: drops that condition", () => {
     const previous = statusOf({ runtime: runtime([instance("web")]) });
     const { conditions: told } = statusOf({ runtime: runtime([instance("web")]), previous, tellsReadyToStart: false });
     expect(told).toEqual(conditions().slice(1));
   });
 
-  it("a pod nobody has touched yet", () => {
+  it("a pod that has not been synced yet", () => {
     expect(statusOf({ runtime: runtime([], []), node: { hostIPs: [] } })).toEqual({
       phase: "Pending",
       conditions: conditions({
@@ -158,7 +158,7 @@ describe("whole statuses", () => {
     });
   });
 
-  it("carries the generation it was made for, in the status and in every condition", () => {
+  it("carries its generation in the status and in every condition", () => {
     const status = statusOf({
       pod: pod({}, { metadata: { ...metadata, generation: 3 } }),
       runtime: runtime([instance("web")]),
@@ -176,7 +176,7 @@ describe("container statuses", () => {
   });
   const failures = new Map([["web", crash]]);
 
-  it("an ended container shows how it ended", () => {
+  it("a terminated container shows its termination", () => {
     expect(webOf({ runtime: runtime([exited("web", 3, { message: "no config\n" })]) })).toEqual(
       running("web", {
         state: {
@@ -194,7 +194,7 @@ describe("container statuses", () => {
       }),
     );
   });
-  it("a restarted container shows the end of the instance before", () => {
+  it("a restarted container shows the termination of the previous instance", () => {
     expect(webOf({ runtime: runtime([instance("web", { restartCount: 1 }), exited("web", 1)]) })).toEqual(
       running("web", {
         state: { running: { startedAt: "2026-01-01T00:00:12Z" } },
@@ -217,7 +217,7 @@ describe("container statuses", () => {
       }),
     );
   });
-  it("a crash loop waits with its reason, the end moves to lastState", () => {
+  it("a crash loop waits with its reason, and the termination moves to lastState", () => {
     expect(webOf({ runtime: runtime([exited("web", 1)]), failures })).toEqual(
       running("web", {
         state: { waiting: { reason: "CrashLoopBackOff", message: crash.message } },
@@ -234,14 +234,14 @@ describe("container statuses", () => {
       state: { waiting: { reason: "ErrImagePull", message: "not found" } },
     });
   });
-  it("a failure without words has no message", () => {
+  it("a failure without text has no message", () => {
     const failure = kubeletError("Unknown", "", { reason: "RunContainerError" });
     expect(webOf({ failures: new Map([["web", failure]]) })).toEqual(waiting("web", "RunContainerError"));
   });
   it("an old failure does not hide a running container", () => {
     expect(webOf({ runtime: runtime([instance("web")]), failures })).toEqual(running("web"));
   });
-  it("an old failure does not hide a container that is done", () => {
+  it("an old failure does not hide a completed container", () => {
     const input = { pod: pod({ restartPolicy: "Never" }), runtime: runtime([exited("web", 1)]), failures };
     expect(webOf(input)?.state).toEqual(terminatedState("web", 1, "Error"));
   });
@@ -254,10 +254,10 @@ describe("container statuses", () => {
       running("web", { state: { waiting: { reason } }, ready: false, started: false }),
     );
   });
-  it("a container of unknown state waits", () => {
+  it("a container in unknown state waits", () => {
     expect(webOf({ runtime: runtime([instance("web", { state: "unknown" })]) })?.state).toEqual({ waiting: {} });
   });
-  it("a container of unknown state that ran when last told has ended", () => {
+  it("a container in unknown state that ran before is terminated", () => {
     const before = running("web", { restartCount: 4 });
     expect(
       webOf({
@@ -281,7 +281,7 @@ describe("container statuses", () => {
       }),
     );
   });
-  it("a container that ran when last told and is gone counts as having ended", () => {
+  it("a container that ran before and is gone counts as terminated", () => {
     expect(webOf({ previous: { containerStatuses: [running("web", { restartCount: 2 })] } })).toEqual(
       waiting("web", "ContainerCreating", {
         lastState: {
@@ -297,7 +297,7 @@ describe("container statuses", () => {
       }),
     );
   });
-  it("an end once told outlives the runtime's memory of it", () => {
+  it("a reported termination outlives the instance in the runtime", () => {
     const before = running("web", { state: terminatedState("web", 0, "Completed"), ready: false, started: false });
     expect(webOf({ pod: pod({ restartPolicy: "Never" }), previous: { containerStatuses: [before] } })).toEqual(before);
   });
@@ -327,7 +327,7 @@ describe("container statuses", () => {
       },
     });
   });
-  it("shows resources, mounts and user as far as they are known", () => {
+  it("shows known resources, mounts and user", () => {
     const spec = container("web", {
       resources: { limits: { cpu: "0.2", memory: "128Mi" }, requests: { cpu: "0.05" } },
       volumeMounts: [
@@ -353,7 +353,7 @@ describe("container statuses", () => {
     );
     expect(webOf(input)?.volumeMounts?.[2]?.recursiveReadOnly).toBe("Disabled");
   });
-  it("tells the stop signal of a container that asks for one", () => {
+  it("shows the stop signal of a container that sets one", () => {
     const asking = pod({ containers: [container("web", { lifecycle: { stopSignal: "SIGUSR1" } })] });
     const known = runtime([instance("web", { stopSignal: "SIGUSR1" })]);
     expect([webOf({ pod: asking, runtime: known })?.stopSignal, webOf({ runtime: known })?.stopSignal]).toEqual([
@@ -460,11 +460,11 @@ describe("init containers", () => {
     ]);
     expect(status.conditions?.[1]).toEqual(condition("Initialized", "True"));
   });
-  it("at work are started but not ready", () => {
+  it("that run are started but not ready", () => {
     const status = statusOf({ pod: subject, runtime: runtime([instance("i1")]) });
     expect(status.initContainerStatuses?.[0]).toEqual(running("i1", { ready: false }));
   });
-  it("that are done show no failure of the past", () => {
+  it("that completed show no past failure", () => {
     const failures = new Map([["i1", kubeletError("Backoff", "back-off", { reason: "CrashLoopBackOff" })]]);
     const status = statusOf({ pod: subject, runtime: runtime([exited("i1", 0)]), failures });
     expect(status.initContainerStatuses?.[0]?.state).toEqual(terminatedState("i1", 0, "Completed"));
@@ -495,13 +495,13 @@ describe("conditions", () => {
       }),
     );
   });
-  it("a failed pod says so", () => {
+  it("a failed pod has the reason PodFailed", () => {
     expect(ready({ pod: pod({ restartPolicy: "Never" }), runtime: runtime([exited("web", 1)]) })).toEqual([
       condition("Ready", "False", { reason: "PodFailed" }),
       condition("ContainersReady", "False", { reason: "PodFailed" }),
     ]);
   });
-  it("readiness gates hold Ready back, not ContainersReady", () => {
+  it("readiness gates affect Ready, not ContainersReady", () => {
     const gates = [{ conditionType: "example.com/a" }, { conditionType: "example.com/b" }];
     const input = {
       pod: pod({ readinessGates: gates }, { status: { conditions: [{ type: "example.com/b", status: "False" }] } }),
@@ -541,7 +541,7 @@ describe("conditions", () => {
       condition("ContainersReady", "True"),
     ]);
   });
-  it("a disruption once told is carried along, in place of what the API has", () => {
+  it("a DisruptionTarget condition is kept, in place of the API's", () => {
     const disruption = { type: "DisruptionTarget", status: "True", reason: "TerminationByKubelet" };
     const status = statusOf({
       pod: pod({}, { status: { conditions: [{ type: "DisruptionTarget", status: "False" }] } }),
@@ -553,7 +553,7 @@ describe("conditions", () => {
 });
 
 describe("termination messages", () => {
-  it("share 12 KiB evenly, in both ends of every container", () => {
+  it("share 12 KiB evenly, in the state and last state of every container", () => {
     const long = "m".repeat(7000);
     const subject = pod({ initContainers: [container("i")], containers: [container("web")] });
     const containers = [
@@ -585,7 +585,7 @@ describe("restart of all containers", () => {
     message: "container exited with restart policy rule",
   };
 
-  it("is a condition, of pods alone that may come to it", () => {
+  it("is a condition only of pods whose rules allow it", () => {
     const running = statusOf({ pod: subject, runtime: runtime([instance("web"), instance("src")]) });
     const begun = statusOf({ pod: subject, runtime: runtime([instance("web"), exited("src", 88)]) });
     const done = statusOf({ pod: subject, runtime: runtime([exited("web", 0), exited("src", 0)]) });
@@ -599,7 +599,7 @@ describe("restart of all containers", () => {
     ]);
   });
 
-  it("shows removed containers as waiting for it, one restart more, once, and the pod as Running", () => {
+  it("shows removed containers as waiting with one more restart, and the pod as Running", () => {
     const begun = statusOf({ pod: subject, runtime: runtime([instance("web"), exited("src", 88)]) });
     const cleared = statusOf({ pod: subject, runtime: runtime(), previous: begun });
     const after = statusOf({ pod: subject, runtime: runtime(), previous: cleared });
@@ -625,33 +625,33 @@ describe("phase, reason and message", () => {
   const said = ({ phase, reason, message }: PodStatus) => ({ phase, reason, message });
   const evicted = { phase: "Failed", reason: "Evicted", message: "The node was low on resource: memory." } as const;
   const nothing = { reason: undefined, message: undefined };
-  it("a phase is never left once it is final", () => {
+  it("a terminal phase never changes", () => {
     const previous = { phase: "Failed" };
     expect(said(statusOf({ runtime: runtime([instance("web")]), previous }))).toEqual({ phase: "Failed", ...nothing });
   });
-  it("neither when only the API server knows", () => {
+  it("a terminal phase that only the API server has never changes", () => {
     const subject = pod({}, { status: { phase: "Succeeded" } });
     expect(said(statusOf({ pod: subject }))).toEqual({ phase: "Succeeded", ...nothing });
   });
-  it("a decision of the kubelet goes before the containers", () => {
+  it("a kubelet decision takes precedence over the containers", () => {
     expect(said(statusOf({ runtime: runtime([instance("web")]), override: evicted }))).toEqual(evicted);
   });
-  it("the decision stays when it is not repeated", () => {
+  it("a kubelet decision stays when it is not repeated", () => {
     expect(said(statusOf({ runtime: runtime([instance("web")]), previous: evicted }))).toEqual(evicted);
   });
   it("a decision without a phase only explains", () => {
     const override = { reason: "Waiting", message: "for volumes" };
     expect(said(statusOf({ runtime: runtime([]), override }))).toEqual({ phase: "Pending", ...override });
   });
-  it("a final phase keeps its own explanation", () => {
+  it("a terminal phase keeps its own reason and message", () => {
     const previous = { phase: "Failed", reason: "DeadlineExceeded", message: "too late" };
     expect(said(statusOf({ previous, override: evicted }))).toEqual(previous);
   });
-  it("an explanation ends with the phase it explains", () => {
+  it("reason and message end with their phase", () => {
     const previous = { phase: "Pending", reason: "Waiting", message: "for volumes" };
     expect(said(statusOf({ runtime: runtime([instance("web")]), previous }))).toEqual({ phase: "Running", ...nothing });
   });
-  it("a pod whose containers are stopped for good ends", () => {
+  it("a pod whose containers are stopped permanently is terminal", () => {
     expect(said(statusOf({ runtime: runtime([exited("web", 137)]), terminal: true }))).toEqual({
       phase: "Failed",
       ...nothing,
@@ -686,17 +686,17 @@ describe("addresses and start time", () => {
     const previous = { podIPs: [{ ip: "10.0.0.2" }] };
     expect(statusOf({ runtime: runtime([], [sandbox({ ips: [] })]), previous }).podIPs).toBeUndefined();
   });
-  it("the start time stays as first told", () => {
+  it("the start time never changes", () => {
     expect(statusOf({ previous: { startTime: "2025-12-31T00:00:00Z" } }).startTime).toBe("2025-12-31T00:00:00Z");
   });
-  it("after a restart of the kubelet the oldest sandbox tells it", () => {
+  it("the oldest sandbox provides the start time after a restart of the kubelet", () => {
     const sandboxes = [
       sandbox({ attempt: 1, createdAt: wall(60) }),
       sandbox({ id: sandboxId("old"), ready: false, createdAt: wall(20) }),
     ];
     expect(statusOf({ runtime: runtime([], sandboxes) }).startTime).toBe("2026-01-01T00:00:20Z");
   });
-  it("a clock set back does not put it into the future", () => {
+  it("the start time is not in the future after the clock is set back", () => {
     expect(statusOf({ runtime: runtime([], [sandbox({ createdAt: wall(900) })]) }).startTime).toBe(NOW);
   });
 });
@@ -755,7 +755,7 @@ describe("resources of the pod", () => {
       { limits: { cpu: "3250m" }, requests: { cpu: "2250m", memory: "2Mi" } },
     ]);
   });
-  it("in force are told beside those granted while a resize is under way", () => {
+  it("in force are reported beside those granted during a resize", () => {
     const sized = (cpu: string) => pod({ containers: [container("web", { resources: resources({ cpu }, { cpu }) })] });
     const status = statusOf({ pod: sized("2"), actual: sized("1"), runtime: runtime([instance("web")]) });
     const told = [status, status.containerStatuses?.[0]].map((of) => [of?.allocatedResources, of?.resources]);
@@ -783,18 +783,18 @@ describe("resize conditions", () => {
     message: "full",
   });
 
-  it("tell what is pending before what is in progress, each with the generation it is about", () => {
+  it("report a pending resize before one in progress, each with its generation", () => {
     expect(of({ resize: { refused, inProgress: { generation: 2 } } })).toEqual([
       pending,
       condition("PodResizeInProgress", "True", { observedGeneration: 2, lastProbeTime: NOW }),
     ]);
   });
-  it("tell why a granted size is not in force", () => {
+  it("report why a granted size is not in force", () => {
     expect(of({ resize: { inProgress: { generation: undefined, error: "no" } } })).toEqual([
       condition("PodResizeInProgress", "True", { lastProbeTime: NOW, reason: "Error", message: "no" }),
     ]);
   });
-  it("keep their times while they say the same, and that of the transition while the reason is the same", () => {
+  it("keep their times while unchanged, and the transition time while the reason is the same", () => {
     const previous = statusOf({ resize: { refused } });
     const later = { previous, now: wall(200) };
     const told = (resize: PodStatusInput["resize"]) => of({ ...later, ...(resize && { resize }) });
@@ -806,7 +806,7 @@ describe("resize conditions", () => {
       "2026-01-01T00:03:20Z",
     );
   });
-  it("go when nothing is pending, also those an API object still has", () => {
+  it("disappear when no resize is pending, even if the API object still has them", () => {
     const status = statusOf({ resize: { refused } });
     expect(of({ pod: pod({}, { status }) })).toEqual([]);
   });

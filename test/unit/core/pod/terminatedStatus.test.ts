@@ -26,18 +26,18 @@ const lost = {
 const inits = pod({ initContainers: [container("i1"), container("i2"), container("i3")] });
 
 describe("terminatedPodStatus", () => {
-  it("ends every container of an initialized pod, and fails the pod", () => {
+  it("terminates every container of an initialized pod, and fails the pod", () => {
     const before: PodStatus = { phase: "Running", containerStatuses: [status("web", waiting), status("b", done)] };
     expect(terminatedPodStatus(pod(), before)).toEqual({
       phase: "Failed",
       containerStatuses: [status("web", lost as never), status("b", done)],
     });
   });
-  it("leaves a pod that succeeded alone", () => {
+  it("leaves the phase Succeeded unchanged", () => {
     const before: PodStatus = { phase: "Succeeded", containerStatuses: [status("web", done)] };
     expect(terminatedPodStatus(pod(), before)).toEqual(before);
   });
-  it("leaves containers alone that never had their turn", () => {
+  it("leaves containers that never started unchanged", () => {
     const before: PodStatus = {
       phase: "Pending",
       initContainerStatuses: [status("i1", done), status("i2", { running: {} }), status("i3", waiting)],
@@ -49,7 +49,7 @@ describe("terminatedPodStatus", () => {
       containerStatuses: [status("web", waiting)],
     });
   });
-  it("gives a static pod no final phase", () => {
+  it("gives a static pod no terminal phase", () => {
     const metadata = { name: "web", namespace: "default", uid: "uid" };
     const annotations = { "kubernetes.io/config.source": "file" };
     const before: PodStatus = { phase: "Running", containerStatuses: [status("web", done)] };

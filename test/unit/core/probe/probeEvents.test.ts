@@ -7,11 +7,11 @@ const pod = podOf();
 const object = { kind: "Pod", namespace: "demo", name: "plain", uid: "uid-1", fieldPath: "spec.containers{main}" };
 
 describe("events of probes", () => {
-  it("say nothing of a success", () => {
+  it("omit success", () => {
     expect(attemptEvent(pod, "main", "liveness", { result: "success", output: "fine" })).toBeUndefined();
   });
 
-  it("tell of failures, warnings and errors in upstream's words", () => {
+  it("report failures, warnings and errors with upstream's texts", () => {
     const failure = { result: "failure", output: "HTTP probe failed with statuscode: 500" } as const;
     const warning = { result: "warning", output: "Probe terminated redirects, Response body: " } as const;
     const error = kubeletError("InvalidArgument", "invalid port number: 0");
@@ -46,7 +46,7 @@ describe("events of probes", () => {
     ["an answer that breaks off", { httpGet: { port: 80 } }, kubeletError("Io", "x"), "failure"],
     ["an answer that is late", { httpGet: { port: 80 } }, kubeletError("DeadlineExceeded", "x"), "failure"],
     ["a runtime in trouble", { exec: { command: ["true"] } }, kubeletError("Unavailable", "x"), "unknown"],
-  ])("say of %s what upstream says it results in", (_title, readinessProbe, error, state) => {
+  ])("report the same state as upstream for %s", (_title, readinessProbe, error, state) => {
     const { message } = erroredEvent(pod, containerOf({ readinessProbe }), "readiness", error);
     expect(message).toBe(`Readiness probe errored and resulted in ${state} state: x`);
   });

@@ -5,7 +5,7 @@ import { decodeProbeJournal, encodeProbeJournal } from "../../../../src/core/pro
 const verdict = { started: true, ready: false, live: false, containerId: containerId("c1") };
 
 describe("probe journal", () => {
-  it("gives back what was written, but for liveness, which is asked anew", () => {
+  it("restores what was written, except liveness, which is probed again", () => {
     const text = encodeProbeJournal(new Map([["web", verdict]]));
     expect(text).toMatch(
       /^\{"version":1,"containers":\[\{"name":"web","id":"c1","started":true,"ready":false\}\]\} *\n$/,
@@ -18,7 +18,7 @@ describe("probe journal", () => {
     expect(text.trimEnd()).toBe('{"version":1,"containers":[]}');
   });
 
-  it("is as long with one verdict as with another, so that the file can be overwritten", () => {
+  it("has the same length for different verdicts, so that the file can be overwritten", () => {
     const lengths = [true, false].map((ready) => encodeProbeJournal(new Map([["web", { ...verdict, ready }]])).length);
     expect(lengths).toEqual([128, 128]);
   });
@@ -34,7 +34,7 @@ describe("probe journal", () => {
     '{"version":1,"containers":[{"name":"web","id":"c1","started":true}]}',
     '{"version":1,"containers":[{"name":"web","id":7,"started":true,"ready":true}]}',
     '{"version":1,"containers":[{"name":"web","id":"c1","started":true,"rea',
-  ])("is none: %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(decodeProbeJournal(text)).toBeUndefined();
   });
 });

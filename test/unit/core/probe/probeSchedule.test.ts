@@ -5,7 +5,7 @@ import { nextOnGrid, probeGrid, probePhaseMs } from "../../../../src/core/probe/
 const TARGET = { podUid: "uid-1", containerName: "main" };
 
 describe("probePhaseMs", () => {
-  it("is the same on every run, below the period, and another for each probe of a container", () => {
+  it("is deterministic, below the period, and different for each probe of a container", () => {
     const phases = (["startup", "liveness", "readiness"] as const).map((kind) => probePhaseMs(TARGET, kind, 10_000));
     expect(phases).toEqual([5_320, 1_419, 7_075]);
   });
@@ -23,7 +23,7 @@ describe("probePhaseMs", () => {
 });
 
 describe("probeGrid", () => {
-  it("opens after the initial delay and begins a phase later", () => {
+  it("opens after the initial delay and starts a phase later", () => {
     const phase = probePhaseMs(TARGET, "liveness", 5_000);
     expect(probeGrid(TARGET, "liveness", { initialDelaySeconds: 3, periodSeconds: 5 }, monotonicMs(1_000))).toEqual({
       openAt: 4_000,
@@ -32,7 +32,7 @@ describe("probeGrid", () => {
     });
   });
 
-  it("has a period of ten seconds when the manifest has none, and of one when it says less", () => {
+  it("defaults to a period of ten seconds, with a minimum of one", () => {
     const periodOf = (periodSeconds: number | undefined): number =>
       probeGrid(TARGET, "liveness", periodSeconds === undefined ? {} : { periodSeconds }, monotonicMs(0)).periodMs;
     expect([periodOf(undefined), periodOf(0), periodOf(7)]).toEqual([10_000, 1_000, 7_000]);

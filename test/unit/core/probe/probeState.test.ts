@@ -17,7 +17,7 @@ function curve(kind: ProbeKind, attempts: string, thresholds: Pick<Probe, "succe
 }
 
 describe("initialProbeState", () => {
-  it("begins as upstream: not started, live, not ready; what is known goes before", () => {
+  it("starts as in upstream (not started, live, not ready) unless the result is known", () => {
     const results = (["startup", "liveness", "readiness"] as const).map((kind) => initialProbeState(kind).result);
     expect(results).toEqual(["unknown", "success", "failure"]);
     expect(initialProbeState("readiness", "success")).toEqual({
@@ -43,7 +43,7 @@ describe("observeAttempt", () => {
     expect(curve(kind, attempts, thresholds)).toBe(expected);
   });
 
-  it("takes upstream's thresholds where the manifest has none: one success, three failures", () => {
+  it("defaults to upstream's thresholds: one success, three failures", () => {
     expect(curve("readiness", "sfff", {})).toBe("sssf");
   });
 });

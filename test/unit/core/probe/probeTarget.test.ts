@@ -17,7 +17,7 @@ describe("resolvePort", () => {
     [65_536, "invalid port number: 65536"],
     ["-1", "invalid port number: -1"],
     ["grpc", 'strconv.Atoi: parsing "grpc": invalid syntax'],
-  ])("%s is refused: %s", (reference, message) => {
+  ])("rejects %s: %s", (reference, message) => {
     const resolved = resolvePort(reference, CONTAINER);
     expect(resolved.ok ? resolved.value : resolved.error).toEqual({
       code: "InvalidArgument",
@@ -34,7 +34,7 @@ describe("httpTarget", () => {
     return target.ok ? target.value : target.error;
   };
 
-  it("asks the pod's address over plain HTTP, says who asks and accepts anything", () => {
+  it("defaults to the pod's address, plain HTTP, the prober's User-Agent and any media type", () => {
     expect(of({ port: "http", path: "/healthz?full=1" })).toEqual({
       scheme: "http",
       host: "10.1.0.2",
@@ -47,7 +47,7 @@ describe("httpTarget", () => {
     });
   });
 
-  it("takes scheme, host and headers from the manifest, repeated names included", () => {
+  it("uses scheme, host and headers of the spec, including repeated names", () => {
     const httpHeaders = [
       { name: "X-Test", value: "a" },
       { name: "x-test", value: "b" },
@@ -81,7 +81,7 @@ describe("httpTarget", () => {
     ["//elsewhere.example/x", "/x"],
     ["/already%20escaped", "/already%20escaped"],
     ["/\ud800", "/%EF%BF%BD"],
-  ])("asks for %j as %s", (path, expected) => {
+  ])("requests %j as %s", (path, expected) => {
     const target = of({ port: 80, path });
     expect("path" in target ? target.path : target).toBe(expected);
   });

@@ -42,13 +42,13 @@ describe("verdictOf", () => {
 describe("initialProbeStates", () => {
   const container = containerOf({ startupProbe: TCP, livenessProbe: TCP, readinessProbe: TCP });
 
-  it("begins anew for a new instance", () => {
+  it("starts from scratch for a new instance", () => {
     expect(initialProbeStates(container, undefined)).toEqual(
       states({ startup: "unknown", liveness: "success", readiness: "failure" }),
     );
   });
 
-  it("keeps started and ready of a known instance; liveness is asked anew", () => {
+  it("keeps started and ready of a known instance, and probes liveness again", () => {
     const known = { started: true, ready: true, live: false, containerId: ID };
     expect(initialProbeStates(container, known)).toEqual(
       states({ startup: "success", liveness: "success", readiness: "success" }),
@@ -76,15 +76,15 @@ describe("isProbed", () => {
   const waiting = states({ startup: "unknown", liveness: "success", readiness: "failure" });
   const passed = states({ startup: "success", liveness: "success", readiness: "failure" });
 
-  it("holds liveness and readiness back until the startup probe has passed, and ends it then", () => {
+  it("delays liveness and readiness until the startup probe has passed, which ends it", () => {
     expect([open("all", waiting), open("all", passed)]).toEqual([["startup"], ["liveness", "readiness"]]);
   });
 
-  it("probes readiness alone while the pod is being stopped, and nothing afterwards", () => {
+  it("probes only readiness during termination, and nothing afterwards", () => {
     expect([open("readiness", passed), open("none", passed)]).toEqual([["readiness"], []]);
   });
 
-  it("leaves a probe on hold alone", () => {
+  it("does not run a probe on hold", () => {
     const held = { ...passed, liveness: { ...initialProbeState("liveness", "failure"), onHold: true } };
     expect(open("all", held)).toEqual(["readiness"]);
   });
@@ -101,7 +101,7 @@ describe("probedContainers", () => {
     expect(probedContainers(pod)).toEqual([sidecar, web]);
   });
 
-  it("are the same while nothing that concerns probes changes", () => {
+  it("are equal while no probe setting changes", () => {
     const relabelled = { ...pod, metadata: { ...pod.metadata, labels: { a: "b" } } };
     const slower = podOf({ spec: { containers: [plain, { ...web, livenessProbe: { ...TCP, periodSeconds: 3 } }] } });
     expect([sameProbes(pod, relabelled), sameProbes(pod, slower)]).toEqual([true, false]);
@@ -109,7 +109,7 @@ describe("probedContainers", () => {
 });
 
 describe("withHooksRunning", () => {
-  it("tells of no start before the postStart hook has succeeded, with or without probes", () => {
+  it("reports a container as not started before its postStart hook has succeeded, with or without probes", () => {
     const verdicts = new Map([["web", { started: true, ready: true, live: true, containerId: ID }]]);
     const notYet = { started: false, ready: false, live: true };
     expect(withHooksRunning(verdicts, new Map())).toBe(verdicts);

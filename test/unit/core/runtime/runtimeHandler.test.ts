@@ -25,7 +25,7 @@ describe("runtimeHandlerOf", () => {
     expect(runtimeHandlerOf(podOf({ spec }), CLASSES)).toEqual({ ok: true, value: handler });
   });
 
-  it("fails for a class nobody knows, which may still come", () => {
+  it("fails for a class that does not exist yet", () => {
     expect(runtimeHandlerOf(podOf({ spec: { runtimeClassName: "kata" } }), CLASSES)).toEqual({
       ok: false,
       error: {
@@ -55,7 +55,7 @@ describe("the overhead of a class", () => {
     expect(withOverhead(pod, HEAVY, known).spec.overhead?.["cpu"]).toBe(cpu);
   });
 
-  it("has to be there before the handler counts", () => {
+  it("must be added before the handler is returned", () => {
     expect([bare, withOverhead(bare, HEAVY), podFrom("api")].map((pod) => runtimeHandlerOf(pod, HEAVY).ok)).toEqual([
       false,
       true,

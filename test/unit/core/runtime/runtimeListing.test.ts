@@ -25,7 +25,7 @@ const statusOf = (
 ) => ({ ...emptyRuntimeStatus(podUid(uid), uid, "demo", 1), sandboxes, containers }) as unknown as PodRuntimeStatus;
 
 describe("listingOf", () => {
-  it("groups by pod, knows the owner of every id, and prints states in a fixed order", () => {
+  it("groups by pod, maps every ID to its pod, and prints states in a fixed order", () => {
     const listing = listingOf(
       [sandbox("s2", "a", SANDBOX_NOTREADY), sandbox("s1", "a"), sandbox("s3", "b")],
       [container("c2", "a", CONTAINER_EXITED), container("c1", "a")],
@@ -55,7 +55,7 @@ describe("listingOf", () => {
     expect([...listingOf(sandboxes, containers).pods.values()].map((pod) => pod.running)).toEqual([running]);
   });
 
-  it("leaves out what carries no pod UID: it is somebody else's", () => {
+  it("omits sandboxes and containers without a pod UID, which are not the kubelet's", () => {
     const foreign = [PodSandbox.create({ id: "x" }), PodSandbox.create({ id: "y", labels: labelsOf("") })];
     expect(listingOf(foreign, [Container.create({ id: "z", state: CONTAINER_RUNNING })])).toEqual(emptyListing);
   });
@@ -67,13 +67,13 @@ describe("listingOf", () => {
     ["UID", { uid: "x".repeat(256) }],
     ["name", { uid: "a", name: ".." }],
     ["namespace", { uid: "a", namespace: "../demo" }],
-  ])("ignores what has a %s that is no path element, and names it: %j", (_what, parts) => {
+  ])("ignores and names a pod whose %s is not a path element: %j", (_what, parts) => {
     const labels = Object.fromEntries(Object.entries(parts).map(([key, text]) => [`io.kubernetes.pod.${key}`, text]));
     const listing = listingOf([PodSandbox.create({ id: "s", labels })], [Container.create({ id: "c", labels })]);
     expect(listing).toEqual({ ...emptyListing, ignored: ["s", "c"] });
   });
 
-  it("knows a pod by its UID even when name and namespace are missing", () => {
+  it("identifies a pod by its UID even when name and namespace are missing", () => {
     const bare = PodSandbox.create({ id: "s", labels: { "io.kubernetes.pod.uid": "a" } });
     expect([...listingOf([bare], []).pods.values()]).toEqual([
       { podUid: "a", name: "", namespace: "", running: true, print: "s=0" },
@@ -118,7 +118,7 @@ describe("inspectedPrints", () => {
     stateWords.map((state, index) => ({ id: `c${index}`, state })),
   );
 
-  it("is what a listing of the same sandboxes and containers prints", () => {
+  it("equals the print of a relist of the same sandboxes and containers", () => {
     const listing = listingOf(
       [sandbox("s2", "a", SANDBOX_NOTREADY), sandbox("s1", "a")],
       numbers.map((state, index) => container(`c${index}`, "a", state)),
@@ -126,7 +126,7 @@ describe("inspectedPrints", () => {
     expect(changedPods(inspectedPrints([inspected]), listing)).toEqual([]);
   });
 
-  it("leaves out a pod of which nothing was left, as a listing does", () => {
+  it("omits a pod without sandboxes and containers, as a relist does", () => {
     expect(inspectedPrints([statusOf("gone", [], [])])).toEqual({ pods: new Map() });
   });
 });

@@ -35,7 +35,7 @@ describe("logTailMessage", () => {
   });
 });
 
-it("firstBytes cuts to bytes of UTF-8, never within a character", () => {
+it("firstBytes truncates to bytes of UTF-8, never within a character", () => {
   expect([firstBytes("abc", 3), firstBytes("abcd", 3), firstBytes("aé", 2), firstBytes("é", 1)]).toEqual([
     "abc",
     "abc",
@@ -44,6 +44,6 @@ it("firstBytes cuts to bytes of UTF-8, never within a character", () => {
   ]);
 });
 
-it("joinedMessage puts the container's words behind the runtime's", () => {
+it("joinedMessage appends the container's message to the runtime's", () => {
   expect([joinedMessage("a", "b"), joinedMessage("", "b"), joinedMessage("a", "")]).toEqual(["a: b", "b", "a"]);
 });

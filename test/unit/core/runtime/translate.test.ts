@@ -88,14 +88,17 @@ const RUNNING = {
 const EXIT = { state: ContainerState.CONTAINER_EXITED, finishedAt: nanos(90), exitCode: 3, reason: "Error" };
 
 describe("translatePodStatus", () => {
-  it.each(["..", "a/b", "x".repeat(256)])("ignores a container with the name %s, which can be no directory", (name) => {
-    const labels = { ...LABELS, "io.kubernetes.container.name": name };
-    const containers = [
-      { listed: listed(), status: containerStatus() },
-      { listed: listed({ id: "d", labels }), status: containerStatus({ id: "d", labels }) },
-    ];
-    expect(translate({ containers }).containers.map(({ id }) => id)).toEqual(["c"]);
-  });
+  it.each(["..", "a/b", "x".repeat(256)])(
+    "ignores a container with the name %s, which is not a valid directory name",
+    (name) => {
+      const labels = { ...LABELS, "io.kubernetes.container.name": name };
+      const containers = [
+        { listed: listed(), status: containerStatus() },
+        { listed: listed({ id: "d", labels }), status: containerStatus({ id: "d", labels }) },
+      ];
+      expect(translate({ containers }).containers.map(({ id }) => id)).toEqual(["c"]);
+    },
+  );
 
   it("translates sandbox and container", () => {
     const status = PodSandboxStatus.fromPartial({
@@ -155,7 +158,7 @@ describe("translatePodStatus", () => {
       networkUnknown: undefined,
     });
   });
-  it("a runtime that says nothing of the network leaves it unknown", () => {
+  it("a runtime without network status leaves the network unknown", () => {
     expect(sandboxOf({ state: 1 })).toEqual({ ready: false, ips: [], hostNetwork: false, networkUnknown: true });
   });
 
@@ -183,7 +186,7 @@ describe("translatePodStatus", () => {
       mono(11),
     );
   });
-  it("what was not asked for again is as it was", () => {
+  it("a status that was not requested again is carried over", () => {
     const before = exited("web", 3, { id: containerId("c"), message: "said before" });
     const old = sandbox({ ready: false });
     expect(
@@ -194,7 +197,7 @@ describe("translatePodStatus", () => {
       }),
     ).toEqual({ ...runtime([before], [old]), sequence: 9 });
   });
-  it("a listing alone gives what it can", () => {
+  it("a relist without statuses provides the listed fields", () => {
     const container = listed({
       state: ContainerState.CONTAINER_UNKNOWN,
       image: { image: "web:1" },
@@ -239,12 +242,12 @@ describe("translatePodStatus", () => {
     const status = containerStatus({ annotations });
     expect(containerOf({ containers: [{ listed: listed(), status }] })?.restartCount).toBe(count);
   });
-  it("the image is the runtime's name for it when nobody wrote another", () => {
+  it("the image is the runtime's name for it without a user-specified one", () => {
     const status = containerStatus({ image: { image: "docker.io/library/web:1" }, imageId: "" });
     const { image, imageId } = containerOf({ containers: [{ listed: listed(), status }] }) ?? instance("web");
     expect({ image, imageId }).toEqual({ image: "docker.io/library/web:1", imageId: "registry.test/web@sha256:1" });
   });
-  it("newest first: by attempt, whatever the clocks said when each was created", () => {
+  it("sorts newest first by attempt, regardless of creation times", () => {
     const status = translate({
       sandboxes: [
         { listed: listedSandbox({ id: "s1", metadata: { attempt: 1 } }), status: undefined },
@@ -266,7 +269,7 @@ describe("translatePodStatus", () => {
   });
 });
 
-describe("what is asked for again", () => {
+describe("requests for statuses", () => {
   const known = runtime([exited("web", 0, { id: containerId("c") })], [sandbox({ ready: false })]);
   const running = runtime([instance("web", { id: containerId("c") })], [sandbox()]);
   it.each([

@@ -50,18 +50,18 @@ describe("stages", () => {
     ["well", {}, {}],
     ["in failure", { failure: "refused" }, { outcome: "failed", message: "refused" }],
     ["cut off", { cutOff: true }, { outcome: "cut off" }],
-  ])("are noted where they began with how long they took when they end: %s", (_title, how, said) => {
+  ])("are recorded when they end, with start and duration: %s", (_title, how, said) => {
     const { entries, underWay } = after(began(1), event("Killing", "x"), ended(1, how));
     expect([entries.at(-1), underWay.size]).toEqual([
       { at: wall(1000), what: "RunPodSandbox", tookMs: 2000, ...said },
       0,
     ]);
   });
-  it("are under way until they end, several at once", () => {
+  it("are in progress until they end, several at once", () => {
     const { entries, underWay } = after(began(1, "StopContainer"), began(2, "StopContainer"), ended(1));
     expect([entries.length, [...underWay.keys()]]).toEqual([1, [2]]);
   });
-  it("that nobody began do not end", () => {
+  it("that never started do not end", () => {
     const before = after(began(1));
     expect(advanceTimeline(before, ended(7), at(9_000))).toBe(before);
   });
@@ -80,7 +80,7 @@ describe("image pulls", () => {
       0,
     ]);
   });
-  it("are given up with the pod's phase", () => {
+  it("are cancelled when the pod's phase changes", () => {
     const { entries, underWay } = after(record("syncing"), event("Pulling", "x"), record("terminating"));
     expect([entries.map(({ what, outcome }) => [what, outcome]), underWay.size]).toEqual([
       [
@@ -94,7 +94,7 @@ describe("image pulls", () => {
 });
 
 describe("events", () => {
-  it("are noted with their text, warnings as such", () => {
+  it("are recorded with their text and severity", () => {
     expect(after(event("Unhealthy", "failed: no", "Warning")).entries).toEqual([
       { at: wall(1000), what: "Unhealthy", container: "main", outcome: "warning", message: "failed: no" },
     ]);
@@ -122,7 +122,7 @@ describe("bounds", () => {
 });
 
 describe("the record", () => {
-  it("tells each turn in the pod's life once, and an update of its spec", () => {
+  it("records each state of the pod once, and updates of its spec", () => {
     const entries = after(
       record("waiting", { behind: podUid("old") }),
       record("waiting", { behind: podUid("old") }),
@@ -139,7 +139,7 @@ describe("the record", () => {
       ["Removed", undefined],
     ]);
   });
-  it("of a new phase forgets what held the pod back before", () => {
+  it("of a new phase clears previous failures", () => {
     const failures = new Map([["main", { reason: "CrashLoopBackOff", message: "m", retryAt: monotonicMs(9) }]]);
     const { failures: left, failedRound } = after(
       record("syncing"),
@@ -151,8 +151,8 @@ describe("the record", () => {
   });
 });
 
-describe("what holds a pod back", () => {
-  it("lasts since it began, also when it is told anew", () => {
+describe("failures of a pod", () => {
+  it("keep their start when they are repeated", () => {
     const failing = (reason: string): TimelineInput => ({
       kind: "failures",
       failures: new Map([["main", { reason, message: "m", retryAt: undefined }]]),
@@ -163,7 +163,7 @@ describe("what holds a pod back", () => {
     expect(after(round("x"), round("y")).failedRound?.since.mono).toBe(1000);
     expect(after(round("x"), round()).failedRound).toBe(undefined);
   });
-  it("is nothing after rounds that went well: the timeline stays the same", () => {
+  it("leave the timeline unchanged after successful syncs", () => {
     const before = after(record("syncing"));
     expect(advanceTimeline(before, { kind: "round", failures: [], againAt: undefined }, at(9))).toBe(before);
   });
@@ -199,19 +199,19 @@ describe("statuses", () => {
     after(...statuses.map((status): TimelineInput => ({ kind: "status", status })))
       .entries.slice(3)
       .map(({ what, message, tookMs, outcome }) => [what, message, tookMs, outcome]);
-  it("tell an end that was over before anybody looked", () => {
+  it("record a termination that was never observed as a state", () => {
     expect(told(running("r://0"), running("r://1"))).toEqual([
       ["Exited", "code 3", 5000, "failed"],
       ["Running", "restart 1", undefined, undefined],
     ]);
   });
-  it("tell when a container stops being ready, and when it is again", () => {
+  it("record when a container becomes unready and ready again", () => {
     expect(told(running("r://0"), running("r://0", false), running("r://0"))).toEqual([
       ["NotReady", undefined, undefined, "warning"],
       ["Ready", undefined, undefined, undefined],
     ]);
   });
-  it("that say the same again say nothing", () => {
+  it("that repeat add no entry", () => {
     expect(told(running("r://0"), running("r://0"), { ...running("r://0"), podIP: "10.0.0.1" })).toEqual([]);
   });
 });

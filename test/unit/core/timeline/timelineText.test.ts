@@ -19,7 +19,7 @@ const VIEW: TimelineView = {
 };
 
 describe("timelineText", () => {
-  it("lays out waits and entries", () => {
+  it("formats waits and entries", () => {
     const view: TimelineView = {
       ...VIEW,
       phase: "Pending",
@@ -82,14 +82,14 @@ So far
       "  warning  /m/web.yaml:7: spec.x: unknown field, ignored",
     ]);
   });
-  it("says that the last good version of the manifest runs", () => {
+  it("states that the last good version of the manifest runs", () => {
     const problems = [{ severity: "error", message: "/m/web.yaml: is gone", keepsLastGood: true }] as const;
     expect(timelineText({ ...VIEW, problems }).split("\n")[2]).toBe(
       "Runs the last good version of its manifest, which now has problems",
     );
   });
 
-  it("lets no control character of a message through", () => {
+  it("prints no control characters of messages", () => {
     const entries = [{ at: "T1", what: "Unhealthy", message: "a\u001b[2Jb\nc\u009b" }];
     const waits = [{ what: "Retry", cause: "x\r\u001b]0;y\u0007", seconds: 1 }];
     expect(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/.test(timelineText({ ...VIEW, entries, waits }))).toBe(false);
@@ -115,15 +115,15 @@ describe("unknownPodMessage", () => {
     ["default", "app", "; did you mean demo/app-laptop?"],
     ["default", "wbe-laptop", "; did you mean default/web-laptop?"],
     ["default", "zzzzzzzz", "; its pods are default/web-laptop, demo/app-laptop, demo/jobs"],
-  ])("guesses the pod meant by %s/%s", (namespace, name, rest) => {
+  ])("suggests pods for %s/%s", (namespace, name, rest) => {
     expect(unknownPodMessage(namespace, name, known, [])).toBe(`no pod "${namespace}/${name}" on this node${rest}`);
   });
-  it("names every pod that an ambiguous name may mean", () => {
+  it("names every pod that matches an ambiguous name", () => {
     expect(unknownPodMessage("default", "web", ["a/web-laptop", "b/web-laptop"], [])).toBe(
       'no pod "default/web" on this node; did you mean a/web-laptop or b/web-laptop?',
     );
   });
-  it("says when there is none", () => {
+  it("reports a node without pods", () => {
     expect(unknownPodMessage("a", "b", [], [])).toBe('no pod "a/b" on this node; it has no pods');
   });
   it("lists ten at most", () => {
@@ -148,19 +148,19 @@ describe("unknownPodMessage", () => {
       `pod "default/typo-laptop" was rejected: ${text(9)}`,
     );
   });
-  it("lists every problem of a refused pod, ten lines at most", () => {
+  it("lists every problem of a rejected pod, ten lines at most", () => {
     expect(unknownPodMessage("default", "typo", known, [problem("typo-laptop", 1), problem("typo-laptop", 2)])).toBe(
       `pod "default/typo-laptop" was rejected:\n  ${text(1)}\n  ${text(2)}`,
     );
     const many = Array.from({ length: 12 }, (_, index) => problem("typo-laptop", index));
     expect(unknownPodMessage("default", "typo", known, many)).toMatch(/:9: .*\n {2}\.\.\. and 2 more$/);
   });
-  it("does not call a pod refused that runs its last good version", () => {
+  it("does not report a pod as rejected that runs its last good version", () => {
     expect(unknownPodMessage("default", "web", known, [problem("web-laptop", 9)])).toBe(
       'no pod "default/web" on this node; did you mean default/web-laptop?',
     );
   });
-  it("takes neither warnings nor problems of other pods and namespaces for a refusal", () => {
+  it("ignores warnings and problems of other pods and namespaces", () => {
     const others: readonly ManifestProblem[] = [
       { ...problem("typo-laptop", 1), severity: "warning" },
       problem("other-laptop", 2),
@@ -192,14 +192,14 @@ describe("timelineView", () => {
   const problemsWith = (...problems: readonly ManifestProblem[]) =>
     timelineView(emptyTimeline(identity, now), node, problems).problems;
 
-  it("has the problems of the pod's manifest alone", () => {
+  it("has only the problems of the pod's manifest", () => {
     const other: ManifestProblem = { ...own, pod: { name: "web-laptop", namespace: "demo", uid: "" } };
     expect(problemsWith(own, other)).toEqual([
       { severity: "error", message: "/m/web.yaml:9: spec.nodeName: Forbidden" },
     ]);
     expect(problemsWith(other)).toBeUndefined();
   });
-  it("tells which problem keeps the last good version", () => {
+  it("marks the problem that keeps the last good version", () => {
     const kept: ManifestProblem = {
       ...own,
       field: undefined,

@@ -43,7 +43,7 @@ const VOLUMES = podVolumesOf({
   actual: new Map([actualOf("fails", { failure }), actualOf("ready", { condition: "mounted" })]),
 });
 
-it("tells of each volume that containers cannot use yet why, and when it is tried again", () => {
+it("reports the reason and the next try of each volume that containers cannot use yet", () => {
   expect(volumeWaits({ state: "syncing" }, VOLUMES)).toEqual([
     { what: "Volume", cause: "begins: is being set up", forMs: undefined },
     { what: "Volume", cause: "claim: its objects are being looked up", forMs: undefined },
@@ -57,7 +57,7 @@ it("tells of each volume that containers cannot use yet why, and when it is trie
   ]);
 });
 
-it("tells of a pod that is over which volumes are still to go, and nothing of one that ends", () => {
+it("reports the volumes to tear down of a terminated pod, and none of a terminating one", () => {
   expect(volumeWaits({ state: "terminated" }, { ...VOLUMES, wishes: new Map() }).map(({ cause }) => cause)).toEqual([
     'fails: configmap "web" not found',
     "ready: is being removed",

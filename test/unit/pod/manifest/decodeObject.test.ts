@@ -9,7 +9,7 @@ const decode = (input: unknown) => {
 const ofContainer = (container: object) => decode({ spec: { containers: [container] } });
 
 describe("decodeObject", () => {
-  it("passes a right value through, quantities in canonical form", () => {
+  it("passes a valid value through, with quantities in canonical form", () => {
     const input = {
       metadata: { name: "a", labels: { x: "y" }, creationTimestamp: "2026-01-01T00:00:00Z" },
       spec: {
@@ -31,7 +31,7 @@ describe("decodeObject", () => {
       },
     });
   });
-  it("takes null for absent, and for the empty value inside lists and maps", () => {
+  it("treats null as absent, and as the empty value inside lists and maps", () => {
     const input = {
       metadata: { creationTimestamp: null, labels: null, annotations: { a: null } },
       spec: { containers: [null, { name: null, args: [null, "x"] }] },
@@ -76,22 +76,22 @@ describe("decodeObject", () => {
       { livenessProbe: { tcpSocket: { port: true } } },
       "livenessProbe.tcpSocket.port: must be an integer or a string, not the boolean true",
     ],
-  ])("wants %s", (_title, container, expected) => {
+  ])("requires %s", (_title, container, expected) => {
     expect(ofContainer(container).problems).toEqual([`error spec.containers[0].${expected}`]);
   });
-  it("wants instants that exist", () => {
+  it("requires valid instants", () => {
     expect(decode({ metadata: { creationTimestamp: "2026-02-30T00:00:00Z" } }).problems).toEqual([
       'error metadata.creationTimestamp: must be an RFC 3339 time, not the string "2026-02-30T00:00:00Z"',
     ]);
   });
-  it("wants base64 where bytes are", () => {
+  it("requires base64 for bytes", () => {
     const { problems, value } = decodeObject("Secret", { data: { good: "aGk=", bad: "!" } });
     expect([value, problems.map((problem) => `${problem.field}: ${problem.reason}`)]).toEqual([
       { data: { good: "aGk=" } },
       ['data[bad]: must be base64 text, not the string "!"'],
     ]);
   });
-  it("drops unknown fields with a warning and a guess, letter case counting", () => {
+  it("drops unknown fields with a warning and a suggestion, case-sensitively", () => {
     expect(ofContainer({ name: "c", Image: "x", portz: [], whatever: 1 })).toEqual({
       value: { spec: { containers: [{ name: "c" }] } },
       problems: [
@@ -101,10 +101,10 @@ describe("decodeObject", () => {
       ],
     });
   });
-  it("reports everything at once", () => {
+  it("reports all problems at once", () => {
     expect(decode({ kind: 1, metadata: [], spec: { containers: {}, hostNetwork: 0 } }).problems).toHaveLength(4);
   });
-  it("treats names of JavaScript's own like any other", () => {
+  it("treats names of JavaScript's built-in members like any other", () => {
     const input: unknown = JSON.parse(
       '{"__proto__": {"x": 1}, "constructor": 1, "metadata": {"labels": {"__proto__": "l"}}}',
     );

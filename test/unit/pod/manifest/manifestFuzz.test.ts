@@ -123,7 +123,7 @@ function mutatedValue(value: unknown, next: () => number): unknown {
   );
 }
 
-describe("manifests nobody meant", () => {
+describe("mutated manifests", () => {
   it("are read without throwing, as pods or with problems: 2,000 mutated texts", () => {
     const next = numbers(20_260_101);
     let silent = 0;

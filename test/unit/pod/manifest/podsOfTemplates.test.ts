@@ -22,7 +22,7 @@ describe("podsOfTemplates", () => {
       expect(read(workload(kind, "{name: web}", TEMPLATE))).toEqual({ objects: [POD], notes: [], errors: [] });
     },
   );
-  it("makes a pod of the template of a CronJob", () => {
+  it("creates a pod from the template of a CronJob", () => {
     const { objects } = read(workload("CronJob", "{name: web}", `jobTemplate: {spec: {${TEMPLATE}}}`));
     expect(objects).toEqual([POD]);
   });
@@ -30,12 +30,12 @@ describe("podsOfTemplates", () => {
     const { objects } = read(workload("Deployment", "{name: web, namespace: demo}", TEMPLATE));
     expect(objects).toEqual([{ ...POD, metadata: { ...POD.metadata, namespace: "demo" } }]);
   });
-  it("makes pods that a manifest may hold", () => {
+  it("creates pods that are valid in a manifest", () => {
     const [pod] = read(workload("Deployment", "{name: web}", TEMPLATE)).objects;
     const reading = readText(JSON.stringify(pod));
     expect([reading.pods.length, problemLines(reading)]).toEqual([1, []]);
   });
-  it("keeps what manifests may hold anyway, and names what it leaves out", () => {
+  it("keeps objects that manifests may contain, and names those it omits", () => {
     const config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
     const service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n";
     const found = read([podYaml("a"), config, service, workload("Job", "{name: web}", TEMPLATE)].join("---\n"));
@@ -72,7 +72,7 @@ describe("podsOfTemplates", () => {
       "kind: Job\nkind: Job\n",
       ['web.yaml:2: is not valid YAML: duplicate key "kind"', "web.yaml:1: spec.template.spec: Required value"],
     ],
-  ])("refuses %s", (_title, text, errors) => {
+  ])("rejects %s", (_title, text, errors) => {
     expect(read(text).errors).toEqual(errors);
   });
 });

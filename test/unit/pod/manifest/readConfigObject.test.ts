@@ -87,7 +87,7 @@ describe("ConfigMaps and Secrets of a manifest", () => {
       `${head("Secret")}stringData: {k: ${"x".repeat(1024 * 1024 + 1)}}\n`,
       ["1 data: Too long: may not be more than 1048576 bytes"],
     ],
-  ])("refuses %s", (_title, text, expected) => {
+  ])("rejects %s", (_title, text, expected) => {
     const reading = readText(text);
     expect([reading.objects, problemLines(reading)]).toEqual([[], expected]);
   });
@@ -96,13 +96,13 @@ describe("ConfigMaps and Secrets of a manifest", () => {
     expect([...readText(`${head("Secret")}data: {k: "?"}\n`).failed]).toEqual(["Secret default/a"]);
   });
 
-  it("knows no such kinds when there is an API server", () => {
+  it("accepts no such kinds with an API server", () => {
     expect(problemLines(readText(head("ConfigMap"), { standalone: false }))).toEqual([
       '2 kind: Unsupported value: "ConfigMap": supported values: "Pod", "List"',
     ]);
   });
 
-  it("lets pods refer to them in their environment and volumes, if there is no API server, and nowhere else", () => {
+  it("allows references in environments and volumes without an API server, and nowhere else", () => {
     const text = `${podYaml("p")}    envFrom:\n    - secretRef: {name: s}\n  volumes:\n  - name: v\n    configMap: {name: c}\n  imagePullSecrets: [{name: p}]\n`;
     const volume = "13 spec.volumes[0].configMap: Forbidden: static pods may not reference configmaps";
     const pull = "14 spec.imagePullSecrets[0]: Forbidden: static pods may not reference secrets";
@@ -153,7 +153,7 @@ describe("objects of a manifest that changed", () => {
     expect(dataAfter(before, after)).toEqual([data, problems]);
   });
 
-  it("the same meaning is the same object", () => {
+  it("keeps the same object for the same content", () => {
     const before = first(`${head("ConfigMap")}data: {k: a}\n`);
     expect(takeOver(before, readText(`# x\n${head("ConfigMap")}data: {k: a}\n`), "/m/a.yaml").objects[0]).toBe(
       before.objects[0],

@@ -171,14 +171,14 @@ describe("problems of a manifest", () => {
       ['warning 9 spec.containers[0].imagePullPolcy: unknown field, ignored; did you mean "imagePullPolicy"?'],
     ]);
   });
-  it("warns of an empty file, and keeps no pods because of it", () => {
+  it("warns about an empty file, and keeps no pods", () => {
     const reading = readText(" \n\n");
     expect([problemLines(reading), reading.hasNamelessFailure]).toEqual([
       ["warning is empty: it defines no pod"],
       false,
     ]);
   });
-  it("knows the pod of a manifest with a duplicate key", () => {
+  it("names the pod of a manifest with a duplicate key", () => {
     const reading = readText(`${podYaml("a")}    image: other\n`);
     expect([[...reading.failed], reading.hasNamelessFailure, reading.problems[0]?.pod?.name]).toEqual([
       ["a-node-1_default"],
@@ -192,13 +192,13 @@ describe("problems of a manifest", () => {
     const [twice] = readText(`${"k".repeat(5_000)}: 1\n${"k".repeat(5_000)}: 1\n`).problems;
     expect(twice?.reason.length).toBeLessThan(120);
   });
-  it("names the pods that failed, and says when a name is unknown", () => {
+  it("names the pods that failed, and reports when a name is unknown", () => {
     const named = readText(`${podYaml("a")}---\n${podYaml("b", '""')}`);
     expect([[...named.failed], named.hasNamelessFailure, named.pods.length]).toEqual([["b-node-1_default"], false, 1]);
     const nameless = readText(`${podYaml("a")}---\nkind: Pod\n`);
     expect([[...nameless.failed], nameless.hasNamelessFailure, nameless.pods.length]).toEqual([[], true, 1]);
   });
-  it("tells which pod a problem belongs to", () => {
+  it("names the pod of a problem", () => {
     const [problem] = readText(podYaml("a", '" "')).problems;
     expect(problem).toEqual({
       severity: "error",
@@ -220,7 +220,7 @@ describe("problems of a manifest", () => {
       ["more than 1000 objects in one manifest; the rest is not read"],
     ]);
   });
-  it("makes another pod of another content, and the same of another comment", () => {
+  it("derives another UID from changed content, and the same from a changed comment", () => {
     const uidOf = (text: string) => readText(text).pods[0]?.metadata.uid;
     expect(uidOf(`# hello\n${podYaml("a")}`)).toBe(uidOf(podYaml("a")));
     expect(uidOf(podYaml("a", "app:2"))).not.toBe(uidOf(podYaml("a")));

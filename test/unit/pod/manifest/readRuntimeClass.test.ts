@@ -50,11 +50,11 @@ describe("a RuntimeClass of a manifest", () => {
       `${head}handler: kata\noverhead:\n  podFixed:\n    memory: -1\n`,
       ['7 overhead.podFixed[memory]: Invalid value: "-1": must be greater than or equal to 0'],
     ],
-  ])("%s is refused", (_title, text, problems) => {
+  ])("rejects %s", (_title, text, problems) => {
     expect([readText(text).objects, problemLines(readText(text))]).toEqual([[], problems]);
   });
 
-  it("has one handler for as long as it is there; its overhead may change", () => {
+  it("has an immutable handler; its overhead may change", () => {
     const nothing = { pods: [], objects: [] };
     const first = takeOver(nothing, readText(`${head}handler: kata-fc\n`), "/m/a.yaml");
     const other = takeOver(first, readText(`${head}handler: runsc\n`), "/m/a.yaml");
@@ -70,7 +70,7 @@ describe("a RuntimeClass of a manifest", () => {
     });
   });
 
-  it("is a kind nobody knows where an API server has the classes", () => {
+  it("is an unknown kind with an API server", () => {
     expect(problemLines(readText(`${head}handler: kata\n`, { standalone: false }))[0]).toContain("Unsupported value");
   });
 });

@@ -45,7 +45,7 @@ describe("problems of a manifest that changed", () => {
     const uid = readText(podYaml("a")).pods[0]?.metadata.uid;
     expect(problemsAfter(podYaml("a"), "{")[0]?.pod).toEqual({ name: "a-node-1", namespace: "default", uid });
   });
-  it("belong to no pod when it could be either of two", () => {
+  it("belong to no pod when there are two candidates", () => {
     expect(problemsAfter(`${podYaml("a")}---\n${podYaml("b")}`, "{")[0]?.pod).toBeUndefined();
   });
 });

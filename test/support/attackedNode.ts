@@ -83,6 +83,11 @@ export async function attackNode({
   });
   ends.defer(() => daemon.kill("SIGTERM"));
   await daemon.put("web.json", WEB);
+  // What runs in it would outlive the runtime.
+  ends.defer(async () => {
+    await daemon.drop("web.json");
+    await daemon.untilGone("web");
+  });
   await daemon.until("web", ({ status }) => status?.phase === "Running", "running");
 
   const admin = administrator(port, await identitiesOf("admin"));

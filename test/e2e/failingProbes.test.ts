@@ -8,6 +8,7 @@ import { containerdNode } from "./containerdNode.ts";
 import { manifest, server } from "./manifests.ts";
 
 const OFTEN = { periodSeconds: 1, failureThreshold: 1 };
+const command = (text: string) => ({ exec: { command: ["/bin/sh", "-c", text] } });
 /** Passes until the file is there. */
 const unless = (file: string) => ({ exec: { command: ["test", "!", "-e", file] } });
 
@@ -29,8 +30,11 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
   it("restart what fails its liveness or startup probe, within the probe's own grace period", async () => {
     const quickly = { ...OFTEN, terminationGracePeriodSeconds: 1 };
     // Deaf to TERM in its first life: within the grace period of the pod it would outlast every wait here.
+    const first = (name: string) => `touch /first /state/${name}; trap : TERM; while :; do sleep 0.1; done`;
+    // Later lives pass, so that the container keeps the end of the first.
+    const isLater = (name: string) => `[ -e /state/${name} ] && [ ! -e /first ]`;
     const deaf = (name: string, more: Partial<Container>): Container => ({
-      ...server(name, `[ -e /state/${name} ] || { touch /state/${name}; trap : TERM; while :; do sleep 0.1; done; }`),
+      ...server(name, `[ -e /state/${name} ] || { ${first(name)}; }`),
       volumeMounts: [{ name: "state", mountPath: "/state" }],
       ...more,
     });
@@ -38,8 +42,8 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
       terminationGracePeriodSeconds: 300,
       volumes: [{ name: "state", emptyDir: {} }],
       containers: [
-        deaf("dead", { livenessProbe: { ...quickly, exec: { command: ["/bin/sh", "-c", "echo ill; exit 1"] } } }),
-        deaf("late", { startupProbe: { ...quickly, exec: { command: ["false"] } } }),
+        deaf("dead", { livenessProbe: { ...quickly, ...command(`${isLater("dead")} || { echo ill; exit 1; }`) } }),
+        deaf("late", { startupProbe: { ...quickly, ...command(isLater("late")) } }),
         server("fine"),
       ],
     });
@@ -64,7 +68,7 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
       response.end(request.url === "/away" ? "moved" : "");
     });
     const get = (path: string) => ({ httpGet: { host: LOOPBACK, port, path, scheme: "HTTPS" } });
-    const hanging = { exec: { command: ["/bin/sh", "-c", "echo $$$$ >/pid; exec sleep 600"] } };
+    const hanging = command("echo $$$$ >/pid; exec sleep 600");
     await put("warned", {
       containers: [
         server("secure", ":", { readinessProbe: { ...OFTEN, ...get("/here") } }),
@@ -85,17 +89,17 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
       (await told("warned")).some((line) => line.includes("Unhealthy")),
     );
     expect((await untilOf("warned", "hanging", () => true, "is there")).ready).toBe(false);
-    const command = JSON.stringify(hanging.exec.command.join(" ").replace("$$$$", () => "$$"));
+    const late = JSON.stringify(hanging.exec.command.join(" ").replace("$$$$", () => "$$"));
     expect(await told("warned")).toEqual(
       expect.arrayContaining([
         "Warning ProbeWarning: Readiness probe warning: Probe terminated redirects, Response body: moved",
-        `Warning Unhealthy: Readiness probe failed: command timed out: ${command} timed out after 1s`,
+        `Warning Unhealthy: Readiness probe failed: command timed out: ${late} timed out after 1s`,
       ]),
     );
   });
 
   it("leave liveness alone once the pod is to end, and let readiness turn false while its hook runs", async () => {
-    const preStop = { exec: { command: ["/bin/sh", "-c", "touch /leaving; until [ -e /left ]; do sleep 0.1; done"] } };
+    const preStop = command("touch /leaving; until [ -e /left ]; do sleep 0.1; done");
     await put("leaving", {
       terminationGracePeriodSeconds: 30,
       containers: [
@@ -118,7 +122,7 @@ describeOnContainerd("failing probes and hooks on containerd", (installation) =>
   });
 
   it("stop and restart a container whose postStart hook fails, and stop one whose preStop hook fails all the same", async () => {
-    const hook = { exec: { command: ["/bin/sh", "-c", "echo secret; exit 7"] } };
+    const hook = command("echo secret; exit 7");
     await put("hooked", {
       containers: [
         server("begins", ":", { lifecycle: { postStart: hook } }),

@@ -6,6 +6,7 @@ import { afterEach, expect, it } from "vitest";
 import type { ApiContainerStatus, Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { loopbackServers } from "../support/loopbackServer.ts";
+import { waitFor } from "../support/waitFor.ts";
 import { containerdNode } from "./containerdNode.ts";
 import { manifest, script, server } from "./manifests.ts";
 
@@ -97,6 +98,7 @@ describeOnContainerd("fields of pods on containerd", (installation) => {
       names.every((name) => statusOf(pod, name)?.ready === true);
     const before = await daemon.until("probed", (pod) => ready(pod, "web", "line"), "ready but for rpc");
     expect([statusOf(before, "rpc")?.ready, statusOf(before, "line")?.started]).toEqual([false, true]);
+    await waitFor("a probe to be refused", () => health.asked.length > 0);
     health.state.serving = true;
     const pod = await daemon.until("probed", (each) => ready(each, "web", "rpc", "line"), "ready");
     expect(pod.status?.containerStatuses?.map(({ restartCount }) => restartCount)).toEqual([0, 0, 0]);

@@ -121,7 +121,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     (await pods()).find(({ metadata }) => metadata.name === `${name}-${NODE_NAME}`);
   const metrics = async (): Promise<string> => (await fetch(`${readOnlyUrl}/metrics`)).text();
   const logEntries = async (): Promise<readonly LogEntry[]> => {
-    const lines = (await readFile(logFile, "utf8")).split("\n");
+    // The daemon writes meanwhile: what follows the last line break is the beginning of a line.
+    const lines = (await readFile(logFile, "utf8")).split("\n").slice(0, -1);
     return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as LogEntry);
   };
   return {

@@ -83,7 +83,7 @@ function mutate(node: ts.Node, add: (node: ts.Node, replacement: string) => void
   } else if (node.kind === ts.SyntaxKind.FalseKeyword) {
     add(node, "true");
   } else if (ts.isNumericLiteral(node)) {
-    add(node, `(${node.text} + 1)`);
+    add(node, isUnitFactor(node) ? `(${node.text} * 2)` : `(${node.text} + 1)`);
   } else if (ts.isStringLiteral(node) && !isMessage(node) && node.text !== "" && !isName(node)) {
     add(node, '"mutated"');
   } else if (ts.isExpressionStatement(node) && ts.isCallExpression(node.expression)) {
@@ -92,6 +92,10 @@ function mutate(node: ts.Node, add: (node: ts.Node, replacement: string) => void
 }
 
 const isText = (node: ts.Node): boolean => ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+
+/** A factor such as MS_PER_SECOND that is off by one differs by less than tests or people notice; a wrong unit is not. */
+const isUnitFactor = (node: ts.NumericLiteral): boolean =>
+  ts.isVariableDeclaration(node.parent) && /_PER_/.test(node.parent.name.getText());
 
 /** A property's name is no value. */
 const isName = (node: ts.StringLiteral): boolean => ts.isPropertyAssignment(node.parent) && node.parent.name === node;

@@ -11,7 +11,11 @@ describe("housekeeping", () => {
     node.files.put(`${POD_DIR}/file`, "data");
     node.files.put(`${LOG_DIR}/0.log`, "log");
     node.files.put("/var/log/pods/something else", "not ours");
+    const found = () => node.telemetry.value("kubelet_orphan_pod_cleaned_volumes");
+    expect(node.runUntil(() => found() > 0, 60_000)).toBe(true);
+    expect(found()).toBe(1);
     node.runFor(60_000);
+    expect([found(), node.telemetry.value("kubelet_orphan_pod_cleaned_volumes_errors")]).toEqual([0, 0]);
     const left = node.files.paths().filter((path) => path.includes("gone") || path.includes("something else"));
     expect(left).toEqual(["/var/log/pods/something else"]);
     expect(node.files.paths()).toContain("/var/lib/kubelet/pods/uid-1");

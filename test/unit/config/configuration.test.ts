@@ -193,6 +193,19 @@ describe("encodeConfiguration", () => {
     expect(again.problems).toEqual([]);
     expect(defaultConfiguration(again.config, allOn)).toEqual(config);
   });
+
+  it("writes lists and maps that hold something, and leaves out empty ones", () => {
+    const written = ["clusterDNS", "allowedUnsafeSysctls", "featureGates", "qosReserved"] as const;
+    const wire = (fields: object): readonly unknown[] => {
+      const encoded = encodeConfiguration(load(fields));
+      return written.map((name) => encoded[name]);
+    };
+    const full = [["10.0.0.10"], ["net.*"], { EventedPLEG: true }, { memory: "50%" }];
+    expect(wire(Object.fromEntries(written.map((name, index) => [name, full[index]])))).toEqual(full);
+    expect(wire({ clusterDNS: [], allowedUnsafeSysctls: [], featureGates: {}, qosReserved: {} })).toEqual(
+      written.map(() => undefined),
+    );
+  });
 });
 
 describe("mergePatch", () => {

@@ -28,6 +28,10 @@ describe("mutations of a source", () => {
     expect(mutantsOf('type A = "a" | "b";\nthrow new Error("x" + 1);\ninvariant(a === b);')).toEqual([]);
   });
 
+  it("double the factor of a unit, which off by one differs too little to notice", () => {
+    expect(mutantsOf("const MS_PER_SECOND = 1_000;")).toEqual(["const MS_PER_SECOND = (1000 * 2);"]);
+  });
+
   it("never subtract texts", () => {
     expect(mutantsOf("x = `a` + y;")).toEqual([]);
   });

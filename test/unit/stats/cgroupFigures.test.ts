@@ -94,6 +94,13 @@ describe("disks", () => {
     });
   });
 
+  it("count nothing for what a line does not have", () => {
+    expect(parseDiskstats("7 0 loop0\n").get("7:0")).toEqual({
+      ...{ device: "/dev/loop0", reads: 0, readsMerged: 0, sectorsRead: 0, readMs: 0, writes: 0, writesMerged: 0 },
+      ...{ sectorsWritten: 0, writeMs: 0, ioCurrent: 0, ioMs: 0, weightedIoMs: 0 },
+    });
+  });
+
   const mounts = parseMountedFs(
     "27 1 254:0 / / rw shared:1 - ext4 /dev/vda rw\n" +
       "28 27 8:1 / /var/lib rw - ext4 /dev/sda1 rw\n" +

@@ -19,6 +19,12 @@ import { FACTS } from "../../../unit/core/node/nodeFacts.ts";
 import { fixedRng } from "../../../support/fixedRng.ts";
 import { recordingTelemetry } from "../../../support/recordingTelemetry.ts";
 import { simApi } from "../../../support/simApi.ts";
+import { createSimApiServer } from "../../../../src/sim/apiServer/simApiServer.ts";
+import { simMachine } from "../../../../src/sim/host/simMachine.ts";
+import { simKubeletConfig } from "../../../../src/sim/simKubeletConfig.ts";
+import { createSimNode } from "../../../../src/sim/simNode.ts";
+import { createHeapScheduler } from "../../../../src/sim/time/heapScheduler.ts";
+import { createSimClock } from "../../../../src/sim/time/simClock.ts";
 
 const LEASE = { namespace: "kube-node-lease", name: "n1" };
 const BROKEN = { kind: "fail", error: kubeletError("Unavailable", "no") } as const;
@@ -190,5 +196,29 @@ describe("nodeStatus", () => {
     run(nodeStatus(writer, state), 300_000);
     // After a change the next word comes up to half the period earlier: with this dice at its earliest.
     expect(asked).toEqual(["50 patch nodes/status", "20050 patch nodes/status", "170052 patch nodes/status"]);
+  });
+});
+
+describe("a heartbeat without an answer", () => {
+  it.each([
+    ["the period of status updates", 10_000, 10_000],
+    ["the duration of the lease, when that is shorter", 60_000, 40_000],
+  ])("is given up after %s", (_title, statusUpdatePeriodMs, afterMs) => {
+    const scheduler = createHeapScheduler();
+    const asked: number[] = [];
+    const server = createSimApiServer({
+      clock: createSimClock(scheduler),
+      latency: () => 2,
+      intercept(verb, resource) {
+        if (verb !== "update" || resource !== "leases") return { kind: "proceed" };
+        asked.push(scheduler.now());
+        return { kind: "hang" };
+      },
+    });
+    const { node: settings } = simKubeletConfig(simMachine(), { nodeName: "one" });
+    const config = { nodeName: "one", node: { ...settings, statusUpdatePeriodMs, leaseDurationSeconds: 40 } };
+    createSimNode({ seed: "one", scheduler, api: server, config }).runFor(200_000);
+    const [first = 0, second = 0] = asked;
+    expect(second - first).toBe(afterMs);
   });
 });

@@ -1,0 +1,44 @@
+import { concat, defer, ignoreElements, merge, of } from "rxjs";
+import { expect, it } from "vitest";
+import { decodeAllocation } from "../../../../src/core/allocation/allocationFile.ts";
+import type { KubeletError } from "../../../../src/core/errors.ts";
+import { monotonicMs, podUid } from "../../../../src/core/ids.ts";
+import type { PodContext } from "../../../../src/pipelines/podContext.ts";
+import { createPodMemories } from "../../../../src/pipelines/podMemories.ts";
+import { keepAllocation } from "../../../../src/pipelines/podWorker/podAllocation.ts";
+import { marbles } from "../../../support/marbles.ts";
+import { containerOf, podOf } from "../../../support/pods.ts";
+
+const sized = (cpu: string) => podOf({ spec: { containers: [containerOf({ resources: { requests: { cpu } } })] } });
+
+it(
+  "the file has the newest allocation, however long an earlier write takes",
+  marbles(({ cold, at, flush }) => {
+    let onDisk = "";
+    const memory = createPodMemories(monotonicMs(0));
+    const tookMs = ["9ms |", "1ms |"];
+    const files = {
+      makeDirectory: () => of(undefined),
+      replaceFile: (_path: string, text: string) =>
+        concat(
+          defer(() => cold(tookMs.shift() ?? "|")),
+          defer(() => of(void (onDisk = text))),
+        ).pipe(ignoreElements()),
+    };
+    const config = { directories: { rootDir: "/var/lib/kubelet" } };
+    const context = { memory, ports: { files }, config, identity: { uid: podUid("uid-1") } } as unknown as PodContext;
+    const errors: KubeletError[] = [];
+    const cpuOnDisk = (): string | undefined =>
+      decodeAllocation(onDisk)?.allocation.containers["main"]?.requests?.["cpu"];
+    memory.allocation.allocated = sized("1");
+    const late$ = defer(() => {
+      memory.allocation.allocated = sized("2");
+      return keepAllocation(context, errors);
+    });
+    merge(keepAllocation(context, errors), concat(cold("2ms |"), late$)).subscribe();
+    at(8, () => expect(cpuOnDisk()).toBe(undefined));
+    at(9, () => expect(cpuOnDisk()).toBe("1"));
+    flush();
+    expect([cpuOnDisk(), errors]).toEqual(["2", []]);
+  }),
+);

@@ -5,16 +5,19 @@
 import {
   combineLatest,
   distinctUntilChanged,
+  EMPTY,
   filter,
   map,
   merge,
   type Observable,
   scan,
   type SchedulerLike,
+  switchMap,
   throttleTime,
   timer,
 } from "rxjs";
 import type { Pod } from "../core/api.ts";
+import type { PodTrouble } from "../core/dev/podTrouble.ts";
 import type { EpochMs } from "../core/ids.ts";
 import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
 import { bannerLines, type DevBanner, LABEL_WIDTH } from "./devBanner.ts";
@@ -22,6 +25,7 @@ import { type DrawnBlock, drawBlock, EMPTY_BLOCK, type TerminalSize } from "./dr
 import { changedLines, NO_LINES } from "./podLines.ts";
 import { changedProblems, NO_PROBLEM_LINES } from "./problemLines.ts";
 import { screenLines } from "./screenLines.ts";
+import { changedTroubles, NO_TROUBLE_LINES, troubleAsProblem, type TroubleLines } from "./troubleLines.ts";
 import { wrapText } from "./wrapText.ts";
 import { byName, devRow, shownName, tableLines } from "./tableLines.ts";
 
@@ -38,11 +42,15 @@ export interface PodTableOptions {
   readonly terminal$: Observable<TerminalSize> | undefined;
   /** What a terminal shows below the banner, asked at each redraw; undefined: nothing. */
   readonly note?: () => string | undefined;
+  /** What is wrong with pods now, asked at each change and once a second; nothing when absent. */
+  readonly troubles?: () => readonly PodTrouble[];
 }
 
 /** At most ten redraws a second; ages move once a second. */
 const REDRAW_MS = 100;
 const AGE_MS = 1000;
+/** What passes within this is no trouble yet. */
+const TROUBLE_MS = 100;
 /** Rows that a note or a line of the banner may take on a narrow terminal. */
 const MAX_LINES_EACH = 4;
 
@@ -63,17 +71,32 @@ export function podTable(options: PodTableOptions): Observable<string> {
   return terminal$ === undefined ? pipedTable(options) : redrawnTable(options, terminal$);
 }
 
-function pipedTable({ changes$, problems$, clock, header$, manifests }: PodTableOptions): Observable<string> {
+function pipedTable({ changes$, problems$, clock, header$, manifests, troubles }: PodTableOptions): Observable<string> {
   const head$ = header$.pipe(scan(newHeadLines, { said: [], text: [] }));
   const pods$ = changes$.pipe(scan((last, pods) => changedLines(last, pods, clock.wallTime()), NO_LINES));
   const told$ = problems$.pipe(
     scan((last, problems) => changedProblems(last, problems, manifests, clock.wallTime()), NO_PROBLEM_LINES),
   );
-  return merge(head$, told$, pods$).pipe(
+  const troubled$ = troubles === undefined ? EMPTY : troubledPods(changes$, troubles, clock);
+  return merge(head$, told$, pods$, troubled$).pipe(
     filter(({ text }) => text.length > 0),
     map(({ text }) => `${text.join("\n")}\n`),
   );
 }
+
+/** A cause may become known without a change of the pod. */
+const troubledPods = (
+  changes$: Observable<readonly Pod[]>,
+  troubles: () => readonly PodTrouble[],
+  clock: PodTableOptions["clock"],
+): Observable<TroubleLines> =>
+  changes$.pipe(
+    switchMap((pods) => timer(TROUBLE_MS, AGE_MS, clock.scheduler).pipe(map(() => pods))),
+    scan((last, pods) => {
+      const names = new Set(pods.map((pod) => shownName(devRow(pod, clock.wallTime()))));
+      return changedTroubles(last, troubles(), names, clock.wallTime());
+    }, NO_TROUBLE_LINES),
+  );
 
 interface HeadLines {
   readonly said: readonly string[];
@@ -87,7 +110,7 @@ function newHeadLines({ said }: HeadLines, header: DevBanner): HeadLines {
 }
 
 function redrawnTable(
-  { changes$, problems$, clock, header$, manifests, note }: PodTableOptions,
+  { changes$, problems$, clock, header$, manifests, note, troubles }: PodTableOptions,
   terminal$: Observable<TerminalSize>,
 ): Observable<string> {
   return combineLatest([changes$, problems$, terminal$, header$, timer(0, AGE_MS, clock.scheduler)]).pipe(
@@ -97,7 +120,8 @@ function redrawnTable(
       const rows = pods.map((pod) => devRow(pod, now)).sort(byName);
       const banner = bannerLines(header, rows[0] && shownName(rows[0]));
       const head = [...wrappedHead(banner, size.columns), ...noteLines(note?.(), size.columns)];
-      return { lines: screenLines(head, tableLines(rows, size.columns), { problems, manifests }, size), size };
+      const all = [...problems, ...(troubles?.() ?? []).map(troubleAsProblem)];
+      return { lines: screenLines(head, tableLines(rows, size.columns), { problems: all, manifests }, size), size };
     }),
     scan((block: DrawnBlock, { lines, size }) => drawBlock(block, lines, size), EMPTY_BLOCK),
     distinctUntilChanged(),

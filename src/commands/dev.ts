@@ -26,8 +26,9 @@ import {
   throwError,
 } from "rxjs";
 import type { DevBanner } from "../cli/devBanner.ts";
-import { podTable } from "../cli/podTable.ts";
+import { podTable, type PodTableOptions } from "../cli/podTable.ts";
 import type { DevOptions } from "../cli/subCommands.ts";
+import { podTrouble, type PodTrouble } from "../core/dev/podTrouble.ts";
 import { stoppingNote } from "../core/dev/stoppingNote.ts";
 import { kubeletError, toKubeletError } from "../core/errors.ts";
 import type { TimelineView } from "../core/timeline/timelineView.ts";
@@ -100,7 +101,9 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
         connect((output$) => {
           const kubelet$ = startedKubelet(output$).pipe(tap((started) => (kubelet = started)));
           const header$ = httpsPort(output$).pipe(switchMap((port) => from(space.announce(port))));
+          const troubles = (): readonly PodTrouble[] => (kubelet === undefined ? [] : troublesOf(kubelet));
           return showPods(kubelet$, header$.pipe(startWith(space.banner)), screen, {
+            troubles,
             manifests: space.banner.manifests,
             note,
           });
@@ -135,6 +138,13 @@ function devUntil(options: DevOptions, signals$: Observable<unknown>, screen: Sc
 const leaving = ({ queries }: Kubelet): readonly TimelineView[] =>
   queries.shownPods().flatMap(({ metadata }) => queries.timeline(metadata.namespace, metadata.name) ?? []);
 
+const troublesOf = ({ queries }: Kubelet): readonly PodTrouble[] =>
+  queries.shownPods().flatMap((pod) => {
+    const { namespace, name } = pod.metadata;
+    const text = podTrouble(pod, queries.timeline(namespace, name));
+    return text === undefined ? [] : [{ namespace, name, text }];
+  });
+
 const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}\n`).join("");
 
 const startedKubelet = (output$: Observable<NodeOutput>): Observable<Kubelet> =>
@@ -154,7 +164,7 @@ function showPods(
   started$: Observable<Kubelet>,
   header$: Observable<DevBanner>,
   screen: Screen,
-  fixed: { readonly manifests: string; readonly note: () => string | undefined },
+  fixed: Pick<PodTableOptions, "manifests" | "note" | "troubles">,
 ): Observable<never> {
   const resized$ = fromEvent(screen as unknown as NodeJS.EventEmitter, "resize").pipe(
     startWith(undefined),

@@ -112,6 +112,23 @@ describe("podTable in a pipe", () => {
   );
 
   it(
+    "prints what is wrong with a pod, though only its cause changed, and nothing of what passes at once",
+    marbles(({ hot, clock, expectObservable }) => {
+      const texts = ["passing", "main: no image", "main: no image", "main: exit code 3"];
+      const troubles = () => [
+        { namespace: "default", name: "web", text: texts[Math.ceil(clock.monotonicMs() / 1000)] ?? "" },
+      ];
+      const options = { ...HEADER, header$: NEVER, problems$: NEVER, clock, terminal$: undefined, troubles };
+      const output$ = podTable({ ...options, changes$: hot("r", CHANGES) });
+      expectObservable(output$, "2500ms !").toBe("r 99ms a 1999ms b", {
+        r: line(0, "web                       1/1    Running                     1 restart    10.0.0.2"),
+        a: line(0, "warning   web: main: no image"),
+        b: line(2, "warning   web: main: exit code 3"),
+      });
+    }),
+  );
+
+  it(
     "has no escape sequences, whatever a pod says",
     marbles(({ hot, clock, expectObservable }) => {
       const evil = pod("web", { phase: "Failed", reason: "\u001b[2Jx\ny" });

@@ -1,0 +1,49 @@
+/** What is wrong with pods, for people who watch: entries of the block of problems, and lines for a pipe. Pure. */
+import type { PodTrouble } from "../core/dev/podTrouble.ts";
+import type { EpochMs } from "../core/ids.ts";
+import { oneLine } from "../core/telemetry/plainText.ts";
+import type { ManifestProblem } from "../core/pod/sourceSnapshot.ts";
+import { formatInstant } from "../core/telemetry/civilTime.ts";
+
+const nameOf = ({ namespace, name }: PodTrouble): string => (namespace === "default" ? name : `${namespace}/${name}`);
+
+/** A trouble as a warning about the pod. */
+export const troubleAsProblem = (trouble: PodTrouble): ManifestProblem => ({
+  severity: "warning",
+  origin: nameOf(trouble),
+  line: undefined,
+  field: undefined,
+  reason: trouble.text,
+  pod: undefined,
+});
+
+/** What was last printed of each pod that is still there, and the lines that say what is new. */
+export interface TroubleLines {
+  readonly said: ReadonlyMap<string, string>;
+  readonly text: readonly string[];
+}
+
+/** Nothing was printed yet. */
+export const NO_TROUBLE_LINES: TroubleLines = { said: new Map(), text: [] };
+
+/**
+ * The lines for these troubles after what was printed before. What a pod has again is not printed again: a crash loop is
+ * one line. `podNames` are the pods there are.
+ */
+export function changedTroubles(
+  { said }: TroubleLines,
+  troubles: readonly PodTrouble[],
+  podNames: ReadonlySet<string>,
+  now: EpochMs,
+): TroubleLines {
+  const at = formatInstant(now);
+  const current = new Map([...said].filter(([name]) => podNames.has(name)));
+  const text: string[] = [];
+  for (const trouble of troubles) {
+    const name = nameOf(trouble);
+    if (current.get(name) === trouble.text) continue;
+    current.set(name, trouble.text);
+    text.push(`${at}  warning   ${oneLine(`${name}: ${trouble.text}`)}`);
+  }
+  return { said: current, text };
+}

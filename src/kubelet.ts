@@ -93,20 +93,11 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     }).pipe(tap((output) => routeRuntimeOutput(output, use, allSourcesSeen))),
   );
   run("podLifecycle", POD_PLACES, (use) => {
-    // The registry knows the allocations of earlier kubelets before it admits a pod.
-    const restored$ = restoreAllocations(ports, config).pipe(
-      map((allocations): RegistryInput => ({ kind: "restored", allocations })),
-    );
-    const registry$ = concat(restored$, use.registryInputs.values$);
+    const registry$ = concat(restoredAllocations(ports, config), use.registryInputs.values$);
     const evicted$ = config.limitsLocalStorage ? storageEviction(ports, stats, use) : EMPTY;
-    const outputs$ = runtimeKnown(use).pipe(
-      switchMap(() => concat(pods.load(), merge(podLifecycle({ registry$ }, pods, use), evicted$, pods.prune()))),
-      tap((output) => {
-        if (output.kind === "removed") pods.tokens?.forget(output.uid);
-        routePodOutput(output, use);
-      }),
-    );
-    return podRecords({ outputs$ }, ports, use);
+    const work$ = concat(pods.load(), merge(podLifecycle({ registry$ }, pods, use), evicted$, pods.prune()));
+    const outputs$ = runtimeKnown(use).pipe(switchMap(() => work$));
+    return podRecords({ outputs$: outputs$.pipe(tap((output) => routePodOutput(output, use))) }, ports, use);
   });
   run("podConfig", SOURCE_PLACES, (use) =>
     podConfig({ snapshots$: ports.snapshots$ }, ports, config, use).pipe(
@@ -115,11 +106,7 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     ),
   );
   run("housekeeping", { reads: ["registry", "listing", "statuses"], writes: ["orphans"] }, (use) =>
-    housekeeping({ ready$: registrySettled(use) }, ports, config, {
-      ...use,
-      userNamespaces: pods.userNamespaces,
-      volumesOf: pods.volumes,
-    }),
+    housekeeping({ ready$: registrySettled(use) }, ports, config, use, pods),
   );
   run("logRotation", { reads: ["statuses"] }, (use) => logRotation(ports, config.logRotation, use));
   run("nodeGauges", { reads: ["statuses", "registry", "podStatuses", "toldPods", "volumes"] }, (use) =>
@@ -153,6 +140,10 @@ export function createKubelet(config: KubeletConfig, ports: KubeletPorts): Kubel
     },
   };
 }
+
+/** The registry knows the allocations of earlier kubelets before it admits a pod. */
+const restoredAllocations = (ports: KubeletPorts, config: KubeletConfig): Observable<RegistryInput> =>
+  restoreAllocations(ports, config).pipe(map((allocations) => ({ kind: "restored", allocations })));
 
 const SOURCE_PLACES = {
   writes: ["sourcesSeen", "problems", "configObjects", "toldPods", "registryInputs", "events"],

@@ -19,13 +19,16 @@ import type { UserNamespaces } from "./node/userNamespaces.ts";
 import { removeUnmounted, unmountBelow } from "./volumes/removeUnmounted.ts";
 import type { Volumes } from "./volumes/volumes.ts";
 
+/** Services that release a removed pod's user IDs and volumes. */
+interface Services {
+  readonly userNamespaces: Pick<UserNamespaces, "release">;
+  readonly volumes: Pick<Volumes, "forget" | "release">;
+}
 type Ports = Pick<KubeletPorts, "files" | "mounts" | "cgroups" | "clock" | "telemetry">;
 type Config = Pick<KubeletConfig, "directories" | "auditPeriodMs" | "cgroupRoot" | "cgroupsPerQos">;
 interface State extends Pick<NodeView, "registry" | "listing" | "statuses"> {
   /** Its own cell. */
   readonly orphans: NodeState["orphans"];
-  readonly userNamespaces: Pick<UserNamespaces, "release">;
-  readonly volumesOf: Pick<Volumes, "forget" | "release">;
 }
 
 /** Sweeps from when `ready$` emits: until the registry has heard what all sources want, every pod looks like a leftover. */
@@ -34,10 +37,11 @@ export function housekeeping(
   ports: Ports,
   config: Config,
   state: State,
+  services: Services,
 ): Observable<never> {
   const sweep = (): Observable<never> =>
     concat(
-      sweepPodDirs(ports, config, state),
+      sweepPodDirs(ports, config, state, services),
       sweepLogDirs(ports, config, state),
       sweepLogLinks(ports, config, state),
       sweepCgroups(ports, config, state),
@@ -51,7 +55,12 @@ function isOrphan(uid: string, { registry, listing }: State): boolean {
 }
 
 /** Why a directory stays is told once, and again when it changed. */
-function sweepPodDirs(ports: Ports, { directories }: Config, state: State): Observable<never> {
+function sweepPodDirs(
+  ports: Ports,
+  { directories }: Config,
+  state: State,
+  { userNamespaces, volumes }: Services,
+): Observable<never> {
   const { files, telemetry } = ports;
   const { log, metrics } = telemetry;
   return defer(() => {
@@ -62,15 +71,15 @@ function sweepPodDirs(ports: Ports, { directories }: Config, state: State): Obse
       const path = podDir(directories, uid);
       found += 1;
       return concat(
-        state.userNamespaces.release(uid),
+        userNamespaces.release(uid),
         unmountBelow(ports, path),
-        state.volumesOf.release(uid),
+        volumes.release(uid),
         removeUnmounted(ports, path),
       ).pipe(
         tap({
           complete: () => {
             log.info("Removed what an earlier pod left behind", { path });
-            if (isOrphan(uid, state)) state.volumesOf.forget(uid);
+            if (isOrphan(uid, state)) volumes.forget(uid);
           },
         }),
         ignoreElements(),

@@ -84,6 +84,9 @@ export function podLifecycle(
         ),
       ),
     ),
+    tap((output) => {
+      if (output.kind === "removed") services.tokens?.forget(output.uid);
+    }),
   );
 }
 

@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { constants, type NodeGCPerformanceDetail, PerformanceObserver } from "node:perf_hooks";
-import { getHeapStatistics } from "node:v8";
+import { getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
 import { defer, EMPTY, merge, Observable, of } from "rxjs";
-import { hierarchicalLimitV1, lowestLimitV2, memoryCgroupPath } from "../core/memory/memoryLimit.ts";
+import { hierarchicalLimitV1, lowestLimitV2, memoryCgroupPath, oldSpaceLimit } from "../core/memory/memoryLimit.ts";
 import type { MemoryReading } from "../core/memory/memoryShedding.ts";
 import { pollAfter } from "../operators/pollAfter.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -25,18 +25,25 @@ export const memoryReadings = (clock: Clock): Observable<MemoryReading> =>
 
 const heapReadings = (): Observable<MemoryReading> =>
   new Observable((subscriber) => {
+    const options = [...(process.env["NODE_OPTIONS"] ?? "").split(" "), ...process.execArgv];
+    const limitBytes = oldSpaceLimit(getHeapStatistics().heap_size_limit, options);
     const observer = new PerformanceObserver((list) => {
       const hasMajor = list.getEntries().some((entry) => {
         const { detail } = entry as unknown as { readonly detail: NodeGCPerformanceDetail };
         return detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
       });
       if (!hasMajor) return;
-      const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
-      subscriber.next({ of: "heap", usedBytes, limitBytes });
+      subscriber.next({ of: "heap", usedBytes: oldSpaceBytes(), limitBytes });
     });
     observer.observe({ entryTypes: ["gc"] });
     return () => observer.disconnect();
   });
+
+/** What was allocated since the collection is in the new spaces, and mostly garbage. */
+const oldSpaceBytes = (): number =>
+  getHeapSpaceStatistics()
+    .filter(({ space_name }) => !space_name.startsWith("new_"))
+    .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
 
 /** The limit is read each time: an operator may change it while the process runs. */
 const residentReading = (): Observable<MemoryReading> =>

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { oldSpaceLimit } from "../../../src/core/memory/memoryLimit.ts";
 import { memoryLimitOfCgroup } from "../../../src/sources/memoryReadings.ts";
 import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 
@@ -63,4 +64,14 @@ it.each<[title: string, files: Readonly<Record<string, string>>, limit: number |
     writeFileSync(join(prefix, path), text);
   }
   expect(memoryLimitOfCgroup(prefix)).toBe(limit);
+});
+
+it.each<[title: string, limitMib: number, options: readonly string[], oldMib: number]>([
+  ["as given", 288, ["--max-old-space-size=96"], 96],
+  ["as given last, in either spelling", 288, ["--max-old-space-size=64", "--max_old_space_size=96"], 96],
+  ["all but the usual young generation", 2_240, ["--enable-source-maps"], 2_048],
+  ["all but the young generation that was asked for", 2_096, ["--max-semi-space-size=16"], 2_048],
+  ["all of a small heap", 200, [], 200],
+])("the old generation's limit: %s", (_, limitMib, options, oldMib) => {
+  expect(oldSpaceLimit(limitMib * MIB, options)).toBe(oldMib * MIB);
 });

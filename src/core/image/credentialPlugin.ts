@@ -62,7 +62,7 @@ const UNREADABLE = refuse("error decoding credential provider plugin response fr
 /** Parses a plugin's output. */
 export function readPluginResponse({ apiVersion }: CredentialProvider, printed: string): Result<PluginResponse> {
   const response = parseJson(printed);
-  if (!isJsonObject(response)) return refuse("error reading GVK from response: it is no JSON object");
+  if (!isJsonObject(response)) return refuse("error reading GVK from response: it is not a JSON object");
   const { kind, apiVersion: given = "", cacheKeyType, cacheDuration = null, auth = null, ...others } = response;
   if (given !== apiVersion) {
     return refuse(

@@ -2,7 +2,7 @@
 /** Pages other than the main one, named after their routes: `/metrics/probes`. */
 export type MetricPage = "probes" | "slis";
 
-/** One metric: its type, help text, labels and buckets. */
+/** A metric: its type, help text, labels and buckets. */
 export interface MetricRow {
   readonly type: "counter" | "gauge" | "histogram";
   readonly help: string;

@@ -88,7 +88,7 @@ describe("readPluginResponse", () => {
     [{ ...head, cacheKeyType: "Image", auth: { r: { username: 1 } } }, unreadable],
     [{ ...head, cacheKeyType: "Image", cacheDuration: "soon" }, unreadable],
     [{ ...head, cacheKeyType: "Image", credentials: {} }, unreadable],
-    ["hello", "error reading GVK from response: it is no JSON object"],
+    ["hello", "error reading GVK from response: it is not a JSON object"],
   ])("%j", (response, expected) => expect(read(response)).toEqual(expected));
 });
 

@@ -1,6 +1,6 @@
 /** How configuration is read from disk; tests pass their own. */
-import { constants } from "node:fs";
-import { access, readdir, readFile, stat } from "node:fs/promises";
+import { constants, createReadStream } from "node:fs";
+import { access, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Access to configuration files. Failures reject with an Error whose message names the reason. */
@@ -35,9 +35,25 @@ async function look(path: string): ReturnType<ConfigReaders["look"]> {
   return found.isFile() && canRun ? "program" : "other";
 }
 
+/** Far above the size of any configuration, certificate or key. */
+export const MAX_TEXT_BYTES = 4 * 1024 * 1024;
+
+/** The whole of a file, which may be a pipe or a device without an end. */
+async function readText(path: string): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  // One byte more than there may be tells that there is more.
+  for await (const piece of createReadStream(path, { end: MAX_TEXT_BYTES }) as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    bytes += piece.length;
+  }
+  if (bytes > MAX_TEXT_BYTES) throw new Error(`it is larger than ${MAX_TEXT_BYTES} bytes`);
+  return Buffer.concat(pieces).toString("utf8");
+}
+
 /** Reads the real file system. */
 export const nodeConfigReaders: ConfigReaders = {
-  readText: (path) => readFile(path, "utf8"),
+  readText,
   listFiles: walk,
   look,
 };

@@ -14,16 +14,19 @@ interface YamlNode {
 
 /** Maximum number of values that all aliases of one document may expand to. */
 export const MAX_ALIASED_NODES = 100_000;
+/** Maximum number of aliases in one document: the parser looks for the source of each among all of them. */
+export const MAX_ALIASES = 1000;
 
 const isNode = (value: unknown): value is YamlNode => typeof value === "object" && value !== null;
 
 /**
- * Returns whether the aliases of a document expand to more than MAX_ALIASED_NODES values, or an alias is inside its own
- * anchor.
+ * Returns why the aliases of a document are not expanded: there are more than MAX_ALIASES, or they expand to more than
+ * MAX_ALIASED_NODES values, as an alias inside its own anchor does. Returns undefined when they are.
  */
-export function aliasesTooMuch(contents: unknown): boolean {
+export function aliasFault(contents: unknown): string | undefined {
   const sizes = new Map<string, number>();
   let aliased = 0;
+  let aliases = 0;
   const sizeOf = (value: unknown): number => {
     if (!isNode(value) || aliased > MAX_ALIASED_NODES) return 1;
     const { anchor, source, items, key } = value;
@@ -31,6 +34,7 @@ export function aliasesTooMuch(contents: unknown): boolean {
       // The parser reports an unknown anchor.
       const size = sizes.get(source) ?? 1;
       aliased += size;
+      aliases += 1;
       return size;
     }
     // An alias inside its own anchor never ends.
@@ -42,5 +46,6 @@ export function aliasesTooMuch(contents: unknown): boolean {
     return size;
   };
   sizeOf(contents);
-  return aliased > MAX_ALIASED_NODES;
+  if (aliases > MAX_ALIASES) return `holds more than ${MAX_ALIASES} aliases`;
+  return aliased > MAX_ALIASED_NODES ? `its aliases stand for more than ${MAX_ALIASED_NODES} values` : undefined;
 }

@@ -81,9 +81,12 @@ function notSmall(
 ): Observable<RuntimeContainer> {
   if (containers.length === 0) return EMPTY;
   const paths = containers.map(({ logPath }) => logPath);
-  return logFiles
-    .notSmaller(paths, maxBytes)
-    .pipe(eachOf((found) => (found.length === 0 ? [] : containers.filter(({ logPath }) => found.includes(logPath)))));
+  return logFiles.notSmaller(paths, maxBytes).pipe(
+    eachOf((found) => {
+      const large = new Set(found);
+      return large.size === 0 ? [] : containers.filter(({ logPath }) => large.has(logPath));
+    }),
+  );
 }
 
 /** One log; a failure is left to the next round. */

@@ -7,16 +7,14 @@
  */
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, type Tags, visit } from "yaml";
 import { isTooDeep, MAX_JSON_DEPTH } from "../core/json.ts";
-import { aliasesTooMuch, MAX_ALIASED_NODES } from "../core/yamlAliases.ts";
+import { aliasFault, MAX_ALIASES } from "../core/yamlAliases.ts";
+import { duplicateKeys } from "../core/yamlKeys.ts";
 import type { ManifestDocument, ManifestText, TextFault } from "../core/pod/manifest/readManifest.ts";
 
 const MAX_DOCUMENTS = 1000;
-const MAX_ALIASES = 1000;
 const TOO_DEEP = `it is nested more than ${MAX_JSON_DEPTH} levels deep`;
-const TOO_MUCH_ALIASED = `its aliases stand for more than ${MAX_ALIASED_NODES} values`;
 /** Syntax errors after the first ones are mostly their consequences. */
 const MAX_FAULTS_PER_DOCUMENT = 3;
-const MAX_DUPLICATES_PER_DOCUMENT = 20;
 const MAX_SHOWN_KEY = 60;
 const EMPTY = "is empty: it defines no pod";
 const STRUCTURED_TAGS = /:(timestamp|binary|omap|pairs|set)$/;
@@ -109,7 +107,8 @@ function parseYaml(text: string): ManifestText {
       continue;
     }
     try {
-      if (aliasesTooMuch(document.contents)) throw new Error(TOO_MUCH_ALIASED);
+      const fault = aliasFault(document.contents);
+      if (fault !== undefined) throw new Error(fault);
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
       if (isTooDeep(value)) throw new Error(TOO_DEEP);
       const lineOf = lineFinder(() => ({ document, counter: parsed.counter }));
@@ -143,7 +142,6 @@ interface StructuralFaults {
 function structuralFaults(document: Document, counter: LineCounter): StructuralFaults {
   let fatal: TextFault | undefined;
   let aliases = 0;
-  const duplicates: TextFault[] = [];
   const faultAt = (offset: number | undefined, reason: string): TextFault => ({
     line: offset === undefined ? undefined : counter.linePos(offset).line,
     reason,
@@ -155,21 +153,10 @@ function structuralFaults(document: Document, counter: LineCounter): StructuralF
       fatal = faultAt(alias.range?.[0], `holds more than ${MAX_ALIASES} aliases`);
       return visit.BREAK;
     },
-    Map: (_key, map) => {
-      const keys = new Set<unknown>();
-      for (const { key } of map.items) {
-        if (!isScalar(key)) continue;
-        const name = String(key.value);
-        const isMerge = name === "<<" && key.type === "PLAIN";
-        if (keys.has(name) && !isMerge && duplicates.length < MAX_DUPLICATES_PER_DOCUMENT) {
-          const shown = JSON.stringify(name.slice(0, MAX_SHOWN_KEY));
-          duplicates.push(faultAt(key.range?.[0], `is not valid YAML: duplicate key ${shown}`));
-        }
-        keys.add(name);
-      }
-      return undefined;
-    },
   });
+  const duplicates = duplicateKeys(document.contents).map(({ name, offset }) =>
+    faultAt(offset, `is not valid YAML: duplicate key ${JSON.stringify(name.slice(0, MAX_SHOWN_KEY))}`),
+  );
   return { fatal, duplicates };
 }
 

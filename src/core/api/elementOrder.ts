@@ -13,7 +13,10 @@ export function mergeElementOrder<T>(
   before: readonly unknown[],
   keyOf: (item: T) => unknown = (item) => item,
 ): readonly T[] {
-  const place = (row: readonly unknown[]) => (item: T) => row.indexOf(keyOf(item));
+  const place = (row: readonly unknown[]) => {
+    const places = new Map(row.map((key, at) => [key, at] as const).reverse());
+    return (item: T): number => places.get(keyOf(item)) ?? -1;
+  };
   const [wantedPlace, oldPlace] = [place(wanted), place(before)];
   const named = merged.filter((item) => wantedPlace(item) >= 0).sort((a, b) => wantedPlace(a) - wantedPlace(b));
   const unnamed = merged.filter((item) => wantedPlace(item) < 0).sort((a, b) => oldPlace(a) - oldPlace(b));

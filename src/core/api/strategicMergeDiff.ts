@@ -76,8 +76,9 @@ function addKeyedDiff(
 }
 
 function addSetDiff(patch: Record<string, unknown>, key: string, older: JsonList, newer: JsonList) {
-  const added = newer.filter((item) => !older.includes(item));
-  const gone = [...new Set(older.filter((item) => !newer.includes(item)))];
+  const [before, after] = [new Set(older), new Set(newer)];
+  const added = newer.filter((item) => !before.has(item));
+  const gone = [...before].filter((item) => !after.has(item));
   if (added.length > 0) patch[key] = added;
   if (gone.length > 0) patch[DELETE_FROM_LIST + key] = gone;
   patch[SET_ELEMENT_ORDER + key] = newer;

@@ -79,9 +79,10 @@ function removeScalars(merged: Map<string, unknown>, key: string, gone: unknown,
   const current = merged.get(key);
   if (!Array.isArray(gone)) throw new PatchFault(`${path}.${key}: $deleteFromPrimitiveList is not a list`);
   if (!Array.isArray(current)) return;
+  const removed = new Set<unknown>(gone);
   merged.set(
     key,
-    current.filter((item) => !gone.includes(item)),
+    current.filter((item) => !removed.has(item)),
   );
 }
 
@@ -113,29 +114,36 @@ function mergeKeyed(
   schema: PatchSchema,
   path: string,
 ): KeyedMerge {
-  let kept = original;
+  const gone = new Set<unknown>();
   let replaces = false;
   const changes: unknown[] = [];
   for (const change of patch) {
     const directive = isMap(change) ? change[PATCH_DIRECTIVE] : undefined;
     if (directive === undefined) changes.push(change);
     else if (directive === "replace") replaces = true;
-    else if (directive === "delete") {
-      const gone = keyOf(change, mergeKey, path);
-      kept = kept.filter((item) => keyOf(item, mergeKey, path) !== gone);
-    } else throw new PatchFault(`${path}: unknown $patch ${JSON.stringify(directive)} in a list`);
+    else if (directive === "delete") gone.add(keyOf(change, mergeKey, path));
+    else throw new PatchFault(`${path}: unknown $patch ${JSON.stringify(directive)} in a list`);
   }
   if (replaces) {
     const merged = changes.map(withoutDirectives);
     return { merged, kept: [], changes: merged };
   }
+  const kept = gone.size === 0 ? original : original.filter((item) => !gone.has(keyOf(item, mergeKey, path)));
   const merged = [...kept];
+  if (changes.length === 0) return { merged, kept, changes };
+  const places = new Map<unknown, number>();
+  for (const [at, item] of kept.entries()) {
+    const key = keyOf(item, mergeKey, path);
+    if (!places.has(key)) places.set(key, at);
+  }
   for (const change of changes) {
     const key = keyOf(change, mergeKey, path);
-    const place = merged.findIndex((item) => keyOf(item, mergeKey, path) === key);
+    const place = places.get(key) ?? merged.length;
     const target = merged[place];
-    if (isMap(target)) merged[place] = mergeMap(target, change as JsonMap, { fields: schema.fields ?? {} }, path);
-    else merged.push(withoutDirectives(change));
+    merged[place] = isMap(target)
+      ? mergeMap(target, change as JsonMap, { fields: schema.fields ?? {} }, path)
+      : withoutDirectives(change);
+    places.set(key, place);
   }
   return { merged, kept, changes };
 }
@@ -166,8 +174,11 @@ function checkOrder(patch: JsonList, orderKeys: JsonList, keyed: (item: unknown)
   let from = 0;
   for (const item of patch) {
     if (isMap(item) && item[PATCH_DIRECTIVE] !== undefined) continue;
-    const at = orderKeys.findIndex((key, index) => index >= from && sameValue(key, keyed(item)));
-    if (at < 0) throw new PatchFault(`${path}: the order of the patch does not match its $setElementOrder`);
+    const wanted = keyed(item);
+    let at = from;
+    while (at < orderKeys.length && !sameValue(orderKeys[at], wanted)) at += 1;
+    if (at === orderKeys.length)
+      throw new PatchFault(`${path}: the order of the patch does not match its $setElementOrder`);
     from = at + 1;
   }
 }

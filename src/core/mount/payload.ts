@@ -36,12 +36,22 @@ export function cleanPayload<T extends { readonly content: Uint8Array }>(
   if (bytes > MAX_PAYLOAD_BYTES) {
     return err(kubeletError("InvalidArgument", `invalid payload: ${bytes} bytes, at most ${MAX_PAYLOAD_BYTES} can be`));
   }
-  const inTheWay = [...clean.keys()].find((path) => directoriesOf(path).some((directory) => clean.has(directory)));
+  const inTheWay = belowFile(clean.keys());
   if (inTheWay !== undefined) {
     const message = `invalid path: another file is where it needs a directory: ${inTheWay}`;
     return err(kubeletError("InvalidArgument", message));
   }
   return ok(new Map([...clean].sort(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/**
+ * Returns a path that is below another one. Sorted with NUL, which no path has, for a slash, paths below another follow
+ * it at once; a look-up of each directory of each path would take time by the square of its depth.
+ */
+function belowFile(paths: Iterable<string>): string | undefined {
+  const sorted = [...paths].map((path) => path.replaceAll("/", "\0")).sort();
+  const found = sorted.find((path, at) => at > 0 && path.startsWith(`${sorted[at - 1] ?? ""}\0`));
+  return found?.replaceAll("\0", "/");
 }
 
 /** Returns the problem of a path, in upstream's text where upstream has one. */

@@ -24,11 +24,13 @@ export function takeOver(
   reading: ManifestReading,
   origin: string,
 ): ManifestContent & { readonly problems: readonly ManifestProblem[] } {
-  const fresh = reading.pods.map((pod) => continued(pod, before.pods));
+  const podsBefore = new Map(before.pods.map((pod) => [pod.metadata.uid, pod]));
+  const objectsBefore = new Map(before.objects.map((object) => [keyOf(object), object]));
+  const fresh = reading.pods.map((pod) => continued(pod, podsBefore.get(pod.metadata.uid)));
   const pods = withKept(fresh, before.pods, fullNameOf, reading);
   const refused: ManifestProblem[] = [];
   const changed = reading.objects.map((object) => {
-    const known = before.objects.find((candidate) => keyOf(candidate) === keyOf(object));
+    const known = objectsBefore.get(keyOf(object));
     if (known === undefined || sameValue(known, object)) return known ?? object;
     const violations = [...immutableViolations(known, object)];
     for (const { severity, field, reason } of violations) {
@@ -37,7 +39,8 @@ export function takeOver(
     return violations.length === 0 ? object : known;
   });
   const objects = withKept(changed, before.objects, keyOf, reading);
-  const kept = pods.filter((pod) => !fresh.includes(pod));
+  const areFresh = new Set(fresh);
+  const kept = pods.filter((pod) => !areFresh.has(pod));
   return { pods, objects, problems: [...aboutPods(reading, pods, kept), ...refused] };
 }
 
@@ -63,8 +66,7 @@ export function isDoubtful(before: ManifestContent, reading: ManifestReading): b
 }
 
 /** Returns the pod as the same object as before if it is unchanged, else with its first-seen time. */
-function continued(pod: Pod, before: readonly Pod[]): Pod {
-  const known = before.find((candidate) => candidate.metadata.uid === pod.metadata.uid);
+function continued(pod: Pod, known: Pod | undefined): Pod {
   const seen = known?.metadata.annotations?.["kubernetes.io/config.seen"];
   if (known === undefined || seen === undefined) return pod;
   const annotations = { ...pod.metadata.annotations, "kubernetes.io/config.seen": seen };

@@ -1,14 +1,15 @@
 /**
- * What a hostile tenant costs its neighbours: `node bench/hostile.ts` [pods] (root, containerd, CNI plugins) against the
+ * What a hostile tenant costs its neighbours: `node bench/hostile.ts [pods] [small]` (root, containerd, CNI plugins) against the
  * HTTPS test double. Pods that behave are probed by HTTP every second; first they are alone (the floor), then the tenant
  * of test/support/hostileTenant.ts does everything at once, then all of its pods are deleted.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startHttpsApiServer } from "../test/support/apiServer/httpsApiServer.ts";
 import { writeNodeKubeconfig } from "../test/support/apiServer/nodeKubeconfig.ts";
+import { deadMount, missingForDeadMounts } from "../test/support/deadMount.ts";
 import { NODE_NAME } from "../test/support/daemon.ts";
 import { fillTree, giveHostileObjects, hostilePods } from "../test/support/hostileTenant.ts";
 import { BUSYBOX_IMAGE } from "../test/support/images.ts";
@@ -20,19 +21,27 @@ import { latenessOf, startProbeTarget } from "./probeArrivals.ts";
 import { memoryMib } from "./processUse.ts";
 
 const pods = Number(process.argv[2] ?? 30);
+/** Shows that it runs, without figures of use. */
+const isSmall = process.argv[3] === "small";
 const PERIOD_MS = 1_000;
-const SETTLE_MS = 15_000;
-const FLOOR_MS = 30_000;
-const ATTACK_MS = 90_000;
+const SETTLE_MS = isSmall ? 1_000 : 15_000;
+const FLOOR_MS = isSmall ? 5_000 : 30_000;
+const ATTACK_MS = isSmall ? 40_000 : 90_000;
 const GONE_MS = 300_000;
 const RENEWAL_MS = 10_000;
-const SIZE = { files: 300_000, depth: 5_000, mounts: 10_000 };
+const SIZE = isSmall ? { files: 5_000, depth: 1_500, mounts: 200 } : { files: 300_000, depth: 5_000, mounts: 10_000 };
 
 const api = await startHttpsApiServer();
 const target = await startProbeTarget();
 const folderOfTenant = await mkdtemp(join(tmpdir(), "rxlet-tenant-"));
+const treeOfTenant = join(folderOfTenant, "tree");
+const deadPlace = join(folderOfTenant, "dead");
+const hasDead = missingForDeadMounts().length === 0;
+if (!hasDead) console.log("no /dev/fuse: no volumes on a dead server");
+await mkdir(deadPlace);
+const dead = hasDead ? deadMount(deadPlace) : undefined;
 try {
-  await fillTree(folderOfTenant, SIZE.files);
+  await fillTree(treeOfTenant, SIZE.files);
   await onBenchNode(
     async ({ daemon }) => {
       const { sim } = api;
@@ -63,8 +72,8 @@ try {
         peakMib = Math.max(peakMib, memoryMib(daemon.pid).rss);
       }, 250);
 
-      const hostile = hostilePods(SIZE);
-      await giveHostileObjects(sim, folderOfTenant);
+      const hostile = hostilePods({ ...SIZE, ...(hasDead && { dead: deadPlace }) });
+      await giveHostileObjects(sim, treeOfTenant);
       for (const { name, spec } of hostile) bind(name, spec);
       await pause(ATTACK_MS);
       const attacked = await target.arrivals();
@@ -104,6 +113,7 @@ try {
     ],
   );
 } finally {
+  dead?.close();
   target.close();
   await api.close();
   await rm(folderOfTenant, { recursive: true });

@@ -1,4 +1,5 @@
 /** A tenant that means harm, beside pods that behave: the others are probed, the lease is renewed, and all of it can go. */
+import { mkdir } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -6,6 +7,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { fillTree, giveHostileObjects, hostilePods } from "../support/hostileTenant.ts";
+import { type DeadMount, deadMount, missingForDeadMounts } from "../support/deadMount.ts";
+import { mustSkip } from "../support/mustSkip.ts";
 import { clusterNode, isReady } from "./clusterNode.ts";
 import { server as serving } from "./manifests.ts";
 
@@ -17,6 +20,7 @@ const SIZE = { files: 20_000, depth: 1_500, mounts: 200 };
 
 const waitingReason = (pod: Pod): string | undefined => pod.status?.containerStatuses?.[0]?.state?.waiting?.reason;
 const hasRestarted = (pod: Pod): boolean => (pod.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0;
+const isEvicted = ({ status }: Pod): boolean => status?.phase === "Failed" && status.reason === "Evicted";
 const isRunning = (pod: Pod): boolean => pod.status?.containerStatuses?.[0]?.state?.running !== undefined;
 
 describeOnContainerd("a hostile tenant on a node", (installation) => {
@@ -24,6 +28,7 @@ describeOnContainerd("a hostile tenant on a node", (installation) => {
   const probes = new Map<string, number>();
   let target: Server;
   let port = 0;
+  let dead: DeadMount | undefined;
   beforeAll(async () => {
     target = createServer(({ url = "" }, response) => {
       probes.set(url, (probes.get(url) ?? 0) + 1);
@@ -34,6 +39,7 @@ describeOnContainerd("a hostile tenant on a node", (installation) => {
   });
   afterAll(() => {
     target.close();
+    dead?.close();
   });
 
   it("harms no other pod and no lease, and all its pods can be deleted", { timeout: 240_000 }, async () => {
@@ -55,7 +61,11 @@ describeOnContainerd("a hostile tenant on a node", (installation) => {
     const tree = join(cluster.node.folder, "tree");
     await fillTree(tree, SIZE.files);
     await giveHostileObjects(sim, tree);
-    const pods = hostilePods(SIZE);
+    const deadPlace = join(cluster.node.folder, "dead");
+    await mkdir(deadPlace);
+    const hasDead = !mustSkip("a tenant's volumes on a dead server", missingForDeadMounts());
+    if (hasDead) dead = deadMount(deadPlace);
+    const pods = hostilePods({ ...SIZE, ...(hasDead && { dead: deadPlace }) });
     const { pid } = cluster.node.daemon;
     for (const { name, spec } of pods) cluster.bind(name, spec);
     await cluster.untilTold("pipe-as-message", hasRestarted, "restarted");
@@ -66,6 +76,7 @@ describeOnContainerd("a hostile tenant on a node", (installation) => {
       "refused for its variables",
     );
     for (const name of ["wide-tree", "deep-tree", "group-of-tree"]) await cluster.untilTold(name, isRunning, "Running");
+    await cluster.untilTold("over-limit", isEvicted, "evicted");
     const seen = new Map(probes);
     await cluster.until("the others to be probed as before", () =>
       good.every((name) => (probes.get(`/${name}`) ?? 0) >= (seen.get(`/${name}`) ?? 0) + PROBES),
@@ -73,6 +84,8 @@ describeOnContainerd("a hostile tenant on a node", (installation) => {
 
     for (const { name } of pods) sim.delete("pods", { namespace: "default", name }, { gracePeriodSeconds: 1 });
     for (const { name } of pods) await cluster.untilGone(name);
+    // The folder of the node goes with the test.
+    dead?.close();
     watch.unsubscribe();
     const gaps = renewals.map((at, index) => at - (renewals[index - 1] ?? at));
     expect(Math.max(...gaps)).toBeLessThan(LATEST_RENEWAL_MS);

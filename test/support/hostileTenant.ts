@@ -1,6 +1,7 @@
 /**
  * The pods of a tenant that means harm to the node, and the objects they need: each uses one thing the owner of a pod
- * decides (a pipe in place of a message, a registry pattern, variables that multiply, trees of files, mount points).
+ * decides (a pipe in place of a message, a registry pattern, variables that multiply, trees of files, mount points, places
+ * on a dead server).
  */
 import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -28,6 +29,8 @@ export interface HostileSize {
   readonly depth: number;
   /** Mount points below one volume. */
   readonly mounts: number;
+  /** A directory of the node whose server never answers; without it no pod of the tenant uses one. */
+  readonly dead?: string;
 }
 
 const shell = (text: string, more: Partial<Container> = {}): Container => ({
@@ -134,6 +137,34 @@ const groupOfTree: HostilePod = {
   },
 };
 
+/** More than its volume may hold, among so many files that counting them takes long. */
+const overLimit = ({ files }: HostileSize): HostilePod => ({
+  name: "over-limit",
+  spec: {
+    volumes: [{ name: "v", emptyDir: { sizeLimit: "1Mi" } }],
+    containers: [
+      shell(
+        `cd /v && i=0; while [ $i -lt ${files} ]; do : > "$i"; i=$((i+1)); done; ` +
+          `head -c 4194304 /dev/zero > z; ${FOREVER}`,
+        AT_DATA,
+      ),
+    ],
+  },
+});
+
+/** More than libuv has threads. */
+const DEAD_PODS = 20;
+
+/** Places on a dead server, each looked at before its pod starts. */
+const deadPlaces = ({ dead }: HostileSize): readonly HostilePod[] =>
+  Array.from({ length: dead === undefined ? 0 : DEAD_PODS }, (_, index) => ({
+    name: `dead-place-${index}`,
+    spec: {
+      volumes: [{ name: "v", hostPath: { path: `${dead}/${index}`, type: "DirectoryOrCreate" } }],
+      containers: [shell(FOREVER, AT_DATA)],
+    },
+  }));
+
 /** All pods of the tenant. */
 export const hostilePods = (size: HostileSize): readonly HostilePod[] => [
   pipeAsMessage,
@@ -143,6 +174,8 @@ export const hostilePods = (size: HostileSize): readonly HostilePod[] => [
   deepTree(size),
   mountPoints(size),
   groupOfTree,
+  overLimit(size),
+  ...deadPlaces(size),
 ];
 
 const metadata = (name: string) => ({ namespace: "default", name });

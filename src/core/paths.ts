@@ -102,6 +102,16 @@ export const containerLogName = (container: string, attempt: number): string => 
 export const containerLogPath = (roots: PodLogsDir, pod: PodLogDirName, container: string, attempt: number): string =>
   `${podLogDir(roots, pod)}/${containerLogName(container, attempt)}`;
 
+/**
+ * Returns whether a path is a log file of this container, as the runtime must report it. Ignores the directory of all logs,
+ * since an earlier kubelet may have reached it by another path.
+ */
+export function isContainerLog(path: string, pod: PodLogDirName, container: string): boolean {
+  const [file = "", ...above] = path.split("/").toReversed();
+  const isBelow = above[0] === container && above[1] === `${pod.namespace}_${pod.name}_${pod.uid}`;
+  return /^\d+\.log$/.test(file) && isBelow && above.at(-1) === "" && !above.includes("..");
+}
+
 /** Identity of a log link, encoded in its name. */
 export interface ContainerLogLink {
   readonly podName: string;

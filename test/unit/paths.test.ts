@@ -25,6 +25,21 @@ describe("paths", () => {
     expect(path).toBe(expected);
   });
 
+  it.each([
+    ["/var/log/pods/demo_web_u1/main/3.log", true],
+    ["/other/link/demo_web_u1/main/0.log", true],
+    ["demo_web_u1/main/3.log", false],
+    ["/var/log/pods/../demo_web_u1/main/3.log", false],
+    ["/var/log/pods/demo_web_u2/main/3.log", false],
+    ["/var/log/pods/demo_web_u1/other/3.log", false],
+    ["/var/log/pods/demo_web_u1/main/.log", false],
+    ["/var/log/pods/demo_web_u1/main", false],
+    ["/", false],
+    ["", false],
+  ])("knows a log of a container: %s is %s", (path, expected) => {
+    expect(paths.isContainerLog(path, pod, "main")).toBe(expected);
+  });
+
   it("names a log link after pod, namespace, container and id", () => {
     const link = { podName: "web", namespace: "demo", container: "main", containerId: "abc" };
     expect(paths.containerLogLinkPath("/var/log/containers", link)).toBe("/var/log/containers/web_demo_main-abc.log");

@@ -1,7 +1,7 @@
 /** Removes dead containers, with their logs or without, and sandboxes. Idempotent: what is gone already is fine. */
 import { concat, defer, EMPTY, ignoreElements, type Observable, of, switchMap } from "rxjs";
 import { type KubeletError, withReason } from "../../core/errors.ts";
-import { containerLogLinkPath } from "../../core/paths.ts";
+import { containerLogLinkPath, isContainerLog } from "../../core/paths.ts";
 import type { RuntimeContainer, RuntimeSandbox } from "../../core/runtime/podRuntimeStatus.ts";
 import { inParallel } from "../../operators/inParallel.ts";
 import { orElse } from "../../operators/orElse.ts";
@@ -50,7 +50,10 @@ function removeLogs({ ports, config, identity }: PodContext, container: RuntimeC
   const { name: podName, namespace } = identity;
   const named = { podName, namespace, container: container.name, containerId: container.id };
   const link = containerLogLinkPath(config.directories.containerLogsDir, named);
-  return concat(files.remove(link), files.remove(container.logPath), logFiles.removeRotated(container.logPath)).pipe(
+  // The path is the runtime's word, and what it names is removed whole.
+  const isOurs = isContainerLog(container.logPath, identity, container.name);
+  const logs$ = isOurs ? concat(files.remove(container.logPath), logFiles.removeRotated(container.logPath)) : EMPTY;
+  return concat(files.remove(link), logs$).pipe(
     ignoreElements(),
     orElse(() => EMPTY),
   );

@@ -2,6 +2,7 @@
  * HTTP probes, and the GET of lifecycle hooks. Bounds: the timeout over connecting, redirects and body; 10 KiB of body.
  * Upstream: pkg/probe/http, pkg/kubelet/lifecycle.
  */
+import type { LookupFunction } from "node:net";
 import { catchError, of, throwError } from "rxjs";
 import { LONG_CALL_DEADLINE_MS } from "../../core/criOperations.ts";
 import { kubeletError, toKubeletError } from "../../core/errors.ts";
@@ -31,11 +32,15 @@ function lateText({ stage, url, address }: GetProgress): string {
 }
 
 /** One HTTP probe. An answer that breaks off in its body is an error, as upstream has it: the attempt does not count. */
-export function httpProbe({ target, timeoutMs }: HttpProbeRequest, clock: Clock): Call<ProbeOutcome> {
+export function httpProbe(
+  { target, timeoutMs }: HttpProbeRequest,
+  clock: Clock,
+  lookup?: LookupFunction,
+): Call<ProbeOutcome> {
   const progress = newProgress();
   return fromCall(async (signal): Promise<ProbeOutcome> => {
     try {
-      const { status, body } = await httpGet(target, signal, progress);
+      const { status, body } = await httpGet(target, signal, progress, lookup);
       return httpOutcome(status, body);
     } catch (thrown) {
       if (thrown instanceof GetFailure && thrown.stage !== "body") return failure(thrown.message);
@@ -54,10 +59,10 @@ export function httpProbe({ target, timeoutMs }: HttpProbeRequest, clock: Clock)
 }
 
 /** The GET of a hook: any answer will do; a server that speaks plain HTTP where HTTPS is wanted is asked once more. */
-export function httpHook(target: HttpTarget, clock: Clock): Call<HookAnswer> {
+export function httpHook(target: HttpTarget, clock: Clock, lookup?: LookupFunction): Call<HookAnswer> {
   return fromCall(async (signal): Promise<HookAnswer> => {
     try {
-      await httpGet(target, signal, newProgress());
+      await httpGet(target, signal, newProgress(), lookup);
       return { fellBack: false };
     } catch (thrown) {
       if (!(thrown instanceof GetFailure)) throw thrown;
@@ -66,7 +71,7 @@ export function httpHook(target: HttpTarget, clock: Clock): Call<HookAnswer> {
       if (!thrown.isPlainAnswer) throw kubeletError("Io", thrown.message);
       const plain = target.headers.filter(([name]) => name.toLowerCase() !== "authorization");
       try {
-        await httpGet({ ...target, scheme: "http", headers: plain }, signal, newProgress());
+        await httpGet({ ...target, scheme: "http", headers: plain }, signal, newProgress(), lookup);
         return { fellBack: true };
       } catch {
         throw kubeletError("Io", thrown.message);

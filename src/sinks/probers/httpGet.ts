@@ -4,7 +4,7 @@
  */
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { isIP } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { type HttpTarget, joinHostPort } from "../../core/probe/probeTarget.ts";
 import { dialError, isPlainAnswer, readError } from "./netError.ts";
 
@@ -46,14 +46,21 @@ export class GetFailure extends Error {
 interface Hop extends HttpTarget {
   /** Value of the Host header. */
   readonly authority: string;
+  readonly lookup?: LookupFunction;
 }
 
 export const newProgress = (): GetProgress => ({ url: "", address: "", stage: "dial" });
 
 /** Gets `target`. Rejects with a GetFailure; `progress` is kept up to date until then. */
-export async function httpGet(target: HttpTarget, signal: AbortSignal, progress: GetProgress): Promise<HttpReply> {
+export async function httpGet(
+  target: HttpTarget,
+  signal: AbortSignal,
+  progress: GetProgress,
+  lookup?: LookupFunction,
+): Promise<HttpReply> {
   const given = target.headers.find(([name]) => name.toLowerCase() === "host")?.[1] ?? "";
-  let hop: Hop = { ...target, authority: given === "" ? joinHostPort(target.host, target.port) : given };
+  const resolving = lookup && { lookup };
+  let hop: Hop = { ...target, ...resolving, authority: given === "" ? joinHostPort(target.host, target.port) : given };
   for (let made = 1; ; made += 1) {
     const response = await send(hop, signal, progress);
     try {
@@ -64,7 +71,7 @@ export async function httpGet(target: HttpTarget, signal: AbortSignal, progress:
       if (made >= MAX_REQUESTS) {
         throw new GetFailure("headers", `Get ${JSON.stringify(progress.url)}: stopped after ${MAX_REQUESTS} redirects`);
       }
-      hop = next;
+      hop = { ...next, ...resolving };
     } finally {
       response.destroy();
     }
@@ -114,6 +121,7 @@ function start(hop: Hop): ClientRequest {
     headers: ["Host", hop.authority, ...sent.flat(), "Connection", "close"],
     agent: false as const,
     maxHeaderSize: MAX_HEADER_BYTES,
+    ...(hop.lookup && { lookup: hop.lookup }),
   };
   if (scheme === "http") return httpRequest(options);
   return httpsRequest({ ...options, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : "" });

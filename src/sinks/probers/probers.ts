@@ -4,14 +4,19 @@ import type { RuntimeService } from "../../ports/cri.ts";
 import type { Probers } from "../../ports/probers.ts";
 import { createExecProbe } from "./exec.ts";
 import { grpcProbe } from "./grpc.ts";
+import { createNameLookup } from "./nameLookup.ts";
 import { httpHook, httpProbe } from "./http.ts";
 import { tcpProbe } from "./tcp.ts";
 
 /** `clock` has to run in real time: the network does. */
-export const createProbers = (runtime: Pick<RuntimeService, "execSync">, clock: Clock): Probers => ({
-  http: (request) => httpProbe(request, clock),
-  tcp: (request) => tcpProbe(request, clock),
-  grpc: (request) => grpcProbe(request, clock),
-  exec: createExecProbe(runtime),
-  httpHook: (target) => httpHook(target, clock),
-});
+export const createProbers = (runtime: Pick<RuntimeService, "execSync">, clock: Clock): Probers => {
+  const lookup = createNameLookup();
+  return {
+    http: (request) => httpProbe(request, clock, lookup),
+    tcp: (request) => tcpProbe(request, clock, lookup),
+    // Of the pod's own address: there is no name to look up.
+    grpc: (request) => grpcProbe(request, clock),
+    exec: createExecProbe(runtime),
+    httpHook: (target) => httpHook(target, clock, lookup),
+  };
+};

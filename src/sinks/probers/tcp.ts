@@ -1,5 +1,5 @@
 /** TCP probes: connect, close. Bound: the timeout. Upstream: pkg/probe/tcp. */
-import { connect } from "node:net";
+import { connect, type LookupFunction, type TcpNetConnectOpts } from "node:net";
 import { of } from "rxjs";
 import type { ProbeOutcome } from "../../core/probe/probeTypes.ts";
 import { joinHostPort } from "../../core/probe/probeTarget.ts";
@@ -12,17 +12,21 @@ import type { TcpProbeRequest } from "../../ports/probers.ts";
 import { dialError, dialTimeout } from "./netError.ts";
 
 /** One TCP probe; never errors. */
-export function tcpProbe({ host, port, timeoutMs }: TcpProbeRequest, clock: Clock): Call<ProbeOutcome> {
+export function tcpProbe(
+  { host, port, timeoutMs }: TcpProbeRequest,
+  clock: Clock,
+  lookup?: LookupFunction,
+): Call<ProbeOutcome> {
   const address = joinHostPort(host, port);
-  return fromCall((signal) => attempt(host, port, address, signal)).pipe(
+  return fromCall((signal) => attempt({ host, port, ...(lookup && { lookup }) }, address, signal)).pipe(
     deadline(timeoutMs, clock),
     orElse(() => of<ProbeOutcome>({ result: "failure", output: dialTimeout(address) })),
   );
 }
 
-const attempt = (host: string, port: number, address: string, signal: AbortSignal): Promise<ProbeOutcome> =>
+const attempt = (target: TcpNetConnectOpts, address: string, signal: AbortSignal): Promise<ProbeOutcome> =>
   new Promise<ProbeOutcome>((resolve) => {
-    const socket = connect({ host, port });
+    const socket = connect(target);
     const end = (outcome: ProbeOutcome): void => {
       socket.destroy();
       resolve(outcome);

@@ -17,9 +17,12 @@ import {
 } from "../../core/mount/payload.ts";
 import { civilTime } from "../../core/telemetry/civilTime.ts";
 import type { EpochMs } from "../../core/ids.ts";
+import { listDirectory, MAX_ENTRIES } from "../../fileSystem/listDirectory.ts";
 import type { VolumeFile } from "../../ports/volumeFiles.ts";
 
 const DIRECTORY_MODE = 0o755;
+/** Entries read ahead. */
+const BATCH = 256;
 
 /** What is written, when, and who gets it. */
 export interface AtomicWrite {
@@ -54,17 +57,31 @@ async function linkTarget(path: string): Promise<string | undefined> {
 
 /** Whether a directory has these files with this content and no others. */
 async function holds(dir: string, payload: Payload<VolumeFile>): Promise<boolean> {
-  const found = await filesBelow(dir);
+  const found = await filesBelow(dir, entriesOf(payload));
   if (found !== payload.size) return false;
   for (const [path, { content }] of payload) if (!(await hasContent(join(dir, path), content))) return false;
   return true;
 }
 
-/** How many there are; undefined without the directory. */
-async function filesBelow(dir: string): Promise<number | undefined> {
+/** At most so many files and directories a payload is. */
+const entriesOf = (payload: Payload<VolumeFile>): number =>
+  [...payload.keys()].reduce((count, path) => count + path.split("/").length, 0);
+
+/** How many files there are; undefined without the directory, or with more than `mostEntries` in it. */
+async function filesBelow(dir: string, mostEntries: number): Promise<number | undefined> {
+  const left = [dir];
+  let entries = 0;
+  let files = 0;
   try {
-    const entries = await fs.readdir(dir, { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => !entry.isDirectory()).length;
+    for (let here = left.pop(); here !== undefined; here = left.pop()) {
+      for await (const entry of await fs.opendir(here, { bufferSize: BATCH })) {
+        entries += 1;
+        if (entries > mostEntries) return undefined;
+        if (entry.isDirectory()) left.push(join(here, entry.name));
+        else files += 1;
+      }
+    }
+    return files;
   } catch (thrown) {
     if (errnoOf(thrown) === "ENOENT") return undefined;
     throw thrown;
@@ -145,7 +162,7 @@ const entryAt = (path: string) =>
 /** Removes links to what is there no more, and other generations: whether there were any. */
 async function removeStale(dir: string, generation: string, names: ReadonlySet<string>): Promise<boolean> {
   let isStale = false;
-  for (const entry of await fs.readdir(dir, { withFileTypes: true })) {
+  for (const entry of await listDirectory(dir, names.size + MAX_ENTRIES)) {
     const { name } = entry;
     const isOld = entry.isDirectory() && isGeneration(name) && name !== generation;
     const isDangling = entry.isSymbolicLink() && !names.has(name) && (await isOurs(dir, name));

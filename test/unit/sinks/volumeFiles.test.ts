@@ -35,6 +35,18 @@ describe("files of a volume on a real disk", () => {
     expect(await fs.readlink(join(dir(), "a"))).toBe("..data/a");
   });
 
+  it("are looked at no further than they are many", async () => {
+    const files = { a: text("1"), "b/c": text("2") };
+    await write(files);
+    const [generation = ""] = await generations();
+    const added = Array.from({ length: 3 }, (_, index) => join(dir(), generation, "b", `${index}`));
+    for (const path of added) await fs.mkdir(path);
+    // Empty directories are no files, but as many as these are not looked through.
+    expect(await write(files)).toBe("changed");
+    expect(await generations()).not.toEqual([generation]);
+    expect(await write(files)).toBe("same");
+  });
+
   it.skipIf(cannotChown)("belong to whom they are for before they are seen", async () => {
     const files = new Map([
       ["token", text("t", { mode: 0o600, uid: 1_234 })],

@@ -1,4 +1,5 @@
 /** On trees of files as cgroup v1 and v2, and /proc, have them. */
+import { symlinkSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { firstValueFrom } from "rxjs";
@@ -44,6 +45,16 @@ describe("cgroupUsage", () => {
     ...{ name: "eth0", rxBytes: 1, rxPackets: 2, rxErrors: 3, rxDropped: 4 },
     ...{ txBytes: 5, txPackets: 6, txErrors: 7, txDropped: 8 },
   };
+
+  it("counts no more than 65,536 descriptors of a container", { timeout: 120_000 }, async () => {
+    const usage = await usageOf({
+      ...processes(`${V1}/memory`),
+      [`${V1}/memory/kubepods/memory.usage_in_bytes`]: "9\n",
+    });
+    for (let index = 2; index < 65_540; index += 1) symlinkSync("/dev/null", `${folder()}/proc/11/fd/${index}`);
+    const readings = await firstValueFrom(usage.read(["/kubepods"], look));
+    expect(readings.map(({ figures }) => figures.fileDescriptors)).toContain(65_536);
+  });
 
   it("reads what is wanted of v1, each controller in its own hierarchy", async () => {
     const usage = await usageOf({

@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import { firstValueFrom } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { HttpTarget } from "../../../../src/core/probe/probeTarget.ts";
@@ -58,6 +59,20 @@ describe("httpProbe", () => {
       ["GET /", "Host: app.example", "Connection: close"],
     ]);
     expect(servers.connections()).toBe(2);
+  });
+
+  it("finds the address of a name, also for hooks, by the look-up it is given", async () => {
+    const port = await servers.http((_, response) => response.end("here"));
+    const names: string[] = [];
+    const lookup: LookupFunction = (name, _, answer) => {
+      names.push(name);
+      answer(null, [{ address: LOOPBACK, family: 4 }]);
+    };
+    const asked = { ...target(port), host: "pod.example" };
+    const found = await firstValueFrom(httpProbe({ target: asked, timeoutMs: 5_000 }, realClock, lookup));
+    expect(found).toEqual({ result: "success", output: "here" });
+    expect(await firstValueFrom(httpHook(asked, realClock, lookup))).toEqual({ fellBack: false });
+    expect(names).toEqual(["pod.example", "pod.example"]);
   });
 
   it("trusts any certificate", async () => {

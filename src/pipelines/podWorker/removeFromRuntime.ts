@@ -50,7 +50,7 @@ function removeLogs({ ports, config, identity }: PodContext, container: RuntimeC
   const { name: podName, namespace } = identity;
   const named = { podName, namespace, container: container.name, containerId: container.id };
   const link = containerLogLinkPath(config.directories.containerLogsDir, named);
-  // The path is the runtime's word, and what it names is removed whole.
+  // The runtime reports the path, and removal is recursive.
   const isOurs = isContainerLog(container.logPath, identity, container.name);
   const logs$ = isOurs ? concat(files.remove(container.logPath), logFiles.removeRotated(container.logPath)) : EMPTY;
   return concat(files.remove(link), logs$).pipe(

@@ -14,7 +14,7 @@ export const createProbers = (runtime: Pick<RuntimeService, "execSync">, clock: 
   return {
     http: (request) => httpProbe(request, clock, lookup),
     tcp: (request) => tcpProbe(request, clock, lookup),
-    // Of the pod's own address: there is no name to look up.
+    // gRPC probes use the address of the pod, so there is no name to look up.
     grpc: (request) => grpcProbe(request, clock),
     exec: createExecProbe(runtime),
     httpHook: (target) => httpHook(target, clock, lookup),

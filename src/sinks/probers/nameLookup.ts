@@ -26,7 +26,7 @@ export function createNameLookup(lookUp: LookupFunction = lookup): LookupFunctio
     }
     if (waiting.length >= MAX_WAITING) {
       const error = Object.assign(new Error(`${MAX_WAITING} names wait to be looked up`), { code: "EAI_AGAIN" });
-      queueMicrotask(() => answer(error, ""));
+      answer(error, "");
       return;
     }
     const answers = [answer];

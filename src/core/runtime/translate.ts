@@ -12,7 +12,7 @@ import {
   PodSandboxState,
 } from "../../gen/cri.ts";
 import { containerId, type EpochMs, epochMs, type MonotonicMs, monotonicMs, type PodUid, sandboxId } from "../ids.ts";
-import { isTerminationLog } from "../paths.ts";
+import { isContainerLog, isTerminationLog } from "../paths.ts";
 import { stopSignalName } from "../container/stopSignal.ts";
 import { isPathSegment } from "../pathSegment.ts";
 import { containerStateOf, newestFirst } from "./criOrder.ts";
@@ -146,6 +146,17 @@ function terminationMessageFileOf(status: ContainerStatus | undefined, podUid: P
   )?.hostPath;
 }
 
+/**
+ * Returns the log of this container in its own pod's log directory, "" for any other path: logs are rotated, removed and
+ * served. Differs from upstream, which uses any path that the runtime reports.
+ */
+function logPathOf(status: ContainerStatus | undefined, uid: PodUid): string {
+  if (status === undefined) return "";
+  const { labels, logPath } = status;
+  const pod = { namespace: labels[POD_NAMESPACE] ?? "", name: labels[POD_NAME] ?? "", uid };
+  return isContainerLog(logPath, pod, labels[CONTAINER_NAME] ?? "") ? logPath : "";
+}
+
 function imageOf({ listed, status }: ContainerAnswer): string {
   const spec = status?.image ?? listed.image;
   return spec === undefined || spec.userSpecifiedImage === "" ? (spec?.image ?? "") : spec.userSpecifiedImage;
@@ -179,7 +190,7 @@ function toContainer(answer: ContainerAnswer, answers: PodAnswers): RuntimeConta
     imageRef,
     imageId: imageId === "" ? imageRef : imageId,
     specHash: annotations[SPEC_HASH] ?? "",
-    logPath: status?.logPath ?? "",
+    logPath: logPathOf(status, answers.podUid),
     terminationMessageFile: terminationMessageFileOf(status, answers.podUid),
     ...(stopSignal === undefined ? {} : { stopSignal }),
     ...(user === undefined ? {} : { user }),

@@ -21,6 +21,7 @@ const ANNOTATIONS = {
   "io.kubernetes.container.terminationMessagePath": "/dev/termination-log",
 };
 const MESSAGE_FILE = "/root/pods/uid/containers/web/0a1b2c3d";
+const LOG = "/logs/default_web_uid/web/3.log";
 const nanos = (seconds: number): bigint => BigInt(wall(seconds)) * 1_000_000n;
 
 const listedSandbox = (more: Parameters<typeof PodSandbox.fromPartial>[0] = {}) =>
@@ -48,7 +49,7 @@ const containerStatus = (more: Parameters<typeof ContainerStatus.fromPartial>[0]
     labels: LABELS,
     annotations: ANNOTATIONS,
     mounts: [{ containerPath: "/dev/termination-log", hostPath: MESSAGE_FILE }],
-    logPath: "/logs/web/3.log",
+    logPath: LOG,
     user: { linux: { uid: 1000n, gid: 7n, supplementalGroups: [7n, 8n] } },
     ...more,
   });
@@ -80,7 +81,7 @@ const RUNNING = {
   imageRef: "registry.test/web@sha256:1",
   imageId: "sha256:1",
   specHash: "abc",
-  logPath: "/logs/web/3.log",
+  logPath: LOG,
   terminationMessageFile: MESSAGE_FILE,
   user: { uid: 1000, gid: 7, supplementalGroups: [7, 8] },
   annotations: ANNOTATIONS,
@@ -99,6 +100,18 @@ describe("translatePodStatus", () => {
       expect(translate({ containers }).containers.map(({ id }) => id)).toEqual(["c"]);
     },
   );
+
+  it.each([
+    "/etc/shadow",
+    "/logs/default_other_uid/web/3.log",
+    "/logs/default_web_uid/other/3.log",
+    "/logs/../default_web_uid/web/3.log",
+    "logs/default_web_uid/web/3.log",
+    "/logs/default_web_uid/web/latest.log",
+  ])("ignores the log path %s, which is not a log of this container", (logPath) => {
+    const containers = [{ listed: listed(), status: containerStatus({ logPath }) }];
+    expect(translate({ containers }).containers[0]?.logPath).toBe("");
+  });
 
   it("translates sandbox and container", () => {
     const status = PodSandboxStatus.fromPartial({

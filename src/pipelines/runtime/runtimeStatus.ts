@@ -36,6 +36,7 @@ import type { Sequence } from "../../state/sequence.ts";
 import { inspectPod } from "./inspectPod.ts";
 import { createMissedHints, type MissedHints } from "./missedHints.ts";
 import { hintedPods } from "./runtimeHints.ts";
+import { spaceInspections } from "./spaceInspections.ts";
 
 type Ports = Pick<KubeletPorts, "runtime" | "clock" | "files" | "logFiles" | "telemetry">;
 type Config = Pick<KubeletConfig, "relistPeriodMs" | "auditPeriodMs" | "inspectionDeadlineMs" | "inspectionsAtOnce">;
@@ -135,6 +136,7 @@ function inspections(
   const { clock, telemetry } = ports;
   return looks$.pipe(
     eachOf(({ uids }) => uids),
+    spaceInspections(cells.statuses, clock),
     conflateByKey((uid: PodUid) => inspect(uid, ports, config, cells), {
       key: (uid) => uid,
       limit: config.inspectionsAtOnce,

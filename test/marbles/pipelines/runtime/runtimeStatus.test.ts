@@ -1,5 +1,6 @@
 import {
   defer,
+  ignoreElements,
   map,
   merge,
   NEVER,
@@ -308,6 +309,33 @@ describe("runtimeStatus: failures and bounds", () => {
       });
       m.flush();
       expect(fake.looks).toEqual(["0 all", "10 a", "10 b", "20 c", "20 d", "30 e"]);
+    }),
+  );
+
+  it.each([
+    { containers: 63, looks: ["2 a", "100 a", "110 a", "120 a", "130 a", "140 a", "150 a", "160 a"] },
+    { containers: 64, looks: ["2 a", "100 a", "228 a"] },
+    { containers: 600, looks: ["2 a", "100 a", "1100 a"] },
+  ])("spaces the inspections of a pod by its containers: $containers", ({ containers, looks }) => {
+    marbles((m) => {
+      const { fake, output$, ask } = follow(m, m.hot("s---------", { s: streaming }));
+      fake.pods.set("a", Array<cri.ContainerState>(containers).fill(CONTAINER_RUNNING));
+      for (let ms = 100; ms <= 160; ms += 10) m.at(ms, () => ask("a"));
+      m.expectObservable(output$.pipe(ignoreElements()), "1500ms !").toBe("-");
+      m.flush();
+      expect(fake.looks.filter((look) => look.endsWith(" a"))).toEqual(looks);
+    })();
+  });
+
+  it(
+    "inspects other pods at once while one with many containers waits for its turn",
+    marbles((m) => {
+      const { fake, output$, ask } = follow(m, m.hot("s---------", { s: streaming }));
+      fake.pods.set("a", Array<cri.ContainerState>(500).fill(CONTAINER_RUNNING));
+      for (const uid of ["a", "a", "b"]) m.at(100, () => ask(uid));
+      m.expectObservable(output$.pipe(ignoreElements()), "1500ms !").toBe("-");
+      m.flush();
+      expect(fake.looks).toEqual(["0 all", "2 a", "100 a", "100 b", "1100 a"]);
     }),
   );
 

@@ -32,8 +32,11 @@ type Outgoing = Pick<ServerResponse | Http2ServerResponse, "once" | "destroy">;
 
 /** See the file header. */
 export interface AnswerRoom {
-  /** The same answer in pieces; `peer` is the client it is for: see `peerGroup`. */
-  guard(answer: Response, peer: string, outgoing: Outgoing): Response;
+  /**
+   * The same answer in pieces; `peer` is the client it is for: see `peerGroup`. `failed` hears of a body that errors; its
+   * connection or stream is destroyed, so that the client does not take the answer for complete.
+   */
+  guard(answer: Response, peer: string, outgoing: Outgoing, failed: (thrown: unknown) => void): Response;
 }
 
 /** What a body tells of its way to the client. */
@@ -90,12 +93,22 @@ export function createAnswerRoom({ clock, metrics, maxWaitingBytes, shedding }: 
     };
   };
   return {
-    guard: (answer, peer, outgoing) =>
-      answer.body === null ? answer : new Response(inPieces(answer.body, progressOf(peer, outgoing)), answer),
+    guard: (answer, peer, outgoing, failed) => {
+      if (answer.body === null) return answer;
+      const fail = (thrown: unknown): void => {
+        failed(thrown);
+        outgoing.destroy();
+      };
+      return new Response(inPieces(answer.body, progressOf(peer, outgoing), fail), answer);
+    },
   };
 }
 
-function inPieces(source: ReadableStream<Uint8Array>, { waits, isTaken }: Progress): ReadableStream<Uint8Array> {
+function inPieces(
+  source: ReadableStream<Uint8Array>,
+  { waits, isTaken }: Progress,
+  fail: (thrown: unknown) => void,
+): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   let left: Uint8Array = new Uint8Array();
   let bytes = 0;
@@ -104,7 +117,11 @@ function inPieces(source: ReadableStream<Uint8Array>, { waits, isTaken }: Progre
       async pull(controller) {
         isTaken();
         if (left.byteLength === 0) {
-          const { value, done } = await reader.read();
+          const { value, done } = await reader.read().catch((thrown: unknown) => {
+            // An error of this stream would be printed by the adapter.
+            fail(thrown);
+            return { value: undefined, done: true as const };
+          });
           if (done) return controller.close();
           left = value;
           bytes = value.byteLength;

@@ -24,17 +24,17 @@ export function requestListener(
   answers: AnswerRoom,
   telemetry: Telemetry,
 ): RequestListener {
+  const failed = failedTask(telemetry, "answer");
   const answer = getRequestListener(
     async (request, bindings) => {
       const { incoming, outgoing } = bindings;
       const { socket } = incoming;
       const peer = peerGroup(socket.remoteAddress);
       const answered = await app.fetch(request, { ...bindings, connection: connections.of(socket) });
-      return answers.guard(answered, peer, outgoing);
+      return answers.guard(answered, peer, outgoing, failed);
     },
     { overrideGlobalObjects: false },
   );
-  const failed = failedTask(telemetry, "answer");
   return (incoming, outgoing) => {
     const done = connections.of(incoming.socket)?.work();
     if (done !== undefined) outgoing.once("close", done);

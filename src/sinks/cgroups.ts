@@ -1,6 +1,6 @@
 /**
  * The Cgroups port on the cgroup file system, v1, hybrid or v2. Keeps no state: hierarchies are looked up per call.
- * Bounds: a busy cgroup is tried again for two seconds. Counterparts: cgroup_manager_linux.go, opencontainers/cgroups.
+ * Bounds: a busy cgroup is tried again for two seconds; MAX_CHILDREN, MAX_CGROUPS. Counterparts: cgroup_manager_linux.go, opencontainers/cgroups.
  */
 import * as fs from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -148,20 +148,37 @@ async function missingOf(
   return missing.length === 0 ? undefined : `has some missing controllers: ${missing.join(", ")}`;
 }
 
-async function childDirs(dir: string): Promise<readonly string[]> {
+/** Child cgroups of one cgroup, and cgroups of one pod, that one attempt removes; the next attempt goes on from there. */
+const MAX_CHILDREN = 1_024;
+const MAX_CGROUPS = 16_384;
+/** Cgroups of pods that are listed at a time. */
+const MAX_LISTED = 65_536;
+
+async function childDirs(dir: string, limit: number): Promise<readonly string[]> {
+  const names: string[] = [];
   try {
-    const entries = await fs.readdir(dir, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    for await (const entry of await fs.opendir(dir)) {
+      if (entry.isDirectory()) names.push(entry.name);
+      if (names.length === limit) break;
+    }
+    return names;
   } catch (thrown) {
-    if (errnoOf(thrown) === "ENOENT") return [];
+    if (errnoOf(thrown) === "ENOENT") return names;
     throw ioError("list cgroup", dir, thrown);
   }
 }
 
-/** The cgroup and all below it, children before their parents. */
-async function withDescendants(dir: string): Promise<readonly string[]> {
-  const below = await Promise.all((await childDirs(dir)).map((name) => withDescendants(join(dir, name))));
-  return [...below.flat(), dir];
+/** The cgroup and those below it, children before their parents. */
+async function withDescendants(top: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  const waiting = [top];
+  while (found.length < MAX_CGROUPS) {
+    const dir = waiting.pop();
+    if (dir === undefined) break;
+    found.push(dir);
+    for (const name of await childDirs(dir, MAX_CHILDREN)) waiting.push(join(dir, name));
+  }
+  return found.reverse();
 }
 
 /** Processes in a cgroup. 0 stands for one outside our pid namespace, which cannot be named; we never end ourselves. */
@@ -191,11 +208,14 @@ async function killAll(dir: string, edge: Edge): Promise<void> {
 async function destroyIn(hierarchy: CgroupHierarchy, elements: readonly string[], edge: Edge): Promise<void> {
   const dirs = await withDescendants(join(hierarchy.dir, ...elements));
   for (const dir of dirs) await killAll(dir, edge);
+  // A cgroup that is busy does not keep the others: each attempt removes what it can.
+  let failure: { readonly dir: string; readonly thrown: unknown } | undefined;
   for (const dir of dirs) {
     await edge.removeCgroup(dir).catch((thrown: unknown) => {
-      if (errnoOf(thrown) !== "ENOENT") throw ioError("remove cgroup", dir, thrown);
+      if (errnoOf(thrown) !== "ENOENT") failure ??= { dir, thrown };
     });
   }
+  if (failure !== undefined) throw ioError("remove cgroup", failure.dir, failure.thrown);
 }
 
 /** Processes that were told to end need a moment to leave their cgroup. */
@@ -247,7 +267,7 @@ export function createCgroups(options: CgroupsOptions): Cgroups {
     const elements = elementsOf(name);
     const names = new Set<string>();
     await onEveryHierarchy(rootDir, async ({ dir }) => {
-      for (const child of await childDirs(join(dir, ...elements))) names.add(child);
+      for (const child of await childDirs(join(dir, ...elements), MAX_LISTED)) names.add(child);
     });
     return [...names].sort();
   };

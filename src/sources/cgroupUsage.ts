@@ -39,7 +39,7 @@ export function createCgroupUsage(clock: Clock, prefix = ""): CgroupUsage {
     const time = clock.wallTime();
     const { figures, io } = read(root, path);
     yield;
-    const pids = look.processes === true || look.network === true ? processesBelow(listed(path)) : [];
+    const pids = look.processes === true || look.network === true ? yield* processesBelow(listed(path)) : [];
     const processes = look.processes === true ? yield* processFigures(proc, pids) : {};
     const text = look.network === true && pids[0] !== undefined ? textOf(`${proc}/${pids[0]}/net/dev`) : undefined;
     const interfaces = text === undefined ? [] : parseInterfaces(text);
@@ -101,12 +101,12 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** The names in a directory, read as they are asked for; one that is not there, or gone meanwhile, has no more. */
-function* eachName(path: string): Generator<string, void> {
+/** The entries of a directory, read as they are asked for; one that is not there, or gone meanwhile, has no more. */
+function* eachEntry(path: string): Generator<fs.Dirent, void> {
   let dir: fs.Dir | undefined;
   try {
     dir = fs.opendirSync(path, { bufferSize: LINKS_AT_ONCE });
-    for (let entry = dir.readSync(); entry !== null; entry = dir.readSync()) yield entry.name;
+    for (let entry = dir.readSync(); entry !== null; entry = dir.readSync()) yield entry;
   } catch {
     return;
   } finally {
@@ -114,13 +114,16 @@ function* eachName(path: string): Generator<string, void> {
   }
 }
 
+/** Child cgroups read of one cgroup. A container may make any number below its own. */
+const MAX_CHILDREN = 4_096;
+
 function childrenOf(dir: string): readonly string[] {
-  try {
-    const entries = fs.readdirSync(dir, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  } catch {
-    return [];
+  const names: string[] = [];
+  for (const entry of eachEntry(dir)) {
+    if (names.length === MAX_CHILDREN) break;
+    if (entry.isDirectory()) names.push(entry.name);
   }
+  return names;
 }
 
 /** Of a file that nobody writes: directories are touched by what is made in them. Milliseconds since the epoch. */
@@ -155,10 +158,22 @@ function pressureOf(dir: string): HostPressure | undefined {
   return { cpu: parsePressure(cpu), memory: parsePressure(memory), io: parsePressure(io) };
 }
 
-/** Those of a container may have cgroups of their own. */
-function processesBelow(dir: string): readonly string[] {
-  const own = (textOf(join(dir, "cgroup.procs")) ?? "").split("\n").filter((pid) => pid !== "" && pid !== "0");
-  return [...own, ...childrenOf(dir).flatMap((name) => processesBelow(join(dir, name)))];
+/** Cgroups of one container that are searched for processes. */
+const MAX_CGROUPS = 1_024;
+
+/** Processes of a container, which may have made cgroups below its own. */
+function* processesBelow(top: string): Generator<undefined, readonly string[]> {
+  const pids: string[] = [];
+  const dirs = [top];
+  for (let read = 0; read < MAX_CGROUPS; read += 1) {
+    const dir = dirs.pop();
+    if (dir === undefined) break;
+    const text = textOf(join(dir, "cgroup.procs")) ?? "";
+    for (const pid of text.split("\n")) if (pid !== "" && pid !== "0") pids.push(pid);
+    for (const name of childrenOf(dir).toReversed()) dirs.push(join(dir, name));
+    yield;
+  }
+  return pids;
 }
 
 const SOCKET = "socket:";
@@ -174,7 +189,7 @@ function* processFigures(proc: string, pids: readonly string[]): Generator<undef
   let fileDescriptors = 0;
   let sockets = 0;
   for (const pid of pids) {
-    for (const fd of eachName(`${proc}/${pid}/fd`)) {
+    for (const { name: fd } of eachEntry(`${proc}/${pid}/fd`)) {
       if (fileDescriptors === MAX_DESCRIPTORS) break;
       fileDescriptors += 1;
       if (linkOf(`${proc}/${pid}/fd/${fd}`).startsWith(SOCKET)) sockets += 1;

@@ -88,11 +88,21 @@ async function* ofService(
   yield `\nlog not found for ${service}\n`;
 }
 
-/** Units that ever wrote to the journal; empty without a journal. */
+/** Bytes of unit names that are read; a node has a few hundred units, while transient ones may be any number. */
+const MAX_UNIT_BYTES = 1_024 * 1_024;
+
+/** Units that ever wrote to the journal, as far as MAX_UNIT_BYTES holds them; empty without a journal. */
 async function journalUnits(): Promise<readonly string[]> {
-  let text = "";
-  for await (const part of journal(["--field", "_SYSTEMD_UNIT"])) text += String(part);
-  return text.split("\n");
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of journal(["--field", "_SYSTEMD_UNIT"])) {
+    const kept = Buffer.from(part).subarray(0, MAX_UNIT_BYTES - bytes);
+    parts.push(kept);
+    bytes += kept.length;
+    if (bytes === MAX_UNIT_BYTES) break;
+  }
+  const names = Buffer.concat(parts).toString("utf8").split("\n");
+  return bytes === MAX_UNIT_BYTES ? names.slice(0, -1) : names;
 }
 
 /** Both outputs, as they come. */

@@ -11,7 +11,7 @@ export function timelineText(view: TimelineView): string {
     ...problemLines(problems),
     "",
     `Now, at ${view.at}`,
-    ...(waits.length === 0 ? [`  ${NOTHING[state]}`] : waits.flatMap(waitLines)),
+    ...(waits.length === 0 ? nothingLines(view) : waits.flatMap(waitLines)),
     ...(waits.some(({ what }) => BACKOFFS.has(what)) ? [retryHint(pod)] : []),
     "",
     "So far",
@@ -37,6 +37,11 @@ const NOTHING: Readonly<Record<TimelineView["state"], string>> = {
   terminated: "ended; kept until its manifest or API object is removed",
   gone: "ended and removed",
 };
+
+function nothingLines({ state, reason, message }: TimelineView): readonly string[] {
+  const why = [reason, message].filter((part) => part !== undefined && part !== "").join(": ");
+  return [`  ${NOTHING[state]}`, ...(why === "" ? [] : [`    ${oneLine(why)}`])];
+}
 
 /** Waits that the pod's owner can cut short. */
 const BACKOFFS: ReadonlySet<string> = new Set(["CrashLoopBackOff", "ImagePullBackOff"]);

@@ -17,6 +17,9 @@ export interface TimelineView {
   readonly stateSince: string;
   /** `status.phase`; absent before the first status. */
   readonly phase?: string;
+  /** `status.reason` and `status.message`, such as why the node rejected or evicted the pod. */
+  readonly reason?: string;
+  readonly message?: string;
   /** The time of this view. */
   readonly at: string;
   /** Problems of the pod's manifest; absent when there are none. */
@@ -69,6 +72,8 @@ export function timelineView(
     state,
     stateSince: formatInstantMs(since.wall),
     ...(status?.phase === undefined ? {} : { phase: status.phase }),
+    ...(status?.reason === undefined ? {} : { reason: status.reason }),
+    ...(status?.message === undefined ? {} : { message: status.message }),
     at: formatInstantMs(node.now.wall),
     ...problemsOf(identity, manifests),
     waits: podWaits(timeline, node).map((wait) => waitView(wait, node)),

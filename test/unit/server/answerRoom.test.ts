@@ -19,6 +19,10 @@ class Outgoing extends EventEmitter {
   }
 }
 
+const fail = (thrown: unknown): never => {
+  throw thrown;
+};
+
 /** A room for a MiB on time that `pass` moves. */
 function room() {
   const scheduler = new VirtualTimeScheduler();
@@ -31,7 +35,7 @@ function room() {
   /** An answer whose client took its first piece. */
   const answer = async (peer: string, bytes: number) => {
     const outgoing = new Outgoing();
-    const { body } = answers.guard(new Response("x".repeat(bytes)), peer, outgoing as never);
+    const { body } = answers.guard(new Response("x".repeat(bytes)), peer, outgoing as never, fail);
     const reader = (body as ReadableStream<Uint8Array>).getReader();
     const take = async (): Promise<number | undefined> => (await reader.read()).value?.byteLength;
     await take();
@@ -50,7 +54,7 @@ describe("an answer", () => {
   it("keeps its status and headers, and its body arrives in pieces", async () => {
     const { answers } = room();
     const whole = new Response("x".repeat(PIECE + 1), { status: 207, headers: { a: "b" } });
-    const guarded = answers.guard(whole, "p", new Outgoing() as never);
+    const guarded = answers.guard(whole, "p", new Outgoing() as never, fail);
     const pieces: number[] = [];
     for await (const piece of guarded.body ?? []) pieces.push(piece.byteLength);
     expect([guarded.status, guarded.headers.get("a"), pieces]).toEqual([207, "b", [PIECE, 1]]);
@@ -84,7 +88,7 @@ describe("an answer", () => {
     const outgoing = new Outgoing();
     const silent = new Response(new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) }));
     const reading = answers
-      .guard(silent, "p", outgoing as never)
+      .guard(silent, "p", outgoing as never, fail)
       .body?.getReader()
       .read();
     pass(10 * MINUTE_MS);

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { firstValueFrom, type Observable, type Subscription } from "rxjs";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { KubeletError } from "../../../src/core/errors.ts";
 import { baseApp } from "../../../src/server/baseApp.ts";
 import { healthzServer } from "../../../src/server/healthzServer.ts";
@@ -106,6 +106,22 @@ describe("serve", () => {
     const app = baseApp(telemetry.log);
     const again = await started(serve({ app, telemetry, clock: realClock, address, port: first.port }));
     expect(again.port).toBe(first.port);
+  });
+
+  it("logs the error of a body and cuts the answer off", async () => {
+    const app = baseApp(telemetry.log);
+    const fails = async (controller: ReadableStreamDefaultController): Promise<void> => {
+      await new Promise(setImmediate);
+      controller.error(new Error("the disk is gone"));
+    };
+    app.get("/broken", () => new Response(new ReadableStream({ pull: fails })));
+    const printed = vi.spyOn(console, "error").mockReturnValue();
+    const { port } = await started(serve({ app, telemetry, clock: realClock, address, port: 0 }));
+    const answer = fetch(`http://${address}:${port}/broken`).then((response) => response.text());
+    await expect(answer).rejects.toThrow();
+    expect(JSON.stringify(telemetry.lines)).toContain("the disk is gone");
+    expect(printed).not.toHaveBeenCalled();
+    printed.mockRestore();
   });
 
   it("errors with address, port and reason when the port is taken", async () => {

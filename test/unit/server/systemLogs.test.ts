@@ -8,6 +8,7 @@ import { testAppOptions, testKubeletApp } from "../../support/kubeletApp.ts";
 
 /** Knows one service, and prints what it was asked; its complaints are part of the answer. */
 const JOURNALCTL = `#!/bin/sh
+if [ "$1" = --field ] && [ -n "$ENDLESS" ]; then echo kubelet.service; exec yes transient.scope; fi
 if [ "$1" = --field ]; then echo crond.service; echo kubelet.service; exit; fi
 echo "asked: $*"
 case "$*" in *--boot*) echo "no such boot" >&2; exit 1;; esac
@@ -111,6 +112,11 @@ describe("/logs/", () => {
       ["query=kubelet&boot=-1", `${plain} --unit=kubelet --boot -1\nno such boot\n`],
     ])("%s is answered by it, and by files of what does not use it", async (query, text) => {
       expect(await get(`/logs/?${query}`, true)).toEqual([200, text]);
+    });
+
+    it("reads no more than a MiB of unit names", async () => {
+      vi.stubEnv("ENDLESS", "yes");
+      expect(await get("/logs/?query=kubelet", true)).toEqual([200, `${plain} --unit=kubelet\n`]);
     });
 
     it.each([

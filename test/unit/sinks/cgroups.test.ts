@@ -259,6 +259,23 @@ describe("cgroups v1", () => {
     expect([killed, delays, await done(cgroups.list("/" + "pod1"))]).toEqual([[4242, 4242, 4242], [50, 50], []]);
   });
 
+  it("removes 1,024 children of a cgroup at a time, and the rest at the next attempt", async () => {
+    await makeV1Root(root());
+    const { cgroups, delays } = fakeCgroups(root());
+    const dirs = Array.from({ length: 1_025 }, (_, index) => join(root(), "memory/pod1", String(index)));
+    for (const dir of dirs) await fs.mkdir(dir, { recursive: true });
+    await done(cgroups.destroy("/pod1"));
+    expect([delays, await done(cgroups.list("/pod1"))]).toEqual([[50], []]);
+  });
+
+  it("removes a cgroup that is nested 500 levels deep", async () => {
+    await makeV1Root(root());
+    const { cgroups } = fakeCgroups(root());
+    await fs.mkdir(join(root(), "memory/pod1", ...Array.from({ length: 500 }, () => "c")), { recursive: true });
+    await done(cgroups.destroy("/pod1"));
+    expect(await fs.readdir(join(root(), "memory"))).not.toContain("pod1");
+  });
+
   it("gives up on a cgroup that stays busy for two seconds, naming it", async () => {
     await makeV1Root(root());
     const removeCgroup = () => Promise.reject(Object.assign(new Error("busy"), { code: "EBUSY" }));

@@ -56,6 +56,15 @@ describe("cgroupUsage", () => {
     expect(readings.map(({ figures }) => figures.fileDescriptors)).toContain(65_536);
   });
 
+  it("looks for processes in no more than 1,024 cgroups of a container", async () => {
+    const below = (index: number) => `${V1}/memory${POD}/c1/c${index}/cgroup.procs`;
+    const inner = Object.fromEntries(Array.from({ length: 1_030 }, (_, index) => [below(index), `${1_000 + index}\n`]));
+    const usage = await usageOf({ [`${V1}/memory${POD}/c1/cgroup.procs`]: "", ...inner });
+    const readings = await firstValueFrom(usage.read([`${POD}/c1`], look));
+    // The container's own cgroup is one of them.
+    expect(readings.map(({ figures }) => figures.processes)).toEqual([1_023]);
+  });
+
   it("reads what is wanted of v1, each controller in its own hierarchy", async () => {
     const usage = await usageOf({
       ...processes(`${V1}/memory`),

@@ -55,6 +55,14 @@ So far
 `);
   });
 
+  it("says why a pod was rejected, in one line", () => {
+    const why = { reason: "OutOfcpu", message: "Pod was rejected: Node didn't have enough resource:\ncpu" };
+    expect(timelineText({ ...VIEW, state: "rejected", phase: "Failed", ...why })).toContain(`Now, at T9
+  rejected; it does not run
+    OutOfcpu: Pod was rejected: Node didn't have enough resource: cpu
+`);
+  });
+
   it.each([
     ["waiting", "waiting to be accepted"],
     ["rejected", "rejected; it does not run"],

@@ -32,7 +32,9 @@ export type ManifestObject = ConfigObject | RuntimeClass;
 /** Identifies an object, also in messages: `Secret default/web`, `RuntimeClass kata`. */
 export type ManifestObjectKey = `${ConfigObject["kind"]} ${string}/${string}` | `RuntimeClass ${string}`;
 
-/** An immutable snapshot of the objects known at one time. */
+const NO_RUNTIME_CLASSES: RuntimeClasses = new Map();
+
+/** The objects known at one time; read at once what is needed, since those of an API pod change in place. */
 export interface ConfigObjects {
   readonly configMap: (namespace: string, name: string) => ConfigMap | undefined;
   readonly secret: (namespace: string, name: string) => Secret | undefined;
@@ -41,6 +43,8 @@ export interface ConfigObjects {
   /** Empty on a standalone node. */
   readonly services: readonly ServiceForEnv[];
   readonly runtimeClasses: RuntimeClasses;
+  /** The only object that changed since the snapshot before; undefined when any may have changed. */
+  readonly news?: ManifestObjectKey | undefined;
 }
 
 /** Returns the key of an object by its identity; a RuntimeClass has no namespace. */
@@ -57,14 +61,31 @@ export type ConfigLookup =
   | { readonly kind: "missing" }
   | { readonly kind: "unknown"; readonly error: KubeletError };
 
-/** Returns the objects that these lookups found, with the errors of the lookups that failed. */
-export function lookedUp(lookups: ReadonlyMap<ManifestObjectKey, ConfigLookup>): ConfigObjects {
-  const outcomes = [...lookups];
-  return configObjectsOf(
-    outcomes.flatMap(([, lookup]) => (lookup.kind === "found" ? [lookup.object] : [])),
-    [],
-    new Map(outcomes.flatMap(([key, lookup]) => (lookup.kind === "unknown" ? [[key, lookup.error] as const] : []))),
-  );
+/**
+ * Returns the objects that these lookups found, with the errors of the lookups that failed. The lookups are read when
+ * asked for, so a later change of the map shows. `news` is the key of the only lookup that changed since the last time.
+ */
+export function lookedUp(
+  lookups: ReadonlyMap<ManifestObjectKey, ConfigLookup>,
+  news?: ManifestObjectKey,
+): ConfigObjects {
+  const find =
+    <K extends ConfigObject["kind"]>(kind: K) =>
+    (namespace: string, name: string) => {
+      const lookup = lookups.get(objectKey(kind, namespace, name));
+      return lookup?.kind === "found" ? (lookup.object as Extract<ConfigObject, { kind: K }>) : undefined;
+    };
+  return {
+    configMap: find("ConfigMap"),
+    secret: find("Secret"),
+    problem: (kind, namespace, name) => {
+      const lookup = lookups.get(objectKey(kind, namespace, name));
+      return lookup?.kind === "unknown" ? lookup.error : undefined;
+    },
+    services: [],
+    runtimeClasses: NO_RUNTIME_CLASSES,
+    news,
+  };
 }
 
 /** Builds a snapshot of these objects. When two have the same kind and name, the first wins. */

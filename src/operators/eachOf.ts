@@ -22,7 +22,7 @@ export const eachOf =
 class Spread<T, R> implements InnerObserver<T> {
   private readonly destination: Subscriber<R>;
   private readonly project: (value: T) => readonly R[];
-  private waiting: readonly (readonly R[])[] = [];
+  private waiting: (readonly R[])[] = [];
   private isTelling = false;
   private isOver = false;
 
@@ -33,7 +33,7 @@ class Spread<T, R> implements InnerObserver<T> {
 
   next(value: T): void {
     const items = this.project(value);
-    if (this.isTelling) this.waiting = [...this.waiting, items];
+    if (this.isTelling) this.waiting.push(items);
     else this.tell(items);
   }
 
@@ -44,9 +44,10 @@ class Spread<T, R> implements InnerObserver<T> {
 
   private tell(first: readonly R[]): void {
     this.isTelling = true;
-    for (let items: readonly R[] | undefined = first; items !== undefined; [items, ...this.waiting] = this.waiting) {
-      for (const item of items) this.destination.next(item);
-    }
+    for (const item of first) this.destination.next(item);
+    // An array's iterator also visits what is added while it runs.
+    for (const items of this.waiting) for (const item of items) this.destination.next(item);
+    this.waiting = [];
     this.isTelling = false;
     if (this.isOver) this.destination.complete();
   }

@@ -5,12 +5,12 @@
 import {
   combineLatest,
   defaultIfEmpty,
+  defer,
   ignoreElements,
   map,
   merge,
   type Observable,
   of,
-  scan,
   startWith,
   tap,
 } from "rxjs";
@@ -80,12 +80,15 @@ const keyed =
 const refsOf = ({ metadata: { namespace } }: Pod, references: readonly ConfigReference[]): readonly ConfigObjectRef[] =>
   references.map((reference) => ({ ...reference, namespace }));
 
+/** All snapshots read one map, which changes in place: a copy for each arrival would take time by the square of them. */
 const followAll = (cache: ObjectCache, pod: Pod): Observable<ConfigObjects> =>
-  merge(...refsOf(pod, podReferences(pod)).map((ref) => cache.follow(ref).pipe(map(keyed(ref))))).pipe(
-    scan((known, [key, lookup]) => new Map(known).set(key, lookup), new Map<ManifestObjectKey, ConfigLookup>()),
-    startWith(new Map<ManifestObjectKey, ConfigLookup>()),
-    map(lookedUp),
-  );
+  defer(() => {
+    const known = new Map<ManifestObjectKey, ConfigLookup>();
+    return merge(...refsOf(pod, podReferences(pod)).map((ref) => cache.follow(ref).pipe(map(keyed(ref))))).pipe(
+      map(([key, lookup]) => lookedUp(known.set(key, lookup), key)),
+      startWith(lookedUp(known)),
+    );
+  });
 
 const readAll = (cache: ObjectCache, pod: Pod, references: readonly ConfigReference[]): Observable<ConfigObjects> =>
   combineLatest(refsOf(pod, references).map((ref) => cache.get(ref).pipe(map(keyed(ref))))).pipe(

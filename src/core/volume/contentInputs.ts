@@ -17,7 +17,11 @@ function contentOf(object: ConfigObject | undefined): unknown {
 }
 
 /** Returns the known objects that these volumes reference, each as a value comparable by identity. */
-export function objectInputs(namespace: string, volumes: readonly Volume[], objects: ConfigObjects): VolumeInputs {
+export function objectInputs(
+  namespace: string,
+  volumes: readonly Volume[],
+  objects: Pick<ConfigObjects, "configMap" | "secret" | "problem">,
+): VolumeInputs {
   return volumes.flatMap(volumeReferences).map(({ kind, name }) => {
     const object = kind === "ConfigMap" ? objects.configMap(namespace, name) : objects.secret(namespace, name);
     return objects.problem(kind, namespace, name)?.message ?? contentOf(object);

@@ -24,7 +24,6 @@ import {
   withLatestFrom,
 } from "rxjs";
 import type { Pod } from "../../core/api.ts";
-import type { ConfigObjects } from "../../core/configObjects.ts";
 import type { PodUid } from "../../core/ids.ts";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import { podDir } from "../../core/paths.ts";
@@ -34,7 +33,6 @@ import type { Result } from "../../core/result.ts";
 import { findNamed } from "../../core/findNamed.ts";
 import { sameItems } from "../../core/sameValue.ts";
 import { isAllUnmounted, NO_VOLUMES, type PodVolumes, type VolumeWish } from "../../core/volume/podVolumes.ts";
-import { objectInputs } from "../../core/volume/contentInputs.ts";
 import { isLookedUp } from "../../core/volume/volumeClaim.ts";
 import {
   layoutOf,
@@ -61,6 +59,7 @@ import type { PodOutput } from "../podOutputs.ts";
 import { restoreVolumes } from "./restoreVolumes.ts";
 import type { ContentSources } from "./volumeContent.ts";
 import { followOrigin } from "./volumeOrigin.ts";
+import { changedVolumes } from "./changedVolumes.ts";
 import { createVolumeTable, type VolumeTable, type WantedWish } from "./volumeTable.ts";
 import { volumeWaitEvents } from "./volumeWaitEvents.ts";
 import { volumeWorker } from "./volumeWorker.ts";
@@ -130,10 +129,7 @@ function runPod(
   const { volumes } = deps;
   const pods$ = commands$.pipe(map((command) => podToServe(command, memory)));
   // To read an object may be told as news of it, so only another version of one is.
-  const changed$ = combineLatest([pods$, memory.objects.changes$]).pipe(
-    filter((known): known is [Pod, ConfigObjects] => known[0] !== undefined && known[0] !== "keep"),
-    map(changedVolumes()),
-  );
+  const changed$ = combineLatest([pods$, memory.objects.changes$]).pipe(map(changedVolumes()));
   const origins: Origins = createKeyedCell();
   const table = createVolumeTable(uid, volumes);
   const found$ = origins.anyChange$.pipe(
@@ -172,18 +168,6 @@ function podToServe(command: PodCommand, { reported: { finished } }: VolumeMemor
   if (command.phase === "terminated") return undefined;
   if (command.phase === "terminating" || finished || isTerminalPhase(command.pod.status?.phase)) return "keep";
   return command.pod;
-}
-
-/** Names the volumes that are made of other objects than at the call before. */
-function changedVolumes(): (known: readonly [Pod, ConfigObjects]) => readonly string[] {
-  const before = new Map<string, readonly unknown[]>();
-  return ([pod, objects]) =>
-    usedVolumes(pod).flatMap((volume) => {
-      const inputs = objectInputs(pod.metadata.namespace, [volume], objects);
-      if (sameItems(before.get(volume.name) ?? [], inputs)) return [];
-      before.set(volume.name, inputs);
-      return [volume.name];
-    });
 }
 
 /** What was found out about the volumes of a pod, by their names. */

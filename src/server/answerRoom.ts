@@ -1,8 +1,8 @@
 /**
- * The bodies of a server's answers, handed on in pieces, each when the client took the one before. Bounds: STALL_MS for a
- * client to take a piece; MAX_WAITING_BYTES of bodies that wait for all clients. Beyond it, an answer of the peer that holds
- * most is cut off: the one whose client took its last piece longest ago. Owns the answers that wait.
- * Differs from upstream: Go's server keeps an answer for as long as its client keeps the connection.
+ * Sends response bodies in pieces, each after the client has taken the previous one. Owns the responses in progress.
+ * Bounds: STALL_MS for a client to take a piece; MAX_WAITING_BYTES of body data pending for all clients. Above that
+ * bound, a response of the peer with the most pending data is aborted: the one without progress for the longest time.
+ * Differs from upstream: Go's server keeps a response for as long as its client keeps the connection.
  */
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
@@ -15,9 +15,9 @@ import type { Metrics } from "../ports/telemetry.ts";
 /** Longest time for a client to take a piece. */
 const STALL_MS = 60_000;
 const PIECE_BYTES = 65_536;
-/** The pods or the metrics of a node take a few MiB. */
+/** The pod list or the metrics page of a node is a few MiB. */
 const MAX_WAITING_BYTES = 128 * 1_024 * 1_024;
-/** A short answer counts for this much, since it is one more to look through. */
+/** Minimum charge for a response, which bounds the number of small responses. */
 const MIN_BYTES = 4_096;
 
 export interface AnswerRoomOptions {
@@ -27,27 +27,27 @@ export interface AnswerRoomOptions {
   readonly shedding?: Shedding | undefined;
 }
 
-/** The connection or stream of an answer. */
+/** The connection or HTTP/2 stream that carries a response. */
 type Outgoing = Pick<ServerResponse | Http2ServerResponse, "once" | "destroy">;
 
-/** See the file header. */
+/** Bounds the response bodies that wait for slow clients. See the file header. */
 export interface AnswerRoom {
   /**
-   * The same answer in pieces; `peer` is the client it is for: see `peerGroup`. `failed` hears of a body that errors; its
-   * connection or stream is destroyed, so that the client does not take the answer for complete.
+   * Returns the same response with its body in bounded pieces. `peer` identifies the client; see `peerGroup`. `failed`
+   * receives the error of a body; its connection or stream is then destroyed, so that the client sees a truncated response.
    */
   guard(answer: Response, peer: string, outgoing: Outgoing, failed: (thrown: unknown) => void): Response;
 }
 
-/** What a body tells of its way to the client. */
+/** Reports the progress of a body towards its client. */
 interface Progress {
-  /** A piece of so many bytes in memory waits for the client. */
+  /** A piece of `bytes` bytes waits for the client. */
   waits(bytes: number): void;
-  /** The client took the piece, or never will. */
+  /** The client took the piece, or has gone. */
   isTaken(): void;
 }
 
-/** Makes it, empty. */
+/** Creates an empty answer room. */
 export function createAnswerRoom({ clock, metrics, maxWaitingBytes, shedding }: AnswerRoomOptions): AnswerRoom {
   const max = maxWaitingBytes ?? MAX_WAITING_BYTES;
   const waiting = new Set<WaitingAnswer & { readonly cutOff: () => void }>();

@@ -1,6 +1,6 @@
 /**
- * What every server of the kubelet has in common: no request bodies where none is wanted, plain 404, and an answer to
- * a handler that fails. Routes are added by the server that owns the app.
+ * The base of every HTTP server of the kubelet: rejects unexpected request bodies, answers 404 in plain text and
+ * handles failures of handlers. The server that owns the app adds the routes.
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { toKubeletError } from "../core/errors.ts";
@@ -12,20 +12,26 @@ import { http2Of } from "./lastAnswer.ts";
 import { asRequest } from "./requestStage.ts";
 import type { ServerBindings } from "./serverBindings.ts";
 
-/** What a server has before its routes. */
+/** Middleware that runs before the routes. */
 export interface BaseAppOptions {
   /** Counts every request. */
   readonly count?: MiddlewareHandler;
-  /** Absent: everybody may come in. */
+  /** Absent: no authentication. */
   readonly guard?: MiddlewareHandler;
-  /** Names of this server beside localhost and addresses; a browser that uses another one is refused. Absent: any name. */
+  /**
+   * Host names of this server besides localhost and IP addresses. A browser request with another Host is rejected.
+   * Absent: any name is accepted.
+   */
   readonly names?: ReadonlySet<string>;
-  /** Answers requests, once they are let in, before anything looks at their bodies. */
+  /** Runs after the guard and before the check of request bodies. */
   readonly first?: MiddlewareHandler | undefined;
   readonly takesBody?: readonly string[];
 }
 
-/** Differs from upstream: a page whose own name leads here reads nothing from a server without authentication. */
+/**
+ * Rejects browser requests with a foreign Host header. Differs from upstream: prevents a web page from reading an
+ * unauthenticated server through DNS rebinding.
+ */
 const refuseForeignPages =
   (names: ReadonlySet<string>): MiddlewareHandler =>
   async (context, next) => {
@@ -35,10 +41,10 @@ const refuseForeignPages =
     return context.text(`403: Forbidden\n\n${why}\n`, 403);
   };
 
-/** A body of a route that takes one, in bytes. */
+/** Maximum body size for routes that accept a body, in bytes. */
 const MAX_BODY_BYTES = 1_024;
 
-/** Refuses requests with a body and ends their connection, so that nobody has to read it. */
+/** Rejects requests that have a body and closes their connection, so that the body is never read. */
 const refuseBodies =
   (takesBody: readonly string[]): MiddlewareHandler =>
   async (context, next) => {
@@ -49,11 +55,11 @@ const refuseBodies =
     return context.text("413: Request Entity Too Large", 413, http2Of(context) ? {} : { connection: "close" });
   };
 
-/** HTTP/2 needs no word for it: what goes on behind the headers is a body. */
+/** In HTTP/2, a request whose HEADERS frame does not end the stream has a body. */
 const hasUnknownLength = (context: Context): boolean =>
   context.req.header("transfer-encoding") !== undefined || http2Of(context)?.stream.endAfterHeaders === false;
 
-/** Sends clients on to the path they mean. Differs from upstream: only those who are let in. */
+/** Redirects to the cleaned path. Differs from upstream: only authorized clients are redirected. */
 const sendOn: MiddlewareHandler = async (context, next) => {
   const { incoming } = (context.env ?? {}) as Partial<ServerBindings>;
   const asked = incoming?.url ?? new URL(context.req.url).pathname;
@@ -63,7 +69,7 @@ const sendOn: MiddlewareHandler = async (context, next) => {
   return context.body(body, 307, { location: target, "content-type": "text/html; charset=utf-8" });
 };
 
-/** What no browser may take for something else, and text as upstream spells its type. */
+/** Prevents MIME sniffing, and spells the type of plain text as upstream does. */
 const plainHeaders: MiddlewareHandler = async (context, next) => {
   await next();
   const { headers } = context.res;
@@ -73,7 +79,7 @@ const plainHeaders: MiddlewareHandler = async (context, next) => {
   }
 };
 
-/** Whatever a handler throws becomes an Error: the framework hands nothing else to `onError`. */
+/** Converts anything a handler throws to an Error, because hono passes only Errors to `onError`. */
 const throwErrors: MiddlewareHandler = async (_context, next) => {
   try {
     await next();
@@ -82,7 +88,7 @@ const throwErrors: MiddlewareHandler = async (_context, next) => {
   }
 };
 
-/** An app without routes. `guard` lets requests in; small bodies are taken on the paths of `takesBody`. */
+/** Returns an app without routes. `guard` authorizes requests; the paths in `takesBody` accept small bodies. */
 export function baseApp(log: Logger, { count, names, guard, first, takesBody = [] }: BaseAppOptions = {}): Hono {
   const app = new Hono();
   app.use(plainHeaders);

@@ -1,4 +1,7 @@
-/** `/checkpoint/{namespace}/{pod}/{container}`: the runtime writes what a container is into an archive. Counterpart: checkpoint in pkg/kubelet/server. */
+/**
+ * `/checkpoint/{namespace}/{pod}/{container}`: the runtime writes a checkpoint archive of a container.
+ * Upstream: checkpoint in pkg/kubelet/server.
+ */
 import type { Context, Hono } from "hono";
 import { concat, defer, ignoreElements, lastValueFrom } from "rxjs";
 import type { Pod } from "../core/api.ts";
@@ -19,13 +22,13 @@ import { podPathOf } from "./podPaths.ts";
 export interface CheckpointRouteOptions {
   readonly queries: Pick<KubeletQueries, "pods" | "runtimePods">;
   readonly runtime: Pick<RuntimeService, "checkpointContainer">;
-  /** Where archives go. */
+  /** Directory for the archives. */
   readonly directory: string;
   readonly files: Pick<Files, "makeDirectory">;
   readonly clock: Pick<Clock, "wallTime">;
 }
 
-/** Adds it. */
+/** Adds the checkpoint route. */
 export function addCheckpointRoute(app: Hono, options: CheckpointRouteOptions): void {
   serviceRoute(app, ["POST"], "/checkpoint/:namespace/:pod/:container", (context) => checkpoint(context, options));
 }

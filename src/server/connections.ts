@@ -1,8 +1,8 @@
 /**
- * The connections of one server, in rooms: strangers, and those whose peer proved who it is, by a token or by a
- * certificate. A full room closes one of its own connections (`core/server/connectionRoom.ts`), so that nobody without
- * credentials keeps out anybody with them. Owns what it knows of a connection until that is closed.
- * Differs from upstream: Go's server has no bound but the files of its process.
+ * The connections of one server, in one pool per kind of peer: unauthenticated, by token, and by certificate. A full
+ * pool closes one of its own connections (`core/server/connectionRoom.ts`), so clients without credentials cannot
+ * displace clients that have them. Owns the state of each connection until the connection closes.
+ * Differs from upstream: the number of connections of Go's server is bounded only by its file descriptors.
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
@@ -10,27 +10,33 @@ import type { TLSSocket } from "node:tls";
 import { connectionToClose, peerGroup } from "../core/server/connectionRoom.ts";
 import type { Metrics } from "../ports/telemetry.ts";
 
-/** By what the peer of a connection is known. */
+/** The kind of peer of a connection. */
 export type Room = "strangers" | "tokens" | "certificates";
 
-/** Connections at a time, by room. */
+/** Maximum number of connections per kind of peer. */
 export type RoomSizes = Readonly<Record<Room, number>>;
 
-/** A connection, for who answers its requests. */
+/** A connection as seen by request handlers. */
 export interface Connection {
-  /** Its certificate was accepted by authorities that do not count any more. */
+  /** The authorities that accepted the client certificate are no longer trusted. */
   readonly isStale: boolean;
-  /** Takes it out of the strangers. False: that room is full of connections at work, and this one has to end. */
+  /**
+   * Moves the connection to the pool of authenticated peers. Returns false if that pool is full of busy connections;
+   * the caller must then end the connection.
+   */
   admit(room: Exclude<Room, "strangers">): boolean;
-  /** A request begins; the connection is idle again when what is returned was called for each. */
+  /** Marks the start of a request. The connection is idle again after every returned function was called. */
   work(): () => void;
 }
 
-/** See the file header. */
+/** The open connections of a server. See the file header. */
 export interface Connections {
-  /** Of a request; undefined: it was just closed. */
+  /** Returns the connection of a request; undefined if the connection was just closed. */
   of(socket: Pick<Socket, "remoteAddress" | "remotePort">): Connection | undefined;
-  /** Certificates count no more: their connections end, those at work with their last request. */
+  /**
+   * Revokes trust in client certificates: their idle connections close at once, the busy ones after the current
+   * request.
+   */
   distrust(): void;
 }
 
@@ -42,7 +48,7 @@ interface Held extends Connection {
   distrust(): void;
 }
 
-/** Watches a server that does not listen yet. */
+/** Tracks the connections of a server. Call before the server listens. */
 export function watchConnections(server: Server, sizes: RoomSizes, metrics: Metrics): Connections {
   const rooms: Readonly<Record<Room, Set<Held>>> = {
     strangers: new Set(),
@@ -50,7 +56,7 @@ export function watchConnections(server: Server, sizes: RoomSizes, metrics: Metr
     certificates: new Set(),
   };
   const byPeer = new Map<string, Held>();
-  /** Closes one connection if the room is too full; false: there is none that may be closed. */
+  /** Closes one connection if the pool is over its size. Returns false if none can be closed. */
   const makeRoom = (room: Room): boolean => {
     if (rooms[room].size <= sizes[room]) return true;
     const closed = connectionToClose(rooms[room], room === "strangers");
@@ -62,7 +68,7 @@ export function watchConnections(server: Server, sizes: RoomSizes, metrics: Metr
   };
   const admit = (held: Held, room: Room): boolean => {
     if (held.room === room || held.socket.destroyed) return true;
-    // A certificate is worth more than a token that comes with it.
+    // A certificate takes precedence over a token sent on the same connection.
     if (held.room === "certificates") return true;
     rooms[held.room].delete(held);
     held.room = room;
@@ -92,7 +98,7 @@ export function watchConnections(server: Server, sizes: RoomSizes, metrics: Metr
   };
 }
 
-/** Both ends of a connection to one listener; the same for the connection and for TLS on it. */
+/** Key of a connection, equal for the TCP socket and the TLS socket on top of it. */
 const keyOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): string =>
   `${remoteAddress} ${remotePort}`;
 

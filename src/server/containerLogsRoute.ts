@@ -1,7 +1,7 @@
 /**
- * `/containerLogs/{namespace}/{pod}/{container}`: the log of a container, `follow` until it has ended. Bounds: one piece
- * per reader, read when the one before was taken.
- * Counterpart: getContainerLogs and GetKubeletContainerLogs.
+ * `/containerLogs/{namespace}/{pod}/{container}`: the log of a container; `follow` continues until the container exits.
+ * Bound: one piece per reader, read after the previous piece was sent.
+ * Upstream: getContainerLogs and GetKubeletContainerLogs.
  */
 import type { Context, Hono } from "hono";
 import { firstValueFrom, type Observable } from "rxjs";
@@ -18,19 +18,19 @@ import type { ServerBindings } from "./serverBindings.ts";
 
 export interface ContainerLogsRouteOptions {
   readonly queries: Pick<KubeletQueries, "pods" | "runtimePods">;
-  /** Emits after they changed. */
+  /** Emits after the pods changed. */
   readonly podsChanged$: Observable<unknown>;
   readonly logs: ContainerLogs;
-  /** Gate PodLogsQuerySplitStreams: one stream may be asked for. */
+  /** Feature gate PodLogsQuerySplitStreams: a request may select stdout or stderr. */
   readonly splitStreams: boolean;
   readonly clock: Clock;
 }
 
 const TEXT = { "content-type": "text/plain; charset=utf-8" };
-/** Asks the network whether a follower that is told nothing is still there, in milliseconds. */
+/** TCP keep-alive interval that detects a vanished follower of a quiet log, in milliseconds. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** The reading of one request, and the container it is of. */
+/** The log request of a client and the container it refers to. */
 interface Wanted {
   readonly reading: Omit<LogReading, "untilEnded">;
   readonly follow: boolean;
@@ -101,7 +101,7 @@ const containerIn = (
   return undefined;
 };
 
-/** A signal for the end of a container; `stop` ends looking for it. */
+/** Returns a signal that aborts when the container exits; `stop` ends the watch. */
 function whenEnded({ id }: RuntimeContainer, { queries, podsChanged$ }: ContainerLogsRouteOptions) {
   const ended = new AbortController();
   const look = (): void => {

@@ -1,13 +1,16 @@
-/** `/debug/flags/v`: PUT sets how much is logged. Counterparts: StringFlagPutHandler of apiserver, GlogSetter of component-base. */
+/**
+ * `/debug/flags/v`: PUT sets the log verbosity.
+ * Upstream: StringFlagPutHandler of apiserver, GlogSetter of component-base.
+ */
 import type { Hono } from "hono";
 import { readVerbosity } from "../core/server/verbosity.ts";
 
-/** Sets the verbosity of every log line from now on. */
+/** Sets the verbosity for all subsequent log lines. */
 export type SetVerbosity = (verbosity: number) => void;
 
 const TEXT = { "content-type": "text/plain" };
 
-/** Adds it. The app lets bodies through to this route alone. */
+/** Adds the route. The app accepts request bodies on this path only. */
 export function addDebugFlagsRoute(app: Hono, setVerbosity: SetVerbosity): void {
   app.all("/debug/flags/v", async (context) => {
     if (context.req.method !== "PUT") return context.body("unsupported http method\n", 406, TEXT);

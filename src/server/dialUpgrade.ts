@@ -1,9 +1,11 @@
-/** Asks the runtime's streaming server for an upgrade; nothing reaches it on this connection unless it agreed. */
+/**
+ * Requests a protocol upgrade from the runtime's streaming server. No client data is sent before the runtime agrees.
+ */
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 
-/** What came of it. */
+/** Result of an upgrade request. */
 export type Dialed =
   | { readonly kind: "upgraded"; readonly answer: IncomingMessage; readonly runtime: Socket; readonly early: Buffer }
   | {
@@ -14,12 +16,12 @@ export type Dialed =
     }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Until the runtime answers, in milliseconds. */
+/** Timeout for the runtime's response, in milliseconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Of a refusal, which is passed on, in bytes. */
+/** Maximum size of a forwarded error body, in bytes. */
 const MAX_REFUSAL_BYTES = 65_536;
 
-/** `headers` are names and values in turn, Host among them; `client` is whom it is for: when it goes, so does this. */
+/** Sends the request. `headers` alternates names and values, Host included. Closing `client` cancels the request. */
 export function dialUpgrade(url: URL, method: string, headers: readonly string[], client: Socket): Promise<Dialed> {
   return new Promise((resolve) => {
     const start = url.protocol === "https:" ? httpsRequest : httpRequest;
@@ -53,7 +55,7 @@ function refusalOf(answer: IncomingMessage): Promise<Dialed> {
   return new Promise((resolve) => {
     answer.once("close", () => {
       const status = answer.statusCode ?? 500;
-      // Neither an upgrade nor a refusal.
+      // The response is neither an upgrade nor an error.
       if (status < 400) return resolve({ kind: "failed", message: `invalid upgrade response: status code ${status}` });
       resolve({
         kind: "refused",
@@ -65,7 +67,7 @@ function refusalOf(answer: IncomingMessage): Promise<Dialed> {
   });
 }
 
-/** Names and values of raw headers, in pairs. */
+/** Groups raw headers into pairs of name and value. */
 export function pairsOf(rawHeaders: readonly string[]): readonly (readonly [name: string, value: string])[] {
   const pairs: (readonly [string, string])[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? "", rawHeaders[at + 1] ?? ""]);

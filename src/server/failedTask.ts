@@ -1,8 +1,8 @@
-/** What becomes of a promise that nobody awaits: a rejection is logged and counted, and never ends the daemon. */
+/** Handles rejections of promises that are not awaited: logs and counts them, so they never terminate the daemon. */
 import { toKubeletError } from "../core/errors.ts";
 import type { Telemetry } from "../ports/telemetry.ts";
 
-/** A handler for `catch`; `task` says what failed. */
+/** Returns a handler for `catch`. `task` names the operation in the log and the metric. */
 export const failedTask =
   ({ log, metrics }: Telemetry, task: string) =>
   (thrown: unknown): void => {

@@ -1,10 +1,12 @@
 /**
- * A stream on its way to a client. A source that fails says why at the end of what it gave, since the status was sent long
- * ago; upstream does so, too.
+ * A response stream. If the source fails, the error text is appended to the body, because the status was already sent.
+ * Upstream does the same.
  */
 import { toKubeletError } from "../core/errors.ts";
 
-/** Passes the source on, a piece when it is asked for; `ended` is called once, however it ends. */
+/**
+ * Forwards the source piece by piece on demand. Calls `ended` once, when the stream completes, fails or is cancelled.
+ */
 export function guardedStream(source: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   return new ReadableStream<Uint8Array>(

@@ -1,21 +1,21 @@
 /**
- * The pace of TLS handshakes, each of which costs a millisecond or two of the event loop: beyond it connections wait
- * before anything of theirs is read. Peers take turns, and of one peer the newest connection is first, since its client
- * still waits. Bound: what waits is among the strangers of `connections.ts`.
- * Differs from upstream: Go shakes hands on all processors.
+ * Rate limit for TLS handshakes, each of which costs one or two milliseconds of the event loop. Connections above the
+ * limit wait before any data is read. Peers are served round robin; within a peer the newest connection is first,
+ * because its client most likely still waits. Bound: waiting connections count as unauthenticated in `connections.ts`.
+ * Differs from upstream: Go performs handshakes on all processors.
  */
 import type { Server } from "node:https";
 import type { Socket } from "node:net";
 import { peerGroup } from "../core/server/connectionRoom.ts";
 import type { Clock } from "../ports/clock.ts";
 
-/** Handshakes that may begin at once. */
+/** Handshakes allowed in a burst. */
 const BURST = 128;
-/** After that, this many each period. A busy event loop is late for its timers and makes up for none. */
+/** Handshakes per period after the burst. A busy event loop delays the timers, and missed periods are not made up. */
 const PER_PERIOD = 2;
 const PERIOD_MS = 10;
 
-/** Takes over the connections of a server that has no listeners for them but its own. */
+/** Paces the connections of a server that has only its built-in connection listeners. */
 export function paceHandshakes(server: Server, { scheduler }: Clock): void {
   const begins = server.listeners("connection") as ((this: Server, socket: Socket) => void)[];
   server.removeAllListeners("connection");
@@ -34,7 +34,7 @@ export function paceHandshakes(server: Server, { scheduler }: Clock): void {
     if (isRefilling) scheduler.schedule(refill, PERIOD_MS);
   };
   server.on("connection", (socket: Socket) => {
-    // It may be reset before TLS hears of it.
+    // The client may reset the connection before TLS attaches its own error listener.
     socket.on("error", () => {});
     if (left > 0) {
       left -= 1;
@@ -45,10 +45,10 @@ export function paceHandshakes(server: Server, { scheduler }: Clock): void {
   });
 }
 
-/** Of those closed meanwhile, so many are kept at most before they are looked for. */
+/** Maximum number of closed sockets in the queue before they are removed. */
 const MAX_CLOSED = 1_024;
 
-/** Sockets by peer; the next is the newest of the peer that waited longest for its turn. */
+/** Waiting sockets by peer. The next socket is the newest of the peer that waited longest. */
 function turns() {
   const byPeer = new Map<string, Socket[]>();
   let count = 0;

@@ -52,7 +52,10 @@ export function addHealthzRoutes(app: Hono, queries: KubeletQueries, { log, metr
   onlyReads(app, "/healthz/:check", (context) => checkAnswer(context, queries, metrics));
 }
 
-/** Bad manifests do not make a node unhealthy, so they are no check. The reasons may quote a manifest and stay hidden. */
+/**
+ * Invalid manifests do not make a node unhealthy, so they only cause warnings. The reasons may quote a manifest and are
+ * not shown.
+ */
 function manifestWarnings(problems: readonly ManifestProblem[]): readonly string[] {
   if (problems.length === 0) return [];
   const manifests = new Set(problems.map(({ origin }) => origin)).size;

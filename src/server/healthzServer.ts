@@ -1,4 +1,4 @@
-/** The health server on healthzBindAddress:healthzPort: `/healthz` and its checks, nothing else, no authentication. */
+/** The health server on healthzBindAddress:healthzPort: serves `/healthz` and its checks without authentication. */
 import type { Observable } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
@@ -13,7 +13,7 @@ export interface HealthzServerOptions {
   readonly queries: KubeletQueries;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** Of this node; see `BaseAppOptions`. */
+  /** Host names of this node; see `BaseAppOptions`. */
   readonly names: ReadonlySet<string>;
   readonly limits?: ServerLimits;
 }

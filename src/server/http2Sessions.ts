@@ -1,8 +1,8 @@
 /**
- * HTTP/2 on connections of an HTTPS server whose clients agreed on it in the handshake; all others stay the HTTPS
- * server's, upgrades among them. Owns the sessions. Bounds: times and header sizes as for HTTP/1.1 (64 KiB of headers until
- * the client has taken note), streams at a time.
- * Counterpart: net/http's own HTTP/2.
+ * HTTP/2 for connections that negotiated it in the TLS handshake. All others, including upgrades, stay with the HTTPS
+ * server. Owns the sessions. Bounds: timeouts and header sizes as for HTTP/1.1 (64 KiB of headers until the client has
+ * acknowledged the settings), streams per connection.
+ * Upstream: HTTP/2 of net/http.
  */
 import {
   createServer,
@@ -14,34 +14,37 @@ import {
 import type { Server } from "node:https";
 import type { TLSSocket } from "node:tls";
 
-/** What is offered in the handshake, the first preferred. */
+/** ALPN protocols in order of preference. */
 export const PROTOCOLS = ["h2", "http/1.1"];
 
-/** Streams of one connection at a time; upstream's 250 are many for a client that may be anybody. */
+/**
+ * Maximum number of concurrent streams per connection. Upstream allows 250, which is a lot for an unauthenticated
+ * client.
+ */
 const MAX_STREAMS = 100;
 /**
- * Streams that a client may cancel at once, and per second; one that cancels more is told to go away. The library's own
- * 1000 at once keep the event loop busy for a second.
+ * Allowed stream resets: in a burst, and per second. A client that exceeds them receives GOAWAY. The default burst of
+ * 1000 keeps the event loop busy for a second.
  */
 const STREAM_RESETS = { streamResetBurst: 100, streamResetRate: 33 };
 
-/** Those of `ServerLimits` that count here. */
+/** The part of `ServerLimits` that applies to HTTP/2. */
 export interface Http2Limits {
-  /** Until the first request. */
+  /** Time until the first request. */
   readonly headersTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly maxHeaderBytes: number;
 }
 
-/** The sessions there are. */
+/** The open HTTP/2 sessions of a server. */
 export interface Http2Sessions {
-  /** Lets them end what is under way, and nothing more. */
+  /** Lets requests in progress finish and accepts no new ones. */
   retire(): void;
-  /** Ends them. */
+  /** Closes all sessions. */
   close(): void;
 }
 
-/** Takes over what agreed on HTTP/2. `server` has to offer PROTOCOLS. */
+/** Serves the connections that negotiated HTTP/2. `server` must offer PROTOCOLS. */
 export function serveHttp2(
   server: Server,
   listener: (incoming: Http2ServerRequest, outgoing: Http2ServerResponse) => void,
@@ -64,7 +67,7 @@ export function serveHttp2(
     session.on("timeout", () => session.destroy());
     session.setTimeout(limits.headersTimeoutMs);
     session.on("stream", (stream: ServerHttp2Stream) => {
-      // A route that takes its time may have allowed the session more.
+      // A slow route may have set a longer timeout.
       if (count.streams === 0) session.setTimeout(limits.idleTimeoutMs);
       count.streams += 1;
       stream.once("close", () => {
@@ -80,7 +83,8 @@ export function serveHttp2(
       for (const each of http1) each.call(server, socket);
       return;
     }
-    // Half an end is one, unlike for the streams of HTTP/1.1: whoever asks for nothing more waits for nothing.
+    // Unlike HTTP/1.1, a half-closed connection is closed: a client that sends no more HTTP/2 frames cannot receive a
+    // response.
     socket.once("end", () => socket.destroy());
     http2.emit("connection", socket);
   });

@@ -1,7 +1,6 @@
 /**
- * The authenticated server: everything the kubelet serves, over TLS, each request let in by the guard first.
- * `kubeletApp` is the list of its routes. Counterpart: NewServer and ListenAndServeKubeletServer in
- * pkg/kubelet/server/server.go.
+ * The authenticated server: all kubelet routes over TLS, each behind the guard. `kubeletApp` lists the routes.
+ * Upstream: NewServer and ListenAndServeKubeletServer in pkg/kubelet/server/server.go.
  */
 import type { Hono } from "hono";
 import type { Observable } from "rxjs";
@@ -38,7 +37,7 @@ import { createUpgrades } from "./upgrades.ts";
 import { addVolumesRoutes } from "./volumesRoute.ts";
 import { addFlagzRoute, addStatuszRoute, type StatuszFacts } from "./zPageRoutes.ts";
 
-/** Switches of KubeletConfiguration. */
+/** Handler switches of KubeletConfiguration. */
 export interface HandlerSwitches {
   readonly enableDebuggingHandlers: boolean;
   readonly enableProfilingHandler: boolean;
@@ -67,16 +66,16 @@ export interface KubeletAppOptions {
   readonly access: Pick<GuardOptions, "authenticate" | "authorize" | "rules">;
   readonly handlers: HandlerSwitches;
   readonly gates: HandlerGates;
-  /** Values by flag, as `/flagz` shows them. */
+  /** Flag values as shown on `/flagz`. */
   readonly flags: ReadonlyMap<string, string>;
   readonly process: Pick<StatuszFacts, "version" | "platform">;
   readonly setVerbosity: SetVerbosity;
-  /** The configuration in force, in its wire form and without secrets. */
+  /** The effective configuration in its wire form, without secrets. */
   readonly configuration: Readonly<Record<string, unknown>>;
   readonly metricsPage: MetricsPage;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** Absent: this server answers as a kubelet and nothing else. */
+  /** Absent: the server has only the kubelet's own routes. */
   readonly localApi?: LocalApiOptions | undefined;
 }
 
@@ -84,13 +83,13 @@ export interface KubeletServerOptions extends KubeletAppOptions {
   readonly address: string;
   readonly port: number;
   readonly secure: SecureListener;
-  /** Of exec, attach and port-forward, in milliseconds. */
+  /** Idle timeout of exec, attach and port-forward streams, in milliseconds. */
   readonly streamIdleTimeoutMs: number;
   readonly limits?: ServerLimits;
   readonly shedding?: Shedding | undefined;
 }
 
-/** Streams are connections that stay: more of them than a server of short answers has. */
+/** Allows more connections than a server of short responses, because streams are long-lived. */
 export const KUBELET_SERVER_LIMITS: ServerLimits = {
   ...SERVER_LIMITS,
   rooms: { strangers: 512, tokens: 512, certificates: 1_024 },
@@ -103,7 +102,7 @@ const KUBELET_PATHS: ReadonlySet<string> = new Set([
   ...["logs", "debug", "flagz", "statusz"],
 ]);
 
-/** The routes, without a listener. */
+/** Returns the routes without a listener. */
 export function kubeletApp(options: KubeletAppOptions): Hono {
   const { queries, telemetry, clock, handlers } = options;
   const { log, metrics } = telemetry;
@@ -126,7 +125,7 @@ export function kubeletApp(options: KubeletAppOptions): Hono {
   return app;
 }
 
-/** What upstream serves with `enableDebuggingHandlers` alone. */
+/** Adds the routes that upstream serves only with `enableDebuggingHandlers`. */
 function addDebuggingRoutes(app: Hono, options: KubeletAppOptions): void {
   const { queries, clock, handlers, gates } = options;
   if (handlers.enableSystemLogHandler) {

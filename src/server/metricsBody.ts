@@ -1,15 +1,16 @@
 /**
- * A page of metrics as an answer: made piece by piece as the client takes it, so that neither the page nor the time to
- * print it is ever there in one piece; compressed, off the event loop, for who takes that. Counterpart: promhttp.
+ * A metrics page as a response body. The page is rendered piece by piece as the client takes it, which bounds both the
+ * memory and the time without a break of the event loop. Gzip runs off the event loop.
+ * Upstream: promhttp.
  */
 import type { Context } from "hono";
 import { lastValueFrom, timer } from "rxjs";
 import type { Clock } from "../ports/clock.ts";
 
-/** Text handed on at once, in characters at least. */
+/** Minimum length of a piece, in characters. */
 const PIECE_LENGTH = 32_768;
 
-/** Answers 200 with these texts one after the other, and lets the event loop go between two pieces. */
+/** Responds 200 with the concatenated texts and yields to the event loop between two pieces. */
 export function metricsAnswer(
   context: Context,
   texts: Iterable<string>,
@@ -27,7 +28,7 @@ function bodyOf(texts: Iterable<string>, { scheduler }: Clock): ReadableStream<U
   const encoder = new TextEncoder();
   return new ReadableStream(
     {
-      // A fast client takes piece after piece without any wait of its own.
+      // A fast client pulls without delay, so the timer yields to other work.
       pull: async (controller) => {
         await lastValueFrom(timer(0, scheduler));
         let piece = "";
@@ -47,6 +48,6 @@ function bodyOf(texts: Iterable<string>, { scheduler }: Clock): ReadableStream<U
   );
 }
 
-/** Whether gzip is named, and not with a weight of 0. */
+/** Returns whether the header accepts gzip with a weight above 0. */
 const acceptsGzip = (header: string | undefined): boolean =>
   (header ?? "").split(",").some((each) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(each));

@@ -7,7 +7,7 @@ import type { NodeStats } from "../ports/nodeStats.ts";
 import type { MetricsPage } from "../ports/telemetry.ts";
 import { onlyReads } from "./onlyMethods.ts";
 
-/** Adds the main page, which waits until disks are measured, that of the probes and that of health checks. */
+/** Adds the main page, which waits for the disk measurements, and the pages of probes and of health checks. */
 export function addMetricsRoute(
   app: Hono,
   page: MetricsPage,

@@ -1,11 +1,11 @@
-/** Routes for some methods; every other method on the same path is answered with 405 and the methods allowed. */
+/** Routes restricted to certain methods. Other methods on the same path receive 405 and an Allow header. */
 import type { Context, Hono } from "hono";
 import { takes } from "../core/server/accept.ts";
 
-/** Answers one request. */
+/** Handles one request. */
 export type RouteHandler = (context: Context) => Response | Promise<Response>;
 
-/** Adds a route. */
+/** Adds a route for the given methods. */
 export function onlyMethods(app: Hono, methods: readonly string[], path: string, answer: RouteHandler): void {
   const allow = methods.join(", ");
   app.all(path, (context) =>
@@ -13,16 +13,16 @@ export function onlyMethods(app: Hono, methods: readonly string[], path: string,
   );
 }
 
-/** Adds a page: read by GET, and its headers alone by HEAD. Upstream answers every method as it does GET. */
+/** Adds a page for GET and HEAD. Differs from upstream: other methods receive 405, not the answer of GET. */
 export const onlyReads = (app: Hono, path: string, answer: RouteHandler): void =>
   onlyMethods(app, ["GET", "HEAD"], path, answer);
 
-/** Adds a route of a service: a slash behind its path is the same path, and HEAD is a method like any other. */
+/** Adds a route that also matches with a trailing slash. HEAD is allowed only if `methods` lists it. */
 export function serviceRoute(app: Hono, methods: readonly string[], path: string, answer: RouteHandler): void {
   for (const each of [path, `${path}/`]) onlyMethods(app, methods, each, answer);
 }
 
-/** The answer of a route with JSON alone, for who takes that. */
+/** Responds with JSON, or with 406 if the client does not accept it. */
 export const jsonFor = (context: Context, json: () => string): Response =>
   takes(context.req.header("accept"), "application/json")
     ? context.body(json(), 200, { "content-type": "application/json" })

@@ -1,32 +1,32 @@
 /**
- * Requests of one HTTP/1.1 connection, one after the other: a client may send the next ones before it has its answer, and
- * Node's parser hands over all of them at once. Bound: MAX_WAITING requests wait on a connection; one more closes it.
- * Differs from upstream: Go reads a request only after it answered the one before. A client that sends ahead has to
- * expect that its connection closes (RFC 9112, 9.3.2).
+ * Serializes the requests of an HTTP/1.1 connection: a client may pipeline requests, and Node's parser emits all of
+ * them at once. Bound: MAX_WAITING requests wait per connection; one more closes the connection.
+ * Differs from upstream: Go reads a request only after it answered the previous one. A pipelining client must expect
+ * that the connection closes (RFC 9112, 9.3.2).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Http2ServerRequest } from "node:http2";
 import type { Socket } from "node:net";
 import type { RequestListener } from "./requestListener.ts";
 
-/** Each holds its headers. */
+/** Maximum number of waiting requests per connection. Each holds its headers in memory. */
 export const MAX_WAITING = 16;
 
-/** The order of requests on the connections of one server. */
+/** The request queues of one server's connections. */
 export interface Pipelining {
-  /** Hears of every request. */
+  /** Receives every request. */
   readonly listener: RequestListener;
-  /** Whether a request is being answered on this connection. */
+  /** Returns whether a request is in progress on this connection. */
   isBusy(socket: Socket): boolean;
 }
 
-/** Hands requests on to `answer`; those of HTTP/2 have an order of their own. */
+/** Forwards requests to `answer` one at a time per connection. HTTP/2 requests are forwarded at once. */
 export function pipelining(answer: RequestListener): Pipelining {
   const queues = new WeakMap<Socket, (() => void)[]>();
   const begin = (incoming: IncomingMessage, outgoing: ServerResponse, socket: Socket): void => {
     outgoing.once("close", () => {
       const next = queues.get(socket)?.shift();
-      // Behind the last answer of a connection nobody reads another one.
+      // After the last response of a connection no other response is sent.
       if (next === undefined || socket.destroyed || socket.writableEnded) queues.delete(socket);
       else next();
     });

@@ -1,4 +1,4 @@
-/** URLs that name a pod, with or without its UID, and perhaps a container. */
+/** URL patterns of pods and containers, with and without the pod UID. */
 import type { Context } from "hono";
 import type { PodPath } from "../core/server/podTargets.ts";
 
@@ -8,7 +8,7 @@ export const POD_PATHS: readonly string[] = ["/:namespace/:pod", "/:namespace/:p
 /** `/{namespace}/{pod}/{container}` and `/{namespace}/{pod}/{uid}/{container}`. */
 export const POD_AND_CONTAINER: readonly string[] = ["/:namespace/:pod/:container", "/:namespace/:pod/:uid/:container"];
 
-/** What the URL of a request names. */
+/** Returns the pod and container named by the URL. */
 export function podPathOf(context: Context): PodPath {
   const { namespace = "", pod = "", uid, container } = context.req.param() as Readonly<Record<string, string>>;
   return {

@@ -1,7 +1,7 @@
 /**
- * `/debug/pprof/`: profiles of this process in the formats of its own tools. `profile` and `heap` watch it for `?seconds`
- * and open in Chrome's developer tools. Bounds: one profile at a time, a minute each.
- * Differs from upstream: no Go profiles, since there is no Go.
+ * `/debug/pprof/`: profiles of this process for Chrome's developer tools. `profile` and `heap` record for `?seconds`.
+ * Bounds: one profile at a time, one minute each.
+ * Differs from upstream: V8 profiles instead of Go profiles.
  */
 import type { Session } from "node:inspector/promises";
 import type { Context, Hono } from "hono";

@@ -1,7 +1,7 @@
 /**
- * Hands an upgraded connection on to the runtime's streaming server, byte for byte: SPDY and WebSocket are the business
- * of both ends. Each side is read only as fast as the other takes it; the end of one direction is passed on, the other
- * goes on. Counterpart: UpgradeAwareHandler of apimachinery.
+ * Forwards an upgraded connection to the runtime's streaming server without interpreting SPDY or WebSocket data. Each
+ * direction has back-pressure. When one direction ends, the other continues.
+ * Upstream: UpgradeAwareHandler of apimachinery.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -10,21 +10,21 @@ import { withoutToken } from "../core/auth/bearerToken.ts";
 import { dialUpgrade, pairsOf } from "./dialUpgrade.ts";
 import { answerRaw, headText } from "./rawAnswer.ts";
 
-/** A connection to hand on, and where to. */
+/** A connection to forward and its target. */
 export interface ProxyUpgradeOptions {
   readonly incoming: IncomingMessage;
   readonly socket: Socket;
-  /** What came behind the request's head. */
+  /** Data received after the request's head. */
   readonly head: Buffer;
   readonly url: URL;
-  /** Time without a byte in either direction, in milliseconds; 0 is no limit. */
+  /** Idle timeout for both directions together, in milliseconds; 0 disables it. */
   readonly idleTimeoutMs: number;
 }
 
-/** A timer's longest time. */
+/** Maximum delay of a Node timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Resolves when the connection is closed. Never rejects: what goes wrong is told to the client. */
+/** Resolves when the connection is closed. Never rejects: errors are reported to the client. */
 export async function proxyUpgrade(options: ProxyUpgradeOptions): Promise<void> {
   const { incoming, socket, head, url } = options;
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
@@ -44,15 +44,15 @@ export async function proxyUpgrade(options: ProxyUpgradeOptions): Promise<void> 
   await closed;
 }
 
-/** Closes connections without a byte in either direction for so many milliseconds; 0 is never. */
+/** Closes the connections after `idleTimeoutMs` without data in either direction; 0 disables it. */
 export function limitIdleness(sockets: readonly Socket[], idleTimeoutMs: number): void {
   for (const socket of sockets) socket.setTimeout(Math.min(idleTimeoutMs, MAX_TIMEOUT_MS), () => socket.destroy());
 }
 
-/** Whose connection it was is no business of the runtime. */
+/** Headers that are not forwarded, because they identify the client. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(["host", "authorization", "cookie", "content-length"]);
 
-/** Names and values in turn, without what is about the client. */
+/** Returns the headers to forward as alternating names and values, without those about the client. */
 export function forwardedHeaders({ rawHeaders }: IncomingMessage): string[] {
   return pairsOf(rawHeaders).flatMap(([name, value]) => {
     const known = name.toLowerCase();
@@ -63,10 +63,10 @@ export function forwardedHeaders({ rawHeaders }: IncomingMessage): string[] {
   });
 }
 
-/** One way, until it has ended or one side broke. */
+/** Pipes one direction until the source ends or either side fails. */
 function follow(from: Duplex, to: Duplex): void {
   from.on("error", () => from.destroy());
-  // What it had sent still goes out.
+  // Data that was already received is still delivered.
   from.once("close", () => void (to.destroyed || to.end(() => to.destroy())));
   from.pipe(to);
 }

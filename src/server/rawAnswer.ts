@@ -1,13 +1,13 @@
-/** Answers on a bare connection: of requests for an upgrade, which the HTTP server lets go of. */
+/** Responses on a raw socket, for upgrade requests, which Node's HTTP server detaches. */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** For a client to take its answer and close its end, in milliseconds. */
+/** Time for a client to take a piece of its response and to close its end, in milliseconds. */
 const LINGER_MS = 5_000;
 
-/** The head of an answer, its empty line included. */
+/** Returns the head of a response including the empty line. */
 export const headText = (
   status: number,
   reason: string,
@@ -15,7 +15,7 @@ export const headText = (
 ): string =>
   [`HTTP/1.1 ${status} ${reason}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), "", ""].join("\r\n");
 
-/** The head of an answer behind which the connection ends. */
+/** Returns the head of a response that closes the connection. */
 function lastHead(
   status: number,
   headers: Iterable<readonly [name: string, value: string]>,
@@ -25,7 +25,7 @@ function lastHead(
   return headText(status, STATUS_CODES[status] ?? "", [...kept, ...own, ["Connection", "close"]]);
 }
 
-/** False: there is nobody to answer. Otherwise the client has so long to take each piece of its answer. */
+/** Returns false if the client has disconnected. Otherwise sets the timeout for each piece of the response. */
 function canAnswer(socket: Socket): boolean {
   if (socket.destroyed || socket.writableEnded) return false;
   socket.setTimeout(LINGER_MS, () => socket.destroy());
@@ -33,7 +33,7 @@ function canAnswer(socket: Socket): boolean {
   return true;
 }
 
-/** Answers with a text, if the connection is still there, and ends it. */
+/** Sends a text response, if the client is still connected, and closes the connection. */
 export function answerRaw(
   socket: Socket,
   status: number,
@@ -45,7 +45,10 @@ export function answerRaw(
   socket.end(`${lastHead(status, headers, [length])}${body}`);
 }
 
-/** Answers with what a route said, as the client takes it, and ends the connection. Never rejects: the client may go. */
+/**
+ * Sends the response of a route with back-pressure and closes the connection. Never rejects, even if the client
+ * disconnects.
+ */
 export async function answerResponse(socket: Socket, { status, headers, body }: Response): Promise<void> {
   if (!canAnswer(socket)) return body?.cancel();
   socket.write(lastHead(status, headers));

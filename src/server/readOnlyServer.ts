@@ -1,7 +1,7 @@
 /**
  * The read-only server: pods, their timelines and volumes, health and metrics over plain HTTP without authentication.
- * Debugging routes exist on the authenticated server only and say so here.
- * Differs from upstream: `/runningpods/` is served here too, since not every node has an authenticated server beside it.
+ * Debugging routes exist only on the authenticated server and answer 405 here.
+ * Differs from upstream: also serves `/runningpods/`, because not every node has an authenticated server.
  */
 import type { Hono } from "hono";
 import type { Observable } from "rxjs";
@@ -29,7 +29,7 @@ export interface ReadOnlyServerOptions {
   readonly metricsPage: MetricsPage;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** Of this node; see `BaseAppOptions`. */
+  /** Host names of this node; see `BaseAppOptions`. */
   readonly names: ReadonlySet<string>;
   readonly limits?: ServerLimits;
   readonly shedding?: Shedding | undefined;
@@ -48,7 +48,7 @@ export const READ_ONLY_PATHS: ReadonlySet<string> = new Set([
   ...["run", "exec", "attach", "portForward", "containerLogs", "pprof", "logs"],
 ]);
 
-/** The routes; without a listener, for tests and for a server with authentication in front. */
+/** Returns the routes without a listener, for tests and for a server with authentication. */
 export function readOnlyApp(options: Omit<ReadOnlyServerOptions, "address" | "port" | "limits">): Hono {
   const { queries, metricsPage, telemetry, clock } = options;
   const count = countRequests({

@@ -1,4 +1,7 @@
-/** An app as the listener of a server of HTTP/1.1 or HTTP/2. A fault of the adapter ends its connection, and no more. */
+/**
+ * Adapts an app to the listener of an HTTP/1.1 or HTTP/2 server. A failure of the adapter closes only the connection
+ * concerned.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { getRequestListener } from "@hono/node-server";
@@ -11,13 +14,13 @@ import type { Connections } from "./connections.ts";
 import { failedTask } from "./failedTask.ts";
 import { requestStage } from "./requestStage.ts";
 
-/** Hears of each request. */
+/** Receives each request. */
 export type RequestListener = (
   incoming: IncomingMessage | Http2ServerRequest,
   outgoing: ServerResponse | Http2ServerResponse,
 ) => void;
 
-/** Makes it. */
+/** Creates the listener. */
 export function requestListener(
   app: Pick<Hono, "fetch">,
   connections: Connections,

@@ -1,11 +1,14 @@
-/** `POST /debug/rxlet/pods/{namespace}/{name}/retry`: a pod that waits in a backoff tries again at once. Ours; upstream has none. */
+/**
+ * `POST /debug/rxlet/pods/{namespace}/{name}/retry`: resets the backoffs of a pod, so it retries at once. Not in
+ * upstream.
+ */
 import type { Hono } from "hono";
 import { unknownPodMessage } from "../core/timeline/unknownPod.ts";
 import type { KubeletCommands } from "../ports/kubeletCommands.ts";
 import type { KubeletQueries } from "../ports/kubeletQueries.ts";
 import { onlyMethods } from "./onlyMethods.ts";
 
-/** Adds it. */
+/** Adds the retry route. */
 export function addRetryRoute(
   app: Hono,
   commands: KubeletCommands,

@@ -1,4 +1,4 @@
-/** What makes a listener one of TLS: certificates that come one after the other, and the rules of a handshake. */
+/** TLS settings of a listener: certificates that rotate, and handshake options. */
 import { createServer } from "node:https";
 import { createSecureContext, getCiphers, type SecureContextOptions } from "node:tls";
 import { filter, map, type Observable } from "rxjs";
@@ -6,30 +6,30 @@ import type { TlsIdentity } from "../core/api/clientConfig.ts";
 import { type KubeletError, kubeletError, toKubeletError } from "../core/errors.ts";
 import { opensslCiphers, opensslGroups, opensslVersion } from "../core/config/tlsNames.ts";
 
-/** Of KubeletConfiguration. */
+/** TLS fields of KubeletConfiguration. */
 export interface TlsSettings {
   readonly tlsCipherSuites: readonly string[];
   readonly tlsMinVersion: string;
   readonly tlsCurvePreferences: readonly number[];
 }
 
-/** Certificate and key of the server, and the authorities of its clients. */
+/** Certificate and key of the server, and the authorities for client certificates. */
 export interface TlsMaterial {
   readonly identity: TlsIdentity;
-  /** As PEM; undefined: clients are not asked for certificates. */
+  /** PEM; undefined if clients are not asked for certificates. */
   readonly clientAuthorities: string | undefined;
 }
 
 export interface SecureListener {
   readonly createServer: typeof createServer;
   readonly options: { readonly requestCert: boolean; readonly rejectUnauthorized: false };
-  /** The first opens the listener. */
+  /** The first emission opens the listener. */
   readonly contexts$: Observable<SecureContextOptions>;
 }
 
 /**
- * Makes it. Whether clients are asked for certificates is settled at the start. What cannot be used is told to
- * `onProblem`; the last one stays in use.
+ * Creates the listener settings. Whether clients are asked for certificates is fixed at start. Unusable material is
+ * reported to `onProblem`, and the previous one stays in use.
  */
 export const secureListener = (
   material$: Observable<TlsMaterial>,

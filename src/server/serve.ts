@@ -1,6 +1,7 @@
 /**
- * One HTTP or HTTPS listener as an Observable. Owns its socket and connections; both end with the subscription. Bounds:
- * time for handshake, headers and request, idle and response time, header size, body size, number of connections.
+ * An HTTP or HTTPS listener as an Observable. Owns its socket and connections, which close with the subscription.
+ * Bounds: time for handshake, headers and request, idle and response time, header size, body size, number of
+ * connections.
  * Upstream: http.Server as the kubelet configures it.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
@@ -22,7 +23,7 @@ import { requestListener } from "./requestListener.ts";
 import type { SecureListener } from "./secureListener.ts";
 import type { Upgrades } from "./upgrades.ts";
 
-/** Where a server listens; the port is the real one when 0 was asked for. */
+/** Address of a listening server; `port` is the actual port if 0 was requested. */
 export interface ListeningAddress {
   readonly address: string;
   readonly port: number;
@@ -31,19 +32,19 @@ export interface ListeningAddress {
 /** Times in milliseconds, sizes in bytes. */
 export interface ServerLimits {
   readonly headersTimeoutMs: number;
-  /** Until the whole request has arrived. */
+  /** Time until the whole request has arrived. */
   readonly requestTimeoutMs: number;
-  /** Without a byte in either direction: also a client that does not read its answer. */
+  /** Time without data in either direction; also bounds a client that does not read its response. */
   readonly idleTimeoutMs: number;
-  /** Between two requests on one connection. */
+  /** Time between two requests on a connection. */
   readonly keepAliveTimeoutMs: number;
   readonly maxHeaderBytes: number;
   readonly rooms: RoomSizes;
 }
 
 /**
- * Differs from upstream: far tighter (four hours for a request there), since none of these routes takes a body or
- * streams. A server with exec and log streams brings its own.
+ * Differs from upstream: much tighter (upstream allows four hours per request), because none of these routes takes a
+ * large body or streams. A server with exec and log streams overrides them.
  */
 export const SERVER_LIMITS: ServerLimits = {
   headersTimeoutMs: 10_000,
@@ -60,25 +61,25 @@ export interface ServeOptions {
   readonly clock: Clock;
   readonly shedding?: Shedding | undefined;
   readonly address: string;
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   readonly limits?: ServerLimits;
   /** Absent: plain HTTP. */
   readonly secure?: SecureListener;
-  /** Absent: nothing is upgraded. */
+  /** Absent: no protocol upgrades. */
   readonly upgrades?: Upgrades;
 }
 
 /**
- * Listens while subscribed: emits the address once, then stays open. With TLS it listens from the first certificate
- * on; a new one counts for new connections. Once the authorities of clients change, no certificate counts that older ones
- * accepted: its client has to show it again on another connection.
+ * Listens while subscribed: emits the address once, then stays open. With TLS it starts to listen at the first
+ * certificate; new connections use the latest one. When the client authorities change, connections whose client
+ * certificates the old authorities accepted close, and their clients have to connect again.
  *
  *     subscribe     --L-----...
  *     port in use   --#
  *
- * Cancels: closes the listener and every connection at once. Errors: KubeletError with reason `ListenFailed` naming
- * address and port. Bound: see ServerLimits.
+ * Cancels: closes the listener and all connections at once. Errors: KubeletError with reason `ListenFailed`, naming
+ * address and port. Bounds: see ServerLimits.
  */
 export function serve(options: ServeOptions): Observable<ListeningAddress> {
   const { address, port, secure, upgrades } = options;
@@ -124,14 +125,14 @@ export function serve(options: ServeOptions): Observable<ListeningAddress> {
 interface BoundedServer {
   readonly server: Server | SecureServer;
   readonly connections: Connections;
-  /** Absent: clients of plain HTTP cannot agree on it. */
+  /** Absent for plain HTTP, where HTTP/2 is not negotiated. */
   readonly http2: Http2Sessions | undefined;
 }
 
 function boundedServer(options: ServeOptions): BoundedServer {
   const { app, telemetry, clock, limits = SERVER_LIMITS, secure, upgrades } = options;
   const { headersTimeoutMs, requestTimeoutMs } = limits;
-  // A connection that still owes an answer is not handed on.
+  // A connection with a response in progress cannot be upgraded.
   const mayUpgrade = (asked: IncomingMessage): boolean =>
     upgrades?.isWanted(asked) === true && !requests.isBusy(asked.socket);
   const bounds = {
@@ -175,7 +176,7 @@ const LISTEN_FAILURES: ReadonlyMap<string, readonly [code: ErrorCode, why: strin
   ["ENOTFOUND", ["InvalidArgument", "that is not an address of this machine"]],
 ]);
 
-/** Why a server cannot listen, naming address, port and system error. */
+/** Returns the error for a failed listen, with address, port and system error. */
 export function listenError(address: string, port: number, error: NodeJS.ErrnoException): KubeletError {
   const [code, why] = LISTEN_FAILURES.get(error.code ?? "") ?? ["Io" as const, error.message];
   const host = address.includes(":") ? `[${address}]` : address;

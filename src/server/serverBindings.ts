@@ -1,25 +1,25 @@
-/** What a handler finds beside the request: the connection it came on. */
+/** The connection of a request, as handlers see it. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ProcessStreams } from "../core/server/streamOptions.ts";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Connection } from "./connections.ts";
 
-/** A request that asks for another protocol on its connection. */
+/** A request for a protocol upgrade. */
 export interface UpgradeRequest {
-  /** Hands the connection on to this URL; resolves when both ends are closed, or the other side refused. */
+  /** Forwards the connection to this URL. Resolves when both ends are closed, or the target rejected the upgrade. */
   proxyTo(url: URL): Promise<void>;
-  /** The same for a WebSocket with v5 channels, which the runtime gets as SPDY. */
+  /** Like proxyTo, for a v5 WebSocket client; the runtime receives SPDY. */
   translateTo(url: URL, streams: ProcessStreams): Promise<void>;
-  /** The same for a WebSocket that carries SPDY. */
+  /** Like proxyTo, for a WebSocket client that tunnels SPDY. */
   tunnelTo(url: URL): Promise<void>;
 }
 
 /** `context.env` of an app behind `serve`. */
 export interface ServerBindings {
   readonly incoming: IncomingMessage | Http2ServerRequest;
-  /** Absent for an upgrade. */
+  /** Absent for an upgrade request. */
   readonly outgoing?: ServerResponse | Http2ServerResponse;
   readonly upgrade?: UpgradeRequest;
-  /** Absent once it is closed. */
+  /** Absent after the connection has closed. */
   readonly connection?: Connection | undefined;
 }

@@ -16,7 +16,7 @@ import { onlyReads, serviceRoute } from "./onlyMethods.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Adds them. */
+/** Adds the stats routes. */
 export function addStatsRoutes(app: Hono, stats: NodeStats, log: Logger, clock: Clock): void {
   const headers = metricsHeaders(clock.wallTime());
   const summary = async (context: Context): Promise<Response> => {

@@ -1,7 +1,7 @@
 /**
- * `/exec`, `/attach` and `/portForward`: the runtime says where the stream is served, and the connection goes there;
- * `/run`: a command's whole output. Counterparts: getExec, getAttach, getPortForward, getRun in
- * pkg/kubelet/server/server.go.
+ * `/exec`, `/attach` and `/portForward`: the runtime returns the URL of the stream, and the connection is forwarded
+ * there. `/run`: returns the complete output of a command.
+ * Upstream: getExec, getAttach, getPortForward, getRun in pkg/kubelet/server/server.go.
  */
 import type { Context, Hono } from "hono";
 import { firstValueFrom } from "rxjs";
@@ -22,20 +22,20 @@ import { podPathOf, POD_AND_CONTAINER, POD_PATHS } from "./podPaths.ts";
 import { CLOSE_SIGNAL_PROTOCOL, offeredProtocols, tunnelledProtocols } from "../streaming/subprotocols.ts";
 import type { ServerBindings, UpgradeRequest } from "./serverBindings.ts";
 
-/** What the routes use of the runtime. */
+/** Runtime calls used by the routes. */
 export type StreamRuntime = Pick<RuntimeService, "exec" | "attach" | "portForward" | "execSync">;
 
 export interface StreamRoutesOptions {
   readonly queries: Pick<KubeletQueries, "pods" | "runtimePods">;
   readonly runtime: StreamRuntime;
   readonly telemetry: Pick<Telemetry, "metrics">;
-  /** Gate ExtendWebSocketsToKubelet: WebSockets that the runtime does not speak are translated. */
+  /** Feature gate ExtendWebSocketsToKubelet: translates WebSocket protocols that the runtime does not support. */
   readonly gates: { readonly extendWebSockets: boolean };
 }
 
 const STREAM_METHODS = ["GET", "POST"];
 
-/** Adds them all, in every form of their URLs. */
+/** Adds the streaming routes in all forms of their URLs. */
 export function addStreamRoutes(app: Hono, options: StreamRoutesOptions): void {
   const { queries, runtime } = options;
   for (const path of POD_AND_CONTAINER) {
@@ -58,7 +58,7 @@ export function addStreamRoutes(app: Hono, options: StreamRoutesOptions): void {
   }
 }
 
-/** The query is read before anything is looked up. */
+/** Opens an exec or attach stream. The query is validated before the pod is looked up, as in upstream. */
 function commandStream(
   context: Context,
   options: StreamRoutesOptions,
@@ -108,7 +108,7 @@ const asksFor = (context: Context, matches: (offered: readonly string[]) => bool
 
 const queryOf = (context: Context): URLSearchParams => new URL(context.req.url).searchParams;
 
-/** Whether a process has a terminal is settled when it is made. */
+/** Builds the attach request. The terminal setting comes from the container, because it was fixed at creation. */
 function attachRequest(
   queries: Pick<KubeletQueries, "runtimePods">,
   pod: Pod,
@@ -122,7 +122,7 @@ function attachRequest(
   return AttachRequest.create({ containerId: id, ...streams, tty });
 }
 
-/** Asks the runtime for the stream and hands the connection on. */
+/** Requests the stream from the runtime and forwards the connection to it. */
 async function streamed(
   context: Context,
   queries: Pick<KubeletQueries, "pods">,
@@ -163,10 +163,10 @@ async function run(context: Context, { queries, runtime }: StreamRoutesOptions):
   }
 }
 
-/** Seconds after which the runtime's own bound on waiting streams allows another. */
+/** Retry-After in seconds: a stream slot of the runtime is free again after this time. */
 const RETRY_AFTER_SECONDS = "60";
 
-/** Upstream's codes: WriteError of cri-streaming. */
+/** Maps an error to the HTTP status of upstream's WriteError in cri-streaming. */
 function refusal(context: Context, { code, message }: KubeletError): Response {
   switch (code) {
     case "NotFound":

@@ -1,6 +1,7 @@
 /**
- * `/logs/`: the node's log directory, and queries of its services' logs. Counterpart: ServeLogs of the kubelet.
- * Differs from upstream: what a link leads to outside the directory is not there.
+ * `/logs/`: the node's log directory and queries of service logs.
+ * Upstream: ServeLogs of the kubelet.
+ * Differs from upstream: a symbolic link that leaves the directory is answered with 404.
  */
 import type { Context, Hono } from "hono";
 import { toKubeletError } from "../core/errors.ts";
@@ -15,7 +16,7 @@ const TEXT = { "content-type": "text/plain; charset=utf-8" };
 const HTML = { "content-type": "text/html; charset=utf-8" };
 const PREFIX = "/logs/";
 
-/** Adds them; `answersQueries` is upstream's enableSystemLogQuery. */
+/** Adds the routes. `answersQueries` is upstream's enableSystemLogQuery. */
 export function addSystemLogRoutes(app: Hono, logs: NodeLogs, answersQueries: boolean): void {
   onlyMethods(app, ["GET"], "/logs/*", async (context) => {
     const path = decoded(context.req.path.slice(PREFIX.length));
@@ -31,7 +32,7 @@ export function addSystemLogRoutes(app: Hono, logs: NodeLogs, answersQueries: bo
 
 const notFound = (context: Context): Response => context.body("404 page not found\n", 404, TEXT);
 
-/** The path as the client means it; undefined when it means none. */
+/** Decodes the path; undefined if it is invalid. */
 function decoded(path: string): string | undefined {
   try {
     const text = decodeURIComponent(path);
@@ -60,13 +61,13 @@ async function opened(context: Context, logs: NodeLogs, path: string): Promise<R
 
 const lastName = (path: string): string => encodeURIComponent(path.replace(/\/$/, "").split("/").at(-1) ?? "");
 
-/** A directory's URL ends with a slash, a file's does not. */
+/** Redirects, because a directory URL ends with a slash and a file URL does not. */
 async function sentOn(context: Context, location: string, unread?: ReadableStream): Promise<Response> {
   await unread?.cancel();
   return context.body(null, 301, { location });
 }
 
-/** A name that could be taken for a URL of its own is one of this directory. */
+/** Encodes a name as a link. The prefix `./` keeps a name with a colon from being read as an absolute URL. */
 const linked = (name: string): string => {
   const text = name.split("/").map(encodeURIComponent).join("/");
   return text.includes(":") ? `./${text}` : text;

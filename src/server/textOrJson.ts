@@ -1,7 +1,7 @@
-/** Answers of rxlet's own pages, in the format that `?format=` asks for. */
+/** Responses of rxlet's own pages in the format selected by `?format=`. */
 import type { Context } from "hono";
 
-/** JSON by default; 404 with `unknown()` when there is nothing to show, 400 for any other format. */
+/** Responds with JSON by default, 404 and `unknown()` if there is nothing to show, 400 for an unknown format. */
 export function textOrJson<View extends object>(
   context: Context,
   text: (view: View) => string,

@@ -1,4 +1,4 @@
-/** `/debug/rxlet/pods/{namespace}/{name}/timeline`: JSON, or text with `?format=text`. Ours; upstream has none. */
+/** `/debug/rxlet/pods/{namespace}/{name}/timeline`: JSON, or text with `?format=text`. Not in upstream. */
 import type { Hono } from "hono";
 import { timelineText } from "../core/timeline/timelineText.ts";
 import { unknownPodMessage } from "../core/timeline/unknownPod.ts";
@@ -8,7 +8,10 @@ import { textOrJson } from "./textOrJson.ts";
 
 type TimelineSource = Pick<KubeletQueries, "timeline" | "timelineNames" | "manifestProblems">;
 
-/** Adds the timelines of pods. 404 says why the pod was refused or which pod may be meant, 400 which formats there are. */
+/**
+ * Adds the timeline route. A 404 names the reason for a rejected manifest or a similar pod name, a 400 the supported
+ * formats.
+ */
 export function addTimelineRoute(app: Hono, queries: TimelineSource): void {
   onlyReads(app, "/debug/rxlet/pods/:namespace/:name/timeline", (context) => {
     const { namespace = "", name = "" } = context.req.param();

@@ -1,7 +1,7 @@
 /**
- * Exec and attach of a client that speaks WebSocket with a signal for the end of its input (v5), for a runtime that speaks
- * SPDY. The client's WebSocket is opened first: what goes wrong after it is told as a Status on the error channel.
- * Counterpart: StreamTranslatorHandler of k8s.io/apiserver, which the kubelet uses.
+ * Exec and attach for a WebSocket client with v5 channels (which can close stdin), translated to SPDY for the runtime.
+ * The client's WebSocket opens first, so later errors are sent as a Status on the error channel.
+ * Upstream: StreamTranslatorHandler of k8s.io/apiserver, which the kubelet uses.
  */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
@@ -31,7 +31,7 @@ export async function translateUpgrade(options: ProxyUpgradeOptions, wanted: Pro
   const readable = [wanted.stdin, false, false, false, wanted.tty];
   const channels = openChannels(peer, { isBase64: false, hasCloseSignal: true }, readable);
   const first = wanted.stdout ? CHANNEL.stdout : wanted.stderr ? CHANNEL.stderr : CHANNEL.error;
-  // An empty message says that the streams are there.
+  // An empty message signals that the streams are open.
   channels[first]?.write(Buffer.alloc(0));
   const status = await throughRuntime(options, wanted, channels).catch(({ message }: Error) =>
     internalErrorStatus(message),
@@ -46,7 +46,10 @@ export async function translateUpgrade(options: ProxyUpgradeOptions, wanted: Pro
   for (const channel of channels) channel.destroy();
 }
 
-/** Runs the streams; the status for the client. Rejects when the runtime is away, refuses or breaks off. */
+/**
+ * Connects the streams to the runtime and returns the status for the client. Rejects if the runtime is unreachable,
+ * refuses or disconnects.
+ */
 async function throughRuntime(
   { socket, url, idleTimeoutMs }: ProxyUpgradeOptions,
   wanted: ProcessStreams,

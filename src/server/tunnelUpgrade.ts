@@ -1,6 +1,6 @@
 /**
- * Port-forward of a client that carries SPDY inside a WebSocket: the runtime gets the SPDY, the client its answer as a
- * WebSocket's. Counterpart: TunnelingHandler of k8s.io/apiserver, which the kubelet uses.
+ * Port-forward for a client that tunnels SPDY inside a WebSocket: unwraps the SPDY data for the runtime.
+ * Upstream: TunnelingHandler of k8s.io/apiserver, which the kubelet uses.
  */
 import type { Socket } from "node:net";
 import { Writable } from "node:stream";
@@ -16,7 +16,7 @@ import { dialUpgrade } from "./dialUpgrade.ts";
 import { forwardedHeaders, limitIdleness, type ProxyUpgradeOptions } from "./proxyUpgrade.ts";
 import { answerRaw } from "./rawAnswer.ts";
 
-/** Of the WebSocket's handshake: not for the runtime. */
+/** Headers of the WebSocket handshake, which are not forwarded to the runtime. */
 const WEB_SOCKET_HEADERS = /^(upgrade|sec-websocket-.*|x-stream-protocol-version)$/i;
 
 /** Resolves when the connection is closed. Never rejects. */
@@ -49,7 +49,7 @@ function spdyHeaders({ incoming }: ProxyUpgradeOptions, protocols: readonly stri
   return [...kept, "Upgrade", "SPDY/3.1", ...protocols.flatMap((each) => ["X-Stream-Protocol-Version", each])];
 }
 
-/** Both ways, each as fast as the other side takes it; the end of either side is the other's. */
+/** Pipes both directions with back-pressure; closing either side closes the other. */
 async function join(peer: WebSocketPeer, runtime: Socket): Promise<void> {
   const client = new Writable({ write: (piece: Buffer, _encoding, sent) => peer.send(piece, sent) });
   await Promise.allSettled([pipeline(peer.messages, runtime), pipeline(runtime, client).finally(() => peer.close())]);

@@ -1,6 +1,6 @@
 /**
- * Requests for another protocol on their connection, which an HTTP server lets go of. They take the same way through
- * the app as all others: what it answers is the answer, unless a route hands the connection on. Owns the connections.
+ * Upgrade requests, which Node's HTTP server detaches. They pass through the app like other requests; the app's
+ * response is sent unless a route takes over the connection. Owns the upgraded connections.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -16,15 +16,18 @@ import type { ServerBindings } from "./serverBindings.ts";
 import { translateUpgrade } from "./translateUpgrade.ts";
 import { tunnelUpgrade } from "./tunnelUpgrade.ts";
 
-/** The listener of a server's `upgrade` event, and the end of all connections. */
+/** Listener for a server's `upgrade` event; `close` ends all upgraded connections. */
 export interface Upgrades {
-  /** Whether a request is one of these; others are answered as if they had not asked. */
+  /** Returns whether a request may be upgraded. Other requests are answered as if they had not asked for an upgrade. */
   isWanted(incoming: IncomingMessage): boolean;
   listener(incoming: IncomingMessage, socket: Socket, head: Buffer, connection: Connection | undefined): void;
   close(): void;
 }
 
-/** `idleTimeoutMs` is that of connections that were handed on; `isStream` knows the paths that may hand them on. */
+/**
+ * Creates the upgrade handling. `idleTimeoutMs` applies to forwarded connections; `isStream` selects the paths that may
+ * upgrade.
+ */
 export function createUpgrades(
   app: Pick<Hono, "fetch">,
   idleTimeoutMs: number,
@@ -34,7 +37,7 @@ export function createUpgrades(
   const open = new Set<Socket>();
   const isWanted = (incoming: IncomingMessage): boolean => {
     const request = requestOf(incoming);
-    // The path that the guard and the routes see.
+    // Uses the same path as the guard and the routes.
     return request !== undefined && isStream(getPath(request));
   };
   return {
@@ -47,7 +50,7 @@ export function createUpgrades(
         done?.();
       });
       socket.on("error", () => socket.destroy());
-      // Older versions of Node ask nobody whether to upgrade.
+      // Older Node versions emit `upgrade` without asking `shouldUpgradeCallback`.
       if (!isWanted(incoming)) answerRaw(socket, 400, "400: Bad Request");
       else {
         answer(app, { incoming, socket, head, connection, idleTimeoutMs }).catch((thrown: unknown) => {
@@ -92,7 +95,7 @@ async function answer(app: Pick<Hono, "fetch">, upgrade: Upgrade): Promise<void>
   if (!isHandedOn) await answerResponse(socket, response);
 }
 
-/** Without body: an upgrade has none. */
+/** Builds a request without a body, because an upgrade has none. */
 function requestOf({ url = "", method = "GET", rawHeaders }: IncomingMessage): Request | undefined {
   if (!url.startsWith("/") || url.includes("\\")) return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * `/debug/rxlet/volumes` and `/debug/rxlet/pods/{namespace}/{name}/volumes`: JSON, or text with `?format=text`. Ours;
- * upstream has none.
+ * `/debug/rxlet/volumes` and `/debug/rxlet/pods/{namespace}/{name}/volumes`: JSON, or text with `?format=text`. Not in
+ * upstream.
  */
 import type { Hono } from "hono";
 import { unknownPodMessage } from "../core/timeline/unknownPod.ts";
@@ -11,7 +11,9 @@ import { textOrJson } from "./textOrJson.ts";
 
 type VolumesSource = Pick<KubeletQueries, "volumes" | "podVolumes" | "pods" | "manifestProblems">;
 
-/** Adds the volumes of the node and of single pods. 404 says which pod may have been meant, 400 which formats there are. */
+/**
+ * Adds the volumes of the node and of single pods. A 404 suggests similar pod names, a 400 names the supported formats.
+ */
 export function addVolumesRoutes(app: Hono, queries: VolumesSource): void {
   onlyReads(app, "/debug/rxlet/volumes", (context) => textOrJson(context, volumesText, () => queries.volumes()));
   onlyReads(app, "/debug/rxlet/pods/:namespace/:name/volumes", (context) => {

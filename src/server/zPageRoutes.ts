@@ -1,4 +1,7 @@
-/** `/flagz` and `/statusz`, as text unless the client asks for an object. Counterparts: flagz and statusz of apiserver. */
+/**
+ * `/flagz` and `/statusz`, as text unless the client requests an object.
+ * Upstream: flagz and statusz of apiserver.
+ */
 import type { Context, Hono } from "hono";
 import { stringify } from "yaml";
 import {
@@ -16,7 +19,7 @@ import { onlyReads } from "./onlyMethods.ts";
 
 const PLAIN = { "content-type": "text/plain; charset=utf-8" };
 
-/** The page in the form the client asks for. */
+/** Returns the page in the format that the client accepts. */
 function pageAnswer(
   context: Context,
   kind: "Flagz" | "Statusz",
@@ -31,7 +34,7 @@ function pageAnswer(
   return context.body(body, 200, pageHeaders(form, kind));
 }
 
-/** Adds `/flagz` with these values by flag. */
+/** Adds `/flagz` with the given flag values. */
 export function addFlagzRoute(app: Hono, flags: ReadonlyMap<string, string>): void {
   onlyReads(app, "/flagz", (context) =>
     pageAnswer(
@@ -43,10 +46,10 @@ export function addFlagzRoute(app: Hono, flags: ReadonlyMap<string, string>): vo
   );
 }
 
-/** What `/statusz` says that does not change. */
+/** The constant facts on `/statusz`. */
 export type StatuszFacts = Pick<ProcessStatus, "version" | "platform" | "paths">;
 
-/** Adds `/statusz`; the process counts as started now. */
+/** Adds `/statusz`. The process start time is the time of this call. */
 export function addStatuszRoute(app: Hono, facts: StatuszFacts, clock: Pick<Clock, "wallTime">): void {
   const startedAt = clock.wallTime();
   onlyReads(app, "/statusz", (context) => {

@@ -1,6 +1,7 @@
 /**
- * Answers of the API server, each kept for as long as its kind may be, the oldest of its kind dropped at the bound: no
- * number of refusals drops an answer that lets somebody in. One request per question at a time. Owns its entries; they are keyed by what was asked, never by a secret itself.
+ * A cache of API server answers. Each entry has a lifetime that depends on its answer. Grants and refusals have
+ * separate bounds, each of which drops its oldest entry, so refusals never evict a grant. Concurrent requests with the
+ * same key share one call. Owns its entries, which are keyed by a hash or an attribute set, never by a secret.
  */
 import { defer, finalize, of, shareReplay, tap } from "rxjs";
 import type { MonotonicMs } from "../../core/ids.ts";
@@ -11,23 +12,23 @@ import { parkedCalls, type ParkingBounds } from "./parkedCalls.ts";
 
 export interface AnswerCacheOptions<Q, A> {
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** Of answers that let somebody in, and of refusals. */
+  /** Maximum number of entries, for grants and for refusals separately. */
   readonly maxEntries: number;
   isRefusal(answer: A): boolean;
-  /** For whom a question is asked that nobody has an answer to yet. */
+  /** The client to charge for a call that waits on the API server. */
   clientOf(question: Q): string;
   readonly waiting: ParkingBounds;
   keyOf(question: Q): string;
   ask(question: Q): Call<A>;
   readonly observer?: CacheObserver<A>;
-  /** Where the answers, and the calls that wait for one, are registered, and under which name. */
+  /** Registers the cached answers and the waiting calls with the load shedder, under `name`. */
   readonly shedding?: Shedding | undefined;
   readonly name: string;
-  /** How long an answer is good for, in milliseconds; 0 keeps nothing. */
+  /** Lifetime of an answer in milliseconds; 0 disables caching for it. */
   lifeMs(answer: A): number;
 }
 
-/** Sees every answer on its way: given to who asked, and asked for. */
+/** Observes lookups (`answered`) and the calls to the API server (`fetched`). */
 export interface CacheObserver<A> {
   answered(isKnown: boolean, answer$: Call<A>): Call<A>;
   fetched(answer$: Call<A>): Call<A>;
@@ -40,7 +41,10 @@ interface Entry<A> {
   readonly until: number;
 }
 
-/** Makes a cache: the function answers from it, or asks. Failures are not kept. Errors: also ResourceExhausted, when too many wait. */
+/**
+ * Creates a cached lookup. Failures are not cached. Errors: those of `ask`, and ResourceExhausted when too many calls
+ * wait.
+ */
 export function answerCache<Q, A>(options: AnswerCacheOptions<Q, A>): (question: Q) => Call<A> {
   const { clock, maxEntries, keyOf, ask, lifeMs, isRefusal, clientOf, observer = UNOBSERVED } = options;
   const { park, refuseAll } = parkedCalls(options.waiting);

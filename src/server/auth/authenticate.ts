@@ -1,7 +1,7 @@
 /**
- * Who sends a request: the subject of a client certificate, the owner of a bearer token, or nobody. Counterpart: the
- * delegating authenticator of cmd/kubelet/app/auth.go. Credentials that are no good are refused, though anonymous
- * requests were let in.
+ * Identifies the sender of a request by client certificate or bearer token, or as anonymous. Invalid credentials are
+ * rejected even if anonymous requests are allowed.
+ * Upstream: the delegating authenticator in cmd/kubelet/app/auth.go.
  */
 import { createHash } from "node:crypto";
 import { defer, map, of } from "rxjs";
@@ -22,33 +22,33 @@ import { answerCache } from "./answerCache.ts";
 import { delegatedReview, REVIEW_DEADLINE_MS } from "./delegatedReview.ts";
 import { tokenCacheMetrics } from "./tokenCacheMetrics.ts";
 
-/** What a request brings to prove who sent it. */
+/** Credentials presented with a request. */
 export interface Credentials {
   readonly headers: TokenHeaders;
-  /** "unknown": no authority of ours has signed it. */
+  /** "unknown": no trusted authority signed the certificate. */
   readonly certificate: CertificateSubject | "unknown" | undefined;
-  /** Where it comes from; see `peerGroup`. */
+  /** Source of the request; see `peerGroup`. */
   readonly peer: string;
 }
 
 export interface AuthenticateOptions {
   readonly anonymous: boolean;
-  /** Whom tokens are shown to; absent: tokens count for nothing. */
+  /** API server that reviews tokens. Absent: bearer tokens are ignored. */
   readonly reviewer: { readonly api: ApiServer; readonly cacheTtlMs: number } | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly shedding?: Shedding | undefined;
 }
 
-/** Tokens remembered at most. */
+/** Maximum number of cached token reviews. */
 const MAX_TOKENS = 4_096;
-/** What is longer, or not of visible characters, is no token of a cluster, and not worth a request. */
+/** A longer token, or one with other than visible ASCII characters, is rejected without a review. */
 const MAX_TOKEN_LENGTH = 16_384;
 const VISIBLE = /^[\x21-\x7e]+$/;
 
 /**
- * Requests of one peer, and of all, that wait for an answer at a time: at the default rate of 50 a second no peer delays
- * another by more than two thirds of a second.
+ * Maximum number of requests that wait for a review: in total, and per peer. At the default rate of 50 reviews per
+ * second, one peer delays another by at most two thirds of a second.
  */
 const MAX_WAITING = { max: 1_024, maxOfClient: 32 };
 
@@ -57,10 +57,10 @@ interface ShownToken {
   readonly peer: string;
 }
 
-/** Emits the user, or undefined for somebody to be turned away. Errors: the API server could not be asked. */
+/** Emits the user, or undefined if the request must be rejected. Errors: the API server cannot be reached. */
 export type Authenticate = (credentials: Credentials) => Call<RequestUser | undefined>;
 
-/** Makes it. */
+/** Creates the authenticator. */
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   const { anonymous, reviewer } = options;
   const reviewed = reviewer && tokenReviews(reviewer, options);

@@ -1,4 +1,7 @@
-/** Whether a user may do something with this node. Counterpart: the delegating authorizer of cmd/kubelet/app/auth.go. */
+/**
+ * Decides whether a user may access this node.
+ * Upstream: the delegating authorizer in cmd/kubelet/app/auth.go.
+ */
 import { map, of } from "rxjs";
 import { type AccessQuestion, accessReview, isAllowed } from "../../core/auth/accessReview.ts";
 import type { ApiServer } from "../../ports/apiServer.ts";
@@ -9,10 +12,10 @@ import type { Metrics } from "../../ports/telemetry.ts";
 import { answerCache } from "./answerCache.ts";
 import { delegatedReview, REVIEW_DEADLINE_MS } from "./delegatedReview.ts";
 
-/** Emits the answer. Errors: the API server could not be asked. */
+/** Emits whether the access is allowed. Errors: the API server cannot be reached. */
 export type Authorize = (question: AccessQuestion) => Call<boolean>;
 
-/** The mode AlwaysAllow. */
+/** Authorization mode AlwaysAllow. */
 export const ALWAYS_ALLOW: Authorize = () => of(true);
 
 export interface WebhookOptions {
@@ -25,13 +28,13 @@ export interface WebhookOptions {
   readonly shedding?: Shedding | undefined;
 }
 
-/** Upstream's bound. */
+/** Maximum number of cached decisions, as in upstream. */
 const MAX_ANSWERS = 8_192;
 
-/** Requests of one user, and of all, that wait for an answer at a time. */
+/** Maximum number of requests that wait for a decision: in total, and per user. */
 const MAX_WAITING = { max: 1_024, maxOfClient: 64 };
 
-/** The mode Webhook: the API server decides. */
+/** Authorization mode Webhook: a SubjectAccessReview of the API server decides. */
 export const createWebhookAuthorize = ({
   api,
   nodeName,

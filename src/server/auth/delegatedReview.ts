@@ -1,6 +1,6 @@
 /**
- * A question about a user, asked of the API server: counted, and asked again when the failure may pass. Counterparts:
- * the webhook clients of apiserver and their DefaultAuthWebhookRetryBackoff.
+ * A TokenReview or SubjectAccessReview with metrics and retries of transient failures.
+ * Upstream: the webhook clients of apiserver and DefaultAuthWebhookRetryBackoff.
  */
 import { defer, type Observable, retry, tap, throwError, timer } from "rxjs";
 import { answeredStatus, isPassingFailure } from "../../core/auth/reviewFailure.ts";
@@ -11,13 +11,13 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 
 export interface DelegatedReviewOptions {
-  /** Whose a token is, or what a user may do. */
+  /** "authn" reviews a token, "authz" an access. */
   readonly kind: "authn" | "authz";
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
 
-/** Spelled out, as every metric is: the tables of docs/ say which metrics any code feeds. */
+/** Full names, because the generated metric tables in docs/ look for them in the source. */
 const METRICS = {
   authn: {
     total: "apiserver_delegated_authn_request_total",
@@ -29,7 +29,7 @@ const METRICS = {
   },
 } as const;
 
-/** Of one request, and of all tries together, in milliseconds. */
+/** Deadline for a review including all retries, in milliseconds. */
 export const REVIEW_DEADLINE_MS = 10_000;
 
 const FIRST_WAIT_MS = 500;
@@ -37,7 +37,10 @@ const GROWTH = 1.5;
 const MAX_RETRIES = 4;
 const CREATED = "201";
 
-/** Asks up to five times within REVIEW_DEADLINE_MS, 0.5 s, 0.75 s, 1.1 s and 1.7 s apart. Differs from upstream: without jitter, one node asks. */
+/**
+ * Calls `ask` up to five times within REVIEW_DEADLINE_MS, with delays of 0.5 s, 0.75 s, 1.1 s and 1.7 s. Differs from
+ * upstream: no jitter, because only one node asks.
+ */
 export function delegatedReview<T>(ask: () => Call<T>, { kind, clock, metrics }: DelegatedReviewOptions): Call<T> {
   return defer((): Observable<T> => {
     const startedAt = clock.monotonicMs();

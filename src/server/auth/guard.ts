@@ -1,6 +1,6 @@
 /**
- * Lets in whom authentication knows and authorization allows; everybody else gets upstream's answer. Counterpart:
- * InstallAuthFilter in pkg/kubelet/server/server.go.
+ * Authenticates and authorizes each request, and answers rejected requests as upstream does.
+ * Upstream: InstallAuthFilter in pkg/kubelet/server/server.go.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { firstValueFrom } from "rxjs";
@@ -33,7 +33,7 @@ export interface GuardOptions {
 
 type Outcome<T> = { readonly value: T } | { readonly error: KubeletError };
 
-/** Middleware in front of every route. */
+/** Returns the middleware that runs before every route. */
 export function guard({ authenticate, authorize, rules, clock, log, metrics }: GuardOptions): MiddlewareHandler {
   const mayGoOn = async (context: Context, user: RequestUser): Promise<Response | undefined> => {
     const attributes = requestAttributes(context.req, rules);
@@ -89,7 +89,7 @@ export function guard({ authenticate, authorize, rules, clock, log, metrics }: G
 
 const isTooMany = ({ code }: KubeletError): boolean => code === "ResourceExhausted";
 
-/** As an API server says it. */
+/** The 429 response of an API server. */
 const tooManyRequests = (context: Context): Response =>
   context.body("Too many requests, please try again later.\n", 429, { ...lastAnswer(context), "retry-after": "1" });
 

@@ -1,25 +1,28 @@
-/** Requests that wait for an answer of the API server: so many of one client at a time, and so many of all. */
+/** Bounds the requests that wait for an answer of the API server, per client and in total. */
 import { defer, Observable, type Subscriber, throwError } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
 import type { Call } from "../../ports/call.ts";
 
-/** Waits at a time. */
+/** Maximum number of waiting calls, in total and per client. */
 export interface ParkingBounds {
   readonly max: number;
   readonly maxOfClient: number;
 }
 
-/** The places of calls that wait. */
+/** Tracks the waiting calls. */
 export interface Parking {
-  /** Makes a call wait in the place of a client. Errors: ResourceExhausted, at once, when there is no place. */
+  /**
+   * Runs a call and counts it for `client` until it ends. Errors: ResourceExhausted, immediately, if a bound is
+   * reached.
+   */
   park<T>(client: string, call$: Call<T>): Call<T>;
-  /** Refuses all calls that wait, as if there were no place. Returns how many there were. */
+  /** Fails all waiting calls with ResourceExhausted and returns their number. */
   refuseAll(): number;
 }
 
 const refusal = (why: string) => kubeletError("ResourceExhausted", why);
 
-/** No call waits yet. Cancels: a call that is given up leaves its place. */
+/** Creates a Parking without calls. Cancels: an unsubscribed call is no longer counted. */
 export function parkedCalls({ max, maxOfClient }: ParkingBounds): Parking {
   const ofClients = new Map<string, number>();
   const waiting = new Set<Subscriber<never>>();

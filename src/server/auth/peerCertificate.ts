@@ -1,12 +1,12 @@
-/** The client certificate of a connection. What was found is kept with the connection and goes with it. */
+/** The client certificate of a connection, read once and cached with the socket. */
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Credentials } from "./authenticate.ts";
 
-/** Who a certificate says the peer is; undefined: it brought none. */
+/** The subject of the client certificate; undefined if the client presented none. */
 export interface Peer {
   readonly certificate: Credentials["certificate"];
-  /** Until when it counts, in milliseconds since the epoch. */
+  /** End of the certificate's validity, in milliseconds since the epoch. */
   readonly notAfter: number;
 }
 
@@ -17,7 +17,7 @@ const several = (value: string | readonly string[] | undefined): readonly string
 
 const NOBODY: Peer = { certificate: undefined, notAfter: Number.POSITIVE_INFINITY };
 
-/** Reads it once per connection. */
+/** Returns the peer of a connection. Reads the certificate once per connection. */
 export function peerOf(socket: Socket): Peer {
   if (!(socket instanceof TLSSocket)) return NOBODY;
   const peer = peers.get(socket) ?? read(socket);

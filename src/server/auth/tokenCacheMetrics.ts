@@ -1,11 +1,14 @@
-/** What the cache of tokens is asked, and asks. Counterpart: stats.go of apiserver's token cache. */
+/**
+ * Metrics of the token cache.
+ * Upstream: stats.go of apiserver's token cache.
+ */
 import { defer, finalize, tap } from "rxjs";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { CacheObserver } from "./answerCache.ts";
 
-/** Makes an observer that counts into `metrics`. */
+/** Creates an observer that counts lookups and fetches in `metrics`. */
 export function tokenCacheMetrics<A>(metrics: Metrics, clock: Clock): CacheObserver<A> {
   const active = { in_flight: 0, blocked: 0 };
   const change = (status: keyof typeof active, by: number): void => {

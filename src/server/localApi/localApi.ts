@@ -1,6 +1,6 @@
 /**
- * As much of an API server as kubectl needs to look at this node and reach into its pods: discovery, reads and watches
- * of what the node has, tables, and the subresources of pods. Nothing can be written: the manifests are elsewhere.
+ * The subset of an API server that kubectl needs to inspect this node and its pods: discovery, reads and watches of the
+ * node's objects, tables, and pod subresources. Read-only, because manifests are the source of truth.
  */
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import { firstValueFrom, map } from "rxjs";
@@ -29,7 +29,7 @@ import { watchAnswer } from "./watchAnswer.ts";
 export interface LocalApiOptions {
   readonly objects: ObjectReader;
   readonly resources: readonly ApiResourceName[];
-  /** How to change what this server does not let anybody write. */
+  /** Explains, in the error of a write, how to change an object instead. */
   readonly writeHint: string;
 }
 
@@ -38,19 +38,19 @@ type Options = LocalApiOptions & {
   readonly process: { readonly version: string; readonly platform: string };
 };
 
-/** Refuses everything that would change an object, before its body is looked at. */
+/** Rejects requests that change an object, before the body is read. */
 export const refuseWrites =
   ({ writeHint }: Pick<LocalApiOptions, "writeHint">): MiddlewareHandler =>
   async (context, next) => {
     const { method, path } = context.req;
     const isApi = /^\/apis?\//.test(path);
     if (!isApi || method === "GET" || method === "HEAD" || isPodStreamUrl(path)) return next();
-    // Nobody reads the body.
+    // The body is never read, so the connection cannot be reused.
     if (!isHttp2(context)) context.header("connection", "close");
     return statusAnswer(context, failureStatus(405, writeHint));
   };
 
-/** Adds the routes. */
+/** Adds the routes of the local API. */
 export function addLocalApi(app: Hono, options: Options): void {
   const { resources, process, objects } = options;
   app.get("/api", (context) => context.json(API_VERSIONS));
@@ -107,7 +107,7 @@ type Line = ApiWatchEvent<unknown>;
 const typedBookmark = (resource: ApiResourceName, event: Line): unknown =>
   event.type === "BOOKMARK" ? { ...event, object: { ...typeOf(resource), ...event.object } } : event;
 
-/** A line whose object is a table of one row; that of a bookmark has none. */
+/** Converts a watch event to one with a table of one row; a bookmark has an empty table. */
 function tableLine(resource: ApiResourceName, event: Line, wish: TableWish, clock: Pick<Clock, "wallTime">): unknown {
   if (event.type === "ERROR") return event;
   const object = event.object as ApiObject;
@@ -118,7 +118,7 @@ function tableLine(resource: ApiResourceName, event: Line, wish: TableWish, cloc
 const given = <T extends object>(options: T): { readonly [K in keyof T]?: Exclude<T[K], undefined | null> } =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== null)) as never;
 
-/** Throws for what is no number. */
+/** Reads a numeric query parameter. Throws if it is not a number. */
 function count(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name) ?? "";
   if (text === "") return undefined;

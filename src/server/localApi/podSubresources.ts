@@ -1,6 +1,6 @@
 /**
- * Subresources of pods, which this node serves under URLs of its own: the request goes on to the kubelet's route in the
- * same app, its connection with it. Upstream: the REST storage of pods in an API server, which asks the kubelet.
+ * Pod subresources. Each request is forwarded, together with its connection, to the kubelet route in the same app.
+ * Upstream: the REST storage of pods in the API server, which calls the kubelet.
  */
 import type { Context, Hono } from "hono";
 import { firstValueFrom } from "rxjs";
@@ -12,10 +12,10 @@ import { failureAnswer, failureStatus, statusAnswer } from "./statusAnswer.ts";
 const PATH = "/api/v1/namespaces/:namespace/pods/:name";
 const STREAM_PATH = /^\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+\/(?:exec|attach|portforward)(?:\?|$)/;
 
-/** Whether a URL is one whose connection may be handed on. */
+/** Returns whether a URL is a streaming subresource, whose connection may be upgraded. */
 export const isPodStreamUrl = (url: string): boolean => STREAM_PATH.test(url);
 
-/** Names of streams here, and at the kubelet. */
+/** Stream names in the pod API, mapped to those of the kubelet API. */
 const STREAMS = { stdin: "input", stdout: "output", stderr: "error", tty: "tty" } as const;
 
 /** Adds log, exec, attach and portforward. */
@@ -49,7 +49,7 @@ export function addPodSubresources(app: Hono, objects: ObjectReader): void {
 
 type KubeletUrl = readonly [...steps: string[], query: URLSearchParams];
 
-/** Asks the kubelet's route for what was asked here. */
+/** Forwards the request to the kubelet route. */
 async function handOn(
   app: Hono,
   context: Context,
@@ -70,7 +70,7 @@ async function handOn(
   }
 }
 
-/** The one named, or the only one. Throws as an API server refuses. */
+/** Returns the named container, or the only one. Throws the error of an API server otherwise. */
 function containerOf({ metadata, spec }: Pod, named: string | null): string {
   const names = (containers: Pod["spec"]["initContainers"] = []): readonly string[] =>
     containers.map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** Refusals as an API server answers them: Status objects. */
+/** Error responses in the form of an API server: Status objects. */
 import type { Context } from "hono";
 import type { ApiStatus } from "../../core/api/apiStatus.ts";
 import { isKubeletError, toKubeletError } from "../../core/errors.ts";
@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<number, string>> = {
   429: "TooManyRequests",
 };
 
-/** A Status of failure. */
+/** Returns a Status of a failure. */
 export const failureStatus = (code: number, message: string): ApiStatus => ({
   kind: "Status",
   apiVersion: "v1",
@@ -24,11 +24,11 @@ export const failureStatus = (code: number, message: string): ApiStatus => ({
   code,
 });
 
-/** The answer that carries a Status. */
+/** Returns a response with a Status as its body. */
 export const statusAnswer = (context: Context, status: ApiStatus): Response =>
   context.body(JSON.stringify(status), (status.code ?? INTERNAL_ERROR) as 500, { "content-type": "application/json" });
 
-/** The answer for a failure: the Status it was made from, or one that says what it says. */
+/** Returns the response for a failure: its original Status, or a 500 Status with the error message. */
 export function failureAnswer(context: Context, thrown: unknown): Response {
   const cause = isKubeletError(thrown) ? (thrown.cause as ApiStatus | undefined) : undefined;
   const status = cause?.kind === "Status" ? cause : failureStatus(INTERNAL_ERROR, toKubeletError(thrown).message);

@@ -1,16 +1,16 @@
 /**
- * A watch as an answer: one line of JSON per event, for as long as the client listens. Bound: MAX_WAITING lines that a
- * client has not taken, beside those it begins with; one that is further behind is cut off, and begins anew.
+ * A watch response: one JSON line per event until the client disconnects. Bound: MAX_WAITING unsent lines in addition
+ * to the initial ones. A client further behind is disconnected and has to restart its watch.
  */
 import type { Context } from "hono";
 import type { Observable, Subscription } from "rxjs";
 import type { ServerBindings } from "../serverBindings.ts";
 
 const MAX_WAITING = 1_000;
-/** Asks the network whether a client that says nothing is still there, in milliseconds. */
+/** TCP keep-alive interval that detects a vanished client, in milliseconds. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** Answers with these lines; they are subscribed to until the client goes. */
+/** Responds with the given lines; unsubscribes when the client disconnects. */
 export function watchAnswer(context: Context, lines$: Observable<unknown>): Response {
   const { outgoing } = (context.env ?? {}) as Partial<ServerBindings>;
   outgoing?.socket?.setTimeout(0);
@@ -20,7 +20,7 @@ export function watchAnswer(context: Context, lines$: Observable<unknown>): Resp
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       const waiting = (): number => 1 - (controller.desiredSize ?? 1);
-      /** What a watch begins with may be more. */
+      /** The initial lines may exceed the bound. */
       let allowed = Number.POSITIVE_INFINITY;
       subscription = lines$.subscribe({
         next: (line) => {

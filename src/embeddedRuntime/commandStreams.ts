@@ -1,6 +1,7 @@
 /**
- * The streams of exec and attach on an upgraded connection, SPDY or WebSocket, in every version of their protocol; what
- * became of the command goes out on the error stream. Counterpart: remotecommand of cri-streaming.
+ * The streams of exec and attach on an upgraded connection, over SPDY or WebSocket and in all protocol versions. The
+ * result of the command is sent on the error stream.
+ * Upstream: remotecommand of cri-streaming.
  */
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
@@ -9,44 +10,44 @@ import { openSpdy, type SpdyStream } from "../streaming/spdyConnection.ts";
 import { acceptSpdy, acceptWebSocket, isWebSocketUpgrade, type StreamUpgrade } from "./streamUpgrade.ts";
 import { within } from "./within.ts";
 
-/** Which streams the client was promised. */
+/** The streams that the request enables. */
 export interface WantedStreams {
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
-  /** With sizes of the client's terminal, where the protocol has them. */
+  /** Includes terminal resize events, if the protocol supports them. */
   readonly tty: boolean;
 }
 
-/** Streams of a command; undefined are those nobody asked for. */
+/** Streams of a command; undefined if not requested. */
 export interface CommandStreams {
   readonly stdin: Readable | undefined;
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
-  /** Sizes of the client's terminal as JSON. */
+  /** Terminal sizes of the client as JSON. */
   readonly resize: Readable | undefined;
-  /** Aborts when the client is gone. */
+  /** Aborts when the client disconnects. */
   readonly gone: AbortSignal;
 }
 
-/** What became of a command. */
+/** The result of a command. */
 export type CommandEnd =
   | { readonly kind: "done" }
   | { readonly kind: "exited"; readonly exitCode: number }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Runs a command on streams; whoever writes to them ends them. */
+/** Runs a command on streams. The function ends the streams it writes to. */
 export type RunCommand = (streams: CommandStreams) => Promise<CommandEnd>;
 
 interface OpenStreams {
   readonly streams: CommandStreams;
   readonly error: Writable;
-  /** Whether the end is told as a Status object, or as its text. */
+  /** Whether the result is sent as a Status object instead of plain text. */
   readonly tellsStatus: boolean;
   close(): void;
 }
 
-/** For the client to open its streams, in milliseconds. */
+/** Time for the client to open its streams, in milliseconds. */
 const CREATION_MS = 30_000;
 const SPDY_PROTOCOLS = ["v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"];
 const WEB_SOCKET_PROTOCOLS = [
@@ -57,7 +58,7 @@ const WEB_SOCKET_PROTOCOLS = [
   "base64.channel.k8s.io",
 ];
 
-/** Agrees with the client, runs, tells the end and closes. */
+/** Negotiates the protocol, runs the command, sends the result and closes the connection. */
 export async function serveCommand(upgrade: StreamUpgrade, wanted: WantedStreams, run: RunCommand): Promise<void> {
   const open = isWebSocketUpgrade(upgrade) ? overWebSocket(upgrade, wanted) : await overSpdy(upgrade, wanted);
   if (open === undefined) return;
@@ -70,14 +71,14 @@ export async function serveCommand(upgrade: StreamUpgrade, wanted: WantedStreams
   close();
 }
 
-/** Resolves when all of it is written, or nobody is there to take it. */
+/** Resolves when all data is written or the stream has closed. */
 async function ended(stream: Writable, text = ""): Promise<void> {
   if (stream.destroyed || stream.writableFinished) return;
   if (!stream.writableEnded) stream.end(text);
   await Promise.race([once(stream, "finish"), once(stream, "close")]).catch(() => {});
 }
 
-/** What `kubectl` reads of a Status. */
+/** The fields of a Status that kubectl reads. */
 interface RemoteStatus {
   readonly status: "Success" | "Failure";
   readonly message?: string;
@@ -86,7 +87,7 @@ interface RemoteStatus {
   readonly details?: { readonly causes: readonly { readonly reason: string; readonly message: string }[] };
 }
 
-/** The Status of the error stream. */
+/** Returns the Status for the error stream. */
 export function statusOf(end: CommandEnd): RemoteStatus {
   switch (end.kind) {
     case "done":
@@ -125,7 +126,7 @@ function overWebSocket(upgrade: StreamUpgrade, wanted: WantedStreams): OpenStrea
   const gone = goneSignal(upgrade);
   gone.addEventListener("abort", () => channels.forEach((channel) => channel.destroy()));
   const first = wanted.stdout ? CHANNEL.stdout : wanted.stderr ? CHANNEL.stderr : CHANNEL.error;
-  // An empty message says that the streams are there.
+  // An empty message signals that the streams are open.
   channels[first]?.write(Buffer.alloc(0));
   if (error === undefined) return undefined;
   return {

@@ -1,4 +1,4 @@
-/** Container calls: create, start, stop, remove, look, exec. */
+/** Container calls: create, start, stop, remove, list, status, exec. */
 import fs from "node:fs";
 import path from "node:path";
 import { status } from "@grpc/grpc-js";
@@ -31,7 +31,7 @@ type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 
 const MOUNTS_NOTE = "not mounted: the container is a process of the host; RXLET_MOUNTS tells it the host paths";
 
-/** Handlers of the container calls. */
+/** Returns the handlers of the container calls. */
 export function containerCalls(runtime: Runtime): Handlers {
   const { registry } = runtime;
   return {

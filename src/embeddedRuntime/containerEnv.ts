@@ -1,7 +1,8 @@
 /**
- * What a container's process gets: environment, command, directory, stop signal. Containers are processes of the host,
- * so a mount is not made: `RXLET_MOUNTS` tells where the files of each mount are. Refused is what would make a
- * container more powerful than asked (another user); the rest of the security context is not enforced.
+ * Environment, command, working directory and stop signal of a container's process. Containers are processes of the
+ * host, so mounts are not made: `RXLET_MOUNTS` lists the host paths of the mounts. A request for another user is
+ * rejected, because it could give the container more power than intended; the rest of the security context is not
+ * enforced.
  */
 import fs from "node:fs";
 import os from "node:os";
@@ -12,9 +13,9 @@ import { invalidArgument } from "./rpcFault.ts";
 const TERMINATION_PATH_ANNOTATION = "io.kubernetes.container.terminationMessagePath";
 
 /**
- * The environment as given, plus, where it lacks them: PATH and HOME of the runtime, HOSTNAME of the pod;
- * `TERMINATION_LOG`, host path of the termination message file; `RXLET_MOUNTS`, a JSON object from container path to
- * host path. Of a repeated name the last value counts.
+ * Returns the environment of a container. Adds, if missing: PATH and HOME of the runtime; HOSTNAME of the pod;
+ * `TERMINATION_LOG`, the host path of the termination message file; `RXLET_MOUNTS`, a JSON object from container path
+ * to host path. The last value of a repeated name wins.
  */
 export function containerEnv(config: ContainerConfig, sandbox: PodSandboxConfig): ReadonlyMap<string, Uint8Array> {
   const env = new Map<string, Uint8Array>();
@@ -31,7 +32,7 @@ export function containerEnv(config: ContainerConfig, sandbox: PodSandboxConfig)
   return env;
 }
 
-/** Throws INVALID_ARGUMENT naming the field for what no process can be given. */
+/** Validates a container config. Throws INVALID_ARGUMENT naming the field that no process can be started with. */
 export function checkContainerConfig(config: ContainerConfig): void {
   if (config.metadata === undefined || config.metadata.name === "") {
     throw invalidArgument("config.metadata.name", "a name is required");
@@ -62,7 +63,7 @@ function checkUser(config: ContainerConfig): void {
   const context = config.linux?.securityContext;
   const { uid, username } = os.userInfo();
   const asked = context?.runAsUser?.value;
-  // Asked for root and run as somebody else is less power than asked for, which is safe.
+  // Running as a less privileged user instead of root is safe.
   if (asked !== undefined && asked !== 0n && asked !== BigInt(uid)) {
     throw invalidArgument(
       "config.linux.security_context.run_as_user",
@@ -82,7 +83,7 @@ const SIGNAL_NAMES = new Map<number, string>(Object.entries(Signal).map(([name, 
 const SIGRTMIN = 34;
 const SIGRTMAX = 64;
 
-/** The signal that asks this container to stop; INVALID_ARGUMENT when this machine has no such signal. */
+/** Returns the stop signal of a container. Throws INVALID_ARGUMENT if this machine does not have it. */
 export function stopSignal(config: ContainerConfig): NodeJS.Signals | number {
   if (config.stopSignal === Signal.RUNTIME_DEFAULT) return "SIGTERM";
   const name = SIGNAL_NAMES.get(config.stopSignal) ?? String(config.stopSignal);
@@ -96,13 +97,13 @@ export function stopSignal(config: ContainerConfig): NodeJS.Signals | number {
   throw invalidArgument("config.stop_signal", `this machine has no signal ${name}`);
 }
 
-/** The absolute path that a command names for a container; an Error with the reason when there is none. */
+/** Returns the absolute path of a container's command. Throws an Error with the reason if it cannot be found. */
 export function findExecutable(command: string, workingDir: string, searchPath: string): string {
   const places = command.includes("/") ? [""] : searchPath.split(":");
   for (const place of places) {
     const file = path.resolve(workingDir, place, command);
     if (!isExecutable(file)) continue;
-    // env(1), which starts the command, would take such a path for an assignment.
+    // env(1), which starts the command, would parse such a path as an assignment.
     if (file.includes("=")) throw new Error(`exec: "${file}": a path with "=" cannot be started`);
     return file;
   }
@@ -119,7 +120,7 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Throws unless the directory exists: none is made on the host for a container. */
+/** Throws unless the directory exists, because the runtime creates no directories on the host for a container. */
 export function checkWorkingDir(dir: string): void {
   if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new Error(`working directory "${dir}" does not exist on this host`);

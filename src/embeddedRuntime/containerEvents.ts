@@ -1,6 +1,6 @@
 /**
- * GetContainerEvents: tells every subscriber what happened, with the state of the pod as of then. Nothing is kept for
- * later: who subscribes lists first. Bound: the backlog of each stream (see `grpcService.ts`).
+ * GetContainerEvents: sends each event with the current pod status to all subscribers. Events are not stored, so a
+ * client has to list after it subscribes. Bound: the backlog of each stream (see `grpcService.ts`).
  */
 import { type ContainerEventResponse, type ContainerEventType, ContainerEventResponse as Event } from "../gen/cri.ts";
 import { containerStatusMessage, sandboxStatusMessage } from "./criMessages.ts";
@@ -8,14 +8,14 @@ import type { StreamSink } from "./grpcService.ts";
 import type { Registry } from "./registry.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 
-/** Where events come from and go to. */
+/** Distributes container events to subscribers. */
 export interface ContainerEvents {
   subscribe(sink: StreamSink<ContainerEventResponse>): () => void;
-  /** `id` is a container, or the sandbox itself, which runtimes report like a container. */
+  /** Sends an event. `id` is a container or the sandbox itself, which runtimes report like a container. */
   emit(id: string, type: ContainerEventType, sandboxId: string): void;
 }
 
-/** Events about the content of `registry`. */
+/** Creates the events for the records in `registry`. */
 export function createContainerEvents(registry: Registry): ContainerEvents {
   const sinks = new Set<StreamSink<ContainerEventResponse>>();
   return {

@@ -1,7 +1,7 @@
 /**
- * Standard input of containers that ask for one: a named pipe in the container's directory. With `stdinOnce` the runtime
- * holds its writing end from the start, and the first client's end is the end of the input (the runtime's own end too).
- * Otherwise the container holds it itself, and the input never ends.
+ * Standard input of containers that request it: a named pipe in the container's directory. With `stdinOnce` the runtime
+ * holds the writing end from the start, and stdin ends when the first client disconnects or the runtime exits.
+ * Otherwise the container itself holds the writing end, and stdin never ends.
  */
 import fs from "node:fs";
 import net from "node:net";
@@ -15,15 +15,15 @@ const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = fs.constants;
 /** Name of the pipe in the container's directory. */
 export const INPUT_PIPE = "stdin";
 
-/** What a container is started with. */
+/** Standard input for the start of a container. */
 export interface StartInput {
-  /** Descriptor for the child; the caller closes it. */
+  /** Descriptor for the child process; the caller closes it. */
   readonly forChild: number;
-  /** The writing end of a `stdinOnce` container. */
+  /** The writing end for a `stdinOnce` container. */
   readonly held: number | undefined;
 }
 
-/** Opens both ends of the pipe, waiting for nobody. */
+/** Opens both ends of the pipe without blocking. */
 export function openStartInput(containerDir: string, stdinOnce: boolean): StartInput {
   const pipe = path.join(containerDir, INPUT_PIPE);
   const both = fs.openSync(pipe, O_RDWR);
@@ -36,7 +36,7 @@ export function openStartInput(containerDir: string, stdinOnce: boolean): StartI
   }
 }
 
-/** A writer for a client that attaches; undefined when the container takes no input, or no more. */
+/** Returns a writer for an attached client; undefined if the container has no stdin or it has ended. */
 export function openInput({ files }: Runtime, live: LiveContainer): Writable | undefined {
   const { config, id } = live.record;
   if (!config.stdin) return undefined;
@@ -49,7 +49,7 @@ export function openInput({ files }: Runtime, live: LiveContainer): Writable | u
   return writer;
 }
 
-/** Lets the writing end go, if nobody took it. */
+/** Closes the writing end if no client has taken it. */
 export function closeInput(live: LiveContainer): void {
   if (live.heldInput !== undefined) fs.closeSync(live.heldInput);
   live.heldInput = undefined;

@@ -1,8 +1,8 @@
 /**
- * A started container as processes: a supervisor (see `launchScripts.ts`) leading a session and group of its own, and
- * the pipes between it and the runtime. Everything needed to go on lies in the container's directory, so a new
- * runtime takes over by opening the pipes again: `alive` has a writer exactly as long as the main process runs.
- * Bound: output is pulled from the pipes, what is not pulled waits in 64 KiB of kernel buffer.
+ * The processes of a started container: a supervisor (see `launchScripts.ts`) that leads its own session and process
+ * group, and the pipes between it and the runtime. All state is in the container's directory, so a new runtime takes
+ * over by reopening the pipes: `alive` has a writer exactly as long as the main process runs. Bound: unread output
+ * waits in a kernel buffer of 64 KiB.
  */
 import { spawn } from "node:child_process";
 import fs from "node:fs";
@@ -14,58 +14,58 @@ import { commandLineContains, killQuietly, killSessions, sessionMembersUsing } f
 import { within } from "./within.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 
-/** How a container ended. */
+/** Exit of a container. */
 export interface ContainerEnd {
   readonly exitCode: number;
   /** Nanoseconds since the epoch. */
   readonly finishedAt: bigint;
 }
 
-/** A container being watched. */
+/** A supervised container. */
 export interface ContainerProcess {
-  /** Of the supervisor; also its process group and session. */
+  /** PID of the supervisor; also its process group and session. */
   readonly pid: number;
-  /** Resolves when the main process ended, all others of its group are killed and their output is in the log. */
+  /** Resolves when the main process has exited, the rest of its group is killed and their output is in the log. */
   readonly ended: Promise<ContainerEnd>;
-  /** False as soon as the main process is known to have ended. */
+  /** Returns false once the main process is known to have exited. */
   running(): boolean;
-  /** After `ended`: resolves when also what left the group, but not the session, is killed. */
+  /** After `ended`: resolves when processes that left the group, but not the session, are killed too. */
   swept(): Promise<void>;
-  /** Resolves when the main process can be asked to stop. */
+  /** Resolves when the main process can handle a stop signal. */
   settled(): Promise<void>;
-  /** Signals every process of the container. */
+  /** Sends a signal to every process of the container. */
   signal(signal: NodeJS.Signals | number): void;
-  /** Stops watching; the container runs on. Pending promises stay pending. */
+  /** Stops supervision; the container keeps running. Pending promises stay pending. */
   detach(): void;
 }
 
-/** What a process and its watcher need to know of the container. */
+/** Directory, log and output subscribers of a container. */
 export interface ContainerPlace {
   readonly dir: string;
   readonly log: CriLog;
-  /** Who else hears its output, now. */
+  /** Current subscribers to the output, besides the log. */
   readonly watchers: ReadonlySet<OutputWatcher>;
 }
 
-/** Hears a chunk, which may be reused when it returns. */
+/** Receives a chunk of output, whose buffer may be reused after the call. */
 export type OutputWatcher = (stream: LogStream, chunk: Uint8Array) => void;
 
-/** Output of a finished container is waited for this long; a process that escaped may hold the pipe for ever. */
+/** Time to drain the output of an exited container; an escaped process may hold the pipe open forever. */
 const DRAIN_MS = 500;
-/** A kill has to be seen within this; the audit behind the pipe's own news. */
+/** Interval of the periodic liveness check, in case the end of the `alive` pipe was missed. */
 const AUDIT_MS = 5000;
 const KILLED = 137;
 /**
- * Signals wait until the main process is this old: where it is process 1, as in a real container, it ignores them until
- * it has handlers; here they would end it before it could.
+ * Minimum age of the main process before it is signalled. In a real container it is PID 1 and ignores signals until it
+ * installs handlers; here an earlier signal would kill it.
  */
 const SETTLE_MS = 100;
-/** A supervisor that has not come to fork by then is stuck: signals no longer wait for it. */
+/** Time for the supervisor to fork. After it the supervisor counts as stuck, and signals are no longer delayed. */
 const LAUNCH_MS = 1000;
-/** Containers that end within this share one walk over the process table. */
+/** Containers that exit within this interval share one scan of the process table. */
 const GATHER_MS = 10;
 
-/** Starts the container. `command[0]` is an absolute path. Throws when the system cannot make a process. */
+/** Starts the container. `command[0]` is an absolute path. Throws if the system cannot create a process. */
 export function startContainerProcess(
   place: ContainerPlace,
   superviseFile: string,
@@ -84,7 +84,7 @@ export function startContainerProcess(
       stdio: [stdin, "ignore", "ignore", ...forChild],
     });
     const { pid } = child;
-    child.on("error", () => {}); // a process that could not be made has no pid
+    child.on("error", () => {}); // a failed spawn is detected by its missing pid
     if (pid === undefined) throw new Error(`cannot start /bin/sh in ${workingDir}`);
     child.unref();
     let reaped = false;
@@ -100,19 +100,19 @@ export function startContainerProcess(
   }
 }
 
-/** Takes over the supervisor of this pid, which an earlier runtime started. */
+/** Takes over the supervisor with this PID, which an earlier runtime started. */
 export async function adoptContainerProcess(place: ContainerPlace, pid: number): Promise<ContainerProcess> {
   const isOurs = (): Promise<boolean> => commandLineContains(pid, place.dir);
   const supervised = await isOurs();
   if (!supervised) {
-    // The number may be another's by now, so only what visibly belongs to the container is killed.
+    // The PID may have been reused, so only processes that demonstrably belong to the container are killed.
     for (const member of await sessionMembersUsing(pid, place.dir)) killQuietly(member, "SIGKILL");
   }
   const forUs = SUPERVISOR_FDS.map((name) => openFifoToRead(path.join(place.dir, name)));
   return watch(place, pid, forUs, isOurs, supervised);
 }
 
-/** What the supervisor of this container wrote down when it began; undefined when none ever did. */
+/** Returns the PID and start time that the supervisor recorded; undefined if none ever started. */
 export function supervisorBegan(dir: string): { readonly pid: number; readonly at: bigint } | undefined {
   const file = path.join(dir, "pid");
   const pid = readNumber(file);
@@ -120,7 +120,7 @@ export function supervisorBegan(dir: string): { readonly pid: number; readonly a
   return pid === undefined || at === undefined ? undefined : { pid, at };
 }
 
-/** Kills the container whose directory was put aside as unreadable: nobody could manage it any more. */
+/** Kills the container whose unreadable directory was moved aside, because it can no longer be managed. */
 export async function killStray(formerDir: string, dir: string): Promise<void> {
   const pid = supervisorBegan(dir)?.pid;
   if (pid !== undefined && (await commandLineContains(pid, formerDir))) {
@@ -207,7 +207,10 @@ async function drain(
   log.close();
 }
 
-/** The supervisor writes its line in one go; no complete line means that it was killed, and the container with it. */
+/**
+ * Returns the recorded exit. The supervisor writes its line in one write; an incomplete line means that the supervisor
+ * and the container were killed.
+ */
 function readEnd(dir: string): ContainerEnd {
   const file = path.join(dir, "exit");
   const exitCode = readNumber(file);
@@ -233,7 +236,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** One walk over the process table serves every container that ended since the last one began. */
+/** A single scan of the process table serves all containers that exited since the previous scan started. */
 const sweep = { waiting: new Set<number>(), next: undefined as Promise<void> | undefined };
 function sweepSession(session: number): Promise<void> {
   sweep.waiting.add(session);

@@ -1,4 +1,4 @@
-/** From a created container to a running one and on to its exit, for those started here and those taken over. */
+/** Starts containers, takes over running ones, and records their exit. */
 import fs from "node:fs";
 import path from "node:path";
 import { status } from "@grpc/grpc-js";
@@ -21,10 +21,10 @@ import { wallClockNs } from "./wallClockNs.ts";
 
 const START_FAILED = 128;
 
-/** Directory a container starts in when it names none: its own scratch directory, removed with it. */
+/** Returns the default working directory of a container: its own scratch directory, removed with it. */
 export const scratchDir = (containerDir: string): string => path.join(containerDir, "work");
 
-/** Where commands of this container run and are looked up. */
+/** Returns the working directory and search path for commands of this container. */
 export function launchPlace(
   runtime: Runtime,
   record: ContainerRecord,
@@ -34,7 +34,7 @@ export function launchPlace(
   return { workingDir: record.config.workingDir || scratchDir(runtime.files.containerDir(record.id)), searchPath };
 }
 
-/** Starts a created container. A start that fails makes it exited with code 128 and reason StartError. */
+/** Starts a created container. If the start fails, the container becomes exited with code 128 and reason StartError. */
 export function startContainer(runtime: Runtime, live: LiveContainer): void {
   const { registry, events } = runtime;
   const { record } = live;
@@ -93,7 +93,7 @@ function start(
   }
 }
 
-/** Takes over a container found on disk. When it resolves, one that ended while nobody watched says so. */
+/** Takes over a container found on disk. Resolves after the exit of a container that ended meanwhile is recorded. */
 export async function adoptContainer(runtime: Runtime, live: LiveContainer): Promise<void> {
   const { registry, files } = runtime;
   const { record } = live;
@@ -134,7 +134,7 @@ function follow(runtime: Runtime, live: LiveContainer, process: ContainerProcess
       phase: {
         kind: "exited",
         startedAt,
-        // The file system's clock ticks coarsely: an exit is never before its start.
+        // The file system clock is coarse: keep the exit after the start.
         finishedAt: finishedAt > startedAt ? finishedAt : startedAt + 1n,
         exitCode,
         reason: exitCode === 0 ? "Completed" : "Error",

@@ -1,4 +1,4 @@
-/** Ending containers: ask, wait, kill, remove. Every step may be repeated or overlap with another caller's. */
+/** Stops and removes containers. Every step is idempotent and may run concurrently with another caller's. */
 import { status } from "@grpc/grpc-js";
 import { ContainerEventType } from "../gen/cri.ts";
 import { stopSignal } from "./containerEnv.ts";
@@ -7,13 +7,13 @@ import type { Runtime } from "./runtime.ts";
 import { RpcFault } from "./rpcFault.ts";
 import { within } from "./within.ts";
 
-/** A killed process that is not gone by then hangs in the kernel. */
+/** A process that has not exited this long after SIGKILL is stuck in the kernel. */
 const KILL_MS = 10_000;
 
 /**
- * Sends the stop signal (once in a container's life), waits `graceMs`, kills. Each caller has a grace of its own, so a
- * later one with a shorter grace shortens it. Nothing to do unless running. DEADLINE_EXCEEDED when even a kill does
- * not end it; CANCELLED, without a kill, when `signal` aborts within the grace.
+ * Sends the stop signal (once per container), waits `graceMs`, then kills. Each caller has its own grace period, so a
+ * later call with a shorter one shortens it. Does nothing unless the container runs. Throws DEADLINE_EXCEEDED if the
+ * container survives SIGKILL; CANCELLED, without a kill, if `signal` aborts during the grace period.
  */
 export async function stopContainer(live: LiveContainer, graceMs: number, signal?: AbortSignal): Promise<void> {
   const { process: running, exited, record } = live;
@@ -33,7 +33,7 @@ export async function stopContainer(live: LiveContainer, graceMs: number, signal
   throw new RpcFault(status.DEADLINE_EXCEEDED, `container "${record.id}" did not end ${KILL_MS} ms after its kill`);
 }
 
-/** Kills the container if it runs, forgets it and deletes its files, except its log. */
+/** Kills the container if it runs, removes its record and deletes its files except the log. */
 export function removeContainer(runtime: Runtime, live: LiveContainer): Promise<void> {
   live.removal ??= remove(runtime, live).finally(() => {
     live.removal = undefined;

@@ -1,7 +1,7 @@
 /**
- * The log file of one container in CRI format: `<RFC 3339 nano> stdout F <line>`; lines beyond 16 KiB and an
- * unfinished last line are marked P, as containerd does. Bound: one unfinished line per stream; that much of it is
- * lost when the runtime itself is killed. A full disk drops output, and says so once until it works again.
+ * The log file of one container in CRI format: `<RFC 3339 nano> stdout F <line>`. Lines beyond 16 KiB and an unfinished
+ * last line are tagged P, as in containerd. Bound: one unfinished line per stream, which is lost if the runtime is
+ * killed. While the disk is full, output is dropped; the problem is reported once until writes succeed again.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -10,13 +10,13 @@ import { rfc3339Nano, wallClockNs } from "./wallClockNs.ts";
 
 export type LogStream = "stdout" | "stderr";
 
-/** Log of one container; writes are synchronous, so their order is that of arrival. */
+/** The log of one container. Writes are synchronous, which preserves the order of arrival. */
 export interface CriLog {
   /** Appends output; the chunk may be reused when this returns. */
   write(stream: LogStream, chunk: Uint8Array): void;
-  /** Ends the stream: an unfinished line is written as partial. */
+  /** Ends the stream and writes an unfinished line as partial. */
   end(stream: LogStream): void;
-  /** Opens the path anew, after its file was moved away. */
+  /** Reopens the path after log rotation moved the file away. */
   reopen(): void;
   close(): void;
 }
@@ -25,7 +25,10 @@ export interface CriLog {
 export const MAX_LINE_BYTES = 16 * 1024;
 const NEWLINE = 10;
 
-/** Opens the log for appending, making its directory; an empty path discards. Throws when it cannot be opened. */
+/**
+ * Opens the log for appending and creates its directory. An empty path discards the output. Throws if the file cannot
+ * be opened.
+ */
 export function openCriLog(file: string, report: (problem: string) => void): CriLog {
   const unfinished: Record<LogStream, Buffer> = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
   let fd = openForAppend(file);
@@ -72,7 +75,7 @@ function openForAppend(file: string): number | undefined {
   return fs.openSync(file, "a", 0o640);
 }
 
-/** Complete entries of `rest` followed by `chunk`, and the unfinished line after them (always a copy). */
+/** Returns the complete entries of `rest` followed by `chunk`, and the remaining unfinished line (always a copy). */
 export function formatEntries(
   stream: LogStream,
   rest: Uint8Array,
@@ -83,7 +86,7 @@ export function formatEntries(
   const cuts = lineCuts(data);
   const prefix = { full: Buffer.from(`${timestamp} ${stream} F `), partial: Buffer.from(`${timestamp} ${stream} P `) };
   const last = cuts.at(-1) ?? 0;
-  // A prefix is equally long for both tags; every entry ends in a newline, a cut line gets one more byte for it.
+  // Both tags give prefixes of equal length. Every entry ends in a newline, so a split line gets one extra byte.
   const bytes = Buffer.allocUnsafe(last + cuts.length * (prefix.full.length + 1));
   let start = 0;
   let at = 0;
@@ -99,7 +102,10 @@ export function formatEntries(
 
 const concat = (first: Uint8Array, second: Uint8Array): Buffer => Buffer.concat([first, second]);
 
-/** Ends of the entries in `data`: after each newline, and after each `MAX_LINE_BYTES` of a line longer than that. */
+/**
+ * Returns the end offsets of the entries in `data`: after each newline, and after each `MAX_LINE_BYTES` of a longer
+ * line.
+ */
 function lineCuts(data: Buffer): readonly number[] {
   const cuts: number[] = [];
   let start = 0;

@@ -1,4 +1,4 @@
-/** Records as CRI messages. Pure, but for the user that the runtime is. */
+/** Converts records to CRI messages. Pure, except for the user ID of the runtime. */
 import os from "node:os";
 import {
   Container,
@@ -30,7 +30,7 @@ export function containerState(record: ContainerRecord): ContainerState {
   }
 }
 
-/** An item of ListPodSandbox. */
+/** Returns an item of ListPodSandbox. */
 export const sandboxMessage = (record: SandboxRecord): PodSandbox =>
   PodSandbox.fromPartial({
     id: record.id,
@@ -41,7 +41,7 @@ export const sandboxMessage = (record: SandboxRecord): PodSandbox =>
     annotations: record.config.annotations,
   });
 
-/** The answer of PodSandboxStatus. */
+/** Returns the status for PodSandboxStatus. */
 export function sandboxStatusMessage(record: SandboxRecord): PodSandboxStatus {
   const { metadata, labels, annotations, linux } = record.config;
   const options = linux?.securityContext?.namespaceOptions;
@@ -57,7 +57,7 @@ export function sandboxStatusMessage(record: SandboxRecord): PodSandboxStatus {
   });
 }
 
-/** An item of ListContainers. */
+/** Returns an item of ListContainers. */
 export const containerMessage = (record: ContainerRecord): Container =>
   Container.fromPartial({
     id: record.id,
@@ -72,7 +72,7 @@ export const containerMessage = (record: ContainerRecord): Container =>
     annotations: record.config.annotations,
   });
 
-/** The answer of ContainerStatus. */
+/** Returns the status for ContainerStatus. */
 export function containerStatusMessage(record: ContainerRecord): ContainerStatus {
   const { config, phase } = record;
   const { uid, gid } = os.userInfo();
@@ -104,7 +104,7 @@ export function containerStatusMessage(record: ContainerRecord): ContainerStatus
   });
 }
 
-/** Identity of a sandbox in statistics. */
+/** Returns the identity of a sandbox for statistics. */
 export const sandboxAttributes = (record: SandboxRecord): PodSandboxAttributes =>
   PodSandboxAttributes.fromPartial({
     id: record.id,
@@ -113,7 +113,7 @@ export const sandboxAttributes = (record: SandboxRecord): PodSandboxAttributes =
     annotations: record.config.annotations,
   });
 
-/** Identity of a container in statistics. */
+/** Returns the identity of a container for statistics. */
 export const containerAttributes = (record: ContainerRecord): ContainerAttributes =>
   ContainerAttributes.fromPartial({
     id: record.id,
@@ -122,7 +122,7 @@ export const containerAttributes = (record: ContainerRecord): ContainerAttribute
     annotations: record.config.annotations,
   });
 
-/** Whether every label of the selector is there with that value. */
+/** Returns whether the labels match every entry of the selector. */
 export const matchesLabels = (
   labels: Readonly<Record<string, string>>,
   selector: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Where a command beside a container's main process runs, for who asks for one. */
+/** Resolves where an exec command runs in a container. */
 import { status } from "@grpc/grpc-js";
 import { findExecutable } from "./containerEnv.ts";
 import { launchPlace } from "./containerStart.ts";
@@ -7,7 +7,7 @@ import type { LiveContainer } from "./registry.ts";
 import { invalidArgument, messageOf, RpcFault } from "./rpcFault.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** The container; FAILED_PRECONDITION unless it runs. */
+/** Returns the container. Throws FAILED_PRECONDITION unless it is running. */
 export function runningContainer({ registry }: Runtime, id: string): LiveContainer {
   const live = registry.container(id);
   if (live.record.phase.kind === "running") return live;
@@ -15,8 +15,8 @@ export function runningContainer({ registry }: Runtime, id: string): LiveContain
 }
 
 /**
- * Checks a command now, and finds it when called. Throws INVALID_ARGUMENT for what is no command; the function UNKNOWN
- * when there is no such program, FAILED_PRECONDITION when the container has ended.
+ * Validates a command; the returned function looks up its executable. Throws INVALID_ARGUMENT for an invalid command.
+ * The function throws UNKNOWN if the executable does not exist, FAILED_PRECONDITION if the container has exited.
  */
 export function execPlace(runtime: Runtime, containerId: string, cmd: readonly string[]): () => ExecPlace {
   const [name = "", ...args] = cmd;

@@ -1,6 +1,6 @@
 /**
- * A command beside the container's main process, with its environment, in a session of its own. Noted on disk while it
- * runs, so that a runtime that replaces a killed one can end it; killed when the container ends.
+ * An exec command: runs with the container's environment in its own session. Recorded on disk while it runs, so that a
+ * new runtime can kill it after a crash; killed when the container exits.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import fs from "node:fs";
@@ -12,34 +12,34 @@ import { killQuietly, processStart } from "./processTable.ts";
 import { RpcFault } from "./rpcFault.ts";
 import { killOnTerminal, onTerminal, withTerminalKind } from "./terminal.ts";
 
-/** Exit code of a command ended by signal n, less n. */
+/** Added to a signal number to form the exit code of a killed command. */
 const SIGNALLED = 128;
 
-/** What to run, and where. */
+/** The command of an exec and where it runs. */
 export interface ExecPlace {
   readonly containerDir: string;
   readonly workingDir: string;
-  /** First word is an absolute path. */
+  /** The first element is an absolute path. */
   readonly command: readonly string[];
-  /** Kill functions of execs under way in this container. */
+  /** Kill functions of the running execs in this container. */
   readonly running: Set<() => void>;
 }
 
-/** A command that runs. */
+/** A running exec. */
 export interface ExecProcess {
   /** `stdin` is null unless asked for. */
   readonly child: ChildProcessByStdio<Writable | null, Readable, Readable>;
   /** Its exit code. */
   readonly exited: Promise<number>;
-  /** Resolves when it exited and nothing holds its outputs any more. */
+  /** Resolves when the command has exited and no process holds its outputs open. */
   readonly closed: Promise<void>;
-  /** Kills it and what it started in its group. */
+  /** Kills the process group of the command. */
   kill(): void;
-  /** To be called at the end: forgets it and lets its pipes go. */
+  /** Removes the record and closes the pipes. Call when the exec is done. */
   release(): void;
 }
 
-/** Starts it, on a terminal or on pipes. Throws UNKNOWN when the system cannot make a process. */
+/** Starts a command on a terminal or on pipes. Throws UNKNOWN if the system cannot create a process. */
 export async function startExec(place: ExecPlace, stdin: "ignore" | "pipe", tty = false): Promise<ExecProcess> {
   const command = tty ? withTerminalKind(place.command) : place.command;
   const shell = ["/bin/sh", "-c", '. "$0"', path.join(place.containerDir, "enter"), ...command];
@@ -52,7 +52,7 @@ export async function startExec(place: ExecPlace, stdin: "ignore" | "pipe", tty 
     stdio: [stdin, "pipe", "pipe"],
   }) as ExecProcess["child"];
   const { pid } = child;
-  child.on("error", () => {}); // a process that could not be made has no pid
+  child.on("error", () => {}); // a failed spawn is detected by its missing pid
   if (pid === undefined) throw new RpcFault(status.UNKNOWN, `exec: cannot start /bin/sh in ${place.workingDir}`);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => stream.destroy());
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
@@ -80,7 +80,7 @@ export async function startExec(place: ExecPlace, stdin: "ignore" | "pipe", tty 
   return { child, exited, closed, kill, release };
 }
 
-/** Notes the exec on disk; returns how to forget it. */
+/** Records the exec on disk; returns the function that removes the record. */
 async function remember(containerDir: string, pid: number): Promise<() => void> {
   const file = path.join(containerDir, "execs", String(pid));
   const start = await processStart(pid);
@@ -90,7 +90,7 @@ async function remember(containerDir: string, pid: number): Promise<() => void> 
   return () => fs.rmSync(file, { force: true });
 }
 
-/** Kills the execs of a container that a killed runtime left running. */
+/** Kills the execs that a killed runtime left running in a container. */
 export async function killLeftExecs(containerDir: string): Promise<void> {
   const dir = path.join(containerDir, "execs");
   if (!fs.existsSync(dir)) return;

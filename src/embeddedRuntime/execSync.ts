@@ -1,7 +1,7 @@
 /**
- * ExecSync: a command's whole output. Whatever it leaves running is killed with it, at its timeout, when the client gives
- * up, or when the container ends. Bound: the reply stays below the message limit; output beyond is dropped, as
- * containerd does.
+ * ExecSync: returns the complete output of a command. Processes it leaves behind are killed with it, on timeout, on
+ * cancellation by the client and when the container exits. Bound: the response stays below the gRPC message limit;
+ * excess output is dropped, as in containerd.
  */
 import type { Readable } from "node:stream";
 import { status } from "@grpc/grpc-js";
@@ -10,12 +10,15 @@ import { type ExecPlace, startExec } from "./execProcess.ts";
 import { RpcFault } from "./rpcFault.ts";
 import { within } from "./within.ts";
 
-/** stdout and stderr together: 16 MiB less room for the rest of the message. */
+/** Bound for stdout and stderr together: 16 MiB minus space for the rest of the message. */
 export const MAX_EXEC_OUTPUT_BYTES = 16 * 1024 * 1024 - 64 * 1024;
-/** Output of a command that ended is waited for this long. */
+/** Time to drain the output of an exited command. */
 const DRAIN_MS = 500;
 
-/** Runs the command; a `timeoutMs` of 0 is none. DEADLINE_EXCEEDED after the timeout, CANCELLED when `signal` aborts. */
+/**
+ * Runs the command; `timeoutMs` 0 disables the timeout. Throws DEADLINE_EXCEEDED on timeout, CANCELLED if `signal`
+ * aborts.
+ */
 export async function execSync(place: ExecPlace, timeoutMs: number, signal: AbortSignal): Promise<ExecSyncResponse> {
   const { child, exited, closed, kill, release } = await startExec(place, "ignore");
   try {

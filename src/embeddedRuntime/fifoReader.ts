@@ -1,7 +1,7 @@
 /**
- * Reading named pipes on the event loop. Pipes are how output reaches the runtime: they bound what is in flight
- * (64 KiB in the kernel, then the writer waits), need no disk, and stay while the runtime is away. One buffer serves
- * all readers of a process, since a chunk is consumed before the next read begins.
+ * Reads named pipes on the event loop. Pipes carry container output to the runtime: they bound the data in flight (64
+ * KiB in the kernel, then the writer blocks), need no disk space, and persist while the runtime is down. All readers
+ * share one buffer, because a chunk is consumed before the next read.
  */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
@@ -12,29 +12,33 @@ const { O_NONBLOCK, O_RDONLY, O_RDWR } = fs.constants;
 const run = promisify(execFile);
 const buffer = Buffer.alloc(64 * 1024);
 
-/** Makes named pipes, mode 0600. */
+/** Creates named pipes with mode 0600. */
 export async function makeFifos(paths: readonly string[]): Promise<void> {
   await run("mkfifo", ["-m", "600", ...paths]);
 }
 
-/** Opens a pipe to read without waiting for a writer. The caller owns the descriptor. */
+/** Opens a pipe for reading without waiting for a writer. The caller owns the descriptor. */
 export const openFifoToRead = (path: string): number => fs.openSync(path, O_RDONLY | O_NONBLOCK);
 
-/** Opens a pipe for a child: both ways, so that the child never sees a broken pipe when the runtime is away. */
+/**
+ * Opens a pipe for a child process, for reading and writing, so that the child never receives SIGPIPE while the runtime
+ * is down.
+ */
 export const openFifoForChild = (path: string): number => fs.openSync(path, O_RDWR);
 
-/** A running reader. */
+/** A reader of a pipe. */
 export interface FifoReader {
-  /** Resolves at the end of the pipe (its last writer is gone) or after `stop`. */
+  /** Resolves when the last writer has closed the pipe, or after `stop`. */
   readonly ended: Promise<void>;
-  /** False as soon as the end was seen. */
+  /** Returns false once the end of the pipe was read. */
   isOpen(): boolean;
   stop(): void;
 }
 
 /**
- * Reads until the last writer is gone. A pipe that has no writer now has ended already: no event would tell.
- * After each chunk the loop turns once, so that a flooding container delays nobody by more than a chunk.
+ * Reads until the last writer closes the pipe. A pipe without a writer counts as ended, because no event would report
+ * it. Yields to the event loop after each chunk, so that a container with heavy output delays others by one chunk at
+ * most.
  */
 export function readFifo(fd: number, onChunk: (chunk: Uint8Array) => void): FifoReader {
   const first = readNow(fd);
@@ -64,7 +68,7 @@ export function readFifo(fd: number, onChunk: (chunk: Uint8Array) => void): Fifo
   return { ended: promise, isOpen: () => !socket.destroyed, stop: () => void socket.destroy() };
 }
 
-/** Bytes that were there, 0 when there are writers but no bytes. */
+/** Returns the number of bytes read; 0 if the pipe has writers but no data. */
 function readNow(fd: number): number | "ended" {
   try {
     const length = fs.readSync(fd, buffer);

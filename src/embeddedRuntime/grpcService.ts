@@ -1,6 +1,6 @@
 /**
- * Turns a generated service definition and a table of handlers into a grpc-js service. A method without a handler
- * answers UNIMPLEMENTED and says so. Bound: `STREAM_BACKLOG` messages per subscriber of a server stream.
+ * Builds a grpc-js service from a generated service definition and a table of handlers. A method without a handler
+ * returns UNIMPLEMENTED. Bound: `STREAM_BACKLOG` messages per subscriber of a server stream.
  */
 import {
   type handleServerStreamingCall,
@@ -32,17 +32,17 @@ interface ServiceShape {
 }
 type MessageOf<T> = T extends Decoder<infer Message> ? Message : never;
 
-/** Where a server stream writes. A subscriber that does not keep up is cut off with RESOURCE_EXHAUSTED. */
+/** The output of a server stream. A subscriber that falls behind is disconnected with RESOURCE_EXHAUSTED. */
 export interface StreamSink<T> {
   send(message: T): void;
 }
 
-/** One answer; `signal` aborts when the client gave up. */
+/** Handles a unary call; `signal` aborts when the client cancels. */
 export type UnaryHandler<Request, Response> = (request: Request, signal: AbortSignal) => Response | Promise<Response>;
-/** An open stream; the returned function runs once when the stream is over, whoever ended it. */
+/** Handles a server stream; the returned teardown function runs once when the stream ends for any reason. */
 export type StreamHandler<Request, Response> = (request: Request, sink: StreamSink<Response>) => () => void;
 
-/** Handlers by method name of a generated definition; those left out are UNIMPLEMENTED. */
+/** Handlers by method name of a generated definition; missing methods return UNIMPLEMENTED. */
 export type ServiceHandlers<Methods extends Readonly<Record<string, MethodShape>>> = {
   readonly [Name in keyof Methods]?: Methods[Name]["responseStream"] extends true
     ? StreamHandler<MessageOf<Methods[Name]["requestType"]>, MessageOf<Methods[Name]["responseType"]>>
@@ -51,7 +51,7 @@ export type ServiceHandlers<Methods extends Readonly<Record<string, MethodShape>
 
 const STREAM_BACKLOG = 1024;
 
-/** The two arguments of `Server.addService`. */
+/** Returns the two arguments of `Server.addService`. */
 export function grpcService<Service extends ServiceShape>(
   service: Service,
   handlers: ServiceHandlers<Service["methods"]>,
@@ -124,7 +124,7 @@ function streaming(
     const end = handler(call.request, { send: (message) => (over ? undefined : sendBounded(call, name, message)) });
     if (over) end();
     else release = end;
-    // Says "subscribed" to a client that waits for it, before there is anything to tell.
+    // Signals the subscription to a client that waits for it before the first event.
     call.sendMetadata(new Metadata());
   };
 }

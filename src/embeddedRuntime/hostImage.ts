@@ -1,19 +1,22 @@
-/** The one image there is: `rxlet.dev/host`, the programs of this machine, under any tag. */
+/** The only image: `rxlet.dev/host`, the programs of this machine, under any tag. */
 import { createHash } from "node:crypto";
 import os from "node:os";
 import { Image } from "../gen/cri.ts";
 
-/** Its name without tag. */
+/** Image name without tag. */
 export const HOST_IMAGE_NAME = "rxlet.dev/host";
 const DIGEST = `sha256:${createHash("sha256").update("rxlet.dev/host: the programs of this machine\n").digest("hex")}`;
-/** Id of the image; constant. */
+/** Image ID; constant. */
 export const HOST_IMAGE_ID = DIGEST;
-/** Name with digest, as container statuses carry it. */
+/** Image name with digest, as in container statuses. */
 export const HOST_IMAGE_REF = `${HOST_IMAGE_NAME}@${DIGEST}`;
-/** The tag that is listed. */
+/** Image name with the tag shown in listings. */
 export const HOST_IMAGE_TAG = `${HOST_IMAGE_NAME}:latest`;
 
-/** Whether an image reference (name, name:tag, name@digest, id with or without `sha256:`) means the host image. */
+/**
+ * Returns whether an image reference (name, name:tag, name@digest, ID with or without `sha256:`) refers to the host
+ * image.
+ */
 export function meansHostImage(reference: string): boolean {
   if (reference === DIGEST || `sha256:${reference}` === DIGEST) return true;
   const [name = "", digest] = reference.split("@");
@@ -22,8 +25,8 @@ export function meansHostImage(reference: string): boolean {
 }
 
 /**
- * The image as listed. Its size is 1 although nothing is stored: kubelets take an image of size 0 for a broken answer.
- * Its user is the one that the runtime, and so every container, runs as.
+ * Returns the image for listings. Its size is 1 although no data is stored, because a kubelet treats size 0 as an
+ * invalid response. Its user is the one that runs the runtime, and therefore every container.
  */
 export const hostImage = (): Image =>
   Image.fromPartial({

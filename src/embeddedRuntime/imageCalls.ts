@@ -1,4 +1,4 @@
-/** ImageService: one image exists, `rxlet.dev/host`; nothing can be pulled and nothing has to be. */
+/** ImageService with the single image `rxlet.dev/host`; pulls of other images fail. */
 import fs from "node:fs";
 import { status } from "@grpc/grpc-js";
 import type { FilesystemUsage, ImageServiceDefinition, ImageSpec } from "../gen/cri.ts";
@@ -7,7 +7,7 @@ import { HOST_IMAGE_ID, HOST_IMAGE_NAME, hostImage, meansHostImage } from "./hos
 import { invalidArgument, RpcFault } from "./rpcFault.ts";
 import { wallClockNs } from "./wallClockNs.ts";
 
-/** Handlers of ImageService; the file system told of is the one of the state directory. */
+/** Returns the handlers of ImageService. The reported image file system is that of the state directory. */
 export function imageCalls(stateDir: string): ServiceHandlers<ImageServiceDefinition["methods"]> {
   return {
     listImages: ({ filter }) => {

@@ -1,16 +1,16 @@
 /**
- * The two shell texts that start a container. `supervise` (one file for all, run by /bin/sh, about 1 MB each) is the
- * parent of the container's main process: it owns its process group, outlives the runtime and writes the exit code.
+ * The two shell scripts that start a container. `supervise` (shared, run by /bin/sh, about 1 MB of memory each) is the
+ * parent of the container's main process: it leads its process group, outlives the runtime and writes the exit code.
  * `enter` (one file per container, mode 0600) sets the exact environment, so that no value shows in a process list.
  */
 import os from "node:os";
 
-/** File descriptors the supervisor is started with, beside 0 to 2 which are /dev/null. */
+/** Additional file descriptors of the supervisor; 0 to 2 are /dev/null. */
 export const SUPERVISOR_FDS = ["stdout", "stderr", "alive"] as const;
 
 /**
- * Numbers of every catchable signal (names differ between shells, and one unknown ends the list): the group is
- * signalled as a whole and its supervisor has to survive that.
+ * Returns the numbers of all catchable signals. The supervisor has to survive signals to its whole group. Numbers are
+ * portable between shells; names are not, and an unknown name aborts `trap`.
  */
 function catchable(platform: NodeJS.Platform, known: Readonly<Record<string, number>>): readonly number[] {
   const spared = ["SIGKILL", "SIGSTOP", "SIGCHLD"].map((name) => known[name]);
@@ -20,9 +20,10 @@ function catchable(platform: NodeJS.Platform, known: Readonly<Record<string, num
 }
 
 /**
- * `$1` is the container's directory, the rest its command. `trap :` (not `trap ''`) leaves the defaults to the child,
- * which writes `pid` (the supervisor's) once it has them: from then on no signal is lost. Holding 3 and 4 open to the end keeps output that nobody has read yet; closing 5 says that `exit` is written. Then
- * it waits, without using any CPU, to be killed by whoever has read the rest.
+ * Returns the supervisor script. `$1` is the container's directory, the rest is its command. `trap :` (not `trap ''`)
+ * leaves the default handlers to the child, which writes the supervisor's `pid` once it has them: from then on no
+ * signal is lost. Descriptors 3 and 4 stay open to keep unread output; closing 5 signals that `exit` is written. The
+ * supervisor then blocks, without using CPU, until the runtime has drained the output and kills it.
  */
 export function superviseScript(
   platform: NodeJS.Platform,
@@ -38,7 +39,7 @@ while [ -p "$d/alive" ]; do read -r never <"$d/alive"; done
 `;
 }
 
-/** Names that a shell sets itself, treats specially or cannot export as they are: those go through env(1). */
+/** Names that a shell sets, treats specially or cannot export unchanged. They are passed through env(1). */
 const SHELL_OWN =
   /^(_|PWD|OLDPWD|SHLVL|PPID|E?UID|GROUPS|IFS|OPT(IND|ARG|ERR)|LINENO|S?RANDOM|SECONDS|EPOCH.*|BASH.*|SHELLOPTS|POSIXLY_CORRECT|FUNC.*|DIRSTACK|PIPESTATUS|HIST.*|COMP_.*|LANG|LC_.*|PS[0-4]|P?ENV|MAIL.*|TMOUT|status|argv|path)$/;
 const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -46,7 +47,7 @@ const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const quote = (value: Uint8Array): Buffer =>
   Buffer.from(`'${Buffer.from(value).toString("latin1").replaceAll("'", "'\\''")}'`, "latin1");
 
-/** Bytes of the file that replaces the shell sourcing it by `"$@"` with exactly these variables. */
+/** Returns the content of `enter`: a shell that sources it is replaced by `"$@"` with exactly these variables. */
 export function enterScript(env: ReadonlyMap<string, Uint8Array>): Buffer {
   const parts: Buffer[] = [];
   const throughEnv: Buffer[] = [];

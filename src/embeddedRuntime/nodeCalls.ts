@@ -1,4 +1,4 @@
-/** Calls about the runtime as a whole: version, readiness, configuration. */
+/** Calls about the runtime itself: version, readiness, configuration. */
 import fs from "node:fs";
 import { CgroupDriver, type RuntimeServiceDefinition } from "../gen/cri.ts";
 import type { ServiceHandlers } from "./grpcService.ts";
@@ -11,13 +11,13 @@ const LIMITS = [
   "not for nodes: use containerd there",
 ];
 
-/** Version of the package that this file is part of. */
+/** Returns the version of this package. */
 function packageVersion(): string {
   const manifest: unknown = JSON.parse(fs.readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return String((manifest as { readonly version?: unknown }).version);
 }
 
-/** Handlers of these calls. Pod metrics are none: this runtime has no descriptors. */
+/** Returns the handlers. Pod metrics are empty, because this runtime defines no metric descriptors. */
 export function nodeCalls({ registry, files }: Runtime): Handlers {
   const runtimeVersion = packageVersion();
   return {

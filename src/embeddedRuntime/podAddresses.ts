@@ -1,16 +1,16 @@
 /**
- * Node-local pod IPs. On Linux all of 127.0.0.0/8 is this machine, so each pod gets its own address of 127.64.0.0/10
- * to bind to; which 254 addresses come first depends on the state directory, so that two runtimes on one machine
- * rarely share any. Elsewhere, and when all are taken, 127.0.0.1.
+ * Node-local pod IPs. On Linux all of 127.0.0.0/8 is local, so each pod gets its own address in 127.64.0.0/10 to bind
+ * to. The state directory determines the order of the blocks of 254 addresses, so that two runtimes on one machine
+ * rarely share addresses. On other systems, and when all addresses are in use, the address is 127.0.0.1.
  */
 import { createHash } from "node:crypto";
 
 const LOOPBACK = "127.0.0.1";
-/** Addresses one runtime hands out at most: 64 blocks of 254. */
+/** Maximum number of addresses per runtime: 64 blocks of 254. */
 const BLOCKS = 64;
 const PER_BLOCK = 254;
 
-/** The lowest free address of this state directory. */
+/** Returns the first free address for this state directory. */
 export function freePodAddress(stateDir: string, taken: ReadonlySet<string>, platform: NodeJS.Platform): string {
   if (platform !== "linux") return LOOPBACK;
   const [first = 0, second = 0] = createHash("sha256").update(stateDir).digest();

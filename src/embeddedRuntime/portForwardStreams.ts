@@ -1,6 +1,7 @@
 /**
- * Connections to ports of a pod on one upgraded connection: over SPDY a pair of streams each, over a WebSocket a pair of
- * channels for each port that was asked for. Counterpart: portforward of cri-streaming.
+ * Port-forward on an upgraded connection: a pair of SPDY streams per forwarded connection, or a pair of WebSocket
+ * channels per requested port.
+ * Upstream: portforward of cri-streaming.
  */
 import type { Duplex, Writable } from "node:stream";
 import { channelCodec, openChannels } from "../streaming/channels.ts";
@@ -9,15 +10,17 @@ import { messageOf } from "./rpcFault.ts";
 import { acceptSpdy, acceptWebSocket, isWebSocketUpgrade, type StreamUpgrade } from "./streamUpgrade.ts";
 import { within } from "./within.ts";
 
-/** Joins a stream with a port until both directions have ended; resolves with what went wrong, if anything. */
+/**
+ * Connects a stream to a port until both directions have ended. Resolves with an error text, or undefined on success.
+ */
 export type Forward = (port: number, stream: Duplex) => Promise<string | undefined>;
 
-/** For the second stream of a pair, in milliseconds. */
+/** Time for the second stream of a pair to arrive, in milliseconds. */
 const CREATION_MS = 30_000;
 const SPDY_PROTOCOLS = ["portforward.k8s.io"];
 const WEB_SOCKET_PROTOCOLS = ["v4.channel.k8s.io", "v4.base64.channel.k8s.io"];
 
-/** Resolves when the connection has ended. */
+/** Serves port-forward requests; resolves when the connection has ended. */
 export async function servePortForward(upgrade: StreamUpgrade, ports: readonly number[], forward: Forward) {
   if (isWebSocketUpgrade(upgrade)) return overWebSocket(upgrade, ports, forward);
   if (acceptSpdy(upgrade, SPDY_PROTOCOLS) === undefined) return;
@@ -45,11 +48,14 @@ function portOf({ headers }: SpdyStream): number | undefined {
 const isWellFormed = (stream: SpdyStream): boolean =>
   portOf(stream) !== undefined && (roleOf(stream) === "data" || roleOf(stream) === "error");
 
-/** Of clients that number no requests: the error stream comes first, the data stream next. */
+/**
+ * Returns the request ID of a stream. Older clients send none, but open the error stream directly before the data
+ * stream.
+ */
 const requestOf = (stream: SpdyStream): string =>
   stream.headers.get("requestid") ?? String(roleOf(stream) === "error" ? stream.streamId : stream.streamId - 2);
 
-/** Takes a stream into its pair; the second one starts the forwarding. */
+/** Adds a stream to its pair; the second stream starts the forwarding. */
 function joinPair(pairs: Map<string, StreamPair>, stream: SpdyStream, forward: Forward): boolean {
   const request = requestOf(stream);
   const role = roleOf(stream) as Role;

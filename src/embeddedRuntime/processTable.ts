@@ -1,17 +1,17 @@
 /**
- * The machine's processes as far as the runtime needs them: who belongs to a container, and what it uses. Linux: /proc;
- * elsewhere what ps(1) prints, where a process group stands for a session as ps has no portable session id.
+ * The process table: which processes belong to a container, and what they use. Linux: /proc. Other systems: ps(1),
+ * where the process group stands for the session, because ps has no portable session ID.
  */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 
-/** One process. Its session is that of the container whose supervisor has this pid. */
+/** A process. `session` is the PID of the supervisor of its container. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly session: number;
-  /** Own and reaped children's CPU time in nanoseconds. */
+  /** CPU time of the process and its reaped children in nanoseconds. */
   readonly cpuNs: bigint;
   readonly rssBytes: bigint;
   readonly pageFaults: bigint;
@@ -21,17 +21,19 @@ export interface ProcessEntry {
 const run = promisify(execFile);
 const LINUX = process.platform === "linux";
 
-/** Every process that can be seen; one that vanishes while we look is left out. */
+/** Returns all visible processes, without those that exit during the scan. */
 export async function readProcessTable(): Promise<readonly ProcessEntry[]> {
   return LINUX ? await readProc() : await readPs();
 }
 
-/** Walks until nobody new is found: more than this many only what forks faster than it is killed needs. */
+/**
+ * Maximum number of scans until no new process is found. Only a process that forks faster than it is killed needs more.
+ */
 const KILL_WALKS = 20;
 
 /**
- * Kills every process of these sessions except their leaders. What was forked while the table was read is missing in it:
- * it is read again until it shows none but those killed, who can fork no more.
+ * Kills every process of these sessions except their leaders. A scan misses processes forked while it runs, so it
+ * repeats until it finds only killed processes, which can no longer fork.
  */
 export async function killSessions(
   sessions: ReadonlySet<number>,
@@ -50,16 +52,18 @@ export async function killSessions(
   }
 }
 
-/** Sends a signal to a process (or, negative, a group) that may be gone or not ours. */
+/**
+ * Sends a signal to a process (or, if negative, a group); ignores processes that have exited or belong to another user.
+ */
 export function killQuietly(pid: number, signal: NodeJS.Signals | number): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended in the meantime: what was wanted.
+    // The process has exited or may not be signalled.
   }
 }
 
-/** Whether the process runs and has `needle` in its command line; how a pid from disk is known to be still ours. */
+/** Returns whether the process runs with `needle` in its command line. Detects a PID read from disk that was reused. */
 export async function commandLineContains(pid: number, needle: string): Promise<boolean> {
   try {
     if (LINUX) return fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(needle);
@@ -70,7 +74,10 @@ export async function commandLineContains(pid: number, needle: string): Promise<
   }
 }
 
-/** When the process started, in the words of the system; undefined when it does not run. With the pid, its identity. */
+/**
+ * Returns the start time of a process in the system's format; undefined if it does not run. PID and start time identify
+ * a process.
+ */
 export async function processStart(pid: number): Promise<string | undefined> {
   try {
     if (LINUX) return statFields(fs.readFileSync(`/proc/${pid}/stat`, "latin1"))[START_TIME];
@@ -81,7 +88,10 @@ export async function processStart(pid: number): Promise<string | undefined> {
   }
 }
 
-/** Fields of /proc/<pid>/stat from the third on: the second, the command, may hold blanks and parentheses. */
+/**
+ * Returns the fields of /proc/<pid>/stat from the third on. The second, the command, may contain blanks and
+ * parentheses.
+ */
 const statFields = (text: string): readonly string[] => text.slice(text.lastIndexOf(")") + 2).split(" ");
 const SESSION = 3;
 const MINOR_FAULTS = 7;
@@ -90,7 +100,7 @@ const CPU_TIMES = [11, 12, 13, 14] as const;
 const START_TIME = 19;
 const RSS_PAGES = 21;
 
-/** Pages and clock ticks as getconf(1) knows them. */
+/** Page size and clock tick from getconf(1). */
 interface Units {
   readonly pageBytes: bigint;
   readonly tickNs: bigint;
@@ -131,7 +141,7 @@ async function readPs(): Promise<readonly ProcessEntry[]> {
   return parsePs(stdout);
 }
 
-/** Lines `pid pgid rss-KiB [[days-]hours:]minutes:seconds[.hundredths]`. */
+/** Parses lines of the form `pid pgid rss-KiB [[days-]hours:]minutes:seconds[.hundredths]`. */
 export function parsePs(text: string): readonly ProcessEntry[] {
   const entries: ProcessEntry[] = [];
   for (const line of text.split("\n")) {
@@ -152,7 +162,10 @@ export function parsePs(text: string): readonly ProcessEntry[] {
   return entries;
 }
 
-/** Processes of a session that lost its leader, recognised by an output or a directory below `dir`. Linux only. */
+/**
+ * Returns the processes of a session without a leader that have an output or a working directory below `dir`. Linux
+ * only.
+ */
 export async function sessionMembersUsing(session: number, dir: string): Promise<readonly number[]> {
   if (!LINUX) return [];
   const members = (await readProcessTable()).filter((entry) => entry.session === session && entry.pid !== session);

@@ -1,10 +1,7 @@
-/**
- * What the runtime knows about sandboxes and containers: plain data, replaced never patched, persisted by
- * `stateFiles.ts` after every change.
- */
+/** Records of sandboxes and containers: immutable data, persisted by `stateFiles.ts` after every change. */
 import type { ContainerConfig, LinuxContainerResources, PodSandboxConfig } from "../gen/cri.ts";
 
-/** A pod sandbox: a record only, as no namespace is made. */
+/** A pod sandbox. It is only a record, because no namespaces are created. */
 export interface SandboxRecord {
   readonly id: string;
   readonly config: PodSandboxConfig;
@@ -15,7 +12,7 @@ export interface SandboxRecord {
   readonly ip: string;
 }
 
-/** Created, running, exited: only ever forwards. Instants are nanoseconds since the epoch. */
+/** Phase of a container; it only advances from created to running to exited. Times are nanoseconds since the epoch. */
 export type ContainerPhase =
   | { readonly kind: "created" }
   | { readonly kind: "running"; readonly pid: number; readonly startedAt: bigint }
@@ -28,15 +25,15 @@ export type ContainerPhase =
       readonly message: string;
     };
 
-/** A container and the process group it is. */
+/** A container and its process group. */
 export interface ContainerRecord {
   readonly id: string;
   readonly sandboxId: string;
   readonly config: ContainerConfig;
-  /** Absolute; empty when the client asked for no log. */
+  /** Absolute path; empty if the client requested no log. */
   readonly logPath: string;
   readonly createdAt: bigint;
   readonly phase: ContainerPhase;
-  /** As last given by UpdateContainerResources; recorded, not enforced. */
+  /** Resources from the last UpdateContainerResources; recorded but not enforced. */
   readonly resources: LinuxContainerResources | undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * The runtime's state in memory: records by id, and of a container what watches it. Owner of every record: changes go
- * through `put*`, which also persist, and `drop*`. A change that cannot be persisted is reported and counts all the
- * same: what a container does can be found out again from its processes. Names are reserved while a create is under way, so that of two
- * equal requests one fails. Bound: what clients create and do not remove.
+ * In-memory state of the runtime: records by ID, and the supervision state of each container. Owns every record: `put*`
+ * changes and persists it, `drop*` removes it. A change that cannot be persisted is reported but still applied, because
+ * the container's state can be recovered from its processes. A create in progress reserves its name, so that one of two
+ * equal requests fails. Bound: what clients create and do not remove.
  */
 import { randomBytes } from "node:crypto";
 import { status } from "@grpc/grpc-js";
@@ -12,52 +12,55 @@ import type { ContainerRecord, SandboxRecord } from "./records.ts";
 import { invalidArgument, messageOf, notFound, RpcFault } from "./rpcFault.ts";
 import type { StateFiles } from "./stateFiles.ts";
 
-/** A container as held in memory; `record` is replaced, the rest is about this runtime process only. */
+/** A container in memory. `record` is replaced on change; the other fields are local to this runtime process. */
 export interface LiveContainer {
   record: ContainerRecord;
   process: ContainerProcess | undefined;
   log: CriLog | undefined;
-  /** Resolves once the record says exited; undefined before the start. */
+  /** Resolves when the record is exited; undefined before the start. */
   exited: Promise<void> | undefined;
-  /** The stop signal was sent: it is sent once. */
+  /** Whether the stop signal, which is sent only once, was sent. */
   stopSignalled: boolean;
   removal: Promise<void> | undefined;
-  /** Kill functions of execs under way. */
+  /** Kill functions of the running execs. */
   readonly execs: Set<() => void>;
-  /** Clients that are attached to its outputs. */
+  /** Attached clients. */
   readonly watchers: Set<OutputWatcher>;
-  /** The writing end of its input, see `containerInput.ts`. */
+  /** The writing end of stdin; see `containerInput.ts`. */
   heldInput: number | undefined;
-  /** CPU time seen so far: it never goes back, although a process that ended unseen takes its own away. */
+  /**
+   * CPU usage so far. It never decreases, although processes that exit between two readings take their CPU time with
+   * them.
+   */
   cpu: { readonly at: bigint; readonly totalNs: bigint; readonly nanoCores: bigint | undefined };
 }
 
-/** See the file header. */
+/** The records of the runtime. See the file header. */
 export interface Registry {
   readonly sandboxes: ReadonlyMap<string, SandboxRecord>;
   readonly containers: ReadonlyMap<string, LiveContainer>;
-  /** The sandbox of this id or unique beginning of an id; undefined when there is none. */
+  /** Returns the sandbox with this ID or unique ID prefix; undefined if there is none. */
   findSandbox(id: string): SandboxRecord | undefined;
   findContainer(id: string): LiveContainer | undefined;
-  /** As `find`, but NOT_FOUND is thrown. */
+  /** Like `find*`, but throws NOT_FOUND. */
   sandbox(id: string): SandboxRecord;
   container(id: string): LiveContainer;
   containersOf(sandboxId: string): readonly LiveContainer[];
   putSandbox(record: SandboxRecord): void;
   putContainer(record: ContainerRecord): void;
-  /** Puts in a container that is on disk already. */
+  /** Adds a container that is already on disk. */
   addContainer(record: ContainerRecord): LiveContainer;
   addSandbox(record: SandboxRecord): void;
   dropSandbox(id: string): void;
   dropContainer(id: string): void;
-  /** Runs `create` while holding a name; ALREADY_EXISTS when somebody has or is getting it. */
+  /** Runs `create` while the name is reserved. Throws ALREADY_EXISTS if the name is in use or reserved. */
   withName<T>(name: string, holder: () => string | undefined, create: () => T): T;
 }
 
-/** A new random id: 64 hexadecimal digits, as container runtimes have them. */
+/** Returns a random ID of 64 hexadecimal digits, like other container runtimes. */
 export const newId = (): string => randomBytes(32).toString("hex");
 
-/** An empty registry over these files; `report` hears of changes that cannot be written. */
+/** Creates an empty registry that persists to `files`; `report` receives write failures. */
 export function createRegistry(files: StateFiles, report: (line: string) => void): Registry {
   const sandboxes = new Map<string, SandboxRecord>();
   const containers = new Map<string, LiveContainer>();

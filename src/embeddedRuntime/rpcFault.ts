@@ -1,7 +1,7 @@
-/** Failures this server answers with: a gRPC status and one sentence naming the object, the field and the reason. */
+/** Errors returned to clients: a gRPC status and one sentence naming the object, the field and the reason. */
 import { status } from "@grpc/grpc-js";
 
-/** Thrown by a call, sent as its gRPC status. Anything else thrown is answered as INTERNAL. */
+/** An error that a call returns with its gRPC status. Any other error is returned as INTERNAL. */
 export class RpcFault extends Error {
   override readonly name = "RpcFault";
   /** gRPC status code. */
@@ -13,13 +13,13 @@ export class RpcFault extends Error {
   }
 }
 
-/** INVALID_ARGUMENT: `field` of the request is wrong and why. */
+/** Returns INVALID_ARGUMENT for a request field and the reason. */
 export const invalidArgument = (field: string, reason: string): RpcFault =>
   new RpcFault(status.INVALID_ARGUMENT, `${field}: ${reason}`);
 
-/** NOT_FOUND: there is no `kind` of this id. */
+/** Returns NOT_FOUND for an object. */
 export const notFound = (kind: "sandbox" | "container" | "image", id: string): RpcFault =>
   new RpcFault(status.NOT_FOUND, `${kind} "${id}": not found`);
 
-/** The text of whatever was thrown. */
+/** Returns the message of a thrown value. */
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -1,8 +1,8 @@
 /**
- * The embedded runtime: a CRI v1 server on a unix socket whose containers are processes of this machine. For
- * development, tests and the first five minutes; Linux and macOS, no root. Pods share the network of the host.
- * Containers outlive it: killed or closed, the next one on the same state directory takes them over.
- * Upstream counterpart: none in the kubelet; it stands where containerd stands.
+ * The embedded runtime: a CRI v1 server on a Unix socket whose containers are processes of this machine. For
+ * development, tests and first steps; Linux and macOS, without root. Pods share the host network. Containers outlive
+ * the runtime: the next one on the same state directory takes them over.
+ * Upstream: none in the kubelet; it replaces containerd.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -28,21 +28,21 @@ import { streamCalls } from "./streamCalls.ts";
 import { startStreamServer, type StreamServer } from "./streamServer.ts";
 import { listenOnUnixSocket } from "./unixSocket.ts";
 
-/** Where it listens and keeps its state. */
+/** Socket, state directory and problem reports of the runtime. */
 export interface EmbeddedRuntimeOptions {
-  /** Unix socket, at most 103 bytes; what a dead process left there is replaced. Made with mode 0600. */
+  /** Unix socket path of at most 103 bytes, created with mode 0600. The socket of a dead process is replaced. */
   readonly socketPath: string;
-  /** Made with mode 0700 when missing. One runtime at a time. */
+  /** Created with mode 0700 if missing. Only one runtime may use it at a time. */
   readonly stateDir: string;
-  /** Receives one line per problem that no caller hears of; standard error by default. */
+  /** Receives one line per problem that is not returned to a client; standard error by default. */
   readonly report?: (line: string) => void;
 }
 
-/** A runtime that serves. */
+/** A running embedded runtime. */
 export interface EmbeddedRuntime {
   /**
-   * Stops serving, once. Containers go on running unless `stopContainers`: then each gets its stop signal, is killed after
-   * `graceMs` (2000 by default), and every sandbox becomes not ready.
+   * Stops serving; may be called once. Containers keep running unless `stopContainers` is set: then each receives its
+   * stop signal and is killed after `graceMs` (default 2000), and every sandbox becomes not ready.
    */
   close(options?: { readonly stopContainers?: boolean; readonly graceMs?: number }): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface EmbeddedRuntime {
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const CLOSE_GRACE_MS = 2000;
 
-/** Starts serving; resolves when the socket accepts calls and earlier containers are taken over. */
+/** Starts the server; resolves when the socket accepts calls and earlier containers are taken over. */
 export async function runEmbeddedRuntime(options: EmbeddedRuntimeOptions): Promise<EmbeddedRuntime> {
   const report = options.report ?? ((line: string) => void process.stderr.write(`rxlet runtime: ${line}\n`));
   const stateDir = path.resolve(options.stateDir);
@@ -80,7 +80,7 @@ export async function runEmbeddedRuntime(options: EmbeddedRuntimeOptions): Promi
   }
 }
 
-/** Replaced by rename: shells of running containers keep reading the file that they were started with. */
+/** Replaces the script by rename, because shells of running containers keep reading the old file. */
 function writeSuperviseScript(file: string): void {
   fs.writeFileSync(`${file}.tmp`, superviseScript(process.platform), { mode: 0o600 });
   fs.renameSync(`${file}.tmp`, file);

@@ -1,15 +1,15 @@
-/** The parts of one runtime process, as every call gets them. */
+/** The components of a runtime process, passed to every call. */
 import type { ContainerEvents } from "./containerEvents.ts";
 import type { Registry } from "./registry.ts";
 import type { StateFiles } from "./stateFiles.ts";
 
-/** Everything the calls work on. */
+/** The components that the calls share. */
 export interface Runtime {
   readonly files: StateFiles;
   readonly registry: Registry;
   readonly events: ContainerEvents;
-  /** The shell file every container is started with. */
+  /** The supervisor script of all containers. */
   readonly superviseFile: string;
-  /** One line for whoever runs the runtime. */
+  /** Reports a problem in one line to the operator. */
   report(line: string): void;
 }

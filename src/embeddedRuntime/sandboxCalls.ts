@@ -1,6 +1,6 @@
 /**
- * Sandbox calls. A sandbox is a record and an address: there are no namespaces, all pods share the network of the host,
- * and a pod's own loopback address is there for its servers to bind to.
+ * Sandbox calls. A sandbox is a record and an address without namespaces: all pods share the host network, and each pod
+ * has its own loopback address for its servers to bind to.
  */
 import { ContainerEventType, NamespaceMode, type RuntimeServiceDefinition, type PodSandboxFilter } from "../gen/cri.ts";
 import { removeContainer, stopContainer } from "./containerStop.ts";
@@ -23,7 +23,7 @@ type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 
 const NETWORK_NOTE = "pods share the network of the host; ip is a loopback address of the pod's own to bind to (Linux)";
 
-/** Handlers of the PodSandbox calls. */
+/** Returns the handlers of the PodSandbox calls. */
 export function sandboxCalls(runtime: Runtime): Handlers {
   const { registry, events } = runtime;
   return {
@@ -88,7 +88,7 @@ function sandboxName({ metadata }: SandboxRecord["config"]): string {
   return `${metadata?.name}_${metadata?.namespace}_${metadata?.uid}_${metadata?.attempt}`;
 }
 
-/** Kills what runs in the sandbox, at once, and makes it not ready. */
+/** Kills the containers of the sandbox without a grace period and makes it not ready. */
 export async function stopSandbox(runtime: Runtime, sandbox: SandboxRecord): Promise<void> {
   const { registry, events } = runtime;
   await Promise.all(registry.containersOf(sandbox.id).map((live) => stopContainer(live, 0)));

@@ -1,7 +1,8 @@
 /**
- * The state directory: `sandboxes/<id>/` and `containers/<id>/`, each with `config.pb` (the request, written once)
- * and `state.json` (replaced by rename, so a kill leaves the old or the new one). Directories appear and vanish by
- * rename: `.new-*` and `.gone-*` are unfinished and swept. What cannot be read is moved to `aside/`, never fatal.
+ * The state directory: `sandboxes/<id>/` and `containers/<id>/`, each with `config.pb` (the request, written once) and
+ * `state.json` (replaced by rename, so a crash leaves the old or the new version). Directories are created and removed
+ * by rename: `.new-*` and `.gone-*` are incomplete and deleted at start. Unreadable directories are moved to `aside/`
+ * and never fatal.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -11,24 +12,24 @@ import { messageOf } from "./rpcFault.ts";
 
 type Kind = "sandboxes" | "containers";
 
-/** What `load` found. */
+/** The records found by `load`. */
 export interface LoadedState {
   readonly sandboxes: readonly SandboxRecord[];
   readonly containers: readonly ContainerRecord[];
-  /** What was put aside: where it was, where it is now and why. */
+  /** Directories moved aside: former path, new path and reason. */
   readonly setAside: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
 }
 
-/** Reads and writes below one state directory; the only writer there besides the containers' supervisors. */
+/** Access to a state directory. Its only writers are this object and the containers' supervisors. */
 export interface StateFiles {
   readonly root: string;
   containerDir(id: string): string;
-  /** Makes the directory of a new record; `prepare` fills it before it becomes visible. */
+  /** Creates the directory of a record; `prepare` fills it before it becomes visible. */
   addSandbox(record: SandboxRecord): void;
   addContainer(record: ContainerRecord, prepare: (dir: string) => Promise<void>): Promise<void>;
   saveSandbox(record: SandboxRecord): void;
   saveContainer(record: ContainerRecord): void;
-  /** Forgets a record at once and deletes its files. */
+  /** Removes a record at once, then deletes its files. */
   remove(kind: Kind, id: string): Promise<void>;
   load(): Promise<LoadedState>;
 }
@@ -36,7 +37,7 @@ export interface StateFiles {
 const STATE = "state.json";
 const CONFIG = "config.pb";
 
-/** Opens (and makes, mode 0700) the state directory. */
+/** Opens the state directory; creates it with mode 0700 if missing. */
 export function openStateFiles(root: string): StateFiles {
   for (const dir of [root, path.join(root, "sandboxes"), path.join(root, "containers"), path.join(root, "aside")]) {
     fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -139,7 +140,7 @@ async function load(root: string): Promise<LoadedState> {
   };
 }
 
-/** A field of parsed JSON, checked by hand: what is on disk may be anything. */
+/** Returns a field of parsed JSON. Checks its type, because files on disk may have any content. */
 function field<T>(document: unknown, name: string, is: (value: unknown) => value is T): T {
   const value: unknown =
     typeof document === "object" && document !== null ? (document as Record<string, unknown>)[name] : undefined;

@@ -1,9 +1,12 @@
-/** One runtime per state directory: a file with the pid and the start of its holder, stale when that one is gone. */
+/**
+ * Allows one runtime per state directory: a lock file with the PID and start time of its holder, stale once that
+ * process has exited.
+ */
 import fs from "node:fs";
 import path from "node:path";
 import { processStart } from "./processTable.ts";
 
-/** Takes the lock; returns how to give it back. Throws, naming the holder, when another process has it. */
+/** Acquires the lock; returns the function that releases it. Throws, naming the holder, if another process holds it. */
 export async function lockStateDir(stateDir: string): Promise<() => void> {
   const file = path.join(stateDir, "lock");
   const mine = `${process.pid} ${(await processStart(process.pid)) ?? "unknown"}`;

@@ -1,6 +1,7 @@
 /**
- * Statistics: what the processes of a container use, summed over its session. Memory is resident memory, so pages
- * shared between processes count once in each. CPU time never decreases. No network: it is the host's.
+ * Container statistics, summed over the processes of a session. Memory is resident memory, so pages shared between
+ * processes count once per process. CPU time never decreases. There are no network statistics, because pods share the
+ * host network.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -22,12 +23,12 @@ import { wallClockNs } from "./wallClockNs.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 
-/** A rate needs some time between two readings. */
+/** Minimum interval between two readings for a rate. */
 const MIN_RATE_NS = 100_000_000n;
-/** Entries of a scratch directory that are counted at most. */
+/** Maximum number of counted entries in a scratch directory. */
 const MAX_ENTRIES = 10_000;
 
-/** Handlers of the statistics calls. */
+/** Returns the handlers of the statistics calls. */
 export function statsCalls(runtime: Runtime): Handlers {
   const { registry } = runtime;
   return {
@@ -85,7 +86,7 @@ function matchesSandbox(record: SandboxRecord, filter: PodSandboxStatsFilter | u
 const sum = (entries: readonly ProcessEntry[], of: (entry: ProcessEntry) => bigint): bigint =>
   entries.reduce((total, entry) => total + of(entry), 0n);
 
-/** Processes of a container without its supervisor, which is the runtime's own; none unless it runs. */
+/** Returns the processes of a container without its supervisor; none unless the container runs. */
 function processesOf({ record }: LiveContainer, table: Sessions): readonly ProcessEntry[] {
   if (record.phase.kind !== "running") return [];
   const { pid } = record.phase;
@@ -98,7 +99,7 @@ async function containerStats(runtime: Runtime, live: LiveContainer, table: Sess
   const attributes = containerAttributes(record);
   if (record.phase.kind !== "running") return ContainerStats.fromPartial({ attributes });
   const processes = processesOf(live, table);
-  // The supervisor's own time counts here: its children's, which it has reaped, is part of it.
+  // Include the supervisor, because its CPU time contains that of its reaped children.
   updateCpu(
     live,
     timestamp,
@@ -170,7 +171,7 @@ async function sandboxStats(runtime: Runtime, sandbox: SandboxRecord, table: Ses
   });
 }
 
-/** Bytes on disk and number of files of the scratch directory, as far as `MAX_ENTRIES` go. */
+/** Returns the bytes on disk and the number of files of the scratch directory, up to `MAX_ENTRIES`. */
 async function directoryUsage(dir: string): Promise<{ readonly bytes: bigint; readonly entries: bigint }> {
   let bytes = 0n;
   let entries = 0;

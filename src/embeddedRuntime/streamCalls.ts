@@ -1,4 +1,4 @@
-/** Exec, Attach and PortForward: who may have a stream, and what happens on it. */
+/** Exec, Attach and PortForward: validates the requests and serves the streams. */
 import net from "node:net";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { status } from "@grpc/grpc-js";
@@ -17,12 +17,14 @@ import { within } from "./within.ts";
 
 type Handlers = ServiceHandlers<RuntimeServiceDefinition["methods"]>;
 
-/** A command that ended has its outputs read until nothing came for this long. */
+/** The outputs of an exited command are read until no data arrives for this long. */
 const DRAIN_MS = 500;
-/** What an attached client may be behind before it is cut off: a container never waits for a reader. */
+/**
+ * Maximum unread output of an attached client before it is disconnected, so that a container never waits for a reader.
+ */
 const MAX_BEHIND_BYTES = 4 * 1024 * 1024;
 
-/** Handlers of the calls that answer with a URL. */
+/** Returns the handlers of the calls that return a URL. */
 export function streamCalls(runtime: Runtime, server: StreamServer): Handlers {
   return {
     exec: async (request) => {
@@ -93,7 +95,9 @@ async function exec(
   }
 }
 
-/** Input for a process; what it does not take any more is dropped, so that the connection goes on. */
+/**
+ * Pipes stdin to a process. Data that the process no longer reads is discarded, so that the connection is not blocked.
+ */
 function feed(from: Readable | undefined, to: Writable | null | undefined): void {
   if (from === undefined) return;
   if (to === null || to === undefined || to.destroyed) return void from.resume();
@@ -109,7 +113,10 @@ function join(from: Readable, to: Writable | undefined): void {
   else from.pipe(to, { end: false });
 }
 
-/** Until its outputs ended, or what holds them open beyond its end writes nothing, while the client takes what comes. */
+/**
+ * Resolves when the outputs have ended, or when a process that holds them open after the exit writes no more and the
+ * client has taken all data.
+ */
 async function drained({ child, closed }: ExecProcess, { stdout, stderr, gone }: CommandStreams): Promise<void> {
   const bytesRead = (): number => (child.stdout as net.Socket).bytesRead + (child.stderr as net.Socket).bytesRead;
   let before = -1;
@@ -119,7 +126,7 @@ async function drained({ child, closed }: ExecProcess, { stdout, stderr, gone }:
   }
 }
 
-/** From now on what the container writes; ends with the container, or with who is behind. */
+/** Sends the container's output from now on; ends with the container, or when the client falls behind. */
 async function attach(runtime: Runtime, live: LiveContainer, streams: CommandStreams): Promise<CommandEnd> {
   const { promise: left, resolve: leave } = Promise.withResolvers<CommandEnd>();
   const watcher = (stream: "stdout" | "stderr", chunk: Uint8Array): void => {
@@ -140,7 +147,7 @@ async function attach(runtime: Runtime, live: LiveContainer, streams: CommandStr
   }
 }
 
-/** Joins the stream with the first address that answers; what went wrong, if none does. */
+/** Connects the stream to the first address that accepts; returns the errors if none does. */
 async function forwardTo(addresses: readonly string[], port: number, stream: Duplex): Promise<string | undefined> {
   const problems: string[] = [];
   for (const host of addresses) {

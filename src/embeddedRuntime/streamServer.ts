@@ -1,6 +1,7 @@
 /**
- * The streaming server of the runtime: exec, attach and port-forward, on a loopback address, each at a URL that serves
- * once. Owns its connections; `close` cuts them off. Counterpart: the server of cri-streaming, as containerd embeds it.
+ * The streaming server of the runtime: exec, attach and port-forward on a loopback address, each at a single-use URL.
+ * Owns its connections; `close` closes them.
+ * Upstream: the server of cri-streaming, as embedded by containerd.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -11,22 +12,22 @@ import { messageOf } from "./rpcFault.ts";
 import { createStreamTokens } from "./streamTokens.ts";
 import { refuse, type StreamUpgrade } from "./streamUpgrade.ts";
 
-/** What a URL stands for. */
+/** The request behind a URL. */
 export type StreamRequest =
   | { readonly kind: "exec" | "attach"; readonly wanted: WantedStreams; readonly run: RunCommand }
   | { readonly kind: "portforward"; readonly ports: readonly number[]; readonly forward: Forward };
 
-/** See the file header. */
+/** The streaming server. See the file header. */
 export interface StreamServer {
-  /** A new URL. Throws RESOURCE_EXHAUSTED when a thousand wait to be used. */
+  /** Returns a new URL. Throws RESOURCE_EXHAUSTED if a thousand unused URLs are pending. */
   urlFor(request: StreamRequest): string;
   close(): void;
 }
 
-/** Time without a byte after which a connection is closed. */
+/** Idle timeout of a connection. */
 const IDLE_MS = 4 * 60 * 60 * 1000;
 
-/** Listens; `report` hears of what no client can be told. */
+/** Starts the server; `report` receives problems that cannot be returned to a client. */
 export async function startStreamServer(report: (line: string) => void): Promise<StreamServer> {
   const tokens = createStreamTokens<StreamRequest>(() => performance.now());
   const sockets = new Set<Socket>();

@@ -1,6 +1,6 @@
 /**
- * Streams that were asked for and not yet come for, by an unguessable token that serves once. Bound: 1000 at a time, each
- * for a minute. Counterpart: requestCache of cri-streaming.
+ * Pending stream requests by unguessable single-use token. Bound: 1000 at a time, one minute each.
+ * Upstream: requestCache of cri-streaming.
  */
 import { randomBytes } from "node:crypto";
 import { status } from "@grpc/grpc-js";
@@ -10,15 +10,15 @@ const LIFE_MS = 60_000;
 const MAX_WAITING = 1000;
 const TOKEN_BYTES = 16;
 
-/** See the file header. */
+/** The pending stream requests. See the file header. */
 export interface StreamTokens<T> {
-  /** A new token. Throws RESOURCE_EXHAUSTED when too many wait. */
+  /** Returns a new token. Throws RESOURCE_EXHAUSTED if too many are pending. */
   issue(request: T): string;
-  /** What the token stands for, once and in time. */
+  /** Returns the request of a token and invalidates the token; undefined if it was used or has expired. */
   take(token: string): T | undefined;
 }
 
-/** None yet; `nowMs` never goes back. */
+/** Creates an empty store; `nowMs` must be monotonic. */
 export function createStreamTokens<T>(nowMs: () => number): StreamTokens<T> {
   const waiting = new Map<string, { readonly request: T; readonly expiresAt: number }>();
   const forgetExpired = (): void => {

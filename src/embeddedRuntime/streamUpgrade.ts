@@ -1,6 +1,6 @@
 /**
- * Answers to a client that asks for SPDY or a WebSocket on its connection: agreed, or refused with upstream's text and
- * code. Counterparts: httpstream.Handshake and the upgrader of k8s.io/streaming.
+ * Accepts SPDY and WebSocket upgrades, or rejects them with upstream's text and code.
+ * Upstream: httpstream.Handshake and the upgrader of k8s.io/streaming.
  */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -12,12 +12,12 @@ import {
   type WebSocketUpgrade,
 } from "../streaming/webSocketServer.ts";
 
-/** A request for an upgrade, and the connection it came on. */
+/** An upgrade request and its connection. */
 export type StreamUpgrade = WebSocketUpgrade;
 
 const HEADERS_END = "\r\n\r\n";
 
-/** Refuses and ends the connection. */
+/** Sends an error response and closes the connection. */
 export function refuse(socket: Socket, code: number, text: string, headers: readonly string[] = []): void {
   const body = `${text}\n`;
   const head = [
@@ -34,11 +34,11 @@ export function refuse(socket: Socket, code: number, text: string, headers: read
 const switching = (socket: Socket, headers: readonly string[]): void =>
   void socket.write(["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", ...headers].join("\r\n") + HEADERS_END);
 
-/** Whether it asks for a WebSocket. */
+/** Returns whether the client requests a WebSocket. */
 export const isWebSocketUpgrade = ({ incoming }: StreamUpgrade): boolean =>
   incoming.headers.upgrade?.toLowerCase() === "websocket";
 
-/** Agrees to a WebSocket; of a client that names no protocol the protocol is empty. */
+/** Accepts a WebSocket. The protocol is empty if the client names none. */
 export function acceptWebSocket(
   upgrade: StreamUpgrade,
   spoken: readonly string[],
@@ -61,7 +61,7 @@ export function acceptWebSocket(
   return peer && { peer, protocol };
 }
 
-/** Agrees to SPDY with one of the protocols. */
+/** Accepts SPDY with one of the protocols. */
 export function acceptSpdy({ incoming, socket }: StreamUpgrade, spoken: readonly string[]): string | undefined {
   const named = incoming.headers[STREAM_PROTOCOL_HEADER];
   const offered = offeredProtocols(Array.isArray(named) ? named.join(",") : named);

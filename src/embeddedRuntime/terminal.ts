@@ -1,6 +1,6 @@
 /**
  * A terminal for exec without a native module: script(1) of util-linux owns the pseudo terminal and copies between it
- * and its own pipes. Linux only. Bounds: one resize at a time, MAX_MESSAGE bytes of one that is not complete.
+ * and its own pipes. Linux only. Bounds: one resize at a time, MAX_MESSAGE bytes of an incomplete message.
  */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
@@ -12,19 +12,22 @@ import { killQuietly } from "./processTable.ts";
 const run = promisify(execFile);
 const TOOL_MS = 5_000;
 const MAX_MESSAGE = 1024;
-/** `script` opens its terminal soon after its start; a first size waits this long for it, ten milliseconds each. */
+/**
+ * `script` opens its terminal shortly after its start. A first resize checks for it this many times, ten milliseconds
+ * apart.
+ */
 const OPEN_LOOKS = 200;
 const MAX_SIZE = 65_535;
 
 let tool: Promise<string | undefined> | undefined;
 
-/** Why there is no terminal on this machine; undefined when there is one. */
+/** Returns why this machine cannot provide terminals; undefined if it can. */
 export function terminalFault(): Promise<string | undefined> {
   tool ??= process.platform === "linux" ? checkTool() : Promise.resolve("terminals need Linux");
   return tool;
 }
 
-/** Other programs of this name, such as that of busybox, take other flags. */
+/** Other programs of this name, such as that of busybox, have different flags. */
 async function checkTool(): Promise<string | undefined> {
   const { stdout } = await run("script", ["--version"], { timeout: TOOL_MS }).catch(() => ({ stdout: "" }));
   return stdout.includes("util-linux") ? undefined : "terminals need the program script of util-linux";
@@ -32,13 +35,16 @@ async function checkTool(): Promise<string | undefined> {
 
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** `shell` with its arguments on a terminal, as program and arguments. Its exit code is that of the shell. */
+/**
+ * Wraps a shell command so that it runs on a terminal; returns program and arguments. The exit code is that of the
+ * shell.
+ */
 export function onTerminal(shell: readonly string[]): readonly [string, readonly string[]] {
   const line = `unset SCRIPT; exec ${shell.map(quote).join(" ")}`;
   return ["script", ["--quiet", "--return", "--flush", "--command", line, "/dev/null"]];
 }
 
-/** As containerd has it: a command on a terminal knows its kind. */
+/** Sets TERM for a command on a terminal, as containerd does. */
 export const withTerminalKind = (command: readonly string[]): readonly string[] => [
   "/bin/sh",
   "-c",
@@ -47,14 +53,17 @@ export const withTerminalKind = (command: readonly string[]): readonly string[] 
   ...command,
 ];
 
-/** Kills what runs on the terminal of this `script`, which is in a session of its own. */
+/** Kills the processes on the terminal of this `script`, which have their own session. */
 export function killOnTerminal(scriptPid: number): void {
   for (const pid of readText(`/proc/${scriptPid}/task/${scriptPid}/children`).split(" ").map(Number)) {
     if (pid > 0) killQuietly(-pid, "SIGKILL");
   }
 }
 
-/** Gives the terminal the sizes that the client sends, until it sends no more or `gone`. Rejects when the client goes. */
+/**
+ * Applies the terminal sizes that the client sends until the stream ends or `gone` aborts. Rejects when the client
+ * disconnects.
+ */
 export async function followSizes(sizes: Readable, scriptPid: number, gone: AbortSignal): Promise<void> {
   let text = "";
   for await (const chunk of sizes) {
@@ -71,7 +80,7 @@ interface TerminalSize {
   readonly columns: number;
 }
 
-/** A TerminalSize of the remote command protocol; undefined for anything else. */
+/** Parses a TerminalSize of the remote command protocol; undefined if invalid. */
 export function parseSize(text: string): TerminalSize | undefined {
   try {
     const { Width: columns, Height: rows } = JSON.parse(text) as {
@@ -98,7 +107,7 @@ async function resize(scriptPid: number, { rows, columns }: TerminalSize, gone: 
   }
 }
 
-/** The terminal whose other end this process holds; undefined while it has none. */
+/** Returns the terminal whose master this process holds; undefined if it has none. */
 function terminalOf(pid: number): string | undefined {
   try {
     for (const fd of fs.readdirSync(`/proc/${pid}/fdinfo`)) {
@@ -106,7 +115,7 @@ function terminalOf(pid: number): string | undefined {
       if (index !== undefined) return `/dev/pts/${index}`;
     }
   } catch {
-    // It has ended.
+    // The process has exited.
   }
   return undefined;
 }

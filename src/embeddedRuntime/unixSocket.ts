@@ -1,16 +1,18 @@
 /**
- * Listening on a unix socket that only its owner may use, with no moment at which others may: it is bound in a private
- * directory beside its place, made 0600 and moved there, which also replaces what a dead process left.
+ * Listens on a Unix socket that is never accessible to other users: the socket is bound in a private directory next to
+ * its path, set to mode 0600 and renamed into place, which also replaces the socket of a dead process.
  */
 import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { type Server, ServerCredentials } from "@grpc/grpc-js";
 
-/** The shortest limit of the systems we run on (macOS), less the terminating zero. */
+/** The smallest limit of the supported systems (macOS), without the terminating zero. */
 const MAX_PATH_BYTES = 103;
 
-/** Binds the server there; returns how to take the socket away. Throws when a live process listens there. */
+/**
+ * Binds the server to the path; returns the function that removes the socket. Throws if a live process listens there.
+ */
 export async function listenOnUnixSocket(server: Server, socketPath: string): Promise<() => void> {
   const place = path.resolve(socketPath);
   const parent = path.dirname(place);

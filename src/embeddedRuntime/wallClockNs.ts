@@ -3,8 +3,8 @@
 let last = 0n;
 
 /**
- * Wall time in nanoseconds, millisecond resolution, made distinct by counting up within a millisecond so that
- * "created later" is also "greater". A clock that steps back by more than a second is followed.
+ * Returns the wall time in nanoseconds with millisecond resolution. Values within a millisecond count up, so that later
+ * records have greater timestamps. If the clock steps back by more than a second, the result follows it.
  */
 export function wallClockNs(): bigint {
   const now = BigInt(Date.now()) * 1_000_000n;
@@ -12,7 +12,7 @@ export function wallClockNs(): bigint {
   return last;
 }
 
-/** RFC 3339 in UTC with nine digits of a second, as CRI log lines carry it. */
+/** Formats a time as RFC 3339 in UTC with nine fractional digits, as in CRI log lines. */
 export function rfc3339Nano(ns: bigint): string {
   const ms = Number(ns / 1_000_000n);
   const fraction = String(ns % 1_000_000_000n).padStart(9, "0");

@@ -1,9 +1,9 @@
-/** Waiting with an end. */
+/** Waits with a timeout. */
 
-/** Longest delay of a timer; more would fire at once. */
+/** Maximum delay of a Node timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** True when `done` settled within `ms` milliseconds (or `signal` did not abort first), false otherwise. */
+/** Resolves to true if `done` settles within `ms` milliseconds and before `signal` aborts, to false otherwise. */
 export async function within(ms: number, done: Promise<unknown>, signal?: AbortSignal): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const giveUp = (): void => resolve(false);

@@ -1,34 +1,38 @@
 /**
- * Opening what is below a directory that others write to, one name at a time and no link followed: Node has no openat,
- * but a name below `/proc/self/fd/N` is looked up in the very directory that N is open on, wherever it is moved to.
+ * Opens paths below a directory that other processes write to, one component at a time and without following symbolic
+ * links. Node has no openat(2), but a name below `/proc/self/fd/N` is resolved in the directory that descriptor N
+ * refers to, even if it was moved.
  */
 import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import { errnoOf } from "../core/ioError.ts";
 import { kubeletError } from "../core/errors.ts";
 
-/** O_PATH, for which Node has no name: the descriptor is a place only, and opening it wakes no device and no FIFO. */
+/**
+ * O_PATH, which Node does not define: the descriptor only refers to a location, so opening a device or a FIFO has no
+ * side effects.
+ */
 export const PLACE = 0x20_0000;
-/** Flags to open whatever it is, a link itself too, as a place. */
+/** Flags to open any file, including a symbolic link itself, as a location. */
 export const ENTRY = PLACE | constants.O_NOFOLLOW;
-/** Flags to open a directory that is no link, as a place. */
+/** Flags to open a directory, but not a symbolic link, as a location. */
 export const DIRECTORY = ENTRY | constants.O_DIRECTORY;
 
-/** A path to what a name stands for in a directory that is open. */
+/** Returns a path that resolves `name` in an open directory. */
 export const nameIn = ({ fd }: Pick<fs.FileHandle, "fd">, name: string): string => `/proc/self/fd/${fd}/${name}`;
 
-/** A path to what is open itself. */
+/** Returns a path to an open file. */
 export const openedAt = ({ fd }: Pick<fs.FileHandle, "fd">): string => `/proc/self/fd/${fd}`;
 
-/** Opens a directory; it is no link. */
+/** Opens a directory. Fails for a symbolic link. */
 export const openDirectory = (path: string): Promise<fs.FileHandle> => fs.open(path, DIRECTORY);
 
-/** Opens whatever it is, a link itself too, as a place. */
+/** Opens any file, including a symbolic link itself, as a location. */
 const openPlace = (path: string): Promise<fs.FileHandle> => fs.open(path, ENTRY);
 
 /**
- * Opens what the names lead to below the directory. Conflict when one of them is a link, or is not where it should be:
- * the names are those of a path that had none a moment ago. The caller closes it.
+ * Opens the path of the given components below the directory. Throws Conflict if a component is a symbolic link or was
+ * moved: the caller resolved the links before, so the path was swapped since. The caller closes the handle.
  */
 export async function openBelow(root: string, names: readonly string[]): Promise<fs.FileHandle> {
   let here = await openDirectory(root);

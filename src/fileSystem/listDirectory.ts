@@ -1,15 +1,15 @@
-/** Lists directories that others may fill: in batches, and never more entries than a bound. */
+/** Lists directories that other parties may fill: in batches and with a bound on entries. */
 import type { Dirent } from "node:fs";
 import * as fs from "node:fs/promises";
 import { kubeletError } from "../core/errors.ts";
 
-/** Entries read ahead. */
+/** Entries per read. */
 const BATCH = 256;
 
-/** Far above the entries of any directory that the kubelet lists: pods, logs of a container, links to logs. */
+/** Far more than any directory that the kubelet lists has: pods, logs of a container, links to logs. */
 export const MAX_ENTRIES = 65_536;
 
-/** The entries of a directory in the order of the file system. Throws ResourceExhausted for more than `maxEntries`. */
+/** Returns the entries of a directory in file system order. Throws ResourceExhausted for more than `maxEntries`. */
 export async function listDirectory(path: string, maxEntries = MAX_ENTRIES): Promise<readonly Dirent[]> {
   const entries: Dirent[] = [];
   for await (const entry of await fs.opendir(path, { bufferSize: BATCH })) {
@@ -21,6 +21,6 @@ export async function listDirectory(path: string, maxEntries = MAX_ENTRIES): Pro
   return entries;
 }
 
-/** Their names, likewise. */
+/** Returns the names of the entries, like `listDirectory`. */
 export const namesIn = async (path: string, maxEntries = MAX_ENTRIES): Promise<readonly string[]> =>
   (await listDirectory(path, maxEntries)).map(({ name }) => name);

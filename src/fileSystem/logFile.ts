@@ -1,7 +1,7 @@
 /**
- * One file of a container's log, open for reading. Links are refused everywhere below the log directory of pods, and so
- * is what is no regular file: pods that mount the node's logs could otherwise have any file of the node shown.
- * Differs from upstream: it follows links.
+ * Opens and reads the log files of a container. Symbolic links below the pod log directory and files that are not
+ * regular are rejected, because pods that mount the node's logs could otherwise expose any file of the node.
+ * Differs from upstream: upstream follows links.
  */
 import * as fs from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
@@ -15,21 +15,24 @@ import { openRegular, tailOf } from "./regularFile.ts";
 
 const DELETED = " (deleted)";
 
-/** Where a log is: its directory without links, and the name of the file being written. */
+/** Location of a log: its directory without symbolic links, and the name of the current file. */
 export interface LogPlace {
   readonly directory: string;
   readonly latest: string;
 }
 
-/** An open file; whoever opened it closes `handle`. */
+/** An open log file; the function that opened it closes `handle`. */
 export interface LogFile {
   readonly handle: fs.FileHandle;
-  /** Tells files apart, whatever they are called. */
+  /** Identifies the file independent of its name. */
   readonly identity: string;
   readonly isCompressed: boolean;
 }
 
-/** The place of the log at `path`, which has to be below `root`. Both may reach the same directory by different links. */
+/**
+ * Returns the location of the log at `path`, which must be below `root`. The two paths may reach the same directory
+ * through different links.
+ */
 export async function logPlace(root: string, path: string): Promise<LogPlace> {
   const realRoot = await fs.realpath(root).catch((thrown: unknown) => {
     throw ioError("follow", root, thrown);
@@ -45,10 +48,13 @@ function insideOf(roots: readonly string[], path: string): string | undefined {
     .find((inside) => inside !== "" && !inside.startsWith("..") && !inside.startsWith("/"));
 }
 
-/** `POD/CONTAINER/ATTEMPT.log`: names below the directory of all logs. */
+/** Components of `POD/CONTAINER/ATTEMPT.log` below the pod log directory. */
 const NAMES_IN_A_PATH = 3;
 
-/** The runtime keeps the path a container was created with, which may name the directory of all logs by a link. */
+/**
+ * Handles a log path that names the pod log directory through another link: the runtime keeps the path with which the
+ * container was created.
+ */
 async function belowOtherName(realRoot: string, path: string): Promise<string | undefined> {
   const names = path.split("/");
   const root = names.slice(0, -NAMES_IN_A_PATH).join("/");
@@ -59,7 +65,7 @@ async function belowOtherName(realRoot: string, path: string): Promise<string | 
 export const identityOf = (stats: { readonly dev: bigint; readonly ino: bigint }): string =>
   `${stats.dev}:${stats.ino}`;
 
-/** undefined: nothing is there. */
+/** Opens a log file; undefined if it does not exist. */
 export async function openLogFile({ directory }: LogPlace, name: string): Promise<LogFile | undefined> {
   const path = join(directory, name);
   const refuse = (why: string): KubeletError => kubeletError("PermissionDenied", `log file ${path} is ${why}`);
@@ -72,7 +78,8 @@ export async function openLogFile({ directory }: LogPlace, name: string): Promis
   }
   try {
     const stats = await handle.stat({ bigint: true });
-    // A directory on the way that is a link shows in where the file really is; a file just rotated has another name.
+    // A symbolic link in the path shows in the actual location of the file. A file rotated just now only has another
+    // name.
     const opened = await placeOf(handle);
     if (opened !== undefined && dirname(opened) !== directory) {
       throw kubeletError("PermissionDenied", `log file ${path} is behind a symbolic link`);
@@ -84,12 +91,15 @@ export async function openLogFile({ directory }: LogPlace, name: string): Promis
   }
 }
 
-/** A rotated file, by the name it had when the directory was listed: it may have been compressed since. */
+/** Opens a rotated file by its name in the listing; it may have been compressed since. */
 export const openRotated = async (place: LogPlace, name: string): Promise<LogFile | undefined> =>
   (await openLogFile(place, name)) ??
   (name.endsWith(COMPRESSED) ? undefined : await openLogFile(place, `${name}${COMPRESSED}`));
 
-/** At most the last bytes of the log at `path`, which has to be below `root`. Throws NotFound without it. */
+/**
+ * Returns at most the last `maxBytes` bytes of the log at `path`, which must be below `root`. Throws NotFound if it
+ * does not exist.
+ */
 export async function readLogTail(root: string, path: string, maxBytes: number): Promise<string> {
   const place = await logPlace(root, path);
   const file = await openLogFile(place, place.latest);
@@ -101,7 +111,7 @@ export async function readLogTail(root: string, path: string, maxBytes: number):
   }
 }
 
-/** Rotated files of this log. A directory that is gone has none. */
+/** Returns the rotated files of the log; none if the directory does not exist. */
 export async function listRotated({ directory, latest }: LogPlace): Promise<RotatedFiles> {
   const names = await namesIn(directory).catch((thrown: unknown) => {
     if (errnoOf(thrown) === "ENOENT") return [];
@@ -110,13 +120,18 @@ export async function listRotated({ directory, latest }: LogPlace): Promise<Rota
   return rotatedFiles(names, latest);
 }
 
-/** Path of an open file now, or when it was deleted; undefined where the system does not tell. */
+/**
+ * Returns the path of an open file, or its last path if it was deleted; undefined if the system does not provide it.
+ */
 async function placeOf(handle: fs.FileHandle): Promise<string | undefined> {
   const path = await fs.readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
   return path?.endsWith(DELETED) === true ? path.slice(0, -DELETED.length) : path;
 }
 
-/** Name of an open file now, or when it was deleted; without /proc only while it is there, uncompressed. */
+/**
+ * Returns the name of an open file, or its last name if it was deleted. Without /proc only an existing, uncompressed
+ * file is found.
+ */
 export async function nameOf(place: LogPlace, { handle, identity }: LogFile): Promise<string | undefined> {
   const path = await placeOf(handle);
   if (path !== undefined) return basename(path);
@@ -127,7 +142,7 @@ export async function nameOf(place: LogPlace, { handle, identity }: LogFile): Pr
   return undefined;
 }
 
-/** Content of a compressed file, piece by piece. Throws where it is damaged. */
+/** Yields the content of a compressed file in pieces. Throws if it is corrupt. */
 export async function* decompressed({ handle }: LogFile): AsyncGenerator<Uint8Array> {
   const content = pipeline(handle.createReadStream({ autoClose: false, start: 0 }), createGunzip(), () => {});
   yield* content as AsyncIterable<Uint8Array>;

@@ -1,6 +1,7 @@
 /**
- * Reading below a directory others write to: links are followed as if that directory were the root, and whatever is
- * swapped meanwhile, no file outside of it is read. Counterpart: filepath-securejoin, which does not see the swap.
+ * Reads files below a directory that other processes write to. Symbolic links are resolved as if that directory were
+ * the root, and no file outside it is read even if path components are swapped during the read.
+ * Upstream: filepath-securejoin, which does not detect the swap.
  */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
@@ -10,10 +11,10 @@ import { namesOf } from "../core/mount/subPath.ts";
 import { openRegular, readUpTo } from "./regularFile.ts";
 
 const MAX_LINKS = 255;
-/** Linux knows no longer path. */
+/** PATH_MAX of Linux. */
 const MAX_PATH_CHARS = 4096;
 
-/** Content of the regular file, as UTF-8. Throws also for more than `maxBytes`. */
+/** Returns the content of a regular file as UTF-8. Also throws if it exceeds `maxBytes`. */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<string> {
   if (path.length > MAX_PATH_CHARS) throw kubeletError("InvalidArgument", `${root}: a path within it is too long`);
   const realRoot = await fs.realpath(root);
@@ -27,7 +28,7 @@ export async function readInside(root: string, path: string, maxBytes: number): 
   return content.toString("utf8");
 }
 
-/** The names that lead from the root to the path, without links. */
+/** Returns the path components from the root without symbolic links. */
 async function resolveInside(root: string, path: string): Promise<readonly string[]> {
   const left = namesOf(path).toReversed();
   const here: string[] = [];

@@ -1,7 +1,8 @@
 /**
- * Opens and reads files whose kind, size or place another party may decide: a pod through a volume, a log shipper, a
- * plugin. Only regular files are opened. A FIFO, a device or a file lease never holds a thread, and no device is woken:
- * the kind is known before the file itself is opened. Reads have a bound. Counterpart: none, upstream uses os.Open.
+ * Opens and reads files whose kind, size or location another party controls: a pod through a volume, a log shipper, a
+ * plugin. Only regular files are opened, and their kind is checked before the open, so a FIFO, a device or a file lease
+ * cannot block a thread and no device driver is called. Reads are bounded.
+ * Upstream: none; upstream uses os.Open.
  */
 import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
@@ -12,7 +13,7 @@ import { openedAt, PLACE } from "./insideDirectory.ts";
 export interface OpenOptions {
   /** Whether the path may end in a symbolic link. Default `refused`. */
   readonly links?: "refused" | "followed";
-  /** Makes the error for a file that is not regular. Default: InvalidArgument. */
+  /** Creates the error for a file that is not regular. Default: InvalidArgument. */
   refuse?(why: string): KubeletError;
 }
 
@@ -20,7 +21,7 @@ export interface OpenOptions {
 export const openRegular = (path: string, options: OpenOptions = {}): Promise<fs.FileHandle> =>
   openAs(constants.O_RDONLY, path, options);
 
-/** Opens a regular file for writing, and makes it when nothing is there. The caller closes it. */
+/** Opens a regular file for writing and creates it if it does not exist. The caller closes it. */
 export async function openToWrite(path: string, mode: number): Promise<fs.FileHandle> {
   try {
     return await openAs(constants.O_WRONLY, path, {});
@@ -44,11 +45,11 @@ async function openAs(
   await using place = await fs.open(path, PLACE | noFollow);
   const why = notRegular(await place.stat());
   if (why !== undefined) throw refuse(why);
-  // Reopens the very file that was looked at, whatever has the name by now.
+  // Reopens the checked file, even if another file has its name now.
   return await fs.open(openedAt(place), flags);
 }
 
-/** Without O_PATH the kind is known only after the file was opened. */
+/** Fallback without O_PATH: checks the kind after opening the file. */
 async function openElsewhere(
   path: string,
   flags: number,
@@ -65,7 +66,7 @@ async function openElsewhere(
   }
 }
 
-/** Kind of the file, with an article; undefined for a regular file. */
+/** Returns the kind of the file with an article; undefined for a regular file. */
 function notRegular(stats: Stats): string | undefined {
   if (stats.isFile()) return undefined;
   if (stats.isSymbolicLink()) return "a symbolic link";
@@ -74,7 +75,7 @@ function notRegular(stats: Stats): string | undefined {
   return stats.isSocket() ? "a socket" : "a device";
 }
 
-/** Content of a regular file. Throws InvalidArgument for more than `maxBytes`. */
+/** Returns the content of a regular file. Throws InvalidArgument for more than `maxBytes`. */
 export async function readWhole(path: string, maxBytes: number, options: OpenOptions = {}): Promise<Buffer> {
   await using file = await openRegular(path, options);
   const content = await readUpTo(file, maxBytes + 1);
@@ -82,13 +83,13 @@ export async function readWhole(path: string, maxBytes: number, options: OpenOpt
   throw kubeletError("InvalidArgument", `cannot read ${path}: it has more than ${maxBytes} bytes`);
 }
 
-/** At most the last `maxBytes` of a regular file, as UTF-8 without a character that is cut. */
+/** Returns at most the last `maxBytes` of a regular file as UTF-8, without a truncated character at the start. */
 export async function readTail(path: string, maxBytes: number, options: OpenOptions = {}): Promise<string> {
   await using file = await openRegular(path, options);
   return await tailOf(file, maxBytes);
 }
 
-/** The end of an open file; see `readTail`. */
+/** Returns the end of an open file; see `readTail`. */
 export async function tailOf(file: fs.FileHandle, maxBytes: number): Promise<string> {
   const { size } = await file.stat();
   const start = Math.max(0, size - maxBytes);
@@ -98,7 +99,7 @@ export async function tailOf(file: fs.FileHandle, maxBytes: number): Promise<str
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Reads until there is nothing more, or `maxBytes`. Allocates as it reads: a file may claim any size. */
+/** Reads to the end of the file or up to `maxBytes`. Allocates in chunks, because the reported size may be wrong. */
 export async function readUpTo(file: fs.FileHandle, maxBytes: number, start = 0): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -112,7 +113,7 @@ export async function readUpTo(file: fs.FileHandle, maxBytes: number, start = 0)
   return Buffer.concat(chunks, length);
 }
 
-/** Bytes of a cut UTF-8 character at the start of `bytes`. */
+/** Counts the bytes of a truncated UTF-8 character at the start of `bytes`. */
 function partialCharacter(bytes: Uint8Array): number {
   let count = 0;
   while (count < 3 && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1;

@@ -34,7 +34,8 @@ type Outgoing = Pick<ServerResponse | Http2ServerResponse, "once" | "destroy">;
 export interface AnswerRoom {
   /**
    * Returns the same response with its body in bounded pieces. `peer` identifies the client; see `peerGroup`. `failed`
-   * receives the error of a body; its connection or stream is then destroyed, so that the client sees a truncated response.
+   * receives the error of a body, whose connection or stream is then destroyed so that the client sees a truncated
+   * response.
    */
   guard(answer: Response, peer: string, outgoing: Outgoing, failed: (thrown: unknown) => void): Response;
 }

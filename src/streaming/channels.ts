@@ -1,7 +1,8 @@
 /**
- * The channel protocol of Kubernetes over a WebSocket: each message begins with the number of its channel. With v5 a
- * message 255 and a number ends the client's direction of that channel; before, only the connection's end did. Bound:
- * as upstream, one channel that nobody reads holds up the connection. Counterpart: httpstream/wsstream of k8s.io/streaming.
+ * The Kubernetes channel protocol over a WebSocket: the first byte of each message is the channel number. With v5, the
+ * message 255 followed by a channel number closes the client's direction of that channel; in earlier versions only
+ * closing the connection does. Bound: as in upstream, a channel that is not read blocks the whole connection.
+ * Upstream: httpstream/wsstream of k8s.io/streaming.
  */
 import { Duplex, Writable } from "node:stream";
 import type { WebSocketPeer } from "./webSocketServer.ts";
@@ -9,25 +10,31 @@ import type { WebSocketPeer } from "./webSocketServer.ts";
 /** Channels of exec and attach. */
 export const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
 
-/** How messages are written. */
+/** Encoding of messages. */
 export interface ChannelCodec {
-  /** Text: the number as a digit, the data in base64. */
+  /** Text messages: the channel number as a digit, the data in base64. */
   readonly isBase64: boolean;
-  /** Whether 255 ends a channel. */
+  /** Whether message 255 closes a channel. */
   readonly hasCloseSignal: boolean;
 }
 
 const CLOSE_SIGNAL = 255;
 const DIGIT_ZERO = 48;
 
-/** The codec of a subprotocol; undefined when it is no channel protocol. The empty name is none asked for. */
+/**
+ * Returns the codec of a subprotocol; undefined if it is not a channel protocol. The empty name is the default without
+ * negotiation.
+ */
 export function channelCodec(protocol: string): ChannelCodec | undefined {
   const found = /^(v[45]\.)?(base64\.)?channel\.k8s\.io$/.exec(protocol);
   if (protocol !== "" && (found === null || (found[1] === "v5." && found[2] !== undefined))) return undefined;
   return { isBase64: found?.[2] !== undefined, hasCloseSignal: found?.[1] === "v5." };
 }
 
-/** Opens `readable.length` channels; what comes on one that is not readable is dropped. All end with the connection. */
+/**
+ * Opens `readable.length` channels. Data for a channel that is not readable is dropped. All channels end with the
+ * connection.
+ */
 export function openChannels(
   peer: WebSocketPeer,
   { isBase64, hasCloseSignal }: ChannelCodec,
@@ -76,7 +83,7 @@ class Channel extends Duplex {
     this.on("error", () => {});
   }
 
-  /** Takes data of the client; `taken` is called when it takes more. */
+  /** Accepts data from the client; calls `taken` when the stream accepts more. */
   accept(data: Buffer, taken: () => void): void {
     if (this.#hasEnded || this.destroyed || data.length === 0 || this.push(data)) return taken();
     this.#onRoom = taken;

@@ -1,42 +1,42 @@
 /**
- * A SPDY/3.1 connection of streams, as either side. A stream is a Duplex: its end is FIN, destroying it resets it. As
- * with all who speak it in Kubernetes, TCP alone holds a writer back: one stream that nobody reads holds up its
- * connection, and so does a side that asks without reading the answers.
- * Counterpart: httpstream/spdy of k8s.io/streaming over spdystream.
+ * A SPDY/3.1 connection, as client or server. A stream is a Duplex: ending it sends FIN, destroying it sends
+ * RST_STREAM. Back-pressure is that of TCP, as in all Kubernetes implementations: a stream that is not read blocks its
+ * connection, and so does a peer that does not read the replies to its frames.
+ * Upstream: httpstream/spdy of k8s.io/streaming on spdystream.
  */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { encodeSpdyFrame, RESET, type SpdyFrame, spdyFrameReader } from "./spdyFrames.ts";
 import { spdyHeaderReader, type SpdyHeaders, spdyHeaderWriter } from "./spdyHeaders.ts";
 
-/** Opened by the other side and alive at once. */
+/** Maximum number of concurrent streams opened by the peer. */
 const MAX_STREAMS = 4096;
 const CLOSED = "the connection is closed";
 
-/** One stream; `headers` are those it was opened with. */
+/** A stream; `headers` are those of its SYN_STREAM frame. */
 export interface SpdyStream extends Duplex {
   readonly streamId: number;
   readonly headers: SpdyHeaders;
 }
 
 export interface SpdyOptions {
-  /** What came behind the upgrade's head. */
+  /** Data received after the head of the upgrade. */
   readonly head?: Buffer;
-  /** Of streams the other side opens. False refuses; who takes one owns it. */
+  /** Called for each stream that the peer opens. Returns false to reject it; otherwise the callee owns the stream. */
   readonly onStream?: (stream: SpdyStream) => boolean;
 }
 
-/** See the file header. */
+/** A SPDY connection. See the file header. */
 export interface SpdyConnection {
-  /** Opens a stream; rejects when the other side refuses it or the connection ends first. */
+  /** Opens a stream. Rejects if the peer refuses it or the connection ends first. */
   createStream(headers: Iterable<readonly [string, string]>): Promise<SpdyStream>;
-  /** Resets what is open, lets what was written go out, and ends. */
+  /** Resets open streams, flushes written data and closes the connection. */
   close(): void;
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection has closed. */
   readonly closed: Promise<void>;
 }
 
-/** What a stream asks of its connection. */
+/** The operations a stream uses on its connection. */
 interface Wire {
   send(frame: Exclude<SpdyFrame, { kind: "other" }>, sent?: () => void): void;
   forget(streamId: number): void;
@@ -58,7 +58,7 @@ class Stream extends Duplex implements SpdyStream {
     this.on("error", () => {});
   }
 
-  /** Gives it data; what is returned resolves when it takes more. */
+  /** Delivers data to the reader. The returned promise resolves when the stream accepts more. */
   accept(data: Buffer, fin: boolean): Promise<void> | undefined {
     if (this.#remoteEnded || this.destroyed) return undefined;
     const hasRoom = data.length === 0 || this.push(data);
@@ -72,13 +72,13 @@ class Stream extends Duplex implements SpdyStream {
     });
   }
 
-  /** Lets the connection go on, though nobody reads. */
+  /** Releases the back-pressure on the connection, although the data was not read. */
   release(): void {
     this.#onRoom?.();
     this.#onRoom = undefined;
   }
 
-  /** The other side reset it: as all who speak it in Kubernetes, it may do so instead of ending it. */
+  /** Handles a reset by the peer. Kubernetes clients may send it instead of FIN. */
   resetByPeer(): void {
     const isEnded = this.#remoteEnded;
     this.#localEnded = true;
@@ -88,7 +88,7 @@ class Stream extends Duplex implements SpdyStream {
     if (!isEnded) this.push(null);
   }
 
-  /** The connection is gone. What came to its end can still be read. */
+  /** Handles the end of the connection. Data of a stream that has ended can still be read. */
   abandon(reason: string): void {
     this.#localEnded = true;
     if (!this.#remoteEnded) this.destroy(new Error(reason));
@@ -120,7 +120,7 @@ class Stream extends Duplex implements SpdyStream {
   }
 }
 
-/** Takes the connection over. */
+/** Starts SPDY on an upgraded connection and takes ownership of the socket. */
 export function openSpdy(socket: Socket, side: "client" | "server", options: SpdyOptions = {}): SpdyConnection {
   const streams = new Map<number, Stream>();
   const waiting = new Map<number, { opened(): void; refused(reason: string): void }>();
@@ -149,7 +149,7 @@ export function openSpdy(socket: Socket, side: "client" | "server", options: Spd
   const take = async (frame: SpdyFrame): Promise<void> => {
     switch (frame.kind) {
       case "data": {
-        // Data before the reply is against the protocol, and nobody reads it yet: dropped, as by spdystream.
+        // Data before SYN_REPLY violates the protocol and has no reader yet. Drop it, as spdystream does.
         if (waiting.has(frame.streamId)) return undefined;
         const hasRoom = streams.get(frame.streamId)?.accept(frame.data, frame.fin);
         return isOver ? undefined : hasRoom;
@@ -166,7 +166,7 @@ export function openSpdy(socket: Socket, side: "client" | "server", options: Spd
         waiting.get(frame.streamId)?.refused(`reset with status ${frame.status}`);
         return streams.get(frame.streamId)?.resetByPeer();
       case "ping":
-        // An answer to one of ours has a number of our parity; we send none.
+        // Reply to the ping. Replies to our own pings would have an ID of our parity, but we send none.
         wire.send(frame);
         return drained(socket);
       case "goAway":
@@ -181,7 +181,7 @@ export function openSpdy(socket: Socket, side: "client" | "server", options: Spd
     for (const stream of streams.values()) stream.release();
   };
   const closed = readFrames(socket, options.head, take)
-    .catch(() => {}) // whoever sends what is no SPDY is cut off
+    .catch(() => {}) // invalid frames close the connection
     .finally(() => {
       socket.destroy();
       headers.reader.close();
@@ -216,7 +216,7 @@ export function openSpdy(socket: Socket, side: "client" | "server", options: Spd
   };
 }
 
-/** Takes one frame after the other until the connection ends; rejects for bytes that are no SPDY. */
+/** Processes frames in order until the connection ends. Rejects on data that is not SPDY. */
 async function readFrames(
   socket: Socket,
   head: Buffer | undefined,
@@ -227,7 +227,7 @@ async function readFrames(
   for await (const chunk of socket) for (const frame of frames(chunk as Buffer)) await take(frame);
 }
 
-/** Resolves when the connection takes more, or is gone. */
+/** Resolves when the socket accepts more data or has closed. */
 function drained(socket: Socket): Promise<void> | undefined {
   if (!socket.writableNeedDrain || socket.destroyed) return undefined;
   return new Promise((resolve) => {

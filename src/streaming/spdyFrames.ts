@@ -1,10 +1,10 @@
 /**
- * Frames of SPDY/3.1 as bytes. Data comes in the pieces in which it arrives, so that no frame is held as a whole; control
- * frames are whole. Bound: a control frame of 64 KiB. Settings and window updates are read and passed over: no side of
- * Kubernetes' streams keeps SPDY's windows. Specification: SPDY protocol, draft 3.1.
+ * Codec for SPDY/3.1 frames. Data frames are delivered in the pieces in which they arrive and never buffered as a
+ * whole; control frames are. Bound: 64 KiB per control frame. Settings and window updates are ignored, because
+ * Kubernetes does not use SPDY flow control. Specification: SPDY protocol, draft 3.1.
  */
 
-/** What a frame says; `fin` is the end of this direction of its stream. */
+/** A parsed frame; `fin` ends this direction of the stream. */
 export type SpdyFrame =
   | { readonly kind: "data"; readonly streamId: number; readonly data: Buffer; readonly fin: boolean }
   | { readonly kind: "open" | "reply"; readonly streamId: number; readonly headers: Buffer; readonly fin: boolean }
@@ -14,7 +14,7 @@ export type SpdyFrame =
   | { readonly kind: "goAway" }
   | { readonly kind: "other" };
 
-/** Why a stream is reset. */
+/** Status codes of RST_STREAM. */
 export const RESET = { protocolError: 1, invalidStream: 2, refusedStream: 3, cancel: 5 } as const;
 
 const VERSION = 3;
@@ -22,15 +22,15 @@ const TYPE = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7, headers: 8 } as 
 const FIN = 1;
 const HEAD_BYTES = 8;
 const ID_MASK = 0x7fff_ffff;
-/** A block of headers is the longest; see `spdyHeaders.ts`. */
+/** Header blocks are the longest control frames; see `spdyHeaders.ts`. */
 const MAX_CONTROL_BYTES = 1 << 16;
 const MAX_DATA_BYTES = (1 << 24) - 1;
 
-/** Takes bytes as they come and gives the frames complete by then. Throws on what is no SPDY/3. */
+/** Creates a reader that accepts chunks and returns the frames they complete. Throws on data that is not SPDY/3. */
 export function spdyFrameReader(): (chunk: Buffer) => readonly SpdyFrame[] {
   let parts: Buffer[] = [];
   let size = 0;
-  /** Bytes without which there is nothing to be read. */
+  /** Minimum number of buffered bytes to continue parsing. */
   let wanted = HEAD_BYTES;
   let data: { readonly streamId: number; left: number; readonly fin: boolean } | undefined;
   return (chunk) => {
@@ -97,7 +97,10 @@ function controlFrame(type: number, fin: boolean, body: Buffer): SpdyFrame {
   }
 }
 
-/** Bytes of a frame; `headers` are compressed already (`spdyHeaders.ts`). Data beyond 16 MiB is several frames. */
+/**
+ * Encodes a frame. `headers` are already compressed (`spdyHeaders.ts`). Data beyond 16 MiB is split into several
+ * frames.
+ */
 export function encodeSpdyFrame(frame: Exclude<SpdyFrame, { kind: "other" }>): Buffer {
   switch (frame.kind) {
     case "data":

@@ -1,10 +1,10 @@
 /**
- * Header blocks of SPDY/3.1: name and value pairs behind one zlib stream per direction, primed with the protocol's
- * dictionary. Ours are written stored, not compressed: they are short, and need no state. Bound: 64 KiB a block.
+ * SPDY/3.1 header blocks: name and value pairs in one zlib stream per direction with a preset dictionary. Our blocks
+ * are stored, not compressed: they are short, and stored blocks need no compressor state. Bound: 64 KiB per block.
  */
 import { constants, createInflate } from "node:zlib";
 
-/** By name in lower case; of several values of a name the first. */
+/** Header values by lower-case name; only the first of several values. */
 export type SpdyHeaders = ReadonlyMap<string, string>;
 
 const MAX_BLOCK_BYTES = 65_535;
@@ -24,7 +24,7 @@ const DICTIONARY_TAIL =
   "chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain," +
   "text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.";
 
-/** What both sides' zlib streams begin with. */
+/** The preset dictionary of the zlib streams. */
 export const SPDY_DICTIONARY = Buffer.concat([
   ...DICTIONARY_WORDS.split(/\s+/).map((word) => withLength(word.replace("_", " "))),
   Buffer.from(DICTIONARY_TAIL),
@@ -38,10 +38,10 @@ function withLength(text: string): Buffer {
 }
 
 const ZLIB_HEAD = Buffer.from([0x78, 0x01]);
-/** An empty stored block: what came before it can be read. */
+/** An empty stored block flushes the data before it. */
 const FLUSH = Buffer.from([0, 0, 0, 0xff, 0xff]);
 
-/** Writes the blocks of one direction, in order. Throws when one is too long. */
+/** Creates a writer for the blocks of one direction, in order. Throws if a block is too long. */
 export function spdyHeaderWriter(): (headers: Iterable<readonly [name: string, value: string]>) => Buffer {
   let head = ZLIB_HEAD;
   return (headers) => {
@@ -59,14 +59,14 @@ export function spdyHeaderWriter(): (headers: Iterable<readonly [name: string, v
   };
 }
 
-/** Reads the blocks of one direction. */
+/** Reads the header blocks of one direction. */
 export interface SpdyHeaderReader {
-  /** One at a time, in order. Rejects when the block is too long or none. */
+  /** Decodes one block; call in order, one at a time. Rejects if the block is invalid or too long. */
   read(block: Buffer): Promise<SpdyHeaders>;
   close(): void;
 }
 
-/** A reader at the beginning of its direction. */
+/** Creates a reader for a new connection. */
 export function spdyHeaderReader(): SpdyHeaderReader {
   const inflate = createInflate({ dictionary: SPDY_DICTIONARY });
   let parts: Buffer[] = [];

@@ -1,48 +1,49 @@
 /**
- * The server's side of a WebSocket, framed by the library `ws`: messages in order, pings answered, the end said. Bounds:
- * see LIMITS; the connection is read only while its messages are, and one pong waits at most, that of the newest ping.
+ * The server side of a WebSocket on the library `ws`: ordered messages, replies to pings, closing handshake. Bounds:
+ * see LIMITS; the connection is read only while its messages are consumed, and at most one pong, for the newest ping,
+ * is pending.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 
-/** A request for a WebSocket, and the connection it came on. */
+/** A WebSocket upgrade request and its connection. */
 export interface WebSocketUpgrade {
   readonly incoming: IncomingMessage;
   readonly socket: Socket;
-  /** The bytes behind the request's head. */
+  /** Data received after the request's head. */
   readonly head: Buffer;
 }
 
-/** See the file header. */
+/** The peer of a WebSocket. See the file header. */
 export interface WebSocketPeer {
-  /** Whole messages as Buffers; ends with the connection. */
+  /** Complete messages as Buffers; ends with the connection. */
   readonly messages: Readable;
-  /** Sends a binary message, or a text. `sent` is called once the connection takes more, or is gone. */
+  /** Sends a binary or text message. Calls `sent` when the connection accepts more or has closed. */
   send(message: Buffer | string, sent: () => void): void;
-  /** Says that it ends, after what was sent. */
+  /** Starts the closing handshake after all sent messages. */
   close(): void;
 }
 
 const LIMITS = {
-  /** As upstream, whose library has this default. */
+  /** The default of upstream's library. */
   maxPayload: 32 * 1024 * 1024,
-  /** Frames of one message, empty ones included. */
+  /** Maximum number of frames per message, including empty ones. */
   maxFragments: 16_384,
   /**
-   * Pieces of one frame, as they come from the socket. Finding the end of a frame takes time in the square of these:
-   * the library's own default of 262144 lets a client stop the event loop for 15 s. A TLS record of a client that has
-   * much to say is 16 KiB: 2048 of them make the longest message.
+   * Maximum number of socket chunks per frame. Finding the end of a frame takes quadratic time in this number: with the
+   * library's default of 262144 a client can block the event loop for 15 s. TLS records of a bulk sender are 16 KiB, so
+   * 2048 of them carry the longest message.
    */
   maxBufferedChunks: 4_096,
-  /** For a client to close its end too, in milliseconds. */
+  /** Time for the client to complete the closing handshake, in milliseconds. */
   closeTimeout: 5_000,
 };
 const NORMAL_CLOSURE = 1_000;
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 
-/** Upstream's status and text for a request that opens no WebSocket; undefined when it does. */
+/** Returns upstream's status and text for an invalid WebSocket request; undefined for a valid one. */
 export function handshakeFault({
   method,
   headers,
@@ -52,14 +53,17 @@ export function handshakeFault({
   return KEY.test(headers["sec-websocket-key"] ?? "") ? undefined : [400, "mismatch challenge/response"];
 }
 
-/** Agrees to a request without `handshakeFault`. undefined: the client has gone. `protocol` may be empty. */
+/**
+ * Completes the handshake of a request without `handshakeFault`. Returns undefined if the client has disconnected.
+ * `protocol` may be empty.
+ */
 export function acceptWebSocket(
   { incoming, socket, head }: WebSocketUpgrade,
   protocol: string,
 ): WebSocketPeer | undefined {
   const server = new WebSocketServer({ ...LIMITS, noServer: true, clientTracking: false, autoPong: false });
   server.on("wsClientError", () => socket.destroy());
-  // The library takes tokens alone for protocols; "SPDY/3.1+portforward.k8s.io" is none.
+  // The library accepts only HTTP tokens as protocols, which "SPDY/3.1+portforward.k8s.io" is not.
   server.on("headers", (headers) => void (protocol === "" || headers.push(`Sec-WebSocket-Protocol: ${protocol}`)));
   const { "sec-websocket-protocol": _offered, ...headers } = incoming.headers;
   let peer: WebSocketPeer | undefined;
@@ -77,7 +81,7 @@ function peerOf(webSocket: WebSocket): WebSocketPeer {
   };
   webSocket.on("message", take);
   webSocket.once("close", () => messages.push(null));
-  // Its connection is closed with the code of the fault, which is all there is to do.
+  // The library closes the connection with the code of the error; nothing else is needed.
   webSocket.on("error", () => {});
   answerPings(webSocket);
   return {
@@ -85,14 +89,14 @@ function peerOf(webSocket: WebSocket): WebSocketPeer {
     send: (message, sent) => webSocket.send(message, () => sent()),
     close: () => {
       webSocket.off("message", take);
-      // The client's close comes behind what nobody reads any more.
+      // Discard the remaining messages, because the client's close frame follows them.
       webSocket.resume();
       webSocket.close(NORMAL_CLOSURE);
     },
   };
 }
 
-/** Answers the newest ping once the client has taken the pong before: RFC 6455, 5.5.3. */
+/** Answers the newest ping after the previous pong was sent (RFC 6455, 5.5.3). */
 function answerPings(webSocket: WebSocket): void {
   let newest: Buffer | undefined;
   let isAnswering = false;

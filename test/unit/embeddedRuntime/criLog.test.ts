@@ -28,7 +28,7 @@ describe("formatEntries", () => {
     expect(format(rest, chunk)).toEqual([bytes, unfinished]);
   });
 
-  it("keeps nothing of a chunk that is reused", () => {
+  it("copies data from a chunk whose buffer is reused", () => {
     const chunk = Buffer.from("abc");
     const { rest } = formatEntries("stderr", Buffer.alloc(0), chunk, AT);
     chunk.fill("x");
@@ -42,7 +42,7 @@ describe("timestamps", () => {
     expect(rfc3339Nano(1_700_000_000_000_000_001n)).toBe("2023-11-14T22:13:20.000000001Z");
   });
 
-  it("are distinct and in order, also within a millisecond", () => {
+  it("are distinct and ordered even within a millisecond", () => {
     const times = Array.from({ length: 1000 }, () => wallClockNs());
     expect(times.every((time, index) => index === 0 || time > (times[index - 1] ?? 0n))).toBe(true);
   });

@@ -43,7 +43,7 @@ const version = (client: Client): Promise<ServiceError | null> =>
     );
   });
 
-it("cuts off a subscriber that is too far behind, once, and releases it", async () => {
+it("disconnects a subscriber that is too far behind once and releases it", async () => {
   let released = 0;
   const client = await serve({
     getContainerEvents: (_request, sink) => {
@@ -63,7 +63,7 @@ it("cuts off a subscriber that is too far behind, once, and releases it", async 
   ]);
 });
 
-it("releases a subscriber that leaves", async () => {
+it("releases a subscriber that disconnects", async () => {
   const left = Promise.withResolvers<string>();
   const client = await serve({ getContainerEvents: () => () => left.resolve("released") });
   const stream = openEvents(client);
@@ -73,7 +73,7 @@ it("releases a subscriber that leaves", async () => {
   expect(await left.promise).toBe("released");
 });
 
-it("answers INTERNAL with the text of what a handler throws, UNIMPLEMENTED where there is none", async () => {
+it("returns INTERNAL with the text of a handler's error, UNIMPLEMENTED without a handler", async () => {
   const throwing = await serve({
     version: () => {
       throw new Error("the disk is gone");

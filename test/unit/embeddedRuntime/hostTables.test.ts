@@ -27,7 +27,7 @@ describe("meansHostImage", () => {
 });
 
 describe("freePodAddress", () => {
-  it("gives each pod another address of 127.64.0.0/10, the same ones for the same state directory", () => {
+  it("gives each pod its own address in 127.64.0.0/10, in an order fixed by the state directory", () => {
     const take = (stateDir: string, count: number): readonly string[] => {
       const taken = new Set<string>();
       while (taken.size < count) taken.add(freePodAddress(stateDir, taken, "linux"));
@@ -41,7 +41,7 @@ describe("freePodAddress", () => {
     expect(addresses.filter((address) => /\.(0|255)$/.test(address))).toEqual([]);
   });
 
-  it("gives a freed address again", () => {
+  it("reuses a freed address", () => {
     const [first, second] = [
       freePodAddress("/state", new Set(), "linux"),
       freePodAddress("/state", new Set([freePodAddress("/state", new Set(), "linux")]), "linux"),
@@ -49,13 +49,13 @@ describe("freePodAddress", () => {
     expect([first === second, freePodAddress("/state", new Set([second]), "linux")]).toEqual([false, first]);
   });
 
-  it("gives 127.0.0.1 where only that is local", () => {
+  it("returns 127.0.0.1 on systems where no other address is local", () => {
     expect(freePodAddress("/state", new Set(), "darwin")).toBe("127.0.0.1");
   });
 });
 
 describe("parsePs", () => {
-  it("reads pid, group, memory and CPU time in every form, and skips what is no line of ps", () => {
+  it("reads PID, group, memory and CPU time in every format and skips other lines", () => {
     const text = "    1     1   9000  12:03.50\n  77    70      0 1-02:03:04\n 78 70 12 00:00:01\n\nps: warning\n";
     const faults = { pageFaults: 0n, majorPageFaults: 0n };
     expect(parsePs(text)).toEqual([
@@ -66,8 +66,8 @@ describe("parsePs", () => {
   });
 });
 
-describe("scripts", () => {
-  it("exports what a shell can, passes the rest through env, and quotes every byte", () => {
+describe("launch scripts", () => {
+  it("export variables by the shell or by env(1) and quote every byte", () => {
     const env = new Map(
       Object.entries({ A: "it's", "b.c": "$x", PWD: "/p", RAW: "" }).map(([key, value]) => [key, Buffer.from(value)]),
     );
@@ -78,7 +78,7 @@ describe("scripts", () => {
     );
   });
 
-  it("survives every signal that can be caught", () => {
+  it("survive every catchable signal", () => {
     const signals = { SIGHUP: 1, SIGKILL: 9, SIGTERM: 15, SIGCHLD: 17, SIGSTOP: 19, SIGIOT: 6, SIGABRT: 6 };
     const trap = (platform: NodeJS.Platform): string | undefined =>
       superviseScript(platform, signals)

@@ -31,7 +31,7 @@ describe("killSessions", () => {
     expect(await killedIn(walks)).toEqual({ killed, walks: count });
   });
 
-  it("gives up on what forks faster than it is killed", async () => {
+  it("gives up on processes that fork faster than they are killed", async () => {
     const endless = Array.from({ length: 100 }, (_, index) => [of(100 + index)]);
     expect((await killedIn(endless)).walks).toBe(20);
   });

@@ -7,7 +7,7 @@ function tokens() {
   return { clock, tokens: createStreamTokens<string>(() => clock.now) };
 }
 
-it("serves a token once", () => {
+it("accepts a token once", () => {
   const { tokens: made } = tokens();
   const [one, two] = [made.issue("one"), made.issue("two")];
   expect([made.take(two), made.take(one), made.take(one), made.take("other")]).toEqual([
@@ -19,7 +19,7 @@ it("serves a token once", () => {
   expect([one, two].every((token) => /^[\w-]{22}$/.test(token)) && one !== two).toBe(true);
 });
 
-it("serves a token for a minute", () => {
+it("accepts a token for a minute", () => {
   const { clock, tokens: made } = tokens();
   const early = made.issue("early");
   clock.now = 1;
@@ -28,7 +28,7 @@ it("serves a token for a minute", () => {
   expect([made.take(early), made.take(late)]).toEqual([undefined, "late"]);
 });
 
-it("lets a thousand wait, and makes room when they expire", () => {
+it("allows a thousand pending tokens and drops expired ones", () => {
   const { clock, tokens: made } = tokens();
   for (let count = 0; count < 1000; count++) made.issue("waits");
   expect(() => made.issue("one more")).toThrow("maximum number of in-flight requests exceeded");

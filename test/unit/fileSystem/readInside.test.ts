@@ -20,7 +20,7 @@ describe("readInside", () => {
   const readOf = async (root: string, path: string, maxBytes = 100): Promise<string> =>
     readInside(root, path, maxBytes).catch((thrown: unknown) => (thrown as Error).message.replaceAll(root, "ROOT"));
 
-  it("reads a file, links followed inside of the directory only", async () => {
+  it("reads a file and follows links only inside the directory", async () => {
     const root = await setUp();
     await fs.symlink("../outside", join(root, "climbs"));
     await fs.symlink("/etc/passwd", join(root, "absolute"));
@@ -46,7 +46,7 @@ describe("readInside", () => {
     ]);
   });
 
-  it("takes no longer than its links are long", async () => {
+  it("follows long chains of links and bounds the length of a path", async () => {
     const root = await setUp();
     for (let index = 0; index < 250; index += 1) {
       await fs.symlink(`l${index + 1}${"/.".repeat(2000)}`, join(root, `l${index}`));
@@ -57,7 +57,7 @@ describe("readInside", () => {
     expect(await readOf(root, `${"./".repeat(2048)}f`)).toBe("ROOT: a path within it is too long");
   });
 
-  it("refuses what is no file of that size, and waits for nobody", async () => {
+  it("rejects irregular and oversized files without blocking", async () => {
     const root = await setUp();
     execFileSync("mkfifo", [join(root, "fifo")]);
     await fs.symlink("loop", join(root, "loop"));

@@ -50,8 +50,8 @@ function room() {
   return { answers, answer, pass, cut };
 }
 
-describe("an answer", () => {
-  it("keeps its status and headers, and its body arrives in pieces", async () => {
+describe("a response", () => {
+  it("keeps its status and headers and sends its body in pieces", async () => {
     const { answers } = room();
     const whole = new Response("x".repeat(PIECE + 1), { status: 207, headers: { a: "b" } });
     const guarded = answers.guard(whole, "p", new Outgoing() as never, fail);
@@ -60,7 +60,7 @@ describe("an answer", () => {
     expect([guarded.status, guarded.headers.get("a"), pieces]).toEqual([207, "b", [PIECE, 1]]);
   });
 
-  it("gives its client a minute for each piece", async () => {
+  it("allows its client a minute for each piece", async () => {
     const { answer, pass, cut } = room();
     const { outgoing, take } = await answer("p", 3 * PIECE);
     pass(MINUTE_MS - 1);
@@ -71,7 +71,7 @@ describe("an answer", () => {
     expect([outgoing.isDestroyed, cut("stall")]).toEqual([true, 1]);
   });
 
-  it("that was taken, or whose client has gone, is never late", async () => {
+  it("does not time out after its body was taken or its client disconnected", async () => {
     const { answer, pass, cut } = room();
     const taken = await answer("p", PIECE);
     expect(await taken.take()).toBeUndefined();
@@ -83,7 +83,7 @@ describe("an answer", () => {
     expect([taken.outgoing.isDestroyed, cut("stall")]).toEqual([false, 0]);
   });
 
-  it("may wait for its source for as long as that takes", async () => {
+  it("waits for its source without a timeout", async () => {
     const { answers, pass, cut } = room();
     const outgoing = new Outgoing();
     const silent = new Response(new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) }));
@@ -96,8 +96,8 @@ describe("an answer", () => {
   });
 });
 
-describe("answers that wait", () => {
-  it("beyond the room are cut off: of the peer that holds most, the one without progress for longest", async () => {
+describe("waiting responses", () => {
+  it("are aborted above the bound: the one without progress for longest, of the peer with the most pending data", async () => {
     const { answer, cut } = room();
     const other = await answer("other", 4 * PIECE);
     const [first, second] = [await answer("greedy", 5 * PIECE), await answer("greedy", 5 * PIECE)];
@@ -112,7 +112,7 @@ describe("answers that wait", () => {
     expect(cut("room")).toBe(1);
   });
 
-  it("never take more than the room, however many there are", async () => {
+  it("never exceed the bound, whatever their number", async () => {
     const { answer, cut } = room();
     const all = [];
     for (let count = 0; count < 100; count += 1) all.push(await answer("p", 4 * PIECE));
@@ -120,7 +120,7 @@ describe("answers that wait", () => {
     expect(await all[99]?.take()).toBe(PIECE);
   });
 
-  it("make way for one that is larger than the room", async () => {
+  it("are aborted for a response that is larger than the bound", async () => {
     const { answer } = room();
     const small = await answer("p", PIECE);
     const large = await answer("p", 20 * PIECE);

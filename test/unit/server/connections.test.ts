@@ -61,8 +61,8 @@ async function open(server: KubeletListener, more: object = {}): Promise<TLSSock
 const closedFor = ({ telemetry }: KubeletListener, room: string): number =>
   telemetry.samples.get(`rxlet_connections_closed_for_room_total{room="${room}"}`) ?? 0;
 
-describe("a connection of nobody", () => {
-  it("ends with its refusal", async () => {
+describe("an unauthenticated connection", () => {
+  it("closes after a rejection", async () => {
     const server = await start();
     const socket = await open(server);
     ask(socket);
@@ -70,7 +70,7 @@ describe("a connection of nobody", () => {
     await once(socket.resume(), "close");
   });
 
-  it("ends with its refusal where anonymous requests are let in, and not with an answer to somebody", async () => {
+  it("closes after a rejection if anonymous requests are allowed, but not after an authorized request", async () => {
     const server = await start({}, true);
     const [nobody, other] = [await open(server), await open(server)];
     ask(nobody);
@@ -81,7 +81,7 @@ describe("a connection of nobody", () => {
     expect(await answered(other)).toBe(403);
   });
 
-  it("by HTTP/2 ends with its refusal too", async () => {
+  it("closes after a rejection over HTTP/2", async () => {
     const server = await start();
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { ca: server.authority.certificate });
     const stream = session.request({ ":path": "/pods" });
@@ -92,7 +92,7 @@ describe("a connection of nobody", () => {
   });
 });
 
-describe("a flood of connections of nobody", () => {
+describe("a flood of unauthenticated connections", () => {
   const tcp = async (server: KubeletListener, count: number): Promise<readonly Socket[]> => {
     const sockets = Array.from({ length: count }, () => connectTcp(server.port, "127.0.0.1").on("error", () => {}));
     ends.push(() => sockets.forEach((socket) => socket.destroy()));
@@ -100,7 +100,7 @@ describe("a flood of connections of nobody", () => {
     return sockets;
   };
 
-  it("makes room for the next by closing the oldest", async () => {
+  it("closes its oldest connection for the next one", async () => {
     const server = await start({ strangers: 20 });
     const sockets = await tcp(server, 60);
     await waitFor("40 to be closed", () => closedFor(server, "strangers") === 40);
@@ -108,7 +108,7 @@ describe("a flood of connections of nobody", () => {
     expect(sockets.slice(40).map(({ destroyed }) => destroyed)).toEqual(Array.from({ length: 20 }, () => false));
   });
 
-  it("keeps out nobody with a certificate or a token, and ends none of their connections", async () => {
+  it("neither blocks clients with a certificate or a token nor closes their connections", async () => {
     const server = await start({ strangers: 20 });
     const identity = await server.authority.client({ commonName: "admin" });
     const admin = await open(server, { cert: identity.certificate, key: identity.key });
@@ -126,8 +126,8 @@ describe("a flood of connections of nobody", () => {
   });
 });
 
-describe("connections of somebody", () => {
-  it("that are idle make room for the next", async () => {
+describe("authenticated connections", () => {
+  it("are closed for the next one when they are idle", async () => {
     const server = await start({ certificates: 2 });
     const identity = await server.authority.client({ commonName: "admin" });
     const tls = { cert: identity.certificate, key: identity.key };
@@ -142,7 +142,7 @@ describe("connections of somebody", () => {
     expect(closedFor(server, "certificates")).toBe(1);
   });
 
-  it("that all work leave none for another, which is told so", async () => {
+  it("reject another connection with an explanation when all are busy", async () => {
     const server = await start({ tokens: 0 });
     const socket = await open(server);
     ask(socket, "/pods", "prometheus");
@@ -151,7 +151,7 @@ describe("connections of somebody", () => {
   });
 });
 
-describe("another authority of clients", () => {
+describe("a change of the client authorities", () => {
   /** Waits until a new connection with this certificate is answered with this status. */
   const untilStatus = (server: KubeletListener, tls: object, status: number) =>
     waitFor(`a ${status}`, async () => (await server.request("/pods", tls)).status === status);
@@ -167,7 +167,7 @@ describe("another authority of clients", () => {
     return { server, tls, replace };
   }
 
-  it("ends idle connections, and those at work after their answer", async () => {
+  it("closes idle connections at once and busy ones after their response", async () => {
     const { server, tls, replace } = await withAdmin();
     const [idle, busy] = [await open(server, tls), await open(server, tls)];
     busy.write("GET /debug/pprof/heap?seconds=1 HTTP/1.1\r\nHost: node\r\n\r\n");
@@ -178,7 +178,7 @@ describe("another authority of clients", () => {
     await once(busy.resume(), "close");
   });
 
-  it("counts for a request that was sent behind one at work", async () => {
+  it("applies to a request pipelined behind a busy one", async () => {
     const { server, tls, replace } = await withAdmin();
     const busy = await open(server, tls);
     busy.write("GET /debug/pprof/heap?seconds=1 HTTP/1.1\r\nHost: node\r\n\r\n");
@@ -192,7 +192,7 @@ describe("another authority of clients", () => {
     expect(heard.match(/HTTP\/1.1 \d+/g)?.filter((line) => line !== "HTTP/1.1 401")).toEqual(["HTTP/1.1 200"]);
   });
 
-  it("counts for sessions of TLS that are taken up again", async () => {
+  it("applies to resumed TLS sessions", async () => {
     const { server, tls, replace } = await withAdmin();
     const first = await server.connect(tls);
     const resumed = once(first, "session") as Promise<[Buffer]>;
@@ -207,7 +207,7 @@ describe("another authority of clients", () => {
     expect(await answered(again)).toBe(401);
   });
 
-  it("leaves connections alone whose peers showed no certificate", async () => {
+  it("keeps connections without a client certificate", async () => {
     const { server, tls, replace } = await withAdmin();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     ends.push(() => agent.destroy());

@@ -83,7 +83,7 @@ describe("/containerLogs", () => {
     expect(await answer(path)).toEqual({ status: 200, body: "log\n", reading: { ...READING, ...expected } });
   });
 
-  it("reads one stream where the gate is on", async () => {
+  it("reads a single stream if the feature gate is enabled", async () => {
     const { reading } = await answer("default/web/main?stream=Stderr", {}, { splitStreams: true });
     expect(reading?.stream).toBe("stderr");
   });
@@ -110,13 +110,13 @@ describe("/containerLogs", () => {
     expect((await answer("default/web/main", { method })).status).toBe(405);
   });
 
-  it("says why a log cannot be opened", async () => {
+  it("reports why a log cannot be opened", async () => {
     const { app } = node(() => throwError(() => kubeletError("NotFound", "no such file")));
     const response = await app.request("/containerLogs/default/web/main?follow=true");
     expect([response.status, await response.text()]).toEqual([400, "no such file"]);
   });
 
-  it("says at its end why a log could not be read on", async () => {
+  it("reports a read error at the end of the log", async () => {
     const { app } = node(() => {
       const log = streamOf("log\n").pipeThrough(
         new TransformStream({ flush: (controller) => controller.error(kubeletError("Io", "cannot read")) }),
@@ -127,7 +127,7 @@ describe("/containerLogs", () => {
     expect([response.status, await response.text()]).toEqual([200, "log\ncannot read"]);
   });
 
-  it("is followed until its container has ended, and watched no longer", async () => {
+  it("follows a log until its container exits, then stops watching", async () => {
     let ended: AbortSignal | undefined;
     const { app, podsChanged$, end } = node(({ untilEnded }) => {
       ended = untilEnded;
@@ -146,7 +146,7 @@ describe("/containerLogs", () => {
     expect(podsChanged$.observed).toBe(false);
   });
 
-  it("over a connection: headers come before the first line, and a client that leaves ends the reading", async () => {
+  it("sends headers before the first line and stops reading when the client disconnects", async () => {
     let cancelled = (): void => {};
     const left = new Promise<void>((resolve) => {
       cancelled = resolve;

@@ -51,7 +51,7 @@ describe("switches", () => {
     expect([status, body]).toEqual([405, text]);
   });
 
-  it("gates take their pages away", async () => {
+  it("removes the pages of disabled feature gates", async () => {
     const gates = { flagz: false, statusz: false, checkpoint: false, nodeLogQuery: false, extendWebSockets: true };
     const answers = ["/flagz", "/statusz", "/checkpoint/a/b/c"].map((path) => ask("POST", path, { gates }));
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404, 404]);
@@ -101,14 +101,14 @@ describe("/debug/flags/v", () => {
     expect(await put(body)).toEqual([400, `${why}\n`, []]);
   });
 
-  it("takes neither another method nor a large body", async () => {
+  it("rejects other methods and large bodies", async () => {
     const { status, body } = await ask("GET", "/debug/flags/v");
     expect([status, body, (await put("4".repeat(5_000)))[0]]).toEqual([406, "unsupported http method\n", 413]);
   });
 });
 
 describe("profiles", () => {
-  it("show what the process does for a while", async () => {
+  it("record the process for the requested time", async () => {
     const profile = await ask("GET", "/debug/pprof/profile?seconds=1");
     expect([profile.status, Object.keys(JSON.parse(profile.body) as object)]).toEqual([
       200,
@@ -118,7 +118,7 @@ describe("profiles", () => {
     expect(Object.keys(JSON.parse(heap.body) as object)).toEqual(expect.arrayContaining(["head", "samples"]));
   });
 
-  it("are taken one at a time", async () => {
+  it("are recorded one at a time", async () => {
     const { app } = testKubeletApp();
     const take = () => app.request("/debug/pprof/profile?seconds=1", {}, { incoming: { socket: {} } });
     const answers = await Promise.all([take(), take()]);
@@ -126,7 +126,7 @@ describe("profiles", () => {
     expect((await take()).status).toBe(200);
   });
 
-  it.each(["0", "61", "-1", "x", "Infinity"])("last no %s seconds", async (seconds) => {
+  it.each(["0", "61", "-1", "x", "Infinity"])("reject a duration of %s seconds", async (seconds) => {
     expect((await ask("GET", `/debug/pprof/heap?seconds=${seconds}`)).status).toBe(400);
   });
 
@@ -146,7 +146,7 @@ describe("/checkpoint", () => {
     runtime: { ...IDLE_RUNTIME, checkpointContainer },
   });
 
-  it("names the archive the runtime was asked for", async () => {
+  it("returns the archive path that the runtime received", async () => {
     const asked: unknown[] = [];
     const runtime = withPod((request) => {
       asked.push(request);
@@ -179,7 +179,7 @@ describe("/checkpoint", () => {
 });
 
 describe("/debug/rxlet/pods/{namespace}/{name}/retry", () => {
-  it("resets the backoffs of a pod that is there, by POST", async () => {
+  it("resets the backoffs of an existing pod on POST", async () => {
     const asked: string[] = [];
     const commands = {
       retry: (namespace: string, name: string) => {

@@ -40,13 +40,13 @@ async function flood(socket: TLSSocket): Promise<number> {
   return taken;
 }
 
-describe("a body without end", () => {
+describe("an endless request body", () => {
   it.each([
     ["POST /stats/summary", true, "413"],
     ["POST /run/demo/web/main?cmd=ls", true, "413"],
     ["PUT /debug/flags/v", true, "413"],
     ["POST /stats/summary", false, "401"],
-  ])("to %s (anonymous: %s) ends its HTTP/1.1 connection", async (line, anonymous, status) => {
+  ])("closes the HTTP/1.1 connection of %s (anonymous: %s)", async (line, anonymous, status) => {
     const { connect } = await start(anonymous);
     const socket = await connect();
     let heard = "";
@@ -57,7 +57,7 @@ describe("a body without end", () => {
     expect([heard.split(" ")[1], taken < MAX_TAKEN_BYTES]).toEqual([status, true]);
   });
 
-  it("ends its HTTP/2 stream", async () => {
+  it("closes its HTTP/2 stream", async () => {
     const { port, authority } = await start(true);
     const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.certificate });
     const stream = session.request({ ":method": "POST", ":path": "/stats/summary" });

@@ -94,15 +94,15 @@ async function statuses(anonymous: boolean): Promise<ReadonlyMap<number, number>
   return counts;
 }
 
-describe("odd requests", () => {
-  it("all get an answer that is one of the routes' own", async () => {
+describe("malformed requests", () => {
+  it("all receive a response of a route", async () => {
     const found = await statuses(true);
     const known = [200, 301, 307, 400, 404, 405, 406, 413, 500];
     expect([...found.keys()].filter((status) => !known.includes(status))).toEqual([]);
     expect(found.get(404)).toBeGreaterThan(REQUESTS / 10);
   });
 
-  it("by nobody get none", async () => {
+  it("receive no route's response without authentication", async () => {
     expect(await statuses(false)).toEqual(new Map([[401, REQUESTS]]));
   });
 });

@@ -20,7 +20,7 @@ function guarded(pieces: readonly string[], fails = false) {
 const textOf = ({ value }: { readonly value?: Uint8Array | undefined }): string => Buffer.from(value ?? []).toString();
 
 describe("guardedStream", () => {
-  it("passes pieces on and tells of its end once", async () => {
+  it("forwards pieces and reports its end once", async () => {
     const { reader, told } = guarded(["a", "b"]);
     expect([textOf(await reader.read()), textOf(await reader.read()), (await reader.read()).done]).toEqual([
       "a",
@@ -31,7 +31,7 @@ describe("guardedStream", () => {
     expect(told).toEqual(["ended"]);
   });
 
-  it("says why its source failed behind what it gave", async () => {
+  it("appends the error of its source to the data", async () => {
     const { reader, told } = guarded(["a"], true);
     expect([textOf(await reader.read()), textOf(await reader.read()), (await reader.read()).done]).toEqual([
       "a",
@@ -41,7 +41,7 @@ describe("guardedStream", () => {
     expect(told).toEqual(["ended"]);
   });
 
-  it("ends with its client", async () => {
+  it("cancels its source when the client disconnects", async () => {
     const { reader, told } = guarded(["a", "b"]);
     await reader.read();
     await reader.cancel();

@@ -24,7 +24,7 @@ function server() {
 }
 
 describe("handshakes", () => {
-  it("begin at once, until there are too many: then two every 10 ms", () => {
+  it("start at once in a burst, then two every 10 ms", () => {
     const { scheduler, begun, flood } = server();
     flood("a", 133);
     expect([begun.length, begun.at(-1)]).toEqual([128, "a 127 @0"]);
@@ -32,7 +32,7 @@ describe("handshakes", () => {
     expect(begun.slice(128).map((text) => text.split("@")[1])).toEqual(["10", "10", "20", "20", "30"]);
   });
 
-  it("of one peer begin with the newest; peers take turns", () => {
+  it("serve peers round robin, the newest connection of each first", () => {
     const { scheduler, begun, connect, flood } = server();
     flood("a", 131);
     connect("b");
@@ -41,7 +41,7 @@ describe("handshakes", () => {
     expect(begun.slice(128)).toEqual(["a 130 @10", "b 1 @10", "a 129 @20", "b 0 @20", "a 128 @30"]);
   });
 
-  it("of connections that were closed meanwhile take no time, and nothing is kept of them", () => {
+  it("skip and release connections that were closed while waiting", () => {
     const { scheduler, begun, connect, flood } = server();
     flood("a", 128);
     connect("b");
@@ -52,7 +52,7 @@ describe("handshakes", () => {
     expect(begun.slice(128)).toEqual(["b 0 @10", "a 1 @10"]);
   });
 
-  it("may begin in a burst again after a pause", () => {
+  it("allow another burst after a pause", () => {
     const { scheduler, begun, flood } = server();
     flood("a", 128);
     scheduler.flush();

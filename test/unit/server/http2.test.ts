@@ -57,8 +57,8 @@ function slowCommand() {
 }
 const RUN = { ":path": "/run/demo/web/main?cmd=ls", ":method": "POST" };
 
-describe("a client that speaks HTTP/2", () => {
-  it("is answered, many requests at once on one connection", async () => {
+describe("an HTTP/2 client", () => {
+  it("receives responses to concurrent requests on one connection", async () => {
     const session = await sessionTo(await start());
     expect(session.alpnProtocol).toBe("h2");
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(session, { ":path": "/healthz" })));
@@ -66,7 +66,7 @@ describe("a client that speaks HTTP/2", () => {
     expect((await ask(session, { ":path": "/metrics/cadvisor" }))[0]).toBe(200);
   });
 
-  it("is who its certificate says", async () => {
+  it("is identified by its certificate", async () => {
     const { metrics } = recordingTelemetry();
     const authenticate = createAuthenticate({ anonymous: false, reviewer: undefined, clock: realClock, metrics });
     const asked: string[] = [];
@@ -86,7 +86,7 @@ describe("a client that speaks HTTP/2", () => {
     expect(asked).toEqual(["prometheus get metrics"]);
   });
 
-  it("opens streams into containers by HTTP/1.1 alone", async () => {
+  it("can open container streams over HTTP/1.1 only", async () => {
     const { options } = slowCommand();
     const session = await sessionTo(await start(options));
     expect(await ask(session, { ":path": "/exec/demo/web/main?output=1&command=ls", ":method": "POST" })).toEqual([
@@ -95,7 +95,7 @@ describe("a client that speaks HTTP/2", () => {
     ]);
   });
 
-  it("sends a body only where one is taken, and no long one", async () => {
+  it("can send a body only where a route accepts one, and only a short one", async () => {
     const set: number[] = [];
     const session = await sessionTo(await start({ setVerbosity: (value) => set.push(value) }));
     const put = { ":path": "/debug/flags/v", ":method": "PUT" };
@@ -106,7 +106,7 @@ describe("a client that speaks HTTP/2", () => {
     expect(set).toEqual([4]);
   });
 
-  it("may wait long for a command, and not long for itself", async () => {
+  it("may wait long for a command but is disconnected when idle", async () => {
     const { answer$, done, options } = slowCommand();
     const server = await start({ ...options, limits: SHORT });
     const [busy, silent] = [await sessionTo(server), await sessionTo(server)];
@@ -118,7 +118,7 @@ describe("a client that speaks HTTP/2", () => {
     await once(busy, "close");
   });
 
-  it("that goes away ends its command", async () => {
+  it("cancels its command by disconnecting", async () => {
     const { answer$, options } = slowCommand();
     const session = await sessionTo(await start(options));
     session.request(RUN, { endStream: true }).on("error", () => {});
@@ -127,7 +127,7 @@ describe("a client that speaks HTTP/2", () => {
     await waitFor("the call to be cancelled", () => !answer$.observed);
   });
 
-  it("is told to come again when the authorities of clients change, after what is under way", async () => {
+  it("receives GOAWAY when the client authorities change, after its requests in progress", async () => {
     const { answer$, done, options } = slowCommand();
     const server = await start(options);
     const [busy, idle] = [await sessionTo(server), await sessionTo(server)];
@@ -141,7 +141,7 @@ describe("a client that speaks HTTP/2", () => {
     await once(busy, "close");
   });
 
-  it("with too many headers gets no answer, and others do", async () => {
+  it("receives no response with too many headers, while others do", async () => {
     const server = await start();
     const session = await sessionTo(server);
     await ask(session, { ":path": "/healthz" });
@@ -155,7 +155,7 @@ describe("a client that speaks HTTP/2", () => {
     expect(await ask(await sessionTo(server), { ":path": "/healthz" })).toEqual([200, "ok"]);
   });
 
-  it("ends with the server", async () => {
+  it("is disconnected when the server stops", async () => {
     const server = await start();
     const session = await sessionTo(server);
     server.close();

@@ -10,7 +10,7 @@ afterEach(() => server?.close());
 /** Rounds of a thousand frames that nobody may send. */
 const ROUNDS = 100;
 
-it.each(Object.entries(HTTP2_FLOODS))("a flood of %s ends its connection, and no other", async (_what, flood) => {
+it.each(Object.entries(HTTP2_FLOODS))("a flood of %s closes its own connection only", async (_what, flood) => {
   server = await startKubeletListener();
   const socket = await server.connect({ ALPNProtocols: ["h2"] });
   let isClosed = false;

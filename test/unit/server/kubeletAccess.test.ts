@@ -88,8 +88,8 @@ const VERBS = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELET
 const ROUTE_ANSWERS = [200, 400, 404, 405, 406];
 const INTO_CONTAINERS = /^\/(exec|attach|portForward|run)\//;
 
-describe("who is let in", () => {
-  it.each(ROUTES)("%s: those who may use %s, by any verb", async (path, wanted) => {
+describe("access to routes", () => {
+  it.each(ROUTES)("%s: allows users with permission for %s, by any verb", async (path, wanted) => {
     const { ask } = setUp();
     const subresources = wanted.split(" ");
     for (const [method, plainVerb] of Object.entries(VERBS)) {
@@ -108,7 +108,7 @@ describe("who is let in", () => {
     }
   });
 
-  it.each(ROUTES)("%s: nobody without, or with a bad token, by any verb", async (path) => {
+  it.each(ROUTES)("%s: rejects a missing or bad token, by any verb", async (path) => {
     const { ask } = setUp();
     for (const method of Object.keys(VERBS)) {
       for (const token of [undefined, "forged", ""]) {
@@ -118,7 +118,7 @@ describe("who is let in", () => {
     }
   });
 
-  it.each(ROUTES)("%s: the anonymous need permission too, and no bad token passes as one", async (path, wanted) => {
+  it.each(ROUTES)("%s: requires permission for anonymous users and rejects a bad token", async (path, wanted) => {
     const { ask } = setUp({ anonymous: true });
     for (const [method, plainVerb] of Object.entries(VERBS)) {
       const verb = INTO_CONTAINERS.test(path) ? "create" : plainVerb;
@@ -129,7 +129,7 @@ describe("who is let in", () => {
     }
   });
 
-  it("opens containers to whoever may get nodes/proxy only by the flag", async () => {
+  it("opens container streams with the verb get only if create is not required", async () => {
     const path = "/exec/ns/pod/c?output=1";
     expect((await setUp().ask("GET", path, "viewer")).status).toBe(403);
     const { status, body } = await setUp({ streamsNeedCreate: false }).ask("GET", path, "viewer");
@@ -137,15 +137,15 @@ describe("who is let in", () => {
   });
 });
 
-describe("answers of the API server", () => {
-  it("are asked for once while they are good", async () => {
+describe("reviews by the API server", () => {
+  it("are requested once while their answer is cached", async () => {
     const { ask, server } = setUp();
     for (let round = 0; round < 3; round += 1) await ask("GET", "/metrics", "prometheus");
     await Promise.all(["/pods", "/pods", "/pods"].map((path) => ask("GET", path, "stranger")));
     expect(server.reviews).toEqual({ tokens: 2, accesses: 3 });
   });
 
-  it("that are missing let nobody in, with upstream's words, and are asked for again", async () => {
+  it("reject the request with upstream's text when they fail, and are retried", async () => {
     const { ask, server } = setUp();
     server.setAway(true);
     expect(await ask("GET", "/metrics", "prometheus")).toEqual({ status: 401, body: "Unauthorized" });
@@ -160,7 +160,7 @@ describe("answers of the API server", () => {
     expect((await ask("GET", "/configz", "reader")).status).toBe(200);
   });
 
-  it("are counted: requests with tokens by what was known, and what the API server was asked", async () => {
+  it("are counted: token lookups by cache result, and requests to the API server", async () => {
     const { ask, server, samples } = setUp();
     for (let round = 0; round < 3; round += 1) await ask("GET", "/metrics", "prometheus");
     server.setAway(true);
@@ -178,7 +178,7 @@ describe("answers of the API server", () => {
     });
   });
 
-  it("are asked for again when they are too old: a no sooner than a yes", async () => {
+  it("are repeated when they expire: a denial sooner than a grant", async () => {
     let now = 0;
     const clock = { ...realClock, monotonicMs: () => now as never };
     const { ask, server } = setUp({ clock });

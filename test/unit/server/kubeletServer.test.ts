@@ -60,8 +60,8 @@ const pair = ({ certificate, key }: { readonly certificate: string; readonly key
   key,
 });
 
-describe("certificates of clients", () => {
-  it("say who asks", async () => {
+describe("client certificates", () => {
+  it("identify the client", async () => {
     const { request, authority, telemetry } = await start(guarded());
     const admin = pair(await authority.client(ADMIN));
     const stranger = pair(await authority.client({ commonName: "stranger" }));
@@ -74,7 +74,7 @@ describe("certificates of clients", () => {
     expect(telemetry.samples.get("apiserver_client_certificate_expiration_seconds observed")).toBe(2);
   });
 
-  it("of another authority are none, until that authority is trusted", async () => {
+  it("are ignored until their authority is trusted", async () => {
     const { request, authority, material$ } = await start(guarded());
     const other = await createTestAuthority();
     const [mine, theirs] = [pair(await authority.client(ADMIN)), pair(await other.client(ADMIN))];
@@ -83,13 +83,13 @@ describe("certificates of clients", () => {
     expect([(await request("/pods", theirs)).status, (await request("/pods", mine)).status]).toEqual([200, 401]);
   });
 
-  it("that are over are none", async () => {
+  it("are ignored after they expire", async () => {
     const { request, authority } = await start(guarded());
     const over = pair(await authority.client(ADMIN, -1_000));
     expect((await request("/pods", over)).status).toBe(401);
   });
 
-  it("do not keep a token from being heard", async () => {
+  it("do not prevent authentication by token", async () => {
     const { request } = await start(guarded());
     const other = pair(await (await createTestAuthority()).client(ADMIN));
     const headers = { authorization: "Bearer kubelet-admin" };
@@ -97,8 +97,8 @@ describe("certificates of clients", () => {
   });
 });
 
-describe("the certificate of the server", () => {
-  it("is replaced for new connections, and requests under way end on the old ones", async () => {
+describe("the server certificate", () => {
+  it("rotates for new connections, while requests in progress finish on the old ones", async () => {
     const { connect, authority, material$ } = await start();
     const fingerprint = async () => {
       const socket = await connect();
@@ -116,7 +116,7 @@ describe("the certificate of the server", () => {
     expect(await fingerprint()).not.toBe(before);
   });
 
-  it("that cannot be used changes nothing", async () => {
+  it("stays in use if the new one is invalid", async () => {
     const { request, material$, authority, telemetry } = await start();
     material$.next({ ...material$.value, identity: { ...(await authority.server()), key: "no key" } });
     expect([(await request("/healthz")).status, telemetry.lines.map(({ message }) => message)]).toEqual([
@@ -125,7 +125,7 @@ describe("the certificate of the server", () => {
     ]);
   });
 
-  it("is of a version the server speaks, with a suite it was told", async () => {
+  it("is served with the configured TLS version and cipher suites", async () => {
     const { connect } = await start({}, { tlsMinVersion: "VersionTLS13" });
     await expect(connect({ maxVersion: "TLSv1.2" })).rejects.toThrow(/protocol version/);
     (await connect()).destroy();
@@ -138,7 +138,7 @@ describe("the certificate of the server", () => {
   });
 });
 
-describe("a command that takes its time", () => {
+describe("a long-running command", () => {
   const limits = { ...KUBELET_SERVER_LIMITS, headersTimeoutMs: 1_000, requestTimeoutMs: 1_000, idleTimeoutMs: 1_000 };
   const setUp = async () => {
     const answer$ = new Subject<ExecSyncResponse>();
@@ -164,7 +164,7 @@ describe("a command that takes its time", () => {
     expect(await asked).toEqual({ status: 200, body: "done\n" });
   });
 
-  it("ends when the client goes away", async () => {
+  it("is cancelled when the client disconnects", async () => {
     const { server, answer$ } = await setUp();
     const socket = await server.connect();
     socket.write("POST /run/demo/web/main?cmd=ls HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n");
@@ -242,7 +242,7 @@ describe("hostile clients", () => {
       "POST /exec/a/b/c?output=1 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: SPDY/3.1\r\n\r\nGET /pods HTTP/1.1\r\nhost: a\r\n\r\n",
       /^(?!.*HTTP.*HTTP).*HTTP\/1.1 404 /s,
     ],
-  ])("one that %s is answered or cut off", async (_what, sent, wanted) => {
+  ])("a client that %s is answered or disconnected", async (_what, sent, wanted) => {
     const { connect, request } = await start({ limits });
     const socket = await connect();
     socket.write(sent);
@@ -250,7 +250,7 @@ describe("hostile clients", () => {
     expect((await request("/healthz")).status).toBe(200);
   });
 
-  it("a thousand of which say nothing leave room for others, and are cut off", async () => {
+  it("are disconnected when a thousand stay silent, without blocking others", async () => {
     const { port, request } = await start({ limits: { ...KUBELET_SERVER_LIMITS, headersTimeoutMs: 2_000 } });
     const idle = Array.from({ length: 1_000 }, () => connectTcp(port, "127.0.0.1").on("error", () => {}));
     const ended = idle.map((socket) => once(socket.resume(), "close"));

@@ -80,7 +80,7 @@ const failure = (code: number, reason: string, message: string) => ({
 const namesIn = (list: Record<string, unknown>) =>
   (list["items"] as readonly Pod[]).map(({ metadata }) => metadata.name);
 
-describe("what it tells of itself", () => {
+describe("discovery", () => {
   it.each([
     ["/api", "APIVersions"],
     ["/apis", "APIGroupList"],
@@ -89,7 +89,7 @@ describe("what it tells of itself", () => {
     expect(await node().get(path)).toMatchObject({ code: 200, body: { kind } });
   });
 
-  it("names its resources with their subresources", async () => {
+  it("lists its resources with their subresources", async () => {
     const { body } = await node().get("/api/v1");
     const resources = body["resources"] as readonly { readonly name: string; readonly verbs: readonly string[] }[];
     expect(Object.fromEntries(resources.map(({ name, verbs }) => [name, verbs.join(" ")]))).toEqual({
@@ -104,7 +104,7 @@ describe("what it tells of itself", () => {
     });
   });
 
-  it("has its version", async () => {
+  it("reports its version", async () => {
     const { body } = await node().get("/version");
     expect(body).toEqual({ major: "1", minor: "36", gitVersion: "v1.36.0", platform: "node v24" });
   });
@@ -132,7 +132,7 @@ describe("reading", () => {
     expect([namesIn(first.body), namesIn(second.body)]).toEqual([["two"], ["web"]]);
   });
 
-  it("answers tables to whoever asks for them, of a list and of one object", async () => {
+  it("returns tables on request, for a list and for a single object", async () => {
     const { get } = node();
     const list = await get("/api/v1/pods", { accept: TABLE });
     const one = await get(`${POD_PATH}/web`, { accept: TABLE });
@@ -170,7 +170,7 @@ describe("watching", () => {
       readonly object: Record<string, unknown>;
     };
 
-  it("sends a line per change until the client goes", async () => {
+  it("sends a line per change until the client disconnects", async () => {
     const { request, node: has, changed$ } = node();
     const answer = await request(`${POD_PATH}?watch=true`, { headers: { accept: TABLE } });
     const reader = (answer.body ?? new ReadableStream<Uint8Array>()).getReader();
@@ -190,7 +190,7 @@ describe("watching", () => {
     expect(changed$.observed).toBe(false);
   });
 
-  it("cuts off a client that is a thousand lines behind those it began with", async () => {
+  it("disconnects a client that is a thousand lines behind the initial ones", async () => {
     const line = { type: "ADDED", object: WEB } as never;
     const later$ = new Subject<never>();
     const { request } = node({ watch: () => concat(of(...Array<never>(1_500).fill(line)), later$) });
@@ -204,7 +204,7 @@ describe("watching", () => {
 });
 
 describe("subresources of pods", () => {
-  it("reads the log of the only container, with what was asked for", async () => {
+  it("reads the log of the only container with the requested options", async () => {
     const { request, readings } = node();
     const answer = await request(`${POD_PATH}/web/log?tailLines=3&timestamps=true`);
     expect([answer.status, await answer.text()]).toEqual([200, "hello\n"]);
@@ -221,7 +221,7 @@ describe("subresources of pods", () => {
     expect(await node().get(path)).toEqual(failure(code, reason, message));
   });
 
-  it("says what went wrong with a log as a Status", async () => {
+  it("returns a log error as a Status", async () => {
     expect(await node({ log: "gone" }).get(`${POD_PATH}/web/log`)).toEqual(failure(400, "BadRequest", "gone"));
   });
 
@@ -229,7 +229,7 @@ describe("subresources of pods", () => {
     ["exec", "command=ls&container=main&stdin=true&stdout=true"],
     ["attach", "stdout=true"],
     ["portforward", "ports=80"],
-  ])("hands %s to the kubelet's route, which wants an upgrade", async (verb, query) => {
+  ])("forwards %s to the kubelet's route, which requires an upgrade", async (verb, query) => {
     const answer = await node().request(`${POD_PATH}/web/${verb}?${query}`, { method: "POST" });
     expect([answer.status, await answer.text()]).toEqual([500, "Upgrade request required\n"]);
   });
@@ -244,7 +244,7 @@ describe("writing", () => {
     ["PATCH", `${POD_PATH}/web`, "{}"],
     ["DELETE", `${POD_PATH}/web`, "{}"],
     ["POST", "/apis/apps/v1/namespaces/demo/deployments", large],
-  ])("is refused with the way to do it: %s %s", async (method, path, body) => {
+  ])("is rejected with a hint: %s %s", async (method, path, body) => {
     const answer = await node().request(path, {
       method,
       body,
@@ -258,7 +258,7 @@ describe("writing", () => {
   });
 });
 
-it("is not there on a kubelet of a cluster", async () => {
+it("the local API is absent on a kubelet that joined a cluster", async () => {
   const { app } = testKubeletApp();
   for (const path of ["/api", "/apis", "/api/v1/pods", "/version"])
     expect((await app.request(path, {}, CONNECTION)).status).toBe(404);

@@ -39,7 +39,7 @@ function hear(socket: TLSSocket): () => string {
   return () => heard;
 }
 
-describe("requests sent ahead on one connection", () => {
+describe("pipelined requests", () => {
   it("are answered one at a time and in order", async () => {
     const { listener, commands, end } = await start();
     const socket = await listener.connect();
@@ -57,7 +57,7 @@ describe("requests sent ahead on one connection", () => {
     ]);
   });
 
-  it("close it when there are too many of them, and the one under way is cancelled", async () => {
+  it("close the connection and cancel the request in progress when there are too many", async () => {
     const { listener, commands } = await start();
     const socket = await listener.connect();
     const heard = hear(socket);
@@ -70,7 +70,7 @@ describe("requests sent ahead on one connection", () => {
     expect([heard(), commands.length]).toEqual(["", 1]);
   });
 
-  it("are not answered behind the last answer of a connection", async () => {
+  it("are not answered after the last response of a connection", async () => {
     const { listener, commands } = await start();
     const socket = await listener.connect();
     const heard = hear(socket);
@@ -79,7 +79,7 @@ describe("requests sent ahead on one connection", () => {
     expect([heard().match(/HTTP\/1.1 \d+/g), commands.length]).toEqual([["HTTP/1.1 413"], 0]);
   });
 
-  it("upgrade nothing while an answer is owed", async () => {
+  it("cannot upgrade while a response is pending", async () => {
     const { listener, commands, end } = await start();
     const socket = await listener.connect();
     const heard = hear(socket);

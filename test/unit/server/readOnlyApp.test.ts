@@ -91,11 +91,11 @@ describe("readOnlyApp", () => {
     expect(await answer(path)).toEqual({ status: 200, type: "application/json", body });
   });
 
-  it("answers /metrics with the page and its type", async () => {
+  it("serves /metrics with its content type", async () => {
     expect(await answer("/metrics")).toEqual({ status: 200, type: METRICS_TYPE, body: "up 1\n" });
   });
 
-  it("answers /metrics/probes with the page of the probes", async () => {
+  it("serves the probe metrics at /metrics/probes", async () => {
     const body = "probes 1\n";
     expect(await answer("/metrics/probes")).toEqual({ status: 200, type: METRICS_TYPE, body });
   });
@@ -129,7 +129,7 @@ describe("readOnlyApp", () => {
     expect(await answer(path, {}, { health: () => STALLED })).toEqual({ status, type: TEXT, body });
   });
 
-  it("warns of bad manifests in verbose health, without their reasons, and stays healthy", async () => {
+  it("warns of invalid manifests in verbose health without their reasons and stays healthy", async () => {
     const problem = { severity: "error", line: 9, field: "spec", reason: "secret", pod: undefined } as const;
     const manifestProblems = () => [
       { ...problem, origin: "/m/a" },
@@ -163,7 +163,7 @@ describe("readOnlyApp", () => {
     ["/runningpods?a=b", "/runningpods/"],
     ["/stats", "/stats/"],
     ["//pods", "/pods"],
-  ])("sends who asks for %s on", async (path, location) => {
+  ])("redirects %s", async (path, location) => {
     const response = await appWith().app.request(path);
     expect([response.status, response.headers.get("location"), await response.text()]).toEqual([
       307,
@@ -172,13 +172,13 @@ describe("readOnlyApp", () => {
     ]);
   });
 
-  it("has JSON for who takes that alone", async () => {
+  it("serves JSON only to clients that accept it", async () => {
     const body = "406: Not Acceptable\n\nAvailable representations: application/json";
     expect(await answer("/pods", { headers: { accept: "text/html" } })).toEqual({ status: 406, type: TEXT, body });
     expect((await answer("/pods", { headers: { accept: "text/html, */*;q=0.1" } })).status).toBe(200);
   });
 
-  it("tells since when its metrics count, and lets nobody guess at types", async () => {
+  it("sends the start time of its metrics and prevents MIME sniffing", async () => {
     const { headers } = await appWith().app.request("/metrics");
     expect([headers.get("process-start-time-unix"), headers.get("x-content-type-options")]).toEqual([
       expect.stringMatching(/^1\d{9}$/),
@@ -206,7 +206,7 @@ describe("readOnlyApp", () => {
     "/containerLogs/a/b/c",
     "/debug/pprof/",
     "/logs/",
-  ])("says of %s that debugging is off", async (path) => {
+  ])("answers %s with debugging disabled", async (path) => {
     expect(await answer(path)).toEqual({ status: 405, type: TEXT, body: "Debug endpoints are disabled.\n" });
   });
 
@@ -214,7 +214,7 @@ describe("readOnlyApp", () => {
     expect(await answer("/healthz", { method: "HEAD" })).toEqual({ status: 200, type: TEXT, body: "" });
   });
 
-  it("refuses bodies and ends the connection", async () => {
+  it("rejects request bodies and closes the connection", async () => {
     const response = await appWith().app.request("/pods", {
       method: "POST",
       headers: { "content-length": "5" },
@@ -239,7 +239,7 @@ describe("readOnlyApp", () => {
     ]);
   });
 
-  it("counts requests by method, path, server and kind, and ends with none in flight", async () => {
+  it("counts requests by method, path, server and kind, with none left in flight", async () => {
     const { app, telemetry } = appWith();
     await app.request("/pods");
     await app.request("/pods");
@@ -269,11 +269,11 @@ describe("labels of requests", () => {
     ["", "other"],
     ["/", "other"],
     ["//pods", "other"],
-  ])("puts %j into %s", (path, bucket) => {
+  ])("maps %j to %s", (path, bucket) => {
     expect(pathBucket(path, READ_ONLY_PATHS)).toBe(bucket);
   });
 
-  it("knows long-running requests as upstream does", () => {
+  it("classifies long-running requests like upstream", () => {
     const long = ["/exec/a", "/attach/a", "/portForward/a", "/pods"].map(
       (path) => requestLabels("GET", path, READ_ONLY_PATHS, "readwrite").long_running,
     );
@@ -281,7 +281,7 @@ describe("labels of requests", () => {
   });
 });
 
-describe("a page in a browser", () => {
+describe("a request of a web page", () => {
   const BROWSER = { "accept-language": "en" };
   const statusFor = async (host: string, headers: Readonly<Record<string, string>>): Promise<number> =>
     (await answer("/pods", { headers: { host, ...headers } })).status;
@@ -300,11 +300,14 @@ describe("a page in a browser", () => {
     },
   );
 
-  it.each(["accept-language", "origin", "sec-fetch-site", "sec-fetch-mode"])("is known by %s", async (header) => {
-    expect(await statusFor("evil.example", { [header]: "x" })).toBe(403);
-  });
+  it.each(["accept-language", "origin", "sec-fetch-site", "sec-fetch-mode"])(
+    "is detected by the header %s",
+    async (header) => {
+      expect(await statusFor("evil.example", { [header]: "x" })).toBe(403);
+    },
+  );
 
-  it("is refused with the reason, on every path", async () => {
+  it("is rejected with the reason on every path", async () => {
     const headers = { host: "evil.example:80", ...BROWSER };
     const body = '403: Forbidden\n\nthe host "evil.example" is not this node: a browser needs its name or address\n';
     for (const path of ["/pods", "/metrics", "/healthz", "/nothing"]) {
@@ -312,7 +315,7 @@ describe("a page in a browser", () => {
     }
   });
 
-  it("is all this is about: a scraper uses any name", async () => {
+  it("is the only request with a host check: a scraper may use any name", async () => {
     const headers = { host: "metrics.cluster.example:10255", "user-agent": "Prometheus/3.5.0", accept: "text/plain" };
     expect((await answer("/metrics", { headers })).status).toBe(200);
   });

@@ -73,7 +73,7 @@ function raw(port: number, ...chunks: readonly string[]): Promise<string> {
 const statusLine = (response: string): string => response.split("\r\n")[0] ?? "";
 
 describe("serve", () => {
-  it("takes a free port when asked for 0, says which, and answers there", async () => {
+  it("listens on a free port for port 0 and emits it", async () => {
     const { port, address: host } = await readOnly();
     const response = await fetch(`http://${host}:${port}/pods`);
     const document: unknown = await response.json();
@@ -84,7 +84,7 @@ describe("serve", () => {
     ]);
   });
 
-  it("stops listening with the subscription", async () => {
+  it("stops listening on unsubscribe", async () => {
     const { port, stop } = await readOnly();
     await fetch(`http://${address}:${port}/healthz`);
     stop();
@@ -92,7 +92,7 @@ describe("serve", () => {
     expect(refused).toBe("refused");
   });
 
-  it("ends open connections when it stops", async () => {
+  it("closes open connections on unsubscribe", async () => {
     const { port, stop } = await readOnly();
     const open = raw(port, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", "GET /healthz");
     await fetch(`http://${address}:${port}/healthz`);
@@ -100,7 +100,7 @@ describe("serve", () => {
     expect(statusLine(await open)).toMatch(/^(HTTP\/1.1 200 OK)?$/);
   });
 
-  it("serves the same port again after it stopped", async () => {
+  it("can listen on the same port again", async () => {
     const first = await readOnly();
     first.stop();
     const app = baseApp(telemetry.log);
@@ -147,14 +147,14 @@ describe("serve", () => {
     ],
     ["::1", "EACCES", "cannot listen on [::1]:80: this port needs more privileges (EACCES)"],
     ["a", "ENFILE", "cannot listen on a:80: boom (ENFILE)"],
-  ])("says what is wrong with %s: %s", (host, code, message) => {
+  ])("explains %s: %s", (host, code, message) => {
     const error = Object.assign(new Error("boom"), { code });
     expect(listenError(host, 80, error).message).toBe(message);
   });
 });
 
 describe("healthzServer", () => {
-  it("has health and nothing else", async () => {
+  it("serves health checks only", async () => {
     const { port } = await started(healthzServer({ address, port: 0, queries, names, telemetry, clock: realClock }));
     const get = async (path: string) => (await fetch(`http://${address}:${port}${path}`)).status;
     expect(await Promise.all(["/healthz", "/healthz/ping", "/pods", "/metrics", "/"].map(get))).toEqual([
@@ -191,19 +191,19 @@ describe("hostile clients", () => {
     expect(statusLine(await raw(port, ...chunks))).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 
-  it("ends a client that is slow with its headers", async () => {
+  it("disconnects a client that sends its headers slowly", async () => {
     const { port } = await readOnly({ headersTimeoutMs: 100, requestTimeoutMs: 200 });
     expect(statusLine(await raw(port, "GET /pods HTTP/1.1\r\nHost: a\r\nX-Slow:"))).toBe(
       "HTTP/1.1 408 Request Timeout",
     );
   });
 
-  it("ends a client that connects and says nothing", async () => {
+  it("disconnects a client that sends nothing", async () => {
     const { port } = await readOnly({ headersTimeoutMs: 100, requestTimeoutMs: 200, idleTimeoutMs: 300 });
     expect(statusLine(await raw(port))).toMatch(/^(HTTP\/1.1 408 Request Timeout)?$/);
   });
 
-  it("ends a client that does not read its answer", async () => {
+  it("disconnects a client that does not read its response", async () => {
     const page = { render: () => Promise.resolve("x".repeat(32 * 1024 * 1024)) };
     const limits = { ...SERVER_LIMITS, idleTimeoutMs: 300 };
     const options = {
@@ -244,7 +244,7 @@ describe("hostile clients", () => {
     expect(await first).toBe("");
   });
 
-  it("goes on after all of them", async () => {
+  it("keeps serving after all of them", async () => {
     const { port } = await readOnly();
     await Promise.all(Array.from({ length: 20 }, () => raw(port, "\u0000\u0001\r\n\r\n")));
     expect((await fetch(`http://${address}:${port}/healthz`)).status).toBe(200);

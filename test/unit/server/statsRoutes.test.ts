@@ -34,7 +34,7 @@ describe("/stats/summary", () => {
     });
   });
 
-  it("refuses other methods, and says why it cannot answer", async () => {
+  it("rejects other methods and reports why it fails", async () => {
     expect((await app.request("/stats/summary", { method: "DELETE" })).status).toBe(405);
     const answer = await failing.request("/stats/summary");
     expect([answer.status, await answer.text()]).toEqual([500, "Internal Error: the runtime is away"]);
@@ -61,7 +61,7 @@ describe("/metrics/cadvisor", () => {
     ["gzip;q=0", null],
     ["gzip;q=0.0, br", null],
     ["x-gzip", null],
-  ])("who accepts %j gets %s", async (accepted, encoding) => {
+  ])("answers Accept %j with %s", async (accepted, encoding) => {
     const { answer, ...said } = await ask({ "accept-encoding": accepted });
     expect(said).toEqual({ encoding, type });
     const body = answer.body ?? new ReadableStream();
@@ -69,7 +69,7 @@ describe("/metrics/cadvisor", () => {
     expect(await new Response(plain).text()).toBe("one 1\ntwo 2\n");
   });
 
-  it("answers HEAD and refuses other methods", async () => {
+  it("answers HEAD and rejects other methods", async () => {
     const answer = await app.request("/metrics/cadvisor", { method: "HEAD" });
     expect([answer.status, await answer.text()]).toEqual([200, ""]);
     expect((await app.request("/metrics/cadvisor", { method: "POST" })).status).toBe(405);
@@ -77,7 +77,7 @@ describe("/metrics/cadvisor", () => {
 });
 
 describe("/metrics/resource", () => {
-  it("is a page for Prometheus, also when nothing could be measured", async () => {
+  it("serves a Prometheus page even without measurements", async () => {
     const answer = await app.request("/metrics/resource");
     expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
     expect(await answer.text()).toContain("\nresource_scrape_error 0\n");

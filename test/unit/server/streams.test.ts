@@ -82,7 +82,7 @@ const heard = async (socket: TLSSocket): Promise<Buffer> => {
 };
 
 describe("a stream", () => {
-  it("carries every byte both ways, and the end of each direction on its own", async () => {
+  it("carries all bytes both ways and the end of each direction separately", async () => {
     const { url } = await fakeRuntime((_request, socket) => accept(socket).pipe(socket));
     const { server, asked } = await kubelet(url);
     const socket = await upgrade(server);
@@ -95,7 +95,7 @@ describe("a stream", () => {
     ]);
   });
 
-  it("takes no more from one side than the other reads", async () => {
+  it("applies back-pressure to each side", async () => {
     const runtimes: Socket[] = [];
     const { url } = await fakeRuntime((_request, socket) => runtimes.push(accept(socket).pause()));
     const { server } = await kubelet(url);
@@ -115,7 +115,7 @@ describe("a stream", () => {
     socket.destroy();
   });
 
-  it("shows the runtime the client's headers but not who it is", async () => {
+  it("forwards the client's headers except its credentials", async () => {
     const requests: IncomingMessage[] = [];
     const { url } = await fakeRuntime((request, socket) => {
       requests.push(request);
@@ -146,7 +146,7 @@ describe("a stream", () => {
     ]);
   });
 
-  it("that the runtime refuses is refused, and nothing else reaches the runtime", async () => {
+  it("forwards the runtime's rejection and sends no further data to the runtime", async () => {
     const { url, sockets } = await fakeRuntime((_request, socket) => {
       socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nX-Accepted: v4\r\nConnection: keep-alive\r\n\r\nno");
     });
@@ -159,7 +159,7 @@ describe("a stream", () => {
     expect(sockets.size).toBe(1);
   });
 
-  it("of a runtime that neither agrees nor refuses is an error", async () => {
+  it("fails if the runtime neither accepts nor rejects the upgrade", async () => {
     const { url } = await fakeRuntime(
       (_request, socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
     );
@@ -169,13 +169,13 @@ describe("a stream", () => {
     );
   });
 
-  it("of a runtime that is away is answered with 500", async () => {
+  it("is answered with 500 if the runtime is unreachable", async () => {
     const { server } = await kubelet("http://127.0.0.1:1/exec/x");
     const socket = await upgrade(server);
     expect(String(await heard(socket))).toMatch(/^HTTP\/1\.1 500 .*error dialing backend: .*ECONNREFUSED/s);
   });
 
-  it("without a byte for too long is closed on both sides", async () => {
+  it("is closed on both sides after the idle timeout", async () => {
     const { url, sockets } = await fakeRuntime((_request, socket) => void accept(socket));
     const { server } = await kubelet(url, { streamIdleTimeoutMs: IDLE_MS });
     const socket = await upgrade(server);
@@ -183,7 +183,7 @@ describe("a stream", () => {
     await waitFor("the runtime's connection to be closed", () => [...sockets].every((each) => each.destroyed));
   });
 
-  it.each(["client", "runtime", "server"])("ends everywhere when the %s goes away", async (who) => {
+  it.each(["client", "runtime", "server"])("ends on all sides when the %s disconnects", async (who) => {
     const runtimes: Socket[] = [];
     const { url } = await fakeRuntime((_request, socket) => runtimes.push(accept(socket)));
     const { server } = await kubelet(url);
@@ -200,7 +200,7 @@ describe("a stream", () => {
   });
 });
 
-describe("what is asked of the runtime", () => {
+describe("the request to the runtime", () => {
   it.each([
     [
       `/attach/demo/web/main?input=1&output=1`,
@@ -216,7 +216,7 @@ describe("what is asked of the runtime", () => {
     ],
     ["/portForward/demo/web", { podSandboxId: "s1", port: [] }],
     ["/portForward/demo/web/u", { podSandboxId: "s1", port: [] }],
-  ])("for %s", async (path, wanted) => {
+  ])("is sent for %s", async (path, wanted) => {
     const { url } = await fakeRuntime((_request, socket) => void accept(socket).end());
     const { server, asked } = await kubelet(url);
     const socket = await upgrade(server, path);
@@ -232,7 +232,7 @@ describe("what is asked of the runtime", () => {
     ["/exec/demo/web/main?tty=1&error=1", 400, "you must specify at least 1 of stdin, stdout, stderr"],
     ["/attach/demo/web/none?output=1", 500, "container none not found in pod web_demo"],
     ["/portForward/demo/web/other", 404, "pod not found"],
-  ])("nothing for %s", async (path, status, body) => {
+  ])("is not sent for %s", async (path, status, body) => {
     const { server, asked } = await kubelet("http://127.0.0.1:1/");
     const socket = await upgrade(server, path);
     const text = String(await heard(socket));
@@ -246,7 +246,7 @@ describe("what is asked of the runtime", () => {
     ["port=80,70000", 'unable to parse "80,70000" as a port: strconv.ParseUint: parsing "70000": value out of range'],
     ["port=0", 'port "0" must be > 0'],
     [`port=80${",80".repeat(128)}`, 'query parameter "port" names more than 128 ports'],
-  ])("nothing for a WebSocket to the ports %j", async (query, body) => {
+  ])("is not sent for a WebSocket to the ports %j", async (query, body) => {
     const { server, asked } = await kubelet("http://127.0.0.1:1/");
     const socket = await server.connect();
     socket.write(
@@ -256,7 +256,7 @@ describe("what is asked of the runtime", () => {
     expect([text.split(" ")[1], text.split("\r\n\r\n")[1], asked]).toEqual(["400", body, []]);
   });
 
-  it("without an upgrade there is no stream", async () => {
+  it("requires an upgrade", async () => {
     const { server, asked } = await kubelet("http://127.0.0.1:1/");
     expect(await server.request(EXEC, { method: "POST" })).toEqual({ status: 500, body: "Upgrade request required\n" });
     expect(asked).toHaveLength(1);

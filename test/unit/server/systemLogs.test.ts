@@ -71,7 +71,7 @@ describe("/logs/", () => {
     expect([status, headers.get("location")]).toEqual([301, location]);
   });
 
-  it("says when what it shows was changed", async () => {
+  it("sends the modification time of a file", async () => {
     const { app } = testKubeletApp({ nodeLogs: createNodeLogs(join(folder, "log")) });
     for (const path of ["/logs/", "/logs/syslog"]) {
       const { headers } = await app.request(path, {}, { incoming: { socket: {} } });
@@ -91,7 +91,7 @@ describe("/logs/", () => {
     "/logs/fifo",
     "/logs/a%00b",
     "/logs/%ff",
-  ])("%s is nothing there is", async (path) => {
+  ])("answers 404 for %s", async (path) => {
     const [status, text] = await get(path);
     expect([status, String(text).includes("secret"), String(text).includes("root:")]).toEqual([404, false, false]);
   });
@@ -110,7 +110,7 @@ describe("/logs/", () => {
       ["query=kubelet&query=syslog", `${plain} --unit=kubelet\na line\n`],
       ["query=kubelet&query=other", `${plain} --unit=kubelet\n\nlog not found for other\n`],
       ["query=kubelet&boot=-1", `${plain} --unit=kubelet --boot -1\nno such boot\n`],
-    ])("%s is answered by it, and by files of what does not use it", async (query, text) => {
+    ])("%s is answered from the journal, and from files for services without it", async (query, text) => {
       expect(await get(`/logs/?${query}`, true)).toEqual([200, text]);
     });
 
@@ -124,12 +124,12 @@ describe("/logs/", () => {
       "query=--help%20",
       "query=kubelet&pattern=a%00b",
       "query=kubelet&tailLines=100001",
-    ])("%s is not passed on", async (query) => {
+    ])("%s is not passed to the journal", async (query) => {
       expect((await get(`/logs/?${query}`, true))[0]).toBe(406);
     });
   });
 
-  it("answers queries only when it is told to", async () => {
+  it("answers queries only if they are enabled", async () => {
     expect(await get("/logs/?query=/syslog", true)).toEqual([200, "a line\n"]);
     expect((await get("/logs/?query=/syslog"))[1]).toContain("<pre>");
     expect(await get("/logs/?query=/../secret", true)).toEqual([404, "404 page not found\n"]);

@@ -38,28 +38,28 @@ describe("the timeline of a pod over HTTP", () => {
   it("is JSON", async () => {
     expect(await answer("demo/web-laptop/timeline")).toEqual({ status: 200, body: JSON.stringify(VIEW) });
   });
-  it("is text when asked for", async () => {
+  it("is text on request", async () => {
     expect(await answer("demo/web-laptop/timeline?format=text")).toEqual({ status: 200, body: timelineText(VIEW) });
   });
-  it("is nothing else", async () => {
+  it("supports no other format", async () => {
     expect(await answer("demo/web-laptop/timeline?format=xml")).toEqual({
       status: 400,
       body: 'format must be json or text, got "xml"\n',
     });
   });
-  it("of a pod nobody knows is 404 with a guess", async () => {
+  it("answers 404 with a suggestion for an unknown pod", async () => {
     expect(await answer("demo/web/timeline")).toEqual({
       status: 404,
       body: 'no pod "demo/web" on this node; did you mean demo/web-laptop?\n',
     });
   });
-  it("of a refused pod is 404 with the reason", async () => {
+  it("answers 404 with the reason for a rejected pod", async () => {
     expect(await answer("demo/typo/timeline")).toEqual({
       status: 404,
       body: 'pod "demo/typo-laptop" was rejected: /m/typo.yaml:9: spec.nodeName: Forbidden\n',
     });
   });
-  it("cannot be written", async () => {
+  it("is read-only", async () => {
     expect((await answer("demo/web-laptop/timeline", "POST")).status).toBe(405);
   });
 });

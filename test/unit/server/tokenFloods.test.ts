@@ -47,8 +47,8 @@ async function start() {
   };
 }
 
-describe("tokens of strangers", () => {
-  it("wait for their review up to a bound, are told to come again beyond it, and keep up nobody with a certificate", async () => {
+describe("unknown tokens", () => {
+  it("wait for their review up to a bound, receive 429 above it, and do not delay clients with a certificate", async () => {
     const { ask, asked, admin } = await start();
     const leave = new AbortController();
     const parked = Array.from({ length: 32 }, (_, at) => ask(`token-${at}`, leave.signal).catch(() => undefined));
@@ -59,7 +59,7 @@ describe("tokens of strangers", () => {
     await Promise.all(parked);
   });
 
-  it("whose clients have left are asked about no longer", async () => {
+  it("are not reviewed after their client disconnected", async () => {
     const { ask, waiting } = await start();
     const leave = new AbortController();
     const parked = Array.from({ length: 8 }, (_, at) => ask(`token-${at}`, leave.signal).catch(() => undefined));
@@ -79,7 +79,7 @@ describe("tokens of strangers", () => {
   );
 });
 
-it("a review has one deadline for all its tries", () => {
+it("a review has one deadline for all its attempts", () => {
   const scheduler = new VirtualTimeScheduler();
   const clock = { ...realClock, scheduler, monotonicMs: () => scheduler.now() as never };
   const authenticate = createAuthenticate({

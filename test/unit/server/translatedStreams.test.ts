@@ -72,8 +72,8 @@ const failure = (message: string, code: number) =>
     details: { causes: [{ reason: "ExitCode", message: String(code) }] },
   });
 
-describe("exec by a WebSocket of v5", () => {
-  it("is SPDY to the runtime: input and its end, outputs, and the exit code told anew", async () => {
+describe("exec over a v5 WebSocket", () => {
+  it("is translated to SPDY: stdin and its end, outputs, and the exit code", async () => {
     const { url, requests } = await spdyRuntime((streams, close) => {
       const end = async () => {
         const input = await buffer(streams.get("stdin") ?? Duplex.from([]));
@@ -106,7 +106,7 @@ describe("exec by a WebSocket of v5", () => {
     expect(counted()).toEqual([['kubelet_websocket_streaming_requests_total{subresource="exec"}', 1]]);
   });
 
-  it("ends at the runtime when the client goes", async () => {
+  it("ends at the runtime when the client disconnects", async () => {
     let stdout: SpdyStream | undefined;
     const { url } = await spdyRuntime((streams) => {
       stdout = streams.get("stdout");
@@ -119,7 +119,7 @@ describe("exec by a WebSocket of v5", () => {
     await waitFor("the runtime's stream to be closed", () => stdout?.destroyed === true);
   });
 
-  it("tells on the error channel that the runtime is away", async () => {
+  it("reports an unreachable runtime on the error channel", async () => {
     const { wss, ca } = await kubelet("http://127.0.0.1:1/exec/x");
     const socket = await openChannels(wss(EXEC), { ca }, V5);
     await socket.closed;
@@ -131,7 +131,7 @@ describe("exec by a WebSocket of v5", () => {
     expect(message).toMatch(/^Internal error occurred: error dialing backend: .*ECONNREFUSED/);
   });
 
-  it("goes to the runtime as it is where the gate is off", async () => {
+  it("is forwarded unchanged if the feature gate is disabled", async () => {
     const { url, requests } = await spdyRuntime(() => {});
     const { wss, ca, counted } = await kubelet(url, false);
     await expect(openChannels(wss(EXEC), { ca }, V5)).rejects.toThrow();
@@ -140,8 +140,8 @@ describe("exec by a WebSocket of v5", () => {
   });
 });
 
-describe("port-forward by a WebSocket that carries SPDY", () => {
-  it("is SPDY to the runtime, byte for byte", async () => {
+describe("port-forward over a WebSocket that tunnels SPDY", () => {
+  it("forwards the SPDY bytes unchanged to the runtime", async () => {
     const { url, requests } = await spdyRuntime((streams) => {
       const data = streams.get("data");
       data?.pipe(data);

@@ -36,7 +36,7 @@ const CLIENTS_OF: Readonly<Record<string, (server: KubeletListener) => Promise<v
   },
 };
 
-it.each(Object.entries(CLIENTS_OF))("%s that read nothing hold no more than the room", async (_what, ask) => {
+it.each(Object.entries(CLIENTS_OF))("%s that read nothing hold no more memory than the bound", async (_what, ask) => {
   const server = await start();
   const cutOff = (): number => server.telemetry.samples.get('rxlet_answers_cut_off_total{reason="room"}') ?? 0;
   await ask(server);

@@ -55,14 +55,14 @@ async function firstLine(socket: TLSSocket): Promise<string> {
   return String(piece).split("\r\n")[0] ?? "";
 }
 
-describe("a request for an upgrade", () => {
+describe("an upgrade request", () => {
   it.each([
     "/exec/%2e%2e/logs/big",
     "/exec/.%2E/logs/big",
     "/exec/../logs/big",
     "/attach/x/%2e%2e/%2e%2e/logs/big",
     "//exec/../logs/big",
-  ])("to a path that only looks like a stream is moved: %s", async (path) => {
+  ])("is redirected if its path only resembles a stream: %s", async (path) => {
     const { reading, nodeLogs } = endlessLog();
     const server = await startKubeletListener({ nodeLogs });
     open.push(server);
@@ -70,7 +70,7 @@ describe("a request for an upgrade", () => {
     expect(reading.pieces).toBe(0);
   });
 
-  it("to what is no stream is answered as the client takes it, and no further once it has gone", async () => {
+  it("receives a response with back-pressure if its path is not a stream, until the client disconnects", async () => {
     const { reading, nodeLogs } = endlessLog();
     const server = await startKubeletListener({ nodeLogs });
     open.push(server);
@@ -104,8 +104,8 @@ async function heard(client: Duplex): Promise<string> {
   return String(Buffer.concat(parts));
 }
 
-describe("the answer to a request for an upgrade", () => {
-  it("is 500 when the route fails in a way that nobody foresaw, logged and counted", async () => {
+describe("the response to an upgrade request", () => {
+  it("is a logged and counted 500 when the route throws", async () => {
     const { client, telemetry } = upgrade(() => Promise.reject(kubeletError("Io", "the disk is gone")));
     expect(await heard(client)).toMatch(
       /^HTTP\/1\.1 500 Internal Server Error\r\n.*\r\n\r\n500: Internal Server Error$/s,
@@ -116,14 +116,14 @@ describe("the answer to a request for an upgrade", () => {
     expect([...telemetry.samples]).toEqual([['rxlet_failed_tasks_total{task="upgrade"}', 1]]);
   });
 
-  it("is the route's, with its headers", async () => {
+  it("is that of the route with its headers", async () => {
     const answer = new Response("no", { status: 403, headers: { "X-Own": "1", "content-length": "7" } });
     expect(await heard(upgrade(() => Promise.resolve(answer)).client)).toBe(
       "HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain;charset=UTF-8\r\nx-own: 1\r\nConnection: close\r\n\r\nno",
     );
   });
 
-  it("ends with its connection when the route breaks off", async () => {
+  it("closes the connection when the route's body fails", async () => {
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error("the disk is gone")) });
     const { client, server, telemetry } = upgrade(() => Promise.resolve(new Response(body)));
     client.on("data", () => {});
@@ -131,7 +131,7 @@ describe("the answer to a request for an upgrade", () => {
     expect(telemetry.lines).toEqual([]);
   });
 
-  it("of a client that has gone lets the route's answer go", async () => {
+  it("is cancelled when the client has disconnected", async () => {
     const { promise: cancelled, resolve: cancel } = Promise.withResolvers<void>();
     const { promise: isAsked, resolve: answer } = Promise.withResolvers<Response>();
     const { server } = upgrade(() => isAsked);

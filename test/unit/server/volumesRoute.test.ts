@@ -31,7 +31,7 @@ describe("volumes over HTTP", () => {
     expect(await answer(path)).toEqual({ status, body });
   });
 
-  it("are not written", async () => {
+  it("are read-only", async () => {
     expect((await answer("volumes", "DELETE")).status).toBe(405);
   });
 });

@@ -28,13 +28,13 @@ const FRAMES: readonly (readonly [string, Exclude<SpdyFrame, { kind: "other" }>,
   ["ends without data", { kind: "data", streamId: 2, data: Buffer.alloc(0), fin: true }, "00000002 01000000"],
 ];
 
-describe("a frame", () => {
+describe("a SPDY frame", () => {
   it.each(FRAMES)("%s", (_title, frame, hex) => {
     expect(encodeSpdyFrame(frame).toString("hex")).toBe(bytes(hex).toString("hex"));
     expect(spdyFrameReader()(bytes(hex))).toEqual([frame]);
   });
 
-  it("is the same however its bytes are cut", () => {
+  it("is parsed equally for every split into chunks", () => {
     const all = Buffer.concat(FRAMES.map(([, , hex]) => bytes(hex)));
     const read = spdyFrameReader();
     const frames = [...all].flatMap((byte) => [...read(Buffer.from([byte]))]);
@@ -45,7 +45,7 @@ describe("a frame", () => {
     expect(data.map(({ fin }) => fin)).toEqual([false, false, false, true, true]);
   });
 
-  it("of data beyond 16 MiB is two", () => {
+  it("is split in two for data beyond 16 MiB", () => {
     const data = Buffer.alloc(1 << 24, 1);
     const frames = spdyFrameReader()(encodeSpdyFrame({ kind: "data", streamId: 1, data, fin: true }));
     expect(frames.map((frame) => frame.kind === "data" && [frame.data.length, frame.fin])).toEqual([
@@ -70,7 +70,7 @@ describe("a frame", () => {
   });
 });
 
-describe("headers", () => {
+describe("SPDY headers", () => {
   const read = async (blocks: readonly Buffer[]) => {
     const reader = spdyHeaderReader();
     const found: unknown[] = [];
@@ -79,7 +79,7 @@ describe("headers", () => {
     return found;
   };
 
-  it("come back block by block, with their names in lower case", async () => {
+  it("are decoded block by block with lower-case names", async () => {
     const write = spdyHeaderWriter();
     const blocks = [
       [["streamType", "error"]],
@@ -99,7 +99,7 @@ describe("headers", () => {
     ]);
   });
 
-  it("are read as other sides compress them: with the dictionary, one stream for all blocks", async () => {
+  it("are decoded from a peer's compression: with the dictionary, one stream for all blocks", async () => {
     const deflate = createDeflate({ dictionary: SPDY_DICTIONARY });
     const parts: Buffer[] = [];
     deflate.on("data", (part: Buffer) => parts.push(part));
@@ -117,7 +117,7 @@ describe("headers", () => {
     deflate.destroy();
   });
 
-  it("have the dictionary of the specification", () => {
+  it("use the dictionary of the specification", () => {
     expect([SPDY_DICTIONARY.length, SPDY_DICTIONARY.subarray(0, 11).toString("latin1")]).toEqual([
       1423,
       "\0\0\0\x07options",
@@ -137,7 +137,7 @@ describe("headers", () => {
     deflate.destroy();
   });
 
-  it("refuse what is not compressed", async () => {
+  it("reject data that is not compressed", async () => {
     await expect(read([Buffer.from("plain text, not zlib")])).rejects.toThrow("incorrect header check");
   });
 });

@@ -61,8 +61,8 @@ describe("a client that does not read", () => {
   });
 });
 
-describe("a stream that nobody reads", () => {
-  it("holds up its connection until it is read", async () => {
+describe("a stream that is not read", () => {
+  it("blocks its connection until it is read", async () => {
     const { client, server, streams } = serve();
     const headers = spdyHeaderWriter();
     client.on("data", () => {});
@@ -81,7 +81,7 @@ describe("a stream that nobody reads", () => {
     client.destroy();
   });
 
-  it("lets its connection end", async () => {
+  it("does not keep its connection open", async () => {
     const { client, connection } = serve();
     const headers = spdyHeaderWriter();
     client.on("data", () => {});
@@ -96,8 +96,8 @@ describe("a stream that nobody reads", () => {
   });
 });
 
-describe("a stream of ours", () => {
-  it("has no data before the other side agreed to it", async () => {
+describe("a stream opened by this side", () => {
+  it("receives no data before the peer accepts it", async () => {
     const [near, far] = duplexPair();
     const connection = openSpdy(near as Socket, "client");
     const opening = connection.createStream([["streamType", "stdout"]]);

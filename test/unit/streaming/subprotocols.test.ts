@@ -18,7 +18,7 @@ describe("a subprotocol", () => {
     expect(channelCodec(protocol)).toEqual(codec);
   });
 
-  it("is the client's first that the server speaks", () => {
+  it("is the client's most preferred one that the server supports", () => {
     const offered = offeredProtocols(" v9, v4 ,, v3");
     expect([offered, agreedProtocol(offered, ["v3", "v4"]), agreedProtocol(offered, ["v1"])]).toEqual([
       ["v9", "v4", "v3"],
@@ -27,7 +27,7 @@ describe("a subprotocol", () => {
     ]);
   });
 
-  it("of a tunnel names the one inside", () => {
+  it("of a tunnel contains the protocol of its streams", () => {
     expect(tunnelledProtocols(["SPDY/3.1+portforward.k8s.io", "SPDY/3.1+other", "v4.channel.k8s.io"])).toEqual([
       "portforward.k8s.io",
     ]);

@@ -72,7 +72,7 @@ const inPieces = (frame: Buffer): readonly Buffer[] => [...frame].map((byte) => 
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("a handshake", () => {
+describe("a WebSocket handshake", () => {
   it.each([
     ["", ""],
     ["SPDY/3.1+portforward.k8s.io", "Sec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io\r\n"],
@@ -94,7 +94,7 @@ describe("a handshake", () => {
     expect(handshakeFault(incoming)).toEqual(fault);
   });
 
-  it("of a client that has gone opens nothing", () => {
+  it("returns no peer if the client has disconnected", () => {
     const [, server] = duplexPair();
     server.destroy();
     expect(acceptWebSocket({ incoming: request(), socket: server as Socket, head: Buffer.alloc(0) }, "")).toBe(
@@ -103,8 +103,8 @@ describe("a handshake", () => {
   });
 });
 
-describe("messages", () => {
-  it("come whole and in order, in parts or not, with a ping between the parts", async () => {
+describe("WebSocket messages", () => {
+  it("arrive complete and in order, fragmented or not, with a ping between fragments", async () => {
     const opened = open();
     opened.client.write(
       Buffer.concat([
@@ -120,7 +120,7 @@ describe("messages", () => {
     expect(opened.frames()).toMatchObject([{ opcode: OPCODE.pong, payload: Buffer.from("p") }]);
   });
 
-  it("that came with the request come first", async () => {
+  it("include data received with the request", async () => {
     const [client, server] = duplexPair();
     const head = maskedFrame(OPCODE.text, Buffer.from("early"));
     const peer = acceptWebSocket({ incoming: request(), socket: server as Socket, head }, "");
@@ -140,7 +140,7 @@ describe("messages", () => {
     expect(frame.subarray(0, hex.length / 2).toString("hex")).toBe(hex);
   });
 
-  it("that nobody reads hold up the client", async () => {
+  it("apply back-pressure to the client when they are not read", async () => {
     const { client, peer } = open();
     const frame = maskedFrame(OPCODE.binary, Buffer.alloc(16_384));
     let taken = 0;
@@ -151,7 +151,7 @@ describe("messages", () => {
     await waitFor("all to be taken", () => taken === 200);
   });
 
-  it("are sent to a client that has gone without an error", async () => {
+  it("are sent to a disconnected client without an error", async () => {
     const { peer, client, server } = open();
     client.destroy();
     server.destroy();
@@ -160,8 +160,8 @@ describe("messages", () => {
   });
 });
 
-describe("the end", () => {
-  it("is said after what was sent, and waits for nobody who does not read", async () => {
+describe("the closing handshake", () => {
+  it("starts after all sent messages and does not wait for a client that does not read", async () => {
     const { peer, client, server, frames } = open();
     client.write(maskedFrame(OPCODE.binary, Buffer.alloc(16_384)));
     client.write(maskedFrame(OPCODE.binary, Buffer.alloc(16_384)));
@@ -174,7 +174,7 @@ describe("the end", () => {
     await waitFor("the connection to end", () => server.writableEnded);
   });
 
-  it("of the client is answered, and is the end of the messages", async () => {
+  it("of the client is answered and ends the messages", async () => {
     const opened = open();
     opened.client.once("end", () => opened.client.end());
     opened.client.write(maskedFrame(OPCODE.text, Buffer.from("one")));
@@ -187,7 +187,7 @@ describe("the end", () => {
 });
 
 describe("a hostile client", () => {
-  it("that pings and does not read has one pong waiting for it, that of the newest ping", async () => {
+  it("that pings without reading has one pending pong, for the newest ping", async () => {
     const { peer, client, server, frames } = open("", false);
     peer.messages.resume();
     const count = 20_000;

@@ -55,6 +55,22 @@ const restrictedImports = (extraPaths = []) => [
   },
 ];
 
+const STILL_LONG = [
+  "src/commands/{dev,kubeletConfigOf,runNode}.ts",
+  "src/core/logs/logFormatter.ts",
+  "src/core/pod/registryDraft.ts",
+  "src/core/telemetry/kubeletMetrics.ts",
+  "src/main.ts",
+  "src/operators/{byPriority,switchAndJoin}.ts",
+  "src/pipelines/certificates/rotateCertificate.ts",
+  "src/pipelines/podWorker/podSync.ts",
+  "src/sim/simNode.ts",
+  "src/sim/workload/workload.ts",
+  "src/sinks/mounts/mounts.ts",
+  "src/sinks/systemdCgroups.ts",
+  "src/streaming/spdyConnection.ts",
+];
+
 export default tseslint.config(
   { ignores: ["src/gen/**", "dist/**", "node_modules/**", "**/*.cjs"] },
   {
@@ -74,6 +90,7 @@ export default tseslint.config(
       "@typescript-eslint/consistent-type-imports": "error",
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/no-unnecessary-type-assertion": "error",
+      "@typescript-eslint/no-deprecated": "error",
       eqeqeq: "error",
       "no-console": "error",
       "prefer-const": "error",
@@ -97,8 +114,8 @@ export default tseslint.config(
       // A rejection that nobody hears is a bug: each promise is awaited or has a handler, `void` is none.
       "@typescript-eslint/no-floating-promises": ["error", { ignoreVoid: false }],
       "@typescript-eslint/no-misused-promises": "error",
-      "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
-      "max-lines-per-function": ["error", { max: 90, skipBlankLines: true, skipComments: true }],
+      "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
+      "max-lines-per-function": ["error", { max: 70, skipBlankLines: true, skipComments: true }],
       "no-restricted-globals": ["error", ...AMBIENT],
       "no-restricted-properties": ["error", ...AMBIENT_CALLS],
       "no-restricted-imports": restrictedImports([
@@ -156,6 +173,14 @@ export default tseslint.config(
       "regexp/no-super-linear-backtracking": "off",
       "regexp/no-super-linear-move": "off",
       "no-restricted-syntax": ["error", schedulerRule, numericRetry, shareReplayForm, handledFailure],
+      "max-lines-per-function": ["error", { max: 110, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
+    // Longer than the limits, and still to be split. No file may be added.
+    files: STILL_LONG,
+    rules: {
+      "max-lines": ["error", { max: 375, skipBlankLines: true, skipComments: true }],
       "max-lines-per-function": ["error", { max: 110, skipBlankLines: true, skipComments: true }],
     },
   },

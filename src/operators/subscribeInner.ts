@@ -25,6 +25,8 @@ class InnerSubscriber<R> extends Subscriber<R> {
   private isHeld = false;
 
   constructor(owner: Subscriber<never> | Subscriber<unknown>, observer: InnerObserver<R>) {
+    // Deprecated for callers of RxJS; a safe subscriber and closures instead would cost memory for each pod.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated
     super();
     this.owner = owner;
     this.observer = observer;

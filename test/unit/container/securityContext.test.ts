@@ -1,3 +1,4 @@
+/* eslint @typescript-eslint/no-deprecated: off -- old runtimes read the deprecated form of AppArmor profiles. */
 import { describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "../../../src/core/api.ts";
 import { NODE_USER_NAMESPACE, podUserNamespace } from "../../../src/core/container/namespaces.ts";

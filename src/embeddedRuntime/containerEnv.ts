@@ -67,14 +67,14 @@ function checkUser(config: ContainerConfig): void {
   if (asked !== undefined && asked !== 0n && asked !== BigInt(uid)) {
     throw invalidArgument(
       "config.linux.security_context.run_as_user",
-      `user ${asked} was asked for, but the embedded runtime runs everything as its own user ${uid}`,
+      `user ${asked} was requested, but the embedded runtime runs everything as its own user ${uid}`,
     );
   }
   const name = context?.runAsUsername ?? "";
   if (name !== "" && name !== "root" && name !== username) {
     throw invalidArgument(
       "config.linux.security_context.run_as_username",
-      `user "${name}" was asked for, but the embedded runtime runs everything as its own user "${username}"`,
+      `user "${name}" was requested, but the embedded runtime runs everything as its own user "${username}"`,
     );
   }
 }

@@ -27,7 +27,8 @@ export async function execSync(place: ExecPlace, timeoutMs: number, signal: Abor
     const stderr = collect(child.stderr, budget);
     const inTime = await within(timeoutMs === 0 ? Infinity : timeoutMs, exited, signal);
     kill();
-    if (!inTime && signal.aborted) throw new RpcFault(status.CANCELLED, "exec: the client gave up; killed");
+    if (!inTime && signal.aborted)
+      throw new RpcFault(status.CANCELLED, "exec: cancelled by the client; the command was killed");
     if (!inTime) {
       const command = JSON.stringify(place.command);
       throw new RpcFault(status.DEADLINE_EXCEEDED, `exec: ${command}: timeout ${timeoutMs} ms exceeded; killed`);

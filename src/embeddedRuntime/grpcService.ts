@@ -134,6 +134,6 @@ function sendBounded(call: ServerWritableStream<unknown, unknown>, name: string,
     call.write(message);
     return;
   }
-  const details = `${name}: the subscriber is ${STREAM_BACKLOG} messages behind and is cut off; open it again and list`;
+  const details = `${name}: the subscriber is ${STREAM_BACKLOG} messages behind and was disconnected; subscribe again and list`;
   call.emit("error", { code: status.RESOURCE_EXHAUSTED, details });
 }

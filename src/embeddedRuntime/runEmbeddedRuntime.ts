@@ -90,7 +90,7 @@ async function restore(runtime: Runtime): Promise<void> {
   const { files, registry, report } = runtime;
   const { sandboxes, containers, setAside } = await files.load();
   for (const { from, to, reason } of setAside) {
-    report(`${from} cannot be read (${reason}); it is put aside as ${to}`);
+    report(`${from} cannot be read (${reason}); it is moved aside to ${to}`);
     await killStray(from, to);
   }
   for (const sandbox of sandboxes) registry.addSandbox(sandbox);

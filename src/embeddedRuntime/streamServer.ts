@@ -32,7 +32,9 @@ export async function startStreamServer(report: (line: string) => void): Promise
   const tokens = createStreamTokens<StreamRequest>(() => performance.now());
   const sockets = new Set<Socket>();
   const server = createServer((_request, answer) => {
-    answer.writeHead(400, { "content-type": "text/plain; charset=utf-8" }).end("unable to upgrade: no upgrade asked\n");
+    answer
+      .writeHead(400, { "content-type": "text/plain; charset=utf-8" })
+      .end("unable to upgrade: no upgrade requested\n");
   });
   server.on("connection", (socket) => {
     sockets.add(socket);

@@ -40,7 +40,7 @@ export async function listenOnUnixSocket(server: Server, socketPath: string): Pr
 async function refuseUnlessFree(place: string): Promise<void> {
   const found = fs.lstatSync(place, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (!found.isSocket()) throw new Error(`${place} exists and is no socket`);
+  if (!found.isSocket()) throw new Error(`${place} exists and is not a socket`);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const probe = net.connect(place);
   probe.on("connect", () => resolve(true));

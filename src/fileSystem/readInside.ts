@@ -22,7 +22,7 @@ export async function readInside(root: string, path: string, maxBytes: number): 
   const refuse = (why: string) => kubeletError("InvalidArgument", `cannot read ${join(root, path)}: ${why}`);
   await using file = await openRegular(place, { refuse: (why) => refuse(`it is ${why}`) });
   const opened = await fs.readlink(`/proc/self/fd/${file.fd}`).catch(() => place);
-  if (opened !== place) throw refuse("it was moved meanwhile");
+  if (opened !== place) throw refuse("it was moved during the read");
   const content = await readUpTo(file, maxBytes + 1);
   if (content.length > maxBytes) throw refuse(`it has more than ${maxBytes} bytes`);
   return content.toString("utf8");

@@ -83,7 +83,7 @@ export function serveHttp2(
       for (const each of http1) each.call(server, socket);
       return;
     }
-    // Unlike HTTP/1.1, a half-closed connection is closed: a client that sends no more HTTP/2 frames cannot receive a
+    // Unlike HTTP/1.1, a half-closed connection is closed: a client that sends no more frames expects no
     // response.
     socket.once("end", () => socket.destroy());
     http2.emit("connection", socket);

@@ -1,6 +1,6 @@
 /**
- * A metrics page as a response body. The page is rendered piece by piece as the client takes it, which bounds both the
- * memory and the time without a break of the event loop. Gzip runs off the event loop.
+ * A metrics page as a response body. The page is rendered piece by piece as the client takes it, which bounds its memory
+ * and the time for which it blocks the event loop. Gzip runs off the event loop.
  * Upstream: promhttp.
  */
 import type { Context } from "hono";

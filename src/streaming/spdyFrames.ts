@@ -66,7 +66,7 @@ export function spdyFrameReader(): (chunk: Buffer) => readonly SpdyFrame[] {
         continue;
       }
       if (((word >>> 16) & 0x7fff) !== VERSION) throw new Error("not a frame of SPDY/3");
-      if (length > MAX_CONTROL_BYTES) throw new Error(`a control frame of ${length} bytes`);
+      if (length > MAX_CONTROL_BYTES) throw new Error(`control frame too long: ${length} bytes`);
       wanted = HEAD_BYTES + length;
       if (held.length < wanted) break;
       frames.push(controlFrame(word & 0xffff, (flags & FIN) !== 0, take(wanted).subarray(HEAD_BYTES)));

@@ -111,7 +111,7 @@ function parseBlock(bytes: Buffer): SpdyHeaders {
   let at = 4;
   const next = (): string => {
     const end = at + 4 + bytes.readUInt32BE(at);
-    if (end > bytes.length) throw new Error("a header block that ends within a word");
+    if (end > bytes.length) throw new Error("truncated header block");
     const text = bytes.toString("utf8", at + 4, end);
     at = end;
     return text;

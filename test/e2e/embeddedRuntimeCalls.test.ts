@@ -149,14 +149,14 @@ describe("embedded runtime: bad requests", () => {
       [
         container(linux({ runAsUser: { value: BigInt(me.uid + 1) } })),
         invalid(
-          `config.linux.security_context.run_as_user: user ${me.uid + 1} was asked for, ` +
+          `config.linux.security_context.run_as_user: user ${me.uid + 1} was requested, ` +
             `but the embedded runtime runs everything as its own user ${me.uid}`,
         ),
       ],
       [
         container(linux({ runAsUsername: "somebody" })),
         invalid(
-          'config.linux.security_context.run_as_username: user "somebody" was asked for, ' +
+          'config.linux.security_context.run_as_username: user "somebody" was requested, ' +
             `but the embedded runtime runs everything as its own user "${me.username}"`,
         ),
       ],

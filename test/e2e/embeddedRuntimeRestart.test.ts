@@ -182,8 +182,8 @@ describe("embedded runtime: state directory and socket", () => {
     expect([containers.map(({ id }) => id), items.map(({ id }) => id)]).toEqual([[good], [pod.sandboxId]]);
     expect(second.reports.map((line) => line.replace(/\(.*\)|-\d+$/gs, "")).sort()).toEqual(
       [
-        `${state}/containers/${bad} cannot be read ; it is put aside as ${state}/aside/containers-${bad}`,
-        `${state}/sandboxes/empty cannot be read ; it is put aside as ${state}/aside/sandboxes-empty`,
+        `${state}/containers/${bad} cannot be read ; it is moved aside to ${state}/aside/containers-${bad}`,
+        `${state}/sandboxes/empty cannot be read ; it is moved aside to ${state}/aside/sandboxes-empty`,
       ].sort(),
     );
     expect(readdirSync(path.join(state, "containers"))).toEqual([good]);
@@ -213,7 +213,7 @@ describe("embedded runtime: state directory and socket", () => {
     const socketPath = path.join(dir, "file");
     writeFileSync(socketPath, "precious");
     await expect(runEmbeddedRuntime({ socketPath, stateDir: path.join(dir, "two") })).rejects.toThrow(
-      `${socketPath} exists and is no socket`,
+      `${socketPath} exists and is not a socket`,
     );
     expect(readFileSync(socketPath, "utf8")).toBe("precious");
   });

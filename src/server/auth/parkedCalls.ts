@@ -51,7 +51,7 @@ export function parkedCalls({ max, maxOfClient }: ParkingBounds): Parking {
       ),
     refuseAll: () => {
       const refused = [...waiting];
-      for (const subscriber of refused) subscriber.error(refusal("there is too little memory to wait"));
+      for (const subscriber of refused) subscriber.error(refusal("not enough memory for requests that wait"));
       return refused.length;
     },
   };

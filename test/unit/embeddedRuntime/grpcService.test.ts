@@ -57,7 +57,7 @@ it("disconnects a subscriber that is too far behind once and releases it", async
   const error = await new Promise<ServiceError>((resolve) => stream.once("error", resolve));
   expect([error.code, error.details, received <= 1024, released]).toEqual([
     status.RESOURCE_EXHAUSTED,
-    "GetContainerEvents: the subscriber is 1024 messages behind and is cut off; open it again and list",
+    "GetContainerEvents: the subscriber is 1024 messages behind and was disconnected; subscribe again and list",
     true,
     1,
   ]);

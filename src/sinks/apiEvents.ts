@@ -1,6 +1,6 @@
 /**
- * Events into the API server: created once, patched when they repeat, one at a time and in order. Owns the line of those
- * that wait, which is all that grows: 1000 events. Counterpart: recordToSink of client-go's tools/record.
+ * Writes events to the API server, one at a time and in order: creates each once and patches it when it repeats. Owns
+ * the queue of waiting events. Bound: 1000 events. Upstream: recordToSink of client-go's tools/record.
  */
 import {
   catchError,
@@ -25,9 +25,9 @@ import type { Telemetry } from "../ports/telemetry.ts";
 
 export interface ApiEventsOptions {
   readonly api: Pick<ApiServer, "create" | "patch">;
-  /** Whose events these are. */
+  /** Reporter named in the events. */
   readonly nodeName: string;
-  /** The server was found to be there again: no pause goes on. Default: nobody tells. */
+  /** Emits when the server is reachable again, which ends the current pause. Default: never. */
   readonly returns$?: Observable<unknown>;
   readonly clock: Clock;
   readonly rng: Rng;
@@ -39,14 +39,14 @@ const MAX_TRIES = 12;
 const PAUSE_MS = 10_000;
 
 /**
- * Writes every event, each until the server has taken or refused it, or it was tried 12 times in about two minutes.
+ * Writes every event, retrying until the server accepts or rejects it: at most 12 attempts in about two minutes.
  *
  *     events$   (ab)---------c
  *     writes    a--# <10s a--|b--|c--|
  *
- * What the server refuses is told in the log; what finds the line full is counted in
- * `rxlet_dropped_total{queue="apiEvents"}`. Differs from upstream: a server in trouble (5xx, 429) is asked again.
- * Cancels: the request under way. Errors: passes those of events$. Bound: one request, 1000 events waiting.
+ * Logs events that the server rejects; counts events dropped at a full queue in
+ * `rxlet_dropped_total{queue="apiEvents"}`. Differs from upstream: a server in trouble (5xx, 429) is retried.
+ * Cancels: the request in flight. Errors: passes those of events$. Bound: one request, 1000 events waiting.
  */
 export const storeEvents = (events$: Observable<CountedEvent>, options: ApiEventsOptions): Observable<never> =>
   events$.pipe(
@@ -63,7 +63,7 @@ function attempt(event: CountedEvent, tries: number, options: ApiEventsOptions):
       const error = toKubeletError(thrown);
       if (isRefused(error) || tries >= MAX_TRIES) return giveUp(event, error, options);
       const { clock, rng, returns$ = NEVER } = options;
-      // The first pause is drawn, so that the nodes of a server that comes back do not speak all at once.
+      // The first pause is random, so that the nodes of a recovering server do not retry all at once.
       const pauseMs = Math.max(error.retryAfterMs ?? 0, tries === 1 ? PAUSE_MS * rng.next() : PAUSE_MS);
       return concat(
         merge(longTimer(clock, pauseMs), returns$).pipe(take(1), ignoreElements()),
@@ -73,7 +73,7 @@ function attempt(event: CountedEvent, tries: number, options: ApiEventsOptions):
   );
 }
 
-/** The server forgets events after a while: one of a series begins it anew then. */
+/** The server expires events; a series whose event has expired starts again with a new one. */
 function write(event: CountedEvent, { api, nodeName }: ApiEventsOptions): Observable<never> {
   const create$ = defer(() => api.create("events", apiEvent(event, nodeName)));
   if (event.count === 1) return create$.pipe(ignoreElements());

@@ -1,6 +1,6 @@
 /**
- * One request without body to a kubelet's server, with the credentials of files. Bounds: 10 s without a byte, a minute in all,
- * 16 MiB of answer.
+ * One request without a body to a kubelet's server, with credentials read from files. Bounds: 10 s without a byte,
+ * one minute in total, a 16 MiB response.
  */
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -16,13 +16,13 @@ const SILENCE_MS = 10_000;
 const WHOLE_ANSWER_MS = 60_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** What a server answered. */
+/** The response of a server. */
 export interface TextAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** Asks; errors with Unavailable when there is no answer in time, and with Io for a file that cannot be read. */
+/** Sends the request. Errors: Unavailable without a response in time, Io for an unreadable file. */
 export const askKubelet = (
   method: "GET" | "POST",
   url: string,

@@ -1,6 +1,6 @@
 /**
- * The Systemd port over D-Bus, spoken by systemd's own `busctl`: one short process per call. Bounds: 10 seconds per
- * call, 1 MiB of answer. Needs systemd 240 or later (`--json`).
+ * The Systemd port over D-Bus through systemd's own `busctl`: one short process per call. Bounds: 10 seconds per
+ * call, 1 MiB of output. Requires systemd 240 or later (`--json`).
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -14,7 +14,7 @@ import type { Call } from "../ports/call.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Systemd } from "../ports/systemd.ts";
 
-/** Where busctl is. */
+/** The path of busctl. */
 export interface BusctlOptions {
   readonly clock: Clock;
   /** Default: `busctl` on the PATH. */
@@ -25,7 +25,7 @@ const MANAGER = ["org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.f
 const DEADLINE_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_REASON_CHARS = 500;
-/** Of one unit in the answer of ListUnitsByNames. */
+/** One unit in the answer of ListUnitsByNames. */
 const ACTIVE_STATE_AT = 3;
 
 const run = promisify(execFile);
@@ -35,14 +35,14 @@ const propertyWords = (properties: readonly UnitProperty[]): readonly string[] =
   ...properties.flatMap(({ name, signature, words }) => [name, signature, ...words]),
 ];
 
-/** What busctl says goes to the reader as it is: it has no codes. */
+/** Passes on the error text of busctl unchanged, because busctl has no error codes. */
 function callError(what: string, program: string, thrown: unknown): KubeletError {
   if (errnoOf(thrown) !== "") return ioError("run", program, thrown);
   const said = typeof thrown === "object" && thrown !== null && "stderr" in thrown ? String(thrown.stderr).trim() : "";
   return kubeletError("Io", `${what} failed: ${said.slice(0, MAX_REASON_CHARS) || String(thrown)}`, { cause: thrown });
 }
 
-/** The `data` of an answer in JSON. */
+/** Returns the `data` of a JSON answer. */
 function dataOf(what: string, answer: string): unknown {
   try {
     const { data } = JSON.parse(answer) as { readonly data?: unknown };
@@ -65,7 +65,10 @@ function versionIn(data: unknown): number {
   return version;
 }
 
-/** systemd on the system bus. Errors: NotFound without busctl, DeadlineExceeded, Io with what busctl said. */
+/**
+ * Connects to systemd on the system bus. Errors: NotFound without busctl, DeadlineExceeded, Io with the text of
+ * busctl.
+ */
 export function createBusctl({ clock, program = "busctl" }: BusctlOptions): Systemd {
   const ask = (what: string, words: readonly string[]): Call<string> => {
     const late = (): KubeletError => kubeletError("DeadlineExceeded", `${what}: no answer within ${DEADLINE_MS} ms`);

@@ -1,37 +1,37 @@
-/** A certificate authority that lives in memory: its key is nowhere else, and gone with the process. */
+/** A certificate authority in memory: its key is never stored and is lost when the process ends. */
 import { isIP } from "node:net";
 import type { TlsIdentity } from "../core/api/clientConfig.ts";
 import type { Clock } from "../ports/clock.ts";
 import { alternativeNames, cryptoKeys, keyText, loadX509, newPrivateKey, SIGNATURE } from "./keyPairs.ts";
 
-/** The subject of a certificate, and what it is good for. */
+/** The subject of a certificate and its usages. */
 export interface IssuedFor {
   readonly commonName: string;
   readonly organization?: string;
   readonly use: "server" | "client";
-  /** Names and addresses of a server. */
+  /** DNS names and IP addresses of a server. */
   readonly hosts?: readonly string[];
 }
 
 export interface CertificateAuthority {
-  /** Its own certificate, as PEM. */
+  /** The certificate of the authority itself, as PEM. */
   readonly certificate: string;
-  /** A new key with a certificate for it, without the chain. */
+  /** Issues a certificate for a new key, without the chain. */
   issue(subject: IssuedFor): Promise<TlsIdentity>;
 }
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-/** The library's form of an instant. */
+/** Converts an instant to the library's form. */
 // eslint-disable-next-line no-restricted-globals -- a date made of a given instant, not the time it is
 const instant = (at: number) => new Date(at);
 
-/** Makes one. Its certificates are good for a year. */
+/** Creates an authority. Its certificates are valid for a year. */
 export async function createAuthority(name: string, clock: Pick<Clock, "wallTime">): Promise<CertificateAuthority> {
   const x509 = await loadX509();
   const [now, keys] = [clock.wallTime(), await cryptoKeys(await newPrivateKey())];
-  // An hour back, for clients whose clock is a little slow.
+  // Certificates are valid from one hour ago, for clients whose clock is slow.
   const common = {
     notBefore: instant(now - HOUR_MS),
     notAfter: instant(now - HOUR_MS + YEAR_MS),

@@ -1,4 +1,4 @@
-/** The Certificates port on Node's crypto, and on @peculiar/x509 for what is made. Keeps nothing. */
+/** The Certificates port on Node's crypto, and on @peculiar/x509 for creating certificates. Keeps no state. */
 import { createHash, createPrivateKey, webcrypto, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { TlsIdentity } from "../core/api/clientConfig.ts";
@@ -19,7 +19,7 @@ const spki = (key: webcrypto.CryptoKey) => webcrypto.subtle.exportKey("spki", ke
 const unusable = (what: string, thrown: unknown): KubeletError =>
   kubeletError("InvalidArgument", `${what} cannot be used: ${thrown instanceof Error ? thrown.message : "?"}`);
 
-/** A certificate or key of no use is an error of its own, not a bug. */
+/** Reports an unusable certificate or key as a KubeletError, because it is bad input and not a bug. */
 function checked<T>(what: string, read: () => T): T {
   try {
     return read();
@@ -48,7 +48,7 @@ async function request(pem: string, template: CertificateTemplate, use: Certific
 const several = (value: string | readonly string[] | undefined): readonly string[] =>
   value === undefined ? [] : [value].flat();
 
-/** The names of one kind; what could be mistaken for two of them is quoted by Node and names no host. */
+/** Returns the names of one kind. Node quotes a name that could be mistaken for two; such a name matches no host. */
 const named = (names: string | undefined, kind: string): readonly string[] =>
   (names ?? "").split(", ").flatMap((name) => (name.startsWith(`${kind}:`) ? [name.slice(kind.length + 1)] : []));
 
@@ -73,7 +73,7 @@ async function selfSigned(host: string, clock: Clock): Promise<TlsIdentity> {
   return { certificate: `${leaf.certificate}${authority.certificate}`, key: leaf.key };
 }
 
-/** Makes the port. `clock` dates the certificates that are made. */
+/** Creates the port. `clock` dates the certificates it creates. */
 export const createCertificates = (clock: Clock): Certificates => ({
   newKey: () => fromCall(async () => keyText(await newPrivateKey())),
   request: (key, template, use) => fromCall(() => request(key, template, use)),

@@ -1,13 +1,13 @@
 /**
- * The cgroup hierarchies below a root directory, on cgroup v1 (controllers mounted apart or together), hybrid and v2,
- * and which file of which hierarchy a limit is written to.
+ * The cgroup hierarchies below a root directory, on cgroup v1 (controllers mounted separately or together), hybrid
+ * and v2, and the file of each hierarchy that holds a given limit.
  */
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { sharesToWeight } from "../core/resources/cgroupMath.ts";
 import type { CgroupResources } from "../ports/cgroup.ts";
 
-/** One mounted tree of cgroups. */
+/** A mounted cgroup hierarchy. */
 export interface CgroupHierarchy {
   readonly dir: string;
   readonly version: 1 | 2;
@@ -19,14 +19,17 @@ export interface CgroupWrite {
   readonly value: string;
 }
 
-/** Whether there is a file or directory. */
+/** Returns whether a file or directory exists. */
 export const exists = (path: string): Promise<boolean> =>
   fs.access(path).then(
     () => true,
     () => false,
   );
 
-/** All hierarchies: the root itself on v2, else every directory in it that is one (links to joint ones are not). */
+/**
+ * Returns all hierarchies: the root itself on v2, else every directory in it that is a hierarchy (not links to joint
+ * ones).
+ */
 export async function findHierarchies(rootDir: string): Promise<readonly CgroupHierarchy[]> {
   if (await exists(join(rootDir, "cgroup.controllers"))) return [{ dir: rootDir, version: 2 }];
   const entries = await fs.readdir(rootDir, { withFileTypes: true });
@@ -42,7 +45,7 @@ export async function findHierarchies(rootDir: string): Promise<readonly CgroupH
 
 const pidsText = (limit: number): string => (limit < 0 ? "max" : String(limit));
 
-/** What to write on v1, in the order the kernel wants: the period before its quota. */
+/** Returns the v1 control values, in the order the kernel requires: the period before its quota. */
 export function writesV1(resources: CgroupResources): readonly CgroupWrite[] {
   const { cpuShares, cpuQuotaUs, cpuPeriodUs, memoryLimitBytes, pidsLimit } = resources;
   return [
@@ -54,7 +57,7 @@ export function writesV1(resources: CgroupResources): readonly CgroupWrite[] {
   ];
 }
 
-/** What to write on v2. */
+/** Returns the v2 control values. */
 export function writesV2(resources: CgroupResources): readonly CgroupWrite[] {
   const { cpuShares, cpuQuotaUs, cpuPeriodUs, memoryLimitBytes, memoryMinBytes, memoryLowBytes, pidsLimit } = resources;
   const quota = cpuQuotaUs !== undefined && cpuQuotaUs >= 0 ? String(cpuQuotaUs) : "max";
@@ -72,7 +75,7 @@ export function writesV2(resources: CgroupResources): readonly CgroupWrite[] {
 
 const HUGE_PAGES_FILE = /^hugetlb\.([^.]+)(?:\.rsvd)?\.(?:max|limit_in_bytes)$/;
 
-/** What to write about huge pages on either version, to the files a cgroup has of them: one or two for each size. */
+/** Returns the huge page control values of either version, one or two per page size, for the files the cgroup has. */
 export function writesHugePages(files: readonly string[], { hugePages }: CgroupResources): readonly CgroupWrite[] {
   if (hugePages === undefined) return [];
   return files.flatMap((file) => {

@@ -1,6 +1,7 @@
 /**
  * The Cgroups port on the cgroup file system, v1, hybrid or v2. Keeps no state: hierarchies are looked up per call.
- * Bounds: a busy cgroup is tried again for two seconds; MAX_CHILDREN, MAX_CGROUPS. Counterparts: cgroup_manager_linux.go, opencontainers/cgroups.
+ * Bounds: a busy cgroup is retried for two seconds; MAX_CHILDREN, MAX_CGROUPS. Upstream:
+ * pkg/kubelet/cm/cgroup_manager_linux.go, opencontainers/cgroups.
  */
 import * as fs from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -21,26 +22,26 @@ import {
   writesV2,
 } from "./cgroupHierarchies.ts";
 
-/** What differs between the kernel's file system and a plain directory made to look like it. */
+/** Operations that differ between the kernel's file system and a plain directory that imitates it. */
 export interface CgroupsOptions {
   readonly clock: Pick<Clock, "scheduler">;
   /** Default `/sys/fs/cgroup`. */
   readonly rootDir?: string;
-  /** Ends a process at once. Default: SIGKILL. */
+  /** Kills a process. Default: SIGKILL. */
   readonly kill?: (pid: number) => void;
-  /** Makes one cgroup; the kernel puts its files into it. Default: mkdir. */
+  /** Creates one cgroup; the kernel adds its files. Default: mkdir. */
   readonly makeCgroup?: (path: string) => Promise<unknown>;
-  /** Removes one cgroup; the kernel's has its files removed with it. Default: rmdir. */
+  /** Removes one cgroup; the kernel removes its files with it. Default: rmdir. */
   readonly removeCgroup?: (path: string) => Promise<void>;
 }
 
 const DEFAULT_ROOT = "/sys/fs/cgroup";
 const BUSY_RETRY_MS = 50;
 const BUSY_RETRIES = 40;
-/** Inherited by hand on v1: without them no process can enter the cgroup. */
+/** Copied to child cgroups on v1: without these values no process can enter a cpuset cgroup. */
 const CPUSET_FILES = ["cpuset.cpus", "cpuset.mems"];
 
-/** Elements of an absolute cgroup name; climbing out is refused. */
+/** Returns the elements of an absolute cgroup name; rejects names that leave the root. */
 function elementsOf(name: string): readonly string[] {
   const elements = name.split("/").filter((element) => element !== "");
   const isClean = elements.every((element) => element !== "." && element !== ".." && !element.includes("\0"));
@@ -65,7 +66,7 @@ async function inheritCpuset(parent: string, dir: string): Promise<void> {
   }
 }
 
-/** On v2 a cgroup only has the controllers its parent hands down. */
+/** Enables controllers in the parent: on v2 a cgroup only has the controllers its parent delegates. */
 async function handDownControllers(parent: string): Promise<void> {
   const available = ((await optionalText(join(parent, "cgroup.controllers"))) ?? "").split(" ").filter(Boolean);
   const handed = ((await optionalText(join(parent, "cgroup.subtree_control"))) ?? "").split(" ");
@@ -76,7 +77,7 @@ async function handDownControllers(parent: string): Promise<void> {
 
 type Edge = Required<Pick<CgroupsOptions, "kill" | "makeCgroup" | "removeCgroup">>;
 
-/** Makes the cgroup, and those above it when they are missing: they are there for every pod but a node's first. */
+/** Creates the cgroup, and its parents only if they are missing, which happens for the first pod of a node at most. */
 async function makeCgroup(hierarchy: CgroupHierarchy, elements: readonly string[], edge: Edge): Promise<string> {
   const above = elements.slice(0, -1);
   const parent = join(hierarchy.dir, ...above);
@@ -97,7 +98,7 @@ async function makeCgroup(hierarchy: CgroupHierarchy, elements: readonly string[
   return dir;
 }
 
-/** A limit goes to every hierarchy that has its controller; on v1 that is where the root has the file's siblings. */
+/** Writes a limit to every hierarchy that has its controller; on v1 that is where the root has the sibling files. */
 async function hasController(hierarchy: CgroupHierarchy, dir: string, file: string): Promise<boolean> {
   const controller = file.split(".")[0] ?? "";
   if (hierarchy.version === 2) {
@@ -117,13 +118,16 @@ async function writeLimits(hierarchy: CgroupHierarchy, dir: string, resources: C
   }
 }
 
-/** Controllers that limits may be about; other hierarchies may lack a cgroup. */
+/** Controllers that limits use; a cgroup may be missing in other hierarchies. */
 const LIMITING_V1: ReadonlySet<string> = new Set(["cpu", "cpuacct", "cpuset", "memory", "systemd", "pids", "hugetlb"]);
 const LIMITING_V2: readonly string[] = ["cpu", "cpuset", "hugetlb", "memory", "pids"];
 
 const wordsOf = (text: string | undefined): readonly string[] => (text ?? "").split(" ").filter((word) => word !== "");
 
-/** What of a cgroup is not there, in upstream's words; undefined when all is. Counterpart: Validate of cgroup managers. */
+/**
+ * Returns, in upstream's words, the missing parts of a cgroup; undefined when it is complete.
+ * Upstream: Validate of the cgroup managers.
+ */
 async function missingOf(
   hierarchies: readonly CgroupHierarchy[],
   elements: readonly string[],
@@ -168,7 +172,7 @@ async function childDirs(dir: string, limit: number): Promise<readonly string[]>
   }
 }
 
-/** The cgroup and those below it, children before their parents. */
+/** Returns the cgroup and all its descendants, children before their parents. */
 async function withDescendants(top: string): Promise<readonly string[]> {
   const found: string[] = [];
   const waiting = [top];
@@ -181,7 +185,10 @@ async function withDescendants(top: string): Promise<readonly string[]> {
   return found.reverse();
 }
 
-/** Processes in a cgroup. 0 stands for one outside our pid namespace, which cannot be named; we never end ourselves. */
+/**
+ * Returns the processes in a cgroup, without 0 (a process outside our pid namespace) and without our own pid, so that
+ * we never kill ourselves.
+ */
 async function processesIn(dir: string): Promise<readonly number[]> {
   const pids = ((await optionalText(join(dir, "cgroup.procs"))) ?? "").split("\n").map(Number);
   return pids.filter((pid) => Number.isInteger(pid) && pid > 1 && pid !== process.pid);
@@ -218,7 +225,7 @@ async function destroyIn(hierarchy: CgroupHierarchy, elements: readonly string[]
   if (failure !== undefined) throw ioError("remove cgroup", failure.dir, failure.thrown);
 }
 
-/** Processes that were told to end need a moment to leave their cgroup. */
+/** Killed processes take a moment to leave their cgroup. */
 const isBusy = (error: unknown): boolean =>
   isKubeletError(error) && ["EBUSY", "ENOTEMPTY"].includes(errnoOf(error.cause));
 
@@ -234,7 +241,10 @@ async function onEveryHierarchy(rootDir: string, act: (hierarchy: CgroupHierarch
   for (const hierarchy of await hierarchiesIn(rootDir)) await act(hierarchy);
 }
 
-/** Cgroup operations below a root. Errors are KubeletErrors naming file and errno; a read-only root: PermissionDenied. */
+/**
+ * Creates the cgroup operations below a root. Errors are KubeletErrors naming file and errno; a read-only root gives
+ * PermissionDenied.
+ */
 export function createCgroups(options: CgroupsOptions): Cgroups {
   const { rootDir = DEFAULT_ROOT, clock } = options;
   const edge: Edge = {

@@ -1,4 +1,7 @@
-/** The CredentialPlugins port on child processes. Bounds: 1 MiB of answer; a process is killed with its Call. */
+/**
+ * The CredentialPlugins port on child processes. Bounds: 1 MiB of output; a process is killed when its Call is
+ * cancelled.
+ */
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { kubeletError } from "../core/errors.ts";
@@ -6,10 +9,10 @@ import { fromCall } from "../operators/fromCall.ts";
 import type { CredentialPlugins, PluginCommand } from "../ports/credentials.ts";
 
 const MAX_PRINTED_BYTES = 1024 * 1024;
-/** Of what the plugin complains, its last words are told. */
+/** Bound on the end of a plugin's stderr that an error quotes. */
 const MAX_TOLD = 500;
 
-/** The plugins of a directory. */
+/** Creates the port for the plugins of a directory. */
 export const createCredentialPlugins = (directory: string): CredentialPlugins => ({
   run: (plugin, request) => fromCall((signal) => run(path.join(directory, plugin.name), plugin, request, signal)),
 });
@@ -32,13 +35,13 @@ function run(program: string, { args, env }: PluginCommand, request: string, sig
       const words = complaints.trim().slice(-MAX_TOLD);
       reject(kubeletError("Io", words === "" ? why : `${why}: ${words}`));
     });
-    // A plugin that reads nothing may have ended before it is written to.
+    // A plugin that reads no input may have exited before the request is written.
     child.stdin?.on("error", () => {});
     child.stdin?.end(request);
   });
 }
 
-/** Never what it printed, nor its arguments: either may hold credentials. */
+/** Leaves out the output and arguments of the plugin: either may hold credentials. */
 function whyOf({ code, signal }: { readonly code?: unknown; readonly signal?: unknown }): string {
   if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return `it printed more than ${MAX_PRINTED_BYTES} bytes`;
   if (typeof signal === "string") return `signal: ${signal}`;

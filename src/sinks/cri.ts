@@ -16,29 +16,29 @@ import { openChannel } from "./grpcChannel.ts";
 import { bindService } from "./grpcService.ts";
 import type { GrpcCallRecord } from "./grpcService.ts";
 
-/** One finished CRI call, for the metrics `kubelet_runtime_operations_*` and `kubelet_run_podsandbox_*`. */
+/** A finished CRI call, for the metrics `kubelet_runtime_operations_*` and `kubelet_run_podsandbox_*`. */
 export interface CriCallRecord {
   /** Rpc as the protocol spells it, for example `RunPodSandbox`. */
   readonly method: CriRpc;
   /** Label `operation_type`. */
   readonly operationType: string;
   readonly durationMs: number;
-  /** `Cancelled` also when the subscriber left. */
+  /** `Cancelled` also when the subscriber unsubscribed. */
   readonly code: "Ok" | ErrorCode;
-  /** Of RunPodSandbox only. */
+  /** Runtime handler; set for RunPodSandbox only. */
   readonly runtimeHandler?: string;
 }
 
 export interface CriClientOptions {
   /** `unix:///run/containerd/containerd.sock` */
   readonly endpoint: string;
-  /** Of the ImageService, when it lives elsewhere. */
+  /** Endpoint of the ImageService, if it differs. */
   readonly imageEndpoint?: string;
   /** Deadline of ordinary calls in milliseconds (`runtimeRequestTimeout`, upstream 2 min). */
   readonly defaultDeadlineMs: number;
-  /** Has to run in real time. */
+  /** Must run in real time. */
   readonly clock: Clock;
-  /** Called once per CRI request, when it ended. Must not throw. */
+  /** Called once per CRI request, when the request has ended. Must not throw. */
   readonly onCall?: (record: CriCallRecord) => void;
 }
 
@@ -47,7 +47,7 @@ export interface CriClient {
   readonly images: ImageService;
   /** Answers Unimplemented unless the runtime is containerd. */
   readonly containerdEvents: ContainerdEventService;
-  /** Ends the connections; calls under way fail, later ones are refused. */
+  /** Closes the connections; calls in flight fail and later calls are rejected. */
   close(): void;
 }
 

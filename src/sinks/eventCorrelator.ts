@@ -1,7 +1,7 @@
 /**
- * Tames repeated Kubernetes events: counts equal ones, folds those that differ by message alone, and limits how often
- * one object may speak. Owns its three tables; each keeps at most `maxKeys` keys, the least recently used leave first.
- * Time is passed in. Upstream: EventCorrelator of client-go's tools/record.
+ * Correlates repeated Kubernetes events: counts equal events, aggregates those that differ only in their message, and
+ * limits the rate per object. Owns its three tables. Bound: `maxKeys` keys per table, least recently used evicted
+ * first. Time is passed in. Upstream: EventCorrelator of client-go's tools/record.
  */
 import type { KubeletEvent } from "../core/events.ts";
 import type { CountedEvent } from "../core/apiEvent.ts";
@@ -10,16 +10,16 @@ import type { EpochMs, MonotonicMs } from "../core/ids.ts";
 export interface CorrelatorLimits {
   /** Keys per table. */
   readonly maxKeys: number;
-  /** Distinct messages of one object and reason from which on they are folded into one. */
+  /** Number of distinct messages of one object and reason from which the events are aggregated. */
   readonly maxSimilar: number;
-  /** Quiet time in milliseconds after which similar events count anew. */
+  /** Quiet time in milliseconds after which the count of similar events restarts. */
   readonly similarWindowMs: number;
-  /** Events one object may record at once, and the time in which it earns one more. */
+  /** Burst of events per object, and the time in which an object earns one more. */
   readonly objectBurst: number;
   readonly objectRefillMs: number;
 }
 
-/** Upstream's figures. */
+/** Upstream's defaults. */
 export const CORRELATOR_LIMITS: CorrelatorLimits = {
   maxKeys: 4096,
   maxSimilar: 10,
@@ -29,11 +29,11 @@ export const CORRELATOR_LIMITS: CorrelatorLimits = {
 };
 
 export interface EventCorrelator {
-  /** The event to record; undefined when its object has spoken too often. */
+  /** The event to record; undefined when its object has exceeded its rate. */
   correlate(event: KubeletEvent, now: MonotonicMs, wallTime: EpochMs): CountedEvent | undefined;
 }
 
-/** Equal events so far. */
+/** Count of equal events. */
 interface Series {
   readonly count: number;
   readonly beganNs: bigint;
@@ -44,16 +44,16 @@ interface Similar {
   lastAt: MonotonicMs;
 }
 
-/** A token bucket: tokens at an instant. */
+/** A token bucket: its tokens at an instant. */
 export interface Tokens {
   readonly tokens: number;
   readonly at: MonotonicMs;
 }
 
-/** Tokens earned in many small steps may miss a whole one by this much. */
+/** Rounding tolerance: tokens earned in many small steps may miss a whole token by this much. */
 const ROUNDING = 1e-9;
 
-/** The bucket after `now`, and whether it had a token to give. */
+/** Returns the bucket at `now`, and whether it had a token. */
 export function takeToken(
   bucket: Tokens | undefined,
   burst: number,
@@ -65,7 +65,7 @@ export function takeToken(
   return { taken, bucket: { tokens: taken ? Math.max(0, earned - 1) : earned, at: now } };
 }
 
-/** A Map that remembers use: `put` makes the key the newest and drops the oldest above the bound. */
+/** A Map in least-recently-used order: `put` makes the key the newest and evicts the oldest above the bound. */
 function put<Value>(table: Map<string, Value>, key: string, value: Value, maxKeys: number): void {
   table.delete(key);
   table.set(key, value);
@@ -77,13 +77,13 @@ function put<Value>(table: Map<string, Value>, key: string, value: Value, maxKey
 
 const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts);
 
-/** A correlator with empty tables. */
+/** Creates a correlator with empty tables. */
 export function createEventCorrelator(limits: CorrelatorLimits = CORRELATOR_LIMITS): EventCorrelator {
   const { maxKeys, maxSimilar, similarWindowMs, objectBurst, objectRefillMs } = limits;
   const similar = new Map<string, Similar>();
   const counts = new Map<string, Series>();
   let lastNs = 0n;
-  /** Wall time in nanoseconds, never the same twice. */
+  /** Returns wall time in nanoseconds, strictly increasing. */
   const uniqueNs = (wallTime: EpochMs): bigint => {
     const ns = BigInt(Math.trunc(wallTime)) * 1_000_000n;
     lastNs = ns > lastNs ? ns : lastNs + 1n;

@@ -1,7 +1,7 @@
 /**
- * The event sink: events become log lines and counts, and on a node of a cluster objects of the API server. Owns one
- * correlator per subscription, which bounds its memory; it holds no queue and no timer. Upstream:
- * record.EventBroadcaster with structured logging.
+ * The event sink: writes events as log lines and counts, and as API objects on a node of a cluster. Owns one
+ * correlator per subscription, which bounds its memory; has no queue and no timer. Upstream: record.EventBroadcaster
+ * with structured logging.
  */
 import { defer, filter, ignoreElements, map, type Observable, tap } from "rxjs";
 import type { CountedEvent } from "../core/apiEvent.ts";
@@ -20,17 +20,19 @@ export interface RecordEventsOptions {
   readonly telemetry: Telemetry;
   /** Events per second over all objects (`eventRecordQPS`); 0 is no limit. */
   readonly qps: number;
-  /** Events at once over all objects (`eventBurst`). */
+  /** Burst of events over all objects (`eventBurst`). */
   readonly burst: number;
   readonly clock: Clock;
   readonly limits?: CorrelatorLimits;
-  /** Where events go beside the log; it has a rate of its own, so that `qps` and `burst` do not hold then. */
+  /**
+   * Second destination of events, beside the log. It has its own rate limit, so `qps` and `burst` do not apply to it.
+   */
   readonly store?: ((events$: Observable<CountedEvent>) => Observable<never>) | undefined;
 }
 
 /**
- * Records every event: one line with its count so far, and `rxlet_events_total`. What the spam filter or the rate
- * refuses is counted in `rxlet_dropped_total{queue="events"}` and not written.
+ * Records every event: one log line with its current count, and `rxlet_events_total`. Events rejected by the spam
+ * filter or the rate limit are counted in `rxlet_dropped_total{queue="events"}` and not written.
  *
  *     events$    a  a  b  a
  *     log        a1 a2 b1 a3

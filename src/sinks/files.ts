@@ -1,6 +1,6 @@
 /**
- * The Files port on node:fs. Keeps no state. Bounds: one subscription is one operation; a removal is cancelled between
- * two entries, everything else runs to its end. Trees of more than a few files are removed by a thread.
+ * The Files port on node:fs. Keeps no state. Bounds: one subscription is one operation; a removal is cancelled
+ * between two entries, all other operations run to their end. A thread removes trees of more than a few files.
  */
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import * as fs from "node:fs/promises";
@@ -23,7 +23,7 @@ import type { TreeWorker } from "./trees/treeWorker.ts";
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o644;
 
-/** A Call whose failures name the action and the path. */
+/** Creates a Call whose failures name the action and the path. */
 function fileCall<T>(action: string, path: string, run: (signal: AbortSignal) => Promise<T>): Call<T> {
   return fromCall(async (signal) => {
     try {
@@ -34,7 +34,7 @@ function fileCall<T>(action: string, path: string, run: (signal: AbortSignal) =>
   });
 }
 
-/** The umask does not apply to the directory itself; an existing one keeps its mode. */
+/** Creates a directory with exactly this mode, regardless of the umask; an existing directory keeps its mode. */
 async function makeDirectory(path: string, mode: number): Promise<void> {
   const made = await fs.mkdir(path, { recursive: true, mode });
   if (made !== undefined) await fs.chmod(path, mode);
@@ -60,20 +60,21 @@ async function createFile(path: string, mode: number, remoteFiles: RemoteFiles):
     await file.chmod(mode);
   } catch (thrown) {
     if (errnoOf(thrown) !== "EEXIST") throw thrown;
-    // Another pod made it first, or it is a dangling link, whose target is made as upstream does.
+    // Another pod created it first, or it is a dangling link; create the target of the link, as upstream does.
     if ((await fs.lstat(path)).isSymbolicLink()) await (await fs.open(path, CREATE, mode)).close();
   }
 }
 
-/** Does not truncate an existing file, nor wait for a reader of a FIFO. */
+/** Opens without truncating an existing file and without waiting for a reader of a FIFO. */
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK;
 
-/** What the kernel takes over in one step: a kill leaves all of it or nothing. */
+/** Largest content the kernel writes in one step: after a kill the file has all of it or none. */
 const STEP_BYTES = 4096;
 
 /**
- * Overwrites a file of the very same length; false when it has another one, or is not there. No disk is waited for: it
- * takes a tenth of a millisecond where a way through Node's threads takes a hundred times that on a busy machine.
+ * Overwrites a file of exactly the same length; returns false if the length differs or the file is missing.
+ * Synchronous and without fsync: it takes a tenth of a millisecond, a hundredth of the time through Node's threads on
+ * a busy machine.
  */
 function overwrite(path: string, content: string): boolean {
   const bytes = Buffer.from(content);
@@ -102,7 +103,7 @@ async function replaceFile(path: string, content: string, mode: number, outlives
   await fs.rename(next, path);
 }
 
-/** Makes a new file; whatever an earlier attempt left at the path is removed. */
+/** Creates a new file; removes a leftover of an earlier attempt first. */
 async function openNew(path: string, mode: number): Promise<fs.FileHandle> {
   try {
     return await fs.open(path, "wx", mode);
@@ -122,7 +123,7 @@ async function list(path: string): Promise<readonly string[]> {
   }
 }
 
-/** By the type bits of a mode. */
+/** File types by the type bits of a mode. */
 const KINDS: ReadonlyMap<number, FileKind> = new Map([
   [constants.S_IFDIR, "Directory"],
   [constants.S_IFREG, "File"],
@@ -142,7 +143,7 @@ async function kindOf(path: string, remoteFiles: RemoteFiles): Promise<FileKind 
   }
 }
 
-/** Removes what is at `path`, which is no link but at its end. On Linux mounts made below meanwhile are not entered. */
+/** Removes `path`, whose parents are not links. On Linux the removal does not enter mounts made below it meanwhile. */
 async function removeTree(path: string, trees: TreeWorker, signal: AbortSignal): Promise<void> {
   if (!(await fs.lstat(path)).isDirectory()) return fs.unlink(path);
   if (process.platform !== "linux") return fs.rm(path, { recursive: true });
@@ -154,7 +155,7 @@ async function removeTree(path: string, trees: TreeWorker, signal: AbortSignal):
 async function remove(path: string, trees: TreeWorker, signal: AbortSignal): Promise<void> {
   try {
     const real = join(await fs.realpath(dirname(path)), basename(path));
-    // Refused before anything is removed; where there is no /proc nothing is known of mounts.
+    // Rejects a mount point before removing anything; without /proc the mounts are unknown.
     const mounts = await readMountTable().catch(() => []);
     const mounted = mountedAtOrBelow(mounts, real);
     if (mounted !== undefined) {
@@ -166,7 +167,7 @@ async function remove(path: string, trees: TreeWorker, signal: AbortSignal): Pro
   }
 }
 
-/** A link of another target is replaced by rename, so that readers always find one of the two. */
+/** Replaces a link to another target by rename, so that readers always find either the old or the new link. */
 async function symlink(target: string, path: string): Promise<void> {
   try {
     await fs.symlink(target, path);
@@ -186,7 +187,10 @@ async function symlink(target: string, path: string): Promise<void> {
   }
 }
 
-/** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
+/**
+ * Creates file operations that run as the user of this process. Errors are KubeletErrors naming action, path and
+ * errno.
+ */
 export const createFiles = (
   { changes }: Pick<Trees, "changes">,
   remoteFiles: RemoteFiles = createRemoteFiles(),

@@ -1,6 +1,6 @@
 /**
- * One HTTP/2 connection to a gRPC server on a unix socket. Owned by whoever opened it; reconnects by itself, with
- * pauses of 50 ms to 1 s. Bounds: messages of 16 MiB each way. Upstream: cri-client's dial options.
+ * One HTTP/2 connection to a gRPC server on a unix socket. Owned by its opener; reconnects automatically after pauses
+ * of 50 ms to 1 s. Bounds: messages of 16 MiB each way. Upstream: cri-client's dial options.
  */
 import { Client, credentials } from "@grpc/grpc-js";
 import type { ChannelOptions } from "@grpc/grpc-js";
@@ -9,7 +9,7 @@ import { kubeletError } from "../core/errors.ts";
 /** Largest message in either direction, in bytes: the limit of upstream's client and of containerd. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** sockaddr_un has room for this many bytes of path. */
+/** Longest path in bytes that sockaddr_un can hold. */
 const LONGEST_SOCKET_PATH = 107;
 
 const OPTIONS: ChannelOptions = {
@@ -17,7 +17,7 @@ const OPTIONS: ChannelOptions = {
   "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
   "grpc.initial_reconnect_backoff_ms": 50,
   "grpc.max_reconnect_backoff_ms": 1000,
-  // A path is no valid authority and Go servers reject it.
+  // A path is not a valid authority; Go servers reject it.
   "grpc.default_authority": "localhost",
   "grpc.service_config_disable_resolution": 1,
   // Clients of one socket are independent: closing one never touches the other.
@@ -45,6 +45,6 @@ export function socketPath(endpoint: string): string {
   return path;
 }
 
-/** Opens lazily: nothing is dialled before the first call. Throws as `socketPath` does. */
+/** Creates a channel that connects on the first call. Throws as `socketPath` does. */
 export const openChannel = (endpoint: string): Client =>
   new Client(`unix:${socketPath(endpoint)}`, credentials.createInsecure(), OPTIONS);

@@ -1,6 +1,6 @@
 /**
- * Binds a generated service definition to a channel: unary rpcs become cold Calls, server streams Observables.
- * Owns nothing: each subscription owns its request. Bound: the deadline each call is given.
+ * Binds a generated service definition to a channel: unary rpcs become cold Calls, server streams become Observables.
+ * Each subscription owns its request. Bound: the deadline of each call.
  */
 import { Metadata } from "@grpc/grpc-js";
 import type { Client, CallOptions as GrpcOptions, ServiceError } from "@grpc/grpc-js";
@@ -24,39 +24,39 @@ interface MethodDefinition {
   readonly responseStream: boolean;
 }
 
-/** As ts-proto generates it. */
+/** A service definition as ts-proto generates it. */
 export interface ServiceDefinition {
   readonly fullName: string;
   readonly methods: Readonly<Record<string, MethodDefinition>>;
 }
 
-/** How one request ended. */
+/** The end of one request. */
 export interface GrpcCallRecord {
-  /** Rpc as the protocol spells it. */
+  /** Name of the rpc as in the protocol. */
   readonly method: string;
   readonly request: unknown;
-  /** On the clock's monotonic time. */
+  /** Monotonic time. */
   readonly durationMs: number;
-  /** `Cancelled` also when the subscriber left. */
+  /** `Cancelled` also when the subscriber unsubscribed. */
   readonly code: "Ok" | ErrorCode;
 }
 
-/** What a service is bound to. */
+/** Dependencies of a bound service. */
 export interface GrpcBinding {
   readonly client: Client;
-  /** Named in errors. */
+  /** Name of the server in errors. */
   readonly endpoint: string;
-  /** Has to run in real time: gRPC's own timers do. */
+  /** Must run in real time, because gRPC's own timers do. */
   readonly clock: Clock;
-  /** Deadline in milliseconds when the caller gives none; `undefined` for endless streams. */
+  /** Default deadline in milliseconds; `undefined` for endless streams. */
   readonly deadlineMs: (method: string, request: unknown) => number | undefined;
-  /** Called once per request, when it ended. Must not throw. */
+  /** Called once per request, when the request has ended. Must not throw. */
   readonly onCall?: (record: GrpcCallRecord) => void;
 }
 
 /**
- * The port of a service; `Port` is the ServicePort of that definition. Errors are KubeletErrors in upstream's words, with
- * the server's text; their cause names the rpc.
+ * Creates the port of a service; `Port` is the ServicePort of that definition. Errors are KubeletErrors with
+ * upstream's wording and the server's text; their cause names the rpc.
  */
 export function bindService<Port>(definition: ServiceDefinition, binding: GrpcBinding): Port {
   const bound = Object.entries(definition.methods).map(([name, method]) => {
@@ -66,11 +66,11 @@ export function bindService<Port>(definition: ServiceDefinition, binding: GrpcBi
   return Object.fromEntries(bound) as Port;
 }
 
-/** Where a request of either kind reports; calls after the end are ignored. */
+/** Receives the results of a unary or streaming request; ignores calls after its end. */
 interface Outcome {
   /** One message of a stream. */
   item(message: unknown): void;
-  /** The answer of a unary call, which ends it. */
+  /** The response of a unary call, which ends the request. */
   answer(message: unknown): void;
   complete(): void;
   fail(error: KubeletError): void;
@@ -80,7 +80,7 @@ const NO_METADATA = new Metadata();
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const identity = (bytes: Buffer): Buffer => bytes;
 
-/** One rpc of a bound service. */
+/** Returns one rpc of a bound service. */
 class Rpc {
   readonly #path: string;
   readonly #method: MethodDefinition;
@@ -106,7 +106,7 @@ class Rpc {
       const cancel = this.#start(request, options, {
         item: (message) => subscriber.next(message),
         answer: (message) => {
-          // Ended before `next`: a subscriber that leaves on the answer did not cancel anything.
+          // Ends before `next`: a subscriber that unsubscribes on the response has not cancelled the request.
           if (!ends("Ok")) return;
           subscriber.next(message);
           subscriber.complete();
@@ -124,12 +124,12 @@ class Rpc {
     });
   }
 
-  /** Answers are read and handled on behalf of the caller. */
+  /** Responses are read and handled in the caller's context. */
   #stage(): Stage {
     return { kind: "runtime_answer", text: `${this.#method.name} answer`, owner: ownerStage() };
   }
 
-  /** Sends the request; the result cancels it. */
+  /** Sends the request; the returned function cancels it. */
   #start(request: unknown, options: CallOptions, outcome: Outcome): () => void {
     const { name, requestType, responseStream } = this.#method;
     let bytes: Buffer;
@@ -142,7 +142,7 @@ class Rpc {
     }
     const { clock, deadlineMs, endpoint } = this.#binding;
     const timeoutMs = options.deadlineMs ?? deadlineMs(name, request);
-    // gRPC turns the instant back into a duration at once, so a later step of the wall clock does no harm.
+    // gRPC converts the instant back to a duration immediately, so a later step of the wall clock is harmless.
     const grpcOptions: GrpcOptions = timeoutMs === undefined ? {} : { deadline: clock.wallTime() + timeoutMs };
     try {
       return responseStream ? this.#stream(bytes, grpcOptions, outcome) : this.#unary(bytes, grpcOptions, outcome);

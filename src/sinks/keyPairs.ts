@@ -1,33 +1,30 @@
-/**
- * Private keys, and @peculiar/x509 for what is made of them, which is loaded when it is needed: a node that makes no
- * keys does without its 20 MB.
- */
+/** Private keys, and the lazily loaded @peculiar/x509: a node that creates no keys saves its 20 MB. */
 import { generateKeyPair, type KeyObject, webcrypto } from "node:crypto";
 import { promisify } from "node:util";
 import type { CertificateTemplate } from "../core/cert/certificateTemplate.ts";
 
 const CURVE = { name: "ECDSA", namedCurve: "P-256" } as const;
-/** How certificates and requests are signed. */
+/** The algorithm that signs certificates and requests. */
 export const SIGNATURE = { name: "ECDSA", hash: "SHA-256" } as const;
 
 const makeKeys = promisify(generateKeyPair);
 
-/** The library; importing it costs time and memory. */
+/** Loads the library; the import costs time and memory. */
 export async function loadX509() {
   await import("reflect-metadata");
   return import("@peculiar/x509");
 }
 
-/** A new key: ECDSA on P-256. */
+/** Generates an ECDSA key on P-256. */
 export async function newPrivateKey(): Promise<KeyObject> {
   const { privateKey } = await makeKeys("ec", CURVE);
   return privateKey;
 }
 
-/** The key as PEM, `EC PRIVATE KEY`. */
+/** Returns the key as PEM, `EC PRIVATE KEY`. */
 export const keyText = (key: KeyObject): string => String(key.export({ type: "sec1", format: "pem" }));
 
-/** Both halves as the library takes them. */
+/** Converts both halves of a key to the library's form. */
 export async function cryptoKeys(privateKey: KeyObject): Promise<webcrypto.CryptoKeyPair> {
   const pkcs8 = privateKey.export({ type: "pkcs8", format: "der" });
   const { d: _private, ...jwk } = privateKey.export({ format: "jwk" });
@@ -37,7 +34,7 @@ export async function cryptoKeys(privateKey: KeyObject): Promise<webcrypto.Crypt
   };
 }
 
-/** Host names and addresses as the library takes them. */
+/** Converts host names and addresses to the library's form. */
 export const alternativeNames = ({ dnsNames, ipAddresses }: Pick<CertificateTemplate, "dnsNames" | "ipAddresses">) => [
   ...dnsNames.map((value) => ({ type: "dns", value }) as const),
   ...ipAddresses.map((value) => ({ type: "ip", value }) as const),

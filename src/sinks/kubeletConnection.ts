@@ -1,4 +1,4 @@
-/** How a client connects to a kubelet's server: what it trusts, and its credentials out of files. */
+/** Connection options of a client of a kubelet's server: trusted authorities, and credentials from files. */
 import { readFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
 import type { KubeletAccess } from "../core/auth/kubeletAccess.ts";
@@ -11,7 +11,7 @@ const contentOf = async (path: string): Promise<string | undefined> => {
   });
 };
 
-/** Options of a request; plain HTTP ignores those of TLS. Rejects with Io for a file that cannot be read. */
+/** Returns the options of a request; plain HTTP ignores the TLS options. Rejects with Io for an unreadable file. */
 export async function connectionOptions({
   certificateAuthority,
   insecure,

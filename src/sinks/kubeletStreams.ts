@@ -1,6 +1,6 @@
 /**
- * Connections to a kubelet's server that stay: a log as it is written, and the SPDY streams of exec, attach and
- * port-forward. Each belongs to its caller, who ends it.
+ * Long-lived connections to a kubelet's server: followed logs, and the SPDY streams of exec, attach and port-forward.
+ * Each connection belongs to its caller, who closes it.
  */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -17,18 +17,18 @@ import { openSpdy, type SpdyConnection } from "../streaming/spdyConnection.ts";
 import { STREAM_PROTOCOL_HEADER } from "../streaming/subprotocols.ts";
 import { connectionOptions } from "./kubeletConnection.ts";
 
-/** Until the server has answered, its refusal included, in milliseconds. */
+/** Bound on the wait for the server's response, including a rejection, in milliseconds. */
 const ANSWER_WITHIN_MS = 30_000;
-/** Of a refusal, in bytes. */
+/** Bound on the body of a rejection, in bytes. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** A server that answered something else than what was asked for. */
+/** A response other than the requested stream. */
 export interface Refusal {
   readonly status: number;
   readonly text: string;
 }
 
-/** Opens the body of an answer. Errors: Unavailable when nobody answers. */
+/** Opens the body of a response. Errors: Unavailable without a response. */
 export const openBody = (url: string, access: KubeletAccess, clock: Clock): Call<IncomingMessage | Refusal> =>
   fromCall(async (signal) => {
     const request = start(url, { ...(await connectionOptions(access)), method: "GET", signal });
@@ -38,7 +38,7 @@ export const openBody = (url: string, access: KubeletAccess, clock: Clock): Call
     return message.statusCode === 200 ? message : refusalOf(message);
   }).pipe(deadline(ANSWER_WITHIN_MS, clock, isLate));
 
-/** Opens streams over SPDY in this protocol. Errors: Unavailable when nobody answers. */
+/** Opens SPDY streams with this protocol. Errors: Unavailable without a response. */
 export const openStreams = (
   url: string,
   protocol: string,

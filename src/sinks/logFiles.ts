@@ -1,6 +1,6 @@
 /**
- * The LogFiles port on node:fs and node:zlib, which compresses in Node's thread pool. Keeps no state. A compression that
- * is cancelled leaves the file as it was.
+ * The LogFiles port on node:fs and node:zlib, which compresses in Node's thread pool. Keeps no state. A cancelled
+ * compression leaves the file unchanged.
  */
 import * as fs from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -17,7 +17,10 @@ import { fromCall } from "../operators/fromCall.ts";
 import type { Call } from "../ports/call.ts";
 import type { LogFiles } from "../ports/logFiles.ts";
 
-/** File operations of this process's user. Errors are KubeletErrors naming action, path and errno. */
+/**
+ * Creates file operations that run as the user of this process. Errors are KubeletErrors naming action, path and
+ * errno.
+ */
 export const createLogFiles = ({ podLogsDir }: Pick<PathRoots, "podLogsDir">): LogFiles => ({
   tail: (path, maxBytes) => call("read", path, () => readLogTail(podLogsDir, path, maxBytes)),
   sizeOf: (path) => call("examine", path, () => sizeOf(path)),
@@ -48,7 +51,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** One after the other: the thread pool is for those who wait. */
+/** Compresses one file after the other, because other operations share the thread pool. */
 async function notSmaller(paths: readonly string[], bytes: number): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of paths) {
@@ -58,7 +61,7 @@ async function notSmaller(paths: readonly string[], bytes: number): Promise<read
   return found;
 }
 
-/** By rename, which shows in the name of a file that is open, and so to those who follow it. */
+/** Renames the file, which its followers notice by the name of the open descriptor. */
 async function move(from: string, to: string): Promise<void> {
   if ((await sizeOf(to)) !== undefined) throw kubeletError("AlreadyExists", `cannot move ${from}: ${to} exists`);
   await fs.rename(from, to);
@@ -81,11 +84,11 @@ async function compress(path: string, signal: AbortSignal): Promise<void> {
   const unfinished = `${path}${UNFINISHED}`;
   await using source = await openRegular(path);
   const stats = await source.stat();
-  // Left by a kubelet that was killed, or put there by somebody else.
+  // Left by a killed kubelet, or created by another process.
   await fs.rm(unfinished, { force: true });
   try {
     await using target = await fs.open(unfinished, "wx", stats.mode & 0o777);
-    // The streams close what they are made of; without that a pipeline would wait for it for ever.
+    // The streams close their descriptors; otherwise a pipeline would wait for them forever.
     await pipeline(source.createReadStream({ start: 0 }), createGzip(), target.createWriteStream(), { signal });
     await fs.rename(unfinished, `${path}${COMPRESSED}`);
   } catch (thrown) {

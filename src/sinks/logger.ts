@@ -1,7 +1,7 @@
 /**
- * The log: one line per entry to standard error, in JSON or klog-like text. Writes are synchronous, so that the last
- * line before an exit is not lost; they never throw. What may appear in a line is decided in core/telemetry.
- * Upstream: klog and component-base/logs.
+ * The log: one line per entry to standard error, as JSON or klog-like text. Writes are synchronous, so that the last
+ * line before an exit is not lost, and never throw. core/telemetry decides which values a line may contain. Upstream:
+ * klog and component-base/logs.
  */
 import { pino } from "pino";
 import type { EpochMs } from "../core/ids.ts";
@@ -9,7 +9,7 @@ import { formatJsonLine, formatTextLine, type LogEntry, type LogLevel } from "..
 import { VERBOSITY } from "../core/telemetry/verbosity.ts";
 import type { LeveledLogger, LogFields, Logger } from "../ports/telemetry.ts";
 
-/** Takes one finished line, line break included. */
+/** Writes one finished line, including its line break. */
 export interface LogDestination {
   write(line: string): unknown;
 }
@@ -19,19 +19,21 @@ export interface LoggerOptions {
   /** `-v`: see `VERBOSITY`. */
   readonly verbosity: number;
   readonly wallTime: () => EpochMs;
-  /** Standard error when absent. */
+  /** Default: standard error. */
   readonly destination?: LogDestination;
   readonly processId?: number;
 }
 
-/** Standard error without buffering. A reader that went away (EPIPE) silences the log, it does not end the kubelet. */
+/**
+ * Writes to standard error without buffering. A closed reader (EPIPE) silences the log and does not end the kubelet.
+ */
 function standardError(): LogDestination {
   const destination = pino.destination({ dest: 2, sync: true });
   destination.on("error", () => undefined);
   return destination;
 }
 
-/** A logger; loggers made by `with` share its destination and verbosity. */
+/** Creates a logger; loggers made by `with` share its destination and verbosity. */
 export function createLogger(options: LoggerOptions): LeveledLogger {
   const { format, verbosity, wallTime, destination = standardError(), processId = process.pid } = options;
   const render = (entry: LogEntry): string =>
@@ -42,7 +44,7 @@ export function createLogger(options: LoggerOptions): LeveledLogger {
         render({ at: wallTime(), level, message, fields, ...(needs === undefined ? {} : { verbosity: needs }) }),
       );
     } catch {
-      // A full disk or a closed pipe is no reason to stop running pods.
+      // A full disk or a closed pipe must not stop running pods.
     }
   };
   let current = verbosity;

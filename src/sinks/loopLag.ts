@@ -1,27 +1,28 @@
 /**
- * Event loop lag as a cumulative histogram. The sampler runs in the runtime itself; what it collected since the last
- * scrape is added to our own buckets, so that counts only grow. Bound: one fixed-size histogram, however rare scrapes.
+ * Event loop lag as a cumulative histogram. Node's own sampler collects it; each scrape adds the samples since the
+ * last one to our buckets, so that counts only grow. Bound: one fixed-size histogram, regardless of the scrape
+ * interval.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { MetricRow } from "../core/telemetry/metricRow.ts";
 
-/** Ten wake-ups a second: cheap on an idle node, and no stall worth knowing escapes. */
+/** Ten samples a second: cheap on an idle node, and enough to see every relevant stall. */
 const RESOLUTION_MS = 100;
 const NANOS_PER_SECOND = 1e9;
 
-/** Counts per bucket (not cumulative), the last one above every bound; the sum in seconds. */
+/** Counts per bucket (not cumulative, the last bucket is unbounded) and the sum in seconds. */
 export interface LagTotals {
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
-/** What a sampler collected: `percentiles` ascending, values in nanoseconds from the start of the wait. */
+/** Samples since the last scrape: `percentiles` ascending, values in nanoseconds since the start of the wait. */
 export interface LagSample {
   readonly count: number;
   readonly percentiles: readonly (readonly [percentile: number, nanos: number])[];
 }
 
-/** The totals with one more sample in them: each step of the percentiles counts for the items between it and the last. */
+/** Adds a sample to the totals: each step between percentiles counts for the items between them. */
 export function addLag(totals: LagTotals, sample: LagSample, bounds: readonly number[], baseNanos: number): LagTotals {
   const counts = [...totals.counts];
   let sum = totals.sum;
@@ -40,13 +41,13 @@ export function addLag(totals: LagTotals, sample: LagSample, bounds: readonly nu
 }
 
 export interface LoopLag {
-  /** Totals up to now. */
+  /** Current totals. */
   read(): LagTotals;
-  /** Ends sampling. */
+  /** Stops sampling. */
   stop(): void;
 }
 
-/** Starts sampling with the bounds of the metric's row. */
+/** Starts sampling with the bucket bounds of the metric's row. */
 export function watchLoopLag(row: MetricRow): LoopLag {
   const bounds = row.buckets ?? [];
   const sampler = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

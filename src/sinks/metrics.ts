@@ -1,7 +1,7 @@
 /**
- * The metrics of the table on a registry of their own (never the library's global one). Owns all series; label values
- * come from closed sets, which bounds them. A sample that does not fit its row is counted, never thrown.
- * Upstream: component-base/metrics.
+ * The metrics of the table on their own registry (never the library's global one). Owns all series; label values come
+ * from closed sets, which bounds them. A sample that does not fit its row is counted, never thrown. Upstream:
+ * component-base/metrics.
  */
 import { needsGoBounds, withGoBounds } from "../core/telemetry/bucketBounds.ts";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -20,7 +20,7 @@ interface Series {
 
 const LAG: MetricName = "rxlet_event_loop_lag_seconds";
 const MISUSES: MetricName = "rxlet_metric_misuses_total";
-/** Tells a scraper of any page when counting began. */
+/** Start time of the process's counters, for scrapers of any page. */
 const ON_EVERY_PAGE: ReadonlySet<string> = new Set<MetricName>(["process_start_time_seconds"]);
 
 function createSeries(registry: Registry): Series {
@@ -39,7 +39,7 @@ function createSeries(registry: Registry): Series {
   return { counters, gauges, histograms };
 }
 
-/** A label left out would make a series of its own kind: every label of the row is there, and no other. */
+/** Validates that a sample has exactly the labels of its row: a missing label would create another series. */
 function checkLabels(name: MetricName, labels: MetricLabels): void {
   const wanted = metricTable[name].labels;
   const given = Object.keys(labels);
@@ -55,18 +55,18 @@ function seriesOf<T>(map: ReadonlyMap<string, T>, name: MetricName, labels: Metr
   return found;
 }
 
-/** Metrics, their page, and an end to the sampling behind them. */
+/** The metrics, their page, and a function that stops the sampling behind them. */
 export interface MetricsSink extends Metrics, MetricsPage {
-  /** Called before each page is printed, to set gauges that are worth nothing unless they are of that moment. */
+  /** Called before each page is rendered, to set gauges that are only valid at that moment. */
   beforeRender(update: () => void): void;
   close(): void;
 }
 
-/** All metrics of the table, at zero where they have no labels. `close` ends the event loop sampler. */
+/** Creates all metrics of the table; metrics without labels start at zero. `close` stops the event loop sampler. */
 export function createMetrics(): MetricsSink {
   const registry = new Registry();
   const { counters, gauges, histograms } = createSeries(registry);
-  // Upstream has these before anything has happened.
+  // Upstream exports these series before the first observation.
   for (const isStatic of ["", "true"]) counters.get("kubelet_restarted_pods_total")?.inc({ static: isStatic }, 0);
   gauges.get("rest_client_exec_plugin_ttl_seconds")?.set(Number.POSITIVE_INFINITY);
   const lag = watchLoopLag(metricTable[LAG]);
@@ -111,7 +111,7 @@ async function updateProcessFigures({ counters, gauges }: Series): Promise<void>
   }
 }
 
-/** The lag histogram shows totals kept elsewhere instead of values observed here. */
+/** Makes the lag histogram export totals kept elsewhere instead of observations. */
 function showLag(histogram: Histogram | undefined, read: () => LagTotals): void {
   if (histogram === undefined) return;
   const row: MetricRow = metricTable[LAG];
@@ -131,7 +131,7 @@ function showLag(histogram: Histogram | undefined, read: () => LagTotals): void 
   };
 }
 
-/** The page in the text format, by name; a metric without a sample is left out, as upstream leaves it out. */
+/** Renders the page in the text format, sorted by name; omits metrics without samples, as upstream does. */
 async function renderRegistry(registry: Registry, page: MetricPage | undefined): Promise<string> {
   const isOnPage = ([name, row]: readonly [string, MetricRow]): boolean =>
     row.page === page || (page !== undefined && ON_EVERY_PAGE.has(name));

@@ -1,4 +1,4 @@
-/** The PodKeys port on WebCrypto, and on @peculiar/x509 for the request, which is loaded with the first key. Keeps nothing. */
+/** The PodKeys port on WebCrypto, and on @peculiar/x509 for requests, loaded with the first key. Keeps no state. */
 import { webcrypto } from "node:crypto";
 import { encodeBase64 } from "../core/base64.ts";
 import { goQuote } from "../core/container/goJson.ts";
@@ -20,7 +20,7 @@ const ecdsa = (namedCurve: string, hash: string): KeyAlgorithm => ({
   signature: { name: "ECDSA", hash },
 });
 
-/** With the signatures Go's crypto/x509 makes for each. */
+/** Key types, with the signature algorithm that Go's crypto/x509 chooses for each. */
 const ALGORITHMS: Readonly<Record<string, KeyAlgorithm>> = {
   RSA3072: rsa(3072),
   RSA4096: rsa(4096),
@@ -30,7 +30,7 @@ const ALGORITHMS: Readonly<Record<string, KeyAlgorithm>> = {
   ED25519: { keys: { name: "Ed25519" }, signature: { name: "Ed25519" } },
 };
 
-/** Keys of this process's random numbers. */
+/** Generates keys with the random numbers of this process. */
 export const createPodKeys = (): PodKeys => ({ newKey: (keyType) => fromCall(() => newKey(keyType)) });
 
 async function newKey(keyType: string): Promise<PodKey> {

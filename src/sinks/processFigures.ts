@@ -1,6 +1,6 @@
 /**
- * What the operating system says of this process, read at each scrape: CPU, memory, descriptors, network.
- * A figure the system does not offer (no /proc) is left out. Upstream: the process collector of its metrics library.
+ * The operating system's figures of this process, read at each scrape: CPU, memory, descriptors, network. Figures
+ * that the system lacks (no /proc) are omitted. Upstream: the process collector of Prometheus' Go client.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { performance } from "node:perf_hooks";
@@ -11,12 +11,12 @@ export type ProcessFigureName = keyof typeof processMetrics;
 
 type Figures = Partial<Record<ProcessFigureName, number>>;
 
-/** Go prints an unlimited resource as the largest 64-bit number. */
+/** Go's value for an unlimited resource: the largest unsigned 64-bit number. */
 const UNLIMITED = 2 ** 64;
 
 const read = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
 
-/** Soft limit of one resource from the text of /proc/self/limits. */
+/** Returns the soft limit of one resource from the text of /proc/self/limits. */
 export function softLimit(limits: string, resource: string): number | undefined {
   const line = limits.split("\n").find((candidate) => candidate.startsWith(resource));
   const value = line?.slice(resource.length).trim().split(/\s+/)[0];
@@ -24,7 +24,10 @@ export function softLimit(limits: string, resource: string): number | undefined 
   return value === undefined || value === "" ? undefined : Number(value);
 }
 
-/** One counter of the IpExt group from the text of /proc/self/net/netstat: a line of names, then one of values. */
+/**
+ * Returns one counter of the IpExt group from the text of /proc/self/net/netstat: a line of names, then one of
+ * values.
+ */
 export function ipCounter(netstat: string, name: string): number | undefined {
   const [names, values] = netstat.split("\n").filter((line) => line.startsWith("IpExt:"));
   const index = names?.split(" ").indexOf(name) ?? -1;
@@ -32,13 +35,13 @@ export function ipCounter(netstat: string, name: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** Virtual memory in bytes from the text of /proc/self/stat; the command name before it may contain anything. */
+/** Returns the virtual memory in bytes from /proc/self/stat, whose command name may contain any character. */
 export function virtualMemory(stat: string): number | undefined {
   const value = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[20];
   return value === undefined ? undefined : Number(value);
 }
 
-/** Every figure this system offers. */
+/** Reads every figure this system offers. */
 export async function readProcessFigures(): Promise<Figures> {
   const [limits, stat, netstat, descriptors] = await Promise.all([
     read("/proc/self/limits"),

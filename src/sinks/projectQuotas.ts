@@ -1,6 +1,6 @@
 /**
- * The Quotas port by xfs_quota(8), on xfs and ext4. Owner of the lines of volumes in /etc/projects and /etc/projid, which
- * name them also after a restart. Bounds: one change at a time; 10 s each.
+ * The Quotas port on xfs_quota(8), for xfs and ext4. Owns the lines of volumes in /etc/projects and /etc/projid,
+ * which identify the volumes after a restart. Bounds: one change at a time; 10 s each.
  */
 import * as fs from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -39,17 +39,17 @@ const FILE_MODE = 0o644;
 export interface ProjectQuotasOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Where `projects` and `projid` are. Default: /etc. */
+  /** Directory of `projects` and `projid`. Default: /etc. */
   readonly etcDir?: string;
-  /** Default: the mounts of this process. */
+  /** Reads the mounts. Default: those of this process. */
   readonly readMounts?: () => Promise<readonly MountEntry[]>;
-  /** What xfs_quota(8) says to commands about a file system. Default: that program. */
+  /** Runs xfs_quota(8) commands on a file system. Default: that program. */
   readonly ask?: AskTool;
 }
 
 type AskTool = (mount: MountEntry, commands: readonly string[], signal: AbortSignal) => Promise<string>;
 
-/** What was assigned, for as long as the kubelet runs. */
+/** Assigned quotas, kept while the kubelet runs. */
 interface Assigned {
   readonly id: number;
   readonly mount: MountEntry;
@@ -57,7 +57,7 @@ interface Assigned {
 
 type Ask = (mount: MountEntry, ...commands: readonly string[]) => Promise<string>;
 
-/** Makes the port. */
+/** Creates the port. */
 export function createProjectQuotas(options: ProjectQuotasOptions): Quotas {
   const { clock, log, etcDir = "/etc", readMounts = readMountTable, ask: askTool = askXfsQuota } = options;
   const assigned = new Map<string, Assigned>();
@@ -84,7 +84,7 @@ export function createProjectQuotas(options: ProjectQuotasOptions): Quotas {
     const mount = mountHolding(await readMounts(), await fs.realpath(top).catch(() => top));
     for (const { id, directory } of gone) {
       assigned.delete(directory);
-      // A limit that stays is felt by nobody.
+      // A limit that stays behind affects no pod.
       if (mount !== undefined) await ask(mount, clearCommand(id)).catch(() => {});
     }
     await writeFiles(paths, left, files);
@@ -122,7 +122,7 @@ async function askXfsQuota(mount: MountEntry, commands: readonly string[], signa
   }
 }
 
-/** The first id that the file system has no files of. */
+/** Returns the first id without files on the file system. */
 async function firstUnused(ids: readonly number[], mount: MountEntry, ask: Ask): Promise<number> {
   for (const id of ids) {
     const used = usageOf(await ask(mount, ...usageCommands(id)));
@@ -148,7 +148,7 @@ async function readPlain(path: string): Promise<string> {
   throw kubeletError("Io", `${path} exists but is not a plain file, cannot continue`);
 }
 
-/** Names before directories: one that is not named yet gets none. */
+/** Writes names before directories, so that a directory without a name gets none. */
 async function writeFiles(paths: Paths, files: ProjectFiles, before: ProjectFiles): Promise<void> {
   for (const name of ["projid", "projects"] as const) {
     if (files[name] === before[name]) continue;

@@ -1,7 +1,7 @@
 /**
- * The Cgroups port as slices of systemd: it makes and removes the units and is told their limits, which are written to
- * the cgroup files as well, since there is no property for everything. Keeps no state. Bounds: a unit has 30 seconds to
- * start and to stop. Counterpart: cgroup managers of opencontainers/cgroups/systemd, for slices.
+ * The Cgroups port as systemd slices: systemd creates and removes the units and receives their limits, which are also
+ * written to the cgroup files, because some have no property. Keeps no state. Bounds: 30 seconds for a unit to start
+ * and to stop. Upstream: opencontainers/cgroups/systemd, for slices.
  */
 import {
   catchError,
@@ -31,7 +31,7 @@ import type { Cgroups } from "../ports/cgroup.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Systemd } from "../ports/systemd.ts";
 
-/** What it is made of. */
+/** Dependencies of the port. */
 export interface SystemdCgroupsOptions {
   readonly systemd: Systemd;
   readonly host: SystemdHost;
@@ -42,22 +42,25 @@ export interface SystemdCgroupsOptions {
 
 const FIRST_POLL_MS = 20;
 const LONGEST_POLL_MS = 1_000;
-/** 30 seconds at these paces, as long as upstream waits for a job. */
+/** Polling intervals, 30 seconds in total, as long as upstream waits for a job. */
 const POLLS = 35;
 
 const runs = (state: string): boolean => state === "active";
 const hasEnded = (state: string): boolean => state === "inactive" || state === "failed";
 
-/** Cgroups of a node whose cgroups are systemd's. Errors: those of `systemd` and `files`, and DeadlineExceeded. */
+/**
+ * Creates the cgroups of a node with the systemd cgroup driver. Errors: those of `systemd` and `files`, and
+ * DeadlineExceeded.
+ */
 export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgroupsOptions): Cgroups {
   const forget = (unit: string): Observable<never> =>
     systemd.resetFailedUnit(unit).pipe(
       ignoreElements(),
-      // Only what failed can be forgotten.
+      // systemd can only reset failed units.
       orElse(() => EMPTY),
     );
 
-  /** Completes once `isDone`; `verb` is what systemd is to do. */
+  /** Completes when `isDone`; `verb` names the operation of systemd in errors. */
   const settled = (unit: string, verb: string, isDone: (state: string) => boolean, polls = 0): Observable<never> =>
     systemd.unitState(unit).pipe(
       switchMap((state) => {
@@ -74,7 +77,7 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
       }),
     );
 
-  /** A unit that is there, because of a unit file, a child or an earlier life, is started as it is. */
+  /** Starts an existing unit unchanged; it exists because of a unit file, a child or an earlier kubelet. */
   const startKnown = (unit: string, refused: unknown): Observable<never> =>
     systemd.unitState(unit).pipe(
       switchMap((state) => {
@@ -87,7 +90,10 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
       ignoreElements(),
     );
 
-  /** Made with its limits, or told them if it is there: systemd has no word for both, and a start is not to wait. */
+  /**
+   * Creates the unit with its limits, or sets them on an existing unit. systemd has no single call for both, and a
+   * start must not wait.
+   */
   const ensureUnit = (name: string, unit: string, limits: readonly UnitProperty[]): Observable<never> =>
     systemd.startTransientUnit(unit, [...sliceProperties(name, host), ...limits]).pipe(
       ignoreElements(),
@@ -105,7 +111,7 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
   const stop = (unit: string): Observable<never> =>
     concat(
       systemd.stopUnit(unit).pipe(
-        // It may have gone by itself.
+        // The unit may have stopped on its own.
         catchError((refused: unknown) =>
           systemd.unitState(unit).pipe(switchMap((state) => (hasEnded(state) ? EMPTY : throwError(() => refused)))),
         ),
@@ -129,7 +135,7 @@ export function createSystemdCgroups({ systemd, host, files, clock }: SystemdCgr
         const path = slicePath(name);
         const { properties, limits } = sliceLimits(resources, host);
         const told = properties.length === 0 ? EMPTY : systemd.setUnitProperties(sliceUnit(name), properties);
-        // Without limits nothing is written: systemd hears of a unit only once its cgroup is known to be there.
+        // Without limits nothing is written: systemd is called only for a cgroup that is known to exist.
         return concat(files.update(path, {}), told, files.update(path, limits)).pipe(ignoreElements());
       }),
     destroy: (name): Call<void> =>

@@ -1,6 +1,6 @@
 /**
- * All lanes to one API server: connections of their own each, rates as the configuration has them. Owns them; a client
- * certificate, or the authority of the server, is replaced on all at once.
+ * All lanes to one API server, each with its own connections and its configured rate limit. Owns the lanes; replaces
+ * a client certificate or the server's CA on all of them at once.
  */
 import { defer, tap } from "rxjs";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
@@ -12,7 +12,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { type ApiAuthorization, type ApiObserver, createApiServer } from "./createApiServer.ts";
 import { createTransport } from "./transport.ts";
 
-/** Requests per second, and at once; a rate of 0 or less is none. */
+/** Requests per second and burst; a rate of 0 or less disables the limit. */
 export interface ApiRate {
   readonly qps: number;
   readonly burst: number;
@@ -20,38 +20,38 @@ export interface ApiRate {
 
 export interface ApiLanesOptions {
   readonly endpoint: ApiEndpoint;
-  /** The client certificate to begin with. */
+  /** The initial client certificate. */
   readonly identity: TlsIdentity | undefined;
   readonly authorization: ApiAuthorization;
   /**
-   * Of pods and objects together: `kubeAPIQPS` and `kubeAPIBurst`. Differs from upstream: reviews of tokens and those of
-   * access have this rate each for themselves, so that strangers with tokens delay no pod.
+   * Rate of pods and objects together: `kubeAPIQPS` and `kubeAPIBurst`. Differs from upstream: token reviews and
+   * access reviews each have a separate limit of this rate, so that strangers with tokens delay no pod.
    */
   readonly rate: ApiRate;
   /** `eventRecordQPS` and `eventBurst`. */
   readonly eventRate: ApiRate;
-  /** How long a heartbeat may take: a late one is worth less than the next. */
+  /** Deadline of a heartbeat: a late heartbeat is worth less than the next one. */
   readonly heartbeatDeadlineMs: number;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly observer: ApiObserver;
 }
 
-/** The lanes, and hands on their connections. */
+/** The lanes, and the functions that replace their connections. */
 export interface ApiConnection {
   readonly lanes: ApiLanes;
-  /** New connections with this certificate; calls under way end on the old ones, watches begin anew. */
+  /** Opens new connections with this certificate; calls in flight finish on the old ones, watches restart. */
   useIdentity(identity: TlsIdentity | undefined): void;
-  /** New connections to servers of this authority (PEM), in the same way. */
+  /** Opens new connections to servers of this CA (PEM), in the same way. */
   useAuthority(certificateAuthority: string): void;
-  /** Ends everything under way. */
+  /** Cancels all calls in flight. */
   close(): void;
 }
 
 const CALL_DEADLINE_MS = 30_000;
 const NO_LIMIT = { qps: 0, burst: 1 };
 
-/** Opens the lanes; nothing is sent before the first call. */
+/** Creates the lanes; sends no request before the first call. */
 export function createApiLanes(options: ApiLanesOptions): ApiConnection {
   const { endpoint, identity, authorization, userAgent, clock, observer } = options;
   const transports = {

@@ -1,4 +1,4 @@
-/** The verbs of the port as HTTP requests: path, query, body. Nothing is sent here. */
+/** Converts the verbs of the port to HTTP requests: path, query, body. Sends no requests. */
 import { API_RESOURCES, type ApiObjects, type ApiResourceName, apiVersionOf } from "../../core/api/apiResources.ts";
 import { kubeletError } from "../../core/errors.ts";
 import type {
@@ -11,7 +11,7 @@ import type {
   ObjectRef,
 } from "../../ports/apiServer.ts";
 
-/** One request. */
+/** An HTTP request. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path and query, below the server's base URL. */
@@ -22,7 +22,7 @@ export interface ApiRequest {
 
 const JSON_TYPE = "application/json";
 
-/** The path of all objects of a resource, in a namespace or everywhere. */
+/** Returns the path of all objects of a resource, in one namespace or all. */
 function collection(resource: ApiResourceName, namespace: string | undefined): string {
   const { group, version, namespaced } = API_RESOURCES[resource];
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -30,7 +30,7 @@ function collection(resource: ApiResourceName, namespace: string | undefined): s
   return `${root}${scope}/${resource}`;
 }
 
-/** The path of one object. Throws InvalidArgument for a name that would make another path of it. */
+/** Returns the path of one object. Throws InvalidArgument for a name that would change the path. */
 function single(resource: ApiResourceName, { namespace = "", name }: ObjectRef, subresource?: string): string {
   const needed = API_RESOURCES[resource].namespaced ? [namespace, name] : [name];
   if (needed.some((part) => part === "" || part === "." || part === "..")) {
@@ -64,7 +64,7 @@ const refOf = (object: ApiObjects[ApiResourceName]): ObjectRef => {
   return namespace === undefined ? { name } : { namespace, name };
 };
 
-/** A get. */
+/** Builds a get. */
 export const getRequest = (
   resource: ApiResourceName,
   ref: ObjectRef,
@@ -74,14 +74,14 @@ export const getRequest = (
   path: withQuery(single(resource, ref), { resourceVersion }),
 });
 
-/** A list. */
+/** Builds a list. */
 export const listRequest = (resource: ApiResourceName, options: ApiListOptions): ApiRequest => {
   const { namespace, resourceVersion, resourceVersionMatch, limit, continue: token } = options;
   const page = { resourceVersion, resourceVersionMatch, limit, continue: token };
   return { method: "GET", path: withQuery(collection(resource, namespace), { ...selectors(options), ...page }) };
 };
 
-/** A watch. */
+/** Builds a watch. */
 export const watchRequest = (resource: ApiResourceName, options: ApiWatchOptions): ApiRequest => {
   const { namespace, resourceVersion, allowWatchBookmarks, sendInitialEvents, timeoutSeconds } = options;
   const query = {
@@ -95,7 +95,7 @@ export const watchRequest = (resource: ApiResourceName, options: ApiWatchOptions
   return { method: "GET", path: withQuery(collection(resource, namespace), query) };
 };
 
-/** A create. */
+/** Builds a create. */
 export const createRequest = <R extends ApiResourceName>(resource: R, object: ApiObjects[R]): ApiRequest => ({
   method: "POST",
   path: collection(resource, object.metadata?.namespace),
@@ -103,7 +103,7 @@ export const createRequest = <R extends ApiResourceName>(resource: R, object: Ap
   body: typed(resource, object),
 });
 
-/** A create of what belongs to an object: its binding, eviction or token. */
+/** Builds a create of a subresource: binding, eviction or token. */
 export const subresourceRequest = (name: string, ref: ObjectRef, kind: string, body: object): ApiRequest => {
   const [resource = "", subresource = ""] = name.split("/");
   const typedBody = { apiVersion: SUBRESOURCE_VERSIONS[kind], kind, ...body };
@@ -121,7 +121,7 @@ const SUBRESOURCE_VERSIONS: Readonly<Record<string, string>> = {
   TokenRequest: "authentication.k8s.io/v1",
 };
 
-/** An update by the whole object. */
+/** Builds an update with the whole object. */
 export const updateRequest = <R extends ApiResourceName>(
   resource: R,
   object: ApiObjects[R],
@@ -133,7 +133,7 @@ export const updateRequest = <R extends ApiResourceName>(
   body: typed(resource, object),
 });
 
-/** A patch, by its own content type. */
+/** Builds a patch with its content type. */
 export const patchRequest = (
   resource: ApiResourceName,
   ref: ObjectRef,
@@ -146,7 +146,7 @@ export const patchRequest = (
   body: JSON.stringify(patch.body),
 });
 
-/** A deletion; its options are its body. */
+/** Builds a delete, whose options are its body. */
 export const deleteRequest = (resource: ApiResourceName, ref: ObjectRef, options: ApiDeleteOptions): ApiRequest => {
   const { deadlineMs: _deadline, ...body } = options;
   return {

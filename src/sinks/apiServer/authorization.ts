@@ -1,4 +1,4 @@
-/** How requests prove who sends them, kept fresh while it is used. */
+/** Credentials of API requests, refreshed while they are in use. */
 import { of } from "rxjs";
 import type { ApiProof } from "../../core/api/clientConfig.ts";
 import type { ApiAuthorization } from "./createApiServer.ts";
@@ -10,7 +10,7 @@ const always = (headers: Readonly<Record<string, string>>): ApiAuthorization => 
   rejected: () => {},
 });
 
-/** Makes what the configuration asks for. */
+/** Creates the credentials that the configuration selects. */
 export function createAuthorization(proof: ApiProof, options: AuthorizationOptions): ApiAuthorization {
   switch (proof.kind) {
     case "none":

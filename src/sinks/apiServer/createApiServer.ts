@@ -1,6 +1,7 @@
 /**
- * The ApiServer port over HTTP: one lane to a real API server. Keeps nothing but its connections. Bounds: each call has
- * a deadline, rate and waiting included; a watch ends with its subscription. Counterpart: client-go's rest.Request.
+ * The ApiServer port over HTTP: one lane to a real API server. Owns only its connections. Bounds: each call has a
+ * deadline that includes rate limiting and waiting; a watch ends with its subscription. Upstream: client-go's
+ * rest.Request.
  */
 import { catchError, defer, map, type Observable, switchMap, tap, throwError } from "rxjs";
 import { answerError } from "../../core/api/apiAnswer.ts";
@@ -27,45 +28,45 @@ import {
 import { type HttpAnswer, type Transport, wholeAnswer } from "./transport.ts";
 import { watchEvents } from "./watchEvents.ts";
 
-/** How requests prove who sends them. */
+/** The credentials of requests. */
 export interface ApiAuthorization {
-  /** Headers of the next request. Errors: when there is nothing to prove it with. */
+  /** Returns the headers of the next request. Errors: no credentials are available. */
   headers(): Call<Readonly<Record<string, string>>>;
-  /** The server did not know us by the last ones. */
+  /** Called when the server rejected the last credentials (Unauthorized). */
   rejected(): void;
 }
 
-/** One request that ended, for metrics and the log. */
+/** A finished request, for metrics and the log. */
 export interface ApiRequestRecord {
   /** HTTP method. */
   readonly method: string;
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string;
   /** `host:port` of the server. */
   readonly host: string;
-  /** Of the answer; undefined: there was none. */
+  /** Status code of the response; undefined without a response. */
   readonly code: number | undefined;
-  /** Of requests with one answer; a watch has neither length nor sizes. */
+  /** Set for requests with one response; a watch has neither duration nor sizes. */
   readonly call?: { readonly durationMs: number; readonly requestBytes: number; readonly responseBytes: number };
 }
 
-/** What metrics are made of. */
+/** The measurements behind the metrics. */
 export interface ApiObserver {
   onRequest(record: ApiRequestRecord): void;
-  /** How long a request waited for its turn under the rate. */
+  /** Time a request waited for the rate limiter. */
   onTurn(method: string, host: string, waitedMs: number): void;
 }
 
 export interface ApiServerOptions {
   readonly transport: Transport;
   readonly authorization: ApiAuthorization;
-  /** The rate of the lane. */
+  /** The rate limit of the lane. */
   readonly bucket: TokenBucket;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Of calls that bring none. */
+  /** Deadline of calls without one. */
   readonly deadlineMs: number;
-  /** A call without answer in time says that the connection is dead. Only for a lane of short calls. */
+  /** Treats a call that times out as a sign of a dead connection. Only for a lane of short calls. */
   readonly reconnectsAfterDeadline?: boolean;
   readonly observer: ApiObserver;
 }
@@ -76,7 +77,7 @@ const SUBRESOURCE_KINDS: Readonly<Record<keyof ApiSubresources, string>> = {
   "serviceaccounts/token": "TokenRequest",
 };
 
-/** Makes the port of a lane. */
+/** Creates the port of a lane. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { transport, clock, observer } = options;
   const call = <T>(make: () => ApiRequest, { deadlineMs = options.deadlineMs }: CallOptions = {}): Call<T> =>
@@ -96,7 +97,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     get: (resource, ref, given) => call(() => getRequest(resource, ref, given ?? {}), given),
     list: <R extends ApiResourceName>(resource: R, given = {}) =>
       call<ApiList<ApiObjects[R]>>(() => listRequest(resource, given), given).pipe(
-        // An empty list of Go is null.
+        // Go encodes an empty list as null.
         map((list) => ({ ...list, items: list.items ?? [] })),
       ),
     watch: <R extends ApiResourceName>(resource: R, given = {}) =>
@@ -124,7 +125,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         () => subresourceRequest(name, ref, SUBRESOURCE_KINDS[name], body),
         given,
       ).pipe(
-        // Bindings and evictions are answered with a mere success.
+        // The server answers bindings and evictions with a plain success Status.
         map((answer) => (answer.kind === "Status" ? body : (answer as ApiSubresources[S]))),
       ),
   };
@@ -132,7 +133,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 
 const nameOf = ({ host }: Transport, { method, path }: ApiRequest): string => `${method} ${host}${path}`;
 
-/** Waits for the turn of a request, then says with which headers it goes. */
+/** Waits for the rate limiter, then returns the headers of the request. */
 function authorized(
   { bucket, clock, transport, authorization, userAgent, observer }: ApiServerOptions,
   { method, contentType }: ApiRequest,
@@ -172,7 +173,7 @@ function answered(
     );
   });
   return sent$.pipe(
-    // A connection that was kept may be closed by the other side just now: a read is asked once more.
+    // The server may have just closed a kept-alive connection, so a read is retried once.
     catchError((thrown: unknown) => (isBrokenRead(method, thrown) ? sent$ : throwError(() => thrown))),
     tap(({ status }) => {
       if (status === 401) authorization.rejected();

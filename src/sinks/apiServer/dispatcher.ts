@@ -1,6 +1,6 @@
 /**
- * Connections of one lane to the API server, by undici: HTTP/2 where the server speaks it, as client-go, so that all
- * watches share one connection; else HTTP/1.1, one connection for each request under way.
+ * Connections of one lane to the API server, on undici: HTTP/2 if the server supports it, as client-go, so that all
+ * watches share one connection; otherwise HTTP/1.1 with one connection per request in flight.
  */
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { ApiEndpoint, TlsIdentity } from "../../core/api/clientConfig.ts";
@@ -10,17 +10,17 @@ import { watchLiveness } from "./liveness.ts";
 
 type Connect = ReturnType<typeof buildConnector>;
 
-/** Of requests under way: beyond that they wait. With HTTP/2 it is one connection per 250 of them. */
+/** Bound on requests in flight; further requests wait. HTTP/2 opens one connection per 250 of them. */
 const MAX_CONNECTIONS = 256;
 const MAX_STREAMS = 250;
-/** As Go's transport: how long a connection is made, and kept without use. */
+/** Connect and idle timeouts of Go's transport. */
 const DIAL_MS = 30_000;
 const IDLE_MS = 90_000;
-/** The kernel asks after a silent peer this often; HTTP/2 asks too, because data on its way stops the kernel's asking. */
+/** Interval of TCP keep-alive probes; HTTP/2 pings as well, because data in flight suspends the kernel's probes. */
 const KEEP_ALIVE_MS = 30_000;
 const PING_MS = 30_000;
 
-/** What connections are made with. */
+/** Credentials and trust of connections. */
 export interface DispatcherOptions {
   readonly endpoint: ApiEndpoint;
   readonly identity: TlsIdentity | undefined;
@@ -36,7 +36,7 @@ const watched =
       callback(...made);
     });
 
-/** Makes the connections of a lane; none is opened before the first request. */
+/** Creates the connections of a lane; opens none before the first request. */
 export function createDispatcher({ endpoint, identity, clock }: DispatcherOptions): Dispatcher {
   resetStreamsAtOnce();
   const { server, certificateAuthority, tlsServerName, insecureSkipTlsVerify, proxyUrl } = endpoint;
@@ -62,7 +62,7 @@ export function createDispatcher({ endpoint, identity, clock }: DispatcherOption
     ...pool,
     uri: proxyUrl,
     requestTls: tls,
-    // The agent knows how to go through its proxy; what it makes is watched like any other connection.
+    // The agent connects through its proxy; the connections it makes are monitored like all others.
     factory: (target, options) => {
       const { connect } = options as { readonly connect: Connect };
       return new Pool(target, { ...options, ...pool, connect: watched(connect, clock) });

@@ -1,4 +1,4 @@
-/** The proxy the environment asks for, by the rules of Go's net/http: HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+/** The proxy configured in the environment, by the rules of Go's net/http: HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -18,7 +18,7 @@ function isInNetwork(host: string, network: string): boolean {
   return list.check(host, family);
 }
 
-/** Whether an entry of NO_PROXY means the host: an address, a network, a domain and what is below it, or all. */
+/** Returns whether a NO_PROXY entry matches the host: an address, a network, a domain with its subdomains, or all. */
 function isMeant(entry: string, host: string, port: string): boolean {
   if (entry === "*") return true;
   if (entry.includes("/")) return isInNetwork(host, entry);
@@ -29,7 +29,7 @@ function isMeant(entry: string, host: string, port: string): boolean {
   return isIP(host) === 0 && host.endsWith(`.${domain}`);
 }
 
-/** URL of the proxy to `server`; undefined: none. One without a scheme is of HTTP. */
+/** Returns the URL of the proxy to `server`; undefined without a proxy. A URL without a scheme means HTTP. */
 export function environmentProxy(server: string, env: Environment): string | undefined {
   const url = new URL(server);
   const proxy = variable(env, url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY");

@@ -1,6 +1,7 @@
 /**
- * Credentials of an exec plugin: run when there are none, when they are over, and after the server refused them. Owns
- * the last ones. Bound: one run at a time, for all who wait, of at most RUN_MS. Upstream: client-go's exec plugin.
+ * Credentials of an exec plugin, which runs when there are none, when they have expired, and after the server
+ * rejected them. Owns the current credentials. Bound: one run at a time, shared by all requests, of at most RUN_MS.
+ * Upstream: client-go's exec plugin.
  */
 import { execFile, type ExecFileException } from "node:child_process";
 import { defer, finalize, map, type Observable, of, share } from "rxjs";
@@ -15,16 +16,16 @@ import type { ApiAuthorization } from "./createApiServer.ts";
 
 export interface AuthorizationOptions {
   readonly clock: Clock;
-  /** A plugin gave a client certificate: connections are made with it from now on. */
+  /** Called with a client certificate from the plugin; new connections use it. */
   onIdentity(identity: TlsIdentity): void;
 }
 
 const RUN_MS = 60_000;
 const MAX_PRINTED_BYTES = 1024 * 1024;
-/** Of what the plugin complains, its last words are told. */
+/** Bound on the end of the plugin's stderr that an error quotes. */
 const MAX_TOLD = 500;
 
-/** Makes the credentials of a plugin; it is first run for the first request. */
+/** Creates the credentials of a plugin, which first runs for the first request. */
 export function execAuthorization(plugin: ExecPlugin, { clock, onIdentity }: AuthorizationOptions): ApiAuthorization {
   let last: ExecCredential | undefined;
   let running: Observable<ExecCredential> | undefined;
@@ -62,13 +63,13 @@ export function execAuthorization(plugin: ExecPlugin, { clock, onIdentity }: Aut
   };
 }
 
-/** Never the message of Node: it repeats the arguments of a plugin that was killed, which may be secrets. */
+/** Leaves out Node's message: it repeats the arguments of a killed plugin, which may be secrets. */
 const exitText = ({ code, signal }: ExecFileException): string => {
   if (typeof code === "number") return `it ended with code ${code}`;
   return signal ? `it was ended by ${signal}` : `it could not be run: ${code ?? "unknown error"}`;
 };
 
-/** What the plugin prints. Rejects with its failure in a sentence. */
+/** Returns the output of the plugin. Rejects with its failure as a sentence. */
 function printedBy(plugin: ExecPlugin, signal: AbortSignal): Promise<string> {
   const { command, args, env, installHint } = plugin;
   const options = {
@@ -89,7 +90,7 @@ function printedBy(plugin: ExecPlugin, signal: AbortSignal): Promise<string> {
       const text = `exec plugin ${command}: ${why}${words === "" ? "" : `: ${words}`}${hint}`;
       reject(kubeletError("PermissionDenied", text));
     });
-    // There is nobody to ask.
+    // Close stdin: no user is present to answer prompts.
     child.stdin?.end();
   });
 }

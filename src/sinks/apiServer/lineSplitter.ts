@@ -1,17 +1,17 @@
-/** Bytes of a stream as lines of text. Bound: one unfinished line of `maxBytes`. */
+/** Splits a byte stream into lines of text. Bound: one unfinished line of `maxBytes`. */
 import { kubeletError } from "../../core/errors.ts";
 
-/** What is left of a line between two pieces. */
+/** The unfinished line between two chunks. */
 export interface LineSplitter {
-  /** The lines that are complete with this piece. Throws ResourceExhausted for one that is too long. */
+  /** Returns the lines that this chunk completes. Throws ResourceExhausted for a line that is too long. */
   push(piece: Buffer): readonly string[];
-  /** Bytes of the line that is not complete. */
+  /** Bytes of the unfinished line. */
   readonly unfinishedBytes: number;
 }
 
 const NEWLINE = 0x0a;
 
-/** Makes a splitter. Lines end in a newline, which is no part of them; empty ones are left out. */
+/** Creates a splitter. It removes the newline of each line and skips empty lines. */
 export function createLineSplitter(maxBytes: number): LineSplitter {
   let begun: Buffer[] = [];
   let begunBytes = 0;

@@ -1,15 +1,15 @@
-/** Notices peers that went away without a word: connections of HTTP/2 on which not even a ping comes back. */
+/** Detects dead peers: HTTP/2 connections on which not even a ping is answered. */
 import type { Socket } from "node:net";
 import type { SchedulerAction } from "rxjs";
 import type { Clock } from "../../ports/clock.ts";
 
-/** A live peer answers a ping, sent every 30 s, within 15 s; as client-go's HTTP/2 health check. */
+/** A live peer answers a ping, sent every 30 s, within 15 s, as in client-go's HTTP/2 health check. */
 export const SILENCE_MS = 45_000;
 const LOOK_MS = 5_000;
 
 /**
- * Destroys the connection once nothing came for SILENCE_MS; everything under way on it fails then. HTTP/1.1 is left
- * alone: its peers may be silent, and the kernel's keep-alive finds dead ones. Bound: one timer, until it is closed.
+ * Destroys the connection when no data arrived for SILENCE_MS, which fails all its requests. Ignores HTTP/1.1, whose
+ * peers may be silent; the kernel's keep-alive finds the dead ones. Bound: one timer per connection, until it closes.
  */
 export function watchLiveness(socket: Socket & { readonly alpnProtocol?: unknown }, clock: Clock): void {
   if (socket.alpnProtocol !== "h2") return;

@@ -1,4 +1,7 @@
-/** A bearer token from a file that somebody rotates. Owns the last token. Upstream: client-go's cachingTokenSource. */
+/**
+ * A bearer token from a file that is rotated externally. Owns the current token. Upstream: client-go's
+ * cachingTokenSource.
+ */
 import { catchError, map, of, throwError } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
 import { ioError } from "../../core/ioError.ts";
@@ -7,10 +10,10 @@ import { fromCall } from "../../operators/fromCall.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ApiAuthorization } from "./createApiServer.ts";
 
-/** A token is read again when it is older than this: a minute, less ten seconds to be early. */
+/** Maximum age of a token before it is read again: a minute, less a margin of ten seconds. */
 const FRESH_MS = 50_000;
 
-/** Reads the file with the first request after FRESH_MS. One that cannot be read keeps the last token in use. */
+/** Reads the file with the first request after FRESH_MS. If the file is unreadable, the current token stays in use. */
 export function tokenFileAuthorization(file: string, clock: Clock): ApiAuthorization {
   let last: { readonly headers: Readonly<Record<string, string>>; readonly readAt: number } | undefined;
   const read = async (): Promise<string> => {

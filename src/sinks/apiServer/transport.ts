@@ -1,6 +1,6 @@
 /**
- * HTTP exchanges with the API server over the connections of one lane. Owns those connections and the identity they are
- * made with; a new identity means new connections, and an end to watches on the old ones.
+ * HTTP exchanges with the API server over the connections of one lane. Owns the connections and their client
+ * identity; a new identity opens new connections and ends the watches on the old ones.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { Observable, Subject } from "rxjs";
@@ -15,14 +15,14 @@ import type { ApiRequest } from "./apiRequests.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { transportError } from "./transportError.ts";
 
-/** A whole answer. */
+/** A complete response. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** What is heard of an exchange, in this order; `failed` ends it wherever it is. */
+/** Callbacks of an exchange, in this order; `failed` may end it at any point. */
 export interface ExchangeListener {
   head(status: number, headers: IncomingHttpHeaders): void;
   data(piece: Buffer): void;
@@ -30,12 +30,12 @@ export interface ExchangeListener {
   failed(error: unknown): void;
 }
 
-/** A hand on an exchange. */
+/** Controls an exchange. */
 export interface Exchange {
-  /** No more data is read from the connection until `resume`. */
+  /** Stops reading from the connection until `resume`. */
   pause(): void;
   resume(): void;
-  /** Ends it; nothing is heard any more. */
+  /** Aborts the exchange; no callback runs afterwards. */
   abort(): void;
 }
 
@@ -43,22 +43,22 @@ export interface Exchange {
 export interface Transport {
   /** `host:port` of the server. */
   readonly host: string;
-  /** Sends a request. `headMs`: how long until the head of the answer; 0: no bound. */
+  /** Sends a request. `headMs` bounds the wait for the head of the response; 0 is unbounded. */
   exchange(
     request: ApiRequest,
     headers: Readonly<Record<string, string>>,
     headMs: number,
     to: ExchangeListener,
   ): Exchange;
-  /** Emits when connections are replaced: what lasts long should begin anew. */
+  /** Emits when connections are replaced: long-lived requests should restart. */
   readonly replaced$: Observable<void>;
-  /** New connections from now on, made with this identity. */
+  /** Opens new connections from now on, with this identity. */
   useIdentity(identity: TlsIdentity | undefined): void;
-  /** New connections from now on, to servers of this authority (PEM). */
+  /** Opens new connections from now on, to servers of this CA (PEM). */
   useAuthority(certificateAuthority: string): void;
-  /** New connections from now on; the old ones end at once. */
+  /** Opens new connections from now on and closes the old ones at once. */
   reconnect(): void;
-  /** Ends everything. */
+  /** Closes everything. */
   close(): void;
 }
 
@@ -68,7 +68,7 @@ export interface TransportOptions {
   readonly clock: Clock;
 }
 
-/** Opens a lane; nothing is sent yet. */
+/** Creates a lane; sends no request yet. */
 export function createTransport({ endpoint, clock, ...given }: TransportOptions): Transport {
   const { host, pathname } = new URL(endpoint.server);
   const { origin } = new URL(endpoint.server);
@@ -92,7 +92,7 @@ export function createTransport({ endpoint, clock, ...given }: TransportOptions)
     useIdentity(next) {
       if (next?.certificate === identity?.certificate && next?.key === identity?.key) return;
       identity = next;
-      // Calls under way end as they would have.
+      // Calls in flight end normally.
       replace((old) => old.close(() => {}));
     },
     useAuthority(next) {
@@ -158,12 +158,12 @@ function startExchange(
   };
 }
 
-/** An answer larger than this is refused: far more than a page of the largest objects. */
+/** Largest response: far more than a page of the largest objects. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 /**
- * A request with its whole answer, whatever its code. Cancels: aborts it. Errors: Unavailable when there is no answer,
- * ResourceExhausted for one without end. Bound: MAX_ANSWER_BYTES.
+ * Sends a request and returns its complete response, whatever its status code. Cancels: aborts the request. Errors:
+ * Unavailable without a response, ResourceExhausted for an oversized response. Bound: MAX_ANSWER_BYTES.
  */
 export const wholeAnswer = (
   transport: Transport,

@@ -1,4 +1,4 @@
-/** What went wrong between us and the API server, as KubeletErrors. */
+/** Converts failures between client and API server to KubeletErrors. */
 import { isKubeletError, type KubeletError, kubeletError } from "../../core/errors.ts";
 import { rethrowInvariant } from "../../core/invariant.ts";
 import { errnoOf } from "../../core/ioError.ts";
@@ -14,10 +14,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "connection timed out",
 };
 
-/** Several addresses tried and all failed: the first failure speaks for all. */
+/** Returns the first failure when several addresses were tried and all failed. */
 const firstOf = (thrown: unknown): unknown => (thrown instanceof AggregateError ? thrown.errors[0] : thrown);
 
-/** The failure of a request, named by `what`; its cause has the errno. */
+/** Converts the failure of the request `what`; the errno is in its cause. */
 export function transportError(what: string, thrown: unknown): KubeletError {
   rethrowInvariant(thrown);
   if (isKubeletError(thrown)) return thrown;
@@ -25,6 +25,6 @@ export function transportError(what: string, thrown: unknown): KubeletError {
   const errno = errnoOf(first);
   const message = first instanceof Error ? first.message : String(first);
   const code = errno === "UND_ERR_HEADERS_TIMEOUT" ? "DeadlineExceeded" : "Unavailable";
-  // Not as cause: that is the server's Status, and the server said nothing.
+  // The thrown error is not the `cause`, which is reserved for the server's Status; the server sent none.
   return kubeletError(code, `${what}: ${TEXTS[errno] ?? message}`);
 }

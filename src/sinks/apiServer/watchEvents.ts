@@ -1,6 +1,6 @@
 /**
- * A watch over HTTP as its events. Reads no more from the connection while events wait for their turn, so that a long
- * stream of them leaves the event loop free. Bounds: one piece of the connection's, one line of MAX_LINE_BYTES.
+ * The events of a watch over HTTP. Applies back-pressure to the connection while events wait for delivery, so that a
+ * long stream does not block the event loop. Bounds: one chunk of the connection, one line of MAX_LINE_BYTES.
  */
 import { Observable, type Subscription, takeUntil } from "rxjs";
 import { answerError } from "../../core/api/apiAnswer.ts";
@@ -13,16 +13,16 @@ import type { ApiRequest } from "./apiRequests.ts";
 import { createLineSplitter } from "./lineSplitter.ts";
 import type { Transport } from "./transport.ts";
 
-/** Far more than an object can have: requests end at 3 MiB. */
+/** Far more than the largest object: requests are limited to 3 MiB. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const MAX_REFUSAL_BYTES = 64 * 1024;
-/** Events told in one turn of the event loop. */
+/** Events delivered per turn of the event loop. */
 const EVENTS_PER_TURN = 100;
-/** A server begins to answer at once, even when there is nothing to tell. */
+/** A server sends its response head at once, even without events. */
 const HEAD_MS = 60_000;
 const TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]);
 
-/** Hears the code of the answer, or that there was none. */
+/** Receives the status code of the response, or undefined without one. */
 export type CodeListener = (code: number | undefined) => void;
 
 function eventOf(line: string): ApiWatchEvent<unknown> {
@@ -34,13 +34,13 @@ function eventOf(line: string): ApiWatchEvent<unknown> {
 }
 
 /**
- * The events of one request.
+ * Streams the events of one request.
  *
  *     pieces    -{a}\n{b}\n{---c}\n--|
  *     events    -(ab)----------c-----|
  *
- * Cancels: aborts the request. Errors: the refusal of the server; Unavailable when the connection breaks; Unknown for a
- * line that is no event. Completes with the answer, and when its connection is to be given up.
+ * Cancels: aborts the request. Errors: the rejection of the server; Unavailable when the connection breaks; Unknown
+ * for a malformed line. Completes with the response, and when its connection is replaced.
  */
 export const watchEvents = (
   transport: Transport,
@@ -67,7 +67,7 @@ export const watchEvents = (
       } else if (isAtEnd) subscriber.complete();
       else exchange?.resume();
     };
-    /** What a line, or what it led to, throws ends the watch. */
+    /** Ends the watch with any error that a line or its delivery throws. */
     const guarded = (work: () => void): void => {
       try {
         work();

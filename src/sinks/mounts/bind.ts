@@ -1,4 +1,4 @@
-/** Bind mounts by mount(8), and the way back when half of one failed. */
+/** Bind mounts with mount(8), and their rollback when a later step fails. */
 import { dirname, join, basename } from "node:path";
 import * as fs from "node:fs/promises";
 import { mountAt } from "../../core/mount/mountInfo.ts";
@@ -7,7 +7,7 @@ import { readMountTable } from "./mountTable.ts";
 import { runMount } from "./mountTool.ts";
 import type { RunTool } from "./mountTools.ts";
 
-/** What a bind remount takes away unless it is named again. */
+/** Options that a bind remount clears unless they are repeated. */
 const KEPT_FLAGS: ReadonlySet<string> = new Set([
   "nosuid",
   "nodev",
@@ -17,15 +17,15 @@ const KEPT_FLAGS: ReadonlySet<string> = new Set([
   "relatime",
   "nosymfollow",
 ]);
-/** Of taking back what was half done, whatever became of the call. */
+/** Deadline of the rollback, which runs even after the call was cancelled. */
 const UNDO_MS = 10_000;
 
 export interface Bind extends BindRequest {
-  /** Descriptor of what is bound, instead of the path `source`. */
+  /** Descriptor of the bind source, instead of the path `source`. */
   readonly descriptor?: number;
 }
 
-/** Binds; what cannot be made read-only is taken away again. */
+/** Binds; unmounts again if the mount cannot be made read-only. */
 export async function bind(request: Bind, run: RunTool): Promise<void> {
   const { source, target, readOnly, recursive, options = [], descriptor } = request;
   const from = descriptor === undefined ? source : "/proc/self/fd/3";
@@ -37,19 +37,19 @@ export async function bind(request: Bind, run: RunTool): Promise<void> {
   if (readOnly === true) await orUndo(target, run, () => makeReadOnly(target, run));
 }
 
-/** Takes away the mount just made when what follows fails. */
+/** Unmounts the new mount when a later step fails. */
 export async function orUndo(target: string, run: RunTool, follow: () => Promise<void>): Promise<void> {
   try {
     await follow();
   } catch (thrown) {
-    // The first failure is what counts; a mount that stays is found in the table.
+    // The first failure is reported; the mount table shows a mount that stays.
     const signal = AbortSignal.timeout(UNDO_MS);
     await unmount(target, false, (tool) => run(tool, signal)).catch(() => {});
     throw thrown;
   }
 }
 
-/** Makes a bind read-only: that mount alone, and as it is otherwise. */
+/** Makes one bind mount read-only and keeps its other options. */
 export async function makeReadOnly(target: string, run: RunTool): Promise<void> {
   const found = mountAt(await readMountTable(), await ownPlace(target));
   const kept = found?.options.filter((flag) => KEPT_FLAGS.has(flag)) ?? [];
@@ -58,12 +58,12 @@ export async function makeReadOnly(target: string, run: RunTool): Promise<void> 
   await run({ program: "mount", args, what: `make ${target} read-only` });
 }
 
-/** Where the table has what is mounted at a path: links on the way are followed, at its end not. */
+/** Returns the path under which the table lists a mount point: follows links in its parents, but not at its end. */
 export async function ownPlace(path: string): Promise<string> {
   return join(await fs.realpath(dirname(path)), basename(path));
 }
 
-/** Takes away the topmost mount there; none is fine, and so is a path that is not there. */
+/** Unmounts the topmost mount at a path; succeeds without a mount or a path. */
 export async function unmount(target: string, isLazy: boolean, run: RunTool): Promise<void> {
   const place = await ownPlace(target).catch(() => target);
   // umount(8) has no exit status for `not mounted`.

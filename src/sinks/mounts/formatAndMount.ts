@@ -1,4 +1,4 @@
-/** A block device is mounted: formatted first when it is blank, checked when it is not. */
+/** Mounts a block device: formats it first if it is blank, checks it otherwise. */
 import { toKubeletError, kubeletError } from "../../core/errors.ts";
 import { BLKID_NOTHING, blkidArgs, formatOf, FSCK_DAMAGED, mkfsArgs } from "../../core/mount/deviceFormat.ts";
 import type { MountRequest } from "../../ports/mounts.ts";
@@ -6,7 +6,7 @@ import type { Logger } from "../../ports/telemetry.ts";
 import { runMount } from "./mountTool.ts";
 import type { RunTool } from "./mountTools.ts";
 
-/** Formats or checks, and mounts; see the port. Errors have upstream's words. */
+/** Formats or checks the device and mounts it; see the port. Errors have upstream's wording. */
 export async function formatAndMount(request: MountRequest, run: RunTool, log: Logger): Promise<void> {
   const { source: device, target, fsType, options } = request;
   const isReadOnly = options.includes("ro");

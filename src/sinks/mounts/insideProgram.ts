@@ -1,7 +1,7 @@
 /**
- * The program that remoteInside.ts runs: one task in one remote volume, then one line of JSON. File descriptor 4 is the lock
- * that all tools of the kubelet inherit. On SIGTERM it kills its tools and itself: an exit would wait for the threads that a
- * dead server holds.
+ * The program that remoteInside.ts runs: performs one task in one remote volume and prints one line of JSON. File
+ * descriptor 4 is the lock that all tools of the kubelet inherit. On SIGTERM it kills its tools and itself, because a
+ * normal exit would wait for threads blocked by a dead server.
  */
 import { writeSync } from "node:fs";
 import { ioError } from "../../core/ioError.ts";
@@ -32,7 +32,7 @@ async function work(): Promise<InsideAnswer> {
   }
 }
 
-// The next kubelet knows by this name that it may end what this one left behind.
+// The next kubelet recognizes leftover processes, which it may kill, by this name.
 process.title = SUB_PATH_TOOL;
 process.once("SIGTERM", () => {
   abort.abort();

@@ -1,7 +1,7 @@
 /**
- * subPath on a real file system: links are followed first, in the open, then the place they led to is opened without
- * following any, and what is open is bound. Whoever swaps a name in between gets a Conflict, never another place. Volumes
- * of remote file systems are worked on in a process of their own; see remoteInside.ts.
+ * subPath on a real file system: resolves links first, then opens the result without following links, and binds the
+ * open file. Swapping a name in between gives a Conflict, never another target. A separate process handles volumes on
+ * remote file systems; see remoteInside.ts.
  */
 import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -19,7 +19,7 @@ const PARENT_MODE = 0o750;
 const FILE_MODE = 0o640;
 const PERMISSIONS = 0o7777;
 
-/** Binds what is in the volume; see the port. */
+/** Binds a path inside the volume; see the port. */
 export async function bindInside(request: BindInsideRequest, run: RunTool): Promise<void> {
   const { volumeRoot, subPath, target, readOnly = false } = request;
   const place = await placeOf(request);
@@ -35,7 +35,7 @@ export async function bindInside(request: BindInsideRequest, run: RunTool): Prom
   });
 }
 
-/** Where a volume is and what leads to the subPath in it, links followed. Throws when that is outside. */
+/** Resolves the volume and the subPath in it, following links. Throws if the result is outside the volume. */
 async function placeOf({ volumeRoot, subPath }: InsideVolume) {
   const fault = subPathFault(subPath);
   if (fault !== undefined) throw refused(volumeRoot, subPath, fault);
@@ -58,14 +58,14 @@ async function isThere(target: string, wanted: Identity, readOnly: boolean): Pro
   return isSame(wanted, await fs.lstat(target));
 }
 
-/** Nothing is mounted there afterwards, and what is left is no link. */
+/** Unmounts every mount stacked at a mount point. */
 async function clear(target: string, run: RunTool): Promise<void> {
   const place = await ownPlace(target).catch(() => target);
   const stacked = (await readMountTable()).filter(({ mountPoint }) => mountPoint === place);
   for (const _ of stacked) await unmount(target, false, run);
 }
 
-/** A mount point as what is to be seen there: of an earlier life it may be of the other kind. */
+/** Creates the mount point with the kind of its source; a leftover of an earlier kubelet may have the other kind. */
 async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
   await fs.mkdir(dirname(target), { recursive: true, mode: PARENT_MODE });
   const found = await fs.lstat(target).catch((thrown: unknown) => {
@@ -80,7 +80,7 @@ async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
 
 export type MakeInsideRequest = InsideVolume & { readonly mode?: number };
 
-/** Makes what is missing of a subPath; see the port. */
+/** Creates the missing part of a subPath; see the port. */
 export async function makeInside({ mode, volumeRoot, subPath }: MakeInsideRequest): Promise<void> {
   const fault = subPathFault(subPath);
   if (fault !== undefined) throw refused(volumeRoot, subPath, fault);
@@ -97,7 +97,7 @@ export async function makeInside({ mode, volumeRoot, subPath }: MakeInsideReques
       await fs.mkdir(nameIn(above, name), { mode: own });
       here = await openDirectory(nameIn(above, name));
       await above.close();
-      // Neither the umask nor a parent without setgid changes what was asked for.
+      // The umask and a parent without setgid must not change the requested mode.
       await fs.chmod(openedAt(here), own);
     }
   } finally {
@@ -105,7 +105,7 @@ export async function makeInside({ mode, volumeRoot, subPath }: MakeInsideReques
   }
 }
 
-/** The longest part of a path that is there, links followed, and the names after it. */
+/** Returns the longest existing part of a path, links followed, and the remaining names. */
 async function firstMissing(root: string, names: readonly string[]) {
   let existing = root;
   for (const [index, name] of names.entries()) {

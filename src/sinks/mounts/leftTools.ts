@@ -1,24 +1,24 @@
-/** Processes that hold a file open, found in /proc: tools for mounts that their kubelet left behind. */
+/** Finds processes that hold a file open, in /proc: mount tools that an earlier kubelet left running. */
 import { readFileSync } from "node:fs";
 import * as fs from "node:fs/promises";
 
-/** A process that is not ours. */
+/** A process of another kubelet. */
 export interface LeftTool {
   readonly pid: number;
-  /** Of the program, as the kernel has it. */
+  /** Name of the program as the kernel reports it. */
   readonly name: string;
   readonly args: readonly string[];
-  /** In clock ticks since the machine started; with the pid it names one process for good. */
+  /** Start time in clock ticks since boot; identifies a process together with its pid. */
   readonly startedAt: string;
 }
 
-/** The name of processes that work on a subPath; the kernel keeps 15 characters. */
+/** Process name of subPath helpers; the kernel keeps 15 characters. */
 export const SUB_PATH_TOOL = "rxlet-subpath";
 
-/** What the kubelet starts, and their helpers such as mount.nfs. A daemon that one of these began is none. */
+/** Programs that the kubelet starts, and their helpers such as mount.nfs. Daemons that these start are not included. */
 const TOOL = /^(u?mount(\..*)?|stat|rxlet-subpath)$/;
 
-/** Everybody else who has the file open. Reads links only: a look at what is open could hang. */
+/** Returns all other processes that have the file open. Reads links only, because stat of an open file could hang. */
 export async function holdersOf(file: string): Promise<readonly LeftTool[]> {
   const path = await fs.realpath(file);
   const found: LeftTool[] = [];
@@ -39,7 +39,7 @@ async function hasOpen(pid: number, path: string): Promise<boolean> {
   return false;
 }
 
-/** `/proc/PID/stat` is `PID (NAME) STATE ...`, the name may hold anything; the start is the 22nd word. */
+/** `/proc/PID/stat` is `PID (NAME) STATE ...`; the name may contain any character, the start time is the 22nd field. */
 function read(pid: number): LeftTool | undefined {
   try {
     const [, name = "", rest = ""] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? [];
@@ -52,15 +52,15 @@ function read(pid: number): LeftTool | undefined {
   }
 }
 
-/** The same process, not another one that got its pid. */
+/** Returns whether this is still the same process, and not another one with a reused pid. */
 export const isStillThere = ({ pid, startedAt }: LeftTool): boolean => read(pid)?.startedAt === startedAt;
 
-/** Kills a tool; a daemon or a kubelet is left alone. */
+/** Kills a tool, but never a daemon or a kubelet. */
 export function endLeftTool(tool: LeftTool): void {
   if (!TOOL.test(tool.name) || !isStillThere(tool)) return;
   try {
     process.kill(tool.pid, "SIGKILL");
   } catch {
-    // It has ended meanwhile.
+    // The process has already exited.
   }
 }

@@ -1,10 +1,10 @@
-/** Whether this process may change the mount table. */
+/** Returns whether this process may change the mount table. */
 import { readFileSync } from "node:fs";
 
-/** Bit of CAP_SYS_ADMIN in a set of capabilities. */
+/** Bit of CAP_SYS_ADMIN in a capability set. */
 const CAP_SYS_ADMIN = 21n;
 
-/** True with CAP_SYS_ADMIN, which a root in a container may lack; false where there is no /proc. */
+/** Returns true with CAP_SYS_ADMIN, which root in a container may lack; false without /proc. */
 export function mayMount(statusPath = "/proc/self/status"): boolean {
   try {
     const [, effective] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync(statusPath, "utf8")) ?? [];

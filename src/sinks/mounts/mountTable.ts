@@ -5,7 +5,7 @@ import { type MountEntry, parseMountInfo } from "../../core/mount/mountInfo.ts";
 
 const MOUNT_INFO = "/proc/self/mountinfo";
 
-/** All mounts, oldest first. */
+/** Returns all mounts, oldest first. */
 export async function readMountTable(): Promise<readonly MountEntry[]> {
   try {
     return parseMountInfo(await fs.readFile(MOUNT_INFO, "utf8"));

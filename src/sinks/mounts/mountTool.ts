@@ -1,6 +1,6 @@
 /**
- * Runs mount(8), umount(8) and their like. Bounds: the deadline of the call, 64 KiB of what they say. A tool that hangs
- * in the kernel is left behind, killed as soon as the kernel lets go of it.
+ * Runs mount(8), umount(8) and similar tools. Bounds: the deadline of the call, 64 KiB of output. A tool that hangs
+ * in the kernel is killed and abandoned; it exits when the kernel releases it.
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -11,44 +11,47 @@ import { fromCall } from "../../operators/fromCall.ts";
 import type { Call } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** What is to be run. */
+/** A command to run. */
 export interface Tool {
   readonly program: string;
   readonly args: readonly string[];
-  /** What is done to what, for errors: `mount tmpfs at /x`. */
+  /** The operation, for errors: `mount tmpfs at /x`. */
   readonly what: string;
-  /** File descriptor of ours that the tool has as 3. */
+  /** Our file descriptor that the tool inherits as 3. */
   readonly descriptor?: number;
-  /** Exit statuses that are no failure. Default 0 alone. */
+  /** Exit statuses that mean success. Default: 0 only. */
   readonly statuses?: readonly number[] | "all";
-  /** How it is ended when nobody waits any more. Default SIGKILL; a program that has tools of its own ends them first. */
+  /**
+   * Signal that ends the tool when the call is cancelled. Default: SIGKILL; a program with tools of its own kills
+   * them first.
+   */
   readonly endedBy?: "SIGKILL" | "SIGTERM";
-  /** How long it may take, beside the deadline of the call: DeadlineExceeded after that. */
+  /** Timeout beside the deadline of the call; the error is DeadlineExceeded. */
   readonly deadlineMs?: number;
-  /** Called once the process is gone, which may be long after the run was given up. */
+  /** Called when the process has exited, which may be long after the call gave up. */
   whenEnded?(): void;
 }
 
-/** How a tool ended well. */
+/** The result of a successful tool. */
 export interface ToolEnd {
   readonly status: number;
-  /** Both of its outputs, as they came. */
+  /** Its stdout and stderr in the order of arrival. */
   readonly said: string;
 }
 
-/** One run of a tool. */
+/** Starts one tool. */
 export interface ToolRun extends Tool {
-  /** One more, which it does not know of; its helpers have it too. */
+  /** Another descriptor, inherited by the tool without its knowledge and by its helpers. */
   readonly inherited?: number;
   readonly signal: AbortSignal;
 }
 
-/** What shells add to the number of a signal. */
+/** Shells add this offset to the number of a signal. */
 const KILLED = 128;
 const MAX_SAID_CHARS = 64 * 1024;
 const MAX_TOLD_CHARS = 1_000;
 
-/** Ends well, or throws a KubeletError with the exit status and what the tool said, in the C locale. */
+/** Resolves on success; otherwise throws a KubeletError with the exit status and the output, in the C locale. */
 export function runTool({ inherited, signal, ...tool }: ToolRun): Promise<ToolEnd> {
   const { program, args, descriptor, statuses = [0], endedBy = "SIGKILL", deadlineMs } = tool;
   const late = deadlineMs === undefined ? undefined : AbortSignal.timeout(deadlineMs);
@@ -82,7 +85,7 @@ export function runTool({ inherited, signal, ...tool }: ToolRun): Promise<ToolEn
 const tooLate = ({ what, deadlineMs }: Tool) =>
   kubeletError("DeadlineExceeded", `cannot ${what}: its file system does not answer within ${deadlineMs} ms`);
 
-/** Of mount(8) in upstream's words, which events show. */
+/** Formats a failure of mount(8) in upstream's words, which events show. */
 function failure({ program, args, what }: Tool, how: string, said: string) {
   const words = said.trim().slice(0, MAX_TOLD_CHARS);
   if (program === "mount") {
@@ -93,7 +96,7 @@ function failure({ program, args, what }: Tool, how: string, said: string) {
   return kubeletError("Io", `cannot ${what}: ${how}${words === "" ? "" : `: ${words}`}`);
 }
 
-/** Runs mount(8); when it fails and one of the paths is not there, that is why: NotFound. */
+/** Runs mount(8); if it fails and one of the paths is missing, throws NotFound. */
 export async function runMount(
   run: (tool: Tool) => Promise<ToolEnd>,
   tool: Omit<Tool, "program">,
@@ -102,7 +105,8 @@ export async function runMount(
   try {
     await run({ program: "mount", ...tool });
   } catch (thrown) {
-    // A program looks, within the deadline of the call: a look of our own at a dead server would hold a thread of Node's.
+    // A child process checks, within the deadline of the call: our own stat on a dead server would block one of
+    // Node's threads.
     for (const path of paths) {
       const args = ["-c", "%f", "--", path];
       const found = await run({ program: "stat", args, what: `look at ${path}`, statuses: "all" }).catch(
@@ -115,7 +119,7 @@ export async function runMount(
   }
 }
 
-/** A Call with the deadline all mount calls have. */
+/** Creates a Call with the common deadline of mount calls. */
 export const boundedCall = <T>(
   what: string,
   deadlineMs: number,

@@ -1,19 +1,19 @@
-/** The tools of the host, one at a time where they work: who was left behind at its deadline may still do its work. */
+/** Serializes the tools of the host per path: a tool abandoned at its deadline may still do its work. */
 import { kubeletError } from "../../core/errors.ts";
 import { runTool, type Tool, type ToolEnd } from "./mountTool.ts";
 import type { ToolLock } from "./toolLock.ts";
 
-/** Runs a tool for one call; by default for as long as somebody waits for that call. Throws as `runTool`. */
+/** Runs a tool for one call, by default until that call is cancelled. Throws as `runTool`. */
 export type RunTool = (tool: Tool, signal?: AbortSignal) => Promise<ToolEnd>;
 
 export interface MountTools {
-  /** Resolves once no earlier tool is at work, or none at this path; throws Conflict while one is. */
+  /** Resolves when no earlier tool is running, or none at this path; throws Conflict otherwise. */
   enter(path?: string): Promise<void>;
-  /** For a call with this signal. */
+  /** Returns the tools for a call with this signal. */
   runFor(signal: AbortSignal): RunTool;
 }
 
-/** Bound: as many tools as there are calls, and those the kernel does not let end. */
+/** Creates the tools. Bound: one tool per call, and those the kernel does not let exit. */
 export function createMountTools(lock: ToolLock): MountTools {
   const working = new Set<Tool>();
   return {

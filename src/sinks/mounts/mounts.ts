@@ -1,6 +1,6 @@
 /**
- * The Mounts port with the tools of the host. Owns which tools work, and where the root directory really is; the mounts are
- * those of the kernel. Inside, paths are as the kernel has them: a root directory may be reached through a link.
+ * The Mounts port with the tools of the host. Owns the set of running tools and the resolved root directory; the
+ * kernel owns the mounts. Internal paths are resolved, because the root directory may be reached through a link.
  */
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,10 +23,10 @@ import { createMountTools, type RunTool } from "./mountTools.ts";
 import { createToolLock } from "./toolLock.ts";
 
 const MOUNT_MS = 120_000;
-/** Checking a large disk takes its time, and formatting one. */
+/** Checking or formatting a large disk takes long. */
 const FORMAT_MS = 3_600_000;
 const DEFAULT_MS = 30_000;
-/** Processes that work in volumes of remote file systems. */
+/** Processes that work in volumes on remote file systems. */
 const REMOTE_AT_ONCE = 4;
 
 async function mount({ source, target, fsType, options }: MountRequest, what: string, run: RunTool): Promise<void> {
@@ -39,13 +39,13 @@ export interface MountsOptions {
   readonly log: Logger;
   /** As configured, with or without links. Must not change while the kubelet runs. */
   readonly rootDir: string;
-  /** Held open by the tools of this kubelet; no other uses it at the same time. */
+  /** Lock file held open by the tools of this kubelet and by no other kubelet at the same time. */
   readonly lockFile: string;
-  /** How long a server may take for one subPath. Default 10 s. */
+  /** Deadline of a server for one subPath. Default 10 s. */
   readonly remoteDeadlineMs?: number;
 }
 
-/** Mounts of the mount namespace of this process. */
+/** Creates the port on the mount namespace of this process. */
 export function createMounts({ clock, log, rootDir, lockFile, remoteDeadlineMs }: MountsOptions): Mounts {
   const tools = createMountTools(createToolLock({ file: lockFile, log }));
   let root: RootAlias | undefined;
@@ -53,7 +53,7 @@ export function createMounts({ clock, log, rootDir, lockFile, remoteDeadlineMs }
     root ??= rootAlias(rootDir, await realpath(rootDir));
     return root;
   };
-  /** `place` is what no earlier tool may be at work at. */
+  /** `place` is the path at which no earlier tool may be running. */
   const call = <T>(
     [action, path, place]: readonly [action: string, path: string, place?: string | undefined],
     deadlineMs: number,
@@ -90,7 +90,7 @@ export function createMounts({ clock, log, rootDir, lockFile, remoteDeadlineMs }
     },
     formatAndMount(request, options) {
       const { source, target } = request;
-      // While an earlier try is at work at the disk, all that is there is half of something.
+      // While an earlier attempt still works on the disk, its content is incomplete.
       return call([`mount ${source} at`, target, source], within(options, FORMAT_MS), (run, { toReal }) =>
         formatAndMount({ ...request, target: toReal(target) }, run, log),
       );
@@ -107,7 +107,7 @@ export function createMounts({ clock, log, rootDir, lockFile, remoteDeadlineMs }
       ),
     unmount(target, options) {
       const isLazy = options?.isLazy === true;
-      // What hangs there is why somebody asks for a lazy one.
+      // A lazy unmount is meant for hanging mounts, so it must not look at them.
       const place = isLazy ? undefined : target;
       return call(["unmount", target, place], within(options, DEFAULT_MS), (run, { toReal }) =>
         unmount(toReal(target), isLazy, run),

@@ -1,6 +1,6 @@
 /**
- * subPath in a volume that a server or another process answers for: a process of its own works there, as the server may
- * answer one name and keep silent about the next. Bounds: DEADLINE_MS, MAX_PROGRAMS.
+ * subPath in a volume served by a server or another process: a child process works there, because the server may
+ * answer for one name and hang on the next. Bounds: DEADLINE_MS, MAX_PROGRAMS.
  */
 import { fileURLToPath } from "node:url";
 import { kubeletError, type KubeletError } from "../../core/errors.ts";
@@ -8,28 +8,28 @@ import type { BindInsideRequest } from "../../ports/mounts.ts";
 import type { MakeInsideRequest } from "./insideVolume.ts";
 import type { RunTool } from "./mountTools.ts";
 
-/** How long a server may take for one subPath. */
+/** Deadline of a server for one subPath. */
 const DEADLINE_MS = 10_000;
-/** With those that not even SIGKILL ends; each takes some 40 MiB. */
+/** Includes processes that not even SIGKILL ends; each takes about 40 MiB. */
 const MAX_PROGRAMS = 8;
-/** Compiled, the program is beside this one too, under the other ending. */
+/** The compiled program is beside this file too, with the other extension. */
 const PROGRAM = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "./insideProgram.ts" : "./insideProgram.js", import.meta.url),
 );
 
-/** What the program is asked. */
+/** The task of the program. */
 export type InsideTask =
   | { readonly kind: "bind"; readonly request: BindInsideRequest }
   | { readonly kind: "make"; readonly request: MakeInsideRequest };
 
-/** What it prints: nothing failed, or the failure. */
+/** The output of the program: success or a failure. */
 export interface InsideAnswer {
   readonly failure?: Pick<KubeletError, "code" | "message">;
 }
 
 export type InsideRemote = (task: InsideTask, run: RunTool) => Promise<void>;
 
-/** Runs the program for one task. Owns which programs have not ended. */
+/** Runs the program for one task. Owns the set of running programs. */
 export function createInsideRemote(deadlineMs = DEADLINE_MS): InsideRemote {
   let running = 0;
   return async (task, run) => {
@@ -54,7 +54,7 @@ export function createInsideRemote(deadlineMs = DEADLINE_MS): InsideRemote {
   };
 }
 
-/** The last line; what a tool said may come before it. */
+/** Parses the last line; output of tools may precede it. */
 function parse(said: string): InsideAnswer | undefined {
   const line = said.trimEnd().split("\n").at(-1) ?? "";
   return line.startsWith("{") ? (JSON.parse(line) as InsideAnswer) : undefined;

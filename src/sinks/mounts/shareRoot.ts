@@ -1,6 +1,6 @@
 /**
- * Puts the kubelet's directory on a shared mount, which it stays on: a later kubelet finds it so. Most hosts have such
- * a root file system already. Bound: 30 s. Counterpart: setupDataDirs.
+ * Makes the kubelet's directory a shared mount permanently, so that a later kubelet finds it shared. Most hosts
+ * already have a shared root file system. Bound: 30 s. Upstream: setupDataDirs in pkg/kubelet/kubelet.go.
  */
 import { realpath } from "node:fs/promises";
 import { catchError, EMPTY, ignoreElements, type Observable } from "rxjs";
@@ -15,8 +15,8 @@ const SHARE_MS = 30_000;
 const IN_USE = "something is mounted below it, which a bind would hide";
 
 /**
- * Completes when it is done or cannot be, which is logged: differs from upstream, which does not start then. Only pods
- * that ask for mount propagation need it.
+ * Completes on success, and on failure after logging it. Differs from upstream, which does not start then: only pods
+ * with mount propagation need it.
  */
 export function shareRoot(rootDir: string, { clock, log }: { clock: Clock; log: Logger }): Observable<never> {
   const share = async (signal: AbortSignal): Promise<void> => {

@@ -1,7 +1,8 @@
 /**
- * What a killed kubelet leaves at work, mount(8) above all, must not change the mount table behind the next one's back.
- * Every tool inherits one open file with a lock on it: the kernel frees the lock once the last of them has ended, and the
- * next kubelet changes nothing before it has it. Differs from upstream, where a late mount(8) stacks a second mount.
+ * Keeps tools that a killed kubelet left running, above all mount(8), from changing the mount table under the next
+ * kubelet. Every tool inherits one open file with a lock: the kernel releases the lock when the last tool has exited,
+ * and the next kubelet changes no mount before it holds the lock. Differs from upstream, where a late mount(8) stacks
+ * a second mount.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { openSync } from "node:fs";
@@ -12,19 +13,19 @@ import { endLeftTool, holdersOf, isStillThere, type LeftTool } from "./leftTools
 
 export interface ToolLock {
   /**
-   * The descriptor that tools inherit, once no tool of an earlier kubelet is at work, at least not at this path. Throws
-   * Conflict while there is one that cannot be ended.
+   * Returns the descriptor that tools inherit, when no tool of an earlier kubelet is running, at least at this path.
+   * Throws Conflict while such a tool cannot be killed.
    */
   enter(path?: string): Promise<number>;
 }
 
-/** Most tools end by themselves; what hangs is killed, and then has some time more. */
+/** Grace period: most tools exit on their own; a hanging tool is killed and then gets some more time. */
 const PATIENCE = { beforeKillSeconds: 1, afterKillSeconds: 5 };
-/** Exit status of flock(1) when somebody else has the lock. */
+/** Exit status of flock(1) when another process holds the lock. */
 const HELD = 1;
 const FILE_MODE = 0o600;
 
-/** Who has the lock: the kubelet, unless something of an earlier one outlives even SIGKILL. */
+/** Holder of the lock: the kubelet, unless a tool of an earlier kubelet survives even SIGKILL. */
 interface Entered {
   readonly descriptor: number;
   readonly stuck: readonly LeftTool[];
@@ -36,7 +37,9 @@ export interface ToolLockOptions {
   readonly patience?: typeof PATIENCE;
 }
 
-/** Owns the lock from the first `enter` until the process ends. `file` is made when it is missing, its directory is there. */
+/**
+ * Owns the lock from the first `enter` until the process exits. Creates `file` if missing; its directory must exist.
+ */
 export function createToolLock({ file, log, patience = PATIENCE }: ToolLockOptions): ToolLock {
   let descriptor: number | undefined;
   let entered: Promise<Entered> | undefined;
@@ -64,7 +67,7 @@ export function createToolLock({ file, log, patience = PATIENCE }: ToolLockOptio
       });
       if (stuck.length === 0) return descriptor;
       const left = stuck.filter(isStillThere);
-      // The next kubelet has to find the lock held by what this one leaves behind.
+      // The next kubelet must find the lock held by the tools this kubelet leaves behind.
       if (left.length === 0) {
         entered = undefined;
         return this.enter(path);
@@ -79,8 +82,8 @@ export function createToolLock({ file, log, patience = PATIENCE }: ToolLockOptio
 const described = ({ name, pid }: LeftTool): string => `${name} (process ${pid})`;
 
 /**
- * Whether we have the lock now. It belongs to the open file, so that it stays with us when flock(1) has ended. Without
- * that program nobody can be waited for, which is told and is as upstream.
+ * Tries to take the lock and returns whether we hold it. The lock belongs to the open file, so it outlives flock(1).
+ * Without flock(1) the kubelet cannot wait for earlier tools; it logs that and behaves as upstream.
  */
 async function lock(descriptor: number, seconds: number, log: Logger): Promise<boolean> {
   const child = spawn("flock", ["-x", "-w", String(seconds), "3"], {

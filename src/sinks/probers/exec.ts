@@ -1,7 +1,7 @@
 /**
- * Exec probes: ExecSync in the container, killed by the runtime at the timeout. Bounds: so many commands at once, the
- * rest waits its turn; 10 KiB of output; a few seconds for a runtime that does not keep to the timeout.
- * Upstream: pkg/probe/exec, newExecInContainer.
+ * Exec probes: ExecSync in the container; the runtime kills the command at the timeout. Bounds: a fixed number of
+ * concurrent commands, the rest is queued; 10 KiB of output; a few extra seconds for a runtime that exceeds the
+ * timeout. Upstream: pkg/probe/exec, newExecInContainer.
  */
 import { catchError, map, of } from "rxjs";
 import { toKubeletError } from "../../core/errors.ts";
@@ -11,14 +11,14 @@ import type { Call } from "../../ports/call.ts";
 import type { RuntimeService } from "../../ports/cri.ts";
 import type { ExecProbeRequest } from "../../ports/probers.ts";
 
-/** How much output is told, in bytes. */
+/** Bytes of output that a probe result includes. */
 const MAX_OUTPUT_BYTES = 10 * 1024;
-/** Commands of probes that run at once: forking a shell costs more than anything else a probe does. */
+/** Concurrent probe commands: forking a shell is the most expensive part of a probe. */
 const EXEC_PROBES_AT_ONCE = 32;
-/** How much longer than the timeout the runtime may take to say so; leaving the call makes it kill the command. */
+/** Extra time for the runtime to report a timeout; cancelling the call makes the runtime kill the command. */
 const ANSWER_MS = 5_000;
 
-/** Exec probes on `runtime`. */
+/** Creates exec probes on `runtime`. */
 export function createExecProbe(
   runtime: Pick<RuntimeService, "execSync">,
   limit = EXEC_PROBES_AT_ONCE,
@@ -31,7 +31,7 @@ export function createExecProbe(
       map(({ exitCode, stdout, stderr }): ProbeOutcome => {
         const output = textOf(stdout, stderr);
         if (exitCode === 0) return { result: "success", output };
-        // Differs from upstream, whose event says nothing about a command that prints nothing.
+        // Differs from upstream, whose event is empty for a command without output.
         const said = output.trim() === "" ? `command exited with code ${exitCode} and printed nothing` : output;
         return { result: "failure", output: said };
       }),
@@ -45,7 +45,7 @@ export function createExecProbe(
   };
 }
 
-/** Both streams, one after the other, up to the bound; what is no UTF-8 is replaced. */
+/** Returns stdout and then stderr up to the bound; replaces invalid UTF-8. */
 function textOf(stdout: Uint8Array, stderr: Uint8Array): string {
   const head = stdout.subarray(0, MAX_OUTPUT_BYTES);
   const tail = stderr.subarray(0, MAX_OUTPUT_BYTES - head.length);

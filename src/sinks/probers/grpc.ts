@@ -1,6 +1,6 @@
 /**
- * gRPC probes: `grpc.health.v1.Health/Check` on a channel of its own, without TLS. Bound: the timeout over connecting
- * and asking. Upstream: pkg/probe/grpc.
+ * gRPC probes: `grpc.health.v1.Health/Check` on a new channel, without TLS. Bound: the timeout covers connecting and
+ * the call. Upstream: pkg/probe/grpc.
  */
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import { formatDuration } from "../../core/config/duration.ts";
@@ -28,14 +28,14 @@ const OPTIONS = {
 
 const failure = (output: string): ProbeOutcome => ({ result: "failure", output });
 
-/** One gRPC probe; never errors. */
+/** Runs one gRPC probe; never errors. */
 export function grpcProbe(request: GrpcProbeRequest, clock: Clock): Call<ProbeOutcome> {
   return fromCall(async (signal): Promise<ProbeOutcome> => {
     const { host, port, service, timeoutMs } = request;
     const address = joinHostPort(host, port);
     const client = new Client(address, credentials.createInsecure(), OPTIONS);
     signal.addEventListener("abort", () => client.close(), { once: true });
-    // gRPC turns the instant back into a duration at once, so a later step of the wall clock does no harm.
+    // gRPC converts the instant back to a duration immediately, so a later step of the wall clock is harmless.
     const deadline = clock.wallTime() + timeoutMs;
     try {
       if (!(await connected(client, deadline))) {
@@ -60,7 +60,7 @@ interface HealthCheck {
   readonly signal: AbortSignal;
 }
 
-/** Closing a channel lets its calls go on, so an aborted check is cancelled by itself. */
+/** Cancels an aborted check explicitly, because closing a channel does not end its calls. */
 function check(client: Client, { service, deadline, timeoutMs, signal }: HealthCheck): Promise<ProbeOutcome> {
   return new Promise((resolve) => {
     const call = client.makeUnaryRequest(
@@ -94,7 +94,7 @@ function refused({ code, details }: ServiceError, timeoutMs: number): ProbeOutco
   }
 }
 
-/** `NOT_FOUND` as Go writes it: `NotFound`. */
+/** Converts `NOT_FOUND` to Go's spelling, `NotFound`. */
 const goName = (code: number): string =>
   (status[code] ?? String(code))
     .toLowerCase()

@@ -1,6 +1,6 @@
 /**
- * HTTP probes, and the GET of lifecycle hooks. Bounds: the timeout over connecting, redirects and body; 10 KiB of body.
- * Upstream: pkg/probe/http, pkg/kubelet/lifecycle.
+ * HTTP probes, and the GET of lifecycle hooks. Bounds: the timeout covers connecting, redirects and body; 10 KiB of
+ * body. Upstream: pkg/probe/http, pkg/kubelet/lifecycle.
  */
 import type { LookupFunction } from "node:net";
 import { catchError, of, throwError } from "rxjs";
@@ -31,7 +31,7 @@ function lateText({ stage, url, address }: GetProgress): string {
   }
 }
 
-/** One HTTP probe. An answer that breaks off in its body is an error, as upstream has it: the attempt does not count. */
+/** Runs one HTTP probe. A response that breaks off in its body is an error, as upstream: the attempt does not count. */
 export function httpProbe(
   { target, timeoutMs }: HttpProbeRequest,
   clock: Clock,
@@ -58,7 +58,7 @@ export function httpProbe(
   );
 }
 
-/** The GET of a hook: any answer will do; a server that speaks plain HTTP where HTTPS is wanted is asked once more. */
+/** Sends the GET of a hook and accepts any response; retries once over HTTP if the server does not speak HTTPS. */
 export function httpHook(target: HttpTarget, clock: Clock, lookup?: LookupFunction): Call<HookAnswer> {
   return fromCall(async (signal): Promise<HookAnswer> => {
     try {
@@ -66,7 +66,7 @@ export function httpHook(target: HttpTarget, clock: Clock, lookup?: LookupFuncti
       return { fellBack: false };
     } catch (thrown) {
       if (!(thrown instanceof GetFailure)) throw thrown;
-      // It was answered: what becomes of the body does not matter.
+      // The response has arrived; its body does not matter.
       if (thrown.stage === "body") return { fellBack: false };
       if (!thrown.isPlainAnswer) throw kubeletError("Io", thrown.message);
       const plain = target.headers.filter(([name]) => name.toLowerCase() !== "authorization");

@@ -1,6 +1,6 @@
 /**
- * One GET as probes and hooks make it: a connection of its own, no proxy, no check of certificates, redirects followed
- * on the same host. Keeps nothing. Bound: 10 KiB of body, ten requests; time is the caller's. Upstream: pkg/probe/http.
+ * One GET of a probe or hook: a new connection, no proxy, no certificate verification, redirects on the same host
+ * only. Keeps no state. Bounds: 10 KiB of body, ten requests; the caller bounds the time. Upstream: pkg/probe/http.
  */
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -8,12 +8,12 @@ import { isIP, type LookupFunction } from "node:net";
 import { type HttpTarget, joinHostPort } from "../../core/probe/probeTarget.ts";
 import { dialError, isPlainAnswer, readError } from "./netError.ts";
 
-/** How much of a body is looked at, in bytes. */
+/** Bytes of a body that are read. */
 export const MAX_BODY_BYTES = 10 * 1024;
 const MAX_REQUESTS = 10;
 const MAX_HEADER_BYTES = 1 << 20;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Headers the connection decides on. */
+/** Headers that the connection sets itself. */
 const NOT_SENT: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "trailer", "connection", "host"]);
 
 export interface HttpReply {
@@ -22,18 +22,18 @@ export interface HttpReply {
   readonly body: string;
 }
 
-/** How far a GET has come, for whoever ends it. */
+/** The progress of a GET, which lets the caller end it. */
 export interface GetProgress {
-  /** Of the request under way. */
+  /** The request in flight. */
   url: string;
   address: string;
   stage: "dial" | "headers" | "body";
 }
 
-/** A GET without an answer. */
+/** The failure of a GET without a response. */
 export class GetFailure extends Error {
   readonly stage: GetProgress["stage"];
-  /** HTTPS was spoken to a server that speaks HTTP. */
+  /** The server answered HTTPS with plain HTTP. */
   readonly isPlainAnswer: boolean;
 
   constructor(stage: GetProgress["stage"], message: string, cause?: unknown) {
@@ -51,7 +51,7 @@ interface Hop extends HttpTarget {
 
 export const newProgress = (): GetProgress => ({ url: "", address: "", stage: "dial" });
 
-/** Gets `target`. Rejects with a GetFailure; `progress` is kept up to date until then. */
+/** Gets `target`. Rejects with a GetFailure; updates `progress` until then. */
 export async function httpGet(
   target: HttpTarget,
   signal: AbortSignal,
@@ -78,7 +78,7 @@ export async function httpGet(
   }
 }
 
-/** Sends one request; resolves when the head of the answer is there. */
+/** Sends one request; resolves with the head of the response. */
 function send(hop: Hop, signal: AbortSignal, progress: GetProgress): Promise<IncomingMessage> {
   progress.address = joinHostPort(hop.host, hop.port);
   progress.url = `${hop.scheme}://${progress.address}${hop.path}`;
@@ -89,14 +89,14 @@ function send(hop: Hop, signal: AbortSignal, progress: GetProgress): Promise<Inc
   };
   return new Promise<IncomingMessage>((resolve, reject) => {
     const request = start(hop);
-    // Not as an option: that way of Node's takes half as long as the request itself.
+    // Set here and not as an option, because Node's handling of that option costs half as much as the request.
     const abort = (): void => void request.destroy();
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
     request.on("socket", (socket) => socket.once("connect", () => (progress.stage = "headers")));
     request.on("error", (thrown) => reject(refused(thrown)));
     request.on("response", resolve);
-    // An answer of 101 has no body to wait for.
+    // A 101 response has no body.
     request.on("upgrade", (response: IncomingMessage, socket) => {
       socket.destroy();
       resolve(response);
@@ -117,7 +117,7 @@ function start(hop: Hop): ClientRequest {
     port,
     path,
     method: "GET",
-    // A flat list keeps repeated names; `agent: false` closes the connection after the answer.
+    // A flat list keeps repeated names; `agent: false` closes the connection after the response.
     headers: ["Host", hop.authority, ...sent.flat(), "Connection", "close"],
     agent: false as const,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -127,7 +127,7 @@ function start(hop: Hop): ClientRequest {
   return httpsRequest({ ...options, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : "" });
 }
 
-/** Where the answer sends us; undefined when it is the last word. */
+/** Returns the target of a redirect; undefined for a final response. */
 function redirected(hop: Hop, response: IncomingMessage, givenHost: string): Hop | undefined {
   const { location } = response.headers;
   if (!REDIRECTS.has(response.statusCode ?? 0) || location === undefined || location === "") return undefined;
@@ -154,7 +154,7 @@ function redirected(hop: Hop, response: IncomingMessage, givenHost: string): Hop
   };
 }
 
-/** The first bytes of the body; the rest is not waited for. */
+/** Reads the first bytes of the body and does not wait for the rest. */
 function readBody(response: IncomingMessage, progress: GetProgress): Promise<string> {
   progress.stage = "body";
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** Network failures in the words operators know from the upstream kubelet (those of Go's net package). */
+/** Formats network failures with the wording of the upstream kubelet (that of Go's net package). */
 import { errnoOf } from "../../core/ioError.ts";
 
 const SYSTEM_TEXT: Readonly<Record<string, string>> = {
@@ -14,10 +14,10 @@ const SYSTEM_TEXT: Readonly<Record<string, string>> = {
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-/** Several addresses tried and all failed: the first failure speaks for all. */
+/** Returns the first failure when several addresses were tried and all failed. */
 const firstOf = (thrown: unknown): unknown => (thrown instanceof AggregateError ? thrown.errors[0] : thrown);
 
-/** A connection that was not made to `address` (`host:port`). */
+/** Formats a failed connection to `address` (`host:port`). */
 export function dialError(address: string, thrown: unknown): string {
   const error = firstOf(thrown);
   const errno = errnoOf(error);
@@ -30,31 +30,31 @@ export function dialError(address: string, thrown: unknown): string {
   return `dial tcp ${address}: ${text === undefined ? messageOf(error) : `connect: ${text}`}`;
 }
 
-/** A connection that was not made in time. */
+/** Formats a connection timeout. */
 export const dialTimeout = (address: string): string => `dial tcp ${address}: i/o timeout`;
 
-/** OpenSSL's number for a record that is no TLS record. */
+/** OpenSSL's code for a record that is not TLS. */
 const WRONG_VERSION_NUMBER = 267;
-/** `error:<packed number>:<library>:<function>:<reason>:`, the one place where Node tells them of a handshake. */
+/** `error:<packed number>:<library>:<function>:<reason>:`, the only form in which Node reports handshake errors. */
 const OPENSSL_ERROR = /error:([0-9A-F]{8}):[^:]*:[^:]*:([^:]*):/;
 
-/** Number and name of a TLS failure; undefined for anything else. */
+/** Returns code and name of a TLS failure; undefined for other errors. */
 function tlsReason(thrown: unknown): { readonly number: number; readonly name: string } | undefined {
   const match = errnoOf(thrown) === "EPROTO" ? OPENSSL_ERROR.exec(messageOf(thrown)) : null;
   if (match === null) return undefined;
   return { number: Number.parseInt(match[1] ?? "", 16) & 0x7f_ffff, name: match[2] ?? "" };
 }
 
-/** TLS was offered and something else came back: most likely plain HTTP. */
+/** Returns whether the peer answered TLS with something else, most likely plain HTTP. */
 export const isPlainAnswer = (thrown: unknown): boolean => tlsReason(thrown)?.number === WRONG_VERSION_NUMBER;
 
-/** A connection that broke after it was made. */
+/** Formats a failure of an established connection. */
 export function readError(address: string, thrown: unknown): string {
   if (isPlainAnswer(thrown)) return "http: server gave HTTP response to HTTPS client";
   const tls = tlsReason(thrown);
   if (tls !== undefined) return `tls: ${tls.name}`;
   const errno = errnoOf(thrown);
-  // Node says ECONNRESET also when the other side closed in good order before it answered.
+  // Node reports ECONNRESET also when the peer closed the connection cleanly before it answered.
   if (errno === "ECONNRESET" && messageOf(thrown) === "socket hang up") return "EOF";
   if (errno === "ECONNRESET" && messageOf(thrown) === "aborted") return "unexpected EOF";
   const text = SYSTEM_TEXT[errno];

@@ -1,4 +1,4 @@
-/** The probers of a node: HTTP, TCP and gRPC from its own network, commands through the runtime. */
+/** The probers of a node: HTTP, TCP and gRPC from the host network, commands through the runtime. */
 import type { Clock } from "../../ports/clock.ts";
 import type { RuntimeService } from "../../ports/cri.ts";
 import type { Probers } from "../../ports/probers.ts";
@@ -8,7 +8,7 @@ import { createNameLookup } from "./nameLookup.ts";
 import { httpHook, httpProbe } from "./http.ts";
 import { tcpProbe } from "./tcp.ts";
 
-/** `clock` has to run in real time: the network does. */
+/** Creates the probers. `clock` must run in real time, because the network does. */
 export const createProbers = (runtime: Pick<RuntimeService, "execSync">, clock: Clock): Probers => {
   const lookup = createNameLookup();
   return {

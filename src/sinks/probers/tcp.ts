@@ -1,4 +1,4 @@
-/** TCP probes: connect, close. Bound: the timeout. Upstream: pkg/probe/tcp. */
+/** TCP probes: connect and close. Bound: the timeout. Upstream: pkg/probe/tcp. */
 import { connect, type LookupFunction, type TcpNetConnectOpts } from "node:net";
 import { of } from "rxjs";
 import type { ProbeOutcome } from "../../core/probe/probeTypes.ts";
@@ -11,7 +11,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { TcpProbeRequest } from "../../ports/probers.ts";
 import { dialError, dialTimeout } from "./netError.ts";
 
-/** One TCP probe; never errors. */
+/** Runs one TCP probe; never errors. */
 export function tcpProbe(
   { host, port, timeoutMs }: TcpProbeRequest,
   clock: Clock,

@@ -1,6 +1,6 @@
 /**
- * Follows the links of a path by hand and stops at the first remote mount: nothing in or below it is looked at, so that a
- * dead server holds none of the few threads that Node has for files. Bound: MAX_LINKS.
+ * Follows the links of a path one by one and stops at the first remote mount without accessing it, so that a dead
+ * server blocks none of Node's few file threads. Bound: MAX_LINKS.
  */
 import * as fs from "node:fs/promises";
 import { errnoOf } from "../../core/ioError.ts";
@@ -8,7 +8,7 @@ import { isRemote, type MountEntry } from "../../core/mount/mountInfo.ts";
 
 const MAX_LINKS = 40;
 
-/** The remote mount that a path leads through; undefined for a path that no server answers for. */
+/** Returns the remote mount that a path leads through; undefined for a path on local file systems. */
 export async function remoteMountOf(path: string, entries: readonly MountEntry[]): Promise<MountEntry | undefined> {
   const remote = new Map(entries.filter(isRemote).map((entry) => [entry.mountPoint, entry]));
   if (remote.size === 0) return undefined;

@@ -1,7 +1,7 @@
 /**
- * What is at a path whose file system a server or another process answers for, or does not: hostPath and local volumes may
- * be on a dead NFS mount. Programs look and make, since a system call of our own would hold one of the few threads that Node
- * has for files until the server is back. Bounds: one program per action and path, MAX_PROGRAMS in all, given up after 10 s.
+ * Inspects and creates paths on file systems served by a server or another process: hostPath and local volumes may be
+ * on a dead NFS mount. Child processes do this, because a system call of our own would block one of Node's few file
+ * threads until the server is back. Bounds: one process per action and path, MAX_PROGRAMS in total, 10 s each.
  */
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
 import type { MountEntry } from "../../core/mount/mountInfo.ts";
@@ -14,13 +14,13 @@ const MAX_PROGRAMS = 16;
 const PERMISSIONS = 0o777;
 
 export interface RemoteFilesOptions {
-  /** stat(1). */
+  /** The path of stat(1). */
   readonly program?: string;
   readonly readMounts?: () => Promise<readonly MountEntry[]>;
   readonly deadlineMs?: number;
 }
 
-/** What is found at a path, links followed. */
+/** The file at a path, links followed. */
 export interface RemoteEntry {
   /** Type and permissions. */
   readonly mode: number;
@@ -30,16 +30,16 @@ export interface RemoteEntry {
 /** A path that leads through a remote mount. All rejections are KubeletErrors. */
 export interface RemotePath {
   readonly mount: MountEntry;
-  /** undefined when nothing is there. */
+  /** Returns undefined for a missing file. */
   look(): Promise<RemoteEntry | undefined>;
-  /** Makes the directory and its parents. */
+  /** Creates the directory and its parents. */
   makeDirectory(mode: number): Promise<void>;
-  /** Makes an empty file, a link at the end followed; the mode has no executable bits. */
+  /** Creates an empty file, following a link at the end; the mode has no executable bits. */
   createFile(mode: number): Promise<void>;
 }
 
 export interface RemoteFiles {
-  /** undefined for a path that cannot hang. */
+  /** Returns undefined for a path that cannot hang. */
   at(path: string): Promise<RemotePath | undefined>;
 }
 
@@ -50,13 +50,13 @@ interface Action {
   readonly args: readonly string[];
 }
 
-/** Owns the programs that run. */
+/** Creates the port. Owns the running processes. */
 export function createRemoteFiles({
   program = "stat",
   readMounts = readMountTable,
   deadlineMs = DEADLINE_MS,
 }: RemoteFilesOptions = {}): RemoteFiles {
-  /** Programs that have not ended: also those that were given up. */
+  /** Processes that have not exited, including those past their deadline. */
   const running = new Map<string, Promise<ToolEnd>>();
   const run = (action: Action): Promise<ToolEnd> => {
     const { verb, path, ...command } = action;
@@ -68,7 +68,7 @@ export function createRemoteFiles({
       return Promise.reject<ToolEnd>(kubeletError("Unavailable", `cannot ${key}: ${why}`));
     }
     const whenEnded = (): void => void running.delete(key);
-    // The deadline alone ends it: others may share it.
+    // Only the deadline ends it, because other callers may share it.
     const { signal } = new AbortController();
     const started = runTool({ ...command, what: key, statuses: "all", deadlineMs, signal, whenEnded });
     running.set(key, started);
@@ -79,7 +79,7 @@ export function createRemoteFiles({
     const end = await run(action);
     const [, mode = "", gid = ""] = /^([0-9a-f]+) (\d+)$/.exec(end.said.trim()) ?? [];
     if (end.status === 0 && mode !== "") return { mode: Number.parseInt(mode, 16), gid: Number(gid) };
-    // stat(1) has one exit status for everything; it speaks the C locale.
+    // stat(1) has one exit status for all errors; the C locale makes its text predictable.
     if (end.said.includes("No such file or directory")) return undefined;
     throw failed(action, end);
   };

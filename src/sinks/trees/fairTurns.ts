@@ -1,21 +1,21 @@
 /**
- * Turns among jobs that share a thread: the job that had least goes next. A job that arrives is taken to have had as much
- * as the others, less a credit: small jobs end before large ones go on, and large ones share what is left evenly.
+ * Schedules jobs that share a thread: the job with the least work done runs next. A new job starts with the work done
+ * of the others, less a credit: small jobs finish before large ones continue, and large ones share the rest evenly.
  */
 export interface FairTurns<Job> {
   add(job: Job): void;
   remove(job: Job): void;
-  /** The next job; undefined without jobs. Of equals the one that was added first. */
+  /** Returns the next job; undefined without jobs. Ties go to the job that was added first. */
   next(): Job | undefined;
-  /** Counts what a job had. */
+  /** Adds to the work done of a job. */
   charge(job: Job, cost: number): void;
   readonly size: number;
 }
 
-/** Makes turns for nobody yet. */
+/** Creates an empty schedule. */
 export function createFairTurns<Job>(credit: number): FairTurns<Job> {
   const had = new Map<Job, number>();
-  /** What a job would have had by now that had always been there. */
+  /** Work done of a job that has been present from the start. */
   let reached = 0;
   return {
     add: (job) => void had.set(job, reached - credit),

@@ -1,4 +1,4 @@
-/** Gives what is in a volume to a group: fsGroup. Counterpart: SetVolumeOwnership. */
+/** Gives the files of a volume to a group (fsGroup). Upstream: SetVolumeOwnership in pkg/volume. */
 import * as fs from "node:fs";
 import type { KubeletError } from "../../core/errors.ts";
 import { errnoOf, ioError } from "../../core/ioError.ts";
@@ -9,10 +9,10 @@ import { lookAt, TreeCursor } from "./treeCursor.ts";
 import type { TreeJob } from "./treeJob.ts";
 
 const PERMISSIONS = 0o7777;
-/** chown(2) leaves an id of -1 as it is. */
+/** chown(2) leaves an id of -1 unchanged. */
 const SAME_USER = -1;
 
-/** Goes through the volume, unless its policy and its root say that it is not needed. */
+/** Walks the volume, unless its policy and its root make that unnecessary. */
 export function createOwnershipJob(
   dir: string,
   { fsGroup, changePolicy, readOnly = false }: VolumeOwnership,
@@ -39,7 +39,7 @@ export function createOwnershipJob(
   };
   const changeOther = (at: string | Buffer, stats: fs.Stats): void =>
     attempt(at, () => {
-      // The mode of a link means nothing, and changing it would change what it leads to.
+      // Skip links: their mode has no meaning, and chmod would change their target.
       if (stats.isSymbolicLink()) fs.lchownSync(at, SAME_USER, fsGroup);
       else changeFile(at, ownershipChange(entryOf(stats), fsGroup, readOnly));
     });
@@ -85,7 +85,7 @@ const entryOf = (stats: fs.Stats): OwnedEntry => ({
 
 function changeFile(at: string | Buffer, change: OwnershipChange): void {
   if (change.gid === undefined && change.mode === undefined) return;
-  // There is no chmod that leaves links alone: what is opened is what is changed.
+  // No chmod leaves links alone, so open the file and change the open file.
   const fd = fs.openSync(at, ENTRY);
   try {
     if (!fs.fstatSync(fd).isSymbolicLink()) apply(openedAt({ fd }), change);
@@ -94,13 +94,13 @@ function changeFile(at: string | Buffer, change: OwnershipChange): void {
   }
 }
 
-/** `at` stands for what is open. */
+/** `at` is a path to the open file. */
 function apply(at: string, { gid, mode }: OwnershipChange): void {
   if (gid !== undefined) fs.chownSync(at, SAME_USER, gid);
   if (mode !== undefined) fs.chmodSync(at, mode);
 }
 
-/** A path for people: where the descriptor is. */
+/** Returns a readable path of the descriptor. */
 function named(place: string | Buffer): string {
   const text = place.toString();
   const [, opened = text, name = ""] = /^(\/proc\/self\/fd\/\d+)(\/.*)?$/s.exec(text) ?? [];

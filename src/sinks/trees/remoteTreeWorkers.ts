@@ -1,18 +1,18 @@
 /**
- * A thread for each remote file system with trees to work on. A dead server holds its thread until it is back, and no tree of
+ * One thread per remote file system with trees to work on. A dead server blocks only its own thread, so no tree of
  * another file system waits for it. Bound: MAX_THREADS; a thread ends with its last task.
  */
 import { kubeletError } from "../../core/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { createTreeWorker, type TreeWorker } from "./treeWorker.ts";
 
-/** A thread takes some MiB. */
+/** A thread takes a few MiB. */
 const MAX_THREADS = 8;
 
 export interface RemoteTreeWorkers {
   /**
-   * Works on trees of the file system with this device number. Unavailable while MAX_THREADS other file systems are
-   * worked on.
+   * Returns the worker of the file system with this device number. Unavailable while MAX_THREADS other file systems
+   * are in use.
    */
   on(device: string): TreeWorker;
 }
@@ -22,7 +22,7 @@ interface Busy {
   tasks: number;
 }
 
-/** Owns the threads; each is started when it is needed. */
+/** Owns the threads; starts each on demand. */
 export function createRemoteTreeWorkers({ clock }: { readonly clock: Clock }): RemoteTreeWorkers {
   const busy = new Map<string, Busy>();
   const enter = (device: string): Busy => {

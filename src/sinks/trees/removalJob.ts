@@ -1,6 +1,6 @@
 /**
- * Empties a directory others may still write to. What is mounted below is refused, be it of the same file system. Names
- * that cannot be removed do not keep the rest. Counterpart: os.RemoveAll.
+ * Empties a directory that others may still write to. Rejects mounts below it, even of the same file system. A name
+ * that cannot be removed does not stop the others. Upstream: os.RemoveAll.
  */
 import * as fs from "node:fs";
 import { kubeletError } from "../../core/errors.ts";
@@ -8,17 +8,17 @@ import { errnoOf } from "../../core/ioError.ts";
 import { TreeCursor } from "./treeCursor.ts";
 import type { TreeJob } from "./treeJob.ts";
 
-/** Passes over the root in which something was removed and something was left: somebody fills the tree meanwhile. */
+/** Bound on passes that removed some names and left others: another process is filling the tree. */
 const MAX_PASSES = 100;
 
-/** Removes what is in the directory, which is no link; the directory itself stays. */
+/** Removes the content of the directory, which is not a link; the directory itself stays. */
 export function createRemovalJob(dir: string, maxOpen: number): TreeJob<undefined> {
   const cursor = new TreeCursor(dir, maxOpen);
   let entries = 0;
   let removed = 0;
   let passes = 1;
   let failure: unknown;
-  /** Whether it is gone now. */
+  /** Whether the name is gone. */
   const attempt = (remove: (path: string | Buffer) => void, name: string | Buffer): boolean => {
     try {
       remove(cursor.pathTo(name));
@@ -27,7 +27,7 @@ export function createRemovalJob(dir: string, maxOpen: number): TreeJob<undefine
     } catch (thrown) {
       if (errnoOf(thrown) === "ENOENT") return true;
       if (errnoOf(thrown) === "EBUSY") throw mountedAt(cursor, name, dir);
-      // A file that became a directory, or a directory that is not empty, is found by the next pass.
+      // The next pass finds files that became directories, and directories that are not empty.
       if (!LATER.has(errnoOf(thrown))) failure ??= thrown;
       return false;
     }
@@ -36,7 +36,7 @@ export function createRemovalJob(dir: string, maxOpen: number): TreeJob<undefine
     const { name } = cursor;
     const left = cursor.leave();
     if (left === "back" && name !== undefined) attempt(fs.rmdirSync, name);
-    // Its name was forgotten: it is found once more, and is empty.
+    // The cursor has forgotten its name; the next pass finds it again, empty.
     if (left === "reopened") cursor.readAgain();
   };
   const endPass = (): boolean => {
@@ -77,7 +77,7 @@ export function createRemovalJob(dir: string, maxOpen: number): TreeJob<undefine
   };
 }
 
-/** Removing a directory that is not empty, a directory as a file, a file as a directory. */
+/** Errno values for removing a non-empty directory, a directory as a file, and a file as a directory. */
 const LATER: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST", "EISDIR", "ENOTDIR"]);
 
 function mountedAt(cursor: TreeCursor, name: string | Buffer, dir: string) {

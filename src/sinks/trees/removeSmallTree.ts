@@ -1,6 +1,6 @@
 /**
- * Removes trees of a few files without a thread, which is what nearly all pods leave. Every name is looked up in the
- * directory that is open, so that no link swapped in leads outside. Bounds: MAX_ENTRIES names, MAX_DEPTH directories.
+ * Removes trees of a few files, the usual leftover of a pod, without a thread. Looks up every name in the open
+ * directory, so that no swapped link leads outside. Bounds: MAX_ENTRIES names, MAX_DEPTH directories.
  */
 import * as fs from "node:fs/promises";
 import { errnoOf } from "../../core/ioError.ts";
@@ -9,7 +9,7 @@ import { nameIn, openDirectory, openedAt } from "../../fileSystem/insideDirector
 const MAX_ENTRIES = 64;
 const MAX_DEPTH = 8;
 
-/** What is left of the bounds; `isSmall` turns false when they were not enough. */
+/** The remaining bounds; `isSmall` becomes false when they are exhausted. */
 interface Budget {
   entries: number;
   isSmall: boolean;
@@ -17,8 +17,8 @@ interface Budget {
 }
 
 /**
- * Removes what is in the directory at `path`, which is no link; the directory itself stays. False when something is left:
- * the tree is large, holds a mount, or is changed by somebody.
+ * Removes the content of the directory at `path`, which is not a link; the directory itself stays. Returns false if
+ * entries are left: the tree is large, contains a mount, or is being changed.
  */
 export async function emptySmallTree(path: string, signal: AbortSignal): Promise<boolean> {
   await using root = await openDirectory(path);
@@ -42,7 +42,7 @@ async function empty(here: fs.FileHandle, budget: Budget, depth: number): Promis
   }
 }
 
-/** Removes what is in a directory of the same mount, and the directory. */
+/** Removes a directory on the same mount with its content. */
 async function emptyBelow(above: fs.FileHandle, place: string, budget: Budget, depth: number): Promise<boolean> {
   {
     await using below = await openDirectory(place);
@@ -52,7 +52,7 @@ async function emptyBelow(above: fs.FileHandle, place: string, budget: Budget, d
   return budget.isSmall && (await isRemoved(place, true));
 }
 
-/** Removes a name: whether it is gone now. */
+/** Removes a name; returns whether it is gone. */
 export async function isRemoved(place: string, isDirectory: boolean): Promise<boolean> {
   try {
     await (isDirectory ? fs.rmdir(place) : fs.unlink(place));
@@ -62,7 +62,7 @@ export async function isRemoved(place: string, isDirectory: boolean): Promise<bo
   }
 }
 
-/** Id of the mount it was opened through: of two binds of one file system each has its own. */
+/** Returns the id of the mount it was opened through; two binds of one file system have different ids. */
 async function mountOf({ fd }: fs.FileHandle): Promise<string> {
   const [, id = ""] = /^mnt_id:\s*(\d+)$/m.exec(await fs.readFile(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];
   return id;

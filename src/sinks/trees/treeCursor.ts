@@ -1,38 +1,38 @@
 /**
- * A place in a tree that others may write to, moved one name at a time. Each name is looked up in the directory that is
- * open, so that no link swapped in leads outside, and other mounts are not entered, be it of the same file system.
+ * A position in a tree that others may write to, moved one name at a time. Each name is looked up in the open
+ * directory, so that no swapped link leads outside; other mounts are not entered, even of the same file system.
  *
  *     root (open) -- closed -- closed -- open -- open -- current
  *
- * Bounds: of the directories above the current one a few stay open; the others are found again by `..` and must be the
- * very directories that were left. A directory is read in batches. So neither depth nor width costs memory, but for 16
- * bytes a level up to MAX_CLOSED. Blocks its thread.
+ * Bounds: only a few directories above the current one stay open; the others are reopened through `..` and must be
+ * the same directories. Directories are read in batches. So neither depth nor width costs memory, except 16 bytes a
+ * level up to MAX_CLOSED. Blocks its thread.
  */
 import * as fs from "node:fs";
 import { errnoOf } from "../../core/ioError.ts";
 import { DIRECTORY, openedAt } from "../../fileSystem/insideDirectory.ts";
 
-/** Names read ahead of one directory. */
+/** Names of one directory that are read ahead. */
 const BATCH = 128;
-/** Names passed over by one `read` of a directory that is read again. */
+/** Bound on the names that one `read` skips in a directory that is read again. */
 const SKIPS = 64;
-/** Levels that are remembered while they are closed. */
+/** Levels remembered while they are closed. */
 const MAX_CLOSED = 1 << 20;
 
-/** A name in the current directory, as bytes or as one character for each byte. */
+/** A name in the current directory, as bytes or with one character per byte. */
 export interface TreeEntry {
   readonly name: string | Buffer;
   isDirectory(): boolean;
 }
 
-/** `skipped`: names that were read before; ask again. `end`: the directory has no more names. */
+/** `skipped`: names that were read before; call again. `end`: the directory has no more names. */
 export type TreeRead = TreeEntry | "skipped" | "end";
 
-/** `entered`, or why not. */
+/** `entered`, or the reason for not entering. */
 export type TreeEntered = fs.Stats | "gone" | "mount";
 
 /**
- * How the cursor came back to the directory above. `reopened`: that was closed meanwhile. `lost`: that was moved away or
+ * The way the cursor returned to the directory above. `reopened`: it had been closed. `lost`: it was moved away or
  * forgotten, and the cursor is at the root instead.
  */
 export type TreeLeft = "back" | "reopened" | "lost";
@@ -46,27 +46,27 @@ interface Names {
 interface Level {
   readonly fd: number;
   readonly ino: number;
-  /** In the directory above; undefined when it was forgotten. */
+  /** Name in the directory above; undefined when it was forgotten. */
   readonly name: string | Buffer | undefined;
   names: Names | undefined;
   encoding: "latin1" | "buffer";
-  /** Names handed out. */
+  /** Names returned so far. */
   read: number;
-  /** Of these, names that are still to be passed over because the directory is read anew. */
+  /** Number of these names still to skip, because the directory is being read again. */
   toSkip: number;
 }
 
-/** Makes a cursor at the root, a directory that is no link. Throws what open(2) does. The caller closes it. */
+/** Creates a cursor at the root, a directory and not a link. Throws the errors of open(2). The caller closes it. */
 export class TreeCursor {
-  /** Directories that may stay open beside the root, at least 1. */
+  /** Bound on open directories beside the root, at least 1. */
   maxOpen: number;
-  /** Of the root, when it was opened. */
+  /** Identity of the root when it was opened. */
   readonly rootStats: fs.Stats;
   readonly #root: Level;
   readonly #mount: string;
-  /** Above the root, the current one last. */
+  /** Open directories, the current one last. */
   readonly #open: Level[] = [];
-  /** Between the root and those. */
+  /** Closed directories between the root and the open ones. */
   readonly #closed: ClosedLevels = new ClosedLevels();
 
   constructor(path: string, maxOpen: number) {
@@ -90,24 +90,24 @@ export class TreeCursor {
     return this.#open.length === 0;
   }
 
-  /** A path to the current directory. */
+  /** Returns a path to the current directory. */
   get place(): string {
     return openedAt(this.#current);
   }
 
-  /** The name of the current directory in the one above; undefined at the root, or when it was forgotten. */
+  /** Returns the name of the current directory in its parent; undefined at the root, or when it was forgotten. */
   get name(): string | Buffer | undefined {
     return this.#current.name;
   }
 
-  /** A path to a name in the current directory, which follows no link but one of that name. */
+  /** Returns a path to a name in the current directory, without following links except at that name. */
   pathTo(name: string | Buffer): string | Buffer {
     const inside = `${this.place}/`;
     if (typeof name !== "string") return Buffer.concat([Buffer.from(inside), name]);
     return ASCII.test(name) ? inside + name : Buffer.from(inside + name, "latin1");
   }
 
-  /** The next name in the current directory. */
+  /** Returns the next name in the current directory. */
   read(): TreeRead {
     const level = this.#current;
     if (level.toSkip > 0) {
@@ -124,7 +124,7 @@ export class TreeCursor {
     return entry;
   }
 
-  /** Reads the current directory from its beginning, as if nothing of it had been read. */
+  /** Restarts reading the current directory. */
   readAgain(): void {
     const level = this.#current;
     closeNames(level);
@@ -132,7 +132,7 @@ export class TreeCursor {
     level.toSkip = 0;
   }
 
-  /** Moves to a directory below; what is no directory any more is gone. */
+  /** Moves to a subdirectory; a name that is no longer a directory counts as gone. */
   enter(name: string | Buffer): TreeEntered {
     const fd = openBelow(this.pathTo(name));
     if (fd === undefined) return "gone";
@@ -151,7 +151,7 @@ export class TreeCursor {
     }
   }
 
-  /** Moves to the directory above. Not at the root. */
+  /** Moves to the parent directory. Must not be called at the root. */
   leave(): TreeLeft {
     const left = this.#open.pop();
     if (left === undefined) return "lost";
@@ -164,7 +164,7 @@ export class TreeCursor {
     }
   }
 
-  /** Closes everything. */
+  /** Closes all directories. */
   close(): void {
     for (const level of [this.#root, ...this.#open.splice(0)]) {
       closeNames(level);
@@ -183,7 +183,7 @@ export class TreeCursor {
     }
   }
 
-  /** Whether the closed directory above is the current one now; if not, all that are closed are forgotten. */
+  /** Returns whether the closed parent is now the current directory; otherwise forgets all closed directories. */
   #reopenAbove(below: Level): boolean {
     const known = this.#closed.pop();
     const fd = known === undefined ? undefined : openBelow(`${openedAt(below)}/..`);
@@ -212,7 +212,7 @@ function nextName(level: Level): TreeEntry | "skipped" | null {
   try {
     return level.names.readSync();
   } catch (thrown) {
-    // Where the file system does not tell kinds, Node looks each name up, in UTF-8.
+    // On file systems without file types in directory entries Node looks each name up, in UTF-8.
     if (level.encoding === "buffer" && errnoOf(thrown) !== "ENOENT") throw thrown;
     if (level.encoding === "latin1") {
       closeNames(level);
@@ -223,7 +223,7 @@ function nextName(level: Level): TreeEntry | "skipped" | null {
   }
 }
 
-/** The types of Node know names as text in UTF-8 only. */
+/** Node's types only allow file names as UTF-8 text. */
 const namesOf = ({ fd, encoding }: Level): Names =>
   fs.opendirSync(openedAt({ fd }), { encoding: encoding as BufferEncoding, bufferSize: BATCH });
 
@@ -232,7 +232,7 @@ function closeNames(level: Level): void {
   level.names = undefined;
 }
 
-/** Opens a directory; undefined when it is gone, or replaced by something else. */
+/** Opens a directory; returns undefined if it is gone or was replaced. */
 function openBelow(path: string | Buffer): number | undefined {
   try {
     return fs.openSync(path, DIRECTORY);
@@ -242,7 +242,7 @@ function openBelow(path: string | Buffer): number | undefined {
   }
 }
 
-/** What is at a path, links not followed; undefined when it is gone. */
+/** Returns the file at a path without following links; undefined if it is gone. */
 export function lookAt(path: string | Buffer): fs.Stats | undefined {
   try {
     return fs.lstatSync(path, { throwIfNoEntry: false });
@@ -252,12 +252,12 @@ export function lookAt(path: string | Buffer): fs.Stats | undefined {
   }
 }
 
-/** Whether a name that was there a moment ago is gone, or stands for something else. */
+/** Returns whether a name that existed a moment ago is gone or refers to another file. */
 const isGone = (thrown: unknown): boolean => ["ENOENT", "ENOTDIR", "ELOOP"].includes(errnoOf(thrown));
 
 const INFO = Buffer.alloc(512);
 
-/** Id of the mount it was opened through: of two binds of one file system each has its own. */
+/** Returns the id of the mount it was opened through; two binds of one file system have different ids. */
 function mountOf(fd: number): string {
   const info = fs.openSync(`/proc/self/fdinfo/${fd}`, fs.constants.O_RDONLY);
   try {
@@ -268,13 +268,13 @@ function mountOf(fd: number): string {
   }
 }
 
-/** What is known of directories that were closed: the last one first. */
+/** Remembers closed directories, the last one first. */
 class ClosedLevels {
   #inodes: number[] = [];
   #reads: number[] = [];
   #hasForgotten = false;
 
-  /** Whether the directory above is the root. */
+  /** Returns whether the directory above is the root. */
   get isNone(): boolean {
     return this.#inodes.length === 0 && !this.#hasForgotten;
   }

@@ -1,34 +1,34 @@
-/** What the threads for trees are asked and answer: plain data that threads pass each other. */
+/** Requests and responses of the tree threads: plain data that threads can exchange. */
 import type { KubeletError } from "../../core/errors.ts";
 import type { Result } from "../../core/result.ts";
 import type { OwnershipResult, VolumeOwnership, VolumeUsage } from "../../ports/volumeFiles.ts";
 
-/** One piece of work on a tree. */
+/** A task on one tree. */
 export type TreeTask =
   | { readonly kind: "usage"; readonly dir: string }
   | { readonly kind: "setOwnership"; readonly dir: string; readonly ownership: VolumeOwnership }
-  /** Empties the directory, which is no link, and leaves it there. */
+  /** Empties the directory, which is not a link, and keeps the directory. */
   | { readonly kind: "empty"; readonly dir: string };
 
-/** Results by the kind of the task. */
+/** Result types by kind of task. */
 export interface TreeValues {
   readonly usage: VolumeUsage;
   readonly setOwnership: OwnershipResult;
   readonly empty: undefined;
 }
 
-/** How far a task is. */
+/** The progress of a task. */
 export interface TreeProgress {
-  /** Files and directories looked at. */
+  /** Files and directories visited. */
   readonly entries: number;
-  /** What a task of kind `usage` has counted. */
+  /** Current count of a `usage` task. */
   readonly usage?: VolumeUsage;
 }
 
 export interface TreeRequest {
   readonly id: number;
   readonly task: TreeTask;
-  /** One 32-bit word; not zero: nobody waits any more. */
+  /** One 32-bit word; not zero when the task is cancelled. */
   readonly cancelled: SharedArrayBuffer;
 }
 
@@ -37,11 +37,11 @@ export interface TreeAnswer {
   readonly result: Result<TreeValues[TreeTask["kind"]]>;
 }
 
-/** Of a task that goes on. */
+/** Progress of a running task. */
 export interface TreeNews {
   readonly id: number;
   readonly progress: TreeProgress;
 }
 
-/** Errors lose their cause between threads: what the system threw is in the message. */
+/** Puts the system's error text into the message, because errors lose their cause between threads. */
 export const withoutCause = ({ cause: _, ...error }: KubeletError): KubeletError => error;

@@ -1,6 +1,6 @@
 /**
- * A thread that works on trees, many at a time in turns of a few entries. Started by treeWorker. Bounds: MAX_ACTIVE jobs,
- * the others wait in their order; OPEN_DIRECTORIES, shared among the jobs.
+ * A thread that works on many trees, in time slices of a few entries. Started by treeWorker. Bounds: MAX_ACTIVE jobs,
+ * the others wait in order; OPEN_DIRECTORIES, shared by the jobs.
  */
 import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { kubeletError } from "../../core/errors.ts";
@@ -20,19 +20,19 @@ import {
 } from "./treeTasks.ts";
 import { createUsageJob } from "./usageJob.ts";
 
-// Names that are gone, and directories that are not empty, are found by what the system throws: stacks cost most of it.
+// Missing names and non-empty directories are detected by exceptions, whose cost is mostly their stack traces.
 Error.stackTraceLimit = 0;
 
-/** Entries of one turn: some tenths of a millisecond of work on files that are in memory. */
+/** Entries of one time slice: some tenths of a millisecond of work on cached files. */
 const TURN = 64;
-/** Entries that a new job has before those that go on for longer. */
+/** Credit of a new job over longer-running jobs, in entries. */
 const CREDIT = 4_096;
 const MAX_ACTIVE = 256;
-/** Each of them is two descriptors. */
+/** Each takes two descriptors. */
 const OPEN_DIRECTORIES = 512;
 /** Deeper trees are rare, and reopening a directory is cheap. */
 const MOST_OPEN_OF_A_JOB = 64;
-/** Entries between two messages about a job. */
+/** Entries between two progress messages of a job. */
 const TELL_EVERY = 1_000;
 const ACTIONS = { usage: "measure", setOwnership: "give away", empty: "remove" } as const;
 
@@ -78,7 +78,7 @@ function begin(request: TreeRequest): void {
   }
 }
 
-/** Starts what there is room for. */
+/** Starts waiting jobs up to the bound. */
 function admit(): void {
   if (parentPort === null) return;
   for (let got = receiveMessageOnPort(parentPort); got !== undefined; got = receiveMessageOnPort(parentPort)) {
@@ -91,7 +91,7 @@ function admit(): void {
   }
 }
 
-/** Works for one turn: whether the job is over. */
+/** Runs one time slice; returns whether the job has ended. */
 function take({ request, isCancelled, job }: Active): boolean {
   if (Atomics.load(isCancelled, 0) !== 0) throw kubeletError("Cancelled", "nobody waits for it any more");
   for (let count = 0; count < TURN; count += 1) {

@@ -1,6 +1,7 @@
 /**
- * Work on trees in a thread of its own: a hundred thousand files would keep the event loop, or take ten times the CPU time
- * as Promises. Owns the thread: started by the first task, by default ended 30 s after the last one.
+ * Runs tree tasks in a separate thread: a hundred thousand files would block the event loop, or take ten times the
+ * CPU time as Promises. Owns the thread, which starts with the first task and by default ends 30 s after the last
+ * one.
  */
 import type { Subscription } from "rxjs";
 import { Worker } from "node:worker_threads";
@@ -12,13 +13,13 @@ import type { Clock } from "../../ports/clock.ts";
 import type { TreeAnswer, TreeNews, TreeProgress, TreeRequest, TreeTask, TreeValues } from "./treeTasks.ts";
 
 const IDLE_MS = 30_000;
-/** The jobs keep little: the thread may not grow as the kubelet does. */
+/** Heap bounds: the jobs hold little, and the thread must not grow like the kubelet. */
 const LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
-/** Compiled, the program is beside this one too, under the other ending. */
+/** The compiled program is beside this file too, with the other extension. */
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./treeThread.ts" : "./treeThread.js", import.meta.url);
 
 export interface TreeWorker {
-  /** Rejects with a KubeletError; aborting ends the task within its next turn. `seen` is given how far it is. */
+  /** Rejects with a KubeletError; aborting ends the task within its next time slice. `seen` receives its progress. */
   run<Kind extends TreeTask["kind"]>(
     task: Extract<TreeTask, { readonly kind: Kind }>,
     signal: AbortSignal,
@@ -33,18 +34,18 @@ interface Waiting {
 
 export interface TreeWorkerOptions {
   readonly clock: Clock;
-  /** How long the thread stays without a task. Default 30 s. */
+  /** Time that the thread stays without a task. Default 30 s. */
   readonly idleMs?: number;
 }
 
-/** Makes one; the thread is started when it is needed. */
+/** Creates a worker; its thread starts on demand. */
 export function createTreeWorker({ clock, idleMs = IDLE_MS }: TreeWorkerOptions): TreeWorker {
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
   let thread: Worker | undefined;
   let ending: Subscription | undefined;
 
-  /** Forgotten first: a thread takes a while to end, and hears nothing meanwhile. */
+  /** Drops the thread first: it takes a while to end and ignores messages meanwhile. */
   const end = (): void => {
     const ended = thread;
     thread = undefined;
@@ -68,7 +69,7 @@ export function createTreeWorker({ clock, idleMs = IDLE_MS }: TreeWorkerOptions)
     );
     made.on("error", (thrown: unknown) => {
       why = String(thrown);
-      // An error of another thread has lost its class.
+      // An error from another thread has lost its class.
       invariant(!(thrown instanceof Error && thrown.name === InvariantError.name), why);
     });
     made.on("exit", () => {

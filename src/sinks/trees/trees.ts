@@ -4,14 +4,14 @@ import { createRemoteTreeWorkers, type RemoteTreeWorkers } from "./remoteTreeWor
 import { createTreeWorker, type TreeWorker } from "./treeWorker.ts";
 
 export interface Trees {
-  /** Removes trees, and gives volumes to groups. */
+  /** Removes trees, and changes the group of volumes. */
   readonly changes: TreeWorker;
-  /** Gives volumes to groups that are on remote file systems. */
+  /** Changes the group of volumes on remote file systems. */
   readonly remoteChanges: RemoteTreeWorkers;
   readonly counts: TreeWorker;
 }
 
-/** Threads that start when they are needed. */
+/** Creates threads that start on demand. */
 export const createTrees = (options: { readonly clock: Clock }): Trees => ({
   changes: createTreeWorker(options),
   remoteChanges: createRemoteTreeWorkers(options),

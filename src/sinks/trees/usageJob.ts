@@ -1,15 +1,15 @@
-/** What a directory takes of its file system, as du(1) counts. Counterpart: DiskUsage of pkg/volume/util/fs. */
+/** Counts the disk usage of a directory as du(1) does. Upstream: DiskUsage in pkg/volume/util/fs. */
 import * as fs from "node:fs";
 import type { VolumeUsage } from "../../ports/volumeFiles.ts";
 import { lookAt, TreeCursor } from "./treeCursor.ts";
 import type { TreeJob } from "./treeJob.ts";
 
-/** Unit of `blocks`, whatever the file system has. */
+/** Unit of `blocks`, regardless of the file system. */
 const BLOCK_BYTES = 512;
-/** Files with several names that are told apart; of more each name counts for its share of the file. */
+/** Bound on distinct hard-linked files; beyond it each link counts for its share of the file. */
 const MAX_LINKED = 4_096;
 
-/** Counts what is there; what comes and goes meanwhile may be counted or not. */
+/** Counts the existing files; files created or removed meanwhile may or may not count. */
 export function createUsageJob(dir: string, maxOpen: number): TreeJob<VolumeUsage> {
   const cursor = new TreeCursor(fs.realpathSync(dir), maxOpen);
   const linked = new Set<number>();

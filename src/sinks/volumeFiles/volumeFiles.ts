@@ -1,7 +1,7 @@
 /**
- * The VolumeFiles port on the file system of this machine. Bounds: a write is one system call at a time and runs to its
- * end; work on whole volumes is done in turns by threads of its own, and ends when nobody waits for it. A volume on a
- * remote file system has a thread for that file system.
+ * The VolumeFiles port on the local file system. Bounds: a write is one system call at a time and runs to its end;
+ * work on whole volumes runs in time slices on separate threads and ends when all subscribers have left. Each remote
+ * file system has its own thread.
  */
 import * as fs from "node:fs/promises";
 import { kubeletError } from "../../core/errors.ts";
@@ -15,13 +15,13 @@ import { createRemoteFiles, type RemoteFiles } from "../remote/remoteFiles.ts";
 import { writeAtomic } from "./writeAtomic.ts";
 
 export interface VolumeFilesOptions {
-  /** Gives generations of files their names. */
+  /** Names the generations of files. */
   readonly clock: Clock;
   readonly trees: Trees;
   readonly remoteFiles?: RemoteFiles;
 }
 
-/** File operations in volumes, as the user of this process. */
+/** Creates the file operations, which run as the user of this process. */
 export function createVolumeFiles({
   clock,
   trees: { changes, remoteChanges, counts },

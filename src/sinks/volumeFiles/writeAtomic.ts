@@ -1,7 +1,7 @@
 /**
- * Files of a volume, replaced all at once. A directory of one generation is written beside the one in use, and `..data`
- * is turned to it by rename; what is seen in the root are links through `..data`. Whatever a death on the way leaves
- * behind, the next call finds it in the listing of the root and puts it right. Counterpart: AtomicWriter.
+ * Replaces the files of a volume atomically: writes a new generation directory beside the current one and renames
+ * `..data` to point to it; the root contains links through `..data`. The next call cleans up what a crash left
+ * behind, using the listing of the root. Upstream: pkg/volume/util/atomic_writer.go.
  */
 import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -24,16 +24,16 @@ const DIRECTORY_MODE = 0o755;
 /** Entries read ahead. */
 const BATCH = 256;
 
-/** What is written, when, and who gets it. */
+/** The content, the target directory and the owner of a write. */
 export interface AtomicWrite {
   readonly dir: string;
   readonly files: ReadonlyMap<string, VolumeFile>;
   readonly at: EpochMs;
-  /** Called when all is written and nothing of it is seen yet. */
+  /** Called when all files are written and before they become visible. */
   giveAway(): Promise<void>;
 }
 
-/** Writes what differs; see the port. */
+/** Writes the files if they differ; see the port. */
 export async function writeAtomic({ dir, files, at, giveAway }: AtomicWrite): Promise<"changed" | "same"> {
   const clean = cleanPayload(files);
   if (!clean.ok) throw clean.error;
@@ -55,7 +55,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
   }
 }
 
-/** Whether a directory has these files with this content and no others. */
+/** Returns whether a directory has exactly these files with this content. */
 async function holds(dir: string, payload: Payload<VolumeFile>): Promise<boolean> {
   const found = await filesBelow(dir, entriesOf(payload));
   if (found !== payload.size) return false;
@@ -63,7 +63,7 @@ async function holds(dir: string, payload: Payload<VolumeFile>): Promise<boolean
   return true;
 }
 
-/** At most so many files and directories a payload is. */
+/** Returns the number of files; undefined without the directory. */
 const entriesOf = (payload: Payload<VolumeFile>): number =>
   [...payload.keys()].reduce((count, path) => count + path.split("/").length, 0);
 
@@ -98,7 +98,7 @@ async function hasContent(path: string, content: Uint8Array): Promise<boolean> {
   }
 }
 
-/** A new generation, in use when this is done. Leaves nothing behind when it fails. */
+/** Writes a new generation and makes it the current one. Leaves no files behind on failure. */
 async function writeGeneration(
   dir: string,
   payload: Payload<VolumeFile>,
@@ -131,15 +131,15 @@ async function writeFiles(root: string, payload: Payload<VolumeFile>): Promise<v
     await using file = await fs.open(place, "wx", mode);
     await file.writeFile(content);
     if (uid !== undefined) await file.chown(uid, NO_CHANGE);
-    // After the owner: giving a file away takes setuid from it. And the umask took what it took.
+    // Set the mode after the owner: chown(2) clears setuid, and the umask has masked the mode.
     await file.chmod(mode);
   }
 }
 
-/** chown(2) leaves an id of -1 as it is. */
+/** chown(2) leaves an id of -1 unchanged. */
 const NO_CHANGE = -1;
 
-/** Makes the links that are missing in the root: whether there were any. What else is in their place stays. */
+/** Creates the links missing in the root; returns whether it created any. Keeps other files at those names. */
 async function showNames(dir: string, payload: Payload<VolumeFile>): Promise<boolean> {
   let isNew = false;
   for (const [path, { uid }] of payload) {
@@ -159,7 +159,7 @@ const entryAt = (path: string) =>
     throw thrown;
   });
 
-/** Removes links to what is there no more, and other generations: whether there were any. */
+/** Removes links to missing files, and other generations; returns whether it removed any. */
 async function removeStale(dir: string, generation: string, names: ReadonlySet<string>): Promise<boolean> {
   let isStale = false;
   for (const entry of await listDirectory(dir, names.size + MAX_ENTRIES)) {
@@ -173,6 +173,6 @@ async function removeStale(dir: string, generation: string, names: ReadonlySet<s
   return isStale;
 }
 
-/** Links made here before: those of files, and one that was to become `..data`. */
+/** Returns the links created here earlier: those of files, and a leftover temporary `..data` link. */
 const isOurs = async (dir: string, name: string): Promise<boolean> =>
   name === NEW_DATA_LINK || (await linkTarget(join(dir, name))) === join(DATA_LINK, name);

@@ -1,14 +1,14 @@
 /**
- * What happened on simulated nodes in the Chrome trace format, for any viewer of it: a process per node, a track per pod
- * with its sandboxes and with marks for calls, events and statuses, below it one per container. Entries are in order of
- * time, bars of one track nest. Owns all it was shown, unbounded.
+ * Exports the history of simulated nodes in the Chrome trace format: a process per node, a track per pod with its
+ * sandboxes and with marks for calls, events and statuses, and below it a track per container. Entries are ordered by
+ * time; bars of one track nest. Owns all observations, unbounded.
  */
 import type { SimObservation } from "./simObservation.ts";
 import { traceLine } from "./simTrace.ts";
 
 export interface ChromeTrace {
   see(observation: SimObservation, node: number): void;
-  /** The document. Bars that have not ended yet end at the last thing seen. */
+  /** Returns the document. Unfinished bars end at the last observation. */
   text(): string;
 }
 
@@ -17,19 +17,19 @@ interface Track {
   readonly tid: number;
 }
 
-/** Track of what concerns the node as a whole. */
+/** Track of observations of the node as a whole. */
 const NODE_TRACK = "node";
-/** Room for the tracks below one pod, in the order of tracks. */
+/** Number of tracks reserved below one pod, in the order of tracks. */
 const TRACKS_PER_POD = 100;
-/** Where the text of a line begins, after time and kind. */
+/** Offset of the text in a trace line, after time and kind. */
 const LINE_TEXT = 21;
 
-/** Makes an empty trace. */
+/** Creates an empty trace. */
 export function createChromeTrace(): ChromeTrace {
   const entries: string[] = [];
   const add = (entry: object): void => void entries.push(JSON.stringify(entry));
   const trackOf = createTracks(add);
-  /** Tracks with a bar on them, by what the bar is. */
+  /** Tracks with an open bar, by the subject of the bar. */
   const bars = new Map<string, Track>();
   let lastUs = 0;
   const begin = (id: string, name: string, node: number, pod: string, container?: string): void => {
@@ -70,7 +70,7 @@ export function createChromeTrace(): ChromeTrace {
   };
 }
 
-/** Finds the track of a pod, or one below it; adds its names the first time. */
+/** Returns the track of a pod or of its container; writes its names on first use. */
 function createTracks(add: (entry: object) => void) {
   const tracks = new Map<string, Track>();
   const pods = new Map<string, { readonly index: number; tracks: number }>();

@@ -1,6 +1,6 @@
 /**
- * A share of a fleet: some of its nodes, all of them alive at once, advancing in turn. Nodes know nothing of each other, so
- * that a fleet is the same however it is dealt, as long as all its shares take their turns together.
+ * A share of a fleet: some of its nodes, all alive at once and advanced in turns. Nodes are independent, so the
+ * result does not depend on the distribution of nodes, as long as all shares take their turns together.
  */
 import type { FaultKind } from "./faults/faultKinds.ts";
 import type { SimViolation } from "./simChecker.ts";
@@ -11,23 +11,23 @@ import { createSimRun, type SimOutcome, type SimRun } from "./simRun.ts";
 
 /** A node of a fleet, as plain data. */
 export interface FleetNode {
-  /** Its place in the fleet, from 0. */
+  /** Index in the fleet, from 0. */
   readonly index: number;
   readonly replay: SimReplay;
 }
 
-/** How far a share is; plain data. */
+/** The progress of a share, as plain data. */
 export interface ShareState {
-  /** Some node has not come to its end. */
+  /** True while some node has not finished. */
   readonly isLive: boolean;
   readonly hasFailed: boolean;
-  /** Of the slowest node. */
+  /** Virtual time of the slowest node. */
   readonly virtualMs: number;
   readonly events: number;
   readonly faults: number;
 }
 
-/** What became of one node; plain data. */
+/** The result of one node, as plain data. */
 export interface NodeEnd {
   readonly index: number;
   readonly outcome: SimOutcome;
@@ -38,29 +38,29 @@ export interface NodeEnd {
   readonly transitions: number;
   readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
   readonly fingerprint: string;
-  /** The last lines of the share's first node that failed, or of its first one; of the others none. */
+  /** The last lines of the share's first failed node, or else of its first node; empty for all other nodes. */
   readonly lines: readonly string[];
 }
 
-/** What the nodes of a share have that is no plain data. */
+/** Options of a share that are not plain data. */
 export interface ShareHooks {
-  /** Another kubelet than the production one. */
+  /** Replaces the production kubelet. */
   readonly createKubelet?: CreateKubelet | undefined;
-  /** Sees everything that happens on every node. */
+  /** Observes every event on every node. */
   readonly watch?: ((observation: SimObservation, node: number) => void) | undefined;
 }
 
 export interface FleetShare {
-  /** Each node lives through so many slices of virtual time, unless it ends before. */
+  /** Advances each node by this many slices of virtual time, unless it finishes earlier. */
   turn(slices: number): ShareState;
-  /** In the order of the nodes. */
+  /** Results in the order of the nodes. */
   ends(): readonly NodeEnd[];
 }
 
-/** Lines told of a run. */
+/** Number of trace lines in a result. */
 const TOLD_LINES = 200;
 
-/** Makes the nodes; nothing happens before the first turn. */
+/** Creates the nodes; no time passes before the first turn. */
 export function createFleetShare(nodes: readonly FleetNode[], { createKubelet, watch }: ShareHooks): FleetShare {
   const all = nodes.map(({ index, replay }) => {
     const node = { index, transitions: 0 };
@@ -102,13 +102,13 @@ export function createFleetShare(nodes: readonly FleetNode[], { createKubelet, w
   };
 }
 
-/** Advances a run by so many slices; false once it is over. */
+/** Advances a run by this many slices; returns false when the run has finished. */
 function advanceBy(run: SimRun, slices: number): boolean {
   for (let slice = 0; slice < slices; slice += 1) if (!run.advance()) return false;
   return true;
 }
 
-/** The run that a replay tells of, from its beginning. */
+/** Returns the run that a replay describes, from its beginning. */
 export const playReplay = (
   replay: SimReplay,
   createKubelet: CreateKubelet | undefined,
@@ -126,5 +126,5 @@ export const playReplay = (
     watch,
   });
 
-/** What is told of a run. */
+/** Summarizes a run. */
 export const lastLines = ({ node }: SimRun): readonly string[] => node.trace.lines.slice(-TOLD_LINES);

@@ -1,4 +1,4 @@
-/** What `rxlet/sim` exports: scenarios on a simulated node, for tests of one's own. See docs/simulation.md. */
+/** The exports of `rxlet/sim`: scenarios on a simulated node, for users' own tests. See docs/simulation.md. */
 export { between, by, type ContainerClaims, type Expectation, never, type PodClaims } from "./scenario/expectations.ts";
 export type { ScenarioEvent } from "./scenario/history.ts";
 export { at, type Moment } from "./scenario/moment.ts";

@@ -1,25 +1,29 @@
 /**
- * Seeded randomness for the simulation: a run is its seed. One stream per concern, so that one more draw here changes
- * nothing there. Small fast counter generator (sfc32), 128 bits of state; not for secrets.
+ * Seeded randomness for the simulation: the seed determines the run. Each concern has its own stream, so that an
+ * additional draw in one does not affect the others. Small fast counter generator (sfc32), 128 bits of state; not
+ * cryptographically secure.
  */
 import { invariant } from "../core/invariant.ts";
 import type { Rng } from "../ports/random.ts";
 
 /** A seeded stream of random values. */
 export interface Prng extends Rng {
-  /** The stream of a concern: depends on the seed and the name alone, not on what was drawn. Same name, same stream. */
+  /**
+   * Returns the stream of a concern. It depends on the seed and the name alone, not on earlier draws. Same name, same
+   * stream.
+   */
   fork(name: string): Prng;
-  /** Whole number from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both included. */
   int(low: number, high: number): number;
-  /** One of a list that is not empty. */
+  /** Returns an item of a non-empty list. */
   pick<T>(items: readonly T[]): T;
-  /** True with the given probability. */
+  /** Returns true with the given probability. */
   chance(probability: number): boolean;
 }
 
 const rotateLeft = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits));
 
-/** Four well-mixed 32-bit words from a text: FNV-1a per word, each with its own start, then an avalanche. */
+/** Returns four well-mixed 32-bit words of a text: FNV-1a per word, each with a different start, then an avalanche. */
 function seedWords(text: string): readonly [number, number, number, number] {
   const word = (start: number): number => {
     let hash = start | 0;
@@ -33,10 +37,10 @@ function seedWords(text: string): readonly [number, number, number, number] {
   return [word(0x811c9dc5), word(0x2545f491), word(0x9e3779b9), word(0x6c62272e)];
 }
 
-/** Rounds that mix the seed before the first value is used. */
+/** Mixing rounds before the first value is used. */
 const WARM_UP = 12;
 
-/** Makes the stream of a seed. */
+/** Creates the stream of a seed. */
 export const createPrng = (seed: string | number): Prng => new SeededPrng(String(seed));
 
 class SeededPrng implements Prng {
@@ -70,7 +74,7 @@ class SeededPrng implements Prng {
     const hex = words.map((part) => part.toString(16).padStart(8, "0")).join("");
     const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) & 3);
     const [version, third] = [`4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`];
-    // One string: a template would keep all its pieces, and ids live as long as their pods.
+    // Concatenate: a template would keep all its pieces alive, and ids live as long as their pods.
     return [hex.slice(0, 8), hex.slice(8, 12), version, third, hex.slice(20)].join("-");
   }
 

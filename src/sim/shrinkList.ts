@@ -1,13 +1,13 @@
-/** Delta debugging: which of many things are enough to make a run fail. */
+/** Delta debugging: finds a small subset of items that still makes a run fail. */
 
-/** A bound on the runs a search may take; counted down by it. */
+/** Remaining number of runs; the search decrements it. */
 export interface ShrinkBudget {
   runs: number;
 }
 
 /**
- * A small part of `items` that still fails, in their order: halves, then quarters, and so on are left out while what
- * remains fails. `items` itself is known to fail. Ends when nothing more can go or the budget is used up.
+ * Returns a small subset of `items` that still fails, in order: leaves out halves, then quarters, and so on, while
+ * the rest fails. `items` is known to fail. Ends when no item can be left out or the budget is used up.
  */
 export function shrinkList<T>(
   items: readonly T[],

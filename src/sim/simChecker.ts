@@ -1,20 +1,20 @@
-/** A rule a node keeps at every instant, and what breaks it. */
+/** An invariant of a simulated node and its violations. */
 import type { SimObservation } from "./simObservation.ts";
 
-/** Watches one node; keeps what it must remember. */
+/** Watches one node; owns the state of its rule. */
 export interface SimChecker {
   readonly name: string;
-  /** What it looks at; nothing else is shown to it. Default: everything. */
+  /** Kinds of observations that the checker receives. Default: all. */
   readonly sees?: readonly SimObservation["kind"][];
-  /** Called with what happens, in order; the rule broken, in one sentence, or undefined. */
+  /** Called with each observation, in order; returns the broken rule in one sentence, or undefined. */
   check(observation: SimObservation): string | undefined;
 }
 
-/** Whether a checker looks at what is of this kind. */
+/** Returns whether a checker receives observations of this kind. */
 export const looksAt = ({ sees }: SimChecker, kind: SimObservation["kind"]): boolean =>
   sees === undefined || sees.includes(kind);
 
-/** A rule that was broken. */
+/** A broken rule. */
 export interface SimViolation {
   /** Virtual time in milliseconds. */
   readonly atMs: number;

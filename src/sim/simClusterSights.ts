@@ -1,11 +1,11 @@
-/** What is seen between a simulated node, its runtime's word and its API server. Keeps what was seen last. */
+/** Observations of a simulated node's readiness, the status of its runtime and its API server. Owns the last values. */
 import { filter, map, merge, type Observable, tap } from "rxjs";
 import type { Node } from "../core/api.ts";
 import type { RuntimeService } from "../ports/cri.ts";
 import type { SimApiServer } from "./apiServer/simApiServer.ts";
 import type { SimSight } from "./simObservation.ts";
 
-/** Everything the API server comes to know of the node itself, and whether it can be reached. */
+/** Observes all Node and lease writes, and whether the API server is reachable. */
 export function clusterSights(server: SimApiServer, nodeName: string): Observable<SimSight> {
   let told: string | undefined;
   const sightOf = (resource: string, object: object): SimSight | undefined => {
@@ -32,7 +32,7 @@ export function clusterSights(server: SimApiServer, nodeName: string): Observabl
   );
 }
 
-/** Tells what the runtime says of itself whenever it is asked, or that it says nothing. */
+/** Observes each answer to a Status call of the runtime, or its failure. */
 export function seenStatus(runtime: RuntimeService, see: (sight: SimSight) => void): RuntimeService {
   const note = (isReady: boolean | undefined): void => see({ kind: "runtimeSays", isReady });
   return {

@@ -1,4 +1,4 @@
-/** The hand that makes the accidents of a simulated node, and puts pods on it. Keeps nothing. */
+/** Causes the accidents of a simulated node and adds pods to it. Stateless. */
 import type { Pod } from "../core/api.ts";
 import type { SimHost } from "./host/simHost.ts";
 import type { SimApiPods } from "./workload/simApiPods.ts";
@@ -10,7 +10,7 @@ import type { SimSight } from "./simObservation.ts";
 import type { SimContainer, SimEnd } from "./runtime/simRecords.ts";
 import type { SimRuntime } from "./runtime/simRuntime.ts";
 
-/** What it acts on. */
+/** Dependencies of the actions. */
 export interface SimHandsWorld {
   readonly life: SimKubelet;
   readonly runtime: SimRuntime;
@@ -22,28 +22,31 @@ export interface SimHandsWorld {
   see(sight: SimSight): void;
 }
 
-/** What can be done to a node, each told in its trace. */
+/** The actions on a node; each is written to its trace. */
 export interface SimHands {
   putManifest(name: string, manifest: SimManifest): void;
   dropManifest(name: string): void;
-  /** Replaces all that `staticPodURL` says. */
+  /** Replaces the content of `staticPodURL`. */
   putPage(manifests: readonly object[]): void;
   putPod(pod: Pod): void;
   dropPod(uid: string): void;
-  /** Ends the running container `namespace/pod/name`, by default as KILL would. False when none runs. */
+  /** Ends the running container `namespace/pod/name`, by default as KILL does. Returns false if none runs. */
   kill(container: string, end?: SimEnd): boolean;
-  /** Ends the sandbox of `namespace/pod`. False when there is none. */
+  /** Ends the sandbox of `namespace/pod`. Returns false if there is none. */
   killSandbox(pod: string): boolean;
   crashKubelet(): void;
   restartKubelet(): void;
-  /** Ends the runtime, and with `die` all that runs in it; false when it is down already. */
+  /** Ends the runtime, and with `die` all its containers; returns false if it is already down. */
   crashRuntime(containers: "stay" | "die"): boolean;
   restartRuntime(): void;
-  /** The machine goes down with all that runs, and its cgroups; disk and images stay. Both have to be restarted. */
+  /**
+   * Turns the machine off, with all processes and cgroups; disk and images stay. Kubelet and runtime must be
+   * restarted.
+   */
   powerOff(): void;
 }
 
-/** Makes the hand of a node. */
+/** Creates the actions of a node. */
 export function createSimHands({
   life,
   runtime,
@@ -112,11 +115,11 @@ export function createSimHands({
   };
 }
 
-/** Containers that run. */
+/** Returns the running containers. */
 export const runningOf = (runtime: SimRuntime): readonly SimContainer[] =>
   runtime.containers().filter(({ phase }) => phase.kind === "running");
 
-/** Names of containers, as `namespace/pod/name#attempt`. */
+/** Returns the names of containers as `namespace/pod/name#attempt`. */
 export const nameOf = (runtime: SimRuntime): ((container: SimContainer) => string) => {
   const pods = new Map(runtime.sandboxes().map(({ id, config: { metadata } }) => [id, metadata]));
   return ({ sandboxId, config: { metadata } }) => {

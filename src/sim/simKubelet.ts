@@ -1,6 +1,6 @@
 /**
- * The production kubelet in a simulation, one life after the other: started, crashed between any two actions, started
- * again on the same disk and runtime. Owns the life under way; telemetry and memory die with it, as in a process.
+ * The production kubelet in a simulation: it starts, crashes between any two actions, and restarts on the same disk
+ * and runtime. Owns the current kubelet; its telemetry and memory are lost in a crash, as in a process.
  */
 import { concat, EMPTY, ignoreElements, merge, type Observable, of, Subscription, tap } from "rxjs";
 import type { Pod, PodStatus } from "../core/api.ts";
@@ -29,47 +29,50 @@ import type { SimSight } from "./simObservation.ts";
 import { createSimProbers, type SimAnswers, type SimProbeAnswer } from "./simProbers.ts";
 import { createSimTelemetry, type SimTelemetry } from "./simTelemetry.ts";
 
-/** What makes a kubelet of a configuration and ports. */
+/** Creates a kubelet from a configuration and ports. */
 export type CreateKubelet = typeof createKubelet;
 
 export interface SimKubelet {
-  /** Of the life under way, or of the last one. */
+  /** Telemetry of the current kubelet, or of the last one. */
   readonly telemetry: SimTelemetry;
   /** Undefined before the first start and after a crash. */
   readonly kubelet: Kubelet | undefined;
   start(): void;
-  /** Ends it at once, and its supervisor does not start it again; nothing is said to anyone. */
+  /** Crashes the kubelet; its supervisor does not restart it. No component is notified. */
   crash(): void;
-  /** Tells of the statuses that changed since the last call; cheap when none did. Throws what ended the kubelet. */
+  /**
+   * Reports the statuses that changed since the last call; cheap when none did. Throws the error that ended the
+   * kubelet.
+   */
   look(): void;
 }
 
-/** What all lives of a kubelet share. */
+/** State shared by all lives of a kubelet. */
 export interface SimKubeletOptions {
   readonly config: KubeletConfig;
-  /** Everything but what is made anew for each life. */
+  /** All ports except those created for each life. */
   readonly ports: Pick<
     KubeletPorts,
     | ("clock" | "api" | "runtime" | "images" | "files" | "logFiles" | "volumeFiles" | "mounts" | "cgroups")
     | ("machine" | "hostUsage")
   >;
   readonly prng: Prng;
-  /** What the pod sources beside an API server say; subscribed once per life. */
+  /** Configurations of the pod sources other than an API server; subscribed once per life. */
   readonly snapshots$: Observable<SourceSnapshot>;
   readonly maxLogLines: number;
   /** Default: none are configured. */
   readonly credentialPlugins?: CredentialPlugins | undefined;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string | undefined;
-  /** Whether volumes may have certificates and bundles of authorities in them, which is off by default. */
+  /** Enables certificates and trust bundles in volumes, which are off by default. */
   readonly hasProjections?: boolean | undefined;
-  /** On a node without `api`; default: none. */
+  /** Pods of a node without `api`; default: none. */
   readonly runtimeClasses?: RuntimeClasses | undefined;
-  /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
+  /** Replaces the production kubelet, to verify that checkers detect a broken one. */
   readonly createKubelet?: CreateKubelet | undefined;
-  /** How the network answers probes; default: yes. */
+  /** Answers probes of network addresses; default: success. */
   readonly answers?: SimAnswers | undefined;
-  /** Told of every answer to a probe. */
+  /** Called with every answer to a probe. */
   probed(answer: SimProbeAnswer): void;
   see(sight: SimSight): void;
 }
@@ -82,7 +85,7 @@ interface Life {
 /** `RestartSec` of packaging/rxlet.service. */
 const RESTART_MS = 2_000;
 
-/** Makes a kubelet that is not running yet. */
+/** Creates a kubelet that is not running yet. */
 export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
   const { ports, see } = options;
   let lives = 0;
@@ -93,7 +96,7 @@ export function createSimKubelet(options: SimKubeletOptions): SimKubelet {
   let restart: Subscription | undefined;
   const seen = new Map<string, Seen>();
 
-  /** It cannot start for a reason outside of it: it ends, and its supervisor tries again. */
+  /** The kubelet cannot start for an external reason: it exits, and its supervisor retries. */
   const giveUp = (thrown: KubeletError): void => {
     life = undefined;
     mayHaveChanged = false;
@@ -207,14 +210,14 @@ function portsOf(options: SimKubeletOptions, telemetry: SimTelemetry, life: numb
   };
 }
 
-/** What a node makes at its start, beside the kubelet proper. */
+/** Parts that a node starts beside the kubelet itself. */
 function makeDirectories({ config: { directories }, ports: { files } }: SimKubeletOptions): Observable<never> {
   const { rootDir, podLogsDir, containerLogsDir } = directories;
   const places = [rootDir, `${rootDir}/pods`, podLogsDir, containerLogsDir];
   return inSequence(places, (path) => files.makeDirectory(path)).pipe(ignoreElements());
 }
 
-/** Tells what each source wants, once it is ready. Bound: the last snapshot of each source. */
+/** Observes the desired pods of each source once it is ready. Bound: the last snapshot of each source. */
 function wantedSeen(see: (sight: SimSight) => void): (snapshot: SourceSnapshot) => void {
   const last = new Map<PodSource, ReadonlySet<Pod>>();
   return ({ source, pods, ready }) => {
@@ -240,7 +243,7 @@ function tellChanges(seen: Map<string, Seen>, pods: readonly Pod[], see: (sight:
     if (before?.status === status) continue;
     const subject = `${namespace}/${name}`;
     seen.set(podUid, { subject, status });
-    // A static pod has a status of its own from the start: Pending, and nothing more. One that was rejected is Failed.
+    // A static pod starts with the status Pending and no other field; a rejected one is Failed.
     if (status?.containerStatuses === undefined && !isTerminalPhase(status?.phase)) continue;
     see({ kind: "status", podUid, subject, before: before?.status, after: status });
   }

@@ -1,4 +1,4 @@
-/** The configuration of a simulated kubelet: what a real one has by default, in a cluster with a DNS service. */
+/** The configuration of a simulated kubelet: the defaults of a real one in a cluster with a DNS service. */
 import { resolveFeatureGates } from "../cli/featureGates.ts";
 import { ownFlagValues } from "../cli/parseKubeletFlags.ts";
 import type { KubeletFlags } from "../cli/kubeletFlags.ts";
@@ -8,9 +8,9 @@ import { defaultConfiguration, withDefaultEviction } from "../core/config/defaul
 import type { KubeletConfig } from "../core/kubeletConfig.ts";
 import type { Machine } from "../ports/host.ts";
 
-/** The defaults on this machine, with pods from manifests and from the API, and with what `more` changes. */
+/** Returns the defaults on this machine, with pods from manifests and the API, changed by `more`. */
 export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> = {}): KubeletConfig {
-  // Every own flag has its value there, by the property name KubeletFlags gives it.
+  // Contains the value of every rxlet flag, by its property name in KubeletFlags.
   const flags = ownFlagValues([], OWN_FLAGS) as unknown as KubeletFlags;
   const { gates } = resolveFeatureGates({});
   const config = defaultConfiguration(withDefaultEviction({}), (name) => gates.get(name) === true);

@@ -1,6 +1,6 @@
 /**
- * A whole node in virtual time: the production kubelet on a simulated runtime, disk, cgroups and pod sources. A run is
- * its options: same seed, same trace, on any machine. Everything that happens is seen by trace and checkers, in order.
+ * A whole node in virtual time: the production kubelet on a simulated runtime, disk, cgroups and pod sources. The
+ * options determine the run: same seed, same trace, on any machine. Trace and checkers observe every event, in order.
  */
 import { merge, type Subscription } from "rxjs";
 import type { Pod } from "../core/api.ts";
@@ -59,7 +59,7 @@ import type { SimTelemetry } from "./simTelemetry.ts";
 import { createSimLogFiles } from "./host/simLogFiles.ts";
 import { createSimTrace, type SimTrace } from "./simTrace.ts";
 
-/** Decides over a request to the runtime. */
+/** Decides the outcome of a request to the runtime. */
 export type SimCallFault = (rpc: CriRpc, about: SimSubject, request: unknown) => SimAction;
 
 type RuntimeParts = Pick<
@@ -67,26 +67,26 @@ type RuntimeParts = Pick<
   "programs" | "images" | "registry" | "latency" | "intercept" | "goesOn" | "modern" | "handlers" | "eventLatencyMs"
 >;
 
-/** Everything but the seed has a default. */
+/** Options of a node; all but the seed have a default. */
 export interface SimNodeOptions extends RuntimeParts {
   readonly seed: string | number;
   /** Static pods: file name in the manifest directory to content. */
   readonly manifests?: Readonly<Record<string, SimManifest>>;
-  /** Pods handed to the kubelet directly: complete, defaults applied. Not with `api`. */
+  /** Pods passed to the kubelet directly: complete, with defaults applied. Not with `api`. */
   readonly pods?: readonly Pod[];
-  /** Where the pods of the API come from; it runs on `scheduler`. Many nodes may share one. */
+  /** Source of API pods; runs on `scheduler`. Many nodes may share one. */
   readonly api?: SimApiServer;
-  /** Virtual time shared with others; default: the node's own. */
+  /** Virtual time shared with other nodes; default: the node's own. */
   readonly scheduler?: HeapScheduler;
   readonly config?: Partial<KubeletConfig>;
   readonly machine?: Partial<Machine>;
-  /** Extended resources of the node, as device plugins would tell of them; default: none. */
+  /** Extended resources of the node, as device plugins report them; default: none. */
   readonly devices?: ResourceAmounts;
   /** `configMapAndSecretChangeDetectionStrategy`; default `Watch`. */
   readonly objectStrategy?: string;
   /** Feature gates ClusterTrustBundleProjection and PodCertificateRequest; default: off. */
   readonly hasProjections?: boolean;
-  /** What runs the credential plugins of `config`; default: there are none. */
+  /** Runs the credential plugins of `config`; default: there are none. */
   readonly credentialPlugins?: CredentialPlugins;
   /** Default: none. */
   readonly runtimeClasses?: RuntimeClasses;
@@ -94,29 +94,29 @@ export interface SimNodeOptions extends RuntimeParts {
   readonly mountFate?: SimMountsOptions["fate"];
   readonly mountGoesOn?: SimMountsOptions["goesOn"];
   readonly volumeFault?: SimVolumeFilesOptions["fault"];
-  /** What becomes of requests for the page of manifests; asked only when `sources` has `http`. */
+  /** Decides the outcome of requests for the manifest page; called only if `sources` has `http`. */
   readonly pageFate?: SimManifestPageOptions["fate"];
   readonly cgroupFault?: SimCgroupsOptions["fault"];
-  /** As `intercept`, knowing whom a request is about. Asked first; a `proceed` leaves the word to `intercept`. */
+  /** Like `intercept`, but with the subject of the request. Called first; `proceed` defers to `intercept`. */
   readonly callFault?: SimCallFault;
-  /** Puts something between the kubelet and the runtime. */
+  /** Wraps the runtime that the kubelet sees. */
   readonly adaptRuntime?: (runtime: RuntimeService, clock: SimClock) => RuntimeService;
-  /** Another kubelet than the production one: how checkers are shown to notice a broken one. */
+  /** Replaces the production kubelet, to verify that checkers detect a broken one. */
   readonly createKubelet?: CreateKubelet;
-  /** How the network answers probes; default: yes. */
+  /** Answers probes of network addresses; default: success. */
   readonly answers?: (clock: SimClock) => SimAnswers;
-  /** Default: the usual ones, new for this node. They keep state. */
+  /** Stateful checkers; default: the usual ones, created for this node. */
   readonly checkers?: readonly SimChecker[];
-  /** Sees everything, after trace and checkers. */
+  /** Observes every event, after trace and checkers. */
   readonly watch?: (observation: SimObservation) => void;
   readonly maxTraceLines?: number;
   readonly maxLogLines?: number;
 }
 
-/** A node, and the hand that moves its time and makes its accidents. */
+/** A node, and the controls of its time and accidents. */
 export interface SimNode extends SimHands {
   readonly seed: string | number;
-  /** Randomness for whoever drives the node; the node itself draws from other streams. */
+  /** Randomness for the driver of the node; the node itself uses other streams. */
   readonly prng: Prng;
   readonly clock: DriftingClock;
   readonly scheduler: HeapScheduler;
@@ -124,46 +124,52 @@ export interface SimNode extends SimHands {
   readonly runtime: SimRuntime;
   /** The machine: disks, processes, the kernel's log. */
   readonly host: SimHost;
-  /** Of the machine. */
+  /** The clock of the machine. */
   readonly files: SimFiles;
   readonly cgroups: SimCgroups;
   readonly manifests: SimManifests;
-  /** The pods handed over directly, on a node without `api`. */
+  /** The pods passed directly, on a node without `api`. */
   readonly apiPods: SimApiPods;
   readonly api: SimApiServer | undefined;
-  /** Of the kubelet that runs, or ran last. */
+  /** Telemetry of the running kubelet, or of the last one. */
   readonly telemetry: SimTelemetry;
   /** Undefined while it is crashed. */
   readonly kubelet: Kubelet | undefined;
   readonly trace: SimTrace;
-  /** What checkers found so far. */
+  /** Violations found so far. */
   readonly violations: readonly SimViolation[];
 
-  /** Runs the next action due by `notAfterMs` (virtual time); false when there is none. Throws a kubelet's last error. */
+  /**
+   * Runs the next action due by `notAfterMs` (virtual time); returns false if there is none. Throws the error that
+   * ended the kubelet.
+   */
   step(notAfterMs?: number): boolean;
   runFor(ms: number): void;
-  /** Runs until the condition holds; false when it does not within `ms`. It is asked after each thing that happens. */
+  /**
+   * Runs until the condition holds; returns false if it does not within `ms`. Evaluates the condition after each
+   * action.
+   */
   runUntil(condition: () => boolean, ms: number): boolean;
-  /** Does something at an instant still to come, in milliseconds of virtual time. */
+  /** Schedules an action at a future instant, in milliseconds of virtual time. */
   at(ms: number, action: () => void): Subscription;
 
-  /** Something is said of the node, or done to it: kept in the trace and shown to the checkers. */
+  /** Records an observation in the trace and passes it to the checkers. */
   see(sight: SimSight): void;
 
-  /** Pods with their statuses as the kubelet tells them; empty while it is crashed. */
+  /** Returns the pods with the statuses the kubelet reports; empty while it is crashed. */
   pods(): readonly Pod[];
-  /** Asks the kubelet, as an operator at the node does; false when it runs no such pod. */
+  /** Queries the kubelet as a local operator does; false if it runs no such pod. */
   retry(namespace: string, name: string): boolean;
-  /** Running containers of all pods, as `namespace/pod/name#attempt`, sorted. */
+  /** Returns the running containers of all pods as `namespace/pod/name#attempt`, sorted. */
   running(): readonly string[];
-  /** Notes in the trace what the driver does. */
+  /** Writes an action of the driver to the trace. */
   note(text: string): void;
 }
 
-/** More actions than this in one millisecond are a loop that feeds itself. */
+/** More actions than this within one millisecond indicate an infinite loop. */
 const MAX_ACTIONS_AT_ONCE = 100_000;
 
-/** Makes a node and starts its kubelet; nothing happens before time is moved. */
+/** Creates a node and starts its kubelet; no action runs before time is advanced. */
 export function createSimNode(options: SimNodeOptions): SimNode {
   const world = createWorld(options);
   const { clock, scheduler, runtime } = world;
@@ -379,7 +385,7 @@ function createWorld(options: SimNodeOptions): World {
 /** Defaults of `kubeAPIQPS` and `kubeAPIBurst`. */
 const POD_RATE = { qps: 50, burst: 100 };
 
-/** Calls of a simulated client do not wait for each other: one client serves as every lane. */
+/** Calls of a simulated client do not wait for each other, so one client serves as every lane. */
 function lanesTo(server: SimApiServer, nodeName: string, clock: Clock, see: (sight: SimSight) => void): ApiLanes {
   const lane = server.client({ kind: "node", nodeName });
   const turns = tokenBucket({ ...POD_RATE, clock });

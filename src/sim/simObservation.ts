@@ -1,4 +1,4 @@
-/** What can be seen of a simulated node from outside, in the order in which it happens: food of trace and checkers. */
+/** The observations of a simulated node from outside, in order: input of trace and checkers. */
 import type { ApiPod } from "../core/api/toldPods.ts";
 import type { Pod, PodStatus } from "../core/api.ts";
 import type { CriRpc } from "../core/criOperations.ts";
@@ -8,25 +8,25 @@ import type { ProbeOutcome } from "../core/probe/probeTypes.ts";
 import type { SimAction } from "./runtime/simCall.ts";
 import type { SimChange } from "./runtime/simRecords.ts";
 
-/** One thing seen, without its instant. */
+/** An observation without its instant. */
 export type SimSight =
-  /** The kubelet asks the runtime for something; `subject` is `namespace/pod`, with a container `/name#attempt`. */
+  /** The kubelet sends a request to the runtime; `subject` is `namespace/pod`, with a container `/name#attempt`. */
   | {
       readonly kind: "call";
       readonly rpc: CriRpc;
       readonly podUid: string;
       readonly subject: string;
       readonly fate: SimAction["kind"];
-      /** Of a StopContainer: the grace period it asks for. */
+      /** Grace period of a StopContainer. */
       readonly graceSeconds?: number;
-      /** Of an ExecSync: what is to run. */
+      /** Command of an ExecSync. */
       readonly command?: readonly string[];
-      /** Of a CreateContainer: which writing of the pod's ConfigMap it is made from. */
+      /** Revision of the pod's ConfigMap that a CreateContainer uses. */
       readonly configRevision?: number;
     }
   | { readonly kind: "change"; readonly change: SimChange }
   | { readonly kind: "event"; readonly event: KubeletEvent }
-  /** The status the kubelet tells of a pod is new, or (`after` undefined) the pod has gone from the node. */
+  /** The kubelet reports a new status of a pod, or (`after` undefined) the pod was removed from the node. */
   | {
       readonly kind: "status";
       readonly podUid: string;
@@ -34,16 +34,16 @@ export type SimSight =
       readonly before: PodStatus | undefined;
       readonly after: PodStatus | undefined;
     }
-  /** A source tells the kubelet which pods it wants. */
+  /** A source sends its desired pods to the kubelet. */
   | {
       readonly kind: "wanted";
       readonly source: PodSource;
       readonly podUids: ReadonlySet<string>;
       readonly pods: readonly Pod[];
-      /** Those of them that are not as this source told this kubelet last. */
+      /** The pods that changed since this source last sent them to this kubelet. */
       readonly news: readonly Pod[];
     }
-  /** A pod object of this node changed on the API server, whoever changed it. */
+  /** A pod object of this node changed on the API server, by any client. */
   | {
       readonly kind: "object";
       readonly what: "ADDED" | "MODIFIED" | "DELETED";
@@ -52,46 +52,46 @@ export type SimSight =
       readonly object: ApiPod;
       readonly before: ApiPod | undefined;
     }
-  /** The kubelet asks the API server to change a pod object. */
+  /** The kubelet requests a change of a pod object from the API server. */
   | {
       readonly kind: "request";
       readonly verb: "create" | "patch" | "delete";
       readonly subject: string;
-      /** Of a delete: the UID it has to have. */
+      /** UID precondition of a delete. */
       readonly uid?: string | undefined;
     }
   /** The kubelet has removed a pod's directory, one of its volumes, a mount in it, or its cgroup. */
   | { readonly kind: "removed"; readonly what: "directory" | "volume" | "mount" | "cgroup"; readonly podUid: string }
-  /** A probe of the kubelet was answered; one that could not be made says nothing and is not seen. */
+  /** A probe of the kubelet was answered. A probe that could not run is not observed. */
   | {
       readonly kind: "probe";
       readonly podUid: string;
-      /** Of a probe that runs inside. */
+      /** Container of an exec probe. */
       readonly containerId?: string;
-      /** What was asked, as `askedOf` spells it. */
+      /** Target of the probe, as formatted by `askedOf`. */
       readonly asked: string;
       readonly result: ProbeOutcome["result"];
     }
-  /** The kernel has logged it. */
+  /** The kernel has logged a message. */
   | { readonly kind: "kernel"; readonly text: string }
-  /** The API server can be reached from now on, or not any more. Never seen of a node of no cluster. */
+  /** The API server became reachable or unreachable. Never observed on a standalone node. */
   | { readonly kind: "apiServer"; readonly isUp: boolean }
   /** The lease of the node was written. */
   | { readonly kind: "lease"; readonly durationSeconds: number }
-  /** The Node says something else of its readiness than before; undefined: nothing. */
+  /** The Ready condition of the Node changed; undefined if it has none. */
   | { readonly kind: "nodeReady"; readonly status: string | undefined; readonly message: string }
-  /** What the runtime answers when asked for its status: all is ready, or not; undefined: it does not answer. */
+  /** Answer of the runtime to a Status call: ready or not; undefined without an answer. */
   | { readonly kind: "runtimeSays"; readonly isReady: boolean | undefined }
-  /** The wall clock was set, forth or back. */
+  /** The wall clock was set, forward or back. */
   | { readonly kind: "clock"; readonly stepMs: number }
   | { readonly kind: "kubelet"; readonly what: "started" | "crashed" }
   | { readonly kind: "kubelet"; readonly what: "failed to start"; readonly reason: string }
-  /** The simulation did something to the node: an accident, a heal, an edit. */
+  /** The simulation acted on the node: an accident, a heal, an edit. */
   | { readonly kind: "action"; readonly text: string };
 
-/** One thing seen. `atMs` is virtual time in milliseconds. */
+/** An observation. `atMs` is virtual time in milliseconds. */
 export type SimObservation = SimSight & { readonly atMs: number };
 
-/** Whether what was removed goes only when the pod is over; a volume may be of no use before. */
+/** Returns whether the object is removed only after the pod is terminal; a volume may become unused earlier. */
 export const isPodsLast = (removed: (SimSight & { readonly kind: "removed" })["what"]): boolean =>
   removed === "directory" || removed === "cgroup";

@@ -1,6 +1,6 @@
 /**
- * The probers port in virtual time: commands go to the simulated runtime as they do in production, the network answers
- * what a function says, by default yes. Every answer is told. Keeps nothing.
+ * The probers port in virtual time: commands run in the simulated runtime as in production; a function, by default
+ * success, answers for the network. Observes every answer. Stateless.
  */
 import { concat, defer, ignoreElements, type Observable, of, tap } from "rxjs";
 import type { Container } from "../core/api.ts";
@@ -14,15 +14,15 @@ import { dialTimeout } from "../sinks/probers/netError.ts";
 import { later } from "./runtime/simCall.ts";
 import type { SimRuntime } from "./runtime/simRuntime.ts";
 
-/** How something on the network answers. */
+/** Answers a probe of a network address. */
 export interface SimAnswer extends ProbeOutcome {
   readonly afterMs: number;
 }
 
-/** What is asked: `http://10.1.0.2:8080/healthz`, `tcp://10.1.0.2:80`, `grpc://10.1.0.2:90/service`. */
+/** The URL: `http://10.1.0.2:8080/healthz`, `tcp://10.1.0.2:80`, `grpc://10.1.0.2:90/service`. */
 export type SimAnswers = (url: string) => SimAnswer;
 
-/** An answered probe: inside a container, or of an address. */
+/** An answered probe, inside a container or of an address. */
 export interface SimProbeAnswer {
   readonly containerId?: string;
   readonly host?: string;
@@ -38,7 +38,7 @@ export interface SimProbersOptions {
   readonly tell?: (answer: SimProbeAnswer) => void;
 }
 
-/** What a probe asks of its container, in one word: `exec up`, `http :8080/ready`, `tcp :8080`, `grpc :90/service`. */
+/** Formats the target of a probe: `exec up`, `http :8080/ready`, `tcp :8080`, `grpc :90/service`. */
 export function askedOf({ exec, httpGet, tcpSocket, grpc }: Probe, { ports = [] }: Container): string {
   const numberOf = (port: unknown): unknown => ports.find(({ name }) => name === port)?.containerPort ?? port;
   if (exec !== undefined) return `exec ${(exec.command ?? []).join(" ")}`;
@@ -47,16 +47,16 @@ export function askedOf({ exec, httpGet, tcpSocket, grpc }: Probe, { ports = [] 
   return `grpc :${grpc?.port}/${grpc?.service ?? ""}`;
 }
 
-/** A network on which everything says yes. */
+/** A network on which every probe succeeds. */
 export const YES: SimAnswers = () => ({ result: "success", output: "", afterMs: 1 });
 
-/** Longer than any probe waits. */
+/** Longer than the timeout of any probe. */
 const SILENCE: SimAnswer = { result: "failure", output: "", afterMs: 600_000 };
 
-/** In an address that is probed: the simulated network has IPv4 alone. */
+/** Address pattern of probes: the simulated network only has IPv4. */
 const HOST = /^\w+:\/\/([^:/]*)/;
 
-/** The same network, on which nobody answers at the address of a sandbox that is gone. Bound: one entry per address. */
+/** Wraps a network so that addresses of removed sandboxes do not answer. Bound: one entry per address. */
 export function ofTheLiving(answers: SimAnswers, runtime: Pick<SimRuntime, "sandboxes">): SimAnswers {
   const given = new Set<string>();
   return (url) => {
@@ -67,7 +67,7 @@ export function ofTheLiving(answers: SimAnswers, runtime: Pick<SimRuntime, "sand
   };
 }
 
-/** No answer in time, in the words of production. */
+/** Returns the timeout error with the wording of production. */
 function lateText(url: string, timeoutMs: number): string {
   const [scheme, address = ""] = url.split("://");
   if (scheme === "tcp") return dialTimeout(address);
@@ -76,7 +76,7 @@ function lateText(url: string, timeoutMs: number): string {
   return `Get ${JSON.stringify(url)}: context deadline exceeded ${waited}`;
 }
 
-/** Probers of a simulated node. */
+/** Creates the probers of a simulated node. */
 export function createSimProbers({ clock, runtime, answers = YES, tell }: SimProbersOptions): Probers {
   const told = (asked: Omit<SimProbeAnswer, "result">) =>
     tap<ProbeOutcome>(({ result }) => tell?.({ ...asked, result }));

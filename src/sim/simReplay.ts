@@ -1,31 +1,31 @@
-/** All that a run is made of, as plain data: written to a file it repeats the run exactly, with the same version. */
+/** The complete definition of a run as plain data: a replay file repeats the run exactly, with the same version. */
 import { kubeletError } from "../core/errors.ts";
 import { err, ok, type Result } from "../core/result.ts";
 import { type FaultRates, readFaultRates } from "./faults/faultKinds.ts";
 import { drawWorkload, type SimPodPlan, steadyWorkload, type Workload, WORKLOADS } from "./workload/workload.ts";
 
-/** Changes when the same data would mean another run. */
+/** Incremented when the same data would define another run. */
 export const REPLAY_VERSION = 4;
 
 /** One run of one node. */
 export interface SimReplay {
   readonly version: typeof REPLAY_VERSION;
   readonly seed: string;
-  /** Pods drawn from the seed. */
+  /** Number of pods drawn from the seed. */
   readonly pods: number;
   readonly durationMs: number;
   /** Absent: drawn. */
   readonly workload?: Workload;
-  /** All pods are there from the start and nobody touches them. */
+  /** All pods exist from the start and are never changed. */
   readonly isCalm: boolean;
   readonly rates: FaultRates;
-  /** Of the drawn pods only these; absent: all. */
+  /** Limits the drawn pods to these; absent: all. */
   readonly keptPods?: readonly string[];
-  /** Only these faults; absent: those the rates give. */
+  /** Limits the faults to these; absent: those the rates give. */
   readonly keptFaults?: readonly string[];
 }
 
-/** The pods of a run. */
+/** Returns the pods of a run. */
 export function replayedPods({ seed, pods, durationMs, workload, isCalm, keptPods }: SimReplay): readonly SimPodPlan[] {
   const all = workload === "steady" ? steadyWorkload(pods) : drawWorkload(seed, { pods, durationMs, isCalm });
   if (keptPods === undefined) return all;
@@ -33,7 +33,7 @@ export function replayedPods({ seed, pods, durationMs, workload, isCalm, keptPod
   return all.filter(({ name }) => kept.has(name));
 }
 
-/** The text of a replay file. */
+/** Returns the text of a replay file. */
 export const replayText = (replay: SimReplay): string => `${JSON.stringify(replay, undefined, 2)}\n`;
 
 const invalid = (why: string): Result<never> => err(kubeletError("InvalidArgument", `replay: ${why}`));
@@ -43,7 +43,7 @@ const isWorkload = (value: unknown): value is Workload => WORKLOADS.some((each) 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === "string");
 
-/** Reads a replay file; says which field is wrong and why. */
+/** Parses a replay file; errors name the invalid field and the reason. */
 export function readReplay(text: string): Result<SimReplay> {
   let given: unknown;
   try {

@@ -1,6 +1,7 @@
 /**
- * The life of one simulated node under faults: a time of faults with every rule checked at every step, then all is
- * healed and what is wanted has to come about, then nothing is wanted and nothing may be left. Owns node and faults.
+ * The life of one simulated node under faults: a time of faults with every rule checked at every step, then a heal
+ * after which the desired state must be reached, then the removal of all pods, after which no resource may be left.
+ * Owns node and faults.
  */
 import { InvariantError, witnessBrokenInvariants } from "../core/invariant.ts";
 import { createSimApiServer, type SimApiServer } from "./apiServer/simApiServer.ts";
@@ -33,53 +34,53 @@ import { SIM_DEVICES } from "./workload/workloadTenants.ts";
 import { workloadAnswers } from "./workload/workloadAnswers.ts";
 import { createWorkloadOwners, type WorkloadOwners } from "./workload/workloadOwners.ts";
 
-/** How a run ended. */
+/** The result of a run. */
 export type SimOutcome = "ok" | "correctness" | "liveness" | "crash";
 
 export interface SimRunOptions {
   readonly seed: string | number;
   readonly pods: readonly SimPodPlan[];
-  /** Of the time of faults. */
+  /** Length of the time of faults. */
   readonly durationMs: number;
-  /** What kind of node this is; default `drawn`. */
+  /** Kind of the node; default `drawn`. */
   readonly workload?: Workload | undefined;
   readonly rates: FaultRates;
-  /** Only these faults happen; see FaultDice. */
+  /** Limits the faults to these; see FaultDice. */
   readonly only?: ReadonlySet<string> | undefined;
-  /** Another kubelet than the production one, to show that it would be noticed. */
+  /** Replaces the production kubelet, to verify that a broken one is detected. */
   readonly createKubelet?: CreateKubelet | undefined;
   readonly maxTraceLines?: number | undefined;
-  /** Sees everything, after trace and checkers. */
+  /** Observes every event, after trace and checkers. */
   readonly watch?: ((observation: SimObservation) => void) | undefined;
 }
 
-/** A run, and what became of it so far. */
+/** A run and its current result. */
 export interface SimRun {
   readonly node: SimNode;
   readonly dice: FaultDice;
   readonly outcome: SimOutcome;
   readonly violations: readonly SimViolation[];
-  /** Actions of the scheduler so far. */
+  /** Scheduler actions so far. */
   readonly events: number;
-  /** Runs for a slice of virtual time; false once the run is over. */
+  /** Runs for a slice of virtual time; returns false when the run has finished. */
   advance(): boolean;
 }
 
 const SLICE_MS = 60_000;
-/** After the last fault, everything has to be as wanted within this: longest backoffs, graces and stuck processes. */
+/** Bound on reaching the desired state after the last fault: longest backoffs, grace periods and stuck processes. */
 const HEALING_MS = 45 * 60_000;
 const LOOK_MS = 5_000;
-/** Late answers to calls that were given up. */
+/** Time for late answers to abandoned calls. */
 const CALM_MS = 5 * 60_000;
 
-/** Makes a run. Nothing happens before `advance`. */
+/** Creates a run. No time passes before `advance`. */
 export function createSimRun(options: SimRunOptions): SimRun {
   const { seed, rates, only, durationMs } = options;
   const dice = createFaultDice({ seed, rates, only });
   const found: SimViolation[] = [];
   let outcome: SimOutcome = "ok";
   let events = 0;
-  /** A broken invariant, whoever caught it. */
+  /** A broken invariant, regardless of where it was caught. */
   let bug: InvariantError | undefined;
   const world = createWorld(options, dice);
   const { node } = world;
@@ -149,7 +150,7 @@ interface SimRunWorld {
 interface LifeContext extends SimRunWorld {
   readonly durationMs: number;
   readonly dice: FaultDice;
-  /** False when a rule was broken. */
+  /** Returns false if a rule was broken. */
   stepsUntil(endMs: number): boolean;
   blame(kind: "liveness", checker: string, messages: readonly string[]): void;
 }
@@ -183,13 +184,16 @@ function* life({ node, server, owners, durationMs, dice, heal, stepsUntil, blame
   if (!(yield* wait("leftovers", () => leftovers(node)))) return;
   if (!stepsUntil(node.clock.monotonicMs() + CALM_MS)) return;
   node.crashKubelet();
-  // Hops of timers far away end within one step.
+  // Intermediate hops of long timers end within one step.
   if (!stepsUntil(node.clock.monotonicMs() + CALM_MS)) return;
   const timers = leftTimers(node);
   if (timers.length > 0) blame("liveness", "leftovers", timers);
 }
 
-/** Nothing cuts off its watches, so nobody asks its server for what was long ago: a fleet has a server per node. */
+/**
+ * Faults never interrupt the watches of such a node, so its server keeps no long history: a fleet has one server per
+ * node.
+ */
 const STEADY_NODE = { maxPods: 110, modern: true, readsPage: false, windowSize: 4 };
 
 function createWorld(options: SimRunOptions, dice: FaultDice): SimRunWorld {

@@ -1,4 +1,4 @@
-/** What is seen of a simulated node's ports: requests, probes, directories and cgroups as they go. Keeps nothing. */
+/** Observations of a simulated node's ports: requests, probes, and removed directories and cgroups. Stateless. */
 import { defer, filter, map, type Observable, tap } from "rxjs";
 import type { ApiPod } from "../core/api/toldPods.ts";
 import type { CriRpc } from "../core/criOperations.ts";
@@ -20,7 +20,7 @@ import type { createSimSubjects } from "./simSubjects.ts";
 
 type See = (sight: SimSight) => void;
 
-/** An answered probe, and the pod that answered. No UID: pods on the host's network cannot be told apart. */
+/** Observes an answered probe with its pod. Without UID, because pods on the host's network are indistinguishable. */
 export function probeSight(
   { host, ...answer }: SimProbeAnswer,
   subjects: ReturnType<typeof createSimSubjects>,
@@ -32,7 +32,7 @@ export function probeSight(
   return { kind: "probe", podUid, ...answer };
 }
 
-/** What is seen of a request beside its subject. */
+/** Returns the observed fields of a request other than its subject. */
 export function requestDetails(
   rpc: CriRpc,
   request: unknown,
@@ -42,7 +42,7 @@ export function requestDetails(
   return rpc === "ExecSync" ? { command: (request as ExecSyncRequest).cmd } : {};
 }
 
-/** Tells what the kubelet asks an API server to do to pod objects. */
+/** Observes the pod requests of the kubelet to an API server. */
 export function seenPodWrites(api: ApiServer, see: See): ApiServer {
   const told = (verb: "create" | "patch" | "delete", resource: string, ref: Partial<ObjectRef>, uid?: string): void => {
     if (resource === "pods") see({ kind: "request", verb, subject: `${ref.namespace}/${ref.name}`, uid });
@@ -67,7 +67,7 @@ export function seenPodWrites(api: ApiServer, see: See): ApiServer {
   };
 }
 
-/** What happens to the pod objects of a node. */
+/** Observes the changes of a node's pod objects. */
 export const podObjects = (server: SimApiServer, nodeName: string): Observable<SimSight> =>
   server.changes$.pipe(
     filter(({ resource, object }) => resource === "pods" && podOf(object).spec?.nodeName === nodeName),
@@ -87,7 +87,7 @@ function configRevisionOf({ config }: CreateContainerRequest): { readonly config
   return variable === undefined ? {} : { configRevision: Number(new TextDecoder().decode(variable.value)) };
 }
 
-/** The pod a path below the directory of all pods belongs to, and the rest of the path. */
+/** Returns the pod of a path below the directory of all pods, and the rest of the path. */
 function placeInPod(path: string, { directories }: KubeletConfig): readonly [podUid: string, rest: string] | undefined {
   const prefix = `${podsDir(directories)}/`;
   if (!path.startsWith(prefix)) return undefined;
@@ -95,7 +95,7 @@ function placeInPod(path: string, { directories }: KubeletConfig): readonly [pod
   return [podUid, rest.join("/")];
 }
 
-/** Tells when a pod's own directory has gone, or one of its volumes. */
+/** Observes the removal of a pod's directory, or of one of its volumes. */
 export const seenFiles = (files: SimFiles, config: KubeletConfig, see: See): SimFiles => ({
   ...files,
   remove(path) {
@@ -106,7 +106,7 @@ export const seenFiles = (files: SimFiles, config: KubeletConfig, see: See): Sim
   },
 });
 
-/** Tells when something mounted for a pod has gone. */
+/** Observes the removal of a pod's mounts. */
 export const seenMounts = (mounts: SimMounts, config: KubeletConfig, see: See): SimMounts => ({
   ...mounts,
   unmount(target, options) {
@@ -118,7 +118,7 @@ export const seenMounts = (mounts: SimMounts, config: KubeletConfig, see: See): 
   },
 });
 
-/** Tells when a pod's cgroup has gone. */
+/** Observes the removal of a pod's cgroup. */
 export const seenCgroups = (cgroups: SimCgroups, see: See): SimCgroups => ({
   ...cgroups,
   destroy(name) {

@@ -1,8 +1,8 @@
-/** Whom a request to the runtime is about, found by the ids that were seen. Bound: what the runtime has. */
+/** Finds the subject of a runtime request by the ids observed so far. Bound: the objects of the runtime. */
 import { POD_UID_LABEL } from "../core/container/labels.ts";
 import type { SimChange } from "./runtime/simRecords.ts";
 
-/** The pod, and its name as traces show it; both empty when a request is about none. */
+/** The pod and its name in traces; both are empty for a request without a pod. */
 export interface SimSubject {
   readonly podUid: string;
   /** `namespace/pod`, with a container `namespace/pod/name#attempt`. */
@@ -16,7 +16,7 @@ interface Metadata {
   readonly attempt: number;
 }
 
-/** The parts of CRI requests that name somebody. */
+/** The identifying fields of CRI requests. */
 interface Naming {
   readonly config?: { readonly metadata?: Metadata; readonly image?: unknown };
   readonly sandboxConfig?: { readonly metadata?: Metadata };
@@ -28,11 +28,11 @@ interface Naming {
 
 const NOBODY: SimSubject = { podUid: "", subject: "" };
 
-/** Makes the table. */
+/** Creates the table. */
 export function createSimSubjects() {
   const known = new Map<string, SimSubject>();
   return {
-    /** Learns, and forgets, from a change of the runtime. */
+    /** Adds and removes ids after a change of the runtime. */
     note({ kind, id, podUid, name }: SimChange): void {
       if (kind === "sandbox created" || kind === "container created") known.set(id, { podUid, subject: name });
       if (kind === "sandbox removed" || kind === "container removed") known.delete(id);

@@ -1,9 +1,9 @@
-/** The Telemetry port in memory: what was logged and counted, for tests to look at. Bound: `maxLines` lines and an eighth more. */
+/** The Telemetry port in memory, which lets tests read logs and metrics. Bound: `maxLines` lines and an eighth more. */
 import type { MetricName } from "../core/telemetry/metricTable.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogFields, Logger, MetricLabels, Metrics, Telemetry } from "../ports/telemetry.ts";
 
-/** One logged line. */
+/** A log line. */
 export interface SimLogLine {
   /** Virtual time in milliseconds. */
   readonly atMs: number;
@@ -12,17 +12,17 @@ export interface SimLogLine {
   readonly fields: LogFields;
 }
 
-/** The port, and what came through it. */
+/** The port and its recorded data. */
 export interface SimTelemetry extends Telemetry {
   /** Oldest first. */
   readonly lines: readonly SimLogLine[];
-  /** Value of a counter or gauge, or how many observations a histogram has; 0 when never touched. */
+  /** Returns the value of a counter or gauge, or the number of observations of a histogram; 0 without samples. */
   value(name: MetricName, labels?: MetricLabels): number;
-  /** Sum of a histogram's observations, in its unit. */
+  /** Returns the sum of a histogram's observations, in its unit. */
   sum(name: MetricName, labels?: MetricLabels): number;
 }
 
-/** Values of series: by metric, then by values of labels, whose names are the metric's. */
+/** Values of series: by metric, then by label values, whose names the metric defines. */
 class SeriesTable {
   private readonly bare = new Map<string, number>();
   private readonly labelled = new Map<string, Map<string, number>>();
@@ -53,14 +53,14 @@ function keyOf(name: string, labels: MetricLabels | undefined): string {
   if (labels === undefined) return name;
   const names = Object.keys(labels);
   const [first = ""] = names;
-  // Made for every sample: most have one label at most.
+  // Called for every sample: most have at most one label.
   if (names.length === 1) return labels[first] ?? "";
   let key = "";
   for (const label of names.sort()) key += `${labels[label]}\n`;
   return key;
 }
 
-/** Makes telemetry that keeps at least the last `maxLines` lines, and all series. */
+/** Creates telemetry that keeps at least the last `maxLines` lines, and all series. */
 export function createSimTelemetry(clock: Clock, maxLines = 100_000): SimTelemetry {
   const lines: SimLogLine[] = [];
   const values = new SeriesTable();
@@ -73,12 +73,12 @@ export function createSimTelemetry(clock: Clock, maxLines = 100_000): SimTelemet
       (level: SimLogLine["level"]) =>
       (message: string, fields: LogFields = {}) => {
         lines.push({ atMs: clock.monotonicMs(), level, message, fields: { ...carried, ...fields } });
-        // In batches: shifting a long array costs its length.
+        // Trim in batches: shifting a long array costs its length.
         if (lines.length > maxLines + (maxLines >> 3)) lines.splice(0, lines.length - maxLines);
       };
     return {
       debug: write("debug"),
-      // The trace has all of it.
+      // The trace contains all events.
       verbose: () => {},
       info: write("info"),
       warn: write("warn"),

@@ -1,6 +1,7 @@
 /**
- * The diary of a simulated node: one line per thing that happened, and a fingerprint of all lines ever written. Reads
- * of the runtime, what it says of itself, leases and probes that succeed are left out. Bound: the last `maxLines` lines and an eighth more.
+ * The trace of a simulated node: one line per observation, and a fingerprint of all lines ever written. Omits reads
+ * of the runtime, its Status answers, leases and successful probes. Bound: the last `maxLines` lines and an eighth
+ * more.
  */
 import type { PodStatus } from "../core/api.ts";
 import type { CriRpc } from "../core/criOperations.ts";
@@ -10,14 +11,14 @@ import type { SimObservation } from "./simObservation.ts";
 export interface SimTrace {
   /** Oldest first. */
   readonly lines: readonly string[];
-  /** Lines written so far, dropped ones included. */
+  /** Lines written so far, including dropped ones. */
   readonly length: number;
-  /** 16 hex digits of all lines so far: equal runs have equal fingerprints. */
+  /** Fingerprint of all lines so far, 16 hex digits: equal runs have equal fingerprints. */
   readonly fingerprint: string;
   write(observation: SimObservation): void;
 }
 
-/** Requests that change nothing. */
+/** Read-only requests. */
 export const READS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "Version",
   "Status",
@@ -31,7 +32,7 @@ export const READS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "ImageFsInfo",
 ]);
 
-/** Makes an empty trace. */
+/** Creates an empty trace. */
 export function createSimTrace(maxLines = 1_000_000): SimTrace {
   const lines: string[] = [];
   let length = 0;
@@ -62,10 +63,10 @@ export function createSimTrace(maxLines = 1_000_000): SimTrace {
   };
 }
 
-/** The line of one observation: seconds, kind, subject, what. */
+/** Formats one observation: seconds, kind, subject, details. */
 export function traceLine(observation: SimObservation): string {
   const at = (observation.atMs / 1000).toFixed(3).padStart(11);
-  // One string: a template would keep all its pieces.
+  // Concatenate: a template would keep all its pieces alive.
   return [`${at} `, observation.kind.padEnd(7), textOf(observation)].join(" ");
 }
 
@@ -118,7 +119,7 @@ function textOf(observation: SimObservation): string {
   }
 }
 
-/** A status in short: phase, then each container with state and restarts. */
+/** Formats a status: phase, then each container with state and restarts. */
 function statusText({ phase, reason, initContainerStatuses = [], containerStatuses = [] }: PodStatus): string {
   const containers = [...initContainerStatuses, ...containerStatuses].map(({ name, state, ready, restartCount }) => {
     const { running, terminated, waiting } = state ?? {};

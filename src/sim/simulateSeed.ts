@@ -1,6 +1,6 @@
 /**
- * Simulated nodes from one seed: each lives through faults, heals, and is emptied; every rule is checked at every step.
- * Equal options give equal traces on any machine. Nodes advance in turn, all of them alive at once.
+ * Simulated nodes from one seed: each has a time of faults, heals, and is emptied; every rule is checked at every
+ * step. Equal options give equal traces on any machine. All nodes are alive at once and advance in turns.
  */
 import { drawFaultRates, type FaultKind, type FaultRates, noFaults } from "./faults/faultKinds.ts";
 import { createPrng } from "./prng.ts";
@@ -19,55 +19,55 @@ import { REPLAY_VERSION, replayedPods, type SimReplay } from "./simReplay.ts";
 import type { SimOutcome, SimRun } from "./simRun.ts";
 import type { Workload } from "./workload/workload.ts";
 
-/** Everything but the seed has a default. */
+/** Options of a simulation; all but the seed have a default. */
 export interface SimulateOptions extends ShareHooks {
   readonly seed: string | number;
-  /** Per node; default 30. */
+  /** Pods per node; default 30. */
   readonly pods?: number;
-  /** Of the time of faults, in milliseconds of virtual time; default 2 h. */
+  /** Length of the time of faults, in milliseconds of virtual time; default 2 h. */
   readonly durationMs?: number;
   /** Default `drawn`. */
   readonly workload?: Workload;
-  /** Default: rates drawn from the seed. With `none` nobody touches the pods either. */
+  /** Default: rates drawn from the seed. With `none` the pods are not changed either. */
   readonly faults?: "default" | "none" | FaultRates;
   /** Default 1. */
   readonly nodes?: number;
-  /** Repeats this run instead: the other options that make a run are not looked at. */
+  /** Repeats this run; the other options that define a run are ignored. */
   readonly replay?: SimReplay | undefined;
-  /** Runs to spend on making a failure small; default 0: it is told as it is. */
+  /** Runs to spend on shrinking a failure; default 0: the failure is reported as it is. */
   readonly shrinkRuns?: number;
-  /** Milliseconds on a clock of the real world, for the ratio of the two. */
+  /** Returns milliseconds of real time, for the ratio of the two. */
   readonly realMs?: () => number;
-  /** Told after each slice of virtual time, or each turn of all nodes; virtual time is the slowest node's. */
+  /** Called after each slice of virtual time, or each turn of all nodes; virtual time is the slowest node's. */
   readonly onProgress?: ((progress: SimProgress) => void) | undefined;
-  /** Told before each try to make a failure small. */
+  /** Called before each attempt to shrink a failure. */
   readonly onShrink?: ((progress: ShrinkProgress) => void) | undefined;
 }
 
-/** How far a simulation is. */
+/** The progress of a simulation. */
 export interface SimProgress {
-  /** Virtual time of the time of faults, and past it. */
+  /** Virtual time, which continues after the time of faults. */
   readonly virtualMs: number;
   readonly durationMs: number;
   readonly events: number;
   readonly faults: number;
 }
 
-/** How far a failure was made small. */
+/** The progress of shrinking. */
 export interface ShrinkProgress {
   readonly tries: number;
-  /** Of the tries to leave something out; a handful come on top. */
+  /** Attempts to leave something out; a few runs come on top. */
   readonly maxTries: number;
-  /** In the run that is tried. */
+  /** Virtual time of the current attempt. */
   readonly pods: number;
 }
 
-/** What became of it. */
+/** The result of a simulation. */
 export interface SimulateResult {
   readonly outcome: SimOutcome;
   readonly seed: string;
   readonly violations: readonly SimViolation[];
-  /** Virtual time over all nodes. */
+  /** Virtual time, summed over all nodes. */
   readonly virtualMs: number;
   readonly realMs: number | undefined;
   /** Actions of all schedulers. */
@@ -75,17 +75,17 @@ export interface SimulateResult {
   /** Changes of pod statuses. */
   readonly transitions: number;
   readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
-  /** Fingerprint of everything that happened. */
+  /** Fingerprint of all traces. */
   readonly traceHash: string;
-  /** The last lines of the failing node, or of the first one. */
+  /** The last lines of the failed node, or of the first one. */
   readonly lines: readonly string[];
-  /** Repeats the failing node, shrunk if that was asked for; of a run that went well, the first node. */
+  /** Replay of the failed node, shrunk if requested; without a failure, of the first node. */
   readonly replay: SimReplay;
 }
 
-/** A fleet whose shares live somewhere else, and take their turns at the same time. */
+/** A fleet whose shares run elsewhere and take their turns at the same time. */
 export interface DealtFleet {
-  /** Deals nodes, which are made then; those of before are forgotten. */
+  /** Distributes nodes, which are then created; earlier nodes are dropped. */
   begin(nodes: readonly FleetNode[]): Promise<void>;
   turn(slices: number): Promise<readonly ShareState[]>;
   ends(): Promise<readonly NodeEnd[]>;
@@ -94,12 +94,12 @@ export interface DealtFleet {
 const DEFAULT_DURATION_MS = 2 * 60 * 60_000;
 
 /**
- * Slices of virtual time that a node of several lives through in its turn. Once it has begun, what it works on is in the
- * processor's caches: turns of ten cost a quarter to a third less than turns of one.
+ * Slices of virtual time per node and turn, with several nodes. After its first slice the data of a node is in the
+ * processor's caches: turns of ten slices cost a quarter to a third less than turns of one.
  */
 export const TURN_SLICES = 10;
 
-/** Runs a simulation to its end, or to the end of the turn that breaks a rule. Never throws for what a kubelet does. */
+/** Runs a simulation to its end, or to the end of the turn that breaks a rule. Never throws for errors of a kubelet. */
 export function simulateSeed(options: SimulateOptions): SimulateResult {
   const startedAt = options.realMs?.();
   const nodes = fleetOf(options);
@@ -108,7 +108,10 @@ export function simulateSeed(options: SimulateOptions): SimulateResult {
   return resultOf(share.ends(), nodes, options, startedAt);
 }
 
-/** The same with all nodes elsewhere; `createKubelet` is for shrinking alone, and `watch` sees nothing. Rejects as the fleet does. */
+/**
+ * Like `simulateSeed`, with all nodes elsewhere; `createKubelet` is for shrinking only, and `watch` observes nothing.
+ * Rejects as the fleet does.
+ */
 export async function simulateDealt(options: SimulateOptions, fleet: DealtFleet): Promise<SimulateResult> {
   const startedAt = options.realMs?.();
   const nodes = fleetOf(options);
@@ -117,14 +120,14 @@ export async function simulateDealt(options: SimulateOptions, fleet: DealtFleet)
   return resultOf(await fleet.ends(), nodes, options, startedAt);
 }
 
-/** The nodes that options ask for. */
+/** Returns the nodes that the options define. */
 export function fleetOf(options: SimulateOptions): readonly FleetNode[] {
   const { replay, nodes = 1 } = options;
   if (replay !== undefined) return [{ index: 0, replay }];
   return Array.from({ length: nodes }, (_, index) => ({ index, replay: replayOf(options, index) }));
 }
 
-/** The run of one node of a simulation. */
+/** Returns the run of one node of a simulation. */
 function replayOf(options: SimulateOptions, node: number): SimReplay {
   const { seed, pods = 30, durationMs = DEFAULT_DURATION_MS, workload = "drawn", faults = "default" } = options;
   const own = node === 0 ? String(seed) : `${seed}/${node}`;
@@ -142,7 +145,7 @@ function replayOf(options: SimulateOptions, node: number): SimReplay {
 
 const slicesOf = (nodes: readonly FleetNode[]): number => (nodes.length === 1 ? 1 : TURN_SLICES);
 
-/** Tells how far all shares are; false when all nodes have come to their end, or one has failed. */
+/** Reports the progress of all shares; returns false when all nodes have finished or one has failed. */
 function goesOn(
   shares: readonly ShareState[],
   { onProgress }: SimulateOptions,
@@ -157,7 +160,7 @@ function goesOn(
   return shares.some(({ isLive }) => isLive) && !shares.some(({ hasFailed }) => hasFailed);
 }
 
-/** Of several nodes that failed the first is told, whichever did so earlier. */
+/** Reports the first failed node by index, regardless of which failed earlier. */
 function resultOf(
   ended: readonly NodeEnd[],
   nodes: readonly FleetNode[],
@@ -184,7 +187,7 @@ function resultOf(
   return result.outcome === "ok" || shrinkRuns <= 0 ? result : shrunk(result, options, shrinkRuns);
 }
 
-/** The same failure with fewer pods and faults, and its lines. */
+/** Returns the same failure with fewer pods and faults, and its lines. */
 function shrunk(result: SimulateResult, options: SimulateOptions, maxRuns: number): SimulateResult {
   let tries = 0;
   const playUntil = (replay: SimReplay, untilMs: number): SimRun => {

@@ -1,6 +1,7 @@
 /**
- * What befalls a node as time goes by: kubelet, runtime and machine go down and come back, disk and network fail for a
- * while, clocks step and drift, containers end, manifests are spoiled. All of it is settled at the start: see FaultDice.
+ * The accidents of a node over time: kubelet, runtime and machine go down and return, disk and network fail for a
+ * while, clocks step and drift, containers end, manifests are corrupted. The seed determines all of them at the
+ * start: see FaultDice.
  */
 import type { SimApiServer } from "../apiServer/simApiServer.ts";
 import type { Prng } from "../prng.ts";
@@ -14,11 +15,11 @@ import { createOutages, type Later, type Outages } from "./outages.ts";
 import type { PageFaults } from "./pageFaults.ts";
 
 const MINUTE_MS = 60_000;
-/** What fails for a while does so for at most this long. */
+/** Upper bound on temporary failures. */
 const LONGEST_MS = 5 * MINUTE_MS;
-/** 1 %: no clock is that bad. */
+/** Clock drift of 1 %, worse than any real clock. */
 const MOST_DRIFT_PPM = 10_000;
-/** Who fills the disk. */
+/** Name of the writer that fills the disk. */
 const FILLER = "accidents";
 
 type Accident = (prng: Prng) => void;
@@ -27,18 +28,18 @@ type AccidentTable = Readonly<Partial<Record<FaultKind, Accident>>>;
 export interface Accidents {
   /** See Outages. */
   readonly crashKubelet: Outages["crashKubelet"];
-  /** Everything that is down or broken comes back now. */
+  /** Recovers all that is down or broken. */
   heal(): void;
 }
 
-/** What can break around a node; faults of what is not there do not happen. */
+/** Targets of accidents; faults of missing targets do not happen. */
 export interface Surroundings {
   readonly owners?: Pick<WorkloadOwners, "spoilManifest" | "replacePod" | "takeRoom" | "annotatePod">;
   readonly page?: PageFaults;
   readonly api?: { readonly server: SimApiServer; readonly faults: ApiFaults };
 }
 
-/** Lets accidents happen to a node until `durationMs`. */
+/** Causes accidents on a node until `durationMs`. */
 export function createAccidents(
   node: SimNode,
   surroundings: Surroundings,

@@ -1,36 +1,36 @@
 /**
- * Faults between a node and its API server: outages of every kind, watches that miss events, a history that is
- * forgotten. Owns the outage under way; at most one at a time, a new one takes its place.
+ * Faults between a node and its API server: outages of every kind, watches that miss events, lost history. Owns the
+ * current outage; at most one at a time, a new one replaces it.
  */
 import type { SimApiServer, SimApiServerOptions } from "../apiServer/simApiServer.ts";
 import { internalError, serviceUnavailable, tooManyRequests } from "../../core/apiObjects/refusals.ts";
 import type { Prng } from "../prng.ts";
 import type { SimAction } from "../runtime/simCall.ts";
 
-/** What an outage looks like to a client. */
+/** The kinds of outages, as a client sees them. */
 const OUTAGES = ["refused", "silent", "unavailable", "error", "busy", "hangs", "slow"] as const;
 type Outage = (typeof OUTAGES)[number];
 
-/** What the faults act on. */
+/** Dependencies of the faults. */
 export interface ApiFaultContext {
   readonly server: SimApiServer;
-  /** Does something so much later, unless all is healed by then. */
+  /** Schedules an action, unless the faults end first. */
   later(ms: number, action: () => void): void;
   note(text: string): void;
-  /** The server can be reached from now on, or not any more. */
+  /** Called when the server becomes reachable or unreachable. */
   tell(isUp: boolean): void;
-  /** Has somebody else write to an API pod. */
+  /** Writes to an API pod as another client. */
   annotatePod(prng: Prng): void;
 }
 
 type ApiFaultKind = "apiOutage" | "apiWatchGap" | "apiGone" | "apiConflict";
 
 export interface ApiFaults {
-  /** What the server asks before each request and event. */
+  /** Decides the outcome of each request and event of the server. */
   readonly hooks: Required<Pick<SimApiServerOptions, "intercept" | "interceptEvent">>;
-  /** What each kind does when it happens. */
+  /** Causes one fault of each kind. */
   happenings(context: ApiFaultContext): Readonly<Record<ApiFaultKind, (prng: Prng) => void>>;
-  /** All is well from now on. */
+  /** Ends all faults. */
   heal(server: SimApiServer): void;
 }
 
@@ -39,7 +39,7 @@ const RETRY_AFTER_S = 5;
 const SHORTEST_OUTAGE_MS = 1_000;
 const LONGEST_OUTAGE_MS = 600_000;
 
-/** Makes the faults of one server. */
+/** Creates the faults of one server. */
 export function createApiFaults(): ApiFaults {
   let outage: { readonly what: Outage } | undefined;
   let cutsNextEvent = false;
@@ -54,7 +54,7 @@ export function createApiFaults(): ApiFaults {
     outage = begun;
     note(`API server: ${what}`);
     server.setNetwork(what === "refused" || what === "silent" ? what : "up");
-    // A server in trouble keeps no watch open; that packets are lost, nobody tells.
+    // A failing server closes its watches; packet loss goes unnoticed.
     if (what !== "silent") server.cutWatches();
     tell(false);
     later(prng.int(SHORTEST_OUTAGE_MS, LONGEST_OUTAGE_MS), () => {
@@ -108,7 +108,7 @@ function answerIn(outage: Outage): SimAction {
   }
 }
 
-/** Makes the server forget its history, in one of the ways it may. */
+/** Makes the server forget its history, in one of several ways. */
 function expire(server: SimApiServer, prng: Prng): void {
   const ways = [
     () => server.expireWatches(),

@@ -1,4 +1,4 @@
-/** Faults of the runtime's answers: errors before and after the effect, slow calls, calls that never answer. */
+/** Faults of the runtime's calls: errors before and after the effect, slow calls, calls without an answer. */
 import type { CriRpc } from "../../core/criOperations.ts";
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
 import type { Prng } from "../prng.ts";
@@ -6,7 +6,7 @@ import type { SimAbandon } from "../runtime/simCall.ts";
 import type { SimCallFault } from "../simNode.ts";
 import type { FaultDice } from "./faultDice.ts";
 
-/** Calls that change something. */
+/** Calls with side effects. */
 export const EFFECTS: ReadonlySet<CriRpc> = new Set<CriRpc>([
   "RunPodSandbox",
   "StopPodSandbox",
@@ -22,7 +22,7 @@ const CRASHES = ["kubeletCrashesInCall"] as const;
 const ANSWERS = ["criFails", "criReplyLost", "criSlow", "criHangs"] as const;
 
 const SLOWEST_MS = 30_000;
-/** Around the moment of the effect: before it, between it and the answer, after it. */
+/** Instants around the effect: before it, between effect and answer, after the answer. */
 const LATEST_CRASH_MS = 300;
 
 export interface CallFaults {
@@ -30,7 +30,7 @@ export interface CallFaults {
   readonly goesOn: SimAbandon;
 }
 
-/** Makes them. `crashKubelet` is called to end the kubelet so much later. */
+/** Creates the faults. `crashKubelet` crashes the kubelet after a delay. */
 export function createCallFaults(dice: FaultDice, crashKubelet: (afterMs: number, prng: Prng) => void): CallFaults {
   const isHarmless = !dice.mayHappen([...CRASHES, ...ANSWERS]);
   const asked = new Map<string, number>();

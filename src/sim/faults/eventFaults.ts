@@ -1,4 +1,4 @@
-/** Faults of the runtime's event stream: events that are lost, told twice, or told after newer ones. */
+/** Faults of the runtime's event stream: events that are lost, duplicated, or reordered. */
 import { delay, EMPTY, mergeMap, type Observable, of } from "rxjs";
 import type { ContainerEventResponse } from "../../gen/cri.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -7,7 +7,7 @@ import type { FaultDice } from "./faultDice.ts";
 
 const LATEST_MS = 60_000;
 
-/** The runtime with a stream that tells less, more, or late. */
+/** Wraps a runtime so that its event stream loses, repeats or delays events. */
 export function withEventFaults(runtime: RuntimeService, dice: FaultDice, clock: Clock): RuntimeService {
   const seen = new Map<string, number>();
   const passedOn = (event: ContainerEventResponse): Observable<ContainerEventResponse> => {

@@ -1,12 +1,12 @@
 /**
- * Decides over every fault of a run, each on its own: whether one happens depends on the seed and its name alone, never
- * on what was asked before. So a fault can be left out and the others stay, which is what shrinking needs. Owns the
- * list of faults that happened. Bound: as many names as faults.
+ * Decides every fault of a run independently: whether a fault happens depends on the seed and its name alone, never
+ * on earlier decisions. Shrinking can therefore leave out one fault and keep the others. Owns the list of faults that
+ * happened. Bound: one name per fault.
  */
 import { createPrng, type Prng } from "../prng.ts";
 import { FAULT_KINDS, type FaultKind, type FaultRates } from "./faultKinds.ts";
 
-/** A fault that happens, and randomness for its particulars. */
+/** A fault that happens, with the randomness for its details. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly prng: Prng;
@@ -14,15 +14,15 @@ export interface Fault {
 
 export interface FaultDice {
   readonly rates: FaultRates;
-  /** The fault that happens to what is called `what`, if any: at most one of the kinds, tried in order. */
+  /** Returns the fault that happens to the event named `what`, if any: at most one of the kinds, tried in order. */
   roll(kinds: readonly FaultKind[], what: string): Fault | undefined;
-  /** Whether any of these kinds can happen in this run. */
+  /** Returns whether any of these kinds can happen in this run. */
   mayHappen(kinds: readonly FaultKind[]): boolean;
-  /** Faults so far, as `kind what`, in their order. */
+  /** Faults so far as `kind what`, in order. */
   readonly happened: readonly string[];
   /** Faults so far by kind; kinds that did not happen are absent. */
   counts(): Readonly<Partial<Record<FaultKind, number>>>;
-  /** No faults from now on. */
+  /** Disables faults from now on. */
   heal(): void;
   readonly isHealed: boolean;
 }
@@ -30,14 +30,14 @@ export interface FaultDice {
 export interface FaultDiceOptions {
   readonly seed: string | number;
   readonly rates: FaultRates;
-  /** Only these happen, whatever the rates; default: what the rates give. */
+  /** Limits the faults to these, regardless of the rates; default: those the rates give. */
   readonly only?: ReadonlySet<string> | undefined;
 }
 
-/** Probability of one roll: rates per hour are rolled once a minute. */
+/** Converts a rate to the probability of one roll: rates per hour are rolled once a minute. */
 const ROLLS_PER_HOUR = 60;
 
-/** Makes the dice of a run. */
+/** Creates the dice of a run. */
 export function createFaultDice({ seed, rates, only }: FaultDiceOptions): FaultDice {
   const happened: string[] = [];
   const counted = new Map<FaultKind, number>();

@@ -1,10 +1,10 @@
-/** Every fault a simulated node can suffer, what its rate counts, and how often a run has it at most unless told otherwise. */
+/** All faults of a simulated node, the units of their rates, and the highest default rates. */
 import { type KubeletError, kubeletError } from "../../core/errors.ts";
 import { err, ok, type Result } from "../../core/result.ts";
 import type { Prng } from "../prng.ts";
 
 interface FaultKindInfo {
-  /** A rate is a probability per such thing, in [0, 1]; or a number per hour. */
+  /** The unit of a rate: a probability per event, in [0, 1], or a number per hour. */
   readonly per:
     | "call"
     | "effect"
@@ -57,7 +57,7 @@ export const FAULT_KINDS = {
   apiWatchGap: { per: "hour", highest: 12, about: "the watches of pods end, maybe before an event they should tell" },
   apiGone: { per: "hour", highest: 4, about: "the API server forgets its history: 410 Gone" },
   apiConflict: { per: "hour", highest: 20, about: "somebody else writes to an API pod" },
-  // Rates are drawn in this order: what is new comes last, and seeds keep their other faults.
+  // Rates are drawn in this order: add new kinds at the end, so that seeds keep their other faults.
   pageDown: { per: "hour", highest: 4, about: "the server of manifests does not answer for up to 5 min" },
   pageCut: { per: "request", highest: 0.3, about: "the server of manifests sends a part of the body" },
   pageStale: { per: "request", highest: 0.2, about: "the server of manifests sends a body of before the last changes" },
@@ -93,7 +93,7 @@ const ratesOf = (rate: (kind: FaultKind) => number): FaultRates =>
 /** No faults at all. */
 export const noFaults = (): FaultRates => ratesOf(() => 0);
 
-/** Rates of one run: it has many faults of some kinds, few of others, and none of the rest. */
+/** Draws the rates of one run: high for some kinds, low for others, and zero for the rest. */
 export function drawFaultRates(prng: Prng): FaultRates {
   const share = prng.pick([0.15, 0.4, 0.7]);
   return ratesOf((kind) => {
@@ -104,7 +104,7 @@ export function drawFaultRates(prng: Prng): FaultRates {
   });
 }
 
-/** Rates from a JSON document: an object of kinds and numbers; kinds it does not name do not happen. */
+/** Parses rates from a JSON object of kinds and numbers; omitted kinds do not happen. */
 export function readFaultRates(text: string): Result<FaultRates> {
   let given: unknown;
   try {

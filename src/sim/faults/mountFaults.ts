@@ -1,11 +1,11 @@
-/** Faults of the mount table and of what is written into volumes: errors before and after the effect, waits, stuck mounts. */
+/** Faults of the mount table and of volume writes: errors before and after the effect, delays, stuck mounts. */
 import { type ErrorCode, kubeletError } from "../../core/errors.ts";
 import type { SimAction } from "../runtime/simCall.ts";
 import type { SimMountsOptions } from "../host/simMounts.ts";
 import type { SimVolumeFilesOptions } from "../host/simVolumeFiles.ts";
 import type { FaultDice } from "./faultDice.ts";
 
-/** Named as the options of a node that they are. */
+/** The fields are options of a node, with the same names. */
 export interface MountFaults {
   readonly mountFate: NonNullable<SimMountsOptions["fate"]>;
   readonly mountGoesOn: NonNullable<SimMountsOptions["goesOn"]>;
@@ -16,7 +16,7 @@ const PROCEED: SimAction = { kind: "proceed" };
 const SLOWEST_MS = 60_000;
 const CHANGES = new Set(["mount", "bind", "makeReadOnly", "bindInside", "makeInside"]);
 
-/** Makes them. A stuck mount answers no usual unmount any more; detaching it works. */
+/** Creates the faults. A stuck mount no longer responds to a normal unmount; a lazy unmount works. */
 export function createMountFaults(dice: FaultDice): MountFaults {
   const stuck = new Set<string>();
   const asked = new Map<string, number>();

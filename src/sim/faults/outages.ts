@@ -1,22 +1,22 @@
-/** Kubelet, runtime and machine go down and come back after a while. Owns whether the machine is off. */
+/** Outages of kubelet, runtime and machine. Owns whether the machine is off. */
 import type { Prng } from "../prng.ts";
 import type { SimNode } from "../simNode.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Does something so much later, unless all is healed by then. */
+/** Schedules an action, unless the faults end first. */
 export type Later = (ms: number, action: () => void) => void;
 
 export interface Outages {
-  /** The kubelet ends so much later, unless it is down by then; it starts again up to a minute later. */
+  /** Crashes the kubelet after a delay, unless it is already down; it restarts up to a minute later. */
   crashKubelet(afterMs: number, prng: Prng): void;
   endRuntime(containers: "stay" | "die", prng: Prng): void;
   reboot(prng: Prng): void;
-  /** Everything that is down comes back now. */
+  /** Restarts everything that is down. */
   heal(): void;
 }
 
-/** Makes them. */
+/** Creates the outages. */
 export function createOutages(node: SimNode, later: Later): Outages {
   let isOff = false;
   const startKubelet = (): void => {
@@ -39,14 +39,14 @@ export function createOutages(node: SimNode, later: Later): Outages {
       node.powerOff();
       later(prng.int(5_000, 3 * MINUTE_MS), () => {
         isOff = false;
-        // Which of the two is up first is not said.
+        // The order of the restarts is random.
         later(prng.int(0, 10_000), () => node.restartRuntime());
         later(prng.int(0, 10_000), startKubelet);
       });
     },
     heal() {
       isOff = false;
-      // Calls that would never have answered end here.
+      // Calls that would never have been answered end here.
       if (!node.runtime.isDown) node.crashRuntime("stay");
       node.restartRuntime();
       startKubelet();

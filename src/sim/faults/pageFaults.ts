@@ -1,4 +1,4 @@
-/** Faults of the server that hands out manifests: down for a while, half a body, a body from before the last changes. */
+/** Faults of the manifest server: downtime, truncated bodies, stale bodies. */
 import type { Prng } from "../prng.ts";
 import type { SimPageFate } from "../podSources/simManifestPage.ts";
 import type { FaultDice } from "./faultDice.ts";
@@ -7,12 +7,12 @@ const MOST_CHANGES_AGO = 3;
 
 export interface PageFaults {
   fate(): SimPageFate;
-  /** From now on every request fails in one way; it is one of three. */
+  /** Makes every request fail from now on in one of three ways. */
   goDown(prng: Prng): void;
   comeBack(): void;
 }
 
-/** Makes them. */
+/** Creates the faults. */
 export function createPageFaults(dice: FaultDice): PageFaults {
   let requests = 0;
   let down: SimPageFate | undefined;

@@ -1,4 +1,4 @@
-/** Faults of what runs in containers, and of the registries it comes from. */
+/** Faults of programs in containers, and of image registries. */
 import { kubeletError } from "../../core/errors.ts";
 import type { SimRegistry } from "../runtime/simImageCalls.ts";
 import type { SimPrograms } from "../runtime/simProgram.ts";
@@ -7,10 +7,10 @@ import type { FaultDice } from "./faultDice.ts";
 const LONGEST_UNKILLABLE_MS = 600_000;
 const LONGEST_PULL_MS = 300_000;
 const LATEST_HOG_MS = 600_000;
-/** Than any limit, and any machine. */
+/** More than any limit and any machine. */
 const MORE_THAN_THERE_IS = 2 ** 50;
 
-/** Programs some of which KILL reaches only much later, and some of which take more memory than there is. */
+/** Makes some programs exit long after KILL, and some exceed their memory. */
 export function withProgramFaults(programs: SimPrograms, dice: FaultDice): SimPrograms {
   return (input) => {
     const program = programs(input);
@@ -30,7 +30,7 @@ export function withProgramFaults(programs: SimPrograms, dice: FaultDice): SimPr
   };
 }
 
-/** A registry that refuses some pulls and is slow in others. */
+/** Makes a registry reject some pulls and delay others. */
 export function withPullFaults(registry: SimRegistry, dice: FaultDice): SimRegistry {
   const pulls = new Map<string, number>();
   return (reference) => {

@@ -1,6 +1,6 @@
 /**
- * A web server with the pods of one node on a page, as `staticPodURL` asks for it: conditional requests, an entity tag
- * per content. Owns the page and every content it ever had. Bound: what its owner puts.
+ * A simulated web server for `staticPodURL` with the pods of one node: conditional requests, an entity tag per
+ * content. Owns the page and all its earlier contents. Bound: the contents its owner writes.
  */
 import { concat, defer, ignoreElements, NEVER, type Observable, of, throwError } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
@@ -8,42 +8,42 @@ import { longTimer } from "../../operators/longTimer.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ManifestResponse, ManifestServer } from "../../ports/manifestServer.ts";
 
-/** What becomes of one request. */
+/** The outcome of one request. */
 export type SimPageFate =
   | { readonly kind: "answer" }
-  /** Nobody listens. */
+  /** The connection is refused. */
   | { readonly kind: "refuse" }
-  /** No answer at all. */
+  /** The request is never answered. */
   | { readonly kind: "hang" }
   | { readonly kind: "status"; readonly status: number }
-  /** Only the first part of the body, in [0, 1), comes through. */
+  /** Only this fraction of the body, in [0, 1), arrives. */
   | { readonly kind: "cut"; readonly part: number }
-  /** A content from so many changes ago, as from a cache in between. */
+  /** An older content, this many changes ago, as from a cache in between. */
   | { readonly kind: "stale"; readonly changesAgo: number };
 
-/** The port, and the hand that edits. */
+/** The port, and the functions that edit the page. */
 export interface SimManifestPage extends ManifestServer {
-  /** Replaces what the page says. */
+  /** Replaces the content of the page. */
   put(text: string): void;
 }
 
 export interface SimManifestPageOptions {
   readonly clock: Clock;
-  /** Asked with each request. */
+  /** Called with each request. */
   readonly fate?: (() => SimPageFate) | undefined;
-  /** From request to answer. Default 20. */
+  /** Latency of a request in milliseconds. Default 20. */
   readonly latencyMs?: number;
 }
 
-/** A list without pods: what the page says at first. */
+/** The initial page: a list without pods. */
 const EMPTY_LIST = JSON.stringify({ apiVersion: "v1", kind: "PodList", items: [] });
 const UNCHANGED: ManifestResponse = { status: 304, body: new Uint8Array(), etag: undefined, lastModified: undefined };
 
-/** Makes the server. */
+/** Creates the server. */
 export function createSimManifestPage({ clock, fate, latencyMs = 20 }: SimManifestPageOptions): SimManifestPage {
   const contents = [EMPTY_LIST];
   const encoder = new TextEncoder();
-  /** As the answer leaves: what the page says then. */
+  /** The answer has the content of the instant it is sent. */
   const answer = (action: SimPageFate, etag: string | undefined): Observable<ManifestResponse> => {
     const newest = contents.length - 1;
     const version = action.kind === "stale" ? Math.max(0, newest - action.changesAgo) : newest;

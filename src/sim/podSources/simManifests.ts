@@ -1,4 +1,4 @@
-/** A manifest directory in memory that tells of its changes a moment later. Owned by whoever makes it. */
+/** A manifest directory in memory that sends change hints after a delay. Owned by its creator. */
 import { delay, type Observable, Subject } from "rxjs";
 import { kubeletError } from "../../core/errors.ts";
 import type { Call } from "../../ports/call.ts";
@@ -6,16 +6,16 @@ import type { Clock } from "../../ports/clock.ts";
 import type { ManifestDirectory } from "../../ports/manifestDirectory.ts";
 import { later } from "../runtime/simCall.ts";
 
-/** A manifest: its text, or the object whose JSON is the text. */
+/** A manifest: its text, or an object that is encoded as JSON. */
 export type SimManifest = string | object;
 
-/** The port, and the hand that edits. */
+/** The port, and the functions that edit the directory. */
 export interface SimManifests extends ManifestDirectory {
-  /** Writes or replaces a file, whole. */
+  /** Writes or replaces a file atomically. */
   put(name: string, manifest: SimManifest): void;
-  /** Deletes a file; a missing one is fine. */
+  /** Deletes a file; succeeds if it is missing. */
   drop(name: string): void;
-  /** Sorted. */
+  /** The names of all files, sorted. */
   names(): readonly string[];
 }
 
@@ -23,11 +23,11 @@ export interface SimManifestsOptions {
   readonly clock: Clock;
   /** Absolute. */
   readonly path: string;
-  /** From a change to the hint that tells of it. Default 5. */
+  /** Delay from a change to its hint. Default 5. */
   readonly noticeMs?: number;
 }
 
-/** Makes an empty directory. */
+/** Creates an empty directory. */
 export function createSimManifests({ clock, path, noticeMs = 5 }: SimManifestsOptions): SimManifests {
   const files = new Map<string, { readonly bytes: Uint8Array; readonly version: string }>();
   const changes = new Subject<void>();

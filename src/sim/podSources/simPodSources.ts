@@ -1,4 +1,6 @@
-/** Where a simulated node finds pods beside an API server: manifests and a page, through the production sources. */
+/**
+ * The pod sources of a simulated node other than an API server: manifests and a page, through the production sources.
+ */
 import type { Observable } from "rxjs";
 import type { KubeletConfig } from "../../core/kubeletConfig.ts";
 import type { SourceSnapshot } from "../../core/pod/sourceSnapshot.ts";
@@ -9,15 +11,15 @@ import type { SimClock } from "../time/simClock.ts";
 import type { SimManifestPage } from "./simManifestPage.ts";
 import type { SimManifests } from "./simManifests.ts";
 
-/** Where a simulated node looks for static pods. */
+/** Directory of a simulated node's static pods. */
 export const SIM_MANIFESTS = "/etc/kubernetes/manifests";
-/** And the URL, with source `http`. */
+/** URL of a simulated node's static pods, with source `http`. */
 const SIM_PAGE = "http://manifests.example/pods";
 
-/** `fileCheckFrequency` and `httpCheckFrequency` as they are by default. */
+/** The defaults of `fileCheckFrequency` and `httpCheckFrequency`. */
 const AUDIT_PERIOD_MS = 20_000;
 
-/** The pods of the manifest directory. */
+/** Streams the pods of the manifest directory. */
 export const staticPods = (
   { nodeName }: KubeletConfig,
   clock: SimClock,
@@ -34,7 +36,7 @@ export const staticPods = (
     standalone,
   });
 
-/** The pods of the manifest page. */
+/** Streams the pods of the manifest page. */
 export const pagePods = (
   { nodeName }: KubeletConfig,
   clock: SimClock,

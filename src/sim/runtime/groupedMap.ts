@@ -1,9 +1,6 @@
-/** A map that knows its groups, so that nobody looks through all of it for a few. */
+/** A map with an index of its groups, so that reading one group does not scan all entries. */
 
-/**
- * Entries in the order in which their keys came, of all and of each group. `by` names the groups and says which one of
- * them a value belongs to.
- */
+/** Entries in insertion order, overall and per group. `by` names the groups and returns the group of a value. */
 export class GroupedMap<Value, Name extends string> extends Map<string, Value> {
   private readonly grouped: readonly { readonly of: (value: Value) => string; readonly members: Members<Value> }[];
   private readonly byName: Readonly<Record<Name, Members<Value>>>;
@@ -38,7 +35,7 @@ export class GroupedMap<Value, Name extends string> extends Map<string, Value> {
     super.clear();
   }
 
-  /** The values of one group. */
+  /** Returns the values of one group. */
   inGroup(name: Name, group: string): readonly Value[] {
     return [...(this.byName[name].get(group)?.values() ?? [])];
   }

@@ -1,6 +1,6 @@
 /**
- * The way of a simulated rpc: half of its time on the way there, then its effect at one instant, the rest on the way
- * back; a deadline over all. `intercept` is where faults come in.
+ * The course of a simulated rpc: half of its latency, then its effect at one instant, then the other half; one
+ * deadline covers all. `intercept` injects faults.
  */
 import {
   concat,
@@ -20,55 +20,56 @@ import { type KubeletError, kubeletError } from "../../core/errors.ts";
 import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** What happens to one request. */
+/** The outcome of one request. */
 export type SimAction =
   | { readonly kind: "proceed" }
-  /** Takes so much longer before its effect. */
+  /** Delays the effect by this long. */
   | { readonly kind: "delay"; readonly ms: number }
-  /** Answers this error; nothing happened. */
+  /** Returns this error without any effect. */
   | { readonly kind: "fail"; readonly error: KubeletError }
-  /** It happens, but the answer is this error. */
+  /** Takes effect, but returns this error. */
   | { readonly kind: "loseReply"; readonly error: KubeletError }
-  /** Never answers; nothing happens. */
+  /** Never answers and has no effect. */
   | { readonly kind: "hang" };
 
-/** Decides over each request when it is made. Rpc names as the protocol spells them, for example `RunPodSandbox`. */
+/** Decides the outcome of each request when it is sent. Rpc names as in the protocol, for example `RunPodSandbox`. */
 export type SimIntercept = (rpc: CriRpc, request: unknown) => SimAction;
 
 /**
- * Whether a request goes on when its caller leaves (gives up, or dies) before the answer; asked at that instant. What
- * was on its way then takes effect later, as it may with a real runtime.
+ * Returns whether a request continues when its caller cancels or crashes before the answer; called at that instant. A
+ * request in flight then takes effect later, as it may with a real runtime.
  */
 export type SimAbandon = (rpc: CriRpc, request: unknown) => boolean;
 
-/** Milliseconds one request takes on its way there and back, beside what it waits for on purpose. */
+/** Returns the network latency of one request, both ways, in milliseconds; excludes deliberate waits. */
 export type SimLatency = (rpc: CriRpc) => number;
 
-/** What every rpc needs. */
+/** Dependencies of every rpc. */
 export interface SimCallSettings {
   readonly clock: Clock;
   readonly latency: SimLatency;
   readonly intercept: SimIntercept;
   readonly goesOn: SimAbandon;
-  /** Emits when the runtime's process ends: what every request under way is answered with. */
+  /** Emits when the runtime's process ends; every request in flight fails with this error. */
   readonly died$: Observable<KubeletError>;
   /** Deadline of ordinary calls in milliseconds. */
   readonly defaultDeadlineMs: number;
 }
 
-/** Makes a method of a service port from what the rpc does. */
+/** Creates a method of a service port from the effect of the rpc. */
 export type SimUnary = <Request, Response>(
   rpc: CriRpc,
   effect: (request: Request) => Call<Response>,
 ) => (request: Request, options?: CallOptions) => Call<Response>;
 
 /**
- * The maker of unary rpcs. Unsubscribing before the effect prevents it, unless `goesOn` says otherwise; later it only
- * loses the answer. One Observable with plain actions of the scheduler: calls are most of what a simulation does.
+ * Creates unary rpcs. Unsubscribing before the effect prevents it, unless `goesOn` returns true; unsubscribing later
+ * only loses the answer. Each rpc is one Observable with plain scheduler actions, because calls are most of the work
+ * of a simulation.
  */
 export function simUnary(settings: SimCallSettings): SimUnary {
   const { clock, latency, intercept, goesOn, died$, defaultDeadlineMs } = settings;
-  /** What ends each request under way when the runtime does, in the order they were made. */
+  /** Requests in flight, which end with the runtime, in the order they were sent. */
   const open = new Set<Mortal>();
   const endAll = (error: unknown): void => {
     for (const each of [...open]) if (open.has(each)) each.die(error);
@@ -88,7 +89,7 @@ export function simUnary(settings: SimCallSettings): SimUnary {
             caller.error(kubeletError("DeadlineExceeded", `${rpc}: no answer within ${deadlineMs} ms`));
           if (ms < Infinity) caller.add(clock.scheduler.schedule(expire, ms));
         };
-        // Nearly all are answered as they arrive: a timer for each of them would be most of what is pending.
+        // Nearly all requests are answered at the effect: deadline timers for each of them would dominate the heap.
         const isInTime = thereMs + backMs < deadlineMs;
         const waits = (): void => (isInTime ? expireIn(deadlineMs - thereMs) : undefined);
         const way = new Way(caller, { open, backMs, happen, waits });
@@ -100,7 +101,7 @@ export function simUnary(settings: SimCallSettings): SimUnary {
       });
 }
 
-/** What the end of the runtime ends. */
+/** Requests that end with the runtime. */
 interface Mortal {
   die(error: unknown): void;
 }
@@ -109,11 +110,11 @@ interface WayOptions<Response> {
   readonly open: Set<Mortal>;
   readonly backMs: number;
   readonly happen: () => Observable<Response>;
-  /** It has arrived, and the answer takes a while. */
+  /** The request has arrived; its answer is delayed. */
   readonly waits: () => void;
 }
 
-/** A request on its way there, then its answer on its way back with the same action; closed once that is told. */
+/** A request and then its answer, in one scheduler action; closed after the answer is delivered. */
 class Way<Response> extends Subscription implements Observer<Response>, Mortal {
   private readonly caller: Subscriber<Response>;
   private readonly options: WayOptions<Response>;
@@ -177,7 +178,7 @@ function arrive<Response>(this: SchedulerAction<Way<Response>>, way?: Way<Respon
   way?.arrived(this);
 }
 
-/** The effect of a request; what it throws becomes the call's error. */
+/** Runs the effect of a request; an error it throws becomes the call's error. */
 function called<Request, Response>(effect: (request: Request) => Call<Response>, request: Request): Call<Response> {
   try {
     return effect(request);
@@ -186,7 +187,7 @@ function called<Request, Response>(effect: (request: Request) => Call<Response>,
   }
 }
 
-/** What becomes of a request when it has arrived: a call, whose effect emits one value, or a watch. */
+/** The effect of an arrived request: a call, which emits one value, or a watch. */
 export function outcome<T>(action: SimAction, effect: () => Observable<T>): Observable<T> {
   switch (action.kind) {
     case "hang":
@@ -204,10 +205,10 @@ export function outcome<T>(action: SimAction, effect: () => Observable<T>): Obse
   }
 }
 
-/** An effect that happens at once; what it throws becomes the call's error. */
+/** Creates an immediate effect; an error it throws becomes the call's error. */
 export const atOnce = <T>(effect: () => T): Call<T> => new Observable((caller) => settle(caller, effect));
 
-/** An effect that happens `ms` later, at one instant. Unsubscribing before prevents it. */
+/** Creates an effect after `ms`, at one instant. Unsubscribing earlier prevents it. */
 export const later = <T>(clock: Clock, ms: number, effect: () => T): Call<T> =>
   new Observable((caller) => clock.scheduler.schedule(() => settle(caller, effect), ms));
 
@@ -223,14 +224,14 @@ function settle<T>(caller: Subscriber<T>, effect: () => T): void {
   caller.complete();
 }
 
-/** A wait, then a value. */
+/** Emits a value after a delay. */
 export const after = <T>(waited$: Observable<unknown>, value: () => T): Call<T> =>
   concat(
     waited$.pipe(ignoreElements()),
     defer(() => of(value())),
   );
 
-/** A method the runtime does not have. */
+/** Creates a method that the runtime does not implement. */
 export const unimplemented =
   (rpc: CriRpc) =>
   (_request: unknown): Observable<never> =>

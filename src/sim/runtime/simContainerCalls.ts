@@ -20,14 +20,14 @@ const START_FAILED = 128;
 const containerNotFound = (id: string) =>
   kubeletError("NotFound", `an error occurred when try to find container "${id}": not found`);
 
-/** The container, or NotFound. */
+/** Returns the container, or throws NotFound. */
 export function containerOf(world: SimWorld, id: string): SimContainer {
   const container = world.containers.get(id);
   if (container === undefined) throw containerNotFound(id);
   return container;
 }
 
-/** CreateContainer. A name (container and attempt) is one container's within its sandbox until that is removed. */
+/** CreateContainer. A name (container and attempt) is reserved within its sandbox until the container is removed. */
 export const createContainer = (
   world: SimWorld,
   request: cri.CreateContainerRequest,
@@ -65,7 +65,7 @@ export const createContainer = (
     return { containerId: container.id };
   });
 
-/** StartContainer. A program that does not start leaves the container exited with code 128 and reason StartError. */
+/** StartContainer. A program that fails to start leaves the container exited with code 128 and reason StartError. */
 export const startContainer = (
   world: SimWorld,
   programs: SimPrograms,
@@ -97,7 +97,7 @@ export const startContainer = (
     return {};
   });
 
-/** KILL, and wait for the end. */
+/** Sends KILL and waits for the exit. */
 export function stopNow(world: SimWorld, id: string): Observable<void> {
   const process = world.processes.get(id);
   if (process === undefined) return of(undefined);
@@ -106,8 +106,8 @@ export function stopNow(world: SimWorld, id: string): Observable<void> {
 }
 
 /**
- * StopContainer: TERM, and KILL when the timeout is over; ends when the container has. What is not running, or gone, is
- * a success. When the caller leaves, TERM was sent and KILL never is.
+ * StopContainer: sends TERM, and KILL after the timeout; completes when the container has exited. Succeeds for a
+ * stopped or missing container. If the caller cancels, TERM has been sent and KILL never is.
  */
 export function stopContainer(
   world: SimWorld,
@@ -124,7 +124,7 @@ export function stopContainer(
   return after(merge(process.ended$, killed$).pipe(take(1)), () => ({}));
 }
 
-/** Drops a container that does not run. */
+/** Removes a stopped container. */
 export function forgetContainer(world: SimWorld, id: string): void {
   const container = world.containers.get(id);
   if (container === undefined) return;
@@ -132,7 +132,7 @@ export function forgetContainer(world: SimWorld, id: string): void {
   world.containerChanged("container removed", container, ContainerEventType.CONTAINER_DELETED_EVENT);
 }
 
-/** RemoveContainer: kills it if it runs. One that is gone is a success. */
+/** RemoveContainer: kills a running container first. Succeeds if it is missing. */
 export const removeContainer = (
   world: SimWorld,
   { containerId }: cri.RemoveContainerRequest,
@@ -142,7 +142,7 @@ export const removeContainer = (
     return {};
   });
 
-/** ContainerStatus. Gone: NotFound. */
+/** ContainerStatus. Errors: NotFound. */
 export const containerStatus = (
   world: SimWorld,
   { containerId }: cri.ContainerStatusRequest,
@@ -152,7 +152,7 @@ export const containerStatus = (
     return { status: containerStatusMessage(container, world.sandboxes.get(container.sandboxId)), info: {} };
   });
 
-/** ListContainers, oldest first; all of the filter has to match. */
+/** ListContainers, oldest first; all fields of the filter must match. */
 export const listContainers = (
   world: SimWorld,
   { filter }: cri.ListContainersRequest,
@@ -168,7 +168,7 @@ export const listContainers = (
     return { containers: candidates(world.containers, labelSelector).filter(matches).map(containerMessage) };
   });
 
-/** UpdateContainerResources: a program that has more memory than it may from now on is killed. */
+/** UpdateContainerResources: a program above its new memory limit is killed. */
 export const updateContainerResources = (
   world: SimWorld,
   { containerId, linux }: cri.UpdateContainerResourcesRequest,
@@ -183,7 +183,7 @@ export const updateContainerResources = (
     return {};
   });
 
-/** ReopenContainerLog: of what runs, and makes the file. */
+/** ReopenContainerLog of a running container; creates the file. */
 export const reopenContainerLog = (
   world: SimWorld,
   writeHostFile: (path: string, content: string) => void,
@@ -197,7 +197,7 @@ export const reopenContainerLog = (
     return {};
   });
 
-/** ExecSync: what the program says the command does; 137 when the container ends first. */
+/** ExecSync: the result that the program defines for the command; 137 if the container exits first. */
 export function execSync(
   world: SimWorld,
   { containerId, cmd, timeout }: cri.ExecSyncRequest,

@@ -10,15 +10,15 @@ import { imageMessage } from "./simMessages.ts";
 import type { SimImage } from "./simRecords.ts";
 import { imagesFill, type SimWorld } from "./simWorld.ts";
 
-/** How one pull goes. */
+/** The course of one pull. */
 export type SimPull =
   | { readonly ms: number; readonly image: SimImage }
   | { readonly ms: number; readonly error: KubeletError };
 
-/** The registries: what a pull of this reference gives now. */
+/** The registries: return the result of pulling a reference. */
 export type SimRegistry = (reference: string) => SimPull;
 
-/** The image a reference stands for: id and digest follow from the name. */
+/** Returns the image of a reference; its id and digest derive from the name. */
 export function simImage(reference: string, sizeBytes = 4_000_000): SimImage {
   const parsed = parseImageRef(reference);
   if (!parsed.ok) throw parsed.error;
@@ -35,14 +35,14 @@ export function simImage(reference: string, sizeBytes = 4_000_000): SimImage {
   };
 }
 
-/** The error containerd answers with when a registry does not have an image. */
+/** Returns containerd's error for an image that is missing in its registry. */
 export const imageNotFound = (reference: string): KubeletError =>
   kubeletError(
     "NotFound",
     `failed to pull and unpack image "${reference}": failed to resolve reference "${reference}": ${reference}: not found`,
   );
 
-/** The image of a name, digest or id; undefined when it is not here. */
+/** Returns the image of a name, digest or id; undefined if it is not present. */
 export function findImage(world: SimWorld, reference: string): SimImage | undefined {
   const byId = world.images.get(reference) ?? world.images.get(`sha256:${reference}`);
   if (byId !== undefined) return byId;
@@ -63,14 +63,14 @@ export const listImages = (world: SimWorld, { filter }: cri.ListImagesRequest): 
     return { images: found.filter((image) => image !== undefined).map(imageMessage) };
   });
 
-/** ImageStatus; no image is an answer, not an error. */
+/** ImageStatus; a missing image is an empty answer, not an error. */
 export const imageStatus = (world: SimWorld, { image }: cri.ImageStatusRequest): Call<cri.ImageStatusResponse> =>
   atOnce(() => {
     const found = findImage(world, image?.image ?? "");
     return { image: found === undefined ? undefined : imageMessage(found), info: {} };
   });
 
-/** PullImage: takes its time; answers the image's id. Leaving before its end pulls nothing. */
+/** PullImage: waits, then returns the image's id. Cancelling earlier pulls nothing. */
 export function pullImage(
   world: SimWorld,
   registry: SimRegistry,
@@ -85,7 +85,7 @@ export function pullImage(
   });
 }
 
-/** RemoveImage; one that is not here is a success. */
+/** RemoveImage; succeeds if the image is not present. */
 export const removeImage = (world: SimWorld, { image }: cri.RemoveImageRequest): Call<cri.RemoveImageResponse> =>
   atOnce(() => {
     const found = findImage(world, image?.image ?? "");
@@ -96,7 +96,7 @@ export const removeImage = (world: SimWorld, { image }: cri.RemoveImageRequest):
     return {};
   });
 
-/** ImageFsInfo: one file system, filled by the images. */
+/** ImageFsInfo: one file system that contains the images. */
 export const imageFsInfo = (world: SimWorld): Call<cri.ImageFsInfoResponse> =>
   atOnce(() => {
     const { bytes, inodes } = imagesFill([...world.images.values()]);

@@ -1,4 +1,4 @@
-/** Records of the simulated runtime as CRI messages, with what containerd fills in. Pure. */
+/** Converts records of the simulated runtime to CRI messages, with containerd's defaults. Pure. */
 import { perObject } from "../../core/perObject.ts";
 import {
   Container,
@@ -14,7 +14,7 @@ import type { SimContainer, SimImage, SimSandbox } from "./simRecords.ts";
 const sandboxState = ({ ready }: SimSandbox): PodSandboxState =>
   ready ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
 
-/** The container's state as CRI counts it. */
+/** Returns the container's state in the CRI. */
 export function containerState({ phase }: SimContainer): ContainerState {
   switch (phase.kind) {
     case "created":
@@ -26,7 +26,7 @@ export function containerState({ phase }: SimContainer): ContainerState {
   }
 }
 
-/** Identity shared by the messages of one sandbox. */
+/** Returns the identity in all messages of one sandbox. */
 const sandboxIdentity = ({ id, config }: SimSandbox) => ({
   id,
   ...(config.metadata === undefined ? {} : { metadata: config.metadata }),
@@ -34,7 +34,7 @@ const sandboxIdentity = ({ id, config }: SimSandbox) => ({
   annotations: config.annotations,
 });
 
-/** Identity shared by the messages of one container. */
+/** Returns the identity in all messages of one container. */
 const containerIdentity = ({ id, config }: SimContainer) => ({
   id,
   ...(config.metadata === undefined ? {} : { metadata: config.metadata }),
@@ -42,11 +42,11 @@ const containerIdentity = ({ id, config }: SimContainer) => ({
   annotations: config.annotations,
 });
 
-/** Attributes in statistics, of either. */
+/** Returns the attributes of a sandbox or container in statistics. */
 export const attributesOf = (record: SimSandbox | SimContainer) =>
   "ip" in record ? sandboxIdentity(record) : containerIdentity(record);
 
-/** An item of ListPodSandbox. */
+/** Returns an item of ListPodSandbox. */
 export const sandboxMessage = perObject(
   (sandbox: SimSandbox): PodSandbox =>
     PodSandbox.fromPartial({
@@ -57,7 +57,7 @@ export const sandboxMessage = perObject(
     }),
 );
 
-/** The answer of PodSandboxStatus. */
+/** Returns the answer of PodSandboxStatus. */
 export function sandboxStatusMessage(sandbox: SimSandbox): PodSandboxStatus {
   const options = sandbox.config.linux?.securityContext?.namespaceOptions;
   return PodSandboxStatus.fromPartial({
@@ -70,7 +70,7 @@ export function sandboxStatusMessage(sandbox: SimSandbox): PodSandboxStatus {
   });
 }
 
-/** An item of ListContainers. */
+/** Returns an item of ListContainers. */
 export const containerMessage = perObject(
   (container: SimContainer): Container =>
     Container.fromPartial({
@@ -84,11 +84,11 @@ export const containerMessage = perObject(
     }),
 );
 
-/** Where the container's log is; empty when it has none. */
+/** Returns the path of the container's log; empty without one. */
 export const logPathOf = ({ config }: SimContainer, sandbox: SimSandbox | undefined): string =>
   config.logPath === "" ? "" : `${sandbox?.config.logDirectory ?? ""}/${config.logPath}`;
 
-/** The answer of ContainerStatus; `sandbox` is where the log directory comes from. */
+/** Returns the answer of ContainerStatus; `sandbox` provides the log directory. */
 export function containerStatusMessage(container: SimContainer, sandbox: SimSandbox | undefined): ContainerStatus {
   const { config, image, phase, resources } = container;
   return ContainerStatus.fromPartial({
@@ -107,7 +107,7 @@ export function containerStatusMessage(container: SimContainer, sandbox: SimSand
   });
 }
 
-/** An item of ListImages and the answer of ImageStatus. */
+/** Returns an item of ListImages, also the answer of ImageStatus. */
 export const imageMessage = (image: SimImage): Image =>
   Image.fromPartial({
     id: image.id,
@@ -117,7 +117,7 @@ export const imageMessage = (image: SimImage): Image =>
     spec: { image: image.id },
   });
 
-/** Tells of labels whether every one of the selector is there with that value. */
+/** Returns whether labels contain every entry of the selector. */
 export function labelMatcher(selector: Readonly<Record<string, string>>) {
   const wanted = Object.entries(selector);
   return (labels: Readonly<Record<string, string>>): boolean => wanted.every(([key, value]) => labels[key] === value);

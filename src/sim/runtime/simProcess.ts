@@ -1,6 +1,6 @@
 /**
- * Processes of simulated containers. A process ends once, at the earliest instant anything gave it: its own exit, a
- * signal, the OOM killer, or the simulation. Owns one pending action per process that is going to end, or to grow.
+ * Processes of simulated containers. A process ends once, at the earliest of its scheduled ends: its own exit, a
+ * signal, the OOM killer, or the simulation. Owns one pending action per process that will end or grow.
  */
 import { ReplaySubject, type Subscription } from "rxjs";
 import { ContainerEventType } from "../../gen/cri.ts";
@@ -9,20 +9,23 @@ import type { SimExit, SimProgram } from "./simProgram.ts";
 import type { SimContainer, SimEnd } from "./simRecords.ts";
 import type { SimWorld } from "./simWorld.ts";
 
-/** TERM, for a program that says nothing of it. */
+/** Default reaction to TERM. */
 export const DEFAULT_TERM: SimExit = { afterMs: 5, code: 143 };
-/** KILL by the kernel, and containerd noticing it. */
+/** Time for the kernel to KILL and containerd to notice. */
 export const KILLED: SimExit = { afterMs: 2, code: 137 };
-/** The same, because it had more memory than it may. */
+/** The same, with the reason of the OOM killer. */
 const OOM_KILLED: SimEnd = { ...KILLED, reason: "OOMKilled" };
 
-/** Where the termination message file of a container is on the host: the last mount is on top. undefined without one. */
+/**
+ * Returns the host path of a container's termination message file, from its last matching mount; undefined without
+ * one.
+ */
 export function terminationMessageFile({ config }: SimContainer): string | undefined {
   const path = config.annotations["io.kubernetes.container.terminationMessagePath"];
   return config.mounts.findLast(({ containerPath }) => containerPath === path)?.hostPath;
 }
 
-/** Starts a process for a created container, which is running when this returns. */
+/** Starts a process for a created container, which is running on return. */
 export function startProcess(
   world: SimWorld,
   container: SimContainer,
@@ -92,7 +95,7 @@ export function startProcess(
   if (program.exits !== undefined) endAfter(program.exits);
 }
 
-/** A container as a process of its machine. */
+/** Returns a container as a process of its machine. */
 function hostProcess(world: SimWorld, container: SimContainer, { usage }: SimProgram): SimProcessStart {
   const { id, sandboxId, config, resources } = container;
   const parent = world.sandboxes.get(sandboxId)?.config.linux?.cgroupParent ?? "";

@@ -1,36 +1,36 @@
-/** What runs inside simulated containers: behaviour as data, chosen per container by a function of its config. */
+/** Programs of simulated containers: behaviour as data, chosen per container by a function of its config. */
 import type { ContainerConfig, PodSandboxConfig } from "../../gen/cri.ts";
 
-/** How a process ends: after how long, and with which exit code. */
+/** The end of a process: a delay and an exit code. */
 export interface SimExit {
   readonly afterMs: number;
   readonly code: number;
 }
 
-/** How a program behaves. */
+/** The behaviour of a program. */
 export interface SimProgram {
-  /** Counted from the start; undefined: it runs until it is stopped. */
+  /** Delay from the start; undefined: it runs until it is stopped. */
   readonly exits?: SimExit;
-  /** Counted from the signal; default: code 143 after 5 ms. `ignored`: only KILL ends it. */
+  /** Delay from the signal; default: code 143 after 5 ms. `ignored`: only KILL ends it. */
   readonly onTerm?: SimExit | "ignored";
-  /** Counted from the signal; default: code 137 after 2 ms. Longer for a process that sleeps where no signal reaches. */
+  /** Delay from the signal; default: code 137 after 2 ms. Longer for a process in uninterruptible sleep. */
   readonly onKill?: SimExit;
-  /** The start fails, saying this, as for a program that does not exist. */
+  /** The start fails with this message, as for a missing program. */
   readonly failsToStart?: string;
-  /** Written to the termination message file when it ends. */
+  /** Written to the termination message file on exit. */
   readonly terminationMessage?: string;
-  /** What a command run inside does; default: nothing, with code 0, at once. */
+  /** The result of a command run inside; default: code 0 at once, without output. */
   exec?(command: readonly string[]): SimExec;
   readonly usage?: SimUsage;
-  /** From then on it has this much memory, counted from the start. */
+  /** Memory in use from a delay after the start. */
   readonly grows?: { readonly afterMs: number; readonly memoryBytes: number };
 }
 
-/** What a program uses of its machine. Default: nothing, with one thread. */
+/** Resources in use by a program. Default: none, with one thread. */
 export interface SimUsage {
   readonly cpuMilli: number;
   readonly memoryBytes: number;
-  /** Threads and processes. */
+  /** Number of threads and processes. */
   readonly tasks?: number;
 }
 
@@ -40,19 +40,19 @@ export interface SimExec extends SimExit {
   readonly stderr?: string;
 }
 
-/** What a program may depend on. */
+/** Inputs of the choice of a program. */
 export interface SimProgramInput {
   readonly container: ContainerConfig;
   readonly sandbox: PodSandboxConfig;
 }
 
-/** Chooses the behaviour of a container when it starts. Deterministic: anything random comes from a Prng of its own. */
+/** Chooses the behaviour of a container when it starts. Deterministic: random behaviour uses a Prng of its own. */
 export type SimPrograms = (input: SimProgramInput) => SimProgram;
 
-/** Runs until it is told to stop. */
+/** Runs until it is stopped. */
 export const runsForever: SimProgram = {};
 
-/** Ends by itself. */
+/** Exits on its own. */
 export const exitsWith = (code: number, afterMs = 0): SimProgram => ({ exits: { afterMs, code } });
 
 /** Only KILL ends it. */

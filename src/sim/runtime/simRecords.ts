@@ -1,4 +1,4 @@
-/** What a simulated runtime remembers: plain records, replaced and never changed in place. */
+/** State of a simulated runtime: immutable records. */
 import type { Observable } from "rxjs";
 import type { IdRange } from "../../core/userns/idRanges.ts";
 import type { ContainerConfig, LinuxContainerResources, PodSandboxConfig } from "../../gen/cri.ts";
@@ -20,7 +20,7 @@ export interface SimSandbox {
   readonly runtimeHandler: string;
   readonly createdAt: bigint;
   readonly ready: boolean;
-  /** Empty for pods on the host's network, and once stopped. */
+  /** Empty for pods on the host's network, and after the sandbox stopped. */
   readonly ip: string;
 }
 
@@ -29,7 +29,7 @@ export type SimPhase =
   | { readonly kind: "running"; readonly startedAt: bigint }
   | {
       readonly kind: "exited";
-      /** 0 when it never ran. */
+      /** 0 if it never ran. */
       readonly startedAt: bigint;
       readonly finishedAt: bigint;
       readonly exitCode: number;
@@ -47,7 +47,7 @@ export interface SimContainer {
   readonly resources: LinuxContainerResources | undefined;
 }
 
-/** How a process ended. */
+/** The exit of a process. */
 export interface SimEnd extends SimExit {
   /** Default: Completed for code 0, else Error. */
   readonly reason?: string;
@@ -56,19 +56,19 @@ export interface SimEnd extends SimExit {
 /** A running process. */
 export interface SimProcess {
   readonly program: SimProgram;
-  /** Its id on the machine. */
+  /** Process id on the machine. */
   readonly pid: number;
-  /** Emits once when it ended, also to those who come later. */
+  /** Emits once on exit, also to later subscribers. */
   readonly ended$: Observable<void>;
-  /** Ends it that much later, unless it ends before. */
+  /** Ends the process after this delay, unless it ends earlier. */
   endAfter(end: SimEnd): void;
-  /** Ends it at this instant, whatever else was to end it. */
+  /** Ends the process now, regardless of other scheduled ends. */
   endNow(end: SimEnd): void;
   term(): void;
   kill(): void;
 }
 
-/** A step in the life of a simulated runtime, in the order in which they happened. */
+/** A change of a simulated runtime, in order of occurrence. */
 export interface SimChange {
   /** Virtual time in milliseconds. */
   readonly atMs: number;
@@ -82,14 +82,14 @@ export interface SimChange {
     | "container removed"
     | "image pulled"
     | "image removed";
-  /** Of the sandbox, container or image. */
+  /** Id of the sandbox, container or image. */
   readonly id: string;
-  /** Of the pod a sandbox or container belongs to; empty for images. */
+  /** UID of the pod that owns the sandbox or container; empty for images. */
   readonly podUid: string;
   /** `namespace/pod`, `namespace/pod/container#attempt` or the image's first name. */
   readonly name: string;
-  /** Of a sandbox whose pod has user ids of its own: which of the node's. */
+  /** User id range of a sandbox whose pod has a user namespace. */
   readonly userIds?: IdRange;
-  /** Of an exit. */
+  /** Set for an exit. */
   readonly exitCode?: number;
 }

@@ -1,6 +1,6 @@
 /**
- * A container runtime in virtual time: the CRI ports with containerd's semantics over a world of records. Owns that
- * world; all its time and randomness come from outside, so that a seed repeats a run, instant by instant.
+ * A container runtime in virtual time: the CRI ports with containerd's semantics on in-memory records. Owns the
+ * records; time and randomness are injected, so that a seed repeats a run exactly.
  */
 import { defer, map, merge, type Observable, of, Subject, throwError } from "rxjs";
 import type { CriRpc } from "../../core/criOperations.ts";
@@ -28,57 +28,57 @@ import * as sandbox from "./simSandboxCalls.ts";
 import * as stats from "./simStatsCalls.ts";
 import { createSimWorld, imagesFill, type SimRuntimeHost, type SimWorld } from "./simWorld.ts";
 
-/** What a simulated runtime is made of. Everything but the clock has a default. */
+/** Options of a simulated runtime; all but the clock have a default. */
 export interface SimRuntimeOptions {
   readonly clock: Clock;
   readonly prng?: Prng;
-  /** What it runs on; default: a machine with room for everything. */
+  /** The machine it runs on; default: a machine with enough resources. */
   readonly host?: SimRuntimeHost;
   /** Default: every container runs until it is stopped. */
   readonly programs?: SimPrograms;
-  /** Present from the start. */
+  /** Images present from the start. */
   readonly images?: readonly SimImage[];
-  /** Default: any image after 0.3 to 3 s, but none of a host below `.invalid`. */
+  /** Default: any image after 0.3 to 3 s, except from hosts below `.invalid`. */
   readonly registry?: image.SimRegistry;
   /** Default: see `usualLatency`. */
   readonly latency?: SimLatency;
   /** Default: every request proceeds. */
   readonly intercept?: SimIntercept;
-  /** Default: a request whose caller leaves has no effect any more. */
+  /** Default: a cancelled request has no effect. */
   readonly goesOn?: SimAbandon;
   /** `false`: as containerd 1.6, without GetContainerEvents and RuntimeConfig. */
   readonly modern?: boolean;
-  /** Default: one without a name that can do everything. */
+  /** Default: a single unnamed handler with all features. */
   readonly handlers?: readonly RuntimeHandlerState[];
   readonly eventLatencyMs?: number;
   /** First three bytes of pod addresses. */
   readonly podAddresses?: string;
   readonly defaultDeadlineMs?: number;
-  /** Where containers leave termination messages; the simulated host's files. */
+  /** Receives the termination messages of containers: the simulated host's files. */
   writeHostFile?(path: string, content: string): void;
 }
 
-/** A simulated runtime: the ports, a window for checkers, and a hand for accidents. */
+/** A simulated runtime: the ports, the state for checkers, and the controls for accidents. */
 export interface SimRuntime {
   readonly runtime: RuntimeService;
   readonly images: ImageService;
-  /** Every change as it happens; never completes. */
+  /** Every change when it happens; never completes. */
   readonly changes$: Observable<SimChange>;
   /** Oldest first. */
   sandboxes(): readonly SimSandbox[];
   /** Oldest first. */
   containers(): readonly SimContainer[];
-  /** Ends a running container's process, as the kernel might: `{ afterMs: 0, code: 137, reason: "OOMKilled" }`. */
+  /** Ends a running container's process, as the kernel does: `{ afterMs: 0, code: 137, reason: "OOMKilled" }`. */
   endContainer(id: string, end: SimEnd): void;
-  /** Ends a sandbox's pause process; its containers go on, its address stays taken until it is stopped. */
+  /** Ends a sandbox's pause process; its containers keep running and its address stays reserved until it is stopped. */
   killSandbox(id: string): void;
-  /** Breaks every open event stream; events from then on reach those who subscribe anew. */
+  /** Breaks every open event stream; later events reach new subscribers. */
   breakEventStreams(reason: string): void;
-  /** Makes Status say that a part is not ready; an empty reason: it is. */
+  /** Makes Status report a component as not ready; an empty reason makes it ready. */
   setCondition(type: "RuntimeReady" | "NetworkReady", problem: string): void;
   /**
-   * Ends the runtime's process: calls under way and event streams break, later ones are refused until `restart`. With
-   * `die` everything that runs ends too, as when the machine does.
+   * Ends the runtime's process: calls in flight and event streams break, and later ones fail until `restart`. With
+   * `die` all its processes end too, as when the machine goes down.
    */
   crash(containers: "stay" | "die"): void;
   restart(): void;
@@ -98,13 +98,13 @@ const LATENCY_MS: Readonly<Partial<Record<CriRpc, readonly [number, number]>>> =
 };
 const QUICK_MS: readonly [number, number] = [1, 4];
 
-/** Latencies like those of containerd on a small machine, drawn from `prng`. */
+/** Returns latencies like those of containerd on a small machine, drawn from `prng`. */
 export const usualLatency =
   (prng: Prng): SimLatency =>
   (rpc) =>
     prng.int(...(LATENCY_MS[rpc] ?? QUICK_MS));
 
-/** Registries that have every image but those of hosts below `.invalid`. */
+/** Returns registries with every image except those of hosts below `.invalid`. */
 export const usualRegistry =
   (prng: Prng): image.SimRegistry =>
   (reference) =>
@@ -112,7 +112,7 @@ export const usualRegistry =
       ? { ms: prng.int(10, 50), error: image.imageNotFound(reference) }
       : { ms: prng.int(300, 3_000), image: image.simImage(reference) };
 
-/** Makes a runtime with nothing in it but `images`. */
+/** Creates a runtime with `images` only. */
 export function createSimRuntime(options: SimRuntimeOptions): SimRuntime {
   const { clock, prng = createPrng("runtime"), eventLatencyMs = 1, podAddresses = "10.1.0" } = options;
   const handlers = options.handlers ?? [{ name: "", recursiveReadOnlyMounts: true, userNamespaces: true }];
@@ -166,7 +166,7 @@ export function createSimRuntime(options: SimRuntimeOptions): SimRuntime {
   };
 }
 
-/** As containerd shows what ended while it was away. */
+/** Reports the containers that exited while the runtime was down, as containerd does. */
 function endEverything(world: SimWorld): void {
   for (const process of [...world.processes.values()]) process.endNow({ afterMs: 0, code: 255, reason: "Unknown" });
   for (const id of [...world.sandboxes.keys()]) sandbox.endSandbox(world, id, false);
@@ -247,7 +247,7 @@ function statistics(world: SimWorld, unary: SimUnary) {
   } satisfies Partial<RuntimeService>;
 }
 
-/** The event stream: what happens from the subscription on. A `fail` of the interceptor refuses it. */
+/** Streams events from the subscription on. A `fail` of the interceptor rejects it. */
 function events(
   world: SimWorld,
   intercept: SimIntercept,

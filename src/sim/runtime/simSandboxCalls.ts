@@ -19,7 +19,7 @@ const containersOf = (world: SimWorld, sandboxId: string): readonly SimContainer
 const reservedName = ({ metadata }: PodSandboxConfig): string =>
   `${metadata?.name}_${metadata?.namespace}_${metadata?.uid}_${metadata?.attempt}`;
 
-/** RunPodSandbox. A name (pod and attempt) is one sandbox's until that is removed. */
+/** RunPodSandbox. A name (pod and attempt) is reserved until its sandbox is removed. */
 export const runPodSandbox = (world: SimWorld, request: cri.RunPodSandboxRequest): Call<cri.RunPodSandboxResponse> =>
   atOnce(() => {
     const config = request.config ?? PodSandboxConfig.create();
@@ -58,7 +58,7 @@ function startPause(world: SimWorld, { id, config }: SimSandbox): void {
   world.pauses.set(id, world.host.processes.start({ name: "pause", cgroup }));
 }
 
-/** Marks a sandbox not ready, as when its pause process ends. With `releaseAddress` its address is free again. */
+/** Marks a sandbox not ready, as when its pause process ends. With `releaseAddress` also frees its address. */
 export function endSandbox(world: SimWorld, id: string, releaseAddress: boolean): void {
   const sandbox = world.sandboxes.get(id);
   if (sandbox === undefined) return;
@@ -70,7 +70,7 @@ export function endSandbox(world: SimWorld, id: string, releaseAddress: boolean)
   if (sandbox.ready) world.sandboxChanged("sandbox stopped", ended, CONTAINER_STOPPED_EVENT);
 }
 
-/** StopPodSandbox: kills what runs in it, then frees its address. One that is gone is a success. */
+/** StopPodSandbox: kills its containers, then frees its address. Succeeds if it is missing. */
 export function stopPodSandbox(
   world: SimWorld,
   { podSandboxId }: cri.StopPodSandboxRequest,
@@ -82,7 +82,7 @@ export function stopPodSandbox(
   });
 }
 
-/** RemovePodSandbox: stops it if need be and removes its containers. One that is gone is a success. */
+/** RemovePodSandbox: stops it if necessary and removes its containers. Succeeds if it is missing. */
 export function removePodSandbox(
   world: SimWorld,
   { podSandboxId }: cri.RemovePodSandboxRequest,
@@ -97,7 +97,7 @@ export function removePodSandbox(
   });
 }
 
-/** PodSandboxStatus, with the statuses of its containers. Gone: NotFound. */
+/** PodSandboxStatus, with the statuses of its containers. Errors: NotFound. */
 export const podSandboxStatus = (
   world: SimWorld,
   { podSandboxId }: cri.PodSandboxStatusRequest,
@@ -116,7 +116,7 @@ export const podSandboxStatus = (
 const sandboxNotFound = (id: string) =>
   kubeletError("NotFound", `an error occurred when try to find sandbox "${id}": not found`);
 
-/** ListPodSandbox, oldest first; all of the filter has to match. */
+/** ListPodSandbox, oldest first; all fields of the filter must match. */
 export const listPodSandbox = (
   world: SimWorld,
   { filter }: cri.ListPodSandboxRequest,

@@ -1,4 +1,4 @@
-/** The statistics rpcs of a simulated runtime: memory and tasks as its machine has them, CPU as the programs say. */
+/** The statistics rpcs of a simulated runtime: memory and tasks from its machine, CPU from the programs. */
 import { ContainerStats, PodSandboxStats } from "../../gen/cri.ts";
 import type * as cri from "../../gen/cri.ts";
 import { kubeletError } from "../../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * The state of one simulated runtime and the few ways to change it. Each change is told twice: as a step of history
- * (`changes$`, at once) and as a CRI event (after `eventLatencyMs`). Bound: what the kubelet creates and removes.
+ * The state of one simulated runtime and its mutations. Each change is published twice: as a change (`changes$`, at
+ * once) and as a CRI event (after `eventLatencyMs`). Bound: the objects the kubelet creates and removes.
  */
 import { delay, type Observable, Subject } from "rxjs";
 import { POD_UID_LABEL } from "../../core/container/labels.ts";
@@ -15,32 +15,32 @@ import { GroupedMap } from "./groupedMap.ts";
 import { containerStatusMessage, sandboxStatusMessage } from "./simMessages.ts";
 import type { SimChange, SimContainer, SimImage, SimProcess, SimSandbox } from "./simRecords.ts";
 
-/** The maps are in creation order. */
+/** The state; its maps are in creation order. */
 export interface SimWorld {
   readonly clock: Clock;
-  /** What sandboxes can be run by. */
+  /** Runtime handlers of sandboxes. */
   readonly handlers: readonly RuntimeHandlerState[];
   readonly sandboxes: GroupedMap<SimSandbox, "pod">;
   readonly containers: GroupedMap<SimContainer, "pod" | "sandbox">;
   /** The machine. */
   readonly host: SimRuntimeHost;
-  /** Of running containers. */
+  /** Processes of running containers. */
   readonly processes: Map<string, SimProcess>;
-  /** Process ids of the pause processes of sandboxes that are ready. */
+  /** Process ids of the pause processes of ready sandboxes. */
   readonly pauses: Map<string, number>;
   /** By id. */
   readonly images: Map<string, SimImage>;
-  /** Every change, as it happens. */
+  /** Every change when it happens. */
   readonly changes$: Observable<SimChange>;
   /** CRI events from now on. */
   readonly events$: Observable<ContainerEventResponse>;
-  /** Conditions as Status shows them: type and the reason why not, empty when all is well. */
+  /** Conditions in Status: type and reason, which is empty when the condition is true. */
   readonly conditions: Map<"RuntimeReady" | "NetworkReady", string>;
-  /** 64 hex digits. */
+  /** Returns a new id of 64 hex digits. */
   newId(): string;
-  /** Wall time in nanoseconds; two stamps of one millisecond differ. */
+  /** Returns wall time in nanoseconds; stamps within one millisecond differ. */
   stampNs(): bigint;
-  /** The lowest free pod address; empty for a sandbox on the host's network. */
+  /** Returns the lowest free pod address; empty for a sandbox on the host's network. */
   newAddress(sandbox: Pick<SimSandbox, "config">): string;
   sandboxChanged(kind: SimChange["kind"], sandbox: SimSandbox, ...events: readonly ContainerEventType[]): void;
   containerChanged(kind: SimChange["kind"], container: SimContainer, event: ContainerEventType): void;
@@ -56,7 +56,7 @@ const isOnHostNetwork = ({ config }: Pick<SimSandbox, "config">): boolean =>
 
 const podLabelOf = ({ labels }: Pick<SimSandbox["config"], "labels">): string => labels[POD_UID_LABEL] ?? "";
 
-/** What a selector of labels can be true of: of one pod's when it asks for that pod. */
+/** Returns the candidates for a label selector: one pod's records if it selects that pod. */
 export function candidates<Value>(
   of: GroupedMap<Value, "pod"> | GroupedMap<Value, "pod" | "sandbox">,
   { [POD_UID_LABEL]: podUid }: Readonly<Record<string, string>>,
@@ -66,7 +66,7 @@ export function candidates<Value>(
 
 const NS_PER_MS = 1_000_000n;
 
-/** Stamps of the wall clock; a stamp in the millisecond of the one before is one nanosecond later. */
+/** Creates wall clock stamps; a second stamp in the same millisecond is one nanosecond later. */
 function stamps(clock: Clock): () => bigint {
   let lastMs = Number.NaN;
   let last = 0n;
@@ -80,20 +80,20 @@ function stamps(clock: Clock): () => bigint {
 
 const INODES_PER_IMAGE = 500;
 
-/** What images take of a disk. */
+/** Returns the disk usage of images. */
 export const imagesFill = (images: readonly SimImage[]): SimFill => ({
   bytes: images.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
   inodes: images.length * INODES_PER_IMAGE,
 });
 
-/** What a runtime needs of the machine it runs on. */
+/** Requirements of a runtime on its machine. */
 export interface SimRuntimeHost {
   readonly processes: SimProcesses;
-  /** Where images are stored; default: they take no room. */
+  /** Stores the images; default: images take no space. */
   readonly disk?: Pick<SimDisk, "fill">;
 }
 
-/** How a world differs from others. */
+/** Options of a world. */
 export interface SimWorldOptions {
   readonly host: SimRuntimeHost;
   readonly podAddresses: string;
@@ -101,7 +101,7 @@ export interface SimWorldOptions {
   readonly handlers: readonly RuntimeHandlerState[];
 }
 
-/** Makes an empty world. `podAddresses` is the first three bytes of its pod addresses, such as `10.1.0`. */
+/** Creates an empty world. `podAddresses` is the first three bytes of its pod addresses, such as `10.1.0`. */
 export function createSimWorld(
   clock: Clock,
   rng: Rng,

@@ -1,7 +1,7 @@
 /**
- * Virtual time for the simulation: a binary heap ordered by due time, then first scheduled first. Works with every RxJS
+ * Virtual time for the simulation: a binary heap ordered by due time, then by scheduling order. Works with every RxJS
  * 7.8 operator that takes a scheduler. Owns the pending actions; their number is `pending`. RxJS's own
- * VirtualTimeScheduler sorts its whole list on every push, too slow beyond some thousand timers.
+ * VirtualTimeScheduler sorts its whole list on every push, which is too slow above some thousand timers.
  */
 import { type SchedulerAction, type SchedulerLike, Subscription } from "rxjs";
 import { InvariantError } from "../../core/invariant.ts";
@@ -9,7 +9,7 @@ import { NOT_PENDING, TimedHeap, type TimedItem } from "../../core/timedHeap.ts"
 
 type Work<T> = (this: SchedulerAction<T>, state?: T) => void;
 
-/** The heap and where time stands. */
+/** The heap and the current time. */
 interface VirtualTime {
   readonly heap: TimedHeap<RunnableItem>;
   nowMs: number;
@@ -19,7 +19,7 @@ interface RunnableItem extends TimedItem {
   run(): void;
 }
 
-/** A piece of scheduled work; scheduling it again while it is pending moves it. */
+/** A scheduled action; rescheduling a pending action moves it. */
 class HeapAction<T> extends Subscription implements SchedulerAction<T>, RunnableItem {
   dueMs = 0;
   order = 0;
@@ -57,19 +57,22 @@ class HeapAction<T> extends Subscription implements SchedulerAction<T>, Runnable
   }
 }
 
-/** A scheduler whose time moves only when told to. */
+/** A scheduler whose time advances only on request. */
 export interface HeapScheduler extends SchedulerLike {
-  /** Actions waiting to run. */
+  /** Number of pending actions. */
   readonly pending: number;
-  /** Runs the next action due by `notAfterMs` (default: ever) and moves time to it; false when there is none. */
+  /**
+   * Runs the next action due by `notAfterMs` (default: unbounded) and advances time to it; returns false if there is
+   * none.
+   */
   runNext(notAfterMs?: number): boolean;
-  /** Runs what is due up to and including `ms`, then stands there. Time never goes back. */
+  /** Runs all actions due up to and including `ms`, then stops at `ms`. Time never goes back. */
   advanceTo(ms: number): void;
-  /** Runs actions until none is left that ever comes due (true), or until `limit` of them ran (false). */
+  /** Runs actions until none with a finite due time is left (true), or until `limit` of them ran (false). */
   runUntilIdle(limit: number): boolean;
 }
 
-/** Makes a scheduler standing at 0 ms. An action's throw ends the call that ran it; the other actions stay. */
+/** Creates a scheduler at 0 ms. An error thrown by an action ends the call that ran it; the other actions stay. */
 export function createHeapScheduler(): HeapScheduler {
   const heap = new TimedHeap<RunnableItem>();
   const time: VirtualTime = { heap, nowMs: 0 };

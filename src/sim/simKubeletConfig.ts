@@ -10,7 +10,7 @@ import type { Machine } from "../ports/host.ts";
 
 /** Returns the defaults on this machine, with pods from manifests and the API, changed by `more`. */
 export function simKubeletConfig(machine: Machine, more: Partial<KubeletConfig> = {}): KubeletConfig {
-  // Contains the value of every rxlet flag, by its property name in KubeletFlags.
+  // ownFlagValues sets every rxlet flag by its property name in KubeletFlags.
   const flags = ownFlagValues([], OWN_FLAGS) as unknown as KubeletFlags;
   const { gates } = resolveFeatureGates({});
   const config = defaultConfiguration(withDefaultEviction({}), (name) => gates.get(name) === true);

@@ -22,7 +22,7 @@ const ANSWER_WITHIN_MS = 30_000;
 /** Bound on the body of a rejection, in bytes. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** A response other than the requested stream. */
+/** The server's response when it does not open the requested stream. */
 export interface Refusal {
   readonly status: number;
   readonly text: string;

@@ -61,7 +61,7 @@ async function notSmaller(paths: readonly string[], bytes: number): Promise<read
   return found;
 }
 
-/** Renames the file, which its followers notice by the name of the open descriptor. */
+/** Renames the file; followers notice the new name of their open file. */
 async function move(from: string, to: string): Promise<void> {
   if ((await sizeOf(to)) !== undefined) throw kubeletError("AlreadyExists", `cannot move ${from}: ${to} exists`);
   await fs.rename(from, to);

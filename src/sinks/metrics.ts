@@ -20,7 +20,7 @@ interface Series {
 
 const LAG: MetricName = "rxlet_event_loop_lag_seconds";
 const MISUSES: MetricName = "rxlet_metric_misuses_total";
-/** Start time of the process's counters, for scrapers of any page. */
+/** Metrics on every page: the start time tells a scraper of any page when counting began. */
 const ON_EVERY_PAGE: ReadonlySet<string> = new Set<MetricName>(["process_start_time_seconds"]);
 
 function createSeries(registry: Registry): Series {

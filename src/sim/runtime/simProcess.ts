@@ -9,9 +9,9 @@ import type { SimExit, SimProgram } from "./simProgram.ts";
 import type { SimContainer, SimEnd } from "./simRecords.ts";
 import type { SimWorld } from "./simWorld.ts";
 
-/** Default reaction to TERM. */
+/** Default exit after TERM. */
 export const DEFAULT_TERM: SimExit = { afterMs: 5, code: 143 };
-/** Time for the kernel to KILL and containerd to notice. */
+/** Exit after KILL, including the time until containerd notices. */
 export const KILLED: SimExit = { afterMs: 2, code: 137 };
 /** The same, with the reason of the OOM killer. */
 const OOM_KILLED: SimEnd = { ...KILLED, reason: "OOMKilled" };

@@ -1,4 +1,4 @@
-/** Serializes the tools of the host per path: a tool abandoned at its deadline may still do its work. */
+/** Runs the tools of the host, one at a time per path: a tool abandoned at its deadline may still do its work. */
 import { kubeletError } from "../../core/errors.ts";
 import { runTool, type Tool, type ToolEnd } from "./mountTool.ts";
 import type { ToolLock } from "./toolLock.ts";
@@ -7,7 +7,7 @@ import type { ToolLock } from "./toolLock.ts";
 export type RunTool = (tool: Tool, signal?: AbortSignal) => Promise<ToolEnd>;
 
 export interface MountTools {
-  /** Resolves when no earlier tool is running, or none at this path; throws Conflict otherwise. */
+  /** Waits for tools of an earlier kubelet; throws Conflict while a tool still works at this path. */
   enter(path?: string): Promise<void>;
   /** Returns the tools for a call with this signal. */
   runFor(signal: AbortSignal): RunTool;

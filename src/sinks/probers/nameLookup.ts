@@ -11,7 +11,7 @@ const MAX_WAITING = 1_024;
 
 type Answer = Parameters<LookupFunction>[2];
 
-/** Looks up each name once at a time, whoever asks; beyond the bounds EAI_AGAIN. Addresses are never looked up. */
+/** Shares one lookup per name among concurrent callers; fails with EAI_AGAIN beyond the bounds. Skips IP addresses. */
 export function createNameLookup(lookUp: LookupFunction = lookup): LookupFunction {
   const asking = new Map<string, Answer[]>();
   const waiting: (() => void)[] = [];

@@ -30,7 +30,7 @@ describe("a credential plugin", () => {
     return firstValueFrom(plugins.run(command, "request")).catch((thrown: unknown) => toKubeletError(thrown).message);
   };
 
-  it("is told the request, its arguments and its environment, and what it prints is the answer", async () => {
+  it("passes request, arguments and environment to the plugin and returns its output", async () => {
     expect(await answer('echo "$(cat) $# $1 $2 $REGION ${PATH:+path}"')).toBe("request 2 get a b eu path\n");
   });
 

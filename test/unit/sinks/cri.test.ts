@@ -203,7 +203,7 @@ describe("messages", () => {
   const list = (bytes: number): cri.ListContainersResponse =>
     cri.ListContainersResponse.create({ containers: [{ id: "x".repeat(bytes) }] });
 
-  it("of just under 16 MiB arrive", async () => {
+  it("receives messages of just under 16 MiB", async () => {
     await serve({
       listContainers: (_call: unknown, answer: sendUnaryData<unknown>) => answer(null, list(16 * MEBIBYTE - 64)),
     });

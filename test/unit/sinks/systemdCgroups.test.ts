@@ -43,7 +43,7 @@ describe("cgroups as slices", () => {
     expect(files.all().get(PATH)).toEqual({ ...limits, cpuQuotaUs: 13_000 });
   });
 
-  it("that run are only told what changes", async () => {
+  it("updates only the changed properties of running slices", async () => {
     const { cgroups, outcome, calls, states, files } = place();
     states.set(UNIT, "active");
     await outcome(cgroups.ensure(POD, { memoryLimitBytes: 4096 }));

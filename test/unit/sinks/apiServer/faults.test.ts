@@ -122,21 +122,21 @@ describe.each([
     expect(await waitFor("its end", () => server().sim.watchCount === 0)).toBe(true);
   });
 
-  it("tells whoever keeps the credentials that they were refused", async () => {
+  it("notifies the owner of the credentials that the server rejected them", async () => {
     let rejections = 0;
     const lane = open({ token: "stranger", onRejected: () => (rejections += 1) });
     const outcomes = [await failure(read(lane)), await failure(lane.port.watch("pods"))];
     expect([outcomes.map(({ code }) => code), rejections]).toEqual([["PermissionDenied", "PermissionDenied"], 2]);
   });
 
-  it("trusts no server of another authority, until it is told to", async () => {
+  it("rejects servers of another CA until the CA is replaced", async () => {
     const lane = open({}, { url: server().url, authority: await createTestAuthority() });
     expect(await failure(read(lane))).toMatchObject({ code: "Unavailable" });
     lane.transport.useAuthority(server().authority.certificate);
     expect(await failure(read(lane))).toEqual({ code: "no error" });
   });
 
-  it("checks the certificate for the name it is told", async () => {
+  it("checks the certificate for the configured server name", async () => {
     const right = open({ tlsServerName: "kubernetes.default.svc" });
     const wrong = open({ tlsServerName: "example.com" });
     expect([(await firstValueFrom(read(right))).metadata?.name, (await failure(read(wrong))).code]).toEqual([
@@ -145,7 +145,7 @@ describe.each([
     ]);
   });
 
-  it("is another client after its certificate was replaced, and begins watches anew", async () => {
+  it("uses a replaced client certificate and restarts watches", async () => {
     const certificate = (nodeName: string) => server().clientCertificate({ kind: "node", nodeName });
     const { token: _none, ...more } = { token: "", identity: await certificate("n1") };
     const lane = openTestLane(server(), more);

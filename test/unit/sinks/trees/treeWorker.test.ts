@@ -30,7 +30,7 @@ describe("the thread for trees", () => {
     ]);
   });
 
-  it("ends 30 s after the last one, and whoever comes at that moment is served by another", async () => {
+  it("ends the thread 30 s after its last task and runs a task of that moment on a new thread", async () => {
     const { scheduler, inodes } = setUp();
     expect([await inodes(), await inodes(), scheduler.pending]).toEqual([1n, 1n, 1]);
     expect(scheduler.runNext(29_999)).toBe(false);

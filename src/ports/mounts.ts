@@ -55,6 +55,10 @@ export interface BindInsideRequest extends InsideVolume {
 export interface Mounts {
   /** Returns all mounts of this mount namespace in kernel order: of two at one path, the later is on top. */
   list(): Call<readonly MountEntry[]>;
+  /**
+   * Returns the path without links, as `list` names it. Links in a remote mount or behind a missing name are not followed.
+   */
+  realPath(path: string): Call<string>;
   /** Mounts with the host's tools: mount(8) and its helpers, such as mount.nfs. Default deadline 2 min. */
   mount(request: MountRequest, options?: CallOptions): Call<void>;
   /**

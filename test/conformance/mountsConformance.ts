@@ -1,5 +1,7 @@
 /** What the Mounts port promises, on any implementation. */
+import { lastValueFrom } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { seenBelow } from "../../src/core/mount/mountInfo.ts";
 import { ending, type MountsFixture, MountsUnderTest } from "./mountsFixture.ts";
 import { subPathConformance } from "./subPathConformance.ts";
 
@@ -47,6 +49,25 @@ function fileSystemsConformance(machine: () => MountsUnderTest): void {
     expect([await on.count(), await on.names(dir)]).toEqual([1, ["first"]]);
     await ending(on.port.unmount(dir));
     expect([await on.count(), await on.names(dir)]).toEqual([0, []]);
+  });
+
+  it("finds the mounts of a directory that is named through links", async () => {
+    const on = machine();
+    const dir = await on.dir("volume");
+    await on.tmpfs(dir);
+    await on.dir("volume/data");
+    await on.link(dir, `${dir}-link`);
+    await on.link(`${dir}-link/data`, `${dir}-below`);
+    const followed = (path: string) => lastValueFrom(on.port.realPath(path));
+    expect([await followed(`${dir}-below`), await followed(`${dir}-link/none`)]).toEqual([
+      `${dir}/data`,
+      `${dir}/none`,
+    ]);
+    const pods = await on.dir("pods");
+    const target = await on.dir("pods/shown");
+    await ending(on.port.bind({ source: `${dir}-below`, target }));
+    const entries = await lastValueFrom(on.port.list());
+    expect(seenBelow(entries, await followed(`${dir}-below`), pods)).toEqual([target]);
   });
 
   it("is fine with unmounting what is not mounted, or not there", async () => {

@@ -138,13 +138,18 @@ function mountOnce(
           return concat(anew$, mounts.mount({ ...step.value.fileSystem, target: path })).pipe(ignoreElements());
         case "bind": {
           const { source, readOnly, options, podsDir } = step.value.bound;
-          // As long as other pods have it, it is their group's.
-          const isTaken = readyDir !== undefined && seenBelow(entries, source, podsDir).length > 0;
-          const bound$ = mounts.bind({ source, readOnly, options, target: path });
-          return concat(
-            concat(provided$, isTaken ? setReady(files, readyDir) : anew$).pipe(ignoreElements()),
-            isTaken ? otherGroup(ports, layout, source) : EMPTY,
-            bound$.pipe(ignoreElements()),
+          const bound$ = mounts.bind({ source, readOnly, options, target: path }).pipe(ignoreElements());
+          if (readyDir === undefined) return concat(provided$.pipe(ignoreElements()), bound$);
+          return mounts.realPath(source).pipe(
+            switchMap((real) => {
+              // As long as other pods have it, it is their group's.
+              const isTaken = seenBelow(entries, real, podsDir).length > 0;
+              return concat(
+                concat(provided$, isTaken ? setReady(files, readyDir) : anew$).pipe(ignoreElements()),
+                isTaken ? otherGroup(ports, layout, source) : EMPTY,
+                bound$,
+              );
+            }),
           );
         }
         case "makeReadOnly":

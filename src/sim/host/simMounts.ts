@@ -95,6 +95,7 @@ export function createSimMounts({ clock, tree, latencyMs = 0, fate, goesOn }: Si
     });
   return {
     list: () => call("list", "/", DEFAULT_MS, all),
+    realPath: (path) => call("realPath", path, DEFAULT_MS, () => tree.mounts.walk(path).path),
     mount: (request, more) => call("mount", request.target, bound(more, MOUNT_MS), () => mount(request)),
     formatAndMount: (request, more) =>
       call("formatAndMount", request.target, bound(more, FORMAT_MS), () => mount(request)),

@@ -12,7 +12,7 @@ import type { Call, CallOptions } from "../../ports/call.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { InsideVolume, MountRequest, Mounts } from "../../ports/mounts.ts";
 import type { Logger } from "../../ports/telemetry.ts";
-import { remoteMountOf } from "../remote/followLinks.ts";
+import { followLinks, remoteMountOf } from "../remote/followLinks.ts";
 import { bind, makeReadOnly, unmount } from "./bind.ts";
 import { bindInside, makeInside } from "./insideVolume.ts";
 import { createInsideRemote } from "./remoteInside.ts";
@@ -81,6 +81,10 @@ export function createMounts({ clock, log, rootDir, lockFile, remoteDeadlineMs }
   return {
     list: () =>
       call(["list", "mounts"], DEFAULT_MS, async (_, { toConfigured }) => toConfigured(await readMountTable())),
+    realPath: (path) =>
+      call(["follow", path], DEFAULT_MS, async (_, { toReal, toConfiguredPath }) =>
+        toConfiguredPath((await followLinks(toReal(path), await readMountTable())).path),
+      ),
     mount(request, options) {
       const { fsType, source, target } = request;
       const action = `mount ${fsType} ${source} at`;

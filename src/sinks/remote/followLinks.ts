@@ -3,15 +3,28 @@
  * server blocks none of Node's few file threads. Bound: MAX_LINKS.
  */
 import * as fs from "node:fs/promises";
+import { join } from "node:path";
 import { errnoOf } from "../../core/ioError.ts";
 import { isRemote, type MountEntry } from "../../core/mount/mountInfo.ts";
 
 const MAX_LINKS = 40;
 
+/** The end of a path. */
+interface FollowedPath {
+  /** The path without links, as far as they were followed: to a remote mount, to a missing name or to the limit. */
+  readonly path: string;
+  /** The remote mount that the path leads through; undefined for a path on local file systems. */
+  readonly mount: MountEntry | undefined;
+}
+
 /** Returns the remote mount that a path leads through; undefined for a path on local file systems. */
 export async function remoteMountOf(path: string, entries: readonly MountEntry[]): Promise<MountEntry | undefined> {
+  return entries.some(isRemote) ? (await followLinks(path, entries)).mount : undefined;
+}
+
+/** Follows the links of an absolute path, also the last one. */
+export async function followLinks(path: string, entries: readonly MountEntry[]): Promise<FollowedPath> {
   const remote = new Map(entries.filter(isRemote).map((entry) => [entry.mountPoint, entry]));
-  if (remote.size === 0) return undefined;
   let left = path.split("/");
   let here: readonly string[] = [];
   for (let links = 0; left.length > 0 && links <= MAX_LINKS; ) {
@@ -24,9 +37,9 @@ export async function remoteMountOf(path: string, entries: readonly MountEntry[]
     }
     const place = `/${[...here, name].join("/")}`;
     const mount = remote.get(place);
-    if (mount !== undefined) return mount;
+    if (mount !== undefined) return { path: joined(here, [name, ...rest]), mount };
     const target = await linkTarget(place);
-    if (target === "nothing") return undefined;
+    if (target === "nothing") return { path: joined(here, [name, ...rest]), mount: undefined };
     if (target === "no link") {
       here = [...here, name];
       continue;
@@ -35,8 +48,10 @@ export async function remoteMountOf(path: string, entries: readonly MountEntry[]
     if (target.to.startsWith("/")) here = [];
     left = [...target.to.split("/"), ...rest];
   }
-  return undefined;
+  return { path: joined(here, left), mount: undefined };
 }
+
+const joined = (here: readonly string[], left: readonly string[]): string => join("/", ...here, ...left);
 
 async function linkTarget(path: string): Promise<{ readonly to: string } | "no link" | "nothing"> {
   try {

@@ -84,6 +84,7 @@ async function createContainer(runtime: Runtime, request: CreateContainerRequest
   const image = config.image?.image ?? "";
   if (!meansHostImage(image)) throw notFound("image", image);
   const logDirectory = request.sandboxConfig?.logDirectory || sandbox.config.logDirectory;
+  if (config.logPath.split("/").includes("..")) throw invalidArgument("config.log_path", "must not contain ..");
   const record: ContainerRecord = {
     id: newId(),
     sandboxId: sandbox.id,

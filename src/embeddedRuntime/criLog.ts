@@ -69,10 +69,16 @@ export function openCriLog(file: string, report: (problem: string) => void): Cri
   };
 }
 
+const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+
+/** Opens a regular file only: a link could lead anywhere, and a FIFO would block the event loop. */
 function openForAppend(file: string): number | undefined {
   if (file === "") return undefined;
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
-  return fs.openSync(file, "a", 0o640);
+  const fd = fs.openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
+  if (fs.fstatSync(fd).isFile()) return fd;
+  fs.closeSync(fd);
+  throw new Error(`${file} is not a regular file`);
 }
 
 /** Returns the complete entries of `rest` followed by `chunk`, and the remaining unfinished line (always a copy). */

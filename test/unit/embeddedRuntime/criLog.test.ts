@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { formatEntries, MAX_LINE_BYTES } from "../../../src/embeddedRuntime/criLog.ts";
+import { formatEntries, MAX_LINE_BYTES, openCriLog } from "../../../src/embeddedRuntime/criLog.ts";
+import { temporaryDirectory } from "../../support/temporaryDirectory.ts";
 import { rfc3339Nano, wallClockNs } from "../../../src/embeddedRuntime/wallClockNs.ts";
 
 const AT = "2026-01-02T03:04:05.000000006Z";
@@ -9,6 +13,27 @@ const format = (rest: string, chunk: string): readonly [string, string] => {
 };
 const entry = (tag: "F" | "P", text: string): string => `${AT} stdout ${tag} ${text}\n`;
 const long = "x".repeat(MAX_LINE_BYTES);
+
+describe("openCriLog", () => {
+  const dir = temporaryDirectory();
+
+  it("appends to a regular file", () => {
+    const file = join(dir(), "pod/0.log");
+    const log = openCriLog(file, () => {});
+    log.write("stdout", Buffer.from("one\n"));
+    expect(fs.readFileSync(file, "utf8")).toMatch(/ stdout F one\n$/);
+  });
+
+  it.each([
+    ["a FIFO", (path: string) => void execFileSync("mkfifo", [path])],
+    ["a link", (path: string) => fs.symlinkSync("/etc/hostname", path)],
+    ["a directory", (path: string) => fs.mkdirSync(path)],
+  ])("refuses %s at once", (_kind, make) => {
+    const file = join(dir(), "0.log");
+    make(file);
+    expect(() => openCriLog(file, () => {})).toThrow();
+  });
+});
 
 describe("formatEntries", () => {
   it.each([

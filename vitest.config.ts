@@ -30,7 +30,7 @@ export default defineConfig({
   test: {
     // Tests run what the daemon runs, the sources as Node loads them: rewritten for a bundler they are a third slower.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // What users import, from the sources instead of dist; and a heap as simulations like it, one worker per core.
+    // Resolve the public exports to the sources instead of dist; size the heap for simulations, one worker per core.
     execArgv: [
       "--conditions=rxlet-sources",
       "--no-allocation-site-pretenuring",

@@ -48,7 +48,7 @@ async function timed(times: number[], action: () => Promise<unknown>): Promise<v
   times.push(wallMs() - startedAt);
 }
 
-/** What this machine takes for the parts of the way, for as long as `ms`. */
+/** Measures the floors of this machine for each part of the path, during `ms` milliseconds. */
 async function floors(api: BenchApiServer, folder: string, ms: number): Promise<Floors> {
   const ref = { namespace: "default", name: "floor" };
   await api.put("floor", { nodeName: "elsewhere", containers: [{ name: "main", image: PAUSE_IMAGE }] });
@@ -87,7 +87,7 @@ async function idleNode(api: BenchApiServer, folder: string): Promise<Floors & {
     await bind(api, name, { readinessProbe: { httpGet, periodSeconds: 1, failureThreshold: 1 } });
   }
   await api.untilReady(names);
-  // What starts is no idle node.
+  // Wait for start-up to settle: it is not part of an idle node's cost.
   await pause(SETTLE_MS);
   const startedAt = wallMs();
   const bare = await floors(api, folder, PROBED_MS);

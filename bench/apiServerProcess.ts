@@ -24,7 +24,7 @@ sim.changes$.subscribe(({ resource, object, previous }) => {
   ready.set(now.metadata.name, [...(ready.get(now.metadata.name) ?? []), wallMs()]);
 });
 
-/** What it can be told; arguments and answers travel as structured clones. */
+/** Commands of this process; arguments and answers travel as structured clones. */
 const commands = {
   /** Writes the credentials of the node into `folder`; the path of its kubeconfig. */
   kubeconfig: (folder: string) => writeNodeKubeconfig(api, NODE_NAME, folder),

@@ -1,5 +1,5 @@
 /**
- * What a hostile tenant costs its neighbours: `node bench/hostile.ts [pods] [small]` (root, containerd, CNI plugins) against the
+ * Measures what a hostile tenant costs its neighbours: `node bench/hostile.ts [pods] [small]` (root, containerd, CNI plugins) against the
  * HTTPS test double. Pods that behave are probed by HTTP every second; first they are alone (the floor), then the tenant
  * of test/support/hostileTenant.ts does everything at once, then all of its pods are deleted.
  */

@@ -7,7 +7,7 @@ import fs from "node:fs";
 import { crc32 } from "node:zlib";
 import { wallMs } from "./figures.ts";
 
-/** What the log's reader should have got. */
+/** The data that the log's reader is expected to have received. */
 export interface Written {
   readonly bytes: number;
   readonly lines: number;
@@ -50,7 +50,7 @@ const ticks = setInterval(() => {
   while (bytes < due) writeBatch();
 }, TICK_MS);
 
-// Whoever started it is gone: nobody would end the writing.
+// The parent process has ended, so nothing else would stop the writer.
 process.on("disconnect", () => process.exit());
 process.on("message", (message) => {
   if (message === "reopen") {

@@ -1,6 +1,6 @@
 /**
- * What hostile peers of the HTTPS server cost an administrator: `node bench/peer.ts` [seconds of attack, default 60] (root).
- * He lists pods, reads a log and runs a command, first alone (the floor), then beside the peers of
+ * Measures what hostile peers of the HTTPS server cost an administrator: `node bench/peer.ts` [seconds of attack, default 60] (root).
+ * The administrator lists pods, reads a log and runs a command, first alone (the floor), then beside the peers of
  * test/support/hostilePeer.ts, all kinds at once.
  */
 import { attackNode } from "../test/support/attackedNode.ts";

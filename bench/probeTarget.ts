@@ -1,4 +1,4 @@
-/** What is probed, in a process of its own so that nothing delays its clock: answers 200 and notes when it was asked. */
+/** The probed HTTP server: answers 200 and records the time of each request. A process of its own keeps its clock undelayed. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { wallMs } from "./figures.ts";

@@ -1,5 +1,5 @@
 /**
- * What probes cost and how late they come: pods with a readiness probe by HTTP every second and a liveness probe by
+ * Measures the cost and the delay of probes: pods with a readiness probe by HTTP every second and a liveness probe by
  * exec every 10 s. `node bench/probes.ts` [pods] (root, containerd, CNI plugins). The floor, in the same run: this
  * process asks as often for as many paths and does nothing else.
  */

@@ -1,4 +1,4 @@
-/** What a process has used so far, from /proc. */
+/** The resources that a process has used so far, from /proc. */
 import { readFileSync } from "node:fs";
 
 /** Linux reports CPU time in hundredths of a second, whatever the kernel's own tick. */

@@ -1,5 +1,5 @@
 /**
- * What the runtime says it did and when: the CRI calls in containerd's log at level info, with begin and end by its own
+ * The runtime's own record of its work: the CRI calls in containerd's log at level info, with begin and end by its own
  * clock. The one place where both sides of a measurement meet. Reads what was appended since the last read.
  */
 import { closeSync, openSync, readSync } from "node:fs";

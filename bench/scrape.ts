@@ -1,5 +1,5 @@
 /**
- * What a scrape costs: `node bench/scrape.ts` [pods, default 110] [scrapes of each page, default 20] (root, containerd, CNI
+ * Measures the cost of a scrape: `node bench/scrape.ts` [pods, default 110] [scrapes of each page, default 20] (root, containerd, CNI
  * plugins). Every page that Prometheus and metrics-server ask for: time, bytes, CPU of the daemon, and how much longer
  * than without a scrape pod work waits for its event loop. Ends with 1 when that is more than 20 ms.
  */

@@ -1,5 +1,5 @@
 /**
- * What virtual time costs: one node for a day, and fleets of nodes that live at the same time, beside the floor: the
+ * Measures the cost of virtual time: one node for a day, and fleets of nodes that live at the same time, beside the floor: the
  * scheduler's own events, measured in the same run. `node bench/sim.ts`; takes a few minutes. Each figure has a process of
  * its own, so that memory is its own too. Nodes know nothing of each other, so a fleet's are dealt to a thread per core.
  * Costs are CPU time, so that neighbours count less; real time stands beside it.
@@ -18,7 +18,7 @@ import { printFigure } from "./figures.ts";
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
 const FLEETS = [100, 300, 1_000];
-/** Of nodes whose pods are drawn: a quarter of them fails and is tried again, and some runtimes have to be polled. */
+/** Fleet sizes with randomly drawn pods: a quarter of the pods fails and is retried, and some runtimes are polled. */
 const DRAWN_FLEETS = [100];
 const FLEET_PODS = 10;
 /** Room enough that the figure shown is what a fleet takes, not what it was allowed. */
@@ -35,7 +35,7 @@ interface Day {
 }
 
 interface Fleet {
-  /** Of CPU for the first START_MINUTES, and for the minutes after them. */
+  /** CPU seconds for the first START_MINUTES, and for the minutes after them. */
   readonly startSeconds: number;
   readonly steadySeconds: number;
   /** The same of real time. */
@@ -79,7 +79,7 @@ async function fleet(nodes: number, workload: Workload): Promise<Fleet> {
   tuneHeap(nodes);
   const count = Math.min(availableParallelism(), nodes);
   const threads = createSimThreads(count);
-  /** What it takes, and the events of all nodes so far. */
+  /** Measures the cost of `work` and counts the events of all nodes so far. */
   const measure = async (work: () => Promise<readonly ShareState[]>) => {
     const [start, realStart] = [cpuSeconds(), performance.now()];
     const shares = await work();

@@ -48,7 +48,7 @@ interface Bench extends BenchNode {
 
 const runtimeName = ({ daemon }: BenchNode, name: string): string => `${name}-${daemon.nodeName}`;
 
-/** What the daemon knows of its node, from the same configuration file. */
+/** The daemon's node context, read from the same configuration file. */
 async function contextOf({ folder, daemon }: BenchNode): Promise<NodeContext> {
   const args = ["--config", join(folder, "config.json"), "--root-dir", join(folder, "kubelet")];
   const invocation = await runProgram([...args, "--hostname-override", daemon.nodeName], { version: "bench" });
@@ -119,7 +119,7 @@ const ratio = (started: readonly Started[], floorMs: number): number =>
 interface Started {
   readonly startedMs: number;
   readonly untilFirstCallMs: number;
-  /** What the runtime spent in RunPodSandbox, CreateContainer and StartContainer. */
+  /** Time that the runtime spent in RunPodSandbox, CreateContainer and StartContainer. */
   readonly runtimeMs: number;
   readonly visibleMs: number;
 }

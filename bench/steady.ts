@@ -1,5 +1,5 @@
 /**
- * What a node of idle pods costs: CPU and memory of the daemon, beside the runtime's own. `node bench/steady.ts`
+ * Measures the cost of a node with idle pods: CPU and memory of the daemon, beside the runtime's own. `node bench/steady.ts`
  * [pods] (root, containerd, CNI plugins; RXLET_CONTAINERD names another containerd).
  *
  * For scale, kubelet 1.36.2 on the same kind of machine with 100 idle pods: 5.2 % of a core (containerd 1.6 %),

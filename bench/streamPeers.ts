@@ -12,7 +12,7 @@ import type { StreamJob } from "./streams.ts";
 const PIECE = Buffer.alloc(32_768, "abcdefghijklmnop");
 const BINARY = 2;
 
-/** What the runtime does with the next stream: gives so many bytes, or takes as many. */
+/** The runtime's job for the next stream: send or receive a number of bytes. */
 let next: { readonly job: StreamJob; readonly done: () => void } | undefined;
 
 const runtime = createServer();

@@ -12,7 +12,7 @@ import { RUNNING_WEB, WEB } from "../test/support/runningWeb.ts";
 import { printFigure } from "./figures.ts";
 import { memoryMib } from "./processUse.ts";
 
-/** One stream, and where its bytes go. */
+/** A stream and the direction of its bytes. */
 export interface StreamJob {
   readonly kind: "exec" | "portForward";
   readonly direction: "in" | "out";

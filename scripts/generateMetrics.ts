@@ -47,7 +47,7 @@ const REASONS: readonly (readonly [page: string, start: string, reason: string])
   ["/metrics/cadvisor", "machine_nvm_", "persistent memory is not looked for"],
 ];
 
-/** As a running kubelet shows them: page, name, type, labels. */
+/** Reads the metrics that a running upstream kubelet exposes: page, name, type, labels. */
 function upstreamMetrics(): readonly UpstreamMetric[] {
   const [, ...lines] = readFileSync(new URL("scripts/upstreamMetrics.tsv", ROOT), "utf8").trimEnd().split("\n");
   return lines.map((line) => {

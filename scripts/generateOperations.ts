@@ -23,7 +23,7 @@ const ROOT = new URL("../", import.meta.url);
 export const OPERATIONS = new URL("docs/operations.md", ROOT);
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");
-/** As code, if there is any. */
+/** Formats non-empty text as Markdown code. */
 export const code = (text: string): string => (text === "" ? "" : `\`${text}\``);
 /** A Markdown table. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 const IMPORT = /(?:from|import\()\s*"(\.[^"]+)"/g;
 
-/** Who imports each file. Paths are relative to `root`. */
+/** Maps each file to the files that import it. Paths are relative to `root`. */
 export function importersOf(root: string, files: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const importers = new Map<string, string[]>();
   for (const file of files) {

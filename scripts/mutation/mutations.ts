@@ -4,7 +4,7 @@
  */
 import ts from "typescript";
 
-/** One edit: `original` at `start` becomes `replacement`. `line` counts from 1. */
+/** A single edit: `original` at `start` becomes `replacement`. `line` counts from 1. */
 export interface Mutation {
   readonly start: number;
   readonly original: string;

@@ -1,5 +1,5 @@
 /**
- * What a kubelet relies on of an API server: one suite for every implementation of the port. `makePort` starts one for
+ * The API server behaviour that a kubelet relies on: one suite for every implementation of the port. `makePort` starts one for
  * the whole suite; each test makes objects of its own names. Node and namespace have to be there for each test to use.
  */
 import { firstValueFrom } from "rxjs";

@@ -1,10 +1,10 @@
-/** What the conformance suite needs to know about an API server, and its hands. */
+/** Access to an API server for the conformance suite. */
 import { firstValueFrom, type Observable } from "rxjs";
 import { isKubeletError, type KubeletError } from "../../src/core/errors.ts";
 import type { ApiPatch, ApiServer } from "../../src/ports/apiServer.ts";
 import { newPod } from "../support/simApi.ts";
 
-/** One running server. */
+/** A running API server. */
 export interface ApiServerFixture {
   /** May do everything. */
   readonly port: ApiServer;

@@ -47,7 +47,7 @@ describe.skipIf(mustSkip("mounts that do not answer", missingForDeadMounts()))("
     mounted.close();
   });
 
-  it("is not waited for by whoever looks at it or makes something there", async () => {
+  it("does not block a caller that inspects it or creates an entry in it", async () => {
     const share = await mountDead("share");
     const calls = (path: string) => [
       files.kindOf(path),

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Files } from "../../src/ports/files.ts";
 import { ending } from "./mountsFixture.ts";
 
-/** One machine. */
+/** The files of a machine under test. */
 export interface FilesFixture {
   readonly port: Files;
   /** Empty directory. */

@@ -20,7 +20,7 @@ describe("a hostile tree", () => {
   const dir = temporaryDirectory(IN_MEMORY);
   const at = (...names: readonly string[]): string => join(dir(), ...names);
 
-  it(`of ${LEVELS} directories inside of each other is measured and removed`, { timeout: 180_000 }, async () => {
+  it(`is measured and removed with ${LEVELS} nested directories`, { timeout: 180_000 }, async () => {
     makeDeep(at("deep"), LEVELS);
     expect(await done(volumes.usage(at("deep")))).toMatchObject({ inodes: BigInt(LEVELS + 1) });
     await done(files.remove(at("deep")));
@@ -28,7 +28,7 @@ describe("a hostile tree", () => {
   });
 
   it.skipIf(mustSkip("a wide tree for a group", MISSING_FOR_CHOWN))(
-    `of ${NAMES} long names in one directory is measured, given away and removed`,
+    `is measured, given another owner and removed with ${NAMES} long names in one directory`,
     { timeout: 180_000 },
     async () => {
       makeWide(at("wide"), NAMES);

@@ -1,5 +1,5 @@
 /**
- * What a node may send and the real server refuses, here refused by the double with the real one's code and words (its long
+ * The test double rejects node requests that the real server rejects, with the same code and text (its long
  * explanations of what a name is are cut off).
  */
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** What the HTTPS test double says on the wire, seen by the platform's own client: as the real server, not as our own. */
+/** Checks the wire format of the HTTPS test double with the platform's own client: it matches the real API server. */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
@@ -14,7 +14,7 @@ interface Sent {
   readonly accept?: string;
 }
 
-/** As a client sends it: with its type. */
+/** A pod as a client sends it: with apiVersion and kind. */
 const wirePod = (...given: Parameters<typeof newPod>) => ({ apiVersion: "v1", kind: "Pod", ...newPod(...given) });
 
 describe("HTTPS API server", () => {

@@ -111,7 +111,7 @@ describe.skipIf(mustSkip("disks of local volumes", missing))("a local volume tha
 
   it("is repaired before it is mounted, when it can be", async () => {
     execFileSync("mkfs.ext4", ["-q", disk.device]);
-    // As after a crash: the file system says that it was not left cleanly.
+    // Mark the file system as not cleanly unmounted, like after a crash.
     execFileSync("debugfs", ["-w", "-R", "set_super_value state 0", disk.device], { stdio: "ignore" });
     await live({}, "mounted");
     const said = execFileSync("dumpe2fs", ["-h", disk.device], {

@@ -1,4 +1,4 @@
-/** What the Mounts port promises, on any implementation. */
+/** The contract of the Mounts port, for every implementation. */
 import { lastValueFrom } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seenBelow } from "../../src/core/mount/mountInfo.ts";

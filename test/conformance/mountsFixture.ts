@@ -1,14 +1,14 @@
-/** What the conformance suite of the mount table needs: a place of its own, and hands in it. */
+/** Fixture of the Mounts conformance suite: a private directory and operations on it. */
 import { lastValueFrom, type Observable } from "rxjs";
 import { isKubeletError } from "../../src/core/errors.ts";
 import { type MountEntry, mountAt } from "../../src/core/mount/mountInfo.ts";
 import type { Files } from "../../src/ports/files.ts";
 import type { Mounts } from "../../src/ports/mounts.ts";
 
-/** One machine. */
+/** The mounts of a machine under test. */
 export interface MountsFixture {
   readonly port: Mounts;
-  /** Of the same machine. */
+  /** Files of the same machine. */
   readonly files: Files;
   /** Empty directory, the root directory of the kubelet; whatever is mounted below is gone after `close`. */
   readonly place: string;

@@ -1,4 +1,4 @@
-/** What the conformance suite needs to know about a runtime, and its hands: pods made for a test and gone after it. */
+/** Access to a container runtime for the conformance suite; pods created by a test are removed after it. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom } from "rxjs";
@@ -27,7 +27,7 @@ export interface Programs {
   missing(): readonly string[];
 }
 
-/** What the runtime can do; the suite asserts the refusal of what it cannot. */
+/** Optional runtime features; the suite asserts that the runtime refuses unsupported ones. */
 export interface RuntimeFeatures {
   /** GetContainerEvents; else it answers Unimplemented. */
   readonly containerEvents: boolean;
@@ -41,7 +41,7 @@ export interface RuntimeFeatures {
   readonly mounts: boolean;
 }
 
-/** One running runtime. */
+/** A running container runtime. */
 export interface RuntimeFixture {
   readonly port: { readonly runtime: RuntimeService; readonly images: ImageService };
   /** Present; containers are made from it. */

@@ -1,5 +1,5 @@
 /**
- * What CRI promises, as far as the kubelet relies on it: one suite for every runtime. `makePort` starts one for the
+ * The CRI behaviour that the kubelet relies on: one suite for every runtime. `makePort` starts one for the
  * whole suite; each test makes its own pods on it and removes them.
  */
 import { firstValueFrom } from "rxjs";

@@ -55,7 +55,7 @@ for (const modern of [true, false]) {
     const { runtime, images } = createSimRuntime({
       clock: systemClock,
       programs: behave,
-      // As containerd has images from an archive: without a digest of a registry.
+      // Images have no registry digest, like images that containerd imports from an archive.
       images: [{ ...simImage(IMAGE), repoDigests: [] }],
       latency: () => 1,
       modern,

@@ -1,4 +1,4 @@
-/** What the Mounts port promises of places in a volume that others write to. */
+/** The contract of the Mounts port for subpaths of a volume that other processes write to. */
 import { describe, expect, it } from "vitest";
 import { ending, type MountsUnderTest } from "./mountsFixture.ts";
 

@@ -1,11 +1,11 @@
-/** What the VolumeFiles port promises, on any implementation. */
+/** The contract of the VolumeFiles port, for every implementation. */
 import { lastValueFrom } from "rxjs";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Files } from "../../src/ports/files.ts";
 import type { VolumeFile, VolumeFiles } from "../../src/ports/volumeFiles.ts";
 import { ending } from "./mountsFixture.ts";
 
-/** One machine. */
+/** The volume files of a machine under test. */
 export interface VolumeFilesFixture {
   readonly port: VolumeFiles;
   readonly files: Files;

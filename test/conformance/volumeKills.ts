@@ -21,7 +21,7 @@ export interface VolumeKillsFixture extends MachinePorts {
   close(): void;
 }
 
-/** One kind of volume, in a place of the test's own. */
+/** A kind of volume, in a directory private to the test. */
 interface Kind {
   readonly source: (host: string) => Omit<Volume, "name">;
   /** A part of it that is mounted too; empty: none. */
@@ -85,7 +85,7 @@ const apiOf = (path: string): VolumesDeps["api"] => ({
 class KillTest {
   readonly #fixture: VolumeKillsFixture;
   readonly #kind: Kind;
-  /** What every life saw once all was mounted. */
+  /** The state that each run observed once all volumes were mounted. */
   readonly seen: unknown[] = [];
 
   private constructor(fixture: VolumeKillsFixture, kind: Kind) {
@@ -154,7 +154,7 @@ class KillTest {
     return true;
   }
 
-  /** What there is while all is mounted: every mount with what distinguishes it, every file with its content. */
+  /** Captures the mounted state: every mount with its distinguishing fields, every file with its content. */
   async #look(): Promise<unknown> {
     const { place } = this.#fixture;
     return { mounts: await this.mounts(), files: await this.#contents(`${place}/kubelet`) };
@@ -179,7 +179,7 @@ class KillTest {
     return [name, ...below.flat()].sort();
   }
 
-  /** Nothing of the pod is left, and everything of others is; what hostPath made goes for the next round. */
+  /** Expects that the pod left nothing and all else is intact; removes the directories of hostPath for the next round. */
   async expectClean(about: unknown): Promise<void> {
     const { files, place } = this.#fixture;
     await lastValueFrom(files.remove(`${this.#host}/file`), { defaultValue: undefined });

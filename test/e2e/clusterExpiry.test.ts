@@ -11,7 +11,7 @@ const EXPIRED = { kind: "Status", apiVersion: "v1", status: "Failure", reason: "
 describeOnContainerd("a node whose watches expire", (installation) => {
   const cluster = clusterNode(installation);
 
-  it("lists anew until it is answered, loses no pod and restarts none", async () => {
+  it("retries the list until it succeeds, without losing or restarting a pod", async () => {
     const { server: api, node } = cluster;
     cluster.bind("held", { containers: [server()] });
     const before = await cluster.untilTold("held", isReady, "Ready");

@@ -11,7 +11,7 @@ const LASTING = Array.from({ length: 8 }, (_, index) => `lasting-${index}`);
 const MIRROR = `static-${NODE_NAME}`;
 const probe = { exec: { command: ["/bin/true"] }, periodSeconds: 1, timeoutSeconds: 5 };
 
-/** What no watch may ever see, by the name of the pod. */
+/** Returns the fault if a watch shows a state that the named pod must never have. */
 function faultOf(pod: Pod, before: Pod | undefined): string | undefined {
   const restarted = pod.status?.containerStatuses?.some(({ restartCount }) => restartCount > 0) === true;
   if (restarted) return "a container was restarted";
@@ -44,7 +44,7 @@ export function killTests(installation: ContainerdInstallation): void {
     const idsBefore = LASTING.map((name) => cluster.told(name)?.status?.containerStatuses?.[0]?.containerID);
 
     for (let round = 0; round < KILLS; round += 1) {
-      // One pod comes and one goes in each round: the kill meets work on its way.
+      // Each round adds a pod and deletes another, so that the kill interrupts work in progress.
       cluster.bind(`passing-${round}`, { containers: [server()] });
       if (round > 1) api.sim.delete("pods", { namespace: "default", name: `passing-${round - 2}` });
       await node.daemon.kill();

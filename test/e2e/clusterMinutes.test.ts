@@ -1,4 +1,4 @@
-/** What takes a node of a cluster minutes, each on a node of its own, and all at the same time: they wait, mostly. */
+/** Cluster tests that take minutes. Each has its own node; all run at the same time because they mostly wait. */
 import { describe } from "vitest";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { killTests } from "./clusterKills.ts";

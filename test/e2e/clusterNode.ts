@@ -12,7 +12,7 @@ import { newPod } from "../support/simApi.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { type ContainerdNode, containerdNode } from "./containerdNode.ts";
 
-/** What takes longer on a busy machine is broken. */
+/** A wait that takes longer, even on a busy machine, fails. */
 const WAIT_MS = 40_000;
 
 /** A node as its cluster sees it. */
@@ -31,7 +31,7 @@ export interface ClusterNode {
   until<T>(what: string, probe: () => T | undefined | false | Promise<T | undefined | false>): Promise<T>;
 }
 
-/** What a test may change. */
+/** Options that a test may change. */
 export interface ClusterNodeOptions extends Pick<DaemonOptions, "config"> {
   /** How long the first client certificate is good; a day if absent. */
   readonly clientLifeMs?: number;

@@ -23,7 +23,7 @@ function leaseAgeMs({ sim }: HttpsApiServer): number {
   return realClock.wallTime() - Date.parse(String(spec?.renewTime));
 }
 
-/** What the node lifecycle controller does once the lease has run out. */
+/** Does what the node lifecycle controller does after the lease expires. */
 function takeForLost({ sim }: HttpsApiServer, pods: readonly string[]): void {
   const now = new Date(realClock.wallTime()).toISOString();
   const node = sim.object("nodes", { name: NODE_NAME }) as Node;

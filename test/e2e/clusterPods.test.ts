@@ -1,4 +1,4 @@
-/** What the API server can ask of a running pod: sizes that wait, fit or never will, a container to look in, an early end. */
+/** Requests for running pods through the API server: resizes (deferred, granted, infeasible), ephemeral containers, early deletion. */
 import { expect, it } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { parseQuantity, quantityMilli } from "../../src/core/quantity.ts";
@@ -84,7 +84,7 @@ describeOnContainerd("pods of a cluster on containerd", (installation) => {
     });
   });
 
-  it("start a container anew for a size of the kind it says, and leave it running for the others", async () => {
+  it("restart a container on resize of a resource whose policy requires it, and resize others in place", async () => {
     const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
     const main = server("main", ":", { resizePolicy, resources: sizeOf("100m") });
     cluster.bind("policed", { containers: [main] });
@@ -106,7 +106,7 @@ describeOnContainerd("pods of a cluster on containerd", (installation) => {
     expect(config.linux?.resources).toMatchObject({ cpu_quota: 15_000, memory_limit_in_bytes: 48 * 1024 ** 2 });
   });
 
-  it("see with an ephemeral container the processes of its target, and nothing is started anew", async () => {
+  it("share the target's processes with an ephemeral container, without a restart", async () => {
     cluster.bind("watched", { containers: [script("main", "exec sleep 4321"), server("beside")] });
     const before = await cluster.untilTold("watched", isReady, "Ready");
     const look = "until ps -o args | grep -q '^sleep 4321'; do sleep 0.1; done; ps -o args | head -n 2 | tail -n 1";

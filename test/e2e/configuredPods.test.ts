@@ -76,7 +76,7 @@ describeOnContainerd("configured pods on containerd", (installation) => {
     expect(await node.untilOutput(pod, "main", "end")).toEqual(["hello", "end"]);
   });
 
-  it("are told what is wrong with a Secret, without its content", async () => {
+  it("get a log line for a bad Secret that does not reveal its content", async () => {
     const { daemon } = node;
     const text = `apiVersion: v1\nkind: Secret\nmetadata: {name: login}\ndata:\n  password: "${PASSWORD}"\n`;
     await daemon.put("login.yaml", text);

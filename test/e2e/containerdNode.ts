@@ -25,7 +25,7 @@ import { type PrivateContainerd, startPrivateContainerd } from "../support/priva
 import { waitFor } from "../support/waitFor.ts";
 import { removeFolder } from "../support/removeFolder.ts";
 
-/** What a pod leaves on the machine, as found there. */
+/** Resources of a pod found on the machine. */
 export interface PodTraces {
   readonly sandboxes: readonly string[];
   readonly containers: readonly string[];
@@ -56,7 +56,7 @@ export interface ContainerInfo {
   };
 }
 
-/** Nothing of any pod anywhere. */
+/** The traces of a removed pod: none. */
 export const NO_TRACES: PodTraces = {
   sandboxes: [],
   containers: [],
@@ -75,7 +75,7 @@ export interface ContainerdNode {
   readonly client: CriClient;
   containers(uid?: string): Promise<readonly Container[]>;
   sandboxes(uid?: string): Promise<readonly PodSandbox[]>;
-  /** What the runtime itself says of a container, with nanoseconds. */
+  /** Returns the runtime's own container status, with nanoseconds. */
   containerStatus(id: string): Promise<ContainerStatus>;
   /** Ends a container behind the daemon's back. */
   stopContainer(id: string): Promise<void>;
@@ -83,7 +83,7 @@ export interface ContainerdNode {
   exec(id: string, command: readonly string[]): Promise<number>;
   /** The ContainerConfig a container was made with, as `crictl inspect` shows it: in protobuf's JSON. */
   containerConfig(id: string): Promise<ContainerInfo["config"]>;
-  /** What only containerd tells of a sandbox. */
+  /** Returns sandbox information that is specific to containerd. */
   sandboxInfo(sandboxId: string): Promise<SandboxInfo>;
   traces(): Promise<PodTraces>;
   /** Messages a container wrote, line by line, without the CRI log's own columns. */
@@ -92,12 +92,12 @@ export interface ContainerdNode {
   untilOutput(pod: Pod, container: string, line: string | RegExp, attempt?: number): Promise<readonly string[]>;
 }
 
-/** What the runtime refuses to remove for a moment is tried again after the sync-error delay, at most 15 s each time. */
+/** A removal that the runtime refuses is retried after the sync-error delay, at most 15 s each time. */
 const TRACES_WAIT_MS = 40_000;
 /** Characters of the daemon's log that are shown for a failed test. */
 const LOG_TAIL = 8_000;
 
-/** What is made before the daemon starts. */
+/** Resources created before the daemon starts. */
 interface Prepared {
   readonly args?: () => Promise<readonly string[]>;
   readonly env?: () => Promise<Readonly<Record<string, string>>>;

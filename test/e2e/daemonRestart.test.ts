@@ -8,7 +8,7 @@ import { waitFor } from "../support/waitFor.ts";
 import { containerdNode, NO_TRACES, waitForTraces } from "./containerdNode.ts";
 import { manifest, script, server } from "./manifests.ts";
 
-/** What nobody uses any more is swept every 30 s. */
+/** Housekeeping removes unused resources every 30 s. */
 const SWEEP_MS = 45_000;
 
 describeOnContainerd("restarts of the daemon on containerd", (installation) => {
@@ -187,7 +187,7 @@ describeOnContainerd("restarts of the daemon on containerd", (installation) => {
     expect(second.status?.containerStatuses?.[0]?.restartCount).toBe(0);
   });
 
-  it("leaves the pods running when it is told to end", async () => {
+  it("leaves the pods running on SIGTERM", async () => {
     const { daemon } = node;
     await daemon.put("outlives.json", manifest("outlives", { containers: [server()] }));
     const before = await running("outlives");
@@ -198,7 +198,7 @@ describeOnContainerd("restarts of the daemon on containerd", (installation) => {
   });
 });
 
-/** What of a status may not change by a restart of the daemon. */
+/** Selects the status fields that a restart of the daemon must preserve. */
 function settled(status: Pod["status"]): object {
   return {
     phase: status?.phase,

@@ -9,10 +9,10 @@ import { createDevUser, type DevNode, type DevUser, processesMentioning } from "
 import { manifest, script, UNTIL_TERM } from "./manifests.ts";
 
 const HOST = { image: "rxlet.dev/host" };
-/** As `MAX_RESTARTS` of the built-in runtime. */
+/** Equals `MAX_RESTARTS` of the built-in runtime. */
 const MAX_RESTARTS = 5;
 
-describe("what a killed process of rxlet dev leaves", () => {
+describe("rxlet dev after a process is killed", () => {
   let user: DevUser;
   let node: DevNode;
 
@@ -39,7 +39,7 @@ describe("what a killed process of rxlet dev leaves", () => {
     return pids.filter((_, at) => commands[at]?.includes("/containers/"));
   };
 
-  it("is nothing after SIGKILL of dev: its runtime ends with it, its pods and its directories", async () => {
+  it("leaves no runtime, pods or directories after SIGKILL of dev", async () => {
     expect(await user.leftovers()).toHaveLength(2);
     expect(await containerPids()).not.toEqual([]);
     expect(mountsBelow(user.folder)).toHaveLength(mayMount() ? 1 : 0);
@@ -51,7 +51,7 @@ describe("what a killed process of rxlet dev leaves", () => {
     expect(await readdir(`${user.folder}/run/rxlet`)).toEqual([]);
   });
 
-  it("is a node that goes on after SIGKILL of the runtime, with the same containers", async () => {
+  it("keeps running the same containers after SIGKILL of the runtime", async () => {
     const containers = await containerPids();
     const before = await runtimePid();
     process.kill(before, "SIGKILL");
@@ -68,7 +68,7 @@ describe("what a killed process of rxlet dev leaves", () => {
     expect([await processesMentioning(user.folder), await user.leftovers()]).toEqual([[], []]);
   });
 
-  it("is nothing after a second Ctrl-C that a runtime does not answer: it is killed, and its containers", async () => {
+  it("kills an unresponsive runtime and its containers on a second Ctrl-C", async () => {
     process.kill(await runtimePid(), "SIGSTOP");
     const ended = once(node.child, "exit");
     node.child.kill("SIGINT");
@@ -78,7 +78,7 @@ describe("what a killed process of rxlet dev leaves", () => {
     expect([await processesMentioning(user.folder), await user.leftovers()]).toEqual([[], []]);
   });
 
-  it("is an end with a reason, and nothing else, when the runtime dies again and again", async () => {
+  it("exits with a reason and leaves nothing when the runtime dies repeatedly", async () => {
     const ended = once(node.child, "exit");
     let last = 0;
     for (let deaths = 0; deaths <= MAX_RESTARTS; deaths++) {

@@ -16,17 +16,17 @@ import { waitFor } from "../support/waitFor.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
-/** What a command printed, and its exit code. */
+/** Output and exit code of a command. */
 export interface CommandRun {
   readonly out: string;
   readonly err: string;
   readonly code: number;
 }
 
-/** One user's machine: several `rxlet dev` share its directories for temporary files. */
+/** The machine of a single user: several `rxlet dev` share its directories for temporary files. */
 export interface DevUser {
   readonly folder: string;
-  /** What its processes find their directories by. */
+  /** Environment that locates the user's directories. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Arguments of Node for the program. */
   readonly main: readonly string[];
@@ -135,7 +135,7 @@ export async function createDevUser(): Promise<DevUser> {
   };
 }
 
-/** What the authenticated server answers to the client of this kubeconfig. */
+/** Returns the authenticated server's response to the client of this kubeconfig. */
 async function asked(kubeconfig: string, path: string): Promise<string> {
   const directory = dirname(kubeconfig);
   const { server } = JSON.parse(await readFile(join(directory, "dev.json"), "utf8")) as { readonly server: string };

@@ -1,4 +1,4 @@
-/** What a running `rxlet dev` serves to other commands of its user. */
+/** A running `rxlet dev` serves other commands of the same user. */
 import { spawn } from "node:child_process";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { request } from "node:https";

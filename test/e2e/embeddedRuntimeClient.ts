@@ -14,7 +14,7 @@ type UnaryName = {
 type RequestInit<Name extends UnaryName> = Parameters<Methods[Name]["requestType"]["fromPartial"]>[0];
 type Response<Name extends UnaryName> = ReturnType<Methods[Name]["responseType"]["decode"]>;
 
-/** What a failed call says. */
+/** Error of a failed call. */
 export interface Refusal {
   readonly code: keyof typeof status;
   readonly details: string;

@@ -90,7 +90,7 @@ export interface TestPod {
   readonly logDirectory: string;
 }
 type CreateRequest = Parameters<typeof CreateContainerRequest.fromPartial>[0];
-/** Of `ContainerConfig`, in part. */
+/** Partial `ContainerConfig`. */
 export type ContainerInit = NonNullable<CreateRequest["config"]>;
 
 /** Runs a sandbox named `name`. */

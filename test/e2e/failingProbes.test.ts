@@ -1,4 +1,4 @@
-/** What failing probes and hooks do to real containers: restarts, grace periods, warnings, readiness on the way out. */
+/** Effects of failing probes and hooks on real containers: restarts, grace periods, warnings, readiness on the way out. */
 import { expect, it } from "vitest";
 import type { ApiContainerStatus, Container, Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";

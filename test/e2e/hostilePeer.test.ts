@@ -16,7 +16,7 @@ it("leave an administrator his answers, and the daemon its memory", { timeout: 2
     attackMs: 30_000,
   });
   expect(median(attackedMs)).toBeLessThan(Math.max(PATIENCE_MS, SLOWER * median(aloneMs)));
-  // One for the certificate that lost its worth; the others for connections that ended with it.
+  // A retry for the revoked certificate; the others for connections that closed with it.
   expect(retries).toBeLessThan(5);
   expect(rssMib.peak - rssMib.before).toBeLessThan(MORE_MIB);
   // Each attack was one, and met its end: messages of empty frames, refused strangers, tokens that nobody reviews.

@@ -1,4 +1,4 @@
-/** What a container finds around it: addresses, names, files, limits, rights. Told by the container itself. */
+/** The environment of a container, read from inside: addresses, names, files, limits, permissions. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ describeOnContainerd("inside containers on containerd", (installation) => {
     expect(pod.status?.podIPs).toEqual([{ ip }]);
   });
 
-  it("shares an emptyDir with its neighbours, whoever they run as, and sees the host's files", async () => {
+  it("shares an emptyDir with containers of other users, and sees the host's files", async () => {
     await mkdir(join(node.folder, "site"));
     await writeFile(join(node.folder, "site", "page"), "from the host\n");
     const work = { name: "work", mountPath: "/work" };
@@ -248,7 +248,7 @@ describeOnContainerd("inside containers on containerd", (installation) => {
     expect(pod.spec.containers[0]?.ports).toEqual([{ containerPort: 39871, hostPort: 39871, protocol: "TCP" }]);
   });
 
-  it("is reached at its own address, and the runtime is told of its host ports", async () => {
+  it("is reachable at its own address, and the runtime receives its host ports", async () => {
     const serve = "mkdir /www; echo here >/www/index.html; httpd -p 80 -h /www";
     const ports = [{ containerPort: 80, hostPort: 39873 }];
     await node.daemon.put("served.json", manifest("served", { containers: [server("main", serve, { ports })] }));

@@ -1,4 +1,4 @@
-/** Who may use the HTTPS server is asked of a real API server over the wire: its tokens, its permissions, its caches. */
+/** The HTTPS server authenticates and authorizes clients through a real API server: tokens, permissions, caches. */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";

@@ -1,4 +1,4 @@
-/** What pods of a cluster keep on the node's disks, on containerd: as its stats tell it, and when it is too much. */
+/** Local storage of cluster pods on containerd: statistics and eviction over the limit. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { firstValueFrom } from "rxjs";
@@ -25,7 +25,7 @@ describeOnContainerd("local storage on containerd", (installation) => {
       .objects("events")
       .find(({ reason, involvedObject }) => reason === "Evicted" && involvedObject.name === name);
 
-  it("is told by volume, those of claims by metrics too", async () => {
+  it("is reported per volume, and in metrics for volumes with claims", async () => {
     const { sim: server } = cluster.server;
     const disk = join(node.folder, "disk");
     await mkdir(disk);

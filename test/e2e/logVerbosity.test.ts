@@ -1,4 +1,4 @@
-/** What the daemon logs at each verbosity, with a pod on the embedded runtime. */
+/** The daemon's log lines at each verbosity, with a pod on the embedded runtime. */
 import { expect, it, onTestFinished } from "vitest";
 import type { Pod } from "../../src/core/api.ts";
 import { startDaemon } from "../support/daemon.ts";

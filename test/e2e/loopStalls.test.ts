@@ -4,7 +4,7 @@ import { startDaemon } from "../support/daemon.ts";
 import { waitFor } from "../support/waitFor.ts";
 import { startRuntime, temporaryDir } from "./embeddedRuntimeSetup.ts";
 
-/** As large as a manifest may be, and dear to parse. */
+/** Environment of a manifest of the maximum size, expensive to parse. */
 const ENV = Array.from({ length: 16_000 }, (_, index) => `        - {name: "V${index}", value: "${"x".repeat(20)}"}`);
 const HUGE = `apiVersion: v1
 kind: Pod

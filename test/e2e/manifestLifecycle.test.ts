@@ -102,7 +102,7 @@ describeOnContainerd("manifests on containerd", (installation) => {
     ]);
   });
 
-  it("does not touch a pod whose manifest is written anew with the same meaning", async () => {
+  it("does not touch a pod whose manifest is rewritten with the same meaning", async () => {
     const { daemon } = node;
     const same = manifest("same", { containers: [server()] });
     await daemon.put("same.json", same);

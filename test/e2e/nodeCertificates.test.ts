@@ -22,7 +22,7 @@ const NODE = "test-node";
 const TOKEN = "abcdef.0123456789abcdef";
 const WAIT_MS = 40_000;
 const HOUR_MS = 3_600_000;
-/** What a server on loopback shows, as DER; undefined while it shows none. */
+/** Returns the certificate of a loopback server, as DER; undefined while it presents none. */
 const servedCertificate = (port: number): Promise<Buffer | undefined> =>
   new Promise((resolve) => {
     const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
@@ -211,7 +211,7 @@ describe("the certificates of a daemon", () => {
     });
   });
 
-  it("serve too when the control plane signs: asked for by the node itself, with the addresses it told", async () => {
+  it("secure the server when the control plane signs the node's request with its reported addresses", async () => {
     const port = await freePort();
     const of = await start(
       { kind: "sign", lifeMs: HOUR_MS },

@@ -1,4 +1,4 @@
-/** What pods on a real containerd use, as metrics-server and people ask for it. */
+/** Resource usage of pods on a real containerd, as requested by metrics-server and users. */
 import { expect, it } from "vitest";
 import type { Summary } from "../../src/core/stats/summary.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";

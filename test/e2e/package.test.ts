@@ -79,7 +79,7 @@ describe("the npm package", () => {
     expect(stdout).toMatch(/^Usage: rxlet .*^ {2}dev .*^ {2}runtime .*^ {2}--config /ms);
   });
 
-  it("exports scenarios to whoever has installed it, with types", async () => {
+  it("exports scenarios, with types, to a project that installs it", async () => {
     const script = join(folder, "scenario.ts");
     await writeFile(script, textOf("test/sim/scenarios/nodeReboot.ts"));
     const { stdout } = await run(process.execPath, [script], { cwd: folder });
@@ -139,7 +139,7 @@ describe("the npm package", () => {
   });
 });
 
-/** What a process has said so far. */
+/** Collects the output of a process. */
 function collectOutput(child: ChildProcess): () => string {
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => (text += chunk.toString()));

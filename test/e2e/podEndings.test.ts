@@ -106,7 +106,7 @@ describeOnContainerd("ends and names of pods on containerd", (installation) => {
     expect(words).toEqual([lines.slice(-4096), lines.slice(-2048), last80.join("")]);
   });
 
-  it("starts every container anew when a rule of one says so, in the sandbox there is", async () => {
+  it("restarts every container in the existing sandbox when a container's rule requires it", async () => {
     const { daemon } = node;
     const rule = { action: "RestartAllContainers", exitCodes: { operator: "In", values: [88] } };
     const watcher = script(

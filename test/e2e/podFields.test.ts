@@ -1,4 +1,4 @@
-/** What fields of a pod do on containerd, several per pod: probes, hooks, restart rules, sidecars, namespaces, DNS. */
+/** Effects of pod fields on containerd, several per pod: probes, hooks, restart rules, sidecars, namespaces, DNS. */
 import { readlinkSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { type Server as GrpcServer, Server, ServerCredentials } from "@grpc/grpc-js";

@@ -46,7 +46,7 @@ describeOnContainerd("images on containerd", (installation) => {
     await waitFor(`${name} to be gone`, async () => (await node.daemon.pod(name)) === undefined, AT_ONCE_MS);
   };
 
-  /** What the pod's timeline says it waits for. */
+  /** Returns the waits in the pod's timeline. */
   const waitsOf = async (name: string): Promise<TimelineView["waits"]> => {
     const { readOnlyUrl, nodeName } = node.daemon;
     const page = await fetch(`${readOnlyUrl}/debug/rxlet/pods/default/${name}-${nodeName}/timeline`);

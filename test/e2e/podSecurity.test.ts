@@ -1,4 +1,4 @@
-/** What the kernel lets a container do, told by the container itself, and pods whose wishes this node cannot grant. */
+/** Kernel permissions of a container, read from inside, and pods whose security settings this node rejects. */
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { containerdNode } from "./containerdNode.ts";
 import { manifest, server } from "./manifests.ts";
 
 const REFUSED = "CreateContainerConfigError";
-/** What is refused, the pod's name and spec, and its status' reason and message. */
+/** The rejected setting, the pod's name and spec, and the reason and message of its status. */
 type Refusal = [what: string, name: string, spec: Partial<Pod["spec"]>, reason: string, message: string];
 
 describeOnContainerd("pod security on containerd", (installation) => {

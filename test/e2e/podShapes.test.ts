@@ -1,4 +1,4 @@
-/** What a pod is made into: command lines, its fields as variables, resolver settings, names, cgroups and scores. */
+/** Runtime configuration derived from a pod: command lines, its fields as variables, resolver settings, names, cgroups and scores. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -72,7 +72,7 @@ describeOnContainerd("shapes of pods on containerd", (installation) => {
     ]);
   });
 
-  it("has the resolver of the cluster or of the node, and is told what of its own did not fit", async () => {
+  it("has the resolver of the cluster or the node, and gets events for settings over the limits", async () => {
     const print = "grep -E '^(nameserver|search)' /etc/resolv.conf";
     const own = Array.from({ length: 32 }, (_, index) => `zone-${index}.example`);
     const containers = [tell(print)];
@@ -148,7 +148,7 @@ describeOnContainerd("shapes of pods on containerd", (installation) => {
       }),
     );
     expect(limits).toEqual([String(64 * MIB)]);
-    // Whoever asks for no huge pages gets none of any size that the machine has.
+    // A container without huge page requests gets a limit of zero for each page size of the machine.
     const pages = (guaranteed.resources["hugepage_limits"] ?? []) as readonly Readonly<Record<string, unknown>>[];
     expect(pages.map(({ page_size: size, limit = 0 }) => `${size} ${limit}`).sort()).toEqual(
       hugePageSizes().map((size) => `${size} 0`),

@@ -1,4 +1,4 @@
-/** What the read-only server and the metrics say about pods on a real containerd. */
+/** The read-only server and the metrics report pods on a real containerd. */
 import { expect, it } from "vitest";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
 import { waitFor } from "../support/waitFor.ts";

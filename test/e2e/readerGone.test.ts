@@ -16,7 +16,7 @@ const PROGRAM = `
   setInterval(() => {}, 1000);
 `;
 
-/** What a shell script says on standard error; \`$PROGRAM\` is the program above. */
+/** Returns a shell script's standard error; \`$PROGRAM\` is the program above. */
 async function said(script: string): Promise<string> {
   const env = { ...process.env, NODE: process.execPath, TEXT: PROGRAM };
   const program = 'program() { exec "$NODE" --input-type=module -e "$TEXT"; }';
@@ -29,7 +29,7 @@ describe("readerGone", () => {
     expect(await said("program | head -1")).toBe("gone ");
   });
 
-  it("waits for whoever got the pipe from the first reader", async () => {
+  it("waits for a process that inherited the pipe from the first reader", async () => {
     const handsOver = "{ read line; exec 3<&0; { sleep 2; printf 'child ' >&2; } & }";
     expect(await said(`program | ${handsOver}`)).toBe("child gone ");
   });

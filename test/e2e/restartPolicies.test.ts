@@ -1,4 +1,4 @@
-/** What becomes of containers that end, under each restart policy, and how fast they come back when they crash. */
+/** Restarts of exited containers under each restart policy, and the backoff of crashing ones. */
 import { expect, it } from "vitest";
 import type { ApiContainerStatus, Pod } from "../../src/core/api.ts";
 import { describeOnContainerd } from "../support/containerdInstallation.ts";
@@ -127,11 +127,11 @@ describeOnContainerd("restart policies on containerd", (installation) => {
       message: `Back-off restarting failed container main in pod ${name}`,
       fieldPath: "spec.containers{main}",
     });
-    // One event per wait at most, or the log would grow with every look at the pod. The count is read after the events,
+    // At most one event per wait, or the log would grow with every look at the pod. The count is read after the events,
     // because the container goes on restarting.
     const now = (await daemon.pod("crashing")) as Pod;
     expect(events.length).toBeLessThanOrEqual((statusOf(now)?.restartCount ?? 0) + 1);
-    // Of each container name only the newest dead attempt is of use.
+    // Only the newest dead attempt of each container name is kept.
     expect((await node.containers(uid)).length).toBeLessThanOrEqual(3);
   });
 });

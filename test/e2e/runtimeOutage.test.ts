@@ -47,7 +47,7 @@ describeOnContainerd("an unsteady containerd", (installation) => {
     expect((await fetch(`${daemon.healthzUrl}/healthz`)).status).toBe(200);
     for (const pod of before)
       expect((await daemon.pods()).find(({ metadata }) => metadata.uid === pod.metadata.uid)).toEqual(pod);
-    // What is wanted meanwhile is done afterwards.
+    // A pod added during the outage starts afterwards.
     await daemon.put("during.json", manifest("during", { containers: [server()] }));
     await daemon.drop("lasting-0.json");
     await containerd.startDaemon();
@@ -64,7 +64,7 @@ describeOnContainerd("an unsteady containerd", (installation) => {
     await restarted("lasting-1", 1);
   });
 
-  it("makes a sandbox anew that was stopped from outside, and its containers in it", async () => {
+  it("recreates a sandbox that another client stopped, with its containers", async () => {
     const { daemon, client } = node;
     await daemon.put("stopped.json", manifest("stopped", { containers: [server(), server("other")] }));
     const before = await running("stopped");
@@ -81,7 +81,7 @@ describeOnContainerd("an unsteady containerd", (installation) => {
     });
   });
 
-  it("makes a sandbox anew whose process was killed, and runs its init containers again", async () => {
+  it("recreates a sandbox whose process was killed, and runs its init containers again", async () => {
     const { daemon } = node;
     const initContainers = [script("setup", "echo set up")];
     await daemon.put("killed.json", manifest("killed", { initContainers, containers: [server()] }));
@@ -122,7 +122,7 @@ describeOnContainerd("an unsteady containerd", (installation) => {
     const [sandbox] = await node.sandboxes(before.metadata.uid);
     const podSandboxId = sandbox?.id ?? "";
     const stopped$ = client.runtime.stopPodSandbox(StopPodSandboxRequest.create({ podSandboxId }));
-    // Of two that take the network down at the same time containerd lets one fail: this one, or the daemon's first.
+    // When two callers tear down the network at the same time, containerd fails one: this call or the daemon's first.
     const stopped = firstValueFrom(stopped$).catch(() => undefined);
     await Promise.all([daemon.drop("raced.json"), stopped]);
     await daemon.untilGone("raced");

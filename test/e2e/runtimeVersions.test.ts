@@ -1,5 +1,5 @@
 /**
- * What only newer runtimes can: user ids of the pod's own, images as volumes, strict groups and read-only mounts with all
+ * Features of newer runtimes: user ids of the pod's own, images as volumes, strict groups and read-only mounts with all
  * that is below; and how older ones' nodes refuse it. RXLET_CONTAINERD names a containerd of 2.1 or later, with a runc of
  * 1.2 or later beside it.
  */

@@ -129,7 +129,7 @@ describe.skipIf(isSkipped).each(cgroupVersionsHere())("slices of a real systemd,
     expect(await properties(UNIT, "ActiveState")).toEqual(["ActiveState=inactive"]);
   });
 
-  it("of others get limits where they are there, and are not made", async () => {
+  it("get limits if another program created them, and are not created otherwise", async () => {
     await expect(done(cgroups.update("/absent", { cpuShares: 2 }))).rejects.toMatchObject({
       code: "NotFound",
       message: expect.stringContaining("absent.slice"),

@@ -23,7 +23,7 @@ describeOnContainerd("volumes on containerd", (installation) => {
   const mountsBelow = async (folder: string): Promise<number> =>
     (await readFile("/proc/self/mountinfo", "utf8")).split("\n").filter((line) => line.includes(` ${folder}`)).length;
 
-  /** What `rxlet volumes` prints. */
+  /** Returns the output of `rxlet volumes`. */
   const shown = async (...args: readonly string[]): Promise<string> => {
     const { readOnlyUrl } = cluster.node.daemon;
     return (await promisify(execFile)(process.execPath, [MAIN, "volumes", ...args, "--server", readOnlyUrl])).stdout;

@@ -1,4 +1,4 @@
-/** One pod of twenty whose shim does not answer any more: it degrades alone, and recovers when the shim does. */
+/** A single pod of twenty has a hung shim: only that pod degrades, and it recovers with the shim. */
 import { readFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
 import type { Pod } from "../../src/core/api.ts";

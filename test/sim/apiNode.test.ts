@@ -72,7 +72,7 @@ describe("a node that takes its pods from an API server", () => {
     ]);
   });
 
-  it("tells that a resize is over as soon as it is, whatever comes back of its status meanwhile", () => {
+  it("reports the end of a resize at once, whatever status the server echoes meanwhile", () => {
     const { server, node } = slowCluster((rpc) => (rpc === "RemoveContainer" ? 1_000 : 2), "one");
     const specOf = (memory: string): PodSpec => {
       const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
@@ -109,7 +109,7 @@ describe("a node that takes its pods from an API server", () => {
     ]);
   });
 
-  it("cleans up nothing before the server has told its pods once, and what is unwanted afterwards", () => {
+  it("cleans up nothing before the first list of pods, and unwanted pods afterwards", () => {
     const { server, node } = cluster("one");
     for (const name of ["kept", "gone"]) place(server, "one", name);
     node.runFor(5_000);

@@ -49,7 +49,7 @@ describe("createChromeTrace", () => {
     expect([order.length, new Set(order).size]).toEqual([named.length, named.length]);
   });
 
-  it("has one track for each pod whose status was told", () => {
+  it("has one track for each pod with a reported status", () => {
     const tracks = namesOf(entries, "thread_name");
     expect(new Set(tracks).size).toBe(tracks.length);
     expect([...statuses].filter((pod) => !tracks.includes(pod))).toEqual([]);

@@ -241,7 +241,7 @@ describe("a node of a cluster", () => {
       images: [simImage("registry.example/app:1")],
       programs: () => runsForever,
     });
-    // What there is at the start comes as a list, not as events.
+    // Objects that exist at the start arrive as a list, not as events.
     node.runFor(1_000);
     const ports = [{ port: 443, protocol: "TCP" }];
     server.put("services", {
@@ -306,7 +306,7 @@ describe("a node of a cluster", () => {
     placed("first", "example.com/foo");
     placed("second", "example.com/foo");
     placed("third", "example.com/gone");
-    // As upstream, a resource the Node does not name is one of the cluster.
+    // A resource that the Node does not name belongs to the cluster, like upstream.
     placed("fourth", "example.com/unknown");
     const before = states();
     node.crashKubelet();
@@ -351,7 +351,7 @@ describe("a node of a cluster", () => {
   });
 });
 
-it("a node of no cluster tells its pods the address it has now; that of a pod on its network stays, as upstream", () => {
+it("a standalone node gives new pods its current address; a host-network pod keeps its address, like upstream", () => {
   const { node, check } = podNode({ pods: [podOf({ spec: { hostNetwork: true } })] });
   node.runFor(5_000);
   node.host.setAddresses({ ips: ["192.0.2.99"], interfaceIps: ["192.0.2.99"], nameIps: [] });

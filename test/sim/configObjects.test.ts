@@ -70,7 +70,7 @@ describe("a pod configured from a ConfigMap and a Secret", () => {
     expect(node.runUntil(() => node.running().length === 1, 50)).toBe(true);
   });
 
-  it("keeps running what it has when they change or go; what starts anew sees the new content", () => {
+  it("keeps its running containers when they change or go; a restarted container sees the new content", () => {
     const node = nodeWith({ "pod.yaml": pod, "config.yaml": configMap("fast"), "login.yaml": secret });
     node.runFor(1_000);
     node.putManifest("config.yaml", configMap("slow"));
@@ -87,7 +87,7 @@ describe("a pod configured from a ConfigMap and a Secret", () => {
     expect(node.running()).toEqual(["demo/web-sim-node/app#1"]);
   });
 
-  it("is not told of twice where one name is given twice; the first file has the say, then the other", () => {
+  it("uses the first file of a duplicate name and logs the other, which takes over when the first is gone", () => {
     const node = nodeWith({
       "pod.yaml": pod,
       "a.yaml": configMap("first"),

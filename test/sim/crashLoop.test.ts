@@ -7,7 +7,7 @@ import type { SimNode, SimNodeOptions } from "../../src/sim/simNode.ts";
 import { podNode } from "../support/podNode.ts";
 import { podOf } from "../support/pods.ts";
 
-/** One character of a diagram, and how long the container lives each time. */
+/** The time of a diagram character, and of each container run. */
 const FRAME_MS = 2_000;
 const INITIAL = "rxlet.dev/crash-loop-initial-delay";
 const MAX = "rxlet.dev/crash-loop-max-delay";
@@ -60,7 +60,7 @@ describe("the crash-loop curve (2 s a character)", () => {
     made.check();
   });
 
-  it("begins anew when rxlet.dev/retry-at changes, also on the way", () => {
+  it("restarts when rxlet.dev/retry-at changes, also during a backoff", () => {
     const made = nodeOf();
     made.node.at(20_000, () => made.node.putPod(crashing({ [RETRY]: "2026-01-01T00:00:20Z" })));
     // asked ------------------v
@@ -70,7 +70,7 @@ describe("the crash-loop curve (2 s a character)", () => {
     made.check();
   });
 
-  it("begins anew when an operator asks for it, each time, and only for a pod that is there", () => {
+  it("restarts on each operator request, and only for an existing pod", () => {
     const made = nodeOf();
     const [{ namespace, name }] = [crashing().metadata];
     const asked: boolean[] = [];

@@ -84,7 +84,7 @@ function nodeWithPlugin(attributes: Partial<TokenAttributes> = {}, echoes = fals
 }
 
 describe("a credential plugin that wants tokens", () => {
-  it("is told the account of the pod, once for all its images", () => {
+  it("receives the pod's service account, once for all its images", () => {
     const { server, users, asked, run } = nodeWithPlugin();
     server.put("serviceaccounts", { metadata: { ...ref("builder"), annotations: { role: "reader", other: "x" } } });
     run("a", "registry.example/a:1", "builder");

@@ -38,7 +38,7 @@ describe("crash loops", () => {
     );
   });
 
-  it("begin anew after ten minutes without a crash", () => {
+  it("restart after ten minutes without a crash", () => {
     const crash = exits(1, "5s");
     draw(
       "1m",

@@ -1,4 +1,4 @@
-/** Who may use a private image that is on a simulated node: who pulled it, and who could. */
+/** Access to a private image on a simulated node: for pods that pulled it, or that have credentials to pull it. */
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../src/core/errors.ts";
 import { pullFileName } from "../../src/core/image/pulledRecord.ts";

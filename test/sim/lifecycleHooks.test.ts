@@ -59,7 +59,7 @@ describe("postStart", () => {
     });
   });
 
-  it("that fails ends the container, says so without its output in events, and counts as a failed start", () => {
+  it("ends the container when it fails, keeps its output out of events, and counts as a failed start", () => {
     simulate({
       pods: [web({ containers: [container("main", postStart("fails", "100"))] })],
       programs: { "*": polite },
@@ -76,7 +76,7 @@ describe("postStart", () => {
     });
   });
 
-  it("of kind tcpSocket fails, as it always has", () => {
+  it("fails for the kind tcpSocket", () => {
     const main = container("main", { lifecycle: { postStart: { tcpSocket: { port: 80 } } } });
     simulate({ pods: [web({ containers: [main] })], expect: [by("10s").event("web", "FailedPostStartHook")] });
   });
@@ -104,7 +104,7 @@ describe("preStop", () => {
     );
   });
 
-  it("that fails is told as an event, and the container is stopped all the same", () => {
+  it("emits an event when it fails, and the container is stopped all the same", () => {
     endsSo({ containers: [container("main", preStop("fails", "1000"))] }, [
       "0s main#0 ExecSync",
       "1s main#0 StopContainer within 19 s",
@@ -113,7 +113,7 @@ describe("preStop", () => {
     ]);
   });
 
-  it("of kind sleep waits, and counts when it is cut short", () => {
+  it("waits for the kind sleep, and counts when it is cut short", () => {
     const sleeps = (seconds: number): Hooks => ({ lifecycle: { preStop: { sleep: { seconds } } } });
     simulate({
       pods: [

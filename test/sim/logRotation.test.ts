@@ -45,7 +45,7 @@ describe("the logs of a simulated node", () => {
     expect([logs(node), node.violations]).toEqual([[], []]);
   });
 
-  it("that a kubelet moved away right before it crashed are opened anew by the next", () => {
+  it("are reopened by the next kubelet if the last one crashed right after moving them", () => {
     const node = nodeWithLog();
     const latest = logs(node).find((path) => LATEST.test(path)) ?? "";
     node.crashKubelet();

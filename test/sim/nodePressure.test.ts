@@ -101,7 +101,7 @@ describe("a node that runs short of", () => {
     expect(became("web")).toBe(refused("DiskPressure PIDPressure"));
   });
 
-  it("nothing it has a threshold for, whatever there is", () => {
+  it("resources without thresholds reports no pressure", () => {
     const { node, place, told, became } = cluster({ config: { evictionThresholds: [] } });
     node.host.disk.fill("/", "somebody", { bytes: 99 * GIB });
     place("hog");

@@ -1,4 +1,4 @@
-/** What a whole node says its pods use: measured by one request to the runtime for all who ask at about the same time. */
+/** Usage of the pods of a whole node: concurrent clients share a single request to the runtime. */
 import { describe, expect, it } from "vitest";
 import { type KubeletError, kubeletError } from "../../src/core/errors.ts";
 import type { Summary } from "../../src/core/stats/summary.ts";
@@ -25,7 +25,7 @@ function running(fate: (rpc: string) => SimAction = () => ({ kind: "proceed" }))
   return { node, asked, check };
 }
 
-/** What is answered to somebody who asks now, once time has moved on. */
+/** Returns the response to a request made now, after time has advanced. */
 function ask(node: SimNode, what: "summary" | "cpuAndMemory" = "summary") {
   const answers: (Summary | KubeletError)[] = [];
   node.kubelet?.stats[what]().subscribe({

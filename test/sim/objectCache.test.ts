@@ -127,7 +127,7 @@ describe("the strategy Watch", () => {
     expect([told, server.watchCount, get()]).toEqual([["fixed"], 0, "fixed"]);
   });
 
-  it("no longer watches what nobody asked for in five syncs, and reads it anew when somebody does", () => {
+  it("stops watching an object unused for five syncs, and reads it again on the next request", () => {
     const { follow, put, runFor, get, server } = caching("Watch");
     put("slow");
     follow();
@@ -141,7 +141,7 @@ describe("the strategy Watch", () => {
     expect([busy, idle, get(), server.watchCount]).toEqual([1, 0, "fast", 1]);
   });
 
-  it("gives up a watch and its object when memory runs out, and reads it anew when somebody asks", () => {
+  it("drops a watch and its object under memory pressure, and reads it again on the next request", () => {
     const { follow, put, runFor, get, requests, shed } = caching("Watch");
     put("slow");
     const { told } = follow();

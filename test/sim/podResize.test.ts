@@ -48,7 +48,7 @@ const resizing = (node: SimNode, uid = "uid-1"): readonly string[] =>
       [type, observedGeneration, reason, message].filter((part) => part !== undefined).join(" "),
     );
 
-/** What the container has in the runtime: `milliCPU memoryMiB`. */
+/** Resources of the container in the runtime: `milliCPU memoryMiB`. */
 const inForce = (node: SimNode, uid = "uid-1"): readonly string[] => {
   const sandboxes = new Map(node.runtime.sandboxes().map(({ id, config }) => [id, config.metadata?.uid]));
   return node.runtime
@@ -61,7 +61,7 @@ const cgroup = (node: SimNode, uid = "uid-1") => node.cgroups.all().get(`/kubepo
 /** 8 CPUs and some 32 GiB, two of which the pod `other` leaves. */
 const OTHER = sized({ cpu: "6", memory: "8Gi" }, { uid: "other" });
 
-describe("what cannot be resized while its gate is off", () => {
+describe("a resize that needs a disabled feature gate", () => {
   const gated = (parts: Partial<typeof ALL_RESIZABLE>) => ({
     config: { resizableParts: { ...ALL_RESIZABLE, ...parts } },
   });
@@ -227,7 +227,7 @@ describe("a resize that fits", () => {
     });
   });
 
-  it("is told as in progress while the runtime refuses, with the error, and tried again", () => {
+  it("is reported as in progress, with the error, and retried while the runtime refuses it", () => {
     let refuses = true;
     const { node, events, check } = podNode({
       pods: [sized(SMALL)],

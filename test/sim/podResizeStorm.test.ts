@@ -60,7 +60,7 @@ function storm(seed: number) {
 describe("after a storm of resizes", () => {
   it.each(Array.from({ length: 12 }, (_, seed) => seed))("seed %i: all is granted that fits, and in force", (seed) => {
     const { node, count, check } = storm(seed);
-    // What was granted to a pod that came to nothing is not on disk: the next kubelet may find no room for it any more.
+    // The allocation of a rejected pod is not checkpointed: the next kubelet may have no capacity left for it.
     const isRefused = ({ status }: Pod): boolean => status?.reason === "OutOfcpu";
     const refused = node.pods().filter(isRefused);
     expect(refused.map(({ metadata: { name } }) => count(`CreateContainer ${name}/`))).toEqual(refused.map(() => 0));
@@ -93,7 +93,7 @@ describe("after a storm of resizes", () => {
     for (const { allocated, wanted, told } of sizes) {
       const isGranted = String(allocated) === String(wanted);
       expect(told).toEqual(isGranted ? [] : ["Deferred"]);
-      // What still waits does not fit: memory always would.
+      // A resize that still waits does not fit in the CPU capacity; memory always fits.
       if (!isGranted) expect(used - (allocated[0] ?? 0) + (wanted[0] ?? 0) > CPUS).toBe(true);
     }
     check();

@@ -14,7 +14,7 @@ const plainPod = ({ spec, ...more }: PodParts = {}) => podOf({ ...more, spec: { 
 
 const viewOf = (node: SimNode, name = "plain") => node.kubelet?.queries.timeline("demo", name);
 
-/** What is printed, instants as seconds of virtual time (minutes and seconds), without empty lines. */
+/** Returns the printed lines without empty ones; instants are in virtual time (minutes and seconds). */
 function explained(node: SimNode, name = "plain"): readonly string[] {
   const view = viewOf(node, name);
   if (view === undefined) return [];
@@ -61,7 +61,7 @@ describe("the timeline of a pod", () => {
     check();
   });
 
-  it("tells which sidecars of an ending pod wait for their turn, and for whom", () => {
+  it("names the sidecars of a terminating pod that wait, and the containers they wait for", () => {
     const sidecar = (name: string) => containerOf({ name, restartPolicy: "Always" });
     const { node, check } = podNode({
       pods: [
@@ -316,7 +316,7 @@ describe("the timeline of a pod", () => {
     check();
   });
 
-  it("says behind whom a pod of the same name waits", () => {
+  it("names the pod that another pod of the same name waits for", () => {
     const { node, check } = podNode({ pods: [plainPod()], programs: () => ({ onTerm: "ignored" }) });
     node.runFor(5_000);
     node.dropPod("uid-1");

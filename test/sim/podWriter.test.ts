@@ -1,4 +1,4 @@
-/** What a node tells its API server of its pods: statuses, the end of deleted ones, mirrors of static ones. */
+/** A node's writes to its API server: pod statuses, final deletions, mirror pods. */
 import { describe, expect, it } from "vitest";
 import type { ApiPod } from "../../src/core/api/toldPods.ts";
 import { createSimApiServer, type SimApiServerOptions } from "../../src/sim/apiServer/simApiServer.ts";
@@ -205,7 +205,7 @@ describe("deletion", () => {
     ]);
   });
 
-  it("of a pod that finalizers hold is asked for once", () => {
+  it("is requested once for a pod with finalizers", () => {
     const { node, server, place, pod, requests } = clusterNode();
     place("web", { finalizers: ["example.com/hold"] });
     node.runFor(5_000);
@@ -255,7 +255,7 @@ describe("mirror pods", () => {
     expect([new Set(uids).size, phase("web-one"), node.running()]).toEqual([3, "Running", ["default/web-one/main#0"]]);
   });
 
-  it("are made anew for another version of the manifest", () => {
+  it("are recreated for another version of the manifest", () => {
     const { node, pod } = clusterNode();
     node.putManifest("web.json", manifest());
     node.runFor(MINUTE_MS);
@@ -286,7 +286,7 @@ describe("mirror pods", () => {
     ]);
   });
 
-  it("of static pods that went while no kubelet ran are removed by the next one", () => {
+  it("are removed by the next kubelet if their static pods were removed while none ran", () => {
     const { node, server } = clusterNode();
     node.putManifest("web.json", manifest());
     node.runFor(MINUTE_MS);

@@ -38,7 +38,7 @@ function nodeWithPod() {
         type: "kubernetes.io/dockerconfigjson",
         data: { ".dockerconfigjson": Buffer.from(config(username)).toString("base64") },
       }),
-    /** Of pods; the node tells events of itself as well. */
+    /** Reasons of pod events; the node also emits events about itself. */
     reasons: () =>
       server.objects("events").flatMap(({ involvedObject, reason }) => (involvedObject.kind === "Pod" ? [reason] : [])),
   };

@@ -107,7 +107,7 @@ describe("reflect, from the simulated API server", () => {
     expect([reflected().length, reflected()]).toEqual([1, stored()]);
   });
 
-  it("notices within minutes that its connection is dead, though nobody told it", () => {
+  it("detects a silently dead connection within minutes", () => {
     const { place, runFor, reflected, stored, server, told } = reflecting();
     runFor(100);
     server.setNetwork("silent");

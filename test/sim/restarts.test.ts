@@ -10,7 +10,7 @@ const rule = (action: string, operator: string, ...values: readonly number[]): R
 });
 
 describe("a restart out of CrashLoopBackOff", () => {
-  it("goes from waiting to running: the exit before the wait is not told a second time", () => {
+  it("goes from waiting to running, without reporting the exit before the wait a second time", () => {
     simulate({
       pods: [pod("web", { containers: [container("app")] })],
       programs: { app: exits(1, "5s") },
@@ -82,7 +82,7 @@ describe("RestartAllContainers", () => {
     done: exits(0, "2s"),
   };
 
-  it("starts everything anew in the same sandbox: no hook, init containers first, every count one higher", () => {
+  it("restarts every container in the same sandbox: no hook, init containers first, every count one higher", () => {
     const result = simulate({
       pods: [web],
       programs,

@@ -29,7 +29,7 @@ const sized = (name: string, cpu: string, more: PodManifest["spec"] = {}, ports:
 const tenant = (...args: Parameters<typeof sized>) => fromApi(sized(...args));
 
 describe("a pod bound in place of one that is deleted by force", () => {
-  it("starts as soon as that has stopped, and says meanwhile for whom it waits", () => {
+  it("starts as soon as that pod has stopped, and names it while waiting", () => {
     const result = simulate({
       pods: [tenant("old", "8")],
       programs: { "old/app": stopsIn("4s") },

@@ -29,7 +29,7 @@ const web = pod("web", { terminationGracePeriodSeconds: 10, containers: [contain
 /** A minute of that pod. */
 const play = (more: Scenario): ScenarioResult => runScenario({ pods: [web], until: "1m", ...more });
 
-/** What the faults of a run say, in short. */
+/** Summarizes the faults of a run. */
 const faultsOf = ({ faults }: ScenarioResult): readonly string[] =>
   faults.map(({ expected, found }) => `${expected} | ${found}`);
 
@@ -40,7 +40,7 @@ describe("a scenario", () => {
     expect([run(1) === run(1), run(1) === run(2)]).toEqual([true, false]);
   });
 
-  it("runs until it is told, else a minute past the last time it names", () => {
+  it("runs until its given end, else a minute past the last time it names", () => {
     const endOf = (more: Scenario): string => simulate({ pods: [web], ...more }).timeline("web/app");
     expect([
       endOf({ until: "20s" }),
@@ -370,7 +370,7 @@ describe("answers of servers", () => {
     });
   });
 
-  it("of one path are not those of another, and a redirect is a warning", () => {
+  it("are separate for each path, and a redirect is a warning", () => {
     simulate({
       pods: [probed],
       script: [at("10s").answer("web/app", { http: 503, path: "/live" }), at("20s").answer("web/app", { http: 302 })],
@@ -384,7 +384,7 @@ describe("random faults", () => {
   const faults = { containerExits: 120, criFails: 0.1, kubeletCrashes: 30, memoryHog: 0.2 };
   const storm = (seed: number): Scenario => ({ pods: [web], seed, faults, faultsUntil: "20m", until: "40m" });
 
-  it("follow from the seed, and end when they are told to", () => {
+  it("follow from the seed, and end at the given time", () => {
     const first = runScenario(storm(1));
     const lines = (pattern: RegExp): readonly string[] => first.trace.filter((line) => pattern.test(line));
     const lastAt = Math.max(

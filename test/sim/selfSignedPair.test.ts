@@ -35,7 +35,7 @@ describe("selfSignedPair", () => {
     ]);
   });
 
-  it("is made anew when an earlier try left a certificate without key", () => {
+  it("is recreated when an earlier try left a certificate without key", () => {
     const { files, pair$, run, found } = setUp();
     files.put(paths.certificate, "half");
     run(pair$);

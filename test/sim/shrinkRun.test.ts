@@ -39,7 +39,7 @@ it("tries run for twice the time that the failure took and ten minutes, not for 
   expect(bounds.filter((bound) => bound === Infinity).length).toBeLessThan(3);
 });
 
-it("what never comes about is tried to the end", () => {
+it("a fault that never occurs is tried to the end", () => {
   const { bounds, play } = failing("liveness", DAY_MS + 60_000);
   expect(shrinkRun(REPLAY, play, 100).keptPods).toEqual([GUILTY]);
   expect(new Set(bounds)).toEqual(new Set([Infinity]));

@@ -1,4 +1,4 @@
-/** What happens to sidecars when a stop goes wrong, on a whole simulated node. */
+/** Sidecars of a pod whose stop fails, on a whole simulated node. */
 import { describe, expect, it } from "vitest";
 import { kubeletError } from "../../src/core/errors.ts";
 import { createSimNode } from "../../src/sim/simNode.ts";

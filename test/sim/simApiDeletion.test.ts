@@ -10,7 +10,7 @@ function withPod(spec: Partial<Pod["spec"]> = { nodeName: "n1" }, metadata: Part
   const watch = api.watch(api.admin.watch("pods", { resourceVersion: String(api.server.revision) }));
   api.scheduler.advanceTo(100);
   const revision = api.server.revision;
-  /** What the watch showed, versions counted from the pod's creation. */
+  /** Events of the watch, with versions counted from the pod's creation. */
   const seen = () => {
     api.scheduler.advanceTo(api.scheduler.now() + 100);
     return watch.seen.map((line) => line.replace(/@(\d+)$/, (_all, digits) => `+${Number(digits) - revision}`));

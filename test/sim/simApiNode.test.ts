@@ -6,7 +6,7 @@ const ref = (name: string) => ({ namespace: "default", name });
 const merge = (body: Readonly<Record<string, unknown>>): ApiPatch => ({ type: "application/merge-patch+json", body });
 const status = { subresource: "status" } as const;
 const ALLOWED = "no error";
-/** Nothing is said but that it may not. */
+/** The authorizer gives no reason beyond the denial. */
 const NO_RULE = "";
 
 /** The part of a refusal that says why. */
@@ -81,7 +81,7 @@ describe("simulated API server: what a node may do", () => {
     ]);
   });
 
-  it("is told why in the words of the authorizer", () => {
+  it("gets the authorizer's reason for a denial", () => {
     const { node, refusal } = cluster();
     expect(refusal(node.list("secrets", { namespace: "default" }))).toBe(
       'PermissionDenied/Forbidden: secrets is forbidden: User "system:node:n1" cannot list resource "secrets" in API ' +

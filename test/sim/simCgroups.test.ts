@@ -31,7 +31,7 @@ describe("createSimCgroups", () => {
     expect([...cgroups.all().keys()]).toEqual(["/kubepods"]);
   });
 
-  it("fails as told", async () => {
+  it("fails with the injected error", async () => {
     const cgroups = createSimCgroups({ clock: createSimClock(scheduler), fault: () => "Io" });
     await expect(settled(cgroups.ensure("/a", {}))).rejects.toMatchObject({ code: "Io" });
     expect(cgroups.all().size).toBe(0);

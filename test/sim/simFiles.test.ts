@@ -109,7 +109,7 @@ describe("createSimFiles", () => {
     expect(run(files.readTail("/f", 4))).toBe("öü");
   });
 
-  it("takes its time, does nothing when left before, and fails as told", () => {
+  it("takes its latency, does nothing when unsubscribed before, and fails with the injected error", () => {
     const { files, scheduler, run } = createFixture({
       latencyMs: 5,
       fault: (operation) => (operation === "symlink" ? "ResourceExhausted" : undefined),

@@ -227,7 +227,7 @@ describe("simulated memory", () => {
 });
 
 describe("simulated boots", () => {
-  it("leaves nothing that runs and nothing in memory, and counts anew", () => {
+  it("stop every process, clear memory and reset the counters", () => {
     const { host, run, start, exits, runtime, scheduler } = machine();
     host.files.put("/run/rxlet/a", "gone");
     host.files.put("/var/lib/kubelet/a", "kept");
@@ -249,7 +249,7 @@ describe("simulated boots", () => {
     expect([run(host.usage.uptimeMs()), host.kernelLog.records]).toEqual([1_000, []]);
   });
 
-  it("gives the kernel's log to late readers from its oldest record on", () => {
+  it("give the kernel's log to late readers from its oldest record on", () => {
     const { host, scheduler } = machine();
     scheduler.advanceTo(1_500);
     host.kernelLog.write("one", 3);

@@ -48,7 +48,7 @@ describe("createSimNode", () => {
     ]);
   });
 
-  it("makes accidents when told, now or at an instant to come", () => {
+  it("injects faults on request, now or at a later instant", () => {
     const node = createSimNode({ ...options, manifests: { "web.yaml": web } });
     node.at(5_000, () => node.kill("demo/web-sim-node/app"));
     expect(node.runUntil(() => node.running().includes("demo/web-sim-node/app#1"), 10_000)).toBe(true);

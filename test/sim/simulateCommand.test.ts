@@ -71,7 +71,7 @@ describe("rxlet simulate", () => {
     expect([title, lines.length, times]).toEqual(["the last 200 lines:", 200, times.toSorted((a, b) => a - b)]);
   });
 
-  it("ends with the run under way when whoever read its lines is gone", () => {
+  it("ends after the current run when the reader of its output is gone", () => {
     const command = `${process.execPath} ${MAIN} simulate --pods 1 --duration 1m --runs 0 | head -n 2`;
     const { stdout, status } = spawnSync("bash", ["-c", command], { encoding: "utf8", timeout: 60_000 });
     expect([stdout.trim().split("\n").length, status]).toEqual([2, 0]);

@@ -19,7 +19,7 @@ function played(options: SimulateOptions): { readonly result: SimulateResult; re
   return { result, lines };
 }
 
-/** What went through a file. */
+/** Returns the replay after writing it to a file and reading it back. */
 function written(replay: SimReplay): SimReplay {
   const read = readReplay(replayText(replay));
   if (!read.ok) throw new Error(read.error.message);

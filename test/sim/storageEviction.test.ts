@@ -37,7 +37,7 @@ const statusOf = (node: SimNode) => {
 };
 
 describe("eviction of pods with too much local storage", () => {
-  it("comes within a minute and a look, with a second of grace, and is told by event, status and metric", () => {
+  it("happens within a minute and a measurement, with a second of grace, and appears in event, status and metric", () => {
     const { node, events, check } = nodeOf(writing("64Ki"));
     write(node, 60 * 1024);
     node.runFor(80_000);

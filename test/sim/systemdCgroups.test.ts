@@ -71,7 +71,7 @@ describe("pod cgroups under systemd", () => {
     expect([slices(node), [...runningUnits(states)].sort()]).toEqual([NODE_SLICES, NODE_SLICES.map(lastStep).sort()]);
   });
 
-  it("of pods nobody knows are found by their slices and removed, and no others", () => {
+  it("are found by their slices and removed if their pod is unknown, and no others", () => {
     const { node, states } = systemdNode();
     const unit = "kubepods-besteffort-podgone_1.slice";
     states.set(unit, "active");

@@ -100,7 +100,7 @@ describe("user namespaces", () => {
     check();
   });
 
-  it("of a running pod whose file is spoilt hold up new ones until it is gone", () => {
+  it("are not allocated to new pods while a running pod's file is corrupt", () => {
     const { node, check } = podNode({ pods: [userPod("a")] });
     expect(isRunning(node, 1)).toBe(true);
     node.crashKubelet();
@@ -119,7 +119,7 @@ describe("user namespaces", () => {
     check();
   });
 
-  it("that were spoilt when nothing ran are given anew", () => {
+  it("are reallocated if their file was corrupt while no pod ran", () => {
     const { node, check } = podNode({ pods: [userPod("a")] });
     node.files.put(fileOf("a"), "{");
     expect(isRunning(node, 1)).toBe(true);

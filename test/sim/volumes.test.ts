@@ -18,7 +18,7 @@ type Volumes = NonNullable<PodSpec["volumes"]>;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const ref = (name: string) => ({ namespace: "default", name });
-/** What an API server's admission gives every pod. */
+/** The volume that API server admission adds to every pod. */
 const defaultAccess: Volumes[number] = {
   name: "kube-api-access-x",
   projected: {
@@ -310,7 +310,7 @@ describe("a volume behind a claim", () => {
     expect([mounts(), node.running(), node.violations]).toEqual([["nfs pv1"], ["default/web/main#0"], []]);
   });
 
-  it("of a CSI driver is refused with what the cluster knows of that", () => {
+  it("is rejected for a CSI driver, with the cluster's information about that driver", () => {
     const { node, server, events } = nodeWithVolumes(claim);
     server.put("csidrivers", { metadata: { name: "d.example" }, spec: { requiresRepublish: true } });
     bind(server, { csi: { driver: "d.example", volumeHandle: "h" } });

@@ -1,4 +1,4 @@
-/** What a wall clock that is set does to pods that count by it, on a whole simulated node. */
+/** Effects of a wall clock change on pods with deadlines, on a whole simulated node. */
 import { describe, expect, it } from "vitest";
 import { createSimNode, type SimNode } from "../../src/sim/simNode.ts";
 import { exitsWith } from "../../src/sim/runtime/simProgram.ts";
@@ -21,7 +21,7 @@ describe("a deadline after the wall clock was set", () => {
   const nodeOf = () => createSimNode({ seed: 1, pods: [podOf({ spec: { activeDeadlineSeconds: 600 } })] });
   const reason = (node: SimNode) => node.pods()[0]?.status?.reason;
 
-  it("forward: what the clock says it is over by is told within 10 s", () => {
+  it("forward is noticed within 10 s if the deadline has passed", () => {
     const node = nodeOf();
     node.runFor(60_000);
     node.clock.stepWallBy(530_000);
@@ -32,7 +32,7 @@ describe("a deadline after the wall clock was set", () => {
     expect(node.violations).toEqual([]);
   });
 
-  it("backward: it is no further away than it was", () => {
+  it("backward is no further away than before", () => {
     const node = nodeOf();
     node.runFor(540_000);
     node.clock.stepWallBy(-7_200_000);

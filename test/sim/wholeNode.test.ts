@@ -71,7 +71,7 @@ describe("a node of 50 pods", () => {
     for (const name of node.manifests.names()) node.dropManifest(name);
     node.runFor(10 * MINUTE_MS);
     expect(leftovers(node)).toEqual([]);
-    // Who may use the images that stay is kept with them.
+    // Pull records of the remaining images are kept.
     const paths = node.files.paths().filter((path) => !path.startsWith("/var/lib/kubelet/image_manager"));
     expect([node.scheduler.pending, paths, [...node.cgroups.all().keys()]]).toEqual([
       idle.scheduler.pending,

@@ -20,7 +20,7 @@ import { unmountBelow } from "./kernelState.ts";
 import { waitFor } from "./waitFor.ts";
 import { openWebSocketBytes } from "./webSocketBytes.ts";
 
-/** What was measured. Times are those of single requests of the administrator, in milliseconds. */
+/** Measured figures. Times are those of single administrator requests, in milliseconds. */
 export interface AttackFigures {
   readonly aloneMs: readonly number[];
   readonly attackedMs: readonly number[];
@@ -39,7 +39,7 @@ const CONTAINER = `default/web-${NODE_NAME}/main`;
 const BIG_LOG_BYTES = 600 * 1_024 * 1_024;
 /** Between two rounds of the administrator. */
 const PACE_MS = 200;
-/** Of one request of the administrator. */
+/** Retries of one administrator request. */
 const MAX_RETRIES = 3;
 const USERS: readonly string[] = ["attacker", "admin"];
 
@@ -83,7 +83,7 @@ export async function attackNode({
   });
   ends.defer(() => daemon.kill("SIGTERM"));
   await daemon.put("web.json", WEB);
-  // What runs in it would outlive the runtime.
+  // Delete the pod first: its containers would outlive the runtime.
   ends.defer(async () => {
     await daemon.drop("web.json");
     await daemon.untilGone("web");

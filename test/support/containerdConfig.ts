@@ -12,7 +12,7 @@ export interface PrivateContainerdLayout {
   readonly systemdCgroup: boolean;
 }
 
-/** What would reach outside the private directory, or is of no use here. */
+/** Plugins that reach outside the private directory or are not needed in tests. */
 const DISABLED_PLUGINS = [
   "io.containerd.internal.v1.opt",
   "io.containerd.nri.v1.nri",

@@ -9,7 +9,7 @@ import type { Pod } from "../../src/core/api.ts";
 import { waitFor } from "./waitFor.ts";
 
 const SOURCES = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-/** What Node made of the sources: with it a daemon starts in a quarter of the time. Written by those that end in peace. */
+/** Node's compile cache: it cuts the start time of a daemon to a quarter. A daemon writes it on a clean exit. */
 const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/node", import.meta.url));
 
 export interface DaemonOptions {
@@ -22,13 +22,13 @@ export interface DaemonOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** More flags. */
   readonly args?: readonly string[];
-  /** Of its environment, beside what the test has. */
+  /** Environment variables added to those of the test. */
   readonly env?: Readonly<Record<string, string>>;
   /** Main module to run; default: the sources. */
   readonly main?: string;
 }
 
-/** One line of its log. */
+/** A line of the daemon's log. */
 export interface LogEntry {
   readonly level: string;
   readonly msg: string;
@@ -40,7 +40,7 @@ export interface LoggedEvent {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  /** Of the pod's object: `spec.containers{name}` or nothing. */
+  /** Field path within the pod, like `spec.containers{name}`, or absent. */
   readonly fieldPath?: string;
   /** How often until then; absent for once. */
   readonly count?: number;
@@ -52,7 +52,7 @@ export interface Daemon {
   readonly manifests: string;
   readonly nodeName: string;
   readonly pid: number;
-  /** Of the process that ran last; undefined while it runs. */
+  /** Exit code of the last process; undefined while it runs. */
   readonly exitCode: number | undefined;
   readonly readOnlyUrl: string;
   readonly healthzUrl: string;
@@ -84,9 +84,9 @@ export interface Daemon {
   restart(): Promise<void>;
 }
 
-/** What each daemon of a test is called in its cluster. */
+/** Node name of every test daemon. */
 export const NODE_NAME = "test-node";
-/** What takes longer on a busy machine is broken. */
+/** A wait that takes longer, even on a busy machine, fails. */
 const DAEMON_WAIT_MS = 40_000;
 /** A daemon ends within two seconds; the rest is room for a busy machine. */
 const END_MS = 20_000;

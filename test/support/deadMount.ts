@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, constants, existsSync, openSync, readSync, writeSync } from "node:fs";
 import { missingForMounts } from "./privateMounts.ts";
 
-/** What dead mounts lack here. */
+/** Lists the requirements of dead mounts that this machine lacks. */
 export const missingForDeadMounts = (): readonly string[] => [
   ...missingForMounts(),
   ...(existsSync("/dev/fuse") ? [] : ["/dev/fuse"]),

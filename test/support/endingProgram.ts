@@ -9,7 +9,7 @@ const [what = "", pipe = "", code] = process.argv.slice(2);
 watchThreads();
 if (what === "file") void readFile(pipe);
 if (what === "thread") {
-  // One native call opens and reads, so that nothing can end the thread in between.
+  // A single native call opens and reads, so that nothing can end the thread in between.
   new Worker(`require("fs").readFileSync(${JSON.stringify(pipe)}, "utf8")`, { eval: true });
 }
 // It succeeds once somebody reads, who then waits for the end of this writer.

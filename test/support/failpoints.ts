@@ -9,7 +9,7 @@ import type { Files } from "../../src/ports/files.ts";
 import type { Mounts } from "../../src/ports/mounts.ts";
 import type { VolumeFiles } from "../../src/ports/volumeFiles.ts";
 
-/** What is on a machine of volumes. */
+/** Ports of a machine with volumes. */
 export interface MachinePorts {
   readonly files: Files;
   readonly mounts: Mounts;
@@ -25,7 +25,7 @@ export interface Failpoint {
 
 export interface Failing {
   readonly ports: MachinePorts;
-  /** What was asked for so far, as `mount /path`. */
+  /** Effects requested so far, as `mount /path`. */
   readonly effects: readonly string[];
 }
 

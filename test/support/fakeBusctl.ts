@@ -40,7 +40,7 @@ case $method in
 esac
 `;
 
-/** What stands in the way of calls of a method. */
+/** A fake busctl program with injected faults for calls of a method. */
 export interface FakeBusctl {
   readonly program: string;
   /** Where its systemd keeps cgroups. */

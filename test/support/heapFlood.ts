@@ -8,7 +8,7 @@ import { recordingTelemetry } from "./recordingTelemetry.ts";
 
 const [mode, totalMib] = process.argv.slice(2);
 const REQUESTS_PER_MIB = 8;
-/** Of 8 bytes each, in V8's own heap. */
+/** Numbers per array, 8 bytes each, in V8's heap. */
 const NUMBERS = 16_384;
 const telemetry = recordingTelemetry();
 const net = createMemoryNet();

@@ -9,10 +9,10 @@ import { connect, type TLSSocket } from "node:tls";
 import type { PemIdentity } from "./apiServer/certificates.ts";
 import { maskedFrame, OPCODE } from "./webSocketBytes.ts";
 
-/** Whom to attack, and with what. */
+/** Target and credentials of an attack. */
 export interface Attack {
   readonly port: number;
-  /** Of the same user; the second counts once the first does not. */
+  /** Two identities of the same user; the second is valid once the first is not. */
   readonly identities: readonly [PemIdentity, PemIdentity];
   /** Namespace, pod and container as a path. */
   readonly container: string;

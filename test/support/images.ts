@@ -94,7 +94,7 @@ const text = (path: string, content: string): TarEntry => ({ kind: "file", path,
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const digestOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** One layer as an OCI image layout, named so that containerd finds the name. */
+/** Packs a single layer as an OCI image layout, annotated with the name that containerd imports. */
 export function ociArchive(name: string, process_: ImageProcess, entries: readonly TarEntry[]): ImageArchive {
   const blobs: TarEntry[] = [];
   const blob = (mediaType: string, content: Buffer): { mediaType: string; digest: string; size: number } => {

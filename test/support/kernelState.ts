@@ -1,4 +1,4 @@
-/** What a container runtime leaves in the kernel, found and removed by where it belongs: mounts, cgroups, processes. */
+/** Finds and removes mounts, cgroups and processes that a container runtime leaves in the kernel, by their owner. */
 import { existsSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";

@@ -10,7 +10,7 @@ import { waitFor } from "./waitFor.ts";
 /** Absolute path of the program; undefined where there is none. */
 export const KUBECTL = findProgram("kubectl");
 
-/** What a run said. */
+/** Output of a kubectl run. */
 export interface KubectlRun {
   readonly stdout: Buffer;
   readonly text: string;

@@ -1,5 +1,5 @@
 /**
- * As much of an API server as kubectl needs to reach into the pods of one kubelet: discovery, pods as the kubelet lists
+ * The minimal API server that kubectl needs to reach the pods of one kubelet: discovery, pods as the kubelet lists
  * them, and its connections joined to the kubelet's as the real one joins them.
  */
 import { once } from "node:events";
@@ -32,7 +32,7 @@ const DISCOVERY: Readonly<Record<string, unknown>> = {
   "/api/v1": { kind: "APIResourceList", groupVersion: "v1", resources: RESOURCES },
   "/version": { major: "1", minor: "36", gitVersion: "v1.36.0" },
 };
-/** What kubectl calls the streams, and what the kubelet calls them. */
+/** Stream names of kubectl, mapped to those of the kubelet. */
 const STREAMS = { stdin: "input", stdout: "output", stderr: "error", tty: "tty" } as const;
 
 /** Opens one before the kubelet that `kubelet` connects to. */

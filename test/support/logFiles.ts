@@ -11,7 +11,7 @@ export const logTime = (second: number): string =>
 export const logEntries = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, i) => `${logTime(from + i)} stdout F line ${from + i}\n`).join("");
 
-/** What a reader of those entries gets. */
+/** Returns the lines that a reader of these entries gets. */
 export const logLines = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, i) => `line ${from + i}\n`).join("");
 

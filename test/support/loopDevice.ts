@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "./findProgram.ts";
 
-/** What loop devices with ext4 lack here. */
+/** Lists the requirements of ext4 loop devices that this machine lacks. */
 export const missingForLoopDevices = (): readonly string[] => [
   ...(existsSync("/dev/loop-control") ? [] : ["loop devices"]),
   ...["losetup", "blkid", "mkfs.ext4"].filter((name) => findProgram(name) === undefined),

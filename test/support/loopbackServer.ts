@@ -8,7 +8,7 @@ import { TEST_CERTIFICATE, TEST_KEY } from "./tlsIdentity.ts";
 
 export const LOOPBACK = "127.0.0.1";
 
-/** What a test starts servers with. */
+/** Starts loopback servers for a test. */
 export interface LoopbackServers {
   http(answer: RequestListener): Promise<number>;
   https(answer: RequestListener): Promise<number>;

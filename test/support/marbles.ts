@@ -12,7 +12,7 @@ import type { Clock } from "../../src/ports/clock.ts";
 /** Wall time of frame 0: 2026-01-01T00:00:00Z. */
 export const TEST_EPOCH_MS = 1_767_225_600_000;
 
-/** One subscription as the marble sources log it. */
+/** A subscription as the marble sources log it. */
 interface SubscriptionSpan {
   readonly subscribedFrame: number;
   readonly unsubscribedFrame: number;
@@ -24,7 +24,7 @@ export type MarbleSource<T> = Observable<T> & { readonly subscriptions: Subscrip
 type Values<T> = Readonly<Record<string, T>>;
 type MakeSource = <T = string>(diagram: string, values?: Values<T>, error?: unknown) => MarbleSource<T>;
 
-/** What a marble test is given. */
+/** The helpers passed to a marble test. */
 export interface Marbles {
   /** A source whose time runs from `^`, or from the start of the test. */
   readonly hot: MakeSource;

@@ -5,7 +5,7 @@ import type { UnitProperty } from "../../src/core/resources/systemdProperties.ts
 import type { Call } from "../../src/ports/call.ts";
 import type { Systemd } from "../../src/ports/systemd.ts";
 
-/** What stands in the way of one method. */
+/** Injected errors by method. */
 type Trouble = Partial<Record<keyof Systemd, string>>;
 
 /** Without what every slice is made with. */

@@ -1,4 +1,4 @@
-/** What a machine lacks skips tests loudly; with RXLET_E2E=required it fails them instead. */
+/** Skips tests, with a message, when the machine lacks a requirement; with RXLET_E2E=required they fail instead. */
 import { existsSync } from "node:fs";
 
 /** True when tests that cannot run here have to fail. */
@@ -13,10 +13,10 @@ export function mustSkip(what: string, missing: readonly string[]): boolean {
 
 const MISSING_ROOT: readonly string[] = process.getuid?.() === 0 ? [] : ["root"];
 
-/** What tests that give files away need. */
+/** Missing requirements of tests that change file owners. */
 export const MISSING_FOR_CHOWN = MISSING_ROOT;
 
-/** What tests that make cgroups need. */
+/** Missing requirements of tests that create cgroups. */
 export const MISSING_FOR_CGROUPS: readonly string[] = [
   ...MISSING_ROOT,
   ...(existsSync("/sys/fs/cgroup") ? [] : ["/sys/fs/cgroup"]),

@@ -15,7 +15,7 @@ export const containerOf = (more: Partial<Container> = {}): Container => ({
   ...more,
 });
 
-/** What a test may say of a pod; identity defaults to `demo/plain`. */
+/** Fields of a pod that a test may set; identity defaults to `demo/plain`. */
 export interface PodParts {
   readonly name?: string;
   readonly namespace?: string;

@@ -43,7 +43,7 @@ export interface PrivateContainerd {
   readonly cgroupParent: string;
   /** Whether port mappings with a host port work on this machine. */
   readonly hostPorts: boolean;
-  /** Of the daemon now. */
+  /** Process id of the current daemon. */
   pid(): number;
   /** Shims alive now: one per pod. */
   shims(): readonly number[];

@@ -17,7 +17,7 @@ import {
 } from "./kernelState.ts";
 import { waitFor } from "./waitFor.ts";
 
-/** What has to go, as kept in STATE_FILE of the private directory. */
+/** State to clean up, as recorded in STATE_FILE of the private directory. */
 export interface PrivateState {
   /** The test process. */
   readonly ownerPid: number;
@@ -60,7 +60,7 @@ export async function cleanUp(state: PrivateState): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** What shims and CNI put elsewhere, whatever the configuration says: their sockets and their caches of results. */
+/** Lists files that shims and CNI write outside the private directory despite the configuration: sockets and result caches. */
 function filesElsewhere({ folder, bridge }: PrivateState): readonly string[] {
   const bundles = globSync(`${folder}/state/io.containerd.runtime.v2.task/*/*`);
   // 1.x writes the address alone, 2.x a document with it.

@@ -10,7 +10,7 @@ import { systemClock } from "../../src/sources/systemClock.ts";
 import { unmountBelow } from "./kernelState.ts";
 import { recordingTelemetry } from "./recordingTelemetry.ts";
 
-/** What real mounts lack here. */
+/** Lists the requirements of real mounts that this machine lacks. */
 export const missingForMounts = (): readonly string[] => (mayMount() ? [] : ["root (CAP_SYS_ADMIN) on Linux"]);
 
 export interface PrivateMounts {

@@ -28,7 +28,7 @@ const execute = promisify(execFile);
 const SYSTEMD = ["/usr/lib/systemd/systemd", "/lib/systemd/systemd"];
 const PROGRAMS = ["busctl", "systemctl", "dbus-daemon", "unshare", "nsenter", "mount", "ip"];
 
-/** What keeps one from running here; empty when it can. */
+/** Lists the requirements of a private systemd that this machine lacks. */
 export function missingForSystemd(): readonly string[] {
   return [
     ...(process.getuid?.() === 0 ? [] : ["root"]),
@@ -143,7 +143,7 @@ export async function startPrivateSystemd(version: 1 | 2): Promise<PrivateSystem
   });
   const ended = once(child, "exit");
   const stop = async (): Promise<void> => {
-    // Who waits for process 1 ends after it, so that neither is left unreaped.
+    // The parent that waits for process 1 ends after it, so that both are reaped.
     const init = child.exitCode === null ? childOf(child.pid) : undefined;
     if (init === undefined) child.kill("SIGKILL");
     else process.kill(init, "SIGKILL");
@@ -176,7 +176,7 @@ export async function startPrivateSystemd(version: 1 | 2): Promise<PrivateSystem
   }
 }
 
-/** Nobody may be in the root of a unified hierarchy whose controllers are handed down. */
+/** Moves the process out of the root cgroup: on cgroup v2 a cgroup that delegates controllers must have no processes. */
 function leaveRoot(pid: number | undefined, cgroup: string): void {
   for (const folder of cgroupFolders(cgroup)) {
     if (!existsSync(join(folder, "cgroup.controllers"))) continue;

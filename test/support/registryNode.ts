@@ -32,7 +32,7 @@ const NODE: AdmissionInput["node"] = {
   podLevelResources: true,
 };
 
-/** What a test says of the size of a pod, beside its spec. */
+/** Sizes of a pod in a test, beside its spec. */
 export interface SizeOf extends Partial<PodSpec> {
   readonly requests?: Readonly<Record<string, string>>;
   readonly hostPort?: number;
@@ -61,7 +61,7 @@ export const said = (kind: "finished" | "stopped" | "removed", uid: string): Reg
   kind,
   uid: podUid(uid),
 });
-/** What an earlier kubelet granted. */
+/** Returns the input that restores the allocations of an earlier kubelet. */
 export const restored = (...pods: readonly Pod[]): RegistryInput => ({
   kind: "restored",
   allocations: new Map(

@@ -9,7 +9,7 @@ export const WEB: Pod = {
   spec: { containers: [{ name: "main", image: "i" }] },
 };
 
-/** As the runtime has it: the sandbox `s1` is up, the container `c1` runs. */
+/** Runtime status of a pod: the sandbox `s1` is up, the container `c1` runs. */
 export const RUNNING_WEB: PodRuntimeStatus = {
   ...emptyRuntimeStatus(podUid("u"), "web", "demo", 1),
   sandboxes: [{ id: sandboxId("s1"), ready: true } as never],

@@ -14,7 +14,7 @@ export interface SeedSize {
 export const WHOLE: SeedSize = { pods: 30, minutes: 120, shrinkRuns: 8 };
 /** So that fifty fit into a test run. */
 export const SMALL: SeedSize = { pods: 12, minutes: 30, shrinkRuns: 30 };
-/** Nothing here waits: a run ends. In milliseconds. */
+/** Real-time limit of a seed run, which never waits, in milliseconds. */
 export const SEED_PATIENCE_MS = 600_000;
 
 /** How a run failed and how to repeat it; empty when it did not. */

@@ -8,7 +8,7 @@ import { createHeapScheduler } from "../../src/sim/time/heapScheduler.ts";
 import { createSimClock } from "../../src/sim/time/simClock.ts";
 import { podOf } from "./pods.ts";
 
-/** What a watch showed. */
+/** The events that a watch delivered. */
 export interface SeenWatch {
   /** Type, name and version of each event; of bookmarks and errors what they have of it. */
   readonly seen: string[];

@@ -1,4 +1,4 @@
-/** What a simulated node should come to: checks of its state once it had time. */
+/** Checks the state that a simulated node must have reached. */
 import type { SimNode } from "../../src/sim/simNode.ts";
 
 /** Everything of pods that is left on the node; empty when nothing is. */
@@ -16,7 +16,7 @@ export function leftovers(node: SimNode): readonly string[] {
   ];
 }
 
-/** What runs for good in a pod of each kind of the workload. */
+/** Containers that keep running, by kind of workload pod. */
 const RUNNING: Readonly<Record<string, readonly string[]>> = {
   steady: ["steady"],
   pair: ["steady", "stubborn"],
@@ -33,7 +33,7 @@ const PHASES: Readonly<Record<string, readonly string[]>> = {
 
 const kindOf = (name: string): string => name.split("-")[0] ?? "";
 
-/** What the pods of the workload's manifests have not come to yet; empty when all is as it should be. */
+/** Lists the goals that the workload's pods have not reached yet; empty when all are met. */
 export function unmetGoals(node: SimNode): readonly string[] {
   const wanted = node.manifests.names().map((file) => `${file.replace(/\.yaml$/, "")}-${node.config.nodeName}`);
   const running = node.running().map((name) => name.replace(/#\d+$/, ""));

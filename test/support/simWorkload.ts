@@ -2,7 +2,7 @@
 import type { SimProgram, SimPrograms } from "../../src/sim/runtime/simProgram.ts";
 import { exitsWith, ignoresTerm, runsForever } from "../../src/sim/runtime/simProgram.ts";
 
-/** What the container of that name does, in every pod. */
+/** Program of each container by name, the same in every pod. */
 const BEHAVIOUR: Readonly<Record<string, SimProgram>> = {
   steady: runsForever,
   stubborn: ignoresTerm,

@@ -19,7 +19,7 @@ export async function simulated(args: readonly string[], other?: OtherKubelet) {
   }
 }
 
-/** What the summary says under a name. */
+/** Returns the summary line of a name. */
 export const lineOf = (text: string, name: string): string | undefined =>
   text
     .split("\n")

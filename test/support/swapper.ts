@@ -47,7 +47,7 @@ export async function whileSwapped(place: string, target: string, work: () => Pr
   }
 }
 
-/** What others made there while the directory was aside was in the way of the last swap. */
+/** Restores the directory when entries that others created in its place blocked the last swap. */
 function putBack(place: string): void {
   if (!existsSync(`${place}.aside`)) return;
   rmSync(place, { recursive: true, force: true });

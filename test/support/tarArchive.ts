@@ -1,6 +1,6 @@
 /** Writes tar archives (ustar) in memory: enough for image layers, and the same bytes for the same input. */
 
-/** One entry; parents have to come before their children. */
+/** A tar entry; parents must precede their children. */
 export type TarEntry =
   | { readonly kind: "directory"; readonly path: string; readonly mode?: number }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array; readonly mode?: number }

@@ -46,10 +46,10 @@ export interface VolumeLivesOptions {
 /** When a life ends by force: `mounted` is when nothing is to be done. */
 export type Death = Failpoint | "mounted";
 
-/** What became of one life. */
+/** Outcome of one run. */
 export interface Life {
   readonly effects: readonly string[];
-  /** What the pod was told, as `REASON MESSAGE`. */
+  /** Events of the pod, as `REASON MESSAGE`. */
   readonly events: readonly string[];
   readonly end: "killed" | "done";
 }
@@ -132,7 +132,7 @@ function depsOf(
   };
 }
 
-/** As before a container is made. */
+/** Binds subpaths of the first container, like before its creation. */
 function bindParts({ pod, rootDir }: VolumeLivesOptions, { mounts }: MachinePorts, volumes: PodVolumes) {
   const [container] = pod.spec.containers;
   if (container === undefined) throw new Error("a pod without containers");

@@ -12,16 +12,16 @@ import type { KubeletPorts } from "../../../src/ports/kubeletPorts.ts";
 import type { FaultRates } from "../../../src/sim/faults/faultKinds.ts";
 import type { CreateKubelet } from "../../../src/sim/simKubelet.ts";
 
-/** One bug and the rule it breaks. */
+/** A bug and the rule it breaks. */
 export interface Mutant {
-  /** What it gets wrong, in a sentence. */
+  /** Description of the bug, in a sentence. */
   readonly bug: string;
   /** The checker that has to notice. */
   readonly caughtBy: string;
   readonly createKubelet: CreateKubelet;
   /** Pods of a run, where the usual few do not show the bug. */
   readonly pods?: number;
-  /** What happens in a run, where the faults of a seed rarely show the bug. */
+  /** Fault rates of a run, for bugs that a seed's own faults rarely show. */
   readonly faults?: FaultRates;
 }
 

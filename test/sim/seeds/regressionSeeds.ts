@@ -1,6 +1,6 @@
 /** Seeds that once found a bug, each with what it found. */
 
-/** What each seed found. */
+/** Seeds and the fault that each found. */
 export type FoundBySeed = readonly (readonly [seed: number, found: string])[];
 
 /** Run as they were found, 30 pods for 2 h: before programs could take too much memory, and mounts and volumes fail. */
@@ -34,7 +34,7 @@ export const SMALL_KUBELET_SEEDS: FoundBySeed = [
   ],
 ];
 
-/** What was wrong was a checker; as `EARLY_KUBELET_SEEDS`. */
+/** Faults of checkers; runs like `EARLY_KUBELET_SEEDS`. */
 export const EARLY_CHECKER_SEEDS: FoundBySeed = [
   [48, "a pod preempted while its sandbox was on its way was counted as running by the checker of admission"],
   [147, "a pod that came back while it was being removed counted restarts anew, and a checker did not allow that"],
@@ -48,7 +48,7 @@ export const EARLY_CHECKER_SEEDS: FoundBySeed = [
   ],
 ];
 
-/** As `KUBELET_SEEDS`. */
+/** Faults of checkers; runs like `KUBELET_SEEDS`. */
 export const CHECKER_SEEDS: FoundBySeed = [
   [
     953511,
@@ -56,7 +56,7 @@ export const CHECKER_SEEDS: FoundBySeed = [
   ],
 ];
 
-/** As `SMALL_KUBELET_SEEDS`. */
+/** Faults of checkers; runs like `SMALL_KUBELET_SEEDS`. */
 export const SMALL_CHECKER_SEEDS: FoundBySeed = [
   [
     176,

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiStatus } from "../../../src/core/api/apiStatus.ts";
 import { toKubeletError } from "../../../src/core/errors.ts";
 
-/** Of either protocol: HTTP/2 is served through Node's compatibility API. */
+/** A request of either protocol: HTTP/2 is served through Node's compatibility API. */
 export type ServerRequest = IncomingMessage;
-/** Of either protocol. */
+/** A response of either protocol. */
 export type ServerAnswer = ServerResponse;
 
-/** What the real server takes at most. */
+/** Maximum body size of the real server. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** A refusal that comes before any object is looked at. */
@@ -27,7 +27,7 @@ export async function readBody(request: ServerRequest): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    // What is too much is read to its end, so that the client reads the answer.
+    // Read an oversized body to its end, so that the client reads the response.
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (size <= MAX_BODY_BYTES) return Buffer.concat(chunks).toString("utf8");
@@ -87,7 +87,7 @@ export function sendJson(
   answer.end(JSON.stringify(body));
 }
 
-/** What was thrown as the server's Status; undefined: it says nothing, the connection breaks. */
+/** Converts a thrown value to the server's Status; undefined breaks the connection without a response. */
 export function statusOf(thrown: unknown): ApiStatus | undefined {
   if (thrown instanceof HttpRefusal) return thrown.status;
   return toKubeletError(thrown).cause as ApiStatus | undefined;

@@ -9,7 +9,7 @@ import type { SigningRequest } from "../../../src/core/cert/signingRequest.ts";
 import { SUBJECT_ALT_NAME } from "./certificates.ts";
 import type { HttpsApiServer } from "./httpsApiServer.ts";
 
-/** What becomes of requests from now on. */
+/** Outcome of signing requests from now on. */
 export type SigningPolicy =
   | { readonly kind: "sign"; readonly lifeMs: number }
   | { readonly kind: "wait" }

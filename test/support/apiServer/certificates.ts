@@ -24,7 +24,7 @@ export interface PemIdentity {
   readonly key: string;
 }
 
-/** Who a client certificate names. */
+/** Subject of a client certificate. */
 export interface ClientSubject {
   /** User. */
   readonly commonName: string;
@@ -34,7 +34,7 @@ export interface ClientSubject {
 
 /** An authority of one test. */
 export interface TestAuthority {
-  /** What clients and servers trust, as PEM. */
+  /** Certificate that clients and servers trust, as PEM. */
   readonly certificate: string;
   /** For a server on loopback. */
   server(): Promise<PemIdentity>;

@@ -17,7 +17,7 @@ export interface FaultyNetwork {
   accept(): Promise<void>;
   /** Breaks all connections; new ones are fine. */
   cut(): void;
-  /** What is open now carries no byte any more, and nobody is told; new connections are fine. */
+  /** Silently stops all traffic of open connections; new connections work. */
   freeze(): void;
   close(): Promise<void>;
 }

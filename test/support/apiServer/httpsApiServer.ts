@@ -81,7 +81,7 @@ export async function startHttpsApiServer({
       await network.close();
       const closed = once(server, "close");
       server.close();
-      // Nothing that a client does or leaves undone keeps the server.
+      // Destroy open sockets, so that no client keeps the server from closing.
       for (const socket of connections) socket.destroy();
       await closed;
     },

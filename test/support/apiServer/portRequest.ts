@@ -1,4 +1,4 @@
-/** One request of the HTTP API as a call of the port: paths, queries and bodies to verbs and options. */
+/** Translates an HTTP API request to a call of the port: paths, queries and bodies to verbs and options. */
 import { firstValueFrom, map, type Observable } from "rxjs";
 import { API_RESOURCES, type ApiSubresources, apiVersionOf } from "../../../src/core/api/apiResources.ts";
 import type {
@@ -23,13 +23,13 @@ import type { ApiPath } from "../../../src/core/apiObjects/apiPath.ts";
 import { checkSigningRequest } from "./signingRequestRules.ts";
 import { checkWireTypes } from "./wireTypes.ts";
 
-/** Who asks, and the server as it is for them. */
+/** The client of a request, and the server's port for it. */
 export interface Asking {
   readonly port: ApiServer;
   readonly identity: ApiIdentity;
 }
 
-/** What is answered: a code and a body. */
+/** Response: a code and a body. */
 export interface Reply {
   readonly code: number;
   readonly body: unknown;

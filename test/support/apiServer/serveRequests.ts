@@ -32,7 +32,7 @@ export interface RawReply {
 /** Decides over a request before the server does; "hang": it is never answered. */
 export type Tamper = (method: string, url: URL) => RawReply | "hang" | undefined;
 
-/** What requests are served from. */
+/** Dependencies of request handling. */
 export interface ServedBy {
   readonly sim: SimApiServer;
   /** Bearer tokens by whom they are of. */
@@ -44,7 +44,7 @@ export interface ServedBy {
   readonly tamper: Tamper;
 }
 
-/** What names of nodes begin with in certificates. */
+/** Prefix of node names in certificates. */
 const NODE_PREFIX = "system:node:";
 
 function identityOfCertificate({ subject }: PeerCertificate): ApiIdentity | undefined {

@@ -1,5 +1,5 @@
 /**
- * What the real server finds wrong inside a request for a certificate, before it is stored. Counterparts: the decoder, the
+ * Rejects certificate requests that the real server rejects before it stores them. Upstream: the decoder, the
  * admission plugins NodeRestriction and CertificateSubjectRestriction, and validation, in this order.
  */
 import "reflect-metadata";

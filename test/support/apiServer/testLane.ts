@@ -1,4 +1,4 @@
-/** One lane of the real client to a test server, without a rate unless the test gives one. */
+/** A lane of the real client to a test server, without a rate unless the test gives one. */
 import { of } from "rxjs";
 import type { TlsIdentity } from "../../../src/core/api/clientConfig.ts";
 import { tokenBucket } from "../../../src/operators/tokenBucket.ts";
@@ -22,7 +22,7 @@ export interface TestLane {
   close(): void;
 }
 
-/** What a test may change. */
+/** Options that a test may change. */
 export interface TestLaneOptions
   extends Partial<Pick<ApiServerOptions, "bucket" | "deadlineMs" | "reconnectsAfterDeadline">> {
   readonly identity?: TlsIdentity;

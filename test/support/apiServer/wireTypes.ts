@@ -1,5 +1,5 @@
 /**
- * What the real server cannot decode of the objects a kubelet writes: fields by their Go type, in the words of its decoder.
+ * Detects fields that the real server's decoder rejects, by Go type, with the decoder's error texts.
  * Only what comes over the wire can be wrong in this way, so that a simulation does not look.
  */
 import { API_RESOURCES, type ApiResourceName, apiVersionOf } from "../../../src/core/api/apiResources.ts";
@@ -7,7 +7,7 @@ import { HttpRefusal } from "./answers.ts";
 
 type GoType = "[]string" | "int32" | "int64" | "bool" | "string" | "[]" | "time" | "microTime";
 
-/** Of each kind, fields by path; `[]` stands for each element of a list. */
+/** Fields of each kind by path; `[]` stands for each element of a list. */
 const TYPES: Readonly<Partial<Record<ApiResourceName, Readonly<Record<string, GoType>>>>> = {
   pods: {
     "status.startTime": "time",
@@ -121,7 +121,7 @@ function patchFault(value: unknown, type: GoType): string | undefined {
   return type.startsWith("[]") ? `cannot restore slice from ${typeof value}` : `unrecognized type: ${type}`;
 }
 
-/** As Go prints a decoded object. */
+/** Formats a decoded object like Go. */
 const goMap = (body: unknown): string => JSON.stringify(goText(body));
 
 function goText(value: unknown): string {

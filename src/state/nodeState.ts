@@ -1,27 +1,6 @@
 /**
- * The cells of the node and their one writer each: the map of the house. Readers take the read-only face.
- *
- *     cell           writer                       says
- *     listing        pipelines/runtime/runtimeStatus      which pods the runtime has: at the last audit, less those found gone
- *     auditedAt      pipelines/runtime/runtimeStatus      when that was
- *     statuses       pipelines/runtime/runtimeStatus      each pod in the runtime, as last inspected
- *     runtimeState   pipelines/runtime/runtimeState       is the runtime up, is its network
- *     pressures      pipelines/node/nodePressure       what the node runs short of
- *     addresses      pipelines/node/hostAddresses      addresses of the machine, if they changed since the start
- *     registry       pipelines/podLifecycle       which pods the node has and the phase of each
- *     podStatuses    pipelines/podStatus          API status of each pod
- *     timelines      pipelines/podTimeline        what happened to each pod, and what it is busy with
- *     idRanges       pipelines/node/userNamespaces     which pod has which user ids
- *     volumes        pipelines/volumes/volumes            which volumes each pod wants, and which of them the node has
- *     orphans        pipelines/housekeeping       pods nobody wants whose directories cannot be removed, and why
- *     runtimeClasses kubelet                      which RuntimeClasses there are
- *     services       kubelet                      which services there are
- *     node           pipelines/cluster/nodeObject         this node as the API server has it
- *     images         pipelines/cluster/nodeImages         which images the runtime has, on a node of a cluster
- *     sourcesSeen    pipelines/podConfig          which sources have reported
- *     configObjects  pipelines/podConfig          ConfigMaps, Secrets, services and RuntimeClasses of manifests
- *     problems       pipelines/podConfig          manifests that cannot be used, by source
- *     toldPods       pipelines/podConfig          pod objects as the API server last told them
+ * The cells of the node. Each cell has one writer, listed in docs/architecture.md ("State: cells and their one writer");
+ * `createParts` fails on a second one. Readers get the read-only face.
  */
 import { NO_TOLD_PODS, type ToldPods } from "../core/api/toldPods.ts";
 import type { Node, PodStatus } from "../core/api.ts";
